@@ -1,0 +1,67 @@
+/** Every refusal the service can make: its HTTP status and the sentence a person reads when nothing better is said. */
+export const catalogue = {
+  invalid_request: [400, 'The request is not valid.'],
+  invalid_cursor: [400, 'The cursor is not one that this list gave out.'],
+  authentication_required: [401, 'Authentication is required.'],
+  invalid_token: [401, 'The credential is not known.'],
+  token_expired: [401, 'The token has expired.'],
+  api_key_revoked: [401, 'This API key has been revoked.'],
+  api_key_expired: [401, 'This API key has expired.'],
+  session_revoked: [401, 'This session has ended.'],
+  invalid_signature: [401, 'The signature is not one that may decide this.'],
+  insufficient_funds: [402, 'The available balance does not cover this payment.'],
+  forbidden: [403, 'The credential does not carry the permission that this operation needs.'],
+  admin_required: [403, 'Only an administrator may do this.'],
+  workspace_frozen: [403, 'The workspace is frozen.'],
+  grant_frozen: [403, 'The grant of this credential, or one above it, is frozen.'],
+  beneficiary_frozen: [403, 'Payments to this beneficiary are stopped.'],
+  membership_suspended: [403, 'The membership in this workspace is suspended.'],
+  account_frozen: [403, 'The account is frozen.'],
+  capability_disabled: [403, 'This capability is disabled for the account.'],
+  policy_denied: [403, 'A spending rule refuses this payment; details.decision tells which.'],
+  separation_of_duties: [403, 'Whoever initiated the payment may not decide it.'],
+  csrf_rejected: [403, 'The request came from another site.'],
+  not_found: [404, 'There is no such resource.'],
+  conflict: [409, 'The request conflicts with the current state.'],
+  last_identity: [409, 'An account keeps at least one sign-in method.'],
+  last_owner: [409, 'A workspace keeps at least one owner, and its owning account.'],
+  payload_too_large: [413, 'The request body is too large.'],
+  unsupported_media_type: [415, 'The request body must be application/json.'],
+  rate_limited: [429, 'Too many requests.'],
+  internal_error: [500, 'Something went wrong on our side.'],
+  provider_error: [502, 'The provider did not answer as it should.'],
+  provider_not_configured: [503, 'This provider is not configured.'],
+  unavailable: [503, 'The service can not answer right now; try again.'],
+} as const satisfies Record<string, readonly [status: number, sentence: string]>
+
+export type ErrorCode = keyof typeof catalogue
+export type ErrorDetails = Record<string, unknown>
+export type FieldError = { path: string; message: string }
+
+/** The one class for refusals: a decision of ours, told to the caller. Anything else that is thrown is a bug. */
+export class Refusal extends Error {
+  readonly code: ErrorCode
+  readonly status: number
+  readonly details: ErrorDetails | undefined
+  readonly headers: Record<string, string> | undefined
+
+  constructor(code: ErrorCode, options: { message?: string; details?: ErrorDetails; headers?: Record<string, string>; cause?: unknown } = {}) {
+    super(options.message ?? catalogue[code][1], { cause: options.cause })
+    this.name = 'Refusal'
+    this.code = code
+    this.status = catalogue[code][0]
+    this.details = options.details
+    this.headers = options.headers
+  }
+}
+
+/** 400 with `details.fields`: the shape of every validation failure, whoever found it. */
+export const invalidFields = (...fields: FieldError[]) =>
+  new Refusal('invalid_request', {
+    message: fields.length === 1 && fields[0] ? `${fields[0].path}: ${fields[0].message}` : catalogue.invalid_request[1],
+    details: { fields },
+  })
+
+export const notFound = () => new Refusal('not_found')
+export const conflict = (message: string, reason?: string, more?: ErrorDetails) =>
+  new Refusal('conflict', { message, details: reason === undefined && !more ? undefined : { ...(reason !== undefined && { reason }), ...more } })

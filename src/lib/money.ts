@@ -1,0 +1,22 @@
+/** An amount in minor units (cents of the deployment's one currency). Never a float, never a `number`. */
+export type Minor = bigint
+
+/** 0, or up to 18 digits without a leading zero: what fits a Postgres bigint with room to add. */
+export const minorPattern = /^(0|[1-9]\d{0,17})$/
+
+export const parseMinor = (text: string): Minor => {
+  if (!minorPattern.test(text)) throw new RangeError('not an amount in minor units')
+  return BigInt(text)
+}
+
+export const formatMinor = (amount: Minor): string => amount.toString()
+
+export const minor = (amount: Minor | null): string | null => (amount === null ? null : amount.toString())
+
+/** "1,234.50 KES": for messages that a person reads and signs. Two decimals: the deployment's currency has cents. */
+export const displayAmount = (amount: Minor, currency: string): string => {
+  const sign = amount < 0n ? '-' : ''
+  const absolute = amount < 0n ? -amount : amount
+  const whole = (absolute / 100n).toString().replace(/\B(?=(\d{3})+(?!\d))/g, ',')
+  return `${sign}${whole}.${(absolute % 100n).toString().padStart(2, '0')} ${currency}`
+}
