@@ -1,0 +1,42 @@
+import { TypeID } from 'typeid-js'
+import { v7 } from 'uuid'
+
+/** What the prefix of an id says. Secrets have prefixes of their own (auth/secrets.ts) and never share one of these. */
+export const idPrefixes = {
+  account: 'acc',
+  identity: 'idn',
+  session: 'ses',
+  api_key: 'key',
+  grant: 'gra',
+  oauth_client: 'oac',
+  oauth_authorization: 'oaz',
+  workspace: 'wsp',
+  member: 'mem',
+  invitation: 'inv',
+  beneficiary: 'ben',
+  policy: 'pol',
+  payment: 'pay',
+  approval: 'apr',
+  mandate: 'man',
+  topup: 'top',
+  event: 'evt',
+  ledger: 'led',
+  audit: 'aud',
+} as const
+
+export type IdKind = keyof typeof idPrefixes
+/** A UUIDv7 in its text form: what the database's `uuid` columns hold. On the wire it is a TypeID. */
+export type Uuid = string
+
+export const newId = (): Uuid => v7()
+
+export const formatId = (kind: IdKind, id: Uuid): string => TypeID.fromUUID(idPrefixes[kind], id).toString()
+
+/** The UUID inside a TypeID of this kind, or undefined when the text is anything else. */
+export const parseId = (kind: IdKind, text: string): Uuid | undefined => {
+  try {
+    return TypeID.fromString(text, idPrefixes[kind]).toUUID()
+  } catch {
+    return undefined
+  }
+}

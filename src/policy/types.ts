@@ -1,0 +1,132 @@
+import type { Minor } from '../lib/money.ts'
+
+/** From mild to strict; the strictest of all the rules wins. */
+export const outcomes = ['allow', 'require_approval', 'deny'] as const
+export type Outcome = (typeof outcomes)[number]
+
+/** What is already counted in the current day and month of the workspace's time zone, the payment itself not included. */
+export type Usage = { dayMinor: Minor; monthMinor: Minor }
+
+/** The current day and month: their first local dates (YYYY-MM-DD, the keys of counters) and the instants at which they end. */
+export type Periods = { day: string; month: string; dayResetsAt: Date; monthResetsAt: Date }
+
+/** What is asked for. `payeeBeneficiaryIds`: every beneficiary of the workspace with the same destination, the named one included. */
+export type PaymentFacts = {
+  amountMinor: Minor
+  paymentType: string
+  rail: string
+  beneficiaryId: string
+  payeeBeneficiaryIds: readonly string[]
+  workspaceId: string
+  initiatorAccountId: string
+  /** The initiating grant and all its ancestors, root first; empty for a person's own payment. */
+  grantLineage: readonly string[]
+  at: Date
+}
+
+export type Limits = {
+  perPaymentLimitMinor: Minor | null
+  dailyLimitMinor: Minor | null
+  monthlyLimitMinor: Minor | null
+  approvalThresholdMinor: Minor | null
+}
+
+/** A policy of the workspace. Its lists select what it falls on; empty = everything. */
+export type PolicyRules = Limits & {
+  id: string
+  name: string
+  version: number
+  paymentTypes: readonly string[]
+  beneficiaryIds: readonly string[]
+  requiredApprovalCount: number
+  separationOfDuties: boolean
+  usage: Usage
+}
+
+/** A grant of the chain. Its lists are allow-lists; null = no such limit. */
+export type GrantRules = Limits & {
+  id: string
+  name: string
+  paymentTypes: readonly string[] | null
+  beneficiaryIds: readonly string[] | null
+  usage: Usage
+}
+
+/** A wallet-signed mandate that the payment names. */
+export type MandateRules = {
+  id: string
+  name: string
+  status: 'active' | 'exhausted' | 'expired' | 'revoked'
+  signerAccountId: string
+  workspaceId: string
+  grantId: string | null
+  maxTotalMinor: Minor
+  maxPerPaymentMinor: Minor | null
+  maxPayments: number | null
+  beneficiaryIds: readonly string[]
+  paymentTypes: readonly string[]
+  validFrom: Date
+  expiresAt: Date
+  spentMinor: Minor
+  paymentsMade: number
+}
+
+/** Accounts that may decide an approval of this workspace (active, with approval.decide). */
+export type Approvers = { eligibleAccountIds: readonly string[] }
+
+export type Evaluation = {
+  payment: PaymentFacts
+  policies: readonly PolicyRules[]
+  /** Root first. */
+  grants: readonly GrantRules[]
+  mandate: MandateRules | null
+  approvers: Approvers
+  periods: Periods
+  capabilities: { payments: boolean }
+}
+
+export type TraceSource = { kind: 'policy' | 'grant' | 'mandate' | 'capability' | 'rail'; id: string | null; name: string | null }
+
+/** One rule that was looked at. `limitMinor`, `usedMinor`, `requestedMinor`, `resetsAt` where the rule has them. */
+export type TraceEntry = {
+  source: TraceSource
+  rule: string
+  outcome: Outcome
+  limitMinor?: Minor
+  usedMinor?: Minor
+  requestedMinor?: Minor
+  resetsAt?: Date
+  /** Approvals that this rule asks for (approval rules) or that are needed and to be had (eligible_approvers). */
+  requiredApprovals?: number
+  /** The rule decided the outcome: it is as strict as the decision. */
+  decisive?: boolean
+}
+
+/** What would have let the payment pass, as little as possible. Absent from a decision that allows. */
+export type Remedy = {
+  /** The largest amount that would be allowed now with nothing else changed; null when no amount would. */
+  maxAmountMinor: Minor | null
+  /** Every limit that must move, and to at least what; all of them together are enough. `toMinor` is absent for a rule without an amount. */
+  changes: { source: TraceSource; rule: string; toMinor?: Minor }[]
+  /** When time alone lets the same payment pass, or null when it never does. */
+  passesAt: Date | null
+}
+
+export type Decision = {
+  outcome: Outcome
+  requiredApprovals: number
+  separationOfDuties: boolean
+  /** Approvals that the mandate gives: 0 or 1. */
+  approvalsByMandate: number
+  policyVersions: { id: string; version: number }[]
+  trace: TraceEntry[]
+  remedy?: Remedy
+}
+
+/** A counter that an accepted payment is charged to. `periodStart` is a local date; null for a mandate's total. */
+export type Charge = {
+  subject: 'policy' | 'grant' | 'mandate'
+  subjectId: string
+  period: 'day' | 'month' | 'total'
+  periodStart: string | null
+}

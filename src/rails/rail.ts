@@ -1,0 +1,99 @@
+import type { Minor } from '../lib/money.ts'
+
+/** How money leaves: the `payment_rail` of a beneficiary. */
+export const railNames = ['MPESA_B2B', 'MPESA_B2C', 'PESALINK'] as const
+export type RailName = (typeof railNames)[number]
+
+/** What a rail can move at all. `wholeUnits`: amounts are multiples of 100 minor units. */
+export type RailLimits = { minMinor: Minor; maxMinor: Minor; wholeUnits: boolean }
+
+/** Where the provider's deliveries for one attempt arrive; each URL carries the attempt's id and a secret of ours. */
+export type CallbackUrls = { result: string; timeout: string }
+
+/** One payout, sent at most once. `attemptId` is a UUID of ours; `reference` 12 digits, unique for ever. */
+export type PayoutInstruction = {
+  attemptId: string
+  rail: RailName
+  amountMinor: Minor
+  currency: string
+  destination: string
+  bankCode: string | null
+  beneficiaryName: string
+  accountReference: string | null
+  narrative: string | null
+  reference: string
+  at: Date
+  callbacks: CallbackUrls
+}
+
+/** A top-up: the payer is asked on the phone to pay in. */
+export type CollectionInstruction = {
+  attemptId: string
+  amountMinor: Minor
+  currency: string
+  phoneNumber: string
+  reference: string
+  at: Date
+  callbacks: CallbackUrls
+}
+
+/** What the provider is known by, kept with the attempt so that it can be asked later. */
+export type ProviderReference = { request: string | null; conversation: string | null }
+
+/**
+ * The answer to sending. `lost`: it may have arrived, so it is never sent again. `not_sent`: proof that it never reached the
+ * provider (no token, connection refused, spike arrest): sending again is safe. `refused`: the provider's word that nothing moves.
+ */
+export type Submission =
+  | { kind: 'accepted'; provider: ProviderReference; evidence?: Evidence }
+  | { kind: 'refused'; code: string; message: string }
+  | { kind: 'not_sent'; code: string; message: string }
+  | { kind: 'lost'; message: string }
+
+/**
+ * What the provider says happened. Only `succeeded`, `failed` and `returned` are evidence; `pending` and `unknown` end nothing.
+ * `amountMinor` is what the provider says it moved (null when it doesn't say): a difference is for a person to look at.
+ */
+export type Evidence =
+  | { kind: 'succeeded'; receipt: string; amountMinor: Minor | null }
+  | { kind: 'failed'; code: string; message: string }
+  | { kind: 'returned'; receipt: string | null; message: string }
+  | { kind: 'pending' }
+  | { kind: 'unknown'; code: string; message: string }
+
+export type Attempt = {
+  attemptId: string
+  rail: RailName | 'MPESA_STK'
+  amountMinor: Minor
+  reference: string
+  provider: ProviderReference
+  at: Date
+  callbacks: CallbackUrls
+}
+
+/** Which of an attempt's URLs a delivery came to. */
+export type DeliveryKind = 'result' | 'timeout'
+
+/** A parsed delivery: the evidence in it, and what it names, to be held against the attempt that its path names. */
+export type Delivery = { evidence: Evidence; provider: ProviderReference }
+
+/** What a payout rail must do. It sees no database; it never throws for what the provider does, only for bugs. */
+export type PayoutRail = {
+  readonly limits: Readonly<Partial<Record<RailName, RailLimits>>>
+  pay: (instruction: PayoutInstruction) => Promise<Submission>
+  /** Asks what became of an attempt. `pending` also when the provider's answer will come as a delivery. */
+  query: (attempt: Attempt) => Promise<Evidence>
+  /** Throws nothing: a body that can't be understood is `unknown`. */
+  readDelivery: (kind: DeliveryKind, body: unknown, attempt: { rail: RailName }) => Delivery
+}
+
+/** What a collection rail (top-ups) must do. */
+export type CollectionRail = {
+  readonly limits: RailLimits
+  collect: (instruction: CollectionInstruction) => Promise<Submission>
+  query: (attempt: Attempt) => Promise<Evidence>
+  readDelivery: (kind: DeliveryKind, body: unknown) => Delivery
+}
+
+/** Every rail of a deployment, by name: what the modules are given. */
+export type Rails = { payout: Readonly<Record<RailName, PayoutRail>>; collection: CollectionRail }
