@@ -1,0 +1,544 @@
+CREATE TABLE "accounts" (
+	"id" uuid PRIMARY KEY NOT NULL,
+	"status" text DEFAULT 'active' NOT NULL,
+	"email" text,
+	"display_name" text,
+	"topups_enabled" boolean DEFAULT true NOT NULL,
+	"payments_enabled" boolean DEFAULT true NOT NULL,
+	"api_keys_enabled" boolean DEFAULT true NOT NULL,
+	"oauth_enabled" boolean DEFAULT true NOT NULL,
+	"is_admin" boolean DEFAULT false NOT NULL,
+	"created_at" timestamp (3) with time zone NOT NULL,
+	"updated_at" timestamp (3) with time zone NOT NULL,
+	CONSTRAINT "accounts_status_check" CHECK ("accounts"."status" in ('active', 'frozen', 'closed'))
+);
+--> statement-breakpoint
+CREATE TABLE "identities" (
+	"id" uuid PRIMARY KEY NOT NULL,
+	"account_id" uuid NOT NULL,
+	"provider" text NOT NULL,
+	"issuer" text NOT NULL,
+	"subject" text NOT NULL,
+	"subject_key" text NOT NULL,
+	"email" text,
+	"email_verified" boolean DEFAULT false NOT NULL,
+	"display_name" text,
+	"created_at" timestamp (3) with time zone NOT NULL,
+	"last_used_at" timestamp (3) with time zone,
+	CONSTRAINT "identities_provider_check" CHECK ("identities"."provider" in ('google', 'github', 'wallet'))
+);
+--> statement-breakpoint
+CREATE TABLE "approval_decisions" (
+	"id" uuid PRIMARY KEY NOT NULL,
+	"approval_id" uuid NOT NULL,
+	"account_id" uuid NOT NULL,
+	"decision" text NOT NULL,
+	"via" text NOT NULL,
+	"reason" text,
+	"signer" text,
+	"signature" text,
+	"message" text,
+	"decided_at" timestamp (3) with time zone NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "approvals" (
+	"id" uuid PRIMARY KEY NOT NULL,
+	"workspace_id" uuid NOT NULL,
+	"payment_id" uuid NOT NULL,
+	"status" text NOT NULL,
+	"required_approvals" integer NOT NULL,
+	"separation_of_duties" boolean NOT NULL,
+	"policy_versions" jsonb NOT NULL,
+	"approve_message" text NOT NULL,
+	"reject_message" text NOT NULL,
+	"created_at" timestamp (3) with time zone NOT NULL,
+	"updated_at" timestamp (3) with time zone NOT NULL,
+	"expires_at" timestamp (3) with time zone NOT NULL,
+	CONSTRAINT "approvals_required_check" CHECK ("approvals"."required_approvals" > 0)
+);
+--> statement-breakpoint
+CREATE TABLE "beneficiaries" (
+	"id" uuid PRIMARY KEY NOT NULL,
+	"workspace_id" uuid NOT NULL,
+	"payee_id" uuid NOT NULL,
+	"type" text NOT NULL,
+	"display_name" text NOT NULL,
+	"legal_name" text,
+	"payment_rail" text NOT NULL,
+	"destination_ciphertext" "bytea" NOT NULL,
+	"destination_key_id" text NOT NULL,
+	"destination_mask" text NOT NULL,
+	"account_reference_required" boolean DEFAULT false NOT NULL,
+	"bank_code" text,
+	"created_by" uuid NOT NULL,
+	"created_at" timestamp (3) with time zone NOT NULL,
+	"updated_at" timestamp (3) with time zone NOT NULL,
+	"archived_at" timestamp (3) with time zone,
+	CONSTRAINT "beneficiaries_rail_check" CHECK ("beneficiaries"."payment_rail" in ('MPESA_B2B', 'MPESA_B2C', 'PESALINK'))
+);
+--> statement-breakpoint
+CREATE TABLE "payees" (
+	"id" uuid PRIMARY KEY NOT NULL,
+	"workspace_id" uuid NOT NULL,
+	"fingerprint" "bytea" NOT NULL,
+	"fingerprint_key_id" text NOT NULL,
+	"frozen_at" timestamp (3) with time zone,
+	"created_at" timestamp (3) with time zone NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "audit_log" (
+	"id" uuid PRIMARY KEY NOT NULL,
+	"transaction" "xid8" DEFAULT pg_current_xact_id() NOT NULL,
+	"at" timestamp (3) with time zone NOT NULL,
+	"action" text NOT NULL,
+	"account_id" uuid,
+	"credential_kind" text,
+	"credential_id" uuid,
+	"grant_id" uuid,
+	"workspace_id" uuid,
+	"subject_type" text,
+	"subject_id" uuid,
+	"before" jsonb,
+	"after" jsonb,
+	"ip" text,
+	"user_agent" text,
+	"request_id" text
+);
+--> statement-breakpoint
+CREATE TABLE "audit_seals" (
+	"sequence" bigint PRIMARY KEY NOT NULL,
+	"through_transaction" "xid8" NOT NULL,
+	"through_id" uuid NOT NULL,
+	"rows" integer NOT NULL,
+	"previous_hash" "bytea" NOT NULL,
+	"hash" "bytea" NOT NULL,
+	"sealed_at" timestamp (3) with time zone NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "events" (
+	"id" uuid PRIMARY KEY NOT NULL,
+	"transaction" "xid8" DEFAULT pg_current_xact_id() NOT NULL,
+	"type" text NOT NULL,
+	"account_id" uuid NOT NULL,
+	"workspace_id" uuid,
+	"data" jsonb NOT NULL,
+	"created_at" timestamp (3) with time zone NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "idempotency_keys" (
+	"scope" "bytea" NOT NULL,
+	"body_hash" "bytea" NOT NULL,
+	"status" integer,
+	"response" text,
+	"created_at" timestamp (3) with time zone NOT NULL,
+	CONSTRAINT "idempotency_keys_scope_pk" PRIMARY KEY("scope")
+);
+--> statement-breakpoint
+CREATE TABLE "api_keys" (
+	"id" uuid PRIMARY KEY NOT NULL,
+	"account_id" uuid NOT NULL,
+	"workspace_id" uuid NOT NULL,
+	"grant_id" uuid NOT NULL,
+	"name" text NOT NULL,
+	"lookup" text NOT NULL,
+	"salt" "bytea" NOT NULL,
+	"hash" "bytea" NOT NULL,
+	"last_four" text NOT NULL,
+	"created_at" timestamp (3) with time zone NOT NULL,
+	"last_used_at" timestamp (3) with time zone,
+	"expires_at" timestamp (3) with time zone,
+	"revoked_at" timestamp (3) with time zone
+);
+--> statement-breakpoint
+CREATE TABLE "grants" (
+	"id" uuid PRIMARY KEY NOT NULL,
+	"account_id" uuid NOT NULL,
+	"workspace_id" uuid NOT NULL,
+	"kind" text NOT NULL,
+	"label" text NOT NULL,
+	"permissions" text[] NOT NULL,
+	"parent_grant_id" uuid,
+	"ancestor_ids" uuid[] NOT NULL,
+	"per_payment_limit_minor" bigint,
+	"daily_limit_minor" bigint,
+	"monthly_limit_minor" bigint,
+	"approval_threshold_minor" bigint,
+	"payment_types" text[],
+	"beneficiary_ids" uuid[],
+	"frozen_at" timestamp (3) with time zone,
+	"created_at" timestamp (3) with time zone NOT NULL,
+	"last_used_at" timestamp (3) with time zone,
+	"expires_at" timestamp (3) with time zone,
+	"revoked_at" timestamp (3) with time zone,
+	CONSTRAINT "grants_kind_check" CHECK ("grants"."kind" in ('api_key', 'oauth')),
+	CONSTRAINT "grants_parent_check" CHECK (("grants"."parent_grant_id" is null) = (cardinality("grants"."ancestor_ids") = 0))
+);
+--> statement-breakpoint
+CREATE TABLE "ledger_accounts" (
+	"id" uuid PRIMARY KEY NOT NULL,
+	"kind" text NOT NULL,
+	"owner_id" uuid,
+	"code" text NOT NULL,
+	"currency" text NOT NULL,
+	"posted_debits_minor" bigint DEFAULT 0 NOT NULL,
+	"posted_credits_minor" bigint DEFAULT 0 NOT NULL,
+	"pending_debits_minor" bigint DEFAULT 0 NOT NULL,
+	"created_at" timestamp (3) with time zone NOT NULL,
+	CONSTRAINT "ledger_accounts_no_overdraft" CHECK ("ledger_accounts"."kind" <> 'customer' or "ledger_accounts"."posted_credits_minor" - "ledger_accounts"."posted_debits_minor" - "ledger_accounts"."pending_debits_minor" >= 0),
+	CONSTRAINT "ledger_accounts_totals_check" CHECK ("ledger_accounts"."posted_debits_minor" >= 0 and "ledger_accounts"."posted_credits_minor" >= 0 and "ledger_accounts"."pending_debits_minor" >= 0)
+);
+--> statement-breakpoint
+CREATE TABLE "ledger_transfers" (
+	"id" uuid PRIMARY KEY NOT NULL,
+	"kind" text NOT NULL,
+	"pending_id" uuid,
+	"debit_account_id" uuid NOT NULL,
+	"credit_account_id" uuid NOT NULL,
+	"amount_minor" bigint NOT NULL,
+	"reference_type" text NOT NULL,
+	"reference_id" uuid NOT NULL,
+	"customer_account_id" uuid,
+	"available_after_minor" bigint,
+	"memo" text,
+	"created_at" timestamp (3) with time zone NOT NULL,
+	CONSTRAINT "ledger_transfers_amount_check" CHECK ("ledger_transfers"."amount_minor" > 0),
+	CONSTRAINT "ledger_transfers_kind_check" CHECK (("ledger_transfers"."kind" in ('post', 'void')) = ("ledger_transfers"."pending_id" is not null)),
+	CONSTRAINT "ledger_transfers_sides_check" CHECK ("ledger_transfers"."debit_account_id" <> "ledger_transfers"."credit_account_id")
+);
+--> statement-breakpoint
+CREATE TABLE "intent_mandates" (
+	"id" uuid PRIMARY KEY NOT NULL,
+	"status" text NOT NULL,
+	"account_id" uuid NOT NULL,
+	"workspace_id" uuid NOT NULL,
+	"grant_id" uuid,
+	"description" text NOT NULL,
+	"max_total_minor" bigint NOT NULL,
+	"max_per_payment_minor" bigint,
+	"max_payments" bigint,
+	"beneficiary_ids" uuid[] NOT NULL,
+	"payment_types" text[] NOT NULL,
+	"valid_from" timestamp (3) with time zone NOT NULL,
+	"expires_at" timestamp (3) with time zone NOT NULL,
+	"nonce" text NOT NULL,
+	"terms_digest" text NOT NULL,
+	"message" text NOT NULL,
+	"signature" text NOT NULL,
+	"signer" text NOT NULL,
+	"created_at" timestamp (3) with time zone NOT NULL,
+	"updated_at" timestamp (3) with time zone NOT NULL,
+	"revoked_at" timestamp (3) with time zone,
+	CONSTRAINT "intent_mandates_total_check" CHECK ("intent_mandates"."max_total_minor" > 0)
+);
+--> statement-breakpoint
+CREATE TABLE "callback_deliveries" (
+	"id" uuid PRIMARY KEY NOT NULL,
+	"attempt_id" uuid,
+	"kind" text NOT NULL,
+	"body_ciphertext" "bytea" NOT NULL,
+	"body_key_id" text NOT NULL,
+	"source_ip" text,
+	"authentic" boolean NOT NULL,
+	"verdict" text,
+	"received_at" timestamp (3) with time zone NOT NULL,
+	"processed_at" timestamp (3) with time zone
+);
+--> statement-breakpoint
+CREATE TABLE "payments" (
+	"id" uuid PRIMARY KEY NOT NULL,
+	"workspace_id" uuid NOT NULL,
+	"account_id" uuid NOT NULL,
+	"status" text NOT NULL,
+	"amount_minor" bigint NOT NULL,
+	"currency" text NOT NULL,
+	"beneficiary_id" uuid NOT NULL,
+	"payment_type" text NOT NULL,
+	"rail" text NOT NULL,
+	"account_reference" text,
+	"narrative" text,
+	"metadata" jsonb NOT NULL,
+	"mandate_id" uuid,
+	"approval_id" uuid,
+	"initiator_account_id" uuid NOT NULL,
+	"grant_id" uuid,
+	"decision" jsonb NOT NULL,
+	"charges" jsonb NOT NULL,
+	"hold_transfer_id" uuid NOT NULL,
+	"provider_receipt" text,
+	"failure_code" text,
+	"failure_message" text,
+	"created_at" timestamp (3) with time zone NOT NULL,
+	"updated_at" timestamp (3) with time zone NOT NULL,
+	"completed_at" timestamp (3) with time zone,
+	CONSTRAINT "payments_amount_check" CHECK ("payments"."amount_minor" > 0)
+);
+--> statement-breakpoint
+CREATE TABLE "rail_attempts" (
+	"id" uuid PRIMARY KEY NOT NULL,
+	"kind" text NOT NULL,
+	"subject_id" uuid NOT NULL,
+	"rail" text NOT NULL,
+	"state" text NOT NULL,
+	"amount_minor" bigint NOT NULL,
+	"reference" text NOT NULL,
+	"secret_hash" "bytea" NOT NULL,
+	"secret_ciphertext" "bytea" NOT NULL,
+	"secret_key_id" text NOT NULL,
+	"provider_request" text,
+	"provider_conversation" text,
+	"checks" integer DEFAULT 0 NOT NULL,
+	"next_check_at" timestamp (3) with time zone,
+	"created_at" timestamp (3) with time zone NOT NULL,
+	"updated_at" timestamp (3) with time zone NOT NULL,
+	CONSTRAINT "rail_attempts_amount_check" CHECK ("rail_attempts"."amount_minor" > 0)
+);
+--> statement-breakpoint
+CREATE TABLE "topups" (
+	"id" uuid PRIMARY KEY NOT NULL,
+	"workspace_id" uuid NOT NULL,
+	"account_id" uuid NOT NULL,
+	"status" text NOT NULL,
+	"amount_minor" bigint NOT NULL,
+	"currency" text NOT NULL,
+	"method" text NOT NULL,
+	"phone_ciphertext" "bytea" NOT NULL,
+	"phone_key_id" text NOT NULL,
+	"phone_mask" text NOT NULL,
+	"initiator_account_id" uuid NOT NULL,
+	"grant_id" uuid,
+	"provider_receipt" text,
+	"failure_code" text,
+	"failure_message" text,
+	"created_at" timestamp (3) with time zone NOT NULL,
+	"updated_at" timestamp (3) with time zone NOT NULL,
+	"completed_at" timestamp (3) with time zone,
+	CONSTRAINT "topups_amount_check" CHECK ("topups"."amount_minor" > 0)
+);
+--> statement-breakpoint
+CREATE TABLE "spending_policies" (
+	"id" uuid PRIMARY KEY NOT NULL,
+	"workspace_id" uuid NOT NULL,
+	"name" text NOT NULL,
+	"payment_types" text[] NOT NULL,
+	"beneficiary_ids" uuid[] NOT NULL,
+	"per_payment_limit_minor" bigint,
+	"daily_limit_minor" bigint,
+	"monthly_limit_minor" bigint,
+	"approval_threshold_minor" bigint,
+	"required_approval_count" integer NOT NULL,
+	"separation_of_duties" boolean NOT NULL,
+	"version" integer DEFAULT 1 NOT NULL,
+	"created_by" uuid NOT NULL,
+	"created_at" timestamp (3) with time zone NOT NULL,
+	"updated_at" timestamp (3) with time zone NOT NULL,
+	"archived_at" timestamp (3) with time zone,
+	CONSTRAINT "spending_policies_count_check" CHECK ("spending_policies"."required_approval_count" between 0 and 10),
+	CONSTRAINT "spending_policies_threshold_check" CHECK ("spending_policies"."approval_threshold_minor" is null or "spending_policies"."required_approval_count" > 0)
+);
+--> statement-breakpoint
+CREATE TABLE "spending_policy_versions" (
+	"policy_id" uuid NOT NULL,
+	"version" integer NOT NULL,
+	"document" jsonb NOT NULL,
+	"created_by" uuid NOT NULL,
+	"created_at" timestamp (3) with time zone NOT NULL,
+	CONSTRAINT "spending_policy_versions_policy_id_version_pk" PRIMARY KEY("policy_id","version")
+);
+--> statement-breakpoint
+CREATE TABLE "usage_counters" (
+	"subject" text NOT NULL,
+	"subject_id" uuid NOT NULL,
+	"period" text NOT NULL,
+	"period_start" date NOT NULL,
+	"used_minor" bigint NOT NULL,
+	"payments" bigint NOT NULL,
+	CONSTRAINT "usage_counters_subject_id_period_period_start_pk" PRIMARY KEY("subject_id","period","period_start"),
+	CONSTRAINT "usage_counters_used_check" CHECK ("usage_counters"."used_minor" >= 0 and "usage_counters"."payments" >= 0)
+);
+--> statement-breakpoint
+CREATE TABLE "dashboard_tokens" (
+	"id" uuid PRIMARY KEY NOT NULL,
+	"account_id" uuid NOT NULL,
+	"workspace_id" uuid NOT NULL,
+	"token_hash" "bytea" NOT NULL,
+	"session_id" uuid,
+	"api_key_id" uuid,
+	"oauth_token_id" uuid,
+	"grant_id" uuid,
+	"created_at" timestamp (3) with time zone NOT NULL,
+	"expires_at" timestamp (3) with time zone NOT NULL,
+	CONSTRAINT "dashboard_tokens_parent_check" CHECK (num_nonnulls("dashboard_tokens"."session_id", "dashboard_tokens"."api_key_id", "dashboard_tokens"."oauth_token_id") = 1)
+);
+--> statement-breakpoint
+CREATE TABLE "nonces" (
+	"nonce" text PRIMARY KEY NOT NULL,
+	"purpose" text NOT NULL,
+	"bound_to" text,
+	"created_at" timestamp (3) with time zone NOT NULL,
+	"expires_at" timestamp (3) with time zone NOT NULL,
+	"consumed_at" timestamp (3) with time zone
+);
+--> statement-breakpoint
+CREATE TABLE "sessions" (
+	"id" uuid PRIMARY KEY NOT NULL,
+	"account_id" uuid NOT NULL,
+	"workspace_id" uuid NOT NULL,
+	"identity_id" uuid,
+	"token_hash" "bytea" NOT NULL,
+	"user_agent" text,
+	"ip" text,
+	"created_at" timestamp (3) with time zone NOT NULL,
+	"last_used_at" timestamp (3) with time zone NOT NULL,
+	"expires_at" timestamp (3) with time zone NOT NULL,
+	"revoked_at" timestamp (3) with time zone
+);
+--> statement-breakpoint
+CREATE TABLE "invitations" (
+	"id" uuid PRIMARY KEY NOT NULL,
+	"workspace_id" uuid NOT NULL,
+	"role" text NOT NULL,
+	"email" text,
+	"wallet_address" text,
+	"token_hash" "bytea" NOT NULL,
+	"invited_by" uuid NOT NULL,
+	"accepted_by" uuid,
+	"created_at" timestamp (3) with time zone NOT NULL,
+	"expires_at" timestamp (3) with time zone NOT NULL,
+	"accepted_at" timestamp (3) with time zone,
+	"revoked_at" timestamp (3) with time zone
+);
+--> statement-breakpoint
+CREATE TABLE "members" (
+	"id" uuid PRIMARY KEY NOT NULL,
+	"workspace_id" uuid NOT NULL,
+	"account_id" uuid NOT NULL,
+	"role" text NOT NULL,
+	"status" text DEFAULT 'active' NOT NULL,
+	"created_at" timestamp (3) with time zone NOT NULL,
+	"updated_at" timestamp (3) with time zone NOT NULL,
+	CONSTRAINT "members_role_check" CHECK ("members"."role" in ('owner', 'admin', 'approver', 'member', 'viewer')),
+	CONSTRAINT "members_status_check" CHECK ("members"."status" in ('active', 'suspended'))
+);
+--> statement-breakpoint
+CREATE TABLE "workspaces" (
+	"id" uuid PRIMARY KEY NOT NULL,
+	"name" text NOT NULL,
+	"kind" text NOT NULL,
+	"time_zone" text NOT NULL,
+	"next_time_zone" text,
+	"next_time_zone_from" timestamp (3) with time zone,
+	"owning_account_id" uuid NOT NULL,
+	"frozen_at" timestamp (3) with time zone,
+	"freeze_reason" text,
+	"suspended_at" timestamp (3) with time zone,
+	"closed_at" timestamp (3) with time zone,
+	"created_at" timestamp (3) with time zone NOT NULL,
+	"updated_at" timestamp (3) with time zone NOT NULL,
+	CONSTRAINT "workspaces_kind_check" CHECK ("workspaces"."kind" in ('personal', 'team'))
+);
+--> statement-breakpoint
+ALTER TABLE "identities" ADD CONSTRAINT "identities_account_id_accounts_id_fk" FOREIGN KEY ("account_id") REFERENCES "public"."accounts"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "approval_decisions" ADD CONSTRAINT "approval_decisions_approval_id_approvals_id_fk" FOREIGN KEY ("approval_id") REFERENCES "public"."approvals"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "approval_decisions" ADD CONSTRAINT "approval_decisions_account_id_accounts_id_fk" FOREIGN KEY ("account_id") REFERENCES "public"."accounts"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "approvals" ADD CONSTRAINT "approvals_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "approvals" ADD CONSTRAINT "approvals_payment_id_payments_id_fk" FOREIGN KEY ("payment_id") REFERENCES "public"."payments"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "beneficiaries" ADD CONSTRAINT "beneficiaries_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "beneficiaries" ADD CONSTRAINT "beneficiaries_payee_id_payees_id_fk" FOREIGN KEY ("payee_id") REFERENCES "public"."payees"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "beneficiaries" ADD CONSTRAINT "beneficiaries_created_by_accounts_id_fk" FOREIGN KEY ("created_by") REFERENCES "public"."accounts"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "payees" ADD CONSTRAINT "payees_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "api_keys" ADD CONSTRAINT "api_keys_account_id_accounts_id_fk" FOREIGN KEY ("account_id") REFERENCES "public"."accounts"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "api_keys" ADD CONSTRAINT "api_keys_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "api_keys" ADD CONSTRAINT "api_keys_grant_id_grants_id_fk" FOREIGN KEY ("grant_id") REFERENCES "public"."grants"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "grants" ADD CONSTRAINT "grants_account_id_accounts_id_fk" FOREIGN KEY ("account_id") REFERENCES "public"."accounts"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "grants" ADD CONSTRAINT "grants_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "grants" ADD CONSTRAINT "grants_parent_fk" FOREIGN KEY ("parent_grant_id") REFERENCES "public"."grants"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "ledger_transfers" ADD CONSTRAINT "ledger_transfers_pending_fk" FOREIGN KEY ("pending_id") REFERENCES "public"."ledger_transfers"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "intent_mandates" ADD CONSTRAINT "intent_mandates_account_id_accounts_id_fk" FOREIGN KEY ("account_id") REFERENCES "public"."accounts"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "intent_mandates" ADD CONSTRAINT "intent_mandates_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "intent_mandates" ADD CONSTRAINT "intent_mandates_grant_id_grants_id_fk" FOREIGN KEY ("grant_id") REFERENCES "public"."grants"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "payments" ADD CONSTRAINT "payments_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "payments" ADD CONSTRAINT "payments_beneficiary_id_beneficiaries_id_fk" FOREIGN KEY ("beneficiary_id") REFERENCES "public"."beneficiaries"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "payments" ADD CONSTRAINT "payments_initiator_account_id_accounts_id_fk" FOREIGN KEY ("initiator_account_id") REFERENCES "public"."accounts"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "payments" ADD CONSTRAINT "payments_grant_id_grants_id_fk" FOREIGN KEY ("grant_id") REFERENCES "public"."grants"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "topups" ADD CONSTRAINT "topups_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "topups" ADD CONSTRAINT "topups_initiator_account_id_accounts_id_fk" FOREIGN KEY ("initiator_account_id") REFERENCES "public"."accounts"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "topups" ADD CONSTRAINT "topups_grant_id_grants_id_fk" FOREIGN KEY ("grant_id") REFERENCES "public"."grants"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "spending_policies" ADD CONSTRAINT "spending_policies_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "spending_policies" ADD CONSTRAINT "spending_policies_created_by_accounts_id_fk" FOREIGN KEY ("created_by") REFERENCES "public"."accounts"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "spending_policy_versions" ADD CONSTRAINT "spending_policy_versions_policy_id_spending_policies_id_fk" FOREIGN KEY ("policy_id") REFERENCES "public"."spending_policies"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "dashboard_tokens" ADD CONSTRAINT "dashboard_tokens_account_id_accounts_id_fk" FOREIGN KEY ("account_id") REFERENCES "public"."accounts"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "dashboard_tokens" ADD CONSTRAINT "dashboard_tokens_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "dashboard_tokens" ADD CONSTRAINT "dashboard_tokens_session_id_sessions_id_fk" FOREIGN KEY ("session_id") REFERENCES "public"."sessions"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "dashboard_tokens" ADD CONSTRAINT "dashboard_tokens_api_key_id_api_keys_id_fk" FOREIGN KEY ("api_key_id") REFERENCES "public"."api_keys"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "dashboard_tokens" ADD CONSTRAINT "dashboard_tokens_grant_id_grants_id_fk" FOREIGN KEY ("grant_id") REFERENCES "public"."grants"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "sessions" ADD CONSTRAINT "sessions_account_id_accounts_id_fk" FOREIGN KEY ("account_id") REFERENCES "public"."accounts"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "sessions" ADD CONSTRAINT "sessions_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "sessions" ADD CONSTRAINT "sessions_identity_id_identities_id_fk" FOREIGN KEY ("identity_id") REFERENCES "public"."identities"("id") ON DELETE set null ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "invitations" ADD CONSTRAINT "invitations_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "invitations" ADD CONSTRAINT "invitations_invited_by_accounts_id_fk" FOREIGN KEY ("invited_by") REFERENCES "public"."accounts"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "invitations" ADD CONSTRAINT "invitations_accepted_by_accounts_id_fk" FOREIGN KEY ("accepted_by") REFERENCES "public"."accounts"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "members" ADD CONSTRAINT "members_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "members" ADD CONSTRAINT "members_account_id_accounts_id_fk" FOREIGN KEY ("account_id") REFERENCES "public"."accounts"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "workspaces" ADD CONSTRAINT "workspaces_owning_account_id_accounts_id_fk" FOREIGN KEY ("owning_account_id") REFERENCES "public"."accounts"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+CREATE UNIQUE INDEX "accounts_email_key" ON "accounts" USING btree (lower("email"));--> statement-breakpoint
+CREATE UNIQUE INDEX "identities_subject_key" ON "identities" USING btree ("provider","issuer","subject_key");--> statement-breakpoint
+CREATE INDEX "identities_account" ON "identities" USING btree ("account_id");--> statement-breakpoint
+CREATE UNIQUE INDEX "approval_decisions_approver_key" ON "approval_decisions" USING btree ("approval_id","account_id");--> statement-breakpoint
+CREATE UNIQUE INDEX "approvals_payment_key" ON "approvals" USING btree ("payment_id");--> statement-breakpoint
+CREATE INDEX "approvals_workspace" ON "approvals" USING btree ("workspace_id","status","id");--> statement-breakpoint
+CREATE INDEX "approvals_expiry" ON "approvals" USING btree ("expires_at") WHERE "approvals"."status" = 'pending';--> statement-breakpoint
+CREATE INDEX "beneficiaries_workspace" ON "beneficiaries" USING btree ("workspace_id","id");--> statement-breakpoint
+CREATE INDEX "beneficiaries_payee" ON "beneficiaries" USING btree ("payee_id");--> statement-breakpoint
+CREATE UNIQUE INDEX "payees_fingerprint_key" ON "payees" USING btree ("workspace_id","fingerprint");--> statement-breakpoint
+CREATE INDEX "audit_log_order" ON "audit_log" USING btree ("transaction","id");--> statement-breakpoint
+CREATE INDEX "audit_log_workspace" ON "audit_log" USING btree ("workspace_id","id");--> statement-breakpoint
+CREATE INDEX "audit_log_subject" ON "audit_log" USING btree ("subject_id","id");--> statement-breakpoint
+CREATE INDEX "audit_log_account" ON "audit_log" USING btree ("account_id","id");--> statement-breakpoint
+CREATE UNIQUE INDEX "audit_seals_hash_key" ON "audit_seals" USING btree ("hash");--> statement-breakpoint
+CREATE INDEX "events_order" ON "events" USING btree ("transaction","id");--> statement-breakpoint
+CREATE INDEX "events_workspace" ON "events" USING btree ("workspace_id","transaction","id");--> statement-breakpoint
+CREATE INDEX "events_account" ON "events" USING btree ("account_id","transaction","id");--> statement-breakpoint
+CREATE INDEX "events_retention" ON "events" USING btree ("created_at");--> statement-breakpoint
+CREATE INDEX "idempotency_keys_age" ON "idempotency_keys" USING btree ("created_at");--> statement-breakpoint
+CREATE INDEX "api_keys_lookup" ON "api_keys" USING btree ("lookup");--> statement-breakpoint
+CREATE UNIQUE INDEX "api_keys_hash_key" ON "api_keys" USING btree ("hash");--> statement-breakpoint
+CREATE INDEX "api_keys_account" ON "api_keys" USING btree ("account_id","id");--> statement-breakpoint
+CREATE INDEX "api_keys_grant" ON "api_keys" USING btree ("grant_id");--> statement-breakpoint
+CREATE INDEX "grants_account" ON "grants" USING btree ("account_id","id");--> statement-breakpoint
+CREATE INDEX "grants_workspace" ON "grants" USING btree ("workspace_id","id");--> statement-breakpoint
+CREATE INDEX "grants_ancestors" ON "grants" USING gin ("ancestor_ids");--> statement-breakpoint
+CREATE UNIQUE INDEX "ledger_accounts_code_key" ON "ledger_accounts" USING btree ("code");--> statement-breakpoint
+CREATE UNIQUE INDEX "ledger_accounts_owner_key" ON "ledger_accounts" USING btree ("owner_id");--> statement-breakpoint
+CREATE UNIQUE INDEX "ledger_transfers_pending_key" ON "ledger_transfers" USING btree ("pending_id");--> statement-breakpoint
+CREATE INDEX "ledger_transfers_reference" ON "ledger_transfers" USING btree ("reference_id");--> statement-breakpoint
+CREATE INDEX "ledger_transfers_history" ON "ledger_transfers" USING btree ("customer_account_id","id");--> statement-breakpoint
+CREATE UNIQUE INDEX "intent_mandates_nonce_key" ON "intent_mandates" USING btree ("nonce");--> statement-breakpoint
+CREATE INDEX "intent_mandates_workspace" ON "intent_mandates" USING btree ("workspace_id","id");--> statement-breakpoint
+CREATE INDEX "intent_mandates_account" ON "intent_mandates" USING btree ("account_id","id");--> statement-breakpoint
+CREATE INDEX "intent_mandates_expiry" ON "intent_mandates" USING btree ("expires_at") WHERE "intent_mandates"."status" in ('active', 'exhausted');--> statement-breakpoint
+CREATE INDEX "callback_deliveries_attempt" ON "callback_deliveries" USING btree ("attempt_id");--> statement-breakpoint
+CREATE INDEX "callback_deliveries_open" ON "callback_deliveries" USING btree ("received_at") WHERE "callback_deliveries"."processed_at" is null;--> statement-breakpoint
+CREATE INDEX "payments_workspace" ON "payments" USING btree ("workspace_id","id");--> statement-breakpoint
+CREATE INDEX "payments_workspace_status" ON "payments" USING btree ("workspace_id","status","id");--> statement-breakpoint
+CREATE INDEX "payments_beneficiary" ON "payments" USING btree ("beneficiary_id","id");--> statement-breakpoint
+CREATE INDEX "payments_open" ON "payments" USING btree ("status","updated_at") WHERE "payments"."status" in ('processing', 'unknown');--> statement-breakpoint
+CREATE UNIQUE INDEX "payments_receipt_key" ON "payments" USING btree ("rail","provider_receipt");--> statement-breakpoint
+CREATE UNIQUE INDEX "rail_attempts_reference_key" ON "rail_attempts" USING btree ("reference");--> statement-breakpoint
+CREATE INDEX "rail_attempts_subject" ON "rail_attempts" USING btree ("subject_id");--> statement-breakpoint
+CREATE INDEX "rail_attempts_due" ON "rail_attempts" USING btree ("next_check_at") WHERE "rail_attempts"."state" <> 'resolved';--> statement-breakpoint
+CREATE INDEX "topups_workspace" ON "topups" USING btree ("workspace_id","id");--> statement-breakpoint
+CREATE INDEX "topups_open" ON "topups" USING btree ("created_at") WHERE "topups"."status" = 'pending';--> statement-breakpoint
+CREATE UNIQUE INDEX "topups_receipt_key" ON "topups" USING btree ("method","provider_receipt");--> statement-breakpoint
+CREATE INDEX "spending_policies_workspace" ON "spending_policies" USING btree ("workspace_id","id");--> statement-breakpoint
+CREATE INDEX "spending_policies_active" ON "spending_policies" USING btree ("workspace_id") WHERE "spending_policies"."archived_at" is null;--> statement-breakpoint
+CREATE UNIQUE INDEX "dashboard_tokens_token_hash_key" ON "dashboard_tokens" USING btree ("token_hash");--> statement-breakpoint
+CREATE INDEX "dashboard_tokens_expiry" ON "dashboard_tokens" USING btree ("expires_at");--> statement-breakpoint
+CREATE INDEX "nonces_expiry" ON "nonces" USING btree ("expires_at");--> statement-breakpoint
+CREATE UNIQUE INDEX "sessions_token_hash_key" ON "sessions" USING btree ("token_hash");--> statement-breakpoint
+CREATE INDEX "sessions_account" ON "sessions" USING btree ("account_id","created_at");--> statement-breakpoint
+CREATE UNIQUE INDEX "invitations_token_hash_key" ON "invitations" USING btree ("token_hash");--> statement-breakpoint
+CREATE INDEX "invitations_workspace" ON "invitations" USING btree ("workspace_id","id");--> statement-breakpoint
+CREATE UNIQUE INDEX "members_workspace_account_key" ON "members" USING btree ("workspace_id","account_id");--> statement-breakpoint
+CREATE INDEX "members_account" ON "members" USING btree ("account_id");--> statement-breakpoint
+CREATE UNIQUE INDEX "workspaces_one_personal" ON "workspaces" USING btree ("owning_account_id") WHERE "workspaces"."kind" = 'personal';--> statement-breakpoint
+CREATE INDEX "workspaces_owner" ON "workspaces" USING btree ("owning_account_id");

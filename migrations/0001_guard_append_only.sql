@@ -1,0 +1,49 @@
+-- What has been written to the ledger, the audit log, its seals, policy versions and given decisions stays as it was.
+create function refuse_change() returns trigger language plpgsql as $$
+begin
+  raise exception '% is append-only', tg_table_name using errcode = 'restrict_violation';
+end $$;
+--> statement-breakpoint
+create trigger ledger_transfers_append_only before update or delete or truncate on ledger_transfers for each statement execute function refuse_change();
+--> statement-breakpoint
+create trigger audit_log_append_only before update or delete or truncate on audit_log for each statement execute function refuse_change();
+--> statement-breakpoint
+create trigger audit_seals_append_only before update or delete or truncate on audit_seals for each statement execute function refuse_change();
+--> statement-breakpoint
+create trigger spending_policy_versions_append_only before update or delete or truncate on spending_policy_versions for each statement execute function refuse_change();
+--> statement-breakpoint
+create trigger approval_decisions_append_only before update or delete or truncate on approval_decisions for each statement execute function refuse_change();
+--> statement-breakpoint
+-- Events leave after their retention, but are never rewritten.
+create trigger events_never_change before update on events for each statement execute function refuse_change();
+--> statement-breakpoint
+-- A post or a void ends exactly the hold it names: same accounts, same amount.
+create function check_hold_end() returns trigger language plpgsql as $$
+begin
+  if not exists (
+    select 1 from ledger_transfers h
+    where h.id = new.pending_id and h.kind = 'pending' and h.amount_minor = new.amount_minor
+      and h.debit_account_id = new.debit_account_id and h.credit_account_id = new.credit_account_id
+  ) then
+    raise exception 'transfer % does not end the hold it names', new.id using errcode = 'integrity_constraint_violation';
+  end if;
+  return new;
+end $$;
+--> statement-breakpoint
+create trigger ledger_transfers_hold_end before insert on ledger_transfers for each row when (new.pending_id is not null) execute function check_hold_end();
+--> statement-breakpoint
+-- A customer's account is never re-owned, and never disappears.
+create function refuse_ledger_account_change() returns trigger language plpgsql as $$
+begin
+  if tg_op = 'DELETE' or new.id <> old.id or new.kind <> old.kind or new.code <> old.code or new.owner_id is distinct from old.owner_id or new.currency <> old.currency then
+    raise exception 'a ledger account keeps its identity' using errcode = 'restrict_violation';
+  end if;
+  return new;
+end $$;
+--> statement-breakpoint
+create trigger ledger_accounts_identity before update or delete on ledger_accounts for each row execute function refuse_ledger_account_change();
+--> statement-breakpoint
+-- These rows change with every payment: leave room on their pages for it, and clean up soon.
+alter table ledger_accounts set (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 50);
+--> statement-breakpoint
+alter table usage_counters set (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 50);

@@ -1,0 +1,49 @@
+import { Refusal } from '../lib/errors.ts'
+
+type PgLike = { code?: unknown; constraint?: unknown; cause?: unknown }
+
+const pgError = (error: unknown): PgLike | undefined => {
+  for (let current = error; typeof current === 'object' && current !== null; current = (current as PgLike).cause) {
+    const code = (current as PgLike).code
+    if (typeof code === 'string' && (/^[0-9A-Z]{5}$/.test(code) || connectionCodes.has(code))) return current as PgLike
+  }
+  return undefined
+}
+
+/** The SQLSTATE of an error, however it was wrapped. Never its message: drizzle's holds the bound parameters. */
+export const sqlState = (error: unknown): string | undefined => {
+  const code = pgError(error)?.code
+  return typeof code === 'string' ? code : undefined
+}
+
+/** The unique, check or foreign key constraint that was violated, if that is what happened. */
+export const violatedConstraint = (error: unknown): string | undefined => {
+  const found = pgError(error)
+  return typeof found?.code === 'string' && found.code.startsWith('23') && typeof found.constraint === 'string' ? found.constraint : undefined
+}
+
+export const isRetryable = (error: unknown): boolean => ['40001', '40P01'].includes(sqlState(error) ?? '')
+
+const connectionCodes = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN', 'ENOENT'])
+// Shut down, crashed, starting up, too many connections, statement or lock time-out, disk full, out of memory, cancelled.
+const unavailableStates = /^(08|53|57P|57014|55P03|25P0[2-4]|58)/
+
+/** A connection that was lost has no SQLSTATE; whether a COMMIT on it took effect nobody knows. */
+const isConnectionLost = (error: unknown): boolean => {
+  if (!(error instanceof Error)) return false
+  return /Connection terminated|connection timeout|timeout exceeded when trying to connect|Client has encountered a connection error|Cannot use a pool|not queryable/i.test(error.message)
+}
+
+export const isOutcomeUnknown = (error: unknown): boolean => isUnavailable(error)
+
+export const isUnavailable = (error: unknown): boolean => {
+  const state = sqlState(error)
+  if (state !== undefined) return connectionCodes.has(state) || unavailableStates.test(state)
+  return isConnectionLost(error) || (error instanceof Error && error.cause instanceof Error && isConnectionLost(error.cause))
+}
+
+/** What the database could not do now is 503 with `Retry-After`, never "failed"; everything else stays as it is. */
+export const translateDatabaseError = (error: unknown): unknown => {
+  if (error instanceof Refusal || !isUnavailable(error)) return error
+  return new Refusal('unavailable', { headers: { 'retry-after': '1' }, cause: error })
+}

@@ -1,0 +1,42 @@
+import { accounts, identities } from './tables/accounts.ts'
+import { approvalDecisions, approvals } from './tables/approvals.ts'
+import { beneficiaries, payees } from './tables/beneficiaries.ts'
+import { auditLog, auditSeals, events, idempotencyKeys } from './tables/events.ts'
+import { apiKeys, grants } from './tables/grants.ts'
+import { ledgerAccounts, ledgerTransfers } from './tables/ledger.ts'
+import { intentMandates } from './tables/mandates.ts'
+import { callbackDeliveries, payments, railAttempts, topups } from './tables/payments.ts'
+import { spendingPolicies, spendingPolicyVersions, usageCounters } from './tables/policies.ts'
+import { dashboardTokens, nonces, sessions } from './tables/sessions.ts'
+import { invitations, members, workspaces } from './tables/workspaces.ts'
+
+export const tables = {
+  accounts,
+  identities,
+  approvals,
+  approvalDecisions,
+  beneficiaries,
+  payees,
+  auditLog,
+  auditSeals,
+  events,
+  idempotencyKeys,
+  apiKeys,
+  grants,
+  ledgerAccounts,
+  ledgerTransfers,
+  intentMandates,
+  callbackDeliveries,
+  payments,
+  railAttempts,
+  topups,
+  spendingPolicies,
+  spendingPolicyVersions,
+  usageCounters,
+  dashboardTokens,
+  nonces,
+  sessions,
+  invitations,
+  members,
+  workspaces,
+}

@@ -1,0 +1,55 @@
+import { sql } from 'drizzle-orm'
+import { boolean, check, index, pgTable, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
+import { id, instant } from './columns.ts'
+
+export const accountStatuses = ['active', 'frozen', 'closed'] as const
+export const identityProviders = ['google', 'github', 'wallet'] as const
+
+export const accounts = pgTable(
+  'accounts',
+  {
+    id: id(),
+    status: text({ enum: accountStatuses }).notNull().default('active'),
+    /** A verified e-mail of an identity that is attached now. */
+    email: text(),
+    displayName: text(),
+    topupsEnabled: boolean().notNull().default(true),
+    paymentsEnabled: boolean().notNull().default(true),
+    apiKeysEnabled: boolean().notNull().default(true),
+    oauthEnabled: boolean().notNull().default(true),
+    /** Named by `npm run admin -- grant`; ADMIN_ACCOUNTS names others. */
+    isAdmin: boolean().notNull().default(false),
+    createdAt: instant().notNull(),
+    updatedAt: instant().notNull(),
+  },
+  (t) => [
+    uniqueIndex('accounts_email_key').on(sql`lower(${t.email})`),
+    check('accounts_status_check', sql`${t.status} in ('active', 'frozen', 'closed')`),
+  ],
+)
+
+export const identities = pgTable(
+  'identities',
+  {
+    id: id(),
+    accountId: uuid()
+      .notNull()
+      .references(() => accounts.id),
+    provider: text({ enum: identityProviders }).notNull(),
+    /** Who vouched for it: the provider's issuer, `eip155` for a wallet. A sandbox identity never passes for a real one. */
+    issuer: text().notNull(),
+    subject: text().notNull(),
+    /** What uniqueness is on: the lower-cased address of a wallet, else the subject. */
+    subjectKey: text().notNull(),
+    email: text(),
+    emailVerified: boolean().notNull().default(false),
+    displayName: text(),
+    createdAt: instant().notNull(),
+    lastUsedAt: instant(),
+  },
+  (t) => [
+    uniqueIndex('identities_subject_key').on(t.provider, t.issuer, t.subjectKey),
+    index('identities_account').on(t.accountId),
+    check('identities_provider_check', sql`${t.provider} in ('google', 'github', 'wallet')`),
+  ],
+)

@@ -1,0 +1,56 @@
+import { sql } from 'drizzle-orm'
+import { boolean, check, index, pgTable, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
+import { accounts } from './accounts.ts'
+import { bytes, id, instant } from './columns.ts'
+import { workspaces } from './workspaces.ts'
+
+export const beneficiaryRails = ['MPESA_B2B', 'MPESA_B2C', 'PESALINK'] as const
+
+/** One destination of a workspace, however many beneficiaries name it: lists and freezes follow it, so a second name escapes nothing. */
+export const payees = pgTable(
+  'payees',
+  {
+    id: id(),
+    workspaceId: uuid()
+      .notNull()
+      .references(() => workspaces.id),
+    fingerprint: bytes().notNull(),
+    fingerprintKeyId: text().notNull(),
+    frozenAt: instant(),
+    createdAt: instant().notNull(),
+  },
+  (t) => [uniqueIndex('payees_fingerprint_key').on(t.workspaceId, t.fingerprint)],
+)
+
+export const beneficiaries = pgTable(
+  'beneficiaries',
+  {
+    id: id(),
+    workspaceId: uuid()
+      .notNull()
+      .references(() => workspaces.id),
+    payeeId: uuid()
+      .notNull()
+      .references(() => payees.id),
+    type: text().notNull(),
+    displayName: text().notNull(),
+    legalName: text(),
+    paymentRail: text({ enum: beneficiaryRails }).notNull(),
+    destinationCiphertext: bytes().notNull(),
+    destinationKeyId: text().notNull(),
+    destinationMask: text().notNull(),
+    accountReferenceRequired: boolean().notNull().default(false),
+    bankCode: text(),
+    createdBy: uuid()
+      .notNull()
+      .references(() => accounts.id),
+    createdAt: instant().notNull(),
+    updatedAt: instant().notNull(),
+    archivedAt: instant(),
+  },
+  (t) => [
+    index('beneficiaries_workspace').on(t.workspaceId, t.id),
+    index('beneficiaries_payee').on(t.payeeId),
+    check('beneficiaries_rail_check', sql`${t.paymentRail} in ('MPESA_B2B', 'MPESA_B2C', 'PESALINK')`),
+  ],
+)

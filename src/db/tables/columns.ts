@@ -1,0 +1,10 @@
+import { bigint, customType, timestamp, uuid } from 'drizzle-orm/pg-core'
+
+/** Milliseconds, as a Date holds them: a row read back equals what was written, so it can be compared with its own times. */
+export const instant = () => timestamp({ withTimezone: true, precision: 3, mode: 'date' })
+export const money = () => bigint({ mode: 'bigint' })
+export const id = () => uuid().primaryKey()
+
+export const bytes = customType<{ data: Buffer }>({ dataType: () => 'bytea' })
+/** The 64-bit transaction id that never wraps: orders what readers see by commit safety (see events/README). */
+export const transactionId = customType<{ data: bigint; driverData: string }>({ dataType: () => 'xid8' })

@@ -1,0 +1,80 @@
+import { sql } from 'drizzle-orm'
+import { bigint, index, integer, jsonb, pgTable, primaryKey, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
+import { bytes, id, instant, transactionId } from './columns.ts'
+
+export const events = pgTable(
+  'events',
+  {
+    id: id(),
+    transaction: transactionId().notNull().default(sql`pg_current_xact_id()`),
+    type: text().notNull(),
+    accountId: uuid().notNull(),
+    workspaceId: uuid(),
+    data: jsonb().notNull(),
+    createdAt: instant().notNull(),
+  },
+  (t) => [
+    index('events_order').on(t.transaction, t.id),
+    index('events_workspace').on(t.workspaceId, t.transaction, t.id),
+    index('events_account').on(t.accountId, t.transaction, t.id),
+    index('events_retention').on(t.createdAt),
+  ],
+)
+
+/** Who did what, from where: append-only, sealed afterwards by a job. */
+export const auditLog = pgTable(
+  'audit_log',
+  {
+    id: id(),
+    transaction: transactionId().notNull().default(sql`pg_current_xact_id()`),
+    at: instant().notNull(),
+    action: text().notNull(),
+    accountId: uuid(),
+    credentialKind: text(),
+    credentialId: uuid(),
+    grantId: uuid(),
+    workspaceId: uuid(),
+    subjectType: text(),
+    subjectId: uuid(),
+    before: jsonb(),
+    after: jsonb(),
+    ip: text(),
+    userAgent: text(),
+    requestId: text(),
+  },
+  (t) => [
+    index('audit_log_order').on(t.transaction, t.id),
+    index('audit_log_workspace').on(t.workspaceId, t.id),
+    index('audit_log_subject').on(t.subjectId, t.id),
+    index('audit_log_account').on(t.accountId, t.id),
+  ],
+)
+
+/** A batch of committed audit rows, chained to the batch before it. */
+export const auditSeals = pgTable(
+  'audit_seals',
+  {
+    sequence: bigint({ mode: 'number' }).primaryKey(),
+    throughTransaction: transactionId().notNull(),
+    throughId: uuid().notNull(),
+    rows: integer().notNull(),
+    previousHash: bytes().notNull(),
+    hash: bytes().notNull(),
+    sealedAt: instant().notNull(),
+  },
+  (t) => [uniqueIndex('audit_seals_hash_key').on(t.hash)],
+)
+
+/** Which response an idempotency key stands for. Written in the transaction of the effect it names. */
+export const idempotencyKeys = pgTable(
+  'idempotency_keys',
+  {
+    /** SHA-256 over account, grant, workspace, method, path and the key. */
+    scope: bytes().notNull(),
+    bodyHash: bytes().notNull(),
+    status: integer(),
+    response: text(),
+    createdAt: instant().notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.scope] }), index('idempotency_keys_age').on(t.createdAt)],
+)

@@ -1,0 +1,79 @@
+import { sql } from 'drizzle-orm'
+import { check, foreignKey, index, pgTable, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
+import { accounts } from './accounts.ts'
+import { bytes, id, instant, money } from './columns.ts'
+import { workspaces } from './workspaces.ts'
+
+export const grantKinds = ['api_key', 'oauth'] as const
+
+/** What was delegated, to whom and up to which limits: one row for an API key's owner or an OAuth authorization alike. */
+export const grants = pgTable(
+  'grants',
+  {
+    id: id(),
+    accountId: uuid()
+      .notNull()
+      .references(() => accounts.id),
+    workspaceId: uuid()
+      .notNull()
+      .references(() => workspaces.id),
+    kind: text({ enum: grantKinds }).notNull(),
+    label: text().notNull(),
+    permissions: text().array().notNull(),
+    parentGrantId: uuid(),
+    /** Root first, the parent last; empty for a root. Written once, so that a chain is read without recursion. */
+    ancestorIds: uuid().array().notNull(),
+    perPaymentLimitMinor: money(),
+    dailyLimitMinor: money(),
+    monthlyLimitMinor: money(),
+    approvalThresholdMinor: money(),
+    paymentTypes: text().array(),
+    beneficiaryIds: uuid().array(),
+    frozenAt: instant(),
+    createdAt: instant().notNull(),
+    lastUsedAt: instant(),
+    expiresAt: instant(),
+    revokedAt: instant(),
+  },
+  (t) => [
+    foreignKey({ columns: [t.parentGrantId], foreignColumns: [t.id], name: 'grants_parent_fk' }),
+    index('grants_account').on(t.accountId, t.id),
+    index('grants_workspace').on(t.workspaceId, t.id),
+    index('grants_ancestors').using('gin', t.ancestorIds),
+    check('grants_kind_check', sql`${t.kind} in ('api_key', 'oauth')`),
+    check('grants_parent_check', sql`(${t.parentGrantId} is null) = (cardinality(${t.ancestorIds}) = 0)`),
+  ],
+)
+
+export const apiKeys = pgTable(
+  'api_keys',
+  {
+    id: id(),
+    accountId: uuid()
+      .notNull()
+      .references(() => accounts.id),
+    workspaceId: uuid()
+      .notNull()
+      .references(() => workspaces.id),
+    grantId: uuid()
+      .notNull()
+      .references(() => grants.id),
+    name: text().notNull(),
+    /** The first hex digits of the secret: finds the row, proves nothing. */
+    lookup: text().notNull(),
+    salt: bytes().notNull(),
+    hash: bytes().notNull(),
+    lastFour: text().notNull(),
+    createdAt: instant().notNull(),
+    lastUsedAt: instant(),
+    expiresAt: instant(),
+    /** In the future while a rotated key overlaps with its successor. */
+    revokedAt: instant(),
+  },
+  (t) => [
+    index('api_keys_lookup').on(t.lookup),
+    uniqueIndex('api_keys_hash_key').on(t.hash),
+    index('api_keys_account').on(t.accountId, t.id),
+    index('api_keys_grant').on(t.grantId),
+  ],
+)

@@ -1,0 +1,64 @@
+import { sql } from 'drizzle-orm'
+import { check, foreignKey, index, pgTable, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
+import { id, instant, money } from './columns.ts'
+
+export const ledgerAccountKinds = ['customer', 'rail_clearing', 'topup_clearing', 'adjustments', 'suspense'] as const
+
+/**
+ * A customer's account keeps running totals, and its row is the lock that its money and limits stand behind. System accounts are
+ * summed from their transfers and never locked, so that two customers never wait for each other; their totals stay zero here.
+ */
+export const ledgerAccounts = pgTable(
+  'ledger_accounts',
+  {
+    id: id(),
+    kind: text({ enum: ledgerAccountKinds }).notNull(),
+    /** The customer's account; null for system accounts. Not a foreign key: see ledger/README. */
+    ownerId: uuid(),
+    code: text().notNull(),
+    currency: text().notNull(),
+    postedDebitsMinor: money().notNull().default(sql`0`),
+    postedCreditsMinor: money().notNull().default(sql`0`),
+    pendingDebitsMinor: money().notNull().default(sql`0`),
+    createdAt: instant().notNull(),
+  },
+  (t) => [
+    uniqueIndex('ledger_accounts_code_key').on(t.code),
+    uniqueIndex('ledger_accounts_owner_key').on(t.ownerId),
+    check('ledger_accounts_no_overdraft', sql`${t.kind} <> 'customer' or ${t.postedCreditsMinor} - ${t.postedDebitsMinor} - ${t.pendingDebitsMinor} >= 0`),
+    check('ledger_accounts_totals_check', sql`${t.postedDebitsMinor} >= 0 and ${t.postedCreditsMinor} >= 0 and ${t.pendingDebitsMinor} >= 0`),
+  ],
+)
+
+export const transferKinds = ['direct', 'pending', 'post', 'void'] as const
+
+/** A row names the account debited and the account credited, so it balances by construction. Never updated, never deleted. */
+export const ledgerTransfers = pgTable(
+  'ledger_transfers',
+  {
+    id: id(),
+    kind: text({ enum: transferKinds }).notNull(),
+    /** What a post or a void ends; unique, so that a hold ends once. */
+    pendingId: uuid(),
+    debitAccountId: uuid().notNull(),
+    creditAccountId: uuid().notNull(),
+    amountMinor: money().notNull(),
+    /** What it belongs to: a payment, a top-up, an adjustment. */
+    referenceType: text().notNull(),
+    referenceId: uuid().notNull(),
+    /** The customer's account that this row moved, and what was available on it right after. */
+    customerAccountId: uuid(),
+    availableAfterMinor: money(),
+    memo: text(),
+    createdAt: instant().notNull(),
+  },
+  (t) => [
+    uniqueIndex('ledger_transfers_pending_key').on(t.pendingId),
+    foreignKey({ columns: [t.pendingId], foreignColumns: [t.id], name: 'ledger_transfers_pending_fk' }),
+    index('ledger_transfers_reference').on(t.referenceId),
+    index('ledger_transfers_history').on(t.customerAccountId, t.id),
+    check('ledger_transfers_amount_check', sql`${t.amountMinor} > 0`),
+    check('ledger_transfers_kind_check', sql`(${t.kind} in ('post', 'void')) = (${t.pendingId} is not null)`),
+    check('ledger_transfers_sides_check', sql`${t.debitAccountId} <> ${t.creditAccountId}`),
+  ],
+)

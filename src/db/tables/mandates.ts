@@ -1,0 +1,47 @@
+import { sql } from 'drizzle-orm'
+import { bigint, check, index, pgTable, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
+import { accounts } from './accounts.ts'
+import { id, instant, money } from './columns.ts'
+import { grants } from './grants.ts'
+import { workspaces } from './workspaces.ts'
+
+export const mandateStatuses = ['active', 'exhausted', 'expired', 'revoked'] as const
+
+/** What a wallet holder agreed to in advance. What is spent of it stands in usage_counters, like every limit's use. */
+export const intentMandates = pgTable(
+  'intent_mandates',
+  {
+    id: id(),
+    status: text({ enum: mandateStatuses }).notNull(),
+    accountId: uuid()
+      .notNull()
+      .references(() => accounts.id),
+    workspaceId: uuid()
+      .notNull()
+      .references(() => workspaces.id),
+    grantId: uuid().references(() => grants.id),
+    description: text().notNull(),
+    maxTotalMinor: money().notNull(),
+    maxPerPaymentMinor: money(),
+    maxPayments: bigint({ mode: 'number' }),
+    beneficiaryIds: uuid().array().notNull(),
+    paymentTypes: text().array().notNull(),
+    validFrom: instant().notNull(),
+    expiresAt: instant().notNull(),
+    nonce: text().notNull(),
+    termsDigest: text().notNull(),
+    message: text().notNull(),
+    signature: text().notNull(),
+    signer: text().notNull(),
+    createdAt: instant().notNull(),
+    updatedAt: instant().notNull(),
+    revokedAt: instant(),
+  },
+  (t) => [
+    uniqueIndex('intent_mandates_nonce_key').on(t.nonce),
+    index('intent_mandates_workspace').on(t.workspaceId, t.id),
+    index('intent_mandates_account').on(t.accountId, t.id),
+    index('intent_mandates_expiry').on(t.expiresAt).where(sql`${t.status} in ('active', 'exhausted')`),
+    check('intent_mandates_total_check', sql`${t.maxTotalMinor} > 0`),
+  ],
+)

@@ -1,0 +1,161 @@
+import { sql } from 'drizzle-orm'
+import { boolean, check, index, integer, jsonb, pgTable, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
+import { accounts } from './accounts.ts'
+import { beneficiaries, beneficiaryRails } from './beneficiaries.ts'
+import { bytes, id, instant, money } from './columns.ts'
+import { grants } from './grants.ts'
+import { workspaces } from './workspaces.ts'
+
+export const paymentStatuses = [
+  'pending_approval',
+  'processing',
+  'succeeded',
+  'failed',
+  'unknown',
+  'rejected',
+  'expired',
+  'cancelled',
+  'returned',
+] as const
+
+/** A counter that a payment was charged to, as it stands in `payments.charges`. */
+export type StoredCharge = { subject: 'policy' | 'grant' | 'mandate'; id: string; period: 'day' | 'month' | 'total'; start: string }
+
+export const payments = pgTable(
+  'payments',
+  {
+    id: id(),
+    workspaceId: uuid()
+      .notNull()
+      .references(() => workspaces.id),
+    /** The workspace's owning account: whose balance pays. */
+    accountId: uuid().notNull(),
+    status: text({ enum: paymentStatuses }).notNull(),
+    amountMinor: money().notNull(),
+    currency: text().notNull(),
+    beneficiaryId: uuid()
+      .notNull()
+      .references(() => beneficiaries.id),
+    paymentType: text().notNull(),
+    rail: text({ enum: beneficiaryRails }).notNull(),
+    accountReference: text(),
+    narrative: text(),
+    metadata: jsonb().$type<Record<string, string>>().notNull(),
+    mandateId: uuid(),
+    approvalId: uuid(),
+    initiatorAccountId: uuid()
+      .notNull()
+      .references(() => accounts.id),
+    grantId: uuid().references(() => grants.id),
+    decision: jsonb().$type<unknown>().notNull(),
+    charges: jsonb().$type<StoredCharge[]>().notNull(),
+    holdTransferId: uuid().notNull(),
+    providerReceipt: text(),
+    failureCode: text(),
+    failureMessage: text(),
+    createdAt: instant().notNull(),
+    updatedAt: instant().notNull(),
+    completedAt: instant(),
+  },
+  (t) => [
+    index('payments_workspace').on(t.workspaceId, t.id),
+    index('payments_workspace_status').on(t.workspaceId, t.status, t.id),
+    index('payments_beneficiary').on(t.beneficiaryId, t.id),
+    index('payments_open').on(t.status, t.updatedAt).where(sql`${t.status} in ('processing', 'unknown')`),
+    uniqueIndex('payments_receipt_key').on(t.rail, t.providerReceipt),
+    check('payments_amount_check', sql`${t.amountMinor} > 0`),
+  ],
+)
+
+export const attemptKinds = ['payment', 'topup'] as const
+export const attemptStates = ['recorded', 'submitted', 'lost', 'not_sent', 'resolved'] as const
+
+/** One send to a rail, committed before the rail is called: whatever the provider says later finds its way back by it. */
+export const railAttempts = pgTable(
+  'rail_attempts',
+  {
+    id: id(),
+    kind: text({ enum: attemptKinds }).notNull(),
+    subjectId: uuid().notNull(),
+    rail: text({ enum: [...beneficiaryRails, 'MPESA_STK'] }).notNull(),
+    state: text({ enum: attemptStates }).notNull(),
+    amountMinor: money().notNull(),
+    /** 12 digits, never used twice: what the rail knows the attempt by. */
+    reference: text().notNull(),
+    secretHash: bytes().notNull(),
+    /** The secret itself under the vault's key: a later query must be able to name the same callback again. */
+    secretCiphertext: bytes().notNull(),
+    secretKeyId: text().notNull(),
+    providerRequest: text(),
+    providerConversation: text(),
+    checks: integer().notNull().default(0),
+    nextCheckAt: instant(),
+    createdAt: instant().notNull(),
+    updatedAt: instant().notNull(),
+  },
+  (t) => [
+    uniqueIndex('rail_attempts_reference_key').on(t.reference),
+    index('rail_attempts_subject').on(t.subjectId),
+    index('rail_attempts_due').on(t.nextCheckAt).where(sql`${t.state} <> 'resolved'`),
+    check('rail_attempts_amount_check', sql`${t.amountMinor} > 0`),
+  ],
+)
+
+/** Everything that came in on the operator's listener, as it came. Encrypted: bodies carry phone numbers. */
+export const callbackDeliveries = pgTable(
+  'callback_deliveries',
+  {
+    id: id(),
+    attemptId: uuid(),
+    kind: text().notNull(),
+    bodyCiphertext: bytes().notNull(),
+    bodyKeyId: text().notNull(),
+    sourceIp: text(),
+    authentic: boolean().notNull(),
+    /** What became of it: applied, repeated, mismatch, ignored, forged … */
+    verdict: text(),
+    receivedAt: instant().notNull(),
+    processedAt: instant(),
+  },
+  (t) => [
+    index('callback_deliveries_attempt').on(t.attemptId),
+    index('callback_deliveries_open').on(t.receivedAt).where(sql`${t.processedAt} is null`),
+  ],
+)
+
+export const topupStatuses = ['pending', 'succeeded', 'failed', 'expired'] as const
+
+export const topups = pgTable(
+  'topups',
+  {
+    id: id(),
+    workspaceId: uuid()
+      .notNull()
+      .references(() => workspaces.id),
+    /** Whose balance is credited: the workspace's owning account. */
+    accountId: uuid().notNull(),
+    status: text({ enum: topupStatuses }).notNull(),
+    amountMinor: money().notNull(),
+    currency: text().notNull(),
+    method: text({ enum: ['MPESA_STK'] }).notNull(),
+    phoneCiphertext: bytes().notNull(),
+    phoneKeyId: text().notNull(),
+    phoneMask: text().notNull(),
+    initiatorAccountId: uuid()
+      .notNull()
+      .references(() => accounts.id),
+    grantId: uuid().references(() => grants.id),
+    providerReceipt: text(),
+    failureCode: text(),
+    failureMessage: text(),
+    createdAt: instant().notNull(),
+    updatedAt: instant().notNull(),
+    completedAt: instant(),
+  },
+  (t) => [
+    index('topups_workspace').on(t.workspaceId, t.id),
+    index('topups_open').on(t.createdAt).where(sql`${t.status} = 'pending'`),
+    uniqueIndex('topups_receipt_key').on(t.method, t.providerReceipt),
+    check('topups_amount_check', sql`${t.amountMinor} > 0`),
+  ],
+)

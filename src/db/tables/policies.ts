@@ -1,0 +1,73 @@
+import { sql } from 'drizzle-orm'
+import { bigint, boolean, check, date, index, integer, jsonb, pgTable, primaryKey, text, uuid } from 'drizzle-orm/pg-core'
+import { accounts } from './accounts.ts'
+import { id, instant, money } from './columns.ts'
+import { workspaces } from './workspaces.ts'
+
+export const spendingPolicies = pgTable(
+  'spending_policies',
+  {
+    id: id(),
+    workspaceId: uuid()
+      .notNull()
+      .references(() => workspaces.id),
+    name: text().notNull(),
+    paymentTypes: text().array().notNull(),
+    beneficiaryIds: uuid().array().notNull(),
+    perPaymentLimitMinor: money(),
+    dailyLimitMinor: money(),
+    monthlyLimitMinor: money(),
+    approvalThresholdMinor: money(),
+    requiredApprovalCount: integer().notNull(),
+    separationOfDuties: boolean().notNull(),
+    version: integer().notNull().default(1),
+    createdBy: uuid()
+      .notNull()
+      .references(() => accounts.id),
+    createdAt: instant().notNull(),
+    updatedAt: instant().notNull(),
+    archivedAt: instant(),
+  },
+  (t) => [
+    index('spending_policies_workspace').on(t.workspaceId, t.id),
+    index('spending_policies_active').on(t.workspaceId).where(sql`${t.archivedAt} is null`),
+    check('spending_policies_count_check', sql`${t.requiredApprovalCount} between 0 and 10`),
+    check('spending_policies_threshold_check', sql`${t.approvalThresholdMinor} is null or ${t.requiredApprovalCount} > 0`),
+  ],
+)
+
+/** Every version that a decision may have been made with, as it was. */
+export const spendingPolicyVersions = pgTable(
+  'spending_policy_versions',
+  {
+    policyId: uuid()
+      .notNull()
+      .references(() => spendingPolicies.id),
+    version: integer().notNull(),
+    document: jsonb().notNull(),
+    createdBy: uuid().notNull(),
+    createdAt: instant().notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.policyId, t.version] })],
+)
+
+export const counterSubjects = ['policy', 'grant', 'mandate'] as const
+export const counterPeriods = ['day', 'month', 'total'] as const
+
+/** What is used of a limit. Guarded by the owning ledger account's lock, like the balance it limits. */
+export const usageCounters = pgTable(
+  'usage_counters',
+  {
+    subject: text({ enum: counterSubjects }).notNull(),
+    subjectId: uuid().notNull(),
+    period: text({ enum: counterPeriods }).notNull(),
+    /** The first local date of the period; 0001-01-01 for a total. */
+    periodStart: date({ mode: 'string' }).notNull(),
+    usedMinor: money().notNull(),
+    payments: bigint({ mode: 'bigint' }).notNull(),
+  },
+  (t) => [
+    primaryKey({ columns: [t.subjectId, t.period, t.periodStart] }),
+    check('usage_counters_used_check', sql`${t.usedMinor} >= 0 and ${t.payments} >= 0`),
+  ],
+)

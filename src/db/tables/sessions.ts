@@ -1,0 +1,72 @@
+import { sql } from 'drizzle-orm'
+import { check, index, pgTable, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
+import { accounts, identities } from './accounts.ts'
+import { bytes, id, instant } from './columns.ts'
+import { apiKeys, grants } from './grants.ts'
+import { workspaces } from './workspaces.ts'
+
+export const sessions = pgTable(
+  'sessions',
+  {
+    id: id(),
+    accountId: uuid()
+      .notNull()
+      .references(() => accounts.id),
+    workspaceId: uuid()
+      .notNull()
+      .references(() => workspaces.id),
+    /** Set to null when the identity is unlinked; the session lives on. */
+    identityId: uuid().references(() => identities.id, { onDelete: 'set null' }),
+    tokenHash: bytes().notNull(),
+    userAgent: text(),
+    ip: text(),
+    createdAt: instant().notNull(),
+    lastUsedAt: instant().notNull(),
+    expiresAt: instant().notNull(),
+    revokedAt: instant(),
+  },
+  (t) => [uniqueIndex('sessions_token_hash_key').on(t.tokenHash), index('sessions_account').on(t.accountId, t.createdAt)],
+)
+
+/** Lives no longer than the credential that minted it: its parent is looked at on every use. */
+export const dashboardTokens = pgTable(
+  'dashboard_tokens',
+  {
+    id: id(),
+    accountId: uuid()
+      .notNull()
+      .references(() => accounts.id),
+    workspaceId: uuid()
+      .notNull()
+      .references(() => workspaces.id),
+    tokenHash: bytes().notNull(),
+    sessionId: uuid().references(() => sessions.id),
+    apiKeyId: uuid().references(() => apiKeys.id),
+    oauthTokenId: uuid(),
+    grantId: uuid().references(() => grants.id),
+    createdAt: instant().notNull(),
+    expiresAt: instant().notNull(),
+  },
+  (t) => [
+    uniqueIndex('dashboard_tokens_token_hash_key').on(t.tokenHash),
+    index('dashboard_tokens_expiry').on(t.expiresAt),
+    check('dashboard_tokens_parent_check', sql`num_nonnulls(${t.sessionId}, ${t.apiKeyId}, ${t.oauthTokenId}) = 1`),
+  ],
+)
+
+export const noncePurposes = ['wallet_sign_in', 'mandate'] as const
+
+/** Numbers used once, given out before somebody signs. */
+export const nonces = pgTable(
+  'nonces',
+  {
+    nonce: text().primaryKey(),
+    purpose: text({ enum: noncePurposes }).notNull(),
+    /** What it is bound to besides its purpose: the digest of a mandate's terms. */
+    boundTo: text(),
+    createdAt: instant().notNull(),
+    expiresAt: instant().notNull(),
+    consumedAt: instant(),
+  },
+  (t) => [index('nonces_expiry').on(t.expiresAt)],
+)

@@ -1,0 +1,83 @@
+import { sql } from 'drizzle-orm'
+import { check, index, pgTable, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
+import { accounts } from './accounts.ts'
+import { bytes, id, instant } from './columns.ts'
+
+export const roles = ['owner', 'admin', 'approver', 'member', 'viewer'] as const
+export const memberStatuses = ['active', 'suspended'] as const
+export const workspaceKinds = ['personal', 'team'] as const
+
+export const workspaces = pgTable(
+  'workspaces',
+  {
+    id: id(),
+    name: text().notNull(),
+    kind: text({ enum: workspaceKinds }).notNull(),
+    timeZone: text().notNull(),
+    /** A new time zone holds from the next local month, so that no limit's period is cut or counted twice. */
+    nextTimeZone: text(),
+    nextTimeZoneFrom: instant(),
+    owningAccountId: uuid()
+      .notNull()
+      .references(() => accounts.id),
+    /** By its members: the stop button. */
+    frozenAt: instant(),
+    freezeReason: text(),
+    /** By an administrator; members can't undo it. */
+    suspendedAt: instant(),
+    closedAt: instant(),
+    createdAt: instant().notNull(),
+    updatedAt: instant().notNull(),
+  },
+  (t) => [
+    uniqueIndex('workspaces_one_personal').on(t.owningAccountId).where(sql`${t.kind} = 'personal'`),
+    index('workspaces_owner').on(t.owningAccountId),
+    check('workspaces_kind_check', sql`${t.kind} in ('personal', 'team')`),
+  ],
+)
+
+export const members = pgTable(
+  'members',
+  {
+    id: id(),
+    workspaceId: uuid()
+      .notNull()
+      .references(() => workspaces.id),
+    accountId: uuid()
+      .notNull()
+      .references(() => accounts.id),
+    role: text({ enum: roles }).notNull(),
+    status: text({ enum: memberStatuses }).notNull().default('active'),
+    createdAt: instant().notNull(),
+    updatedAt: instant().notNull(),
+  },
+  (t) => [
+    uniqueIndex('members_workspace_account_key').on(t.workspaceId, t.accountId),
+    index('members_account').on(t.accountId),
+    check('members_role_check', sql`${t.role} in ('owner', 'admin', 'approver', 'member', 'viewer')`),
+    check('members_status_check', sql`${t.status} in ('active', 'suspended')`),
+  ],
+)
+
+export const invitations = pgTable(
+  'invitations',
+  {
+    id: id(),
+    workspaceId: uuid()
+      .notNull()
+      .references(() => workspaces.id),
+    role: text({ enum: roles }).notNull(),
+    email: text(),
+    walletAddress: text(),
+    tokenHash: bytes().notNull(),
+    invitedBy: uuid()
+      .notNull()
+      .references(() => accounts.id),
+    acceptedBy: uuid().references(() => accounts.id),
+    createdAt: instant().notNull(),
+    expiresAt: instant().notNull(),
+    acceptedAt: instant(),
+    revokedAt: instant(),
+  },
+  (t) => [uniqueIndex('invitations_token_hash_key').on(t.tokenHash), index('invitations_workspace').on(t.workspaceId, t.id)],
+)
