@@ -1,0 +1,51 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { type MigrationMeta, readMigrationFiles } from 'drizzle-orm/migrator'
+import { drizzle } from 'drizzle-orm/node-postgres'
+import { migrate as applyMigrations } from 'drizzle-orm/node-postgres/migrator'
+import pg from 'pg'
+import { StartupError } from '../lib/startup-error.ts'
+
+export const migrationsFolder = fileURLToPath(new URL('../../migrations', import.meta.url))
+
+// Any number that nothing else locks: processes that start together apply the migrations one after another.
+const migrationLock = 7_241_990
+
+/** Brings the database at `url` up to date with the folder. Safe to call from several processes at once. */
+export const migrate = async (url: string, folder = migrationsFolder): Promise<void> => {
+  const wanted = readJournal(folder)
+  if (wanted.length === 0) return
+  const client = new pg.Client({ connectionString: url, application_name: 'migrate' })
+  await client.connect()
+  try {
+    await client.query('SELECT pg_advisory_lock($1)', [migrationLock])
+    await applyMigrations(drizzle(client), { migrationsFolder: folder })
+    // drizzle compares only the newest timestamp: a migration that landed with an older one is skipped without a word.
+    const missing = await missingFrom(client, wanted)
+    if (missing > 0) {
+      throw new StartupError(
+        `${missing} migrations in ${folder} were not applied: they were edited after they landed, or are older than the newest applied one.`,
+      )
+    }
+  } finally {
+    await client.end()
+  }
+}
+
+/** Whether every migration of the folder has been applied, unchanged: what readiness asks. */
+export const migrationsCurrent = async (pool: pg.Pool, folder = migrationsFolder): Promise<boolean> => {
+  const wanted = readJournal(folder)
+  return wanted.length === 0 || (await missingFrom(pool, wanted)) === 0
+}
+
+const readJournal = (folder: string): MigrationMeta[] =>
+  existsSync(join(folder, 'meta', '_journal.json')) ? readMigrationFiles({ migrationsFolder: folder }) : []
+
+const missingFrom = async (db: pg.Pool | pg.Client, wanted: MigrationMeta[]) => {
+  const known = await db.query<{ known: boolean }>(`SELECT to_regclass('drizzle.__drizzle_migrations') IS NOT NULL AS known`)
+  if (!known.rows[0]?.known) return wanted.length
+  const { rows } = await db.query<{ hash: string }>('SELECT hash FROM drizzle.__drizzle_migrations')
+  const applied = new Set(rows.map((row) => row.hash))
+  return wanted.filter((migration) => !applied.has(migration.hash)).length
+}
