@@ -1,0 +1,42 @@
+import { randomBytes } from 'node:crypto'
+import type { TestProject } from 'vitest/node'
+import { migrate } from '../../src/db/migrate.ts'
+import { databaseUrl, dropDatabase, withAdmin } from './postgres.ts'
+import { startTestServer } from './server.ts'
+
+/** What every test database starts with. Add here what is installed besides our migrations. */
+export const prepareTemplate = async (url: string): Promise<void> => {
+  await migrate(url)
+}
+
+/** Once per run, before the first test file: a server and a migrated template on it. Returns the teardown. */
+export const setup = async (project: TestProject) => {
+  const server = await startTestServer()
+  const { adminUrl } = server
+  // The server may be shared with other runs.
+  const prefix = `test_${process.pid}_${randomBytes(4).toString('hex')}_`
+  const template = `${prefix}template`
+  const teardown = async () => {
+    if (server.kind === 'configured') await dropRun(adminUrl, prefix)
+    await server.stop()
+  }
+  try {
+    await withAdmin(adminUrl, (admin) => admin.query(`CREATE DATABASE ${template}`))
+    await prepareTemplate(databaseUrl(adminUrl, template))
+    // A connection left in the template would make every copy fail.
+    await withAdmin(adminUrl, (admin) => admin.query(`ALTER DATABASE ${template} WITH ALLOW_CONNECTIONS false`))
+  } catch (error) {
+    await teardown()
+    throw error
+  }
+  project.provide('testServer', { adminUrl, template, prefix })
+  return teardown
+}
+
+const dropRun = (adminUrl: string, prefix: string) =>
+  withAdmin(adminUrl, async (admin) => {
+    const { rows } = await admin.query<{ datname: string }>('SELECT datname FROM pg_database WHERE starts_with(datname, $1)', [
+      prefix,
+    ])
+    for (const { datname } of rows) await dropDatabase(admin, datname)
+  })

@@ -1,0 +1,62 @@
+import { randomBytes } from 'node:crypto'
+import { setTimeout as wait } from 'node:timers/promises'
+import pg from 'pg'
+import { inject } from 'vitest'
+
+export type TestServer = {
+  /** A role that may create databases, connected to any database but the template. */
+  adminUrl: string
+  template: string
+  /** What every database of this run starts with, so that the teardown finds them all. */
+  prefix: string
+}
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    testServer: TestServer
+  }
+}
+
+export type TestDatabase = { url: string; drop: () => Promise<void> }
+
+/** A migrated database of its own for a test file: a copy of the run's template. */
+export const createTestDatabase = async (): Promise<TestDatabase> => {
+  const { adminUrl, template, prefix } = inject('testServer')
+  const name = `${prefix}${randomBytes(6).toString('hex')}`
+  await withAdmin(adminUrl, (admin) => cloneTemplate(admin, name, template))
+  return { url: databaseUrl(adminUrl, name), drop: () => withAdmin(adminUrl, (admin) => dropDatabase(admin, name)) }
+}
+
+const cloneTemplate = async (admin: pg.Client, name: string, template: string) => {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      await admin.query(`CREATE DATABASE ${name} TEMPLATE ${template}`)
+      return
+    } catch (error) {
+      // 55006: somebody, autovacuum for one, is in the template at this moment.
+      if (attempt === 20 || !(error instanceof pg.DatabaseError) || error.code !== '55006') throw error
+      await wait(50)
+    }
+  }
+}
+
+// FORCE: a pool that a test left open must not keep the run's databases alive.
+export const dropDatabase = async (admin: pg.Client, name: string): Promise<void> => {
+  await admin.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`)
+}
+
+export const databaseUrl = (serverUrl: string, database: string) => {
+  const url = new URL(serverUrl)
+  url.pathname = `/${database}`
+  return url.href
+}
+
+export const withAdmin = async <T>(adminUrl: string, work: (admin: pg.Client) => Promise<T>): Promise<T> => {
+  const admin = new pg.Client({ connectionString: adminUrl })
+  await admin.connect()
+  try {
+    return await work(admin)
+  } finally {
+    await admin.end()
+  }
+}
