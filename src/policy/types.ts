@@ -10,7 +10,7 @@ export type Usage = { dayMinor: Minor; monthMinor: Minor }
 /** The current day and month: their first local dates (YYYY-MM-DD, the keys of counters) and the instants at which they end. */
 export type Periods = { day: string; month: string; dayResetsAt: Date; monthResetsAt: Date }
 
-/** What is asked for. `payeeBeneficiaryIds`: every beneficiary of the workspace with the same destination, the named one included. */
+/** What is asked for; the amount is more than 0. `payeeBeneficiaryIds`: every beneficiary of the workspace with the same destination, the named one included. */
 export type PaymentFacts = {
   amountMinor: Minor
   paymentType: string
@@ -96,8 +96,10 @@ export type TraceEntry = {
   usedMinor?: Minor
   requestedMinor?: Minor
   resetsAt?: Date
-  /** Approvals that this rule asks for (approval rules) or that are needed and to be had (eligible_approvers). */
+  /** Approvals that this rule asks for (approval rules), or that people still have to give (eligible_approvers). */
   requiredApprovals?: number
+  /** Accounts that may give them (eligible_approvers). */
+  eligibleApprovers?: number
   /** The rule decided the outcome: it is as strict as the decision. */
   decisive?: boolean
 }
@@ -116,8 +118,10 @@ export type Decision = {
   outcome: Outcome
   requiredApprovals: number
   separationOfDuties: boolean
-  /** Approvals that the mandate gives: 0 or 1. */
+  /** Approvals that the mandate gives: 0 or 1; 0 when none is needed. */
   approvalsByMandate: number
+  /** Whose approval that is: the same account's own decision counts no second time. */
+  mandateApproverAccountId?: string
   policyVersions: { id: string; version: number }[]
   trace: TraceEntry[]
   remedy?: Remedy

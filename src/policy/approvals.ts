@@ -1,0 +1,40 @@
+import { mandateSource } from './mandate-findings.ts'
+import type { Evaluation, TraceEntry } from './types.ts'
+
+/** Whether the mandate's signer may approve this payment: what the mandate gives once it fits. */
+export const signerMayApprove = ({ mandate, payment, approvers }: Evaluation, separationOfDuties: boolean): boolean =>
+  mandate !== null &&
+  approvers.eligibleAccountIds.includes(mandate.signerAccountId) &&
+  !(separationOfDuties && mandate.signerAccountId === payment.initiatorAccountId)
+
+type Quorum = {
+  required: number
+  byMandate: number
+  separationOfDuties: boolean
+  signerMayApprove: boolean
+}
+
+/** The last entries of the trace, when approvals are needed: may the signer approve, and are there people enough for the rest. */
+export const quorumEntries = ({ mandate, payment, approvers }: Evaluation, quorum: Quorum): TraceEntry[] => {
+  if (quorum.required === 0) return []
+  const able = new Set(approvers.eligibleAccountIds)
+  // A payment by an API key or an agent counts as its account's, and the signer has counted once already.
+  if (quorum.separationOfDuties) able.delete(payment.initiatorAccountId)
+  if (mandate && quorum.byMandate > 0) able.delete(mandate.signerAccountId)
+  const needed = quorum.required - quorum.byMandate
+  const entries: TraceEntry[] = []
+  if (mandate)
+    entries.push({
+      source: mandateSource(mandate),
+      rule: 'mandate_signer',
+      outcome: quorum.signerMayApprove ? 'allow' : 'require_approval',
+    })
+  entries.push({
+    source: { kind: 'policy', id: null, name: null },
+    rule: 'eligible_approvers',
+    outcome: needed > able.size ? 'deny' : 'allow',
+    requiredApprovals: needed,
+    eligibleApprovers: able.size,
+  })
+  return entries
+}

@@ -1,0 +1,87 @@
+import { quorumEntries, signerMayApprove } from './approvals.ts'
+import { approvalsAsked, type Finding, traceEntry, verdict } from './finding.ts'
+import { grantFindings, policyFindings } from './limit-findings.ts'
+import { mandateFindings } from './mandate-findings.ts'
+import { remedyFor } from './remedy.ts'
+import { byText, policiesOn } from './scope.ts'
+import { type Charge, type Decision, type Evaluation, type Outcome, outcomes, type TraceEntry } from './types.ts'
+
+const strictest = (trace: readonly TraceEntry[]): Outcome =>
+  outcomes[Math.max(0, ...trace.map((entry) => outcomes.indexOf(entry.outcome)))] ?? 'deny'
+
+/**
+ * Decides a payment by every rule there is, in this order and none skipped: capability, the policies that fall on it
+ * (by id), the grants (root first), the mandate, its signer, the eligible approvers. The strictest verdict wins.
+ * Usage is what is counted already, this payment not included.
+ */
+export const evaluate = (input: Evaluation): Decision => {
+  const { payment, grants, mandate, periods } = input
+  const amount = payment.amountMinor
+  const policies = policiesOn(input)
+  const mandated = mandate ? mandateFindings(mandate, payment) : []
+  const findings: Finding[] = [
+    {
+      kind: 'gate',
+      source: { kind: 'capability', id: null, name: 'payments' },
+      rule: 'payments',
+      passes: input.capabilities.payments,
+    },
+    ...policies.flatMap((policy) => policyFindings(policy, periods)),
+    ...grants.flatMap((grant) => grantFindings(grant, payment, periods)),
+    ...mandated,
+  ]
+
+  const required = Math.max(0, ...findings.map((finding) => approvalsAsked(finding, amount)))
+  // A policy that falls on the payment has its say on who may approve, even when another one asks for the approval.
+  const dutiesSeparated = policies.some((policy) => policy.separationOfDuties)
+  const separationOfDuties = required > 0 && dutiesSeparated
+  const mayApprove = signerMayApprove(input, dutiesSeparated)
+  const fits = mandate !== null && mandated.every((finding) => verdict(finding, amount, 0) === 'allow')
+  const byMandate = required > 0 && fits && mayApprove ? 1 : 0
+
+  const trace = [
+    ...findings.map((finding) => traceEntry(finding, amount, byMandate)),
+    ...quorumEntries(input, { required, byMandate, separationOfDuties, signerMayApprove: mayApprove }),
+  ]
+  const outcome = strictest(trace)
+  const decided = {
+    outcome,
+    requiredApprovals: required,
+    separationOfDuties,
+    approvalsByMandate: byMandate,
+    ...(mandate && byMandate > 0 && { mandateApproverAccountId: mandate.signerAccountId }),
+    policyVersions: policies.map(({ id, version }) => ({ id, version })),
+  }
+  if (outcome === 'allow') return { ...decided, trace }
+  return {
+    ...decided,
+    trace: trace.map((entry) => (entry.outcome === outcome ? { ...entry, decisive: true } : entry)),
+    remedy: remedyFor(input, findings, mayApprove ? 1 : 0),
+  }
+}
+
+/** The counters that an accepted payment is charged to, limits or none, sorted: every writer takes them in one order. */
+export const chargesFor = (input: Evaluation): Charge[] => {
+  const { grants, mandate, periods } = input
+  const periodic = (subject: Charge['subject'], subjectId: string): Charge[] => [
+    { subject, subjectId, period: 'day', periodStart: periods.day },
+    { subject, subjectId, period: 'month', periodStart: periods.month },
+  ]
+  const charges = [
+    ...grants.flatMap(({ id }) => periodic('grant', id)),
+    ...policiesOn(input).flatMap(({ id }) => periodic('policy', id)),
+  ]
+  if (mandate) charges.push({ subject: 'mandate', subjectId: mandate.id, period: 'total', periodStart: null })
+  return charges.sort((a, b) => byText(a.subject, b.subject) || byText(a.subjectId, b.subjectId) || byText(a.period, b.period))
+}
+
+export type GivenApprovals = { approverAccountIds: readonly string[]; initiatorAccountId: string }
+
+/** Whether the approvals given so far cover a decision made anew, as before a payment is sent. One approver counts once. */
+export const stillCovered = (decision: Decision, given: GivenApprovals): boolean => {
+  if (decision.outcome === 'deny') return false
+  const approvers = new Set(given.approverAccountIds)
+  if (decision.mandateApproverAccountId !== undefined) approvers.add(decision.mandateApproverAccountId)
+  if (decision.separationOfDuties) approvers.delete(given.initiatorAccountId)
+  return approvers.size >= decision.requiredApprovals
+}

@@ -1,0 +1,85 @@
+import type { Minor } from '../lib/money.ts'
+import type { Outcome, TraceEntry, TraceSource } from './types.ts'
+
+/** Every rule of the engine. Each has its sentence in explain.ts. */
+export const ruleNames = [
+  'payments',
+  'per_payment_limit',
+  'daily_limit',
+  'monthly_limit',
+  'approval_threshold',
+  'required_approval_count',
+  'payment_types',
+  'beneficiary_ids',
+  'mandate_status',
+  'mandate_window',
+  'mandate_workspace',
+  'mandate_initiator',
+  'mandate_payment_types',
+  'mandate_beneficiary_ids',
+  'mandate_per_payment',
+  'mandate_total',
+  'mandate_max_payments',
+  'mandate_signer',
+  'eligible_approvers',
+] as const
+export type RuleName = (typeof ruleNames)[number]
+
+type Found = { source: TraceSource; rule: RuleName }
+
+/** Holds or does not, whatever the amount. */
+export type Gate = Found & { kind: 'gate'; passes: boolean }
+/** Together with what is used, the amount may reach the limit and no more. */
+export type Cap = Found & { kind: 'cap'; limitMinor: Minor; usedMinor?: Minor; resetsAt?: Date }
+/** Asks for approvals from the threshold on; without a threshold always. */
+export type Ask = Found & { kind: 'ask'; thresholdMinor: Minor | null; approvals: number }
+
+/**
+ * A rule with its numbers, not yet held against an amount. The verdict, the trace and the remedy are all read from
+ * the same finding, so that what explains a decision is what decided it.
+ */
+export type Finding = Gate | Cap | Ask
+
+const reached = (cap: Cap, amount: Minor): Minor => (cap.usedMinor ?? 0n) + amount
+
+export const approvalsAsked = (finding: Finding, amount: Minor): number =>
+  finding.kind === 'ask' && (finding.thresholdMinor === null || amount >= finding.thresholdMinor) ? finding.approvals : 0
+
+export const verdict = (finding: Finding, amount: Minor, approvalsGiven: number): Outcome => {
+  if (finding.kind === 'gate') return finding.passes ? 'allow' : 'deny'
+  if (finding.kind === 'cap') return reached(finding, amount) <= finding.limitMinor ? 'allow' : 'deny'
+  return approvalsAsked(finding, amount) > approvalsGiven ? 'require_approval' : 'allow'
+}
+
+/** The largest amount that the rule lets pass without another approval: null when every amount, 0 or less when none. */
+export const ceiling = (finding: Finding, approvalsGiven: number): Minor | null => {
+  if (finding.kind === 'gate') return finding.passes ? null : 0n
+  if (finding.kind === 'cap') return finding.limitMinor - (finding.usedMinor ?? 0n)
+  if (finding.approvals <= approvalsGiven) return null
+  return finding.thresholdMinor === null ? 0n : finding.thresholdMinor - 1n
+}
+
+/** The least limit or threshold that lets the amount pass; undefined for a rule without an amount. */
+export const leastThatSuffices = (finding: Finding, amount: Minor): Minor | undefined => {
+  if (finding.kind === 'cap') return reached(finding, amount)
+  if (finding.kind === 'ask' && finding.thresholdMinor !== null) return amount + 1n
+  return undefined
+}
+
+export const traceEntry = (finding: Finding, amount: Minor, approvalsGiven: number): TraceEntry => {
+  const { source, rule } = finding
+  const entry: TraceEntry = { source, rule, outcome: verdict(finding, amount, approvalsGiven) }
+  if (finding.kind === 'gate') return entry
+  if (finding.kind === 'cap') {
+    const { limitMinor, usedMinor, resetsAt } = finding
+    return {
+      ...entry,
+      limitMinor,
+      ...(usedMinor !== undefined && { usedMinor }),
+      requestedMinor: amount,
+      ...(resetsAt && { resetsAt }),
+    }
+  }
+  const threshold = finding.thresholdMinor !== null && { limitMinor: finding.thresholdMinor }
+  return { ...entry, ...threshold, requestedMinor: amount, requiredApprovals: approvalsAsked(finding, amount) }
+}

@@ -1,0 +1,33 @@
+import type { Finding, RuleName } from './finding.ts'
+import { namesPayee, namesType } from './scope.ts'
+import type { MandateRules, PaymentFacts, TraceSource } from './types.ts'
+
+const serves = (mandate: MandateRules, payment: PaymentFacts): boolean =>
+  mandate.grantId === null
+    ? payment.initiatorAccountId === mandate.signerAccountId
+    : payment.grantLineage.includes(mandate.grantId)
+
+export const mandateSource = (mandate: MandateRules): TraceSource => ({ kind: 'mandate', id: mandate.id, name: mandate.name })
+
+/**
+ * What a payment must satisfy to use the mandate that it names. A misfit denies: paying without the mandate instead
+ * would spend outside of what somebody signed while the caller believes that it is inside.
+ */
+export const mandateFindings = (mandate: MandateRules, payment: PaymentFacts): Finding[] => {
+  const source = mandateSource(mandate)
+  const { beneficiaryIds, paymentTypes, maxPerPaymentMinor, maxPayments } = mandate
+  const gate = (rule: RuleName, passes: boolean): Finding => ({ kind: 'gate', source, rule, passes })
+  const found = [
+    gate('mandate_status', mandate.status === 'active'),
+    gate('mandate_window', mandate.validFrom <= payment.at && payment.at < mandate.expiresAt),
+    gate('mandate_workspace', mandate.workspaceId === payment.workspaceId),
+    gate('mandate_initiator', serves(mandate, payment)),
+  ]
+  if (paymentTypes.length > 0) found.push(gate('mandate_payment_types', namesType(paymentTypes, payment)))
+  if (beneficiaryIds.length > 0) found.push(gate('mandate_beneficiary_ids', namesPayee(beneficiaryIds, payment)))
+  if (maxPerPaymentMinor !== null)
+    found.push({ kind: 'cap', source, rule: 'mandate_per_payment', limitMinor: maxPerPaymentMinor })
+  found.push({ kind: 'cap', source, rule: 'mandate_total', limitMinor: mandate.maxTotalMinor, usedMinor: mandate.spentMinor })
+  if (maxPayments !== null) found.push(gate('mandate_max_payments', mandate.paymentsMade < maxPayments))
+  return found
+}

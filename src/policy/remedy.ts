@@ -1,0 +1,39 @@
+import type { Minor } from '../lib/money.ts'
+import { ceiling, type Finding, leastThatSuffices, verdict } from './finding.ts'
+import type { Evaluation, Remedy } from './types.ts'
+
+const largestAllowed = (findings: readonly Finding[], approvalsGiven: number): Minor | null => {
+  const ceilings = findings.map((finding) => ceiling(finding, approvalsGiven)).filter((most) => most !== null)
+  const lowest = ceilings.reduce<Minor | null>((least, most) => (least === null || most < least ? most : least), null)
+  return lowest !== null && lowest > 0n ? lowest : null
+}
+
+const healsAt = (finding: Finding, amount: Minor): Date | undefined =>
+  finding.kind === 'cap' && finding.limitMinor >= amount ? finding.resetsAt : undefined
+
+/** At a month's end its last day ends too, so the latest of the resets frees all the others. */
+const whenItPasses = ({ payment, mandate }: Evaluation, blocking: readonly Finding[]): Date | null => {
+  const resets = blocking.flatMap((finding) => healsAt(finding, payment.amountMinor) ?? [])
+  if (resets.length === 0 || resets.length < blocking.length) return null
+  const at = new Date(Math.max(...resets.map((reset) => reset.getTime())))
+  return mandate && at >= mandate.expiresAt ? null : at
+}
+
+/**
+ * The smallest change that would have let the payment pass without waiting for anybody. `approvalsGiven` is what the
+ * mandate gives once it fits: where the mandate itself must change, its approval comes with that change. Every blocking
+ * rule blocks alone, so each has to move, and only as far as leastThatSuffices says. More approvers are never the
+ * remedy: they turn a denial into a wait, while the rules that ask for them are in the list anyway.
+ */
+export const remedyFor = (input: Evaluation, findings: readonly Finding[], approvalsGiven: number): Remedy => {
+  const amount = input.payment.amountMinor
+  const blocking = findings.filter((finding) => verdict(finding, amount, approvalsGiven) !== 'allow')
+  return {
+    maxAmountMinor: largestAllowed(findings, approvalsGiven),
+    changes: blocking.map((finding) => {
+      const toMinor = leastThatSuffices(finding, amount)
+      return { source: finding.source, rule: finding.rule, ...(toMinor !== undefined && { toMinor }) }
+    }),
+    passesAt: whenItPasses(input, blocking),
+  }
+}

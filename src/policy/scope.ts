@@ -1,0 +1,20 @@
+import type { Evaluation, PaymentFacts, PolicyRules } from './types.ts'
+
+/** A list of payment types may name the payment's own type or its rail. */
+export const namesType = (list: readonly string[], payment: PaymentFacts): boolean =>
+  list.includes(payment.paymentType) || list.includes(payment.rail)
+
+/** Any beneficiary with the same destination matches: creating the same payee again escapes nothing. */
+export const namesPayee = (list: readonly string[], payment: PaymentFacts): boolean =>
+  payment.payeeBeneficiaryIds.some((id) => list.includes(id))
+
+const fallsOn = (policy: PolicyRules, payment: PaymentFacts): boolean =>
+  (policy.paymentTypes.length === 0 || namesType(policy.paymentTypes, payment)) &&
+  (policy.beneficiaryIds.length === 0 || namesPayee(policy.beneficiaryIds, payment))
+
+/** By code unit: a locale's order would differ from one machine to the next. */
+export const byText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
+
+/** The policies that fall on the payment, oldest first (ids are UUIDv7): the order they arrive in never shows. */
+export const policiesOn = ({ policies, payment }: Evaluation): PolicyRules[] =>
+  policies.filter((policy) => fallsOn(policy, payment)).sort((a, b) => byText(a.id, b.id))

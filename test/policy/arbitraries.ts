@@ -1,0 +1,89 @@
+import fc from 'fast-check'
+import type { Evaluation, GrantRules, MandateRules, PolicyRules } from '../../src/policy/types.ts'
+import { now, periods } from './builders.ts'
+
+/** Small numbers and few names, so that limits are met exactly, lists overlap and people are the same person. */
+export const amount = fc.bigInt(1n, 60n)
+const limit = fc.oneof({ weight: 4, arbitrary: fc.constant(null) }, { weight: 1, arbitrary: fc.bigInt(0n, 250n) })
+const used = fc.bigInt(0n, 40n)
+const usage = fc
+  .record({ dayMinor: used, extra: used })
+  .map(({ dayMinor, extra }) => ({ dayMinor, monthMinor: dayMinor + extra }))
+const person = fc.constantFrom('ada', 'ada', 'ada', 'ben', 'cat')
+const types = fc.subarray(['supplies', 'travel', 'MPESA_B2B', 'PESALINK'])
+const payees = fc.subarray(['grocer', 'grocer-again', 'landlord'])
+/** Mostly for everything: else too few rules fall on the payment to get in each other's way. */
+const mostly = <A, B>(usual: A, other: fc.Arbitrary<B>): fc.Arbitrary<A | B> =>
+  fc.oneof({ weight: 9, arbitrary: fc.constant(usual) }, { weight: 1, arbitrary: other })
+const instant = fc.integer({ min: 0, max: 40 }).map((days) => new Date(now.getTime() + days * 86_400_000))
+
+const limits = {
+  perPaymentLimitMinor: limit,
+  dailyLimitMinor: limit,
+  monthlyLimitMinor: limit,
+  approvalThresholdMinor: limit,
+  usage,
+}
+
+export const policyRules = (id: string): fc.Arbitrary<PolicyRules> =>
+  fc.record({
+    id: fc.constant(id),
+    name: fc.constant(`policy ${id}`),
+    version: fc.integer({ min: 1, max: 9 }),
+    ...limits,
+    paymentTypes: mostly([], types),
+    beneficiaryIds: mostly([], payees),
+    requiredApprovalCount: fc.constantFrom(0, 0, 0, 0, 0, 1, 2, 3),
+    separationOfDuties: fc.boolean(),
+  })
+
+const grantRules = (id: string): fc.Arbitrary<GrantRules> =>
+  fc.record({
+    id: fc.constant(id),
+    name: fc.constant(`grant ${id}`),
+    ...limits,
+    paymentTypes: mostly(null, types),
+    beneficiaryIds: mostly(null, payees),
+  })
+
+const mandateRules: fc.Arbitrary<MandateRules> = fc.record({
+  id: fc.constant('m1'),
+  name: fc.constant('mandate'),
+  status: mostly('active' as const, fc.constantFrom('exhausted', 'expired', 'revoked')),
+  signerAccountId: person,
+  workspaceId: mostly('home', fc.constant('office')),
+  grantId: mostly(null, fc.constantFrom('g0', 'g1')),
+  maxTotalMinor: fc.bigInt(0n, 900n),
+  maxPerPaymentMinor: limit,
+  maxPayments: mostly(null, fc.integer({ min: 1, max: 5 })),
+  beneficiaryIds: mostly([], payees),
+  paymentTypes: mostly([], types),
+  validFrom: fc.constant(new Date(now.getTime() - 86_400_000)),
+  expiresAt: instant,
+  spentMinor: used,
+  paymentsMade: fc.integer({ min: 0, max: 5 }),
+})
+
+const grantChain = fc.constantFrom<string[]>([], ['g0'], ['g0', 'g1'])
+
+export const evaluation: fc.Arbitrary<Evaluation> = grantChain.chain((grantLineage) =>
+  fc.record({
+    payment: fc.record({
+      amountMinor: amount,
+      paymentType: fc.constantFrom('supplies', 'travel'),
+      rail: fc.constantFrom('MPESA_B2B', 'PESALINK'),
+      beneficiaryId: fc.constant('grocer'),
+      payeeBeneficiaryIds: fc.constantFrom(['grocer'], ['grocer', 'grocer-again']),
+      workspaceId: fc.constant('home'),
+      initiatorAccountId: person,
+      grantLineage: fc.constant(grantLineage),
+      at: fc.constant(now),
+    }),
+    policies: fc.subarray(['p0', 'p1', 'p2', 'p3']).chain((ids) => fc.tuple(...ids.map(policyRules))),
+    grants: fc.tuple(...grantLineage.map(grantRules)),
+    mandate: fc.oneof(fc.constant(null), fc.constant(null), mandateRules),
+    approvers: fc.record({ eligibleAccountIds: mostly(['ada', 'ben', 'cat'], fc.array(person, { maxLength: 4 })) }),
+    periods: fc.constant(periods),
+    capabilities: fc.record({ payments: mostly(true, fc.constant(false)) }),
+  }),
+)

@@ -1,0 +1,89 @@
+import type { Evaluation, GrantRules, MandateRules, PaymentFacts, PolicyRules } from '../../src/policy/types.ts'
+
+/** Whole shillings, so that a table reads in amounts that a person would say. */
+export const kes = (shillings: number): bigint => BigInt(Math.round(shillings * 100))
+
+export const now = new Date('2026-03-10T09:00:00Z')
+export const periods = {
+  day: '2026-03-10',
+  month: '2026-03-01',
+  dayResetsAt: new Date('2026-03-10T21:00:00Z'),
+  monthResetsAt: new Date('2026-03-31T21:00:00Z'),
+}
+
+const noLimits = { perPaymentLimitMinor: null, dailyLimitMinor: null, monthlyLimitMinor: null, approvalThresholdMinor: null }
+const unused = { dayMinor: 0n, monthMinor: 0n }
+
+/** Ada, a person, pays 1,000 KES to the grocer's paybill. */
+export const payment = (over: Partial<PaymentFacts> = {}): PaymentFacts => ({
+  amountMinor: kes(1000),
+  paymentType: 'supplies',
+  rail: 'MPESA_B2B',
+  beneficiaryId: 'grocer',
+  payeeBeneficiaryIds: ['grocer'],
+  workspaceId: 'home',
+  initiatorAccountId: 'ada',
+  grantLineage: [],
+  at: now,
+  ...over,
+})
+
+export const policy = (over: Partial<PolicyRules> = {}): PolicyRules => ({
+  id: 'p1',
+  name: 'Team lunch',
+  version: 1,
+  ...noLimits,
+  paymentTypes: [],
+  beneficiaryIds: [],
+  requiredApprovalCount: (over.approvalThresholdMinor ?? null) === null ? 0 : 1,
+  separationOfDuties: false,
+  usage: unused,
+  ...over,
+})
+
+export const grant = (over: Partial<GrantRules> = {}): GrantRules => ({
+  id: 'g1',
+  name: 'Agent',
+  ...noLimits,
+  paymentTypes: null,
+  beneficiaryIds: null,
+  usage: unused,
+  ...over,
+})
+
+/** Ada's own mandate over 10,000 KES until the month ends. */
+export const mandate = (over: Partial<MandateRules> = {}): MandateRules => ({
+  id: 'm1',
+  name: 'March groceries',
+  status: 'active',
+  signerAccountId: 'ada',
+  workspaceId: 'home',
+  grantId: null,
+  maxTotalMinor: kes(10_000),
+  maxPerPaymentMinor: null,
+  maxPayments: null,
+  beneficiaryIds: [],
+  paymentTypes: [],
+  validFrom: new Date('2026-03-01T00:00:00Z'),
+  expiresAt: new Date('2026-04-01T00:00:00Z'),
+  spentMinor: 0n,
+  paymentsMade: 0,
+  ...over,
+})
+
+type Given = Partial<Omit<Evaluation, 'payment' | 'approvers' | 'capabilities'>> & {
+  payment?: Partial<PaymentFacts>
+  approvers?: readonly string[]
+  payments?: 'active' | 'disabled'
+}
+
+/** What is given, in a workspace of three who may approve. */
+export const given = (over: Given = {}): Evaluation => ({
+  payment: payment(over.payment),
+  policies: over.policies ?? [],
+  grants: over.grants ?? [],
+  mandate: over.mandate ?? null,
+  approvers: { eligibleAccountIds: over.approvers ?? ['ada', 'ben', 'cat'] },
+  periods: over.periods ?? periods,
+  capabilities: { payments: over.payments !== 'disabled' },
+})

@@ -1,0 +1,130 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { chargesFor, evaluate } from '../../src/policy/evaluate.ts'
+import { explain } from '../../src/policy/explain.ts'
+import { type Decision, type Evaluation, type Outcome, outcomes } from '../../src/policy/types.ts'
+import { amount, evaluation, policyRules } from './arbitraries.ts'
+import { policy } from './builders.ts'
+
+const numRuns = 3000
+const strictness = (outcome: Outcome) => outcomes.indexOf(outcome)
+const paying = (input: Evaluation, amountMinor: bigint): Evaluation => ({ ...input, payment: { ...input.payment, amountMinor } })
+const withPolicies = (input: Evaluation, policies: Evaluation['policies']): Evaluation => ({ ...input, policies })
+
+const isAtLeastAsStrict = (stricter: Decision, milder: Decision) => {
+  expect(strictness(stricter.outcome)).toBeGreaterThanOrEqual(strictness(milder.outcome))
+  expect(stricter.requiredApprovals).toBeGreaterThanOrEqual(milder.requiredApprovals)
+  expect(Number(stricter.separationOfDuties)).toBeGreaterThanOrEqual(Number(milder.separationOfDuties))
+}
+
+describe('whatever the rules', () => {
+  test('a decision never throws, and neither do its explanation and its charges', () => {
+    fc.assert(
+      fc.property(evaluation, (input) => {
+        expect(explain(evaluate(input), 'KES')).toMatch(/^[A-Z].*\.$/)
+        chargesFor(input)
+      }),
+      { numRuns },
+    )
+  })
+
+  test('adding a policy never makes a decision milder', () => {
+    fc.assert(
+      fc.property(evaluation, policyRules('p9'), (input, added) => {
+        const before = evaluate(input)
+        const after = evaluate(withPolicies(input, [...input.policies, added]))
+        isAtLeastAsStrict(after, before)
+        const most = after.remedy?.maxAmountMinor ?? 0n
+        if (after.remedy && before.remedy) expect(most <= (before.remedy.maxAmountMinor ?? 0n)).toBe(true)
+      }),
+      { numRuns },
+    )
+  })
+
+  test('a bigger amount is never milder', () => {
+    fc.assert(
+      fc.property(evaluation, amount, (input, more) => {
+        isAtLeastAsStrict(evaluate(paying(input, input.payment.amountMinor + more)), evaluate(input))
+      }),
+      { numRuns },
+    )
+  })
+
+  test('the order of policies changes nothing, that of grants only the order of the trace', () => {
+    fc.assert(
+      fc.property(evaluation, fc.infiniteStream(fc.nat()), (input, keys) => {
+        const shuffled = [...input.policies]
+          .map((rules) => ({ rules, key: keys.next().value ?? 0 }))
+          .sort((a, b) => a.key - b.key)
+          .map(({ rules }) => rules)
+        const decision = evaluate(input)
+        expect(evaluate(withPolicies(input, shuffled))).toEqual(decision)
+        expect(chargesFor(withPolicies(input, shuffled))).toEqual(chargesFor(input))
+
+        const { trace, remedy, ...rest } = evaluate({ ...input, grants: input.grants.toReversed() })
+        const { trace: inOrder, remedy: expected, ...same } = decision
+        expect(rest).toEqual(same)
+        expect(new Set(trace)).toEqual(new Set(inOrder))
+        expect(remedy?.maxAmountMinor).toEqual(expected?.maxAmountMinor)
+      }),
+      { numRuns },
+    )
+  })
+
+  test("the trace's verdicts fold to the outcome, and the decisive ones are those as strict", () => {
+    fc.assert(
+      fc.property(evaluation, (input) => {
+        const { outcome, trace } = evaluate(input)
+        expect(Math.max(...trace.map((entry) => strictness(entry.outcome)))).toBe(strictness(outcome))
+        for (const entry of trace) expect(entry.decisive === true).toBe(outcome !== 'allow' && entry.outcome === outcome)
+      }),
+      { numRuns },
+    )
+  })
+
+  test('an allowed payment has every approval that it needs', () => {
+    fc.assert(
+      fc.property(evaluation, (input) => {
+        const { outcome, requiredApprovals, approvalsByMandate } = evaluate(input)
+        if (outcome === 'allow') expect(approvalsByMandate).toBe(requiredApprovals)
+        if (outcome === 'require_approval') expect(approvalsByMandate).toBeLessThan(requiredApprovals)
+      }),
+      { numRuns },
+    )
+  })
+
+  test('a limit of 0 lets nothing pass', () => {
+    const zero = fc.constantFrom('perPaymentLimitMinor', 'dailyLimitMinor', 'monthlyLimitMinor')
+    fc.assert(
+      fc.property(evaluation, zero, (input, limit) => {
+        const decision = evaluate(withPolicies(input, [...input.policies, policy({ id: 'p9', [limit]: 0n })]))
+        expect(decision.outcome).toBe('deny')
+        expect(decision.remedy?.maxAmountMinor).toBeNull()
+      }),
+      { numRuns },
+    )
+  })
+
+  test('evaluating changes none of what it was given', () => {
+    fc.assert(
+      fc.property(evaluation, (input) => {
+        const before = structuredClone(input)
+        evaluate(input)
+        chargesFor(input)
+        expect(input).toEqual(before)
+      }),
+      { numRuns: 1000 },
+    )
+  })
+})
+
+test('the generator reaches every outcome, mandates that count, and remedies of every kind', () => {
+  const seen = fc.sample(evaluation, { numRuns, seed: 1 }).map(evaluate)
+  const often = (what: (decision: Decision) => unknown) => expect(seen.filter(what).length).toBeGreaterThan(numRuns / 100)
+  for (const outcome of outcomes) often((decision) => decision.outcome === outcome)
+  often((decision) => decision.approvalsByMandate)
+  often((decision) => decision.separationOfDuties)
+  often((decision) => decision.remedy?.passesAt)
+  often((decision) => decision.remedy?.maxAmountMinor)
+  often((decision) => decision.trace.some(({ rule, outcome }) => rule === 'eligible_approvers' && outcome === 'deny'))
+})

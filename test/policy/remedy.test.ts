@@ -1,0 +1,202 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { evaluate } from '../../src/policy/evaluate.ts'
+import type { Evaluation, Limits, Remedy } from '../../src/policy/types.ts'
+import { evaluation } from './arbitraries.ts'
+import { given, grant, kes, mandate, now, periods, policy } from './builders.ts'
+
+type Change = Remedy['changes'][number]
+
+const limitFields: Record<string, keyof Limits> = {
+  per_payment_limit: 'perPaymentLimitMinor',
+  daily_limit: 'dailyLimitMinor',
+  monthly_limit: 'monthlyLimitMinor',
+  approval_threshold: 'approvalThresholdMinor',
+}
+
+const changedLimits = (changes: readonly Change[]): Partial<Limits> =>
+  Object.fromEntries(
+    changes.flatMap(({ rule, toMinor }) => {
+      const field = limitFields[rule]
+      return field && toMinor !== undefined ? [[field, toMinor]] : []
+    }),
+  )
+
+/** What a person would do on reading the remedy. */
+const apply = (input: Evaluation, changes: readonly Change[]): Evaluation => {
+  const of = (kind: string, id: string) => changes.filter(({ source }) => source.kind === kind && source.id === id)
+  const names = (list: readonly Change[], rule: string) => list.some((change) => change.rule === rule)
+  const to = (list: readonly Change[], rule: string) => list.find((change) => change.rule === rule)?.toMinor
+  const moved = input.mandate ? of('mandate', input.mandate.id) : []
+  const { payment, mandate: named } = input
+  const fixed = named && {
+    ...named,
+    ...(names(moved, 'mandate_status') && { status: 'active' as const }),
+    ...(names(moved, 'mandate_window') && { validFrom: payment.at, expiresAt: new Date(payment.at.getTime() + 1) }),
+    ...(names(moved, 'mandate_workspace') && { workspaceId: payment.workspaceId }),
+    ...(names(moved, 'mandate_initiator') && { grantId: 'new' }),
+    ...(names(moved, 'mandate_payment_types') && { paymentTypes: [] }),
+    ...(names(moved, 'mandate_beneficiary_ids') && { beneficiaryIds: [] }),
+    ...(names(moved, 'mandate_max_payments') && { maxPayments: null }),
+    maxPerPaymentMinor: to(moved, 'mandate_per_payment') ?? named.maxPerPaymentMinor,
+    maxTotalMinor: to(moved, 'mandate_total') ?? named.maxTotalMinor,
+  }
+  return {
+    ...input,
+    payment: { ...payment, grantLineage: [...payment.grantLineage, 'new'] },
+    capabilities: { payments: true },
+    policies: input.policies.map((rules) => ({
+      ...rules,
+      ...changedLimits(of('policy', rules.id)),
+      ...(names(of('policy', rules.id), 'required_approval_count') && { requiredApprovalCount: 0 }),
+    })),
+    grants: input.grants.map((rules) => ({
+      ...rules,
+      ...changedLimits(of('grant', rules.id)),
+      ...(names(of('grant', rules.id), 'payment_types') && { paymentTypes: null }),
+      ...(names(of('grant', rules.id), 'beneficiary_ids') && { beneficiaryIds: null }),
+    })),
+    mandate: fixed,
+  }
+}
+
+const paying = (input: Evaluation, amountMinor: bigint): Evaluation => ({ ...input, payment: { ...input.payment, amountMinor } })
+const passes = (input: Evaluation) => evaluate(input).outcome === 'allow'
+
+/** The counters as they are at a later instant when nothing else is paid. */
+const waitingUntil = (input: Evaluation, at: Date): Evaluation => {
+  const rested = <T extends { usage: { dayMinor: bigint; monthMinor: bigint } }>(rules: T): T => ({
+    ...rules,
+    usage: {
+      dayMinor: at >= periods.dayResetsAt ? 0n : rules.usage.dayMinor,
+      monthMinor: at >= periods.monthResetsAt ? 0n : rules.usage.monthMinor,
+    },
+  })
+  return { ...input, payment: { ...input.payment, at }, policies: input.policies.map(rested), grants: input.grants.map(rested) }
+}
+
+const numRuns = 4000
+const forRemedies = (check: (input: Evaluation, remedy: Remedy) => void) =>
+  fc.assert(
+    fc.property(evaluation, (input) => {
+      const { remedy } = evaluate(input)
+      if (remedy) check(input, remedy)
+    }),
+    { numRuns },
+  )
+
+describe('a remedy keeps its word', () => {
+  test('paying the largest amount is allowed and a cent more is not', () => {
+    forRemedies((input, { maxAmountMinor }) => {
+      if (maxAmountMinor !== null) expect(passes(paying(input, maxAmountMinor))).toBe(true)
+      expect(passes(paying(input, (maxAmountMinor ?? 0n) + 1n))).toBe(false)
+    })
+  })
+
+  test('its changes together let the payment pass', () => {
+    forRemedies((input, { changes }) => {
+      expect(changes.length).toBeGreaterThan(0)
+      expect(passes(apply(input, changes))).toBe(true)
+    })
+  })
+
+  test('none of its changes can be left out, and none can be smaller', () => {
+    forRemedies((input, { changes }) => {
+      for (const left of changes) {
+        if (left.source.kind === 'capability') continue
+        expect(
+          passes(
+            apply(
+              input,
+              changes.filter((change) => change !== left),
+            ),
+          ),
+        ).toBe(false)
+        const { toMinor } = left
+        if (toMinor === undefined) continue
+        const less = changes.map((change) => (change === left ? { ...change, toMinor: toMinor - 1n } : change))
+        expect(passes(apply(input, less))).toBe(false)
+      }
+    })
+  })
+
+  test('at passesAt the same payment passes, and before it does not', () => {
+    forRemedies((input, { passesAt }) => {
+      if (!passesAt) return
+      expect(passes(waitingUntil(input, passesAt))).toBe(true)
+      expect(passes(waitingUntil(input, new Date(passesAt.getTime() - 1)))).toBe(false)
+    })
+  })
+
+  test('without passesAt neither the next day nor the next month lets it pass', () => {
+    forRemedies((input, { passesAt }) => {
+      if (passesAt) return
+      for (const at of [periods.dayResetsAt, periods.monthResetsAt]) expect(passes(waitingUntil(input, at))).toBe(false)
+    })
+  })
+})
+
+describe('what a remedy says', () => {
+  const spent = (over: Parameters<typeof policy>[0]) => policy({ ...over, usage: { dayMinor: kes(4200), monthMinor: kes(9000) } })
+  const source = { kind: 'policy', id: 'p1', name: 'Team lunch' }
+  const remedyOf = (over: Parameters<typeof given>[0]) => evaluate(given(over)).remedy
+
+  test('of a daily limit: what is left, the limit that would do, and tomorrow', () => {
+    expect(remedyOf({ policies: [spent({ dailyLimitMinor: kes(5000) })] })).toEqual({
+      maxAmountMinor: kes(800),
+      changes: [{ source, rule: 'daily_limit', toMinor: kes(5200) }],
+      passesAt: periods.dayResetsAt,
+    })
+  })
+
+  test('of a daily and a monthly limit: the later of the resets', () => {
+    const remedy = remedyOf({ policies: [spent({ dailyLimitMinor: kes(5000), monthlyLimitMinor: kes(9500) })] })
+    expect(remedy).toMatchObject({ maxAmountMinor: kes(500), passesAt: periods.monthResetsAt })
+  })
+
+  test('of a daily limit below the amount: no day will do', () => {
+    expect(remedyOf({ policies: [policy({ dailyLimitMinor: kes(999) })] })).toMatchObject({
+      maxAmountMinor: kes(999),
+      passesAt: null,
+    })
+  })
+
+  test('of a threshold: one cent below it, or a threshold one cent above the amount', () => {
+    expect(remedyOf({ policies: [policy({ approvalThresholdMinor: kes(700) })] })).toEqual({
+      maxAmountMinor: kes(699.99),
+      changes: [{ source, rule: 'approval_threshold', toMinor: kes(1000.01) }],
+      passesAt: null,
+    })
+  })
+
+  test('of approvals for every payment: no amount', () => {
+    expect(remedyOf({ policies: [policy({ requiredApprovalCount: 2 })] })).toEqual({
+      maxAmountMinor: null,
+      changes: [{ source, rule: 'required_approval_count' }],
+      passesAt: null,
+    })
+  })
+
+  test('of a day that outlives the mandate: time does not heal it', () => {
+    const policies = [spent({ dailyLimitMinor: kes(5000) })]
+    expect(remedyOf({ policies, mandate: mandate({ expiresAt: periods.dayResetsAt }) })?.passesAt).toBeNull()
+    const justAfter = new Date(periods.dayResetsAt.getTime() + 1)
+    expect(remedyOf({ policies, mandate: mandate({ expiresAt: justAfter }) })?.passesAt).toEqual(periods.dayResetsAt)
+  })
+
+  test('of a mandate that does not fit: its approval comes with the change, the threshold need not move', () => {
+    const policies = [policy({ approvalThresholdMinor: kes(100) })]
+    expect(remedyOf({ policies, mandate: mandate({ expiresAt: now }) })?.changes.map(({ rule }) => rule)).toEqual([
+      'mandate_window',
+    ])
+    const small = remedyOf({ policies, mandate: mandate({ maxPerPaymentMinor: kes(600) }) })
+    expect(small).toMatchObject({ maxAmountMinor: kes(600), changes: [{ rule: 'mandate_per_payment', toMinor: kes(1000) }] })
+  })
+
+  test('of a list that does not name the payee: no amount and no time', () => {
+    expect(remedyOf({ grants: [grant({ beneficiaryIds: ['landlord'] })] })).toMatchObject({
+      maxAmountMinor: null,
+      passesAt: null,
+    })
+  })
+})
