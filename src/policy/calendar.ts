@@ -1,0 +1,83 @@
+import { localMs, offsetMs } from './local-time.ts'
+import type { Periods } from './types.ts'
+
+/** A unit of the calendar: the first moment, in local time, of the unit after the one that holds a local time. */
+type Unit = { startOfNext: (local: number) => number; name: (local: number) => string }
+
+const day: Unit = {
+  startOfNext: (local) => {
+    const date = new Date(local)
+    return Date.UTC(date.getUTCFullYear(), date.getUTCMonth(), date.getUTCDate() + 1)
+  },
+  name: (local) => new Date(local).toISOString().slice(0, 10),
+}
+
+const month: Unit = {
+  startOfNext: (local) => {
+    const date = new Date(local)
+    return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 1)
+  },
+  name: (local) => `${new Date(local).toISOString().slice(0, 7)}-01`,
+}
+
+/** The first instant after `from`, and up to `to`, at which the offset is another: halved down to the millisecond. */
+const offsetChange = (from: number, to: number, timeZone: string): number => {
+  const before = offsetMs(from, timeZone)
+  let same = from
+  let other = to
+  while (other - same > 1) {
+    const middle = same + Math.floor((other - same) / 2)
+    if (offsetMs(middle, timeZone) === before) same = middle
+    else other = middle
+  }
+  return other
+}
+
+/**
+ * The first instant at which the local date (or month) is another. With a constant offset that is the next local
+ * midnight; an offset change on the way may skip midnight (Cairo), a whole day (Apia), or bring the old day back
+ * (São Paulo), so what the clock shows right after the change decides.
+ */
+const endOf = (unit: Unit, at: number, timeZone: string): number => {
+  const current = unit.name(localMs(at, timeZone))
+  let from = at
+  for (;;) {
+    const local = localMs(from, timeZone)
+    const end = unit.startOfNext(local) - (local - from)
+    if (offsetMs(end, timeZone) === local - from) return end
+    const change = offsetChange(from, end, timeZone)
+    if (unit.name(localMs(change, timeZone)) !== current) return change
+    from = change
+  }
+}
+
+/** The last answer for a zone holds until its day ends; clocks mostly move on, so it nearly always is the next one too. */
+const latest = new Map<string, { from: number; periods: Periods }>()
+
+/** The day and the month that a time zone is in, and when each ends. Throws a RangeError for what is no time zone. */
+export const periodsAt = (at: Date, timeZone: string): Periods => {
+  const instant = at.getTime()
+  const known = latest.get(timeZone)
+  if (known && known.from <= instant && instant < known.periods.dayResetsAt.getTime()) return known.periods
+  const local = localMs(instant, timeZone)
+  const periods: Periods = {
+    day: day.name(local),
+    month: month.name(local),
+    dayResetsAt: new Date(endOf(day, instant, timeZone)),
+    monthResetsAt: new Date(endOf(month, instant, timeZone)),
+  }
+  if (latest.size >= 600) latest.clear()
+  latest.set(timeZone, { from: instant, periods })
+  return periods
+}
+
+/** Names of the IANA database, letters of either case as ECMA-402 has it. A bare offset is no zone: it knows no changes. */
+export const isTimeZone = (text: string): boolean => {
+  if (!/^[A-Za-z][A-Za-z0-9_+\-/]{0,63}$/.test(text)) return false
+  try {
+    offsetMs(0, text)
+    return true
+  } catch {
+    return false
+  }
+}
