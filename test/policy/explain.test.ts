@@ -1,0 +1,72 @@
+import { expect, test } from 'vitest'
+import { evaluate } from '../../src/policy/evaluate.ts'
+import { explain } from '../../src/policy/explain.ts'
+import { ruleNames } from '../../src/policy/finding.ts'
+import type { Decision, TraceEntry } from '../../src/policy/types.ts'
+import { given, grant, kes, mandate, policy } from './builders.ts'
+
+const usage = { dayMinor: kes(4200), monthMinor: kes(9000) }
+const lunch = (over: Parameters<typeof policy>[0]) => given({ policies: [policy({ usage, ...over })] })
+const refusedBy = (over: Partial<TraceEntry>): Decision => ({
+  outcome: 'deny',
+  requiredApprovals: 0,
+  separationOfDuties: false,
+  approvalsByMandate: 0,
+  policyVersions: [],
+  trace: [{ source: { kind: 'rail', id: null, name: 'MPESA_B2C' }, rule: 'whole_shillings', outcome: 'deny', ...over }],
+})
+
+test.each([
+  ['The payment is allowed.', given()],
+  ['Payments are disabled for this account.', given({ payments: 'disabled' })],
+  [
+    'The daily limit of policy "Team lunch" is 5,000.00 KES; 4,200.00 KES is used and 1,000.00 KES was asked; it resets at 2026-03-10T21:00:00Z.',
+    lunch({ dailyLimitMinor: kes(5000) }),
+  ],
+  [
+    'The monthly limit of policy "Team lunch" is 9,500.00 KES; 9,000.00 KES is used and 1,000.00 KES was asked; it resets at 2026-03-31T21:00:00Z.',
+    lunch({ monthlyLimitMinor: kes(9500) }),
+  ],
+  [
+    'The limit per payment of policy "Team lunch" is 500.00 KES and 1,000.00 KES was asked.',
+    lunch({ perPaymentLimitMinor: kes(500) }),
+  ],
+  [
+    'From 800.00 KES on, policy "Team lunch" asks for 1 approval and 1,000.00 KES was asked.',
+    lunch({ approvalThresholdMinor: kes(800) }),
+  ],
+  ['Every payment needs 2 approvals under policy "Team lunch".', lunch({ requiredApprovalCount: 2 })],
+  ['The payment needs 7 approvals and only 3 accounts may give one.', lunch({ requiredApprovalCount: 7 })],
+  [
+    'The payment needs 1 approval and no account may give one.',
+    given({ approvers: [], policies: [policy({ requiredApprovalCount: 1 })] }),
+  ],
+  ['The beneficiary is not one that grant "Agent" allows.', given({ grants: [grant({ beneficiaryIds: ['landlord'] })] })],
+  ['The payment names mandate "March groceries", which is no longer active.', given({ mandate: mandate({ status: 'revoked' }) })],
+  [
+    'The total of mandate "March groceries" is 10,000.00 KES; 9,500.00 KES is used and 1,000.00 KES was asked.',
+    given({ mandate: mandate({ spentMinor: kes(9500) }) }),
+  ],
+])('%s', (sentence, input) => {
+  expect(explain(evaluate(input), 'KES')).toBe(sentence)
+})
+
+test('of several rules that ask for approvals it tells the one that asks for most', () => {
+  const policies = [policy({ requiredApprovalCount: 1 }), policy({ id: 'p2', name: 'Board', requiredApprovalCount: 3 })]
+  expect(explain(evaluate(given({ policies })), 'KES')).toBe('Every payment needs 3 approvals under policy "Board".')
+})
+
+test.each(ruleNames)('%s has a sentence, whatever the entry lacks', (rule) => {
+  const sentence = explain(refusedBy({ rule, source: { kind: 'policy', id: null, name: null } }), 'KES')
+  expect(sentence).toMatch(/^[A-Z].*\.$/)
+  expect(sentence).not.toMatch(/undefined|null|NaN/)
+})
+
+test("a rule that is not the engine's own is told by its name", () => {
+  expect(explain(refusedBy({}), 'KES')).toBe('The rule whole_shillings of rail "MPESA_B2C" stops this payment.')
+})
+
+test('a name can not end its quotes or the line', () => {
+  const input = given({ policies: [policy({ name: 'a" is fine.\n', perPaymentLimitMinor: 0n })] })
+  expect(explain(evaluate(input), 'KES')).toContain('policy "a\\" is fine.\\n" is')
+})
