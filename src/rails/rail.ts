@@ -52,10 +52,11 @@ export type Submission =
 
 /**
  * What the provider says happened. Only `succeeded`, `failed` and `returned` are evidence; `pending` and `unknown` end nothing.
- * `amountMinor` is what the provider says it moved (null when it doesn't say): a difference is for a person to look at.
+ * `amountMinor` is what the provider says it moved (null when it doesn't say): a difference is for a person to look at. `receipt` is
+ * null only where the proof names none (the STK query): the callback may still bring it. Messages carry no phone or account number.
  */
 export type Evidence =
-  | { kind: 'succeeded'; receipt: string; amountMinor: Minor | null }
+  | { kind: 'succeeded'; receipt: string | null; amountMinor: Minor | null }
   | { kind: 'failed'; code: string; message: string }
   | { kind: 'returned'; receipt: string | null; message: string }
   | { kind: 'pending' }
@@ -83,8 +84,15 @@ export type PayoutRail = {
   pay: (instruction: PayoutInstruction) => Promise<Submission>
   /** Asks what became of an attempt. `pending` also when the provider's answer will come as a delivery. */
   query: (attempt: Attempt) => Promise<Evidence>
-  /** Throws nothing: a body that can't be understood is `unknown`. */
-  readDelivery: (kind: DeliveryKind, body: unknown, attempt: { rail: RailName }) => Delivery
+  /**
+   * Throws nothing: a body that can't be understood is `unknown`. The attempt is needed because an answer to our own question comes
+   * to the same URL: a question that was refused must not be read as a payment that failed.
+   */
+  readDelivery: (
+    kind: DeliveryKind,
+    body: unknown,
+    attempt: Pick<Attempt, 'attemptId' | 'rail' | 'reference' | 'provider'>,
+  ) => Delivery
 }
 
 /** What a collection rail (top-ups) must do. */

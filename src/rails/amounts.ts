@@ -1,0 +1,22 @@
+import type { Minor } from '../lib/money.ts'
+
+const largest = 10n ** 17n
+
+/** "500" for 50000n, or undefined when the amount has cents: M-PESA moves whole shillings and rounding is not ours to do. */
+export const wholeShillings = (amount: Minor): string | undefined =>
+  amount > 0n && amount % 100n === 0n ? (amount / 100n).toString() : undefined
+
+/** "500.00" for 50000n. */
+export const decimalShillings = (amount: Minor): string => `${amount / 100n}.${(amount % 100n).toString().padStart(2, '0')}`
+
+/**
+ * Minor units from what a provider writes: 500, "500", 500.5, "500.00". It works on the text, so no float is ever multiplied.
+ * Undefined for anything else, negative amounts and fractions of a cent included.
+ */
+export const readShillings = (value: unknown): Minor | undefined => {
+  if (typeof value !== 'number' && typeof value !== 'string') return undefined
+  const match = /^(\d{1,16})(?:\.(\d{1,2})0*)?$/.exec(String(value).trim())
+  if (!match) return undefined
+  const amount = BigInt(match[1] ?? '0') * 100n + BigInt((match[2] ?? '').padEnd(2, '0'))
+  return amount < largest ? amount : undefined
+}

@@ -1,0 +1,25 @@
+import { type Exchange, type ExchangeRequest, exchange, type Fetch } from './exchange.ts'
+import type { TokenCache } from './token-cache.ts'
+
+type Deps = { fetch: Fetch; tokens: TokenCache; refusesToken: (answer: { status: number; body: unknown }) => boolean }
+
+const notSent = (code: string, message: string): Exchange => ({ kind: 'not_sent', code, message })
+
+/**
+ * A request with a token. A gateway that refuses the token has not looked at the request, so it is safe to send it once more with
+ * a fresh one; a second refusal proves that nothing was sent.
+ */
+export const authorizedExchange = async (deps: Deps, request: ExchangeRequest): Promise<Exchange> => {
+  for (const last of [false, true]) {
+    const token = await deps.tokens.get()
+    if (token.kind === 'none') return notSent(token.code, token.message)
+    const answer = await exchange(deps.fetch, {
+      ...request,
+      headers: { ...request.headers, authorization: `Bearer ${token.value}` },
+    })
+    if (answer.kind !== 'answer' || !deps.refusesToken(answer)) return answer
+    deps.tokens.reject(token.value)
+    if (last) break
+  }
+  return notSent('token_refused', 'The provider refused our access token.')
+}

@@ -1,0 +1,58 @@
+import type { Clock } from '../../lib/clock.ts'
+import { wholeShillings } from '../amounts.ts'
+import { textField } from '../json.ts'
+import { nairobiTimestamp } from '../nairobi-time.ts'
+import type { Attempt, CollectionInstruction, CollectionRail, Evidence, Submission } from '../rail.ts'
+import { freeText } from '../text.ts'
+import { readCollectionDelivery, readCollectionQuery } from './collection-evidence.ts'
+import { stkPassword } from './credentials.ts'
+import type { Post } from './gateway.ts'
+import { type DarajaOptions, stkLimits } from './options.ts'
+import { readSubmission } from './submission.ts'
+
+const mobile = /^254[17]\d{8}$/
+
+export const createCollectionRail = (options: DarajaOptions, post: Post, clock: Clock): CollectionRail => {
+  /** Of this moment, not of the attempt: the provider refuses an old one. */
+  const proof = () => {
+    const timestamp = nairobiTimestamp(clock.now())
+    return {
+      BusinessShortCode: options.shortcode,
+      Password: stkPassword(options.shortcode, options.passkey, timestamp),
+      Timestamp: timestamp,
+    }
+  }
+
+  /** STK knows no idempotency: two sends are two prompts on the phone, so a lost answer is never sent again. */
+  const collect = async (instruction: CollectionInstruction): Promise<Submission> => {
+    const amount = wholeShillings(instruction.amountMinor)
+    if (amount === undefined) return { kind: 'refused', code: 'invalid_amount', message: 'M-PESA moves whole shillings only.' }
+    if (!mobile.test(instruction.phoneNumber)) {
+      return { kind: 'refused', code: 'invalid_destination', message: 'The payer is not a Kenyan mobile number.' }
+    }
+    const answer = await post('/mpesa/stkpush/v1/processrequest', {
+      ...proof(),
+      TransactionType: options.transactionType,
+      Amount: amount,
+      PartyA: instruction.phoneNumber,
+      PartyB:
+        options.transactionType === 'CustomerBuyGoodsOnline' ? (options.tillNumber ?? options.shortcode) : options.shortcode,
+      PhoneNumber: instruction.phoneNumber,
+      CallBackURL: instruction.callbacks.result,
+      AccountReference: freeText(instruction.reference, 12, 'TOPUP'),
+      TransactionDesc: 'Top-up',
+    })
+    return readSubmission(answer, (body) => {
+      const request = textField(body, 'CheckoutRequestID')
+      return request === undefined ? undefined : { request, conversation: textField(body, 'MerchantRequestID') ?? null }
+    })
+  }
+
+  const query = async (attempt: Attempt): Promise<Evidence> => {
+    const request = attempt.provider.request
+    if (request === null) return { kind: 'unknown', code: 'no_reference', message: 'The provider gave no id to ask by.' }
+    return readCollectionQuery(await post('/mpesa/stkpushquery/v1/query', { ...proof(), CheckoutRequestID: request }), request)
+  }
+
+  return { limits: stkLimits, collect, query, readDelivery: readCollectionDelivery }
+}

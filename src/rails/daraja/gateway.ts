@@ -1,0 +1,37 @@
+import { authorizedExchange } from '../authorized.ts'
+import { type Exchange, exchange, type Fetch } from '../exchange.ts'
+import { textField } from '../json.ts'
+import { createTokenCache, type Token } from '../token-cache.ts'
+import type { DarajaDeps, DarajaOptions } from './options.ts'
+
+/** What the gateway answers when it did not accept the token; it has not looked at the request then. */
+const tokenRefusals = new Set(['401.002.01', '401.003.01', '404.001.03', '404.001.04'])
+
+export type Post = (path: string, body: Record<string, string>) => Promise<Exchange>
+
+const obtainToken = async (options: DarajaOptions, fetch: Fetch): Promise<Token | { code: string; message: string }> => {
+  const basic = Buffer.from(`${options.consumerKey}:${options.consumerSecret}`, 'utf8').toString('base64')
+  const answer = await exchange(fetch, {
+    method: 'GET',
+    url: `${options.baseUrl}/oauth/v1/generate?grant_type=client_credentials`,
+    headers: { authorization: `Basic ${basic}` },
+    timeoutMs: options.timeoutMs,
+  })
+  const value = answer.kind === 'answer' && answer.status === 200 ? textField(answer.body, 'access_token') : undefined
+  if (answer.kind !== 'answer' || value === undefined)
+    return { code: 'token_unavailable', message: 'The provider gave no access token.' }
+  // Seconds as a string or a number; one that can't be read is taken as short rather than as endless.
+  const seconds = Number.parseInt(textField(answer.body, 'expires_in') ?? '', 10)
+  return { value, lifetimeSeconds: Number.isFinite(seconds) && seconds > 0 ? seconds : 60 }
+}
+
+export const createGateway = (options: DarajaOptions, deps: DarajaDeps): Post => {
+  const fetch = deps.fetch ?? globalThis.fetch
+  const tokens = createTokenCache({ clock: deps.clock, obtain: () => obtainToken(options, fetch) })
+  const refusesToken = (answer: { body: unknown }) => tokenRefusals.has(textField(answer.body, 'errorCode') ?? '')
+  return (path, body) =>
+    authorizedExchange(
+      { fetch, tokens, refusesToken },
+      { method: 'POST', url: `${options.baseUrl}${path}`, headers: {}, body, timeoutMs: options.timeoutMs },
+    )
+}

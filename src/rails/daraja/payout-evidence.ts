@@ -1,0 +1,87 @@
+import { readShillings } from '../amounts.ts'
+import type { Attempt, Delivery, DeliveryKind, Evidence } from '../rail.ts'
+import { safeCode, safeMessage } from '../text.ts'
+import { payoutFailure } from './codes.ts'
+import { type Result, readResult } from './result.ts'
+
+type Asked = Pick<Attempt, 'attemptId' | 'rail' | 'provider'>
+
+const unknown = (code: string, message: string): Evidence => ({ kind: 'unknown', code, message })
+const nameless = { request: null, conversation: null }
+
+/** A success needs a receipt (what makes it unique) and, where an amount is stated, one that can be read. */
+const succeeded = (receipt: string | undefined, amount: string | undefined): Evidence => {
+  if (receipt === undefined) return unknown('no_receipt', 'The provider reports a success without a receipt.')
+  const amountMinor = amount === undefined ? null : readShillings(amount)
+  if (amountMinor === undefined) return unknown('unreadable_amount', 'The provider reports a success of an unreadable amount.')
+  return { kind: 'succeeded', receipt, amountMinor }
+}
+
+/**
+ * Whether the result is the payout's own. The answer to a status query comes to the same URL under other ids, and it may be a
+ * refusal (our credential has expired, say) with a code that would be a failure in a payout's result. A B2B attempt without the
+ * provider's ids (its submit was not answered) can never have been asked about, so nothing else can come to its URL.
+ */
+const isOwnResult = (result: Result, attempt: Asked): boolean => {
+  const { request, conversation } = attempt.provider
+  if (attempt.rail === 'MPESA_B2B' && request === null && conversation === null) return true
+  if (attempt.rail === 'MPESA_B2C' && result.provider.request === attempt.attemptId) return true
+  return (
+    (request !== null && result.provider.request === request) ||
+    (conversation !== null && result.provider.conversation === conversation)
+  )
+}
+
+const readPayoutResult = (result: Result, attempt: Asked): Evidence => {
+  if (!isOwnResult(result, attempt)) return unknown('other_request', 'The delivery answers another request than the payout.')
+  const code = result.code ?? ''
+  if (code === '0') {
+    const receipt = result.parameter('TransactionReceipt') ?? result.transactionId
+    return succeeded(receipt, result.parameter('TransactionAmount') ?? result.parameter('Amount'))
+  }
+  const failure = payoutFailure(code)
+  return failure === undefined
+    ? unknown(safeCode(code), 'The provider gave a result code that proves nothing.')
+    : { kind: 'failed', code, message: failure }
+}
+
+/** TransactionStatus of a status query's result. 2032 (no such receipt) has none: not being found is no proof of not having gone. */
+const readStatus = (status: string, result: Result, attempt: Asked): Evidence => {
+  const conversation = result.parameter('ConversationID')
+  if (conversation !== undefined && attempt.provider.conversation !== null && conversation !== attempt.provider.conversation) {
+    return unknown('other_request', 'The status is that of another payment.')
+  }
+  if (result.code !== '0') return unknown(safeCode(result.code), 'The provider could not tell the status.')
+  switch (status.toLowerCase()) {
+    case 'completed':
+      return succeeded(result.parameter('ReceiptNo'), result.parameter('Amount'))
+    case 'declined':
+    case 'cancelled':
+    case 'expired': {
+      const reason = safeMessage(
+        result.parameter('TransactionReason'),
+        `The provider reports the payment as ${status.toLowerCase()}.`,
+      )
+      return { kind: 'failed', code: status.toLowerCase(), message: reason }
+    }
+    case 'initiated':
+    case 'authorized':
+      return { kind: 'pending' }
+    default:
+      return unknown('unknown_status', 'The provider gave a status that proves nothing.')
+  }
+}
+
+/** What a delivery to a B2C or B2B attempt's URLs says. Whatever comes to the time-out URL says only that nobody knows yet. */
+export const readPayoutDelivery = (kind: DeliveryKind, body: unknown, attempt: Asked): Delivery => {
+  const result = readResult(body)
+  if (kind === 'timeout') {
+    return { evidence: unknown('queue_timeout', 'The provider has not decided in time.'), provider: result?.provider ?? nameless }
+  }
+  if (!result) return { evidence: unknown('unreadable', 'The delivery could not be understood.'), provider: nameless }
+  const status = result.parameter('TransactionStatus')
+  if (status === undefined) return { evidence: readPayoutResult(result, attempt), provider: result.provider }
+  // The ids of the envelope are the question's; the payment's stands among the parameters.
+  const provider = { request: null, conversation: result.parameter('ConversationID') ?? null }
+  return { evidence: readStatus(status, result, attempt), provider }
+}

@@ -1,0 +1,73 @@
+import { wholeShillings } from '../amounts.ts'
+import type { PayoutInstruction } from '../rail.ts'
+import { exactReference, freeText } from '../text.ts'
+import type { DarajaOptions } from './options.ts'
+
+/** A request ready to be sent, or the reason why this instruction can't be one. */
+export type Prepared = { path: string; body: Record<string, string> } | { refusal: { code: string; message: string } }
+
+const mobile = /^254[17]\d{8}$/
+const organisation = /^\d{5,7}$/
+
+const refusal = (code: string, message: string): Prepared => ({ refusal: { code, message } })
+
+const common = (instruction: PayoutInstruction, amount: string) => ({
+  Amount: amount,
+  PartyB: instruction.destination,
+  Remarks: freeText(instruction.narrative, 100, 'Payment'),
+  QueueTimeOutURL: instruction.callbacks.timeout,
+  ResultURL: instruction.callbacks.result,
+})
+
+/** The attempt's id is the OriginatorConversationID: the provider itself then refuses to pay the same attempt twice. */
+const toMobile = (options: DarajaOptions, credential: string, instruction: PayoutInstruction, amount: string): Prepared => {
+  if (!mobile.test(instruction.destination))
+    return refusal('invalid_destination', 'The destination is not a Kenyan mobile number.')
+  return {
+    path: '/mpesa/b2c/v3/paymentrequest',
+    body: {
+      OriginatorConversationID: instruction.attemptId,
+      InitiatorName: options.initiatorName,
+      SecurityCredential: credential,
+      CommandID: options.b2cCommand ?? 'BusinessPayment',
+      PartyA: options.b2cShortcode ?? options.shortcode,
+      ...common(instruction, amount),
+      Occassion: instruction.reference,
+    },
+  }
+}
+
+/** A paybill needs to know whose account is paid; a payment without an account reference is one to a till. */
+const toOrganisation = (options: DarajaOptions, credential: string, instruction: PayoutInstruction, amount: string): Prepared => {
+  if (!organisation.test(instruction.destination))
+    return refusal('invalid_destination', 'The destination is not a paybill or till number.')
+  const isPaybill = instruction.accountReference !== null
+  const account = isPaybill ? exactReference(instruction.accountReference ?? '', 13) : instruction.reference
+  if (account === undefined) return refusal('invalid_account_reference', 'The account reference can not be passed on unchanged.')
+  return {
+    path: '/mpesa/b2b/v1/paymentrequest',
+    body: {
+      Initiator: options.initiatorName,
+      SecurityCredential: credential,
+      CommandID: isPaybill ? 'BusinessPayBill' : 'BusinessBuyGoods',
+      SenderIdentifierType: '4',
+      RecieverIdentifierType: isPaybill ? '4' : options.tillIdentifierType,
+      PartyA: options.b2bShortcode ?? options.shortcode,
+      ...common(instruction, amount),
+      AccountReference: account,
+    },
+  }
+}
+
+export const preparePayout = (options: DarajaOptions, credential: string, instruction: PayoutInstruction): Prepared => {
+  const amount = wholeShillings(instruction.amountMinor)
+  if (amount === undefined) return refusal('invalid_amount', 'M-PESA moves whole shillings only.')
+  switch (instruction.rail) {
+    case 'MPESA_B2C':
+      return toMobile(options, credential, instruction, amount)
+    case 'MPESA_B2B':
+      return toOrganisation(options, credential, instruction, amount)
+    default:
+      return refusal('wrong_rail', 'This rail does not carry the payment.')
+  }
+}

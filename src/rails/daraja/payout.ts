@@ -1,0 +1,50 @@
+import { textField } from '../json.ts'
+import type { Attempt, Evidence, PayoutInstruction, PayoutRail, Submission } from '../rail.ts'
+import { safeCode } from '../text.ts'
+import type { Post } from './gateway.ts'
+import { b2bLimits, b2cLimits, type DarajaOptions } from './options.ts'
+import { readPayoutDelivery } from './payout-evidence.ts'
+import { preparePayout } from './payout-request.ts'
+import { readSubmission } from './submission.ts'
+
+const unasked = (code: string, message: string): Evidence => ({ kind: 'unknown', code, message })
+
+export const createPayoutRail = (options: DarajaOptions, post: Post, credential: () => string): PayoutRail => {
+  const pay = async (instruction: PayoutInstruction): Promise<Submission> => {
+    const prepared = preparePayout(options, credential(), instruction)
+    if ('refusal' in prepared) return { kind: 'refused', ...prepared.refusal }
+    const ours = instruction.rail === 'MPESA_B2C' ? instruction.attemptId : null
+    return readSubmission(await post(prepared.path, prepared.body), (body) => {
+      const request = textField(body, 'OriginatorConversationID') ?? ours
+      const conversation = textField(body, 'ConversationID') ?? null
+      return request === null && conversation === null ? undefined : { request, conversation }
+    })
+  }
+
+  /**
+   * Asks by the id under which the payout was sent; the answer comes as a delivery to the attempt's result URL, so the best that this
+   * can return is `pending`. A B2B payout whose submit was not answered has no id that the provider knows: only its own delivery,
+   * or a person with the statement, can tell.
+   */
+  const query = async (attempt: Attempt): Promise<Evidence> => {
+    const original = attempt.provider.request ?? (attempt.rail === 'MPESA_B2C' ? attempt.attemptId : null)
+    if (original === null) return unasked('no_reference', 'The provider gave no id to ask by.')
+    const answer = await post('/mpesa/transactionstatus/v1/query', {
+      Initiator: options.initiatorName,
+      SecurityCredential: credential(),
+      CommandID: 'TransactionStatusQuery',
+      OriginalConversationID: original,
+      PartyA: (attempt.rail === 'MPESA_B2C' ? options.b2cShortcode : options.b2bShortcode) ?? options.shortcode,
+      IdentifierType: '4',
+      ResultURL: attempt.callbacks.result,
+      QueueTimeOutURL: attempt.callbacks.timeout,
+      Remarks: 'Status of a payment',
+      Occasion: attempt.reference,
+    })
+    if (answer.kind !== 'answer') return unasked('unreachable', 'The provider could not be asked.')
+    if (answer.status < 300 && textField(answer.body, 'ResponseCode') === '0') return { kind: 'pending' }
+    return unasked(safeCode(textField(answer.body, 'errorCode')), 'The provider did not take the question.')
+  }
+
+  return { limits: { MPESA_B2C: b2cLimits, MPESA_B2B: b2bLimits(options) }, pay, query, readDelivery: readPayoutDelivery }
+}

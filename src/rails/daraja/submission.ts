@@ -1,0 +1,30 @@
+import type { Exchange } from '../exchange.ts'
+import { textField } from '../json.ts'
+import type { ProviderReference, Submission } from '../rail.ts'
+import { safeCode, safeMessage } from '../text.ts'
+
+/** The gateway turned the request away before it looked at it: too many at once, or the quota is used up. */
+const turnedAway = new Set(['500.003.02', '500.003.03'])
+
+const lost = (message: string): Submission => ({ kind: 'lost', message })
+
+/**
+ * What an answer to sending proves. `refused` needs the provider's own 4xx with a 4xx code. Everything else that is not an
+ * acceptance is `lost`: 500.002.1001 (a duplicate: it already went), 500.001.1001 (also given for payments that exist), a page of
+ * HTML, an answer without code.
+ */
+export const readSubmission = (answer: Exchange, referenceOf: (body: unknown) => ProviderReference | undefined): Submission => {
+  if (answer.kind !== 'answer') return answer
+  const errorCode = textField(answer.body, 'errorCode')
+  const message = textField(answer.body, 'errorMessage')
+  if (errorCode !== undefined && turnedAway.has(errorCode)) {
+    return { kind: 'not_sent', code: safeCode(errorCode), message: 'The provider takes no more requests right now.' }
+  }
+  if (errorCode?.startsWith('4') && answer.status >= 400 && answer.status < 500) {
+    return { kind: 'refused', code: safeCode(errorCode), message: safeMessage(message, 'The provider refused the request.') }
+  }
+  const accepted = answer.status >= 200 && answer.status < 300 && textField(answer.body, 'ResponseCode') === '0'
+  const provider = accepted ? referenceOf(answer.body) : undefined
+  if (provider) return { kind: 'accepted', provider }
+  return lost(errorCode === undefined ? 'The answer could not be understood.' : `The provider answered ${safeCode(errorCode)}.`)
+}

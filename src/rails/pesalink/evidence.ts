@@ -1,0 +1,65 @@
+import { readShillings } from '../amounts.ts'
+import { asText, field, textField } from '../json.ts'
+import type { Attempt, Delivery, DeliveryKind, Evidence } from '../rail.ts'
+import { safeCode } from '../text.ts'
+
+const unknown = (code: string, message: string): Evidence => ({ kind: 'unknown', code, message })
+
+const failed = (code: string | undefined, failureCodes: readonly string[]): Evidence =>
+  code !== undefined && failureCodes.includes(code)
+    ? { kind: 'failed', code, message: 'The bank reports that the transfer has failed.' }
+    : unknown(safeCode(code), 'The bank reports a failure that proves nothing.')
+
+/**
+ * What a transaction's details say. "Failed" alone is not enough: Jenga answers Failed with code 400105 for "unknown status, contact
+ * support". So the code must be one that the bank documents as final.
+ */
+export const readDetails = (details: unknown, failureCodes: readonly string[]): Evidence => {
+  const state = (textField(details, 'state') ?? textField(details, 'status') ?? '').toLowerCase()
+  const receipt = textField(details, 'transactionId') ?? textField(details, 'transactionReference')
+  switch (state) {
+    case 'success': {
+      if (receipt === undefined) return unknown('no_receipt', 'The bank reports a success without a reference.')
+      const stated = field(details, 'amount')
+      const amountMinor = stated === undefined || stated === null ? null : readShillings(stated)
+      if (amountMinor === undefined) return unknown('unreadable_amount', 'The bank reports a success of an unreadable amount.')
+      return { kind: 'succeeded', receipt, amountMinor }
+    }
+    case 'failed':
+      return failed(asText(field(details, 'code')), failureCodes)
+    case 'returned':
+    case 'reversed':
+      return { kind: 'returned', receipt: receipt ?? null, message: 'The bank has sent the money back.' }
+    case 'pending':
+    case 'processing':
+      return { kind: 'pending' }
+    default:
+      return unknown('unknown_state', 'The bank gave a state that proves nothing.')
+  }
+}
+
+const named = (details: unknown): string | undefined =>
+  textField(details, 'reference') ?? textField(details, 'transactionReference')
+
+/** The answer to a question by reference; Jenga's own does not repeat it, so only an answer that names another one is turned down. */
+export const readAnswer = (details: unknown, reference: string, failureCodes: readonly string[]): Evidence => {
+  const other = textField(details, 'reference')
+  return other !== undefined && other !== reference
+    ? unknown('other_request', 'The answer is about another payment.')
+    : readDetails(details, failureCodes)
+}
+
+/** A delivery has the query's shape: `{status, code, message, data: {reference, transactionId, state, code, amount}}`. */
+export const readTransferDelivery =
+  (failureCodes: readonly string[]) =>
+  (kind: DeliveryKind, body: unknown, attempt: Pick<Attempt, 'reference'>): Delivery => {
+    const details = field(body, 'data')
+    const provider = {
+      request: named(details) ?? null,
+      conversation: textField(details, 'transactionId') ?? null,
+    }
+    if (kind === 'timeout') return { evidence: unknown('queue_timeout', 'The bank has not decided in time.'), provider }
+    return provider.request === attempt.reference
+      ? { evidence: readDetails(details, failureCodes), provider }
+      : { evidence: unknown('other_request', 'The delivery does not name this payment.'), provider }
+  }

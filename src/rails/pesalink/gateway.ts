@@ -1,0 +1,36 @@
+import { authorizedExchange } from '../authorized.ts'
+import { type Exchange, type ExchangeRequest, exchange, type Fetch } from '../exchange.ts'
+import { asRecord, textField } from '../json.ts'
+import { createTokenCache, type Token } from '../token-cache.ts'
+import { defaultPaths, type PesalinkDeps, type PesalinkOptions } from './options.ts'
+
+export type Send = (request: Pick<ExchangeRequest, 'method' | 'body'> & { path: string; signature: string }) => Promise<Exchange>
+
+const unavailable = { code: 'token_unavailable', message: 'The bank gave no access token.' }
+
+const obtainToken = async (options: PesalinkOptions, deps: PesalinkDeps, fetch: Fetch): Promise<Token | typeof unavailable> => {
+  const answer = await exchange(fetch, {
+    method: 'POST',
+    url: `${options.baseUrl}${options.tokenPath ?? defaultPaths.tokenPath}`,
+    headers: { 'api-key': options.apiKey },
+    body: { merchantCode: options.merchantCode, consumerSecret: options.consumerSecret },
+    timeoutMs: options.timeoutMs,
+  })
+  const value = answer.kind === 'answer' && answer.status === 200 ? textField(answer.body, 'accessToken') : undefined
+  if (answer.kind !== 'answer' || value === undefined) return unavailable
+  // `expiresIn` is the instant of its end; one that can't be read is taken as near.
+  const seconds = (Date.parse(textField(answer.body, 'expiresIn') ?? '') - deps.clock.now().getTime()) / 1000
+  return { value, lifetimeSeconds: Number.isFinite(seconds) && seconds > 0 ? seconds : 60 }
+}
+
+export const createGateway = (options: PesalinkOptions, deps: PesalinkDeps): Send => {
+  const fetch = deps.fetch ?? globalThis.fetch
+  const tokens = createTokenCache({ clock: deps.clock, obtain: () => obtainToken(options, deps, fetch) })
+  // A 401 of the bank's API itself, in JSON: one of something in between would prove nothing about what lies behind it.
+  const refusesToken = (answer: { status: number; body: unknown }) => answer.status === 401 && asRecord(answer.body) !== undefined
+  return ({ method, path, body, signature }) =>
+    authorizedExchange(
+      { fetch, tokens, refusesToken },
+      { method, url: `${options.baseUrl}${path}`, headers: { signature }, body, timeoutMs: options.timeoutMs },
+    )
+}

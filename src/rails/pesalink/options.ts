@@ -1,0 +1,35 @@
+import type { Clock } from '../../lib/clock.ts'
+import type { Fetch } from '../exchange.ts'
+import type { RailLimits } from '../rail.ts'
+
+/** One bank's API for PesaLink, in Jenga's shape. */
+export type PesalinkOptions = {
+  baseUrl: string
+  apiKey: string
+  merchantCode: string
+  consumerSecret: string
+  /** RSA private key (PEM) whose public half the bank holds. */
+  privateKeyPem: string
+  source: { countryCode: string; name: string; accountNumber: string }
+  /** Our bank codes in the bank's own numbering ("0012" here is "57" there). A code that is not listed is refused, never guessed. */
+  bankCodes: Readonly<Record<string, string>>
+  /** The codes of the bank's documentation that prove that no money moved. Any other code of a failure is `unknown`. */
+  failureCodes: readonly string[]
+  /** The field of the request that takes a delivery URL, where the bank has one; null: the outcome is only told when asked. */
+  callbackField: string | null
+  /** Paths below `baseUrl`; the defaults are Jenga's. */
+  tokenPath?: string
+  transferPath?: string
+  queryPath?: string
+  timeoutMs: number
+}
+
+export type PesalinkDeps = { clock: Clock; fetch?: Fetch }
+
+export const pesalinkLimits: RailLimits = { minMinor: 1_000n, maxMinor: 99_999_900n, wholeUnits: false }
+
+export const defaultPaths = {
+  tokenPath: '/authentication/api/v3/authenticate/merchant',
+  transferPath: '/transaction-api/v3.0/remittance',
+  queryPath: '/transaction-api/v3.0/transactions/details',
+} as const

@@ -1,0 +1,67 @@
+import type { Exchange } from '../exchange.ts'
+import { field, textField } from '../json.ts'
+import type { Attempt, Evidence, PayoutInstruction, PayoutRail, Submission } from '../rail.ts'
+import { safeCode, safeMessage } from '../text.ts'
+import { readAnswer, readDetails, readTransferDelivery } from './evidence.ts'
+import { createGateway } from './gateway.ts'
+import { defaultPaths, type PesalinkDeps, type PesalinkOptions, pesalinkLimits } from './options.ts'
+import { prepareTransfer } from './request.ts'
+import { createSigner } from './signature.ts'
+
+const unknown = (code: string, message: string): Evidence => ({ kind: 'unknown', code, message })
+
+/**
+ * `refused` needs the bank's own 4xx with `status: false`. A duplicate reference (409) is `lost`: it already went. An answer of 200
+ * with `status: false` says nothing certain about the money.
+ */
+const readSubmission = (answer: Exchange, reference: string, failureCodes: readonly string[]): Submission => {
+  if (answer.kind !== 'answer') return answer
+  const status = field(answer.body, 'status')
+  const code = textField(answer.body, 'code')
+  if ([400, 403, 404, 422].includes(answer.status) && status === false && code !== undefined) {
+    const message = safeMessage(textField(answer.body, 'message'), 'The bank refused the transfer.')
+    return { kind: 'refused', code: safeCode(code), message }
+  }
+  const data = field(answer.body, 'data')
+  if (answer.status < 200 || answer.status >= 300 || status !== true || data === undefined) {
+    return { kind: 'lost', message: 'The answer could not be understood.' }
+  }
+  const provider = { request: reference, conversation: textField(data, 'transactionId') ?? null }
+  const evidence = readDetails(data, failureCodes)
+  return evidence.kind === 'succeeded' ? { kind: 'accepted', provider, evidence } : { kind: 'accepted', provider }
+}
+
+/** Payouts to bank accounts and phones by PesaLink. The 12-digit reference is unique at the bank and is what it is asked by. */
+export const createPesalink = (given: PesalinkOptions, deps: PesalinkDeps): PayoutRail => {
+  const options = { ...given, baseUrl: given.baseUrl.replace(/\/+$/, '') }
+  const sign = createSigner(options.privateKeyPem)
+  const send = createGateway(options, deps)
+
+  const pay = async (instruction: PayoutInstruction): Promise<Submission> => {
+    const prepared = prepareTransfer(options, instruction)
+    if ('refusal' in prepared) return { kind: 'refused', ...prepared.refusal }
+    const answer = await send({
+      method: 'POST',
+      path: `${options.transferPath ?? defaultPaths.transferPath}/${prepared.service}`,
+      body: prepared.body,
+      signature: sign(prepared.signed),
+    })
+    return readSubmission(answer, instruction.reference, options.failureCodes)
+  }
+
+  const query = async (attempt: Attempt): Promise<Evidence> => {
+    const answer = await send({
+      method: 'GET',
+      path: `${options.queryPath ?? defaultPaths.queryPath}/${encodeURIComponent(attempt.reference)}`,
+      signature: sign(attempt.reference),
+    })
+    if (answer.kind !== 'answer') return unknown('unreachable', 'The bank could not be asked.')
+    const data = field(answer.body, 'data')
+    if (answer.status !== 200 || field(answer.body, 'status') !== true || data === undefined) {
+      return unknown(safeCode(textField(answer.body, 'code')), 'The bank does not know, or did not say.')
+    }
+    return readAnswer(data, attempt.reference, options.failureCodes)
+  }
+
+  return { limits: { PESALINK: pesalinkLimits }, pay, query, readDelivery: readTransferDelivery(options.failureCodes) }
+}

@@ -1,0 +1,61 @@
+import { decimalShillings } from '../amounts.ts'
+import { nairobiDate } from '../nairobi-time.ts'
+import type { PayoutInstruction } from '../rail.ts'
+import { freeText } from '../text.ts'
+import type { PesalinkOptions } from './options.ts'
+import { transferText } from './signature.ts'
+
+export type PreparedTransfer =
+  | { service: 'pesalinkacc' | 'pesalinkMobile'; body: Record<string, unknown>; signed: string }
+  | { refusal: { code: string; message: string } }
+
+const refusal = (code: string, message: string): PreparedTransfer => ({ refusal: { code, message } })
+const mobile = /^254[17]\d{8}$/
+const account = /^[A-Za-z0-9]{5,20}$/
+
+type Destination = { service: 'pesalinkacc' | 'pesalinkMobile'; fields: Record<string, string> }
+
+/** With a bank code the destination is an account at that bank, without one it is a phone number. */
+const destinationOf = (options: PesalinkOptions, instruction: PayoutInstruction): Destination | undefined => {
+  if (instruction.bankCode === null) {
+    if (!mobile.test(instruction.destination)) return undefined
+    return { service: 'pesalinkMobile', fields: { type: 'mobile', mobileNumber: instruction.destination } }
+  }
+  const known = Object.hasOwn(options.bankCodes, instruction.bankCode)
+  const bankCode = known ? options.bankCodes[instruction.bankCode] : undefined
+  if (bankCode === undefined || !account.test(instruction.destination)) return undefined
+  return { service: 'pesalinkacc', fields: { type: 'bank', bankCode, accountNumber: instruction.destination } }
+}
+
+export const prepareTransfer = (options: PesalinkOptions, instruction: PayoutInstruction): PreparedTransfer => {
+  if (instruction.rail !== 'PESALINK') return refusal('wrong_rail', 'This rail does not carry the payment.')
+  if (instruction.amountMinor <= 0n) return refusal('invalid_amount', 'The amount must be positive.')
+  if (!/^\d{12}$/.test(instruction.reference)) return refusal('invalid_reference', 'The reference must have 12 digits.')
+  const destination = destinationOf(options, instruction)
+  if (!destination) return refusal('invalid_destination', 'The destination or its bank is not one that can be paid.')
+  const amount = decimalShillings(instruction.amountMinor)
+  const name = freeText(instruction.beneficiaryName, 70, 'Beneficiary')
+  return {
+    service: destination.service,
+    body: {
+      source: options.source,
+      destination: { countryCode: 'KE', name, ...destination.fields },
+      transfer: {
+        type: 'PesaLink',
+        amount,
+        currencyCode: instruction.currency,
+        reference: instruction.reference,
+        date: nairobiDate(instruction.at),
+        description: freeText(instruction.narrative, 100, 'Payment'),
+      },
+      ...(options.callbackField !== null && { [options.callbackField]: instruction.callbacks.result }),
+    },
+    signed: transferText({
+      amount,
+      currencyCode: instruction.currency,
+      reference: instruction.reference,
+      destinationName: name,
+      sourceAccount: options.source.accountNumber,
+    }),
+  }
+}

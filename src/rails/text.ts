@@ -1,0 +1,43 @@
+/** Letters, digits and simple punctuation: what the providers take in free text. Accents are folded, the rest becomes a space. */
+const plain = (text: string): string =>
+  text
+    .normalize('NFKD')
+    .replace(/\p{M}/gu, '')
+    .replace(/[^A-Za-z0-9 .,_/-]/g, ' ')
+    .replace(/\s+/g, ' ')
+    .trim()
+
+/** Free text that nobody is paid by: cleaned and cut to `max`, or the fallback when nothing (or a lone character) is left. */
+export const freeText = (text: string | null, max: number, fallback: string): string => {
+  const clean = plain(text ?? '')
+    .slice(0, max)
+    .trim()
+  return clean.length < 2 ? fallback.slice(0, max) : clean
+}
+
+/**
+ * A reference that decides where money goes (the account at a paybill): passed on unchanged or not at all. Cutting it would pay
+ * somebody else's account.
+ */
+export const exactReference = (text: string, max: number): string | undefined => {
+  const trimmed = text.trim()
+  return trimmed.length > 0 && trimmed.length <= max && plain(trimmed) === trimmed ? trimmed : undefined
+}
+
+/** A provider's own words, fit to be stored and shown: short, and without anything that could be a phone or account number. */
+export const safeMessage = (text: string | undefined, fallback: string): string => {
+  const clean = plain(text ?? '')
+    .replace(/\d{5,}/g, '*****')
+    .slice(0, 140)
+    .trim()
+  return clean === '' ? fallback : clean
+}
+
+/** A provider's code, bounded: it is stored, and it comes from outside. Long digit runs are no codes. */
+export const safeCode = (text: string | undefined): string => {
+  const clean = (text ?? '')
+    .replace(/[^A-Za-z0-9._-]/g, '')
+    .replace(/\d{7,}/g, '*')
+    .slice(0, 40)
+  return clean === '' ? 'none' : clean
+}
