@@ -58,6 +58,8 @@ const classifyFailure = (error: unknown): Exchange => {
 
 /**
  * Never throws. Redirects are not followed: a 307 would send a payment a second time. The time-out covers the whole exchange.
+ * No connection is used twice: one that the provider closes while it idles would turn a payment that was never sent into a lost one,
+ * and a lost one may need a person. A handshake is cheaper.
  */
 export const exchange = async (fetch: Fetch, request: ExchangeRequest): Promise<Exchange> => {
   try {
@@ -65,6 +67,7 @@ export const exchange = async (fetch: Fetch, request: ExchangeRequest): Promise<
       method: request.method,
       headers: {
         accept: 'application/json',
+        connection: 'close',
         ...(request.body !== undefined && { 'content-type': 'application/json' }),
         ...request.headers,
       },

@@ -15,14 +15,18 @@ const account = /^[A-Za-z0-9]{5,20}$/
 
 type Destination = { service: 'pesalinkacc' | 'pesalinkMobile'; fields: Record<string, string> }
 
+const bankCodeAt = (table: PesalinkOptions['bankCodes'], ours: string): string | undefined => {
+  if (table === 'as_given') return ours
+  return Object.hasOwn(table, ours) ? table[ours] : undefined
+}
+
 /** With a bank code the destination is an account at that bank, without one it is a phone number. */
 const destinationOf = (options: PesalinkOptions, instruction: PayoutInstruction): Destination | undefined => {
   if (instruction.bankCode === null) {
     if (!mobile.test(instruction.destination)) return undefined
     return { service: 'pesalinkMobile', fields: { type: 'mobile', mobileNumber: instruction.destination } }
   }
-  const known = Object.hasOwn(options.bankCodes, instruction.bankCode)
-  const bankCode = known ? options.bankCodes[instruction.bankCode] : undefined
+  const bankCode = bankCodeAt(options.bankCodes, instruction.bankCode)
   if (bankCode === undefined || !account.test(instruction.destination)) return undefined
   return { service: 'pesalinkacc', fields: { type: 'bank', bankCode, accountNumber: instruction.destination } }
 }

@@ -1,0 +1,40 @@
+import { randomUUID } from 'node:crypto'
+import type { FastifyReply } from 'fastify'
+
+/** What an endpoint answers; `lost` cuts the connection instead, after the request has had its effect. */
+export type Answer = { status: number; body: unknown; lost?: boolean }
+
+/** A fault for the next request: `takesEffect` says whether the provider acts on it before the fault. */
+export type Fault = { takesEffect: boolean } & (
+  | { kind: 'reset' }
+  | { kind: 'hang' }
+  | { kind: 'answer'; status: number; body: unknown; contentType?: string }
+)
+
+export const gatewayError = (status: number, errorCode: string, errorMessage: string): Answer => ({
+  status,
+  body: { requestId: randomUUID(), errorCode, errorMessage },
+})
+
+const cut = (reply: FastifyReply): FastifyReply => {
+  reply.hijack()
+  reply.raw.socket?.resetAndDestroy()
+  return reply
+}
+
+export const sendFault = (reply: FastifyReply, fault: Fault): FastifyReply => {
+  switch (fault.kind) {
+    case 'reset':
+      return cut(reply)
+    case 'hang':
+      return reply.hijack()
+    case 'answer':
+      return reply
+        .code(fault.status)
+        .type(fault.contentType ?? 'application/json')
+        .send(fault.body)
+  }
+}
+
+export const sendAnswer = (reply: FastifyReply, answer: Answer): FastifyReply =>
+  answer.lost ? cut(reply) : reply.code(answer.status).send(answer.body)

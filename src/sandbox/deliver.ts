@@ -1,0 +1,42 @@
+/** What the sandbox writes to a log: never a URL (it carries a secret), a number or a body. */
+export type SandboxLogger = { info: (facts: object, message: string) => void; warn: (facts: object, message: string) => void }
+
+export type Deliver = (url: string, body: unknown) => Promise<void>
+
+const timeoutMs = 10_000
+
+/** One delivery, once: the provider does not try again, so neither does this. A receiver that is down has lost it. */
+export const createDeliver =
+  (logger: SandboxLogger | undefined): Deliver =>
+  async (url, body) => {
+    try {
+      const response = await fetch(url, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+        redirect: 'manual',
+        signal: AbortSignal.timeout(timeoutMs),
+      })
+      await response.body?.cancel()
+      logger?.info({ status: response.status }, 'delivered')
+    } catch {
+      logger?.warn({}, 'a delivery found nobody')
+    }
+  }
+
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+
+/**
+ * The URL as somebody would guess it who knows its form but not the secret: the longest part of the path that is no attempt id is
+ * replaced, its length kept.
+ */
+export const forgedUrl = (url: string): string => {
+  const forged = new URL(url)
+  const parts = forged.pathname.split('/')
+  const secret = parts
+    .filter((part) => !uuid.test(part))
+    .reduce((longest, part) => (part.length >= longest.length ? part : longest), '')
+  const guess = secret.replace(/./g, (letter) => (letter === 'A' ? 'B' : 'A'))
+  forged.pathname = parts.map((part) => (part === secret ? guess : part)).join('/')
+  return forged.href
+}

@@ -1,0 +1,124 @@
+import { randomBytes, randomUUID } from 'node:crypto'
+import { z } from 'zod'
+import { type Answer, gatewayError } from './answer.ts'
+import { sameText } from './credentials.ts'
+import { amount, initiated, invalidField, mobile, organisation } from './daraja-fields.ts'
+import { localTime } from './format.ts'
+import { renderB2b, renderB2c, renderStatus, renderTimeout } from './payout-results.ts'
+import { perform } from './perform.ts'
+import { type Play, playFor } from './play.ts'
+import type { Provider } from './provider.ts'
+
+const B2c = z.object({
+  ...initiated,
+  OriginatorConversationID: z.string().min(1).max(64),
+  InitiatorName: z.string().min(1),
+  CommandID: z.enum(['SalaryPayment', 'BusinessPayment', 'PromotionPayment']),
+  Amount: amount(10n, 250_000n),
+  PartyA: organisation,
+  PartyB: mobile,
+  Occassion: z.string().max(100).optional(),
+})
+
+const B2b = z.object({
+  ...initiated,
+  Initiator: z.string().min(1),
+  CommandID: z.enum(['BusinessPayBill', 'BusinessBuyGoods']),
+  SenderIdentifierType: z.literal('4'),
+  RecieverIdentifierType: z.enum(['2', '4']),
+  Amount: amount(1n, 250_000n),
+  PartyA: organisation,
+  PartyB: organisation,
+  AccountReference: z.string().min(1).max(13),
+})
+
+const Status = z
+  .object({
+    ...initiated,
+    Initiator: z.string().min(1),
+    CommandID: z.literal('TransactionStatusQuery'),
+    TransactionID: z.string().min(1).optional(),
+    OriginalConversationID: z.string().min(1).optional(),
+    PartyA: organisation,
+    IdentifierType: z.enum(['1', '2', '4']),
+  })
+  .refine((query) => query.TransactionID !== undefined || query.OriginalConversationID !== undefined)
+
+const accepted = (order: { key: string; conversation: string }, lost = false): Answer => ({
+  status: 200,
+  lost,
+  body: {
+    ConversationID: order.conversation,
+    OriginatorConversationID: order.key,
+    ResponseCode: '0',
+    ResponseDescription: 'Accept the service request successfully.',
+  },
+})
+
+const newConversation = (provider: Provider): string =>
+  `AG_${localTime(provider.clock.now()).day}_${randomBytes(10).toString('hex')}`
+
+/** A wrong initiator is found out behind the gateway: the request is accepted, and its result is 2001. */
+const isInitiator = (provider: Provider, name: string, credential: string): boolean => {
+  const { initiatorName, initiatorPassword } = provider.credentials.daraja
+  const password = provider.credentials.decryptCredential(credential)
+  return name === initiatorName && password !== undefined && sameText(password, initiatorPassword)
+}
+
+const stranger: Play = { code: '2001', telling: 'once', losesAnswer: false }
+
+export const b2c = (provider: Provider, body: unknown): Answer => {
+  const parsed = B2c.safeParse(body)
+  if (!parsed.success) return invalidField(parsed.error)
+  const request = parsed.data
+  if (provider.book.find(['MPESA_B2C'], request.OriginatorConversationID)) {
+    return gatewayError(500, '500.002.1001', 'Duplicate OriginatorConversationID.')
+  }
+  const play = isInitiator(provider, request.InitiatorName, request.SecurityCredential) ? playFor(request.PartyB) : stranger
+  const order = provider.book.open({
+    rail: 'MPESA_B2C',
+    key: request.OriginatorConversationID,
+    conversation: newConversation(provider),
+    amountMinor: request.Amount * 100n,
+    party: request.PartyB,
+    code: play.code,
+    resultUrl: request.ResultURL,
+    timeoutUrl: request.QueueTimeOutURL,
+  })
+  perform(provider, order, play, renderB2c, renderTimeout)
+  return accepted(order, play.losesAnswer)
+}
+
+export const b2b = (provider: Provider, body: unknown): Answer => {
+  const parsed = B2b.safeParse(body)
+  if (!parsed.success) return invalidField(parsed.error)
+  const request = parsed.data
+  const play = isInitiator(provider, request.Initiator, request.SecurityCredential) ? playFor(request.PartyB) : stranger
+  const order = provider.book.open({
+    rail: 'MPESA_B2B',
+    key: randomUUID(),
+    conversation: newConversation(provider),
+    amountMinor: request.Amount * 100n,
+    party: request.PartyB,
+    code: play.code,
+    resultUrl: request.ResultURL,
+    timeoutUrl: request.QueueTimeOutURL,
+  })
+  perform(provider, order, play, renderB2b, renderTimeout)
+  return accepted(order, play.losesAnswer)
+}
+
+/** The state is that of the moment of the answer, not of the question. */
+export const transactionStatus = (provider: Provider, body: unknown): Answer => {
+  const parsed = Status.safeParse(body)
+  if (!parsed.success) return invalidField(parsed.error)
+  const query = parsed.data
+  const question = { key: randomUUID(), conversation: newConversation(provider) }
+  provider.scheduler.after(provider.delayMs, async () => {
+    const order = provider.book.find(['MPESA_B2C', 'MPESA_B2B'], query.OriginalConversationID ?? query.TransactionID ?? '')
+    const known = order ? '0' : '2032'
+    const code = isInitiator(provider, query.Initiator, query.SecurityCredential) ? known : '2001'
+    await provider.deliver(query.ResultURL, renderStatus(order, question, code))
+  })
+  return accepted(question)
+}

@@ -1,0 +1,99 @@
+import type { Order } from './book.ts'
+import { localTime, shillings, wireNumber } from './format.ts'
+import type { Render } from './perform.ts'
+import { describe } from './result-codes.ts'
+
+const parameters = (values: Record<string, unknown>) => Object.entries(values).map(([Key, Value]) => ({ Key, Value }))
+const queueReference = { Key: 'QueueTimeoutURL', Value: 'https://internalapi.safaricom.co.ke/mpesa/b2cresults/v1/submit' }
+
+const envelope = (order: Order, code: number | string, transactionId: string) => ({
+  ResultType: 0,
+  ResultCode: code,
+  ResultDesc: describe(order.code),
+  OriginatorConversationID: order.key,
+  ConversationID: order.conversation,
+  TransactionID: transactionId,
+})
+
+/** Numbers as numbers, one reference item as a bare object, and no parameters in a failure. */
+export const renderB2c: Render = (order, told) => {
+  const ReferenceData = { ReferenceItem: queueReference }
+  const result = envelope(order, wireNumber(order.code), told.receipt)
+  if (order.code !== '0') return { Result: { ...result, ReferenceData } }
+  const ResultParameter = parameters({
+    TransactionAmount: wireNumber(shillings(told.amountMinor)),
+    TransactionReceipt: told.receipt,
+    B2CRecipientIsRegisteredCustomer: 'Y',
+    B2CChargesPaidAccountAvailableFunds: -4510,
+    ReceiverPartyPublicName: `${order.party} - JANE DOE`,
+    TransactionCompletedDateTime: localTime(order.at).dotted,
+    B2CUtilityAccountAvailableFunds: 10116,
+    B2CWorkingAccountAvailableFunds: 900000,
+  })
+  return { Result: { ...result, ResultParameters: { ResultParameter }, ReferenceData } }
+}
+
+/** B2B differs from itself: text codes and lists in a success, numbers and a bare object in a failure. */
+export const renderB2b: Render = (order, told) => {
+  if (order.code !== '0') {
+    const bare = { Key: 'BOCompletedTime', Value: wireNumber(localTime(order.at).compact) }
+    const result = envelope(order, wireNumber(order.code), 'OAK0000000')
+    return {
+      Result: { ...result, ResultParameters: { ResultParameter: bare }, ReferenceData: { ReferenceItem: queueReference } },
+    }
+  }
+  const ResultParameter = parameters({
+    DebitAccountBalance: '{Amount={CurrencyCode=KES, MinimumAmount=618683, BasicAmount=6186.83}}',
+    Amount: shillings(told.amountMinor),
+    DebitPartyAffectedAccountBalance: 'Working Account|KES|346568.83|6186.83|340382.00|0.00',
+    TransCompletedTime: localTime(order.at).compact,
+    DebitPartyCharges: '',
+    ReceiverPartyPublicName: `${order.party} - Biller`,
+    Currency: 'KES',
+    InitiatorAccountCurrentBalance: '{Amount={CurrencyCode=KES, MinimumAmount=618683, BasicAmount=6186.83}}',
+  })
+  const ReferenceItem = [{ Key: 'BillReferenceNumber', Value: '19008' }, queueReference]
+  return {
+    Result: { ...envelope(order, '0', told.receipt), ResultParameters: { ResultParameter }, ReferenceData: { ReferenceItem } },
+  }
+}
+
+/** The queue gave up waiting; the order itself goes on. */
+export const renderTimeout = (order: Order) => ({
+  Result: {
+    ResultType: 1,
+    ResultCode: 1,
+    ResultDesc: 'The request timed out in the queue.',
+    OriginatorConversationID: order.key,
+    ConversationID: order.conversation,
+    TransactionID: '',
+  },
+})
+
+const statusWord = { under_way: 'Initiated', moved: 'Completed', refused: 'Declined' } as const
+
+/** The answer to a status query about an order, or about none. The envelope's ids are the question's, not the payment's. */
+export const renderStatus = (order: Order | undefined, question: { key: string; conversation: string }, code: string) => {
+  const result = {
+    ResultType: 0,
+    ResultCode: wireNumber(code),
+    ResultDesc: describe(code),
+    OriginatorConversationID: question.key,
+    ConversationID: question.conversation,
+    TransactionID: 'OAK0000000',
+    ReferenceData: { ReferenceItem: { Key: 'Occasion' } },
+  }
+  if (!order || code !== '0') return { Result: result }
+  const ResultParameter = [
+    { Key: 'DebitPartyName', Value: '600998 - Sandbox' },
+    { Key: 'DebitPartyName', Value: '600998 - Sandbox' },
+    { Key: 'CreditPartyName', Value: `${order.party} - JANE DOE` },
+    { Key: 'ConversationID', Value: order.conversation },
+    { Key: 'Amount', Value: wireNumber(shillings(order.amountMinor)) },
+    ...(order.state === 'moved' ? [{ Key: 'ReceiptNo', Value: order.receipt }] : [{ Key: 'ReceiptNo' }]),
+    { Key: 'FinalisedTime', Value: wireNumber(localTime(order.at).compact) },
+    { Key: 'TransactionStatus', Value: statusWord[order.state] },
+    { Key: 'TransactionReason' },
+  ]
+  return { Result: { ...result, ResultParameters: { ResultParameter } } }
+}

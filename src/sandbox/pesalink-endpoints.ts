@@ -1,0 +1,102 @@
+import { randomBytes } from 'node:crypto'
+import { z } from 'zod'
+import type { Answer } from './answer.ts'
+import type { Order } from './book.ts'
+import { shillings, wireNumber } from './format.ts'
+import { perform, type Render } from './perform.ts'
+import { playFor } from './play.ts'
+import type { Provider } from './provider.ts'
+import { describe } from './result-codes.ts'
+
+const Transfer = z.object({
+  source: z.object({ countryCode: z.literal('KE'), name: z.string().min(1), accountNumber: z.string().min(5) }),
+  destination: z.discriminatedUnion('type', [
+    z.object({
+      type: z.literal('bank'),
+      countryCode: z.literal('KE'),
+      name: z.string().min(1),
+      bankCode: z.string().regex(/^[A-Za-z0-9]{1,11}$/),
+      accountNumber: z.string().regex(/^[A-Za-z0-9]{5,20}$/),
+    }),
+    z.object({
+      type: z.literal('mobile'),
+      countryCode: z.literal('KE'),
+      name: z.string().min(1),
+      mobileNumber: z.string().regex(/^254[17]\d{8}$/),
+    }),
+  ]),
+  transfer: z.object({
+    type: z.literal('PesaLink'),
+    amount: z.string().regex(/^[1-9]\d{1,5}\.\d{2}$/),
+    currencyCode: z.literal('KES'),
+    reference: z.string().regex(/^\d{12}$/),
+    date: z.iso.date(),
+    description: z.string().min(1).max(100),
+  }),
+  callbackUrl: z.url({ protocol: /^https?$/ }).optional(),
+})
+
+export const refuse = (status: number, code: number, message: string): Answer => ({
+  status,
+  body: { status: false, code, message },
+})
+
+const states = { under_way: 'Pending', moved: 'Success', refused: 'Failed' } as const
+
+const details = (order: Order, told: { amountMinor: bigint; receipt: string }) => ({
+  status: true,
+  code: 0,
+  message: 'success',
+  data: {
+    state: states[order.state],
+    code: wireNumber(order.state === 'under_way' ? '-1' : order.code),
+    message: describe(order.code),
+    amount: wireNumber(shillings(told.amountMinor)),
+    charge: 0,
+    reference: order.key,
+    transactionId: told.receipt,
+    serviceName: 'PesaLink',
+  },
+})
+
+const render: Render = (order, told) => details(order, told)
+
+export const transfer = (
+  provider: Provider,
+  service: 'pesalinkacc' | 'pesalinkMobile',
+  body: unknown,
+  signature: string,
+): Answer => {
+  const parsed = Transfer.safeParse(body)
+  if (!parsed.success) return refuse(400, 400_101, `Invalid ${parsed.error.issues[0]?.path.join('.') ?? 'payload'}`)
+  const { source, destination, transfer: order, callbackUrl } = parsed.data
+  const expected = destination.type === 'bank' ? 'pesalinkacc' : 'pesalinkMobile'
+  if (service !== expected) return refuse(400, 400_102, 'Invalid destination.type')
+  const signed = `${order.amount}${order.currencyCode}${order.reference}${destination.name}${source.accountNumber}`
+  if (!provider.credentials.verifySignature(signed, signature)) return refuse(403, 403_101, 'Invalid signature')
+  if (source.accountNumber !== provider.credentials.pesalink.source.accountNumber) return refuse(403, 403_102, 'Not your account')
+  if (provider.book.find(['PESALINK'], order.reference)) return refuse(409, 409_101, 'Duplicate transaction reference')
+
+  const party = destination.type === 'bank' ? destination.accountNumber : destination.mobileNumber
+  const play = playFor(party)
+  const opened = provider.book.open({
+    rail: 'PESALINK',
+    key: order.reference,
+    conversation: randomBytes(8).toString('hex'),
+    amountMinor: BigInt(order.amount.replace('.', '')),
+    party,
+    code: play.code,
+    resultUrl: callbackUrl ?? null,
+    timeoutUrl: null,
+  })
+  perform(provider, opened, play, render, () => ({}))
+  const data = { transactionId: opened.receipt, status: 'PENDING' }
+  return { status: 200, lost: play.losesAnswer, body: { status: true, code: 0, message: 'success', data } }
+}
+
+export const transferDetails = (provider: Provider, reference: string, signature: string): Answer => {
+  if (!provider.credentials.verifySignature(reference, signature)) return refuse(403, 403_101, 'Invalid signature')
+  const order = provider.book.find(['PESALINK'], reference)
+  if (!order) return refuse(404, 404_101, 'Transaction not found')
+  return { status: 200, body: details(order, order) }
+}

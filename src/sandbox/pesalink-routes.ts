@@ -1,0 +1,50 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import type { Answer } from './answer.ts'
+import { sameText } from './credentials.ts'
+import type { Respond } from './faults.ts'
+import { refuse, transfer, transferDetails } from './pesalink-endpoints.ts'
+import type { Provider } from './provider.ts'
+
+const Login = z.object({ merchantCode: z.string(), consumerSecret: z.string() })
+const Named = z.object({ reference: z.string() })
+
+const header = (request: FastifyRequest, name: string): string => {
+  const value = request.headers[name]
+  return typeof value === 'string' ? value : ''
+}
+
+const login = (provider: Provider, request: FastifyRequest): Answer => {
+  const { apiKey, merchantCode, consumerSecret } = provider.credentials.pesalink
+  const given = Login.safeParse(request.body)
+  const known = given.success && given.data.merchantCode === merchantCode && sameText(given.data.consumerSecret, consumerSecret)
+  if (!known || !sameText(header(request, 'api-key'), apiKey)) return refuse(401, 401_000, 'Unauthorized')
+  const token = provider.pesalinkTokens.issue()
+  return {
+    status: 200,
+    body: { accessToken: token.value, refreshToken: '', expiresIn: token.until.toISOString(), tokenType: 'Bearer' },
+  }
+}
+
+export const registerPesalink = (app: FastifyInstance, provider: Provider, respond: Respond): void => {
+  const authorized = (request: FastifyRequest, reply: FastifyReply, answer: () => Answer) =>
+    provider.pesalinkTokens.accepts(request.headers.authorization)
+      ? respond(reply, answer)
+      : respond(reply, () => refuse(401, 401_001, 'Invalid access token'), { faulty: false })
+
+  app.post('/authentication/api/v3/authenticate/merchant', (request, reply) => {
+    const answer = login(provider, request)
+    return reply.code(answer.status).send(answer.body)
+  })
+  for (const service of ['pesalinkacc', 'pesalinkMobile'] as const) {
+    app.post(`/transaction-api/v3.0/remittance/${service}`, (request, reply) =>
+      authorized(request, reply, () => transfer(provider, service, request.body, header(request, 'signature'))),
+    )
+  }
+  app.get('/transaction-api/v3.0/transactions/details/:reference', (request, reply) =>
+    authorized(request, reply, () => {
+      const named = Named.safeParse(request.params)
+      return transferDetails(provider, named.success ? named.data.reference : '', header(request, 'signature'))
+    }),
+  )
+}

@@ -1,0 +1,7 @@
+import type { Clock } from '../lib/clock.ts'
+import type { Credentials } from './credentials.ts'
+import type { Stage } from './perform.ts'
+import type { Tokens } from './tokens.ts'
+
+/** All that an endpoint of the sandbox works with. */
+export type Provider = Stage & { clock: Clock; credentials: Credentials; darajaTokens: Tokens; pesalinkTokens: Tokens }

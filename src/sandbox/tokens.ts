@@ -1,0 +1,28 @@
+import { randomBytes } from 'node:crypto'
+import { type Clock, secondsAfter } from '../lib/clock.ts'
+
+export const tokenLifetimeSeconds = 3599
+
+/** Access tokens: issued, checked, and taken back when a test wants to see them refused. */
+export const createTokens = (clock: Clock) => {
+  const live = new Map<string, Date>()
+  let issued = 0
+  return {
+    issue: (): { value: string; until: Date } => {
+      const value = randomBytes(21).toString('base64url')
+      const until = secondsAfter(clock.now(), tokenLifetimeSeconds)
+      live.set(value, until)
+      issued += 1
+      return { value, until }
+    },
+    accepts: (authorization: string | undefined): boolean => {
+      const value = /^Bearer (\S+)$/.exec(authorization ?? '')?.[1]
+      const until = value === undefined ? undefined : live.get(value)
+      return until !== undefined && until > clock.now()
+    },
+    revokeAll: (): void => live.clear(),
+    issued: (): number => issued,
+  }
+}
+
+export type Tokens = ReturnType<typeof createTokens>

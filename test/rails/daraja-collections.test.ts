@@ -1,0 +1,125 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { CollectionInstruction } from '../../src/rails/rail.ts'
+import { attemptOf, kinds, startRails, type TestRails } from './harness.ts'
+
+let rails: TestRails
+beforeAll(async () => {
+  rails = await startRails()
+})
+afterAll(() => rails.close())
+
+const play = async (phoneNumber: string, fields: Partial<CollectionInstruction> = {}) => {
+  const { collection: rail } = rails.daraja()
+  const sent = rails.collection({ phoneNumber, ...fields })
+  const submission = await rail.collect(sent)
+  const attempt = attemptOf(sent, submission)
+  const underWay = [await rail.query(attempt), await rail.query(attempt)]
+  await rails.scheduler.runAll()
+  const deliveries = rails.deliveriesOf(sent.attemptId)
+  const evidence = deliveries.filter((each) => each.authentic).map((each) => rail.readDelivery(each.kind, each.body).evidence)
+  const moved = rails.sandbox.movements().filter((movement) => movement.resultUrl === sent.callbacks.result)
+  return { rail, submission, attempt, underWay, deliveries, evidence, moved }
+}
+
+test('a paid prompt succeeds with its receipt and amount', async () => {
+  const { submission, evidence, moved } = await play('254700000000', { amountMinor: 25_000_000n })
+  expect(submission).toMatchObject({ kind: 'accepted', provider: { request: expect.stringMatching(/^ws_CO_/) } })
+  expect(evidence).toEqual([{ kind: 'succeeded', receipt: moved[0]?.receipt, amountMinor: 25_000_000n }])
+})
+
+test('a prompt under way is pending, in both of the ways in which the provider says so', async () => {
+  const { underWay } = await play('254722000002')
+  expect(underWay).toEqual([{ kind: 'pending' }, { kind: 'pending' }])
+})
+
+test.each([
+  ['1', '254700000001'],
+  ['17', '254700000017'],
+  ['26', '254700000026'],
+  ['1001', '254700001001'],
+  ['1019', '254700001019'],
+  ['1025', '254700001025'],
+  ['1032', '254700001032'],
+  ['1037', '254700001037'],
+  ['2001', '254700002001'],
+  ['8006', '254700008006'],
+  ['9999', '254700009999'],
+])('result code %s fails the top-up, by callback and by query', async (code, phone) => {
+  const { rail, attempt, evidence, moved } = await play(phone)
+  expect(evidence).toMatchObject([{ kind: 'failed', code }])
+  expect(await rail.query(attempt)).toMatchObject({ kind: 'failed', code })
+  expect(moved).toEqual([])
+})
+
+test('a result code that nobody has listed is unknown, by callback and by query', async () => {
+  const { rail, attempt, evidence } = await play('254700007777')
+  expect(evidence).toMatchObject([{ kind: 'unknown', code: '7777' }])
+  expect(await rail.query(attempt)).toMatchObject({ kind: 'unknown', code: '7777' })
+})
+
+test('a prompt that never ends stays pending', async () => {
+  const { rail, attempt, evidence } = await play('254700004999')
+  expect(evidence).toEqual([])
+  expect(await rail.query(attempt)).toEqual({ kind: 'pending' })
+})
+
+test('a success whose callback is lost is proven by the query, which names no receipt', async () => {
+  const { rail, attempt, deliveries, moved } = await play('254711000001')
+  expect(deliveries).toEqual([])
+  expect(moved).toHaveLength(1)
+  expect(await rail.query(attempt)).toEqual({ kind: 'succeeded', receipt: null, amountMinor: null })
+})
+
+test('three callbacks are one payment', async () => {
+  const { evidence, moved } = await play('254711000002')
+  expect(kinds(evidence)).toEqual(['succeeded', 'succeeded', 'succeeded'])
+  expect(moved).toHaveLength(1)
+})
+
+test('a late callback comes half a minute after the money has moved', async () => {
+  const { collection: rail } = rails.daraja()
+  const sent = rails.collection({ phoneNumber: '254711000003' })
+  await rail.collect(sent)
+  await rails.scheduler.runDue(1_000)
+  expect(rails.deliveriesOf(sent.attemptId)).toEqual([])
+  await rails.scheduler.runDue(29_999)
+  expect(rails.deliveriesOf(sent.attemptId)).toEqual([])
+  await rails.scheduler.runDue(1)
+  expect(rails.deliveriesOf(sent.attemptId)).toHaveLength(1)
+})
+
+test('a lost answer is never read as failed: the prompt was shown and the callback names what it was', async () => {
+  const { submission, evidence, rail, attempt } = await play('254711000004')
+  expect(submission).toMatchObject({ kind: 'lost' })
+  expect(kinds(evidence)).toEqual(['succeeded'])
+  expect(await rail.query(attempt)).toMatchObject({ kind: 'unknown', code: 'no_reference' })
+})
+
+test('a callback with another amount tells that amount', async () => {
+  const { evidence } = await play('254711000005')
+  expect(evidence).toMatchObject([{ kind: 'succeeded', amountMinor: 50_100n }])
+})
+
+test('a forged callback comes to a URL without our secret', async () => {
+  const { deliveries } = await play('254711000006')
+  expect(deliveries.map((each) => each.authentic)).toEqual([false, true])
+})
+
+test('a prompt that the provider does not know is pending, never failed', async () => {
+  const { collection: rail } = rails.daraja()
+  const forgotten = attemptOf(rails.collection(), { kind: 'accepted', provider: { request: 'ws_CO_1', conversation: null } })
+  expect(await rail.query(forgotten)).toEqual({ kind: 'pending' })
+})
+
+test('amounts with cents and malformed phones are refused before anything is sent', async () => {
+  const { collection: rail } = rails.daraja()
+  const before = rails.sandbox.orders().length
+  expect(await rail.collect(rails.collection({ amountMinor: 150n }))).toMatchObject({ kind: 'refused', code: 'invalid_amount' })
+  expect(await rail.collect(rails.collection({ phoneNumber: '+254722000001' }))).toMatchObject({ kind: 'refused' })
+  expect(rails.sandbox.orders()).toHaveLength(before)
+})
+
+test('a wrong passkey is not taken for a refusal: its code is also given for payments that exist', async () => {
+  const { collection: rail } = rails.daraja({ passkey: 'wrong' })
+  expect(await rail.collect(rails.collection())).toMatchObject({ kind: 'lost' })
+})

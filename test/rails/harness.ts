@@ -1,0 +1,131 @@
+import { randomUUID } from 'node:crypto'
+import { fastify } from 'fastify'
+import type { Clock } from '../../src/lib/clock.ts'
+import { createDaraja } from '../../src/rails/daraja/daraja.ts'
+import type { DarajaOptions } from '../../src/rails/daraja/options.ts'
+import type { PesalinkOptions } from '../../src/rails/pesalink/options.ts'
+import { createPesalink } from '../../src/rails/pesalink/pesalink.ts'
+import type {
+  Attempt,
+  CollectionInstruction,
+  DeliveryKind,
+  Evidence,
+  PayoutInstruction,
+  Submission,
+} from '../../src/rails/rail.ts'
+import { createRailSandbox } from '../../src/sandbox/rail-sandbox.ts'
+import { createManualScheduler } from '../../src/sandbox/scheduler.ts'
+
+const secret = 'Vf3k9sQpLw27ZtYbNc8RmX'
+
+export type Received = { attemptId: string; kind: DeliveryKind; authentic: boolean; body: unknown }
+
+/** What the service's operator listener is to the provider: an attempt's id and a secret in the path, 200 before anything else. */
+const startReceiver = async () => {
+  const received: Received[] = []
+  const app = fastify({ forceCloseConnections: true })
+  app.post<{ Params: { attemptId: string; secret: string; kind: DeliveryKind } }>(
+    '/callbacks/:attemptId/:secret/:kind',
+    async (request) => {
+      const { attemptId, kind } = request.params
+      received.push({ attemptId, kind, authentic: request.params.secret === secret, body: request.body })
+      return { ResultCode: 0, ResultDesc: 'Accepted' }
+    },
+  )
+  const url = await app.listen({ host: '127.0.0.1', port: 0 })
+  return { received, url, close: () => app.close() }
+}
+
+export type ManualClock = Clock & { advanceSeconds: (seconds: number) => void }
+
+export const createManualClock = (): ManualClock => {
+  let nowMs = Date.parse('2026-03-31T21:30:00Z')
+  return {
+    now: () => new Date(nowMs),
+    advanceSeconds: (seconds) => {
+      nowMs += seconds * 1000
+    },
+  }
+}
+
+let references = 100_000_000_000
+
+/** The sandbox on a real port, a receiver of deliveries, and the real adapters between them. */
+export const startRails = async () => {
+  const clock = createManualClock()
+  const scheduler = createManualScheduler()
+  const sandbox = createRailSandbox({ scheduler, clock, delayMs: 1_000 })
+  const baseUrl = await sandbox.listen()
+  const receiver = await startReceiver()
+
+  const callbacks = (attemptId: string) => ({
+    result: `${receiver.url}/callbacks/${attemptId}/${secret}/result`,
+    timeout: `${receiver.url}/callbacks/${attemptId}/${secret}/timeout`,
+  })
+
+  const payout = (fields: Partial<PayoutInstruction> = {}): PayoutInstruction => {
+    const attemptId = randomUUID()
+    references += 1
+    return {
+      attemptId,
+      rail: 'MPESA_B2C',
+      amountMinor: 50_000n,
+      currency: 'KES',
+      destination: '254722000001',
+      bankCode: null,
+      beneficiaryName: 'Jane Doe',
+      accountReference: null,
+      narrative: 'March rent',
+      reference: String(references),
+      at: clock.now(),
+      callbacks: callbacks(attemptId),
+      ...fields,
+    }
+  }
+
+  const collection = (fields: Partial<CollectionInstruction> = {}): CollectionInstruction => {
+    const { attemptId, amountMinor, currency, reference, at, callbacks: urls } = payout()
+    return { attemptId, amountMinor, currency, reference, at, callbacks: urls, phoneNumber: '254722000001', ...fields }
+  }
+
+  const deliveriesOf = (attemptId: string) => receiver.received.filter((delivery) => delivery.attemptId === attemptId)
+
+  return {
+    clock,
+    scheduler,
+    sandbox,
+    baseUrl,
+    payout,
+    collection,
+    deliveriesOf,
+    daraja: (changed: Partial<DarajaOptions> = {}) => createDaraja({ ...sandbox.darajaOptions(baseUrl), ...changed }, { clock }),
+    pesalink: (changed: Partial<PesalinkOptions> = {}) =>
+      createPesalink({ ...sandbox.pesalinkOptions(baseUrl), ...changed }, { clock }),
+    movementsTo: (party: string) => sandbox.movements().filter((movement) => movement.party === party),
+    close: async () => {
+      await sandbox.close()
+      await receiver.close()
+    },
+  }
+}
+
+export type TestRails = Awaited<ReturnType<typeof startRails>>
+
+/** The attempt as the service would have stored it after this submission. */
+export const attemptOf = (sent: PayoutInstruction | CollectionInstruction, submission: Submission): Attempt => ({
+  attemptId: sent.attemptId,
+  rail: 'rail' in sent ? sent.rail : 'MPESA_STK',
+  amountMinor: sent.amountMinor,
+  reference: sent.reference,
+  provider: submission.kind === 'accepted' ? submission.provider : { request: null, conversation: null },
+  at: sent.at,
+  callbacks: sent.callbacks,
+})
+
+/** The attempt with its rail narrowed to a payout's. */
+export const payoutAttempt = (sent: PayoutInstruction, submission: Submission) => ({
+  ...attemptOf(sent, submission),
+  rail: sent.rail,
+})
+
+export const kinds = (evidence: readonly Evidence[]): string[] => evidence.map((each) => each.kind)

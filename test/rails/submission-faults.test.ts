@@ -1,0 +1,128 @@
+import { createServer } from 'node:net'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { Fault } from '../../src/sandbox/answer.ts'
+import { startRails, type TestRails } from './harness.ts'
+
+let rails: TestRails
+beforeAll(async () => {
+  rails = await startRails()
+})
+afterAll(() => rails.close())
+beforeEach(() => rails.scheduler.runAll())
+
+const gateway = (status: number, errorCode: string): Fault => ({
+  kind: 'answer',
+  takesEffect: false,
+  status,
+  body: { requestId: '1', errorCode, errorMessage: 'Bad Request - Invalid PhoneNumber 254722000001' },
+})
+const page = (status: number, body = '<html>Bad Gateway</html>'): Fault => ({
+  kind: 'answer',
+  takesEffect: false,
+  status,
+  body,
+  contentType: 'text/html',
+})
+
+type Sender = { name: string; send: (timeoutMs?: number) => Promise<{ kind: string }> }
+const senders: Sender[] = [
+  { name: 'B2C', send: (timeoutMs = 5_000) => rails.daraja({ timeoutMs }).payout.pay(rails.payout()) },
+  {
+    name: 'B2B',
+    send: (timeoutMs = 5_000) =>
+      rails.daraja({ timeoutMs }).payout.pay(rails.payout({ rail: 'MPESA_B2B', destination: '400200', accountReference: 'A' })),
+  },
+  { name: 'STK', send: (timeoutMs = 5_000) => rails.daraja({ timeoutMs }).collection.collect(rails.collection()) },
+]
+
+describe.each(senders)('$name', ({ send }) => {
+  test.each<[string, Fault]>([
+    ['a reset after the provider acted', { kind: 'reset', takesEffect: true }],
+    ['a reset before the provider acted', { kind: 'reset', takesEffect: false }],
+    ['a duplicate', gateway(500, '500.002.1001')],
+    ['the catch-all error', gateway(500, '500.001.1001')],
+    ['an unknown 5xx code', gateway(503, '503.001')],
+    ['a 5xx page', page(502)],
+    ['a 4xx page without a code', page(403)],
+    ['a redirect', page(307)],
+    ['a 200 that is no JSON', page(200)],
+    ['a 200 without ids', { kind: 'answer', takesEffect: true, status: 200, body: { hello: 'world' } }],
+    [
+      'a 200 that is not "0"',
+      { kind: 'answer', takesEffect: false, status: 200, body: { ResponseCode: '1', ConversationID: 'AG_1' } },
+    ],
+    ['a 200 that is null', { kind: 'answer', takesEffect: false, status: 200, body: 'null' }],
+  ])('%s is lost, never failed and never safe to send again', async (_name, fault) => {
+    rails.sandbox.failNext(fault)
+    expect(await send()).toMatchObject({ kind: 'lost' })
+  })
+
+  test('an answer that does not come in time is lost', async () => {
+    rails.sandbox.failNext({ kind: 'hang', takesEffect: true })
+    expect(await send(150)).toMatchObject({ kind: 'lost' })
+  })
+
+  test.each(['500.003.02', '500.003.03'])('%s turns the request away before it had an effect', async (code) => {
+    rails.sandbox.failNext(gateway(code === '500.003.02' ? 429 : 500, code))
+    expect(await send()).toMatchObject({ kind: 'not_sent', code })
+  })
+
+  test.each([
+    [400, '400.002.02'],
+    [400, '400.002.05'],
+    [405, '405.001'],
+    [404, '404.001.01'],
+  ])('%s %s is a clear refusal, told without numbers of people', async (status, code) => {
+    rails.sandbox.failNext(gateway(status, code))
+    const submission = await send()
+    expect(submission).toMatchObject({ kind: 'refused', code })
+    expect(JSON.stringify(submission)).not.toContain('254722000001')
+  })
+})
+
+test('a provider that nobody can connect to was sent nothing', async () => {
+  const closed = createServer()
+  await new Promise<void>((resolve) => closed.listen(0, '127.0.0.1', resolve))
+  const address = closed.address()
+  const port = typeof address === 'object' && address ? address.port : 0
+  await new Promise((resolve) => closed.close(resolve))
+  const baseUrl = `http://127.0.0.1:${port}`
+  expect(await rails.daraja({ baseUrl }).payout.pay(rails.payout())).toMatchObject({ kind: 'not_sent' })
+  expect(await rails.daraja({ baseUrl }).collection.collect(rails.collection())).toMatchObject({ kind: 'not_sent' })
+})
+
+test('a name that is not found was sent nothing', async () => {
+  const { payout } = rails.daraja({ baseUrl: 'http://provider.invalid' })
+  expect(await payout.pay(rails.payout())).toMatchObject({ kind: 'not_sent' })
+})
+
+test('a provider that disappears between token and payment was sent nothing', async () => {
+  const other = await startRails()
+  const { payout } = other.daraja()
+  await payout.pay(other.payout())
+  await other.close()
+  expect(await payout.pay(other.payout())).toMatchObject({ kind: 'not_sent', code: 'ECONNREFUSED' })
+})
+
+test('a payment whose answer is lost is in the provider’s ledger exactly once', async () => {
+  rails.sandbox.failNext({ kind: 'reset', takesEffect: true })
+  await rails.daraja().payout.pay(rails.payout({ destination: '254733000009' }))
+  await rails.scheduler.runAll()
+  expect(rails.movementsTo('254733000009')).toHaveLength(1)
+})
+
+describe('a question that goes wrong is unknown', () => {
+  test.each<[string, Fault]>([
+    ['a reset', { kind: 'reset', takesEffect: false }],
+    ['a page', page(500)],
+    ['a clear refusal', gateway(400, '400.002.02')],
+    ['spike arrest', gateway(429, '500.003.02')],
+  ])('%s', async (_name, fault) => {
+    const sent = rails.collection()
+    const attempt = { ...sent, rail: 'MPESA_STK' as const, provider: { request: 'ws_CO_1', conversation: null } }
+    rails.sandbox.failNext(fault)
+    expect(await rails.daraja().collection.query(attempt)).toMatchObject({ kind: 'unknown' })
+    rails.sandbox.failNext(fault)
+    expect(await rails.daraja().payout.query({ ...attempt, rail: 'MPESA_B2C' })).toMatchObject({ kind: 'unknown' })
+  })
+})
