@@ -41,3 +41,7 @@ export const safeCode = (text: string | undefined): string => {
     .slice(0, 40)
   return clean === '' ? 'none' : clean
 }
+
+/** A receipt makes a payment unique, so it is taken as it is or not at all: one word, of a length that can be stored. */
+export const receiptOf = (text: string | undefined): string | undefined =>
+  text !== undefined && /^[\w./-]{1,64}$/.test(text) ? text : undefined

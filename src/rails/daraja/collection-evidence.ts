@@ -2,7 +2,7 @@ import { readShillings } from '../amounts.ts'
 import type { Exchange } from '../exchange.ts'
 import { asText, field, textField } from '../json.ts'
 import type { Delivery, DeliveryKind, Evidence } from '../rail.ts'
-import { safeCode } from '../text.ts'
+import { receiptOf, safeCode } from '../text.ts'
 import { collectionFailure, stillUnderWay } from './codes.ts'
 import { metadataItem } from './result.ts'
 
@@ -18,7 +18,7 @@ const readOtherCode = (code: string | undefined): Evidence => {
 }
 
 const readPaid = (callback: unknown): Evidence => {
-  const receipt = metadataItem(callback, 'MpesaReceiptNumber')
+  const receipt = receiptOf(metadataItem(callback, 'MpesaReceiptNumber'))
   if (receipt === undefined) return unknown('no_receipt', 'The provider reports a success without a receipt.')
   const amount = metadataItem(callback, 'Amount')
   const amountMinor = amount === undefined ? null : readShillings(amount)

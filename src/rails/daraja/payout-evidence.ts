@@ -1,6 +1,6 @@
 import { readShillings } from '../amounts.ts'
 import type { Attempt, Delivery, DeliveryKind, Evidence } from '../rail.ts'
-import { safeCode, safeMessage } from '../text.ts'
+import { receiptOf, safeCode, safeMessage } from '../text.ts'
 import { payoutFailure } from './codes.ts'
 import { type Result, readResult } from './result.ts'
 
@@ -9,11 +9,16 @@ type Asked = Pick<Attempt, 'attemptId' | 'rail' | 'provider'>
 const unknown = (code: string, message: string): Evidence => ({ kind: 'unknown', code, message })
 const nameless = { request: null, conversation: null }
 
-/** A success needs a receipt (what makes it unique) and, where an amount is stated, one that can be read. */
-const succeeded = (receipt: string | undefined, amount: string | undefined): Evidence => {
-  if (receipt === undefined) return unknown('no_receipt', 'The provider reports a success without a receipt.')
-  const amountMinor = amount === undefined ? null : readShillings(amount)
-  if (amountMinor === undefined) return unknown('unreadable_amount', 'The provider reports a success of an unreadable amount.')
+/** What stands in TransactionID when there was no transaction: "OAK0000000". */
+const isPlaceholder = (receipt: string): boolean => /0{7}$/.test(receipt)
+
+/** A success needs a receipt (what makes it unique) and an amount that can be read: both always come with a real one. */
+const succeeded = (named: string | undefined, amount: string | undefined): Evidence => {
+  const receipt = receiptOf(named)
+  if (receipt === undefined || isPlaceholder(receipt))
+    return unknown('no_receipt', 'The provider reports a success without a receipt.')
+  const amountMinor = readShillings(amount)
+  if (amountMinor === undefined) return unknown('no_amount', 'The provider reports a success without a readable amount.')
   return { kind: 'succeeded', receipt, amountMinor }
 }
 
@@ -37,7 +42,7 @@ const readPayoutResult = (result: Result, attempt: Asked): Evidence => {
   const code = result.code ?? ''
   if (code === '0') {
     const receipt = result.parameter('TransactionReceipt') ?? result.transactionId
-    return succeeded(receipt, result.parameter('TransactionAmount') ?? result.parameter('Amount'))
+    return succeeded(receipt, result.parameter(attempt.rail === 'MPESA_B2C' ? 'TransactionAmount' : 'Amount'))
   }
   const failure = payoutFailure(code)
   return failure === undefined

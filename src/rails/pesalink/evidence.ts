@@ -1,7 +1,7 @@
 import { readShillings } from '../amounts.ts'
 import { asText, field, textField } from '../json.ts'
 import type { Attempt, Delivery, DeliveryKind, Evidence } from '../rail.ts'
-import { safeCode } from '../text.ts'
+import { receiptOf, safeCode } from '../text.ts'
 
 const unknown = (code: string, message: string): Evidence => ({ kind: 'unknown', code, message })
 
@@ -16,7 +16,7 @@ const failed = (code: string | undefined, failureCodes: readonly string[]): Evid
  */
 export const readDetails = (details: unknown, failureCodes: readonly string[]): Evidence => {
   const state = (textField(details, 'state') ?? textField(details, 'status') ?? '').toLowerCase()
-  const receipt = textField(details, 'transactionId') ?? textField(details, 'transactionReference')
+  const receipt = receiptOf(textField(details, 'transactionId') ?? textField(details, 'transactionReference'))
   switch (state) {
     case 'success': {
       if (receipt === undefined) return unknown('no_receipt', 'The bank reports a success without a reference.')

@@ -1,0 +1,153 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { PayoutInstruction } from '../../src/rails/rail.ts'
+import type { Fault } from '../../src/sandbox/answer.ts'
+import { kinds, payoutAttempt, startRails, type TestRails } from './harness.ts'
+
+let rails: TestRails
+beforeAll(async () => {
+  rails = await startRails()
+})
+afterAll(() => rails.close())
+
+const toAccount = (fields: Partial<PayoutInstruction> = {}) =>
+  rails.payout({ rail: 'PESALINK', destination: '0011547896523', bankCode: '0012', amountMinor: 150_075n, ...fields })
+
+const play = async (fields: Partial<PayoutInstruction>) => {
+  const rail = rails.pesalink()
+  const sent = toAccount(fields)
+  const submission = await rail.pay(sent)
+  const attempt = payoutAttempt(sent, submission)
+  const underWay = await rail.query(attempt)
+  await rails.scheduler.runAll()
+  const deliveries = rails.deliveriesOf(sent.attemptId)
+  const evidence = deliveries
+    .filter((each) => each.authentic)
+    .map((each) => rail.readDelivery(each.kind, each.body, attempt).evidence)
+  return {
+    rail,
+    sent,
+    submission,
+    attempt,
+    underWay,
+    evidence,
+    moved: rails.sandbox.movements().filter((each) => each.key === sent.reference),
+  }
+}
+
+test('a transfer with cents reaches an account once, proven by delivery and by query alike', async () => {
+  const { rail, submission, attempt, underWay, evidence, moved } = await play({})
+  expect(submission).toMatchObject({ kind: 'accepted', provider: { request: attempt.reference } })
+  expect(underWay).toEqual({ kind: 'pending' })
+  expect(moved).toMatchObject([{ rail: 'PESALINK', amountMinor: 150_075n, party: '0011547896523' }])
+  const proof = { kind: 'succeeded', receipt: moved[0]?.receipt, amountMinor: 150_075n }
+  expect(evidence).toEqual([proof])
+  expect(await rail.query(attempt)).toEqual(proof)
+})
+
+test('a transfer without a bank code goes to a phone', async () => {
+  const { evidence, moved } = await play({ destination: '254722000003', bankCode: null })
+  expect(kinds(evidence)).toEqual(['succeeded'])
+  expect(moved).toMatchObject([{ party: '254722000003' }])
+})
+
+test('a documented failure code fails the transfer', async () => {
+  const { rail, attempt, evidence, moved } = await play({ destination: '99990001' })
+  expect(evidence).toMatchObject([{ kind: 'failed', code: '1' }])
+  expect(await rail.query(attempt)).toMatchObject({ kind: 'failed', code: '1' })
+  expect(moved).toEqual([])
+})
+
+test('a failure code that the bank does not document is unknown', async () => {
+  const { rail, attempt, evidence } = await play({ destination: '99995555' })
+  expect(evidence).toMatchObject([{ kind: 'unknown', code: '5555' }])
+  expect(await rail.query(attempt)).toMatchObject({ kind: 'unknown' })
+})
+
+test('a submit whose answer is lost is found by its reference, and is in the bank’s ledger once', async () => {
+  const { rail, submission, attempt, moved } = await play({ destination: '254711000004', bankCode: null })
+  expect(submission).toMatchObject({ kind: 'lost' })
+  expect(await rail.query(attempt)).toMatchObject({ kind: 'succeeded' })
+  expect(moved).toHaveLength(1)
+})
+
+test('a transfer that was sent twice all the same is paid once, and the second send is lost', async () => {
+  const { rail, sent } = await play({})
+  expect(await rail.pay(sent)).toMatchObject({ kind: 'lost' })
+  await rails.scheduler.runAll()
+  expect(rails.sandbox.movements().filter((movement) => movement.key === sent.reference)).toHaveLength(1)
+})
+
+test('a reference that the bank does not know is unknown, never failed', async () => {
+  const sent = toAccount()
+  expect(await rails.pesalink().query(payoutAttempt(sent, { kind: 'lost', message: '' }))).toMatchObject({
+    kind: 'unknown',
+    code: '404101',
+  })
+})
+
+test('a signature by another key is refused', async () => {
+  const other = await startRails()
+  const { privateKeyPem } = other.sandbox.pesalinkOptions('')
+  await other.close()
+  expect(await rails.pesalink({ privateKeyPem }).pay(toAccount())).toMatchObject({ kind: 'refused', code: '403101' })
+})
+
+test('our bank codes become the bank’s own, and one that is not in the table is not guessed', async () => {
+  const rail = rails.pesalink({ bankCodes: { '0012': '12' } })
+  expect(await rail.pay(toAccount({ bankCode: '0012' }))).toMatchObject({ kind: 'accepted' })
+  expect(await rail.pay(toAccount({ bankCode: '0099' }))).toMatchObject({ kind: 'refused', code: 'invalid_destination' })
+  expect(await rail.pay(toAccount({ bankCode: 'constructor' }))).toMatchObject({ kind: 'refused', code: 'invalid_destination' })
+})
+
+test('where the bank has no delivery URL, asking finds the outcome', async () => {
+  const rail = rails.pesalink({ callbackField: null })
+  const sent = toAccount()
+  const attempt = payoutAttempt(sent, await rail.pay(sent))
+  await rails.scheduler.runAll()
+  expect(rails.deliveriesOf(sent.attemptId)).toEqual([])
+  expect(await rail.query(attempt)).toMatchObject({ kind: 'succeeded' })
+})
+
+test('a token that was taken back is renewed once, and the transfer goes out once', async () => {
+  const rail = rails.pesalink()
+  await rail.pay(toAccount())
+  rails.sandbox.revokeTokens()
+  const sent = toAccount()
+  expect(await rail.pay(sent)).toMatchObject({ kind: 'accepted' })
+  expect(rails.sandbox.orders().filter((order) => order.key === sent.reference)).toHaveLength(1)
+})
+
+describe('what is not a clear answer is lost', () => {
+  test.each<[string, Fault]>([
+    ['a reset', { kind: 'reset', takesEffect: true }],
+    ['a page', { kind: 'answer', takesEffect: false, status: 502, body: '<html>', contentType: 'text/html' }],
+    ['a page with 400', { kind: 'answer', takesEffect: false, status: 400, body: '<html>', contentType: 'text/html' }],
+    [
+      'status false with 200',
+      { kind: 'answer', takesEffect: false, status: 200, body: { status: false, code: 1, message: 'x' } },
+    ],
+    ['a 500', { kind: 'answer', takesEffect: false, status: 500, body: { status: false, code: 500, message: 'x' } }],
+    ['a duplicate', { kind: 'answer', takesEffect: false, status: 409, body: { status: false, code: 409, message: 'x' } }],
+    ['a hang', { kind: 'hang', takesEffect: true }],
+  ])('%s', async (_name, fault) => {
+    rails.sandbox.failNext({ kind: 'answer', takesEffect: false, status: 200, body: {} })
+    const rail = rails.pesalink({ timeoutMs: 500 })
+    await rail.query(payoutAttempt(toAccount(), { kind: 'lost', message: '' }))
+    rails.sandbox.failNext(fault)
+    expect(await rail.pay(toAccount())).toMatchObject({ kind: 'lost' })
+  })
+})
+
+describe('nothing is sent for an instruction that the rail can not carry out exactly', () => {
+  test.each<[string, Partial<PayoutInstruction>]>([
+    ['nothing', { amountMinor: 0n }],
+    ['a short reference', { reference: '123' }],
+    ['a malformed account', { destination: '12-34' }],
+    ['a malformed phone', { destination: '0722000003', bankCode: null }],
+    ['another rail', { rail: 'MPESA_B2C' }],
+  ])('%s', async (_name, fields) => {
+    const before = rails.sandbox.orders().length
+    expect(await rails.pesalink().pay(toAccount(fields))).toMatchObject({ kind: 'refused' })
+    expect(rails.sandbox.orders()).toHaveLength(before)
+  })
+})
