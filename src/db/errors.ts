@@ -47,3 +47,16 @@ export const translateDatabaseError = (error: unknown): unknown => {
   if (error instanceof Refusal || !isUnavailable(error)) return error
   return new Refusal('unavailable', { headers: { 'retry-after': '1' }, cause: error })
 }
+
+/** What may be logged of an error: never the message of a database error, which holds the bound values. */
+export const describeError = (error: unknown): Record<string, unknown> => {
+  if (!(error instanceof Error)) return { error: typeof error }
+  const state = sqlState(error)
+  const cause = error.cause instanceof Error && error.cause !== error ? describeError(error.cause) : undefined
+  return {
+    error: error.name,
+    ...(state === undefined ? { reason: error.message } : { sqlstate: state }),
+    stack: error.stack?.split('\n').filter((line) => line.trimStart().startsWith('at ')).slice(0, 8).join('\n'),
+    ...(cause && { cause }),
+  }
+}

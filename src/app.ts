@@ -1,0 +1,122 @@
+import type { Logger } from 'pino'
+import { createBearerResolvers, type ResolverDeps, resolveSession } from './auth/resolve.ts'
+import { createDerivations, createVault } from './auth/vault.ts'
+import type { Config } from './config.ts'
+import { connect } from './db/client.ts'
+import { migrationsCurrent } from './db/migrate.ts'
+import { createAppend } from './events/append.ts'
+import { createFeed } from './events/feed.ts'
+import { registerAuthentication } from './http/authenticate.ts'
+import { registerAuthorization } from './http/authorize.ts'
+import type { App } from './http/app-type.ts'
+import { registerBodyParsing } from './http/body.ts'
+import { registerCsrfGuard } from './http/csrf.ts'
+import { registerErrors } from './http/errors.ts'
+import { registerOpenapi, registerReference } from './http/openapi.ts'
+import { createCursors } from './http/pagination.ts'
+import { registerRateLimits } from './http/rate-limit.ts'
+import { type RouteEntry, registerRouteGuard } from './http/route-table.ts'
+import { createHttp } from './http/server.ts'
+import { registerServiceRoutes } from './http/service-routes.ts'
+import { createJobs } from './jobs/jobs.ts'
+import { openSystemAccounts } from './ledger/ledger.ts'
+import type { Clock } from './lib/clock.ts'
+import { createHandlers, createSweeps } from './modules/jobs.ts'
+import type { Deps } from './modules/deps.ts'
+import { registerModules } from './modules/routes.ts'
+import { createOperator } from './operator/operator.ts'
+import type { Rails } from './rails/rail.ts'
+
+export type Service = { deps: Deps; http: App; operator: App; routes: readonly RouteEntry[]; start: () => Promise<void>; stop: () => Promise<void> }
+
+/** `databaseUrl` is migrated already; the keys of `config` are there (made in development). */
+export type ServiceOptions = { config: Config; databaseUrl: string; clock: Clock; logger: Logger; rails: Rails }
+
+const buildDeps = ({ config, databaseUrl, clock, logger, rails }: ServiceOptions): Deps => {
+  if (!config.ENCRYPTION_KEYS || !config.TOKEN_SECRETS) throw new Error('the keys must be made before the service is built')
+  const db = connect({ url: databaseUrl, poolSize: config.DATABASE_POOL_SIZE, logger })
+  const feed = createFeed({ db, databaseUrl, logger })
+  const derivations = createDerivations(config.TOKEN_SECRETS)
+  return {
+    config,
+    db,
+    clock,
+    logger,
+    vault: createVault(config.ENCRYPTION_KEYS),
+    derivations,
+    cursors: createCursors(derivations),
+    appendEvents: createAppend(feed.wake),
+    feed,
+    jobs: createJobs({ databaseUrl, mode: config.JOBS, logger }),
+    rails,
+  }
+}
+
+const buildHttp = async (deps: Deps): Promise<{ http: App; routes: readonly RouteEntry[] }> => {
+  const { config, logger } = deps
+  const http = await createHttp({
+    logger,
+    publicUrl: config.publicUrl,
+    corsOrigins: config.CORS_ORIGINS,
+    trustProxy: config.TRUST_PROXY,
+    production: config.NODE_ENV === 'production',
+  })
+  registerErrors(http, { resourceMetadataUrl: `${config.publicUrl}/.well-known/oauth-protected-resource` })
+  registerBodyParsing(http)
+  await registerOpenapi(http, config.publicUrl)
+  const routes = registerRouteGuard(http)
+  const credentials: ResolverDeps = {
+    db: deps.db,
+    clock: deps.clock,
+    sessionIdleDays: config.SESSION_IDLE_DAYS,
+    adminAccounts: config.ADMIN_ACCOUNTS.map((name) => name.toLowerCase()),
+  }
+  // Hooks run in this order for every request: who, then how often, then whether.
+  registerCsrfGuard(http, config.publicUrl, config.CORS_ORIGINS)
+  const refused: { count: Awaited<ReturnType<typeof registerRateLimits>>['countRefused'] } = { count: async () => undefined }
+  registerAuthentication(http, {
+    bearers: createBearerResolvers(credentials),
+    session: resolveSession(credentials),
+    onRefused: (request, reply) => refused.count(request, reply),
+  })
+  refused.count = (
+    await registerRateLimits(http, {
+      enabled: config.RATE_LIMIT_ENABLED,
+      perPrincipal: config.rateLimitPerMinute,
+      perAddress: config.rateLimitPublicPerMinute,
+      redisUrl: config.REDIS_URL,
+    })
+  ).countRefused
+  registerAuthorization(http)
+  registerServiceRoutes(http, () => migrationsCurrent(deps.db.pool))
+  registerModules(http, deps)
+  await registerReference(http)
+  return { http, routes }
+}
+
+/** The wiring diagram: every part, built from what it depends on. Nothing listens and nothing runs before `start`. */
+export const createService = async (options: ServiceOptions): Promise<Service> => {
+  const deps = buildDeps(options)
+  const { http, routes } = await buildHttp(deps)
+  const operator = await createOperator(deps)
+  await http.ready()
+  await operator.ready()
+  return {
+    deps,
+    http,
+    operator,
+    routes,
+    start: async () => {
+      await openSystemAccounts(deps.db, deps.config.CURRENCY, deps.clock.now())
+      await deps.feed.start()
+      await deps.jobs.start(createHandlers(deps), createSweeps(deps))
+    },
+    stop: async () => {
+      await http.close()
+      await operator.close()
+      await deps.jobs.stop()
+      await deps.feed.stop()
+      await deps.db.close()
+    },
+  }
+}

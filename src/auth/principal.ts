@@ -1,0 +1,32 @@
+import type { Uuid } from '../lib/ids.ts'
+import type { Permission, Role } from './permissions.ts'
+
+export type Capabilities = { topups: boolean; payments: boolean; apiKeys: boolean; oauth: boolean }
+
+/**
+ * Who is asking, whatever the credential was. Made once a request and safe to log: it holds no secret. Routes and services read
+ * everything but `credential`, which is for the audit log and for telling a stream that its credential ended.
+ */
+export type Principal = {
+  readonly accountId: Uuid
+  readonly accountStatus: 'active' | 'frozen' | 'closed'
+  readonly capabilities: Capabilities
+  readonly workspace: { readonly id: Uuid; readonly owningAccountId: Uuid; readonly frozen: boolean; readonly closed: boolean }
+  /** Null when the account is no member (any more) of the workspace that its credential is bound to. */
+  readonly role: Role | null
+  readonly memberSuspended: boolean
+  readonly permissions: ReadonlySet<Permission>
+  /** The delegation that the credential carries; null for the person itself. `lineage` is root first, the grant itself last. */
+  readonly grant: { readonly id: Uuid; readonly lineage: readonly Uuid[]; readonly frozen: boolean } | null
+  readonly isAdmin: boolean
+  readonly credential: { readonly kind: 'api_key' | 'oauth' | 'dashboard' | 'session'; readonly id: Uuid }
+  /** When the credential ends by itself. */
+  readonly expiresAt: Date | null
+  readonly origin: RequestOrigin
+}
+
+/** What a credential alone tells; the request adds its origin. */
+export type Authenticated = Omit<Principal, 'origin'>
+
+/** From where a request came: what an audit row says besides who. */
+export type RequestOrigin = { readonly ip: string | null; readonly userAgent: string | null; readonly requestId: string | null }

@@ -1,0 +1,176 @@
+import { statement, type Db } from '../db/client.ts'
+import type { Clock } from '../lib/clock.ts'
+import { daysAfter } from '../lib/clock.ts'
+import { Refusal } from '../lib/errors.ts'
+import type { Uuid } from '../lib/ids.ts'
+import { effectivePermissions, type Role } from './permissions.ts'
+import type { Authenticated, Principal } from './principal.ts'
+import { apiKeyLookup, apiKeyPattern, equalBytes, hashApiKey, secretPrefixes, sha256 } from './secrets.ts'
+
+export type ResolverDeps = { db: Db; clock: Clock; sessionIdleDays: number; adminAccounts: readonly string[] }
+
+/** `workspaceId`: the workspace that an un-delegated caller names for this request (header `Workspace-Id`). */
+export type Resolve = (secret: string, workspaceId: Uuid | null) => Promise<Authenticated>
+
+type IdentityRow = {
+  account_id: Uuid
+  account_status: Principal['accountStatus']
+  topups_enabled: boolean
+  payments_enabled: boolean
+  api_keys_enabled: boolean
+  oauth_enabled: boolean
+  workspace_id: Uuid
+  owning_account_id: Uuid
+  frozen: boolean
+  closed: boolean
+  role: Role | null
+  member_suspended: boolean | null
+}
+type GrantRow = { grant_id: Uuid; lineage: Uuid[]; granted: string[]; grant_frozen: boolean; grant_revoked_at: Date | null; grant_expires_at: Date | null }
+
+const identityColumns = `
+  a.id as account_id, a.status as account_status, a.topups_enabled, a.payments_enabled, a.api_keys_enabled, a.oauth_enabled,
+  w.id as workspace_id, w.owning_account_id, w.frozen_at is not null or w.suspended_at is not null as frozen, w.closed_at is not null as closed,
+  m.role, m.status = 'suspended' as member_suspended`
+const grantColumns = `
+  g.id as grant_id, g.ancestor_ids || g.id as lineage, g.permissions as granted, g.revoked_at as grant_revoked_at, g.expires_at as grant_expires_at,
+  g.frozen_at is not null or exists (select from grants x where x.id = any(g.ancestor_ids) and x.frozen_at is not null) as grant_frozen`
+const isAdmin = `(a.is_admin or lower(a.email) = any($2::text[]) or exists (
+  select from identities i where i.account_id = a.id and i.provider = 'wallet' and i.subject_key = any($2::text[]))) as is_admin`
+
+const byApiKey = statement(
+  'auth.api_key',
+  `select k.id, k.salt, k.hash, k.revoked_at, k.expires_at, k.last_used_at, ${identityColumns}, ${grantColumns}
+   from api_keys k join grants g on g.id = k.grant_id join accounts a on a.id = k.account_id join workspaces w on w.id = k.workspace_id
+   left join members m on m.workspace_id = w.id and m.account_id = a.id
+   where k.lookup = $1`,
+)
+const bySession = statement(
+  'auth.session',
+  `select s.id, s.expires_at, s.revoked_at, s.last_used_at, ${isAdmin}, ${identityColumns}
+   from sessions s join accounts a on a.id = s.account_id join workspaces w on w.id = coalesce($3::uuid, s.workspace_id)
+   left join members m on m.workspace_id = w.id and m.account_id = a.id
+   where s.token_hash = $1`,
+)
+const touchSession = statement('auth.touch_session', 'update sessions set last_used_at = $2 where id = $1 and last_used_at < $2')
+const touchApiKey = statement(
+  'auth.touch_api_key',
+  `with k as (update api_keys set last_used_at = $2 where id = $1 returning grant_id) update grants set last_used_at = $2 where id = (select grant_id from k)`,
+)
+
+/** How stale "last used" may be: one write a minute and credential, not one a request. */
+const touchAfterMs = 60_000
+
+export const principalFrom = (
+  row: IdentityRow,
+  credential: Principal['credential'],
+  expiresAt: Date | null,
+  grant: GrantRow | null,
+  admin: boolean,
+): Authenticated => {
+  if (row.account_status === 'closed') throw new Refusal('invalid_token', { message: 'The account is closed.' })
+  const suspended = row.member_suspended ?? false
+  return {
+    accountId: row.account_id,
+    accountStatus: row.account_status,
+    capabilities: { topups: row.topups_enabled, payments: row.payments_enabled, apiKeys: row.api_keys_enabled, oauth: row.oauth_enabled },
+    workspace: { id: row.workspace_id, owningAccountId: row.owning_account_id, frozen: row.frozen, closed: row.closed },
+    role: row.role,
+    memberSuspended: suspended,
+    permissions: effectivePermissions(suspended ? null : row.role, grant ? grant.granted : null),
+    grant: grant ? { id: grant.grant_id, lineage: grant.lineage, frozen: grant.grant_frozen } : null,
+    isAdmin: admin && !grant,
+    credential,
+    expiresAt,
+  }
+}
+
+/** A grant is bound to its workspace: naming another one is refused, naming its own changes nothing. */
+export const refuseForeignWorkspace = (bound: Uuid, named: Uuid | null): void => {
+  if (named !== null && named !== bound) throw new Refusal('forbidden', { message: 'This credential is bound to another workspace.' })
+}
+
+export const earliest = (...times: (Date | null)[]): Date | null =>
+  times.reduce((first, time) => (time && (!first || time < first) ? time : first), null)
+
+const resolveApiKey =
+  (deps: ResolverDeps): Resolve =>
+  async (secret, workspaceId) => {
+    const unknown = () => new Refusal('invalid_token', { message: 'The API key is not known.' })
+    if (!apiKeyPattern.test(secret)) throw unknown()
+    const rows = await deps.db.query<
+      IdentityRow & GrantRow & { id: Uuid; salt: Buffer; hash: Buffer; revoked_at: Date | null; expires_at: Date | null; last_used_at: Date | null }
+    >(byApiKey, [apiKeyLookup(secret)])
+    // The same work for an unknown prefix as for a wrong key of a known one.
+    const row = rows.find((candidate) => equalBytes(hashApiKey(secret, candidate.salt), candidate.hash))
+    if (rows.length === 0) hashApiKey(secret, Buffer.alloc(16))
+    if (!row) throw unknown()
+    const now = deps.clock.now()
+    if (row.revoked_at && row.revoked_at <= now) throw new Refusal('api_key_revoked')
+    const expiresAt = earliest(row.expires_at, row.grant_expires_at)
+    if (expiresAt && expiresAt <= now) throw new Refusal('api_key_expired')
+    if (row.grant_revoked_at) throw new Refusal('api_key_revoked')
+    const principal = principalFrom(row, { kind: 'api_key', id: row.id }, earliest(expiresAt, row.revoked_at), row, false)
+    refuseForeignWorkspace(row.workspace_id, workspaceId)
+    if (!row.last_used_at || now.getTime() - row.last_used_at.getTime() > touchAfterMs) await deps.db.query(touchApiKey, [row.id, now])
+    return principal
+  }
+
+export const resolveSession =
+  (deps: ResolverDeps): Resolve =>
+  async (token, workspaceId) => {
+    const [row] = await deps.db.query<IdentityRow & { id: Uuid; expires_at: Date; revoked_at: Date | null; last_used_at: Date; is_admin: boolean }>(
+      bySession,
+      [sha256(token), deps.adminAccounts, workspaceId],
+    )
+    if (!row) throw new Refusal('invalid_token', { message: 'The session is not known.' })
+    if (row.revoked_at) throw new Refusal('session_revoked')
+    const now = deps.clock.now()
+    const idleEnd = daysAfter(row.last_used_at, deps.sessionIdleDays)
+    if (row.expires_at <= now || idleEnd <= now) throw new Refusal('token_expired', { message: 'The session has expired.' })
+    if (workspaceId !== null && row.role === null) throw new Refusal('not_found')
+    if (now.getTime() - row.last_used_at.getTime() > touchAfterMs) await deps.db.query(touchSession, [row.id, now])
+    return principalFrom(row, { kind: 'session', id: row.id }, row.expires_at, null, row.is_admin)
+  }
+
+const byDashboardToken = statement(
+  'auth.dashboard_token',
+  `select d.id, d.expires_at, ${isAdmin}, ${identityColumns},
+     least(s.expires_at, s.last_used_at + make_interval(days => $4::int), k.expires_at, k.revoked_at) as parent_ends_at,
+     s.revoked_at as session_revoked_at,
+     g.id as grant_id, g.ancestor_ids || g.id as lineage, g.permissions as granted, g.revoked_at as grant_revoked_at, g.expires_at as grant_expires_at,
+     coalesce(g.frozen_at is not null or exists (select from grants x where x.id = any(g.ancestor_ids) and x.frozen_at is not null), false) as grant_frozen
+   from dashboard_tokens d join accounts a on a.id = d.account_id
+   left join sessions s on s.id = d.session_id left join api_keys k on k.id = d.api_key_id left join grants g on g.id = d.grant_id
+   join workspaces w on w.id = case when d.grant_id is null then coalesce($3::uuid, d.workspace_id) else d.workspace_id end
+   left join members m on m.workspace_id = w.id and m.account_id = a.id
+   where d.token_hash = $1`,
+)
+
+/** Lives no longer than the session or key that minted it, and carries exactly its grant. */
+const resolveDashboardToken =
+  (deps: ResolverDeps): Resolve =>
+  async (secret, workspaceId) => {
+    const [row] = await deps.db.query<
+      IdentityRow &
+        Partial<GrantRow> & { id: Uuid; expires_at: Date; is_admin: boolean; parent_ends_at: Date | null; session_revoked_at: Date | null; grant_id: Uuid | null }
+    >(byDashboardToken, [sha256(secret), deps.adminAccounts, workspaceId, deps.sessionIdleDays])
+    if (!row) throw new Refusal('invalid_token', { message: 'The token is not known.' })
+    const now = deps.clock.now()
+    if (row.session_revoked_at) throw new Refusal('session_revoked')
+    const grant = row.grant_id ? (row as GrantRow) : null
+    if (grant?.grant_revoked_at) throw new Refusal('invalid_token', { message: 'The credential that made this token was revoked.' })
+    const ends = earliest(row.expires_at, row.parent_ends_at, grant?.grant_expires_at ?? null)
+    if (ends && ends <= now) throw new Refusal('token_expired')
+    if (grant) refuseForeignWorkspace(row.workspace_id, workspaceId)
+    else if (workspaceId !== null && row.role === null) throw new Refusal('not_found')
+    return principalFrom(row, { kind: 'dashboard', id: row.id }, ends, grant, row.is_admin)
+  }
+
+export type BearerResolver = { prefix: string; resolve: Resolve }
+
+/** Which resolver a bearer's prefix names. A credential that its resolver rejects never falls through to another. */
+export const createBearerResolvers = (deps: ResolverDeps): BearerResolver[] => [
+  { prefix: secretPrefixes.api_key, resolve: resolveApiKey(deps) },
+  { prefix: secretPrefixes.dashboard_token, resolve: resolveDashboardToken(deps) },
+]

@@ -1,0 +1,43 @@
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
+
+/** What a secret is for. The prefix names its resolver; none of them is an id's prefix. */
+export const secretPrefixes = {
+  api_key: 'service_live_',
+  access_token: 'service_oat_',
+  refresh_token: 'service_ort_',
+  dashboard_token: 'service_dash_',
+  invitation: 'service_inv_',
+  authorization_code: 'service_oac_',
+  device_code: 'service_odc_',
+  client_secret: 'service_ocs_',
+} as const
+export type SecretKind = keyof typeof secretPrefixes
+
+/** 256 random bits as 64 hex digits behind the prefix. High entropy: SHA-256 is enough to store them by. */
+export const newSecret = (kind: SecretKind): string => secretPrefixes[kind] + randomBytes(32).toString('hex')
+
+export const newSessionToken = (): string => randomBytes(32).toString('base64url')
+
+export const sha256 = (...parts: (string | Uint8Array)[]): Buffer => {
+  const hash = createHash('sha256')
+  for (const part of parts) hash.update(part)
+  return hash.digest()
+}
+
+export const equalBytes = (a: Uint8Array, b: Uint8Array): boolean => a.length === b.length && timingSafeEqual(a, b)
+
+/** `service_live_` and 64 hex digits; the first twelve find the row and prove nothing. */
+export const apiKeyPattern = /^service_live_([0-9a-f]{64})$/
+const lookupDigits = 12
+
+export const apiKeyLookup = (key: string): string => key.slice(secretPrefixes.api_key.length, secretPrefixes.api_key.length + lookupDigits)
+
+export const hashApiKey = (key: string, salt: Uint8Array): Buffer => sha256(salt, key)
+
+export type NewApiKey = { plaintext: string; lookup: string; salt: Buffer; hash: Buffer; lastFour: string }
+
+export const newApiKey = (): NewApiKey => {
+  const plaintext = newSecret('api_key')
+  const salt = randomBytes(16)
+  return { plaintext, lookup: apiKeyLookup(plaintext), salt, hash: hashApiKey(plaintext, salt), lastFour: plaintext.slice(-4) }
+}

@@ -1,0 +1,64 @@
+import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto'
+import type { KeyRing } from '../lib/key-ring.ts'
+
+export type Sealed = { ciphertext: Buffer; keyId: string }
+
+/** AES-256-GCM under a ring of keys. The context (row id, workspace …) is bound in: a ciphertext moved elsewhere does not open. */
+export type Vault = {
+  readonly currentKeyId: string
+  seal: (plaintext: string, context: readonly string[]) => Sealed
+  /** Throws on an unknown key, a truncated or altered ciphertext, or another context: never a partial answer. */
+  open: (sealed: Sealed, context: readonly string[]) => string
+}
+
+const nonceBytes = 12
+const tagBytes = 16
+const algorithm = 'aes-256-gcm'
+
+const associated = (context: readonly string[]) => Buffer.from(JSON.stringify(context))
+
+export const createVault = (keys: KeyRing): Vault => ({
+  currentKeyId: keys.current.id,
+  seal: (plaintext, context) => {
+    const nonce = randomBytes(nonceBytes)
+    const cipher = createCipheriv(algorithm, keys.current.bytes, nonce, { authTagLength: tagBytes }).setAAD(associated(context))
+    const body = Buffer.concat([cipher.update(plaintext, 'utf8'), cipher.final()])
+    return { ciphertext: Buffer.concat([nonce, body, cipher.getAuthTag()]), keyId: keys.current.id }
+  },
+  open: ({ ciphertext, keyId }, context) => {
+    const key = keys.all.get(keyId)
+    if (!key) throw new Error('sealed under a key that is not in the ring')
+    if (ciphertext.length < nonceBytes + tagBytes) throw new Error('the sealed value is truncated')
+    const decipher = createDecipheriv(algorithm, key.bytes, ciphertext.subarray(0, nonceBytes), { authTagLength: tagBytes })
+      .setAAD(associated(context))
+      .setAuthTag(ciphertext.subarray(-tagBytes))
+    return Buffer.concat([decipher.update(ciphertext.subarray(nonceBytes, -tagBytes)), decipher.final()]).toString('utf8')
+  },
+})
+
+/** What is derived from TOKEN_SECRETS: one subkey a purpose and ring entry, so that no two uses share a key. */
+export type Derivations = {
+  readonly currentKeyId: string
+  mac: (purpose: string, message: string) => Buffer
+  /** The same under every key of the ring, the current one first: for what was made before a rotation. */
+  macs: (purpose: string, message: string) => { keyId: string; mac: Buffer }[]
+}
+
+export const createDerivations = (keys: KeyRing): Derivations => {
+  const subkeys = new Map<string, Buffer>()
+  const subkey = (keyId: string, bytes: Buffer, purpose: string): Buffer => {
+    const name = `${keyId}:${purpose}`
+    const known = subkeys.get(name)
+    if (known) return known
+    const made = Buffer.from(hkdfSync('sha256', bytes, '', `payments-service/${purpose}`, 32))
+    subkeys.set(name, made)
+    return made
+  }
+  const under = (key: { id: string; bytes: Buffer }, purpose: string, message: string) =>
+    createHmac('sha256', subkey(key.id, key.bytes, purpose)).update(message).digest()
+  return {
+    currentKeyId: keys.current.id,
+    mac: (purpose, message) => under(keys.current, purpose, message),
+    macs: (purpose, message) => [...keys.all.values()].map((key) => ({ keyId: key.id, mac: under(key, purpose, message) })),
+  }
+}

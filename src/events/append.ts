@@ -1,0 +1,30 @@
+import { statement, type Tx } from '../db/client.ts'
+import { newId, type Uuid } from '../lib/ids.ts'
+import type { EventType } from './types.ts'
+
+/** `data`: the resource as REST returns it. Without a workspace the event is for the account alone. */
+export type NewEvent = { type: EventType; accountId: Uuid; workspaceId: Uuid | null; data: unknown }
+
+export type AppendEvents = (tx: Tx, at: Date, events: readonly NewEvent[]) => Promise<void>
+
+const insert = statement(
+  'events.append',
+  `insert into events (id, type, account_id, workspace_id, data, created_at)
+   select * from unnest($1::uuid[], $2::text[], $3::uuid[], $4::uuid[], $5::jsonb[], array_fill($6::timestamptz, array[cardinality($1::uuid[])]))`,
+)
+
+/** Writes events in the transaction of their cause; the wake-up goes out after its commit, for a notify inside would queue all commits. */
+export const createAppend =
+  (wake: () => void): AppendEvents =>
+  async (tx, at, events) => {
+    if (events.length === 0) return
+    await tx.query(insert, [
+      events.map(() => newId()),
+      events.map((event) => event.type),
+      events.map((event) => event.accountId),
+      events.map((event) => event.workspaceId),
+      events.map((event) => JSON.stringify(event.data)),
+      at,
+    ])
+    tx.afterCommit(wake)
+  }

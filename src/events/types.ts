@@ -1,0 +1,73 @@
+import type { Permission } from '../auth/permissions.ts'
+
+/** Which permission a reader needs, by the resource that a type begins with. */
+export const eventPermissions = {
+  balance: 'account.read',
+  topup: 'topup.read',
+  payment: 'payment.read',
+  approval: 'approval.read',
+  mandate: 'mandate.read',
+  beneficiary: 'beneficiary.read',
+  policy: 'policy.read',
+  api_key: 'account.read',
+  grant: 'account.read',
+  identity: 'account.read',
+  session: 'account.read',
+  member: 'workspace.read',
+  workspace: 'workspace.read',
+} as const satisfies Record<string, Permission>
+
+export const eventTypes = [
+  'balance.updated',
+  'topup.succeeded',
+  'topup.failed',
+  'topup.expired',
+  'payment.created',
+  'payment.processing',
+  'payment.succeeded',
+  'payment.failed',
+  'payment.rejected',
+  'payment.cancelled',
+  'payment.expired',
+  'payment.unknown',
+  'payment.returned',
+  'approval.requested',
+  'approval.approved',
+  'approval.rejected',
+  'approval.expired',
+  'approval.cancelled',
+  'mandate.created',
+  'mandate.exhausted',
+  'mandate.expired',
+  'mandate.revoked',
+  'beneficiary.created',
+  'beneficiary.updated',
+  'beneficiary.archived',
+  'policy.created',
+  'policy.updated',
+  'policy.archived',
+  'api_key.created',
+  'api_key.rotated',
+  'api_key.revoked',
+  'grant.created',
+  'grant.updated',
+  'grant.revoked',
+  'identity.linked',
+  'identity.unlinked',
+  'session.created',
+  'session.revoked',
+  'member.invited',
+  'member.joined',
+  'member.updated',
+  'member.removed',
+  'workspace.frozen',
+  'workspace.unfrozen',
+  'workspace.updated',
+] as const
+export type EventType = (typeof eventTypes)[number]
+
+export const permissionToRead = (type: string): Permission | undefined =>
+  (eventPermissions as Record<string, Permission>)[type.split('.')[0] ?? '']
+
+/** Types after which an open stream looks at its credential again. */
+export const endsCredentials = (type: string): boolean => /^(api_key\.(revoked|rotated)|grant\.|session\.revoked|member\.|workspace\.)/.test(type)

@@ -1,0 +1,39 @@
+import type {} from '@fastify/cookie'
+import type { FastifyBaseLogger, FastifyInstance, RawReplyDefaultExpression, RawRequestDefaultExpression, RawServerDefault } from 'fastify'
+import type { ZodTypeProvider } from 'fastify-type-provider-zod'
+import type { Permission } from '../auth/permissions.ts'
+import type { Principal } from '../auth/principal.ts'
+
+export type App = FastifyInstance<RawServerDefault, RawRequestDefaultExpression, RawReplyDefaultExpression, FastifyBaseLogger, ZodTypeProvider>
+
+/**
+ * Who may call a route without a permission being asked for. `public`: no credential is looked at. `optional`: a credential is
+ * looked at when there is one (session-aware). `undelegated`: any credential that carries no grant.
+ */
+export type Access = 'public' | 'optional' | 'authenticated' | 'undelegated' | 'admin'
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** `feature.verb`, unique: how logs, metrics, the API table and the tests name the route. */
+    operation?: string
+    /** Any one of a list is enough; the first is the one that a refusal names. */
+    permission?: Permission | readonly [Permission, ...Permission[]]
+    access?: Access
+    /** Honours Idempotency-Key; for every authenticated POST that creates something. */
+    idempotent?: boolean
+    /** A write that stays possible while the workspace is frozen, because it only stops or gives back. */
+    whileFrozen?: boolean
+    /** Issues or guesses at credentials: the stricter limit per address holds. */
+    credentialIssuing?: boolean
+    /** Not an operation of the API: pages, assets, the document itself. */
+    internal?: boolean
+  }
+  interface FastifyRequest {
+    /** Who is asking, or null where nobody needs to be. */
+    caller: Principal | null
+    /** Who is asking; reading it on a route that lets strangers in is a bug. */
+    readonly principal: Principal
+    /** The body as it came, for the idempotency key's comparison. */
+    rawBody: string | null
+  }
+}

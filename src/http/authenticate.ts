@@ -1,0 +1,79 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Authenticated, Principal } from '../auth/principal.ts'
+import type { BearerResolver, Resolve } from '../auth/resolve.ts'
+import { Refusal } from '../lib/errors.ts'
+import { parseId, type Uuid } from '../lib/ids.ts'
+import type { App } from './app-type.ts'
+import { originOf } from './origin.ts'
+
+export const sessionCookie = 'service_session'
+
+export type AuthenticateDeps = {
+  bearers: readonly BearerResolver[]
+  session: Resolve
+  /** Called for every credential that was refused: guessing costs the guesser its allowance. Throws 429. */
+  onRefused: (request: FastifyRequest, reply: FastifyReply) => Promise<void>
+}
+
+const bearerOf = (request: FastifyRequest): string | undefined => {
+  const { authorization } = request.headers
+  if (authorization === undefined) return undefined
+  const match = /^bearer +([^\s]+) *$/i.exec(authorization)
+  if (!match?.[1]) throw new Refusal('invalid_token', { message: 'The Authorization header must be "Bearer" and one token.' })
+  return match[1]
+}
+
+const namedWorkspace = (request: FastifyRequest): Uuid | null => {
+  const header = request.headers['workspace-id']
+  if (header === undefined) return null
+  const id = typeof header === 'string' ? parseId('workspace', header) : undefined
+  if (!id) throw new Refusal('not_found', { message: 'There is no such workspace.' })
+  return id
+}
+
+const resolveBearer = (deps: AuthenticateDeps, token: string, workspaceId: Uuid | null): Promise<Authenticated> => {
+  const resolver = deps.bearers.find(({ prefix }) => token.startsWith(prefix))
+  if (!resolver) throw new Refusal('invalid_token', { message: 'The token is of no kind that this service gives out.' })
+  return resolver.resolve(token, workspaceId)
+}
+
+const resolveRequest = async (deps: AuthenticateDeps, request: FastifyRequest, optional: boolean): Promise<Authenticated | null> => {
+  const bearer = bearerOf(request)
+  const workspaceId = namedWorkspace(request)
+  if (bearer !== undefined) return resolveBearer(deps, bearer, workspaceId)
+  const cookie = request.cookies[sessionCookie]
+  if (!cookie) return null
+  try {
+    return await deps.session(cookie, workspaceId)
+  } catch (error) {
+    // A stale cookie on a session-aware route is a fresh sign-in, not an error.
+    if (optional && error instanceof Refusal && error.status === 401) return null
+    throw error
+  }
+}
+
+/**
+ * Turns whatever credential a request carries into its principal, before anything of the body is read.
+ * A bearer wins over a cookie; a refused bearer never falls through to the cookie.
+ */
+export const registerAuthentication = (app: App, deps: AuthenticateDeps): void => {
+  app.decorateRequest('caller', null)
+  app.decorateRequest('principal', {
+    getter(this: FastifyRequest): Principal {
+      if (!this.caller) throw new Error(`${this.routeOptions.config.operation ?? this.url} has no caller`)
+      return this.caller
+    },
+  })
+  app.addHook('onRequest', async (request, reply) => {
+    const { access, permission } = request.routeOptions.config
+    if (access === 'public' || (access === undefined && permission === undefined)) return
+    try {
+      const authenticated = await resolveRequest(deps, request, access === 'optional')
+      if (authenticated) request.caller = { ...authenticated, origin: originOf(request) }
+      else if (access !== 'optional') throw new Refusal('authentication_required')
+    } catch (error) {
+      if (error instanceof Refusal && error.status === 401) await deps.onRefused(request, reply)
+      throw error
+    }
+  })
+}

@@ -1,0 +1,44 @@
+import type { FastifyRequest } from 'fastify'
+import type { Permission } from '../auth/permissions.ts'
+import type { Principal } from '../auth/principal.ts'
+import { Refusal } from '../lib/errors.ts'
+import type { App } from './app-type.ts'
+
+export const isUnsafe = (method: string): boolean => !['GET', 'HEAD', 'OPTIONS'].includes(method)
+
+const wanted = (request: FastifyRequest): readonly Permission[] => {
+  const { permission } = request.routeOptions.config
+  if (permission === undefined) return []
+  return typeof permission === 'string' ? [permission] : permission
+}
+
+/** What comes from being the account is not of the workspace, so a frozen workspace doesn't stop it. */
+const ofWorkspace = (permission: Permission | undefined): boolean => permission !== undefined && !permission.startsWith('account.')
+
+const checkPermission = (principal: Principal, anyOf: readonly Permission[]): void => {
+  const [first] = anyOf
+  if (!first || anyOf.some((permission) => principal.permissions.has(permission))) return
+  if (principal.memberSuspended) throw new Refusal('membership_suspended')
+  throw new Refusal('forbidden', { message: `This needs the permission ${first}.`, details: { required_permission: first } })
+}
+
+const checkState = (request: FastifyRequest, principal: Principal): void => {
+  if (!isUnsafe(request.method)) return
+  const { config } = request.routeOptions
+  if (principal.accountStatus === 'frozen' && !config.whileFrozen) throw new Refusal('account_frozen')
+  if (!ofWorkspace(wanted(request)[0]) || config.whileFrozen) return
+  if (principal.workspace.frozen || principal.workspace.closed) throw new Refusal('workspace_frozen')
+}
+
+/** Holds the route's own declaration against the principal. Routes never look at what kind of credential it was. */
+export const registerAuthorization = (app: App): void => {
+  app.addHook('onRequest', async (request) => {
+    const principal = request.caller
+    if (!principal) return
+    const { access } = request.routeOptions.config
+    if (access === 'admin' && !principal.isAdmin) throw new Refusal('admin_required')
+    if (access === 'undelegated' && principal.grant) throw new Refusal('forbidden', { message: 'A delegated credential can not do this.' })
+    checkPermission(principal, wanted(request))
+    checkState(request, principal)
+  })
+}

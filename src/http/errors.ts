@@ -1,0 +1,73 @@
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import { describeError, sqlState, translateDatabaseError } from '../db/errors.ts'
+import { type ErrorCode, invalidFields, Refusal } from '../lib/errors.ts'
+import type { App } from './app-type.ts'
+
+/** What Fastify and its plugins refuse, in our words. */
+const frameworkErrors: Readonly<Record<string, ErrorCode>> = {
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: 'unsupported_media_type',
+  FST_ERR_CTP_INVALID_TYPE: 'unsupported_media_type',
+  FST_ERR_CTP_BODY_TOO_LARGE: 'payload_too_large',
+  FST_ERR_CTP_EMPTY_JSON_BODY: 'invalid_request',
+  FST_ERR_CTP_INVALID_JSON_BODY: 'invalid_request',
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'invalid_request',
+  FST_ERR_BAD_URL: 'invalid_request',
+  FST_ERR_MAX_PARAM_LENGTH: 'not_found',
+  FST_ERR_ASYNC_CONSTRAINT: 'invalid_request',
+  FST_UNDER_PRESSURE: 'unavailable',
+}
+
+// Text that Postgres can't hold (NUL, a bad encoding) or a number out of range got past a schema: the request is bad, not we.
+const unstorable = new Set(['22021', '22P05', '22003'])
+
+const toRefusal = (error: unknown): Refusal | undefined => {
+  const translated = translateDatabaseError(error)
+  if (translated instanceof Refusal) return translated
+  if (unstorable.has(sqlState(error) ?? '')) return new Refusal('invalid_request')
+  const { code, statusCode } = error as Partial<FastifyError>
+  const known = code === undefined ? undefined : frameworkErrors[code]
+  if (known === 'invalid_request') return invalidFields({ path: 'body', message: 'must be valid JSON' })
+  if (known) return new Refusal(known, known === 'unavailable' ? { headers: { 'retry-after': '1' } } : {})
+  return statusCode !== undefined && statusCode >= 400 && statusCode < 500 ? new Refusal('invalid_request') : undefined
+}
+
+export const envelope = (refusal: Refusal, requestId: string) => ({
+  error: refusal.code,
+  message: refusal.message,
+  details: { ...refusal.details, request_id: requestId },
+})
+
+export type ErrorOptions = { resourceMetadataUrl: string }
+
+/** RFC 6750 section 3 and RFC 9728 section 5.1: tells a client where to get a token, and which scopes it was short of. */
+const challenge = (refusal: Refusal, request: FastifyRequest, options: ErrorOptions): string | undefined => {
+  const { permission } = request.routeOptions.config
+  const scope = permission === undefined ? '' : `, scope="${typeof permission === 'string' ? permission : permission[0]}"`
+  const resource = `Bearer resource_metadata="${options.resourceMetadataUrl}"`
+  if (refusal.code === 'authentication_required') return resource + scope
+  if (refusal.status === 401) return `${resource}, error="invalid_token"${scope}`
+  const missing = refusal.code === 'forbidden' && refusal.details?.required_permission !== undefined
+  return missing && request.headers.authorization !== undefined ? `${resource}, error="insufficient_scope"${scope}` : undefined
+}
+
+const sendRefusal = (refusal: Refusal, request: FastifyRequest, reply: FastifyReply, options: ErrorOptions) => {
+  const authenticate = challenge(refusal, request, options)
+  if (authenticate !== undefined) reply.header('www-authenticate', authenticate)
+  return reply
+    .headers(refusal.headers ?? {})
+    .code(refusal.status)
+    .header('cache-control', 'no-store')
+    .type('application/json')
+    .send(JSON.stringify(envelope(refusal, request.id)))
+}
+
+/** The one place where a thrown value becomes a response. */
+export const registerErrors = (app: App, options: ErrorOptions): void => {
+  app.setErrorHandler((error, request, reply) => {
+    const refusal = toRefusal(error)
+    if (refusal && refusal.status < 500) return sendRefusal(refusal, request, reply, options)
+    request.log.error(describeError(error), refusal ? refusal.message : 'a request failed')
+    return sendRefusal(refusal ?? new Refusal('internal_error'), request, reply, options)
+  })
+  app.setNotFoundHandler((request, reply) => sendRefusal(new Refusal('not_found'), request, reply, options))
+}

@@ -1,0 +1,87 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { sha256 } from '../auth/secrets.ts'
+import { type Database, inTx, statement, type Tx } from '../db/client.ts'
+import type { Clock } from '../lib/clock.ts'
+import { conflict, invalidFields, Refusal } from '../lib/errors.ts'
+import { canonicalJson } from '../lib/canonical.ts'
+
+/** What a write answers with. `secret`: top-level fields shown once only, and never stored. */
+export type Answer = { status: number; body: unknown; secret?: readonly string[] }
+
+export const ok = (body: unknown): Answer => ({ status: 200, body })
+export const created = (body: unknown, secret?: readonly string[]): Answer => ({ status: 201, body, ...(secret && { secret }) })
+
+type Stored = { body_hash: Buffer; status: number; response: string }
+
+const claim = statement(
+  'idempotency.claim',
+  'insert into idempotency_keys (scope, body_hash, created_at) values ($1, $2, $3) on conflict (scope) do nothing returning 1',
+)
+const read = statement('idempotency.read', 'select body_hash, status, response from idempotency_keys where scope = $1')
+const store = statement('idempotency.store', 'update idempotency_keys set status = $2, response = $3 where scope = $1')
+const forget = statement('idempotency.forget', 'delete from idempotency_keys where scope = $1')
+
+const keyPattern = /^[\x20-\x7e]{1,255}$/
+
+const keyOf = (request: FastifyRequest): string | undefined => {
+  const header = request.headers['idempotency-key']
+  if (header === undefined || !request.routeOptions.config.idempotent || !request.caller) return undefined
+  if (typeof header === 'string' && keyPattern.test(header)) return header
+  throw invalidFields({ path: 'Idempotency-Key', message: 'must be 1 to 255 printable ASCII characters' })
+}
+
+const scopeOf = (request: FastifyRequest, key: string): Buffer => {
+  const { accountId, grant, workspace } = request.principal
+  const path = new URL(request.url, 'http://path').pathname
+  return sha256(JSON.stringify([accountId, grant?.id ?? null, workspace.id, request.method, path, key]))
+}
+
+const hashBody = (request: FastifyRequest): Buffer => sha256(request.rawBody ? canonicalJson(JSON.parse(request.rawBody)) : '')
+
+const withoutSecrets = (text: string, secret: readonly string[] | undefined): string => {
+  if (!secret) return text
+  const value = JSON.parse(text) as Record<string, unknown>
+  return JSON.stringify(Object.fromEntries(Object.entries(value).filter(([name]) => !secret.includes(name))))
+}
+
+type Outcome = { status: number; text: string; replayed: boolean } | Refusal
+
+const replay = (stored: Stored | undefined, bodyHash: Buffer): Outcome => {
+  if (!stored) throw new Refusal('unavailable', { headers: { 'retry-after': '1' } })
+  if (!stored.body_hash.equals(bodyHash)) throw conflict('This Idempotency-Key was used with another request.', 'idempotency')
+  return { status: stored.status, text: stored.response, replayed: true }
+}
+
+/**
+ * Runs a write: effect, event, audit, idempotency key and stored response in ONE transaction. A second request with the key waits
+ * for the first at the key's unique index and then replays it. A refusal that `work` throws undoes everything, the key included;
+ * one that it returns is for traces that must stay (a burnt nonce, an audited denial): the transaction commits, without the key.
+ */
+export const respondOnce = async (
+  deps: { db: Database; clock: Clock },
+  request: FastifyRequest,
+  reply: FastifyReply,
+  work: (tx: Tx) => Promise<Answer | Refusal>,
+): Promise<FastifyReply> => {
+  const key = keyOf(request)
+  const scope = key === undefined ? undefined : scopeOf(request, key)
+  const bodyHash = scope && hashBody(request)
+  const outcome = await inTx(deps.db, async (tx): Promise<Outcome> => {
+    if (scope && bodyHash) {
+      const claimed = await tx.query(claim, [scope, bodyHash, deps.clock.now()])
+      if (claimed.length === 0) return replay((await tx.query<Stored>(read, [scope]))[0], bodyHash)
+    }
+    const answer = await work(tx)
+    if (answer instanceof Refusal) {
+      if (scope) await tx.query(forget, [scope])
+      return answer
+    }
+    const text = answer.body === undefined ? '' : String(reply.code(answer.status).serialize(answer.body))
+    if (scope) await tx.query(store, [scope, answer.status, withoutSecrets(text, answer.secret)])
+    return { status: answer.status, text, replayed: false }
+  })
+  if (outcome instanceof Refusal) throw outcome
+  reply.code(outcome.status)
+  if (outcome.replayed) reply.header('idempotency-replayed', 'true')
+  return outcome.text === '' ? reply.send() : reply.type('application/json; charset=utf-8').send(outcome.text)
+}

@@ -1,0 +1,9 @@
+import type { FastifyRequest } from 'fastify'
+import type { RequestOrigin } from '../auth/principal.ts'
+
+/** Where a request came from. `request.ip` believes forwarded headers only from a configured proxy. */
+export const originOf = (request: FastifyRequest): RequestOrigin => ({
+  ip: request.ip,
+  userAgent: request.headers['user-agent']?.slice(0, 300) ?? null,
+  requestId: request.id,
+})

@@ -1,0 +1,79 @@
+import type { RouteOptions } from 'fastify'
+import type { App } from './app-type.ts'
+import { isUnsafe } from './authorize.ts'
+import { refusals } from './wire.ts'
+
+export type RouteEntry = { method: string; path: string; operation: string; access: string; idempotent: boolean }
+
+const accessOf = ({ permission, access }: NonNullable<RouteOptions['config']>): string => {
+  if (permission === undefined) return access ?? ''
+  return typeof permission === 'string' ? permission : permission.join(' or ')
+}
+
+const complain = (route: RouteOptions, problem: string) => new Error(`${String(route.method)} ${route.url} ${problem}`)
+
+const check = (route: RouteOptions): void => {
+  const { config, schema } = route
+  if (!config?.operation) throw complain(route, 'has no operation name')
+  if (config.permission === undefined && config.access === undefined) throw complain(route, 'says nothing of who may call it')
+  if (!schema?.response) throw complain(route, 'declares no responses: an undeclared one could leak a column')
+  if (config.idempotent && route.method !== 'POST') throw complain(route, 'is idempotent by nature, not by key')
+}
+
+/** The refusals that authentication, authorization and the limits make, whatever the route. */
+const commonRefusals = (route: RouteOptions) => {
+  const { permission, access, whileFrozen } = route.config ?? {}
+  const stranger = access === 'public'
+  const writes = isUnsafe(String(route.method)) && !whileFrozen && permission !== undefined
+  return refusals(
+    'rate_limited',
+    'unavailable',
+    ...(stranger ? [] : (['authentication_required', 'invalid_token', 'token_expired', 'api_key_revoked', 'api_key_expired', 'session_revoked'] as const)),
+    ...(permission === undefined ? [] : (['forbidden', 'membership_suspended'] as const)),
+    ...(writes ? (['account_frozen', 'workspace_frozen'] as const) : []),
+    ...(access === 'admin' ? (['admin_required'] as const) : []),
+  )
+}
+
+/** Refuses to start with a route that a reader of the API's table would have to wonder about. */
+export const registerRouteGuard = (app: App): RouteEntry[] => {
+  const table: RouteEntry[] = []
+  app.addHook('onRoute', (route) => {
+    if (route.config?.internal || route.method === 'HEAD' || route.method === 'OPTIONS') return
+    check(route)
+    const { config } = route
+    const method = String(route.method)
+    if (!config?.operation) return
+    if (table.some((entry) => entry.operation === config.operation)) throw complain(route, `repeats the operation ${config.operation}`)
+    table.push({ method, path: route.url, operation: config.operation, access: accessOf(config), idempotent: config.idempotent ?? false })
+    const common: Record<string, unknown> = commonRefusals(route)
+    const declared = route.schema?.response as Record<string, unknown>
+    route.schema = {
+      ...route.schema,
+      response: mergeResponses(common, declared),
+      operationId: config.operation,
+      tags: [config.operation.split('.')[0] ?? ''],
+      ...(accessOf(config) === 'public' ? { security: [] } : {}),
+      description: [route.schema?.description, accessNote(config)].filter(Boolean).join('\n\n'),
+    } as RouteOptions['schema']
+  })
+  return table
+}
+
+const accessNote = (config: NonNullable<RouteOptions['config']>): string => {
+  const { permission, access, idempotent } = config
+  const who = permission === undefined ? { public: 'Public.', optional: 'Public; session-aware.', authenticated: 'Any credential.', undelegated: 'Any credential without a grant.', admin: 'Administrators only.' }[access ?? 'public'] : `Permission: \`${accessOf(config)}\`.`
+  return idempotent ? `${who} Honours \`Idempotency-Key\`.` : who
+}
+
+type Described = { description?: string }
+
+const mergeResponses = (common: Record<string, unknown>, declared: Record<string, unknown>): Record<string, unknown> => {
+  const merged: Record<string, unknown> = { ...common }
+  for (const [status, response] of Object.entries(declared)) {
+    const before = merged[status] as Described | undefined
+    const after = response as Described
+    merged[status] = before?.description && after.description ? { ...after, description: `${after.description} ${before.description}` } : response
+  }
+  return merged
+}

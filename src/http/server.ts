@@ -1,0 +1,102 @@
+import { randomUUID } from 'node:crypto'
+import cookie from '@fastify/cookie'
+import cors from '@fastify/cors'
+import helmet from '@fastify/helmet'
+import underPressure from '@fastify/under-pressure'
+import { fastify } from 'fastify'
+import { serializerCompiler } from 'fastify-type-provider-zod'
+import type { Logger } from 'pino'
+import type { z } from 'zod'
+import { type FieldError, invalidFields, notFound } from '../lib/errors.ts'
+import type { App } from './app-type.ts'
+
+const bodyLimitBytes = 64 * 1024
+
+const fieldErrors = (issues: readonly z.core.$ZodIssue[]): FieldError[] =>
+  issues.flatMap((issue): FieldError[] => {
+    const path = issue.path.join('.')
+    if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => ({ path: path ? `${path}.${key}` : key, message: 'is not a known field' }))
+    if (issue.code === 'invalid_union' && issue.errors.length > 0) return fieldErrors(issue.errors.flat())
+    return [{ path: path || 'body', message: issue.message }]
+  })
+
+export type HttpOptions = {
+  logger: Logger
+  publicUrl: string
+  corsOrigins: readonly string[]
+  trustProxy: string | undefined
+  production: boolean
+}
+
+/** The bare HTTP server: headers, limits and validation, before it knows any route. */
+export const createHttp = async (options: HttpOptions): Promise<App> => {
+  const app: App = fastify({
+    loggerInstance: options.logger,
+    disableRequestLogging: true,
+    bodyLimit: bodyLimitBytes,
+    requestTimeout: 30_000,
+    forceCloseConnections: true,
+    routerOptions: { maxParamLength: 300 },
+    genReqId: () => randomUUID(),
+    trustProxy: options.trustProxy === undefined ? false : options.trustProxy.split(',').map((part) => part.trim()),
+  }) as unknown as App
+  app.setSerializerCompiler(serializerCompiler)
+  // A malformed id in a path names nothing: the same 404 as an unknown one.
+  app.setValidatorCompiler<z.ZodType>(({ schema, httpPart }) => (data) => {
+    const result = schema.safeParse(data)
+    if (result.success) return { value: result.data }
+    return { error: httpPart === 'params' ? notFound() : invalidFields(...fieldErrors(result.error.issues)) }
+  })
+  app.addHook('onRequest', async (request, reply) => {
+    reply.header('x-request-id', request.id)
+  })
+  app.addHook('onSend', async (request, reply, payload) => {
+    const credentials = request.caller !== null || reply.getHeader('set-cookie') !== undefined
+    if (credentials && !reply.hasHeader('cache-control')) reply.header('cache-control', 'no-store')
+    return payload
+  })
+  app.addHook('onResponse', async (request, reply) => {
+    const { config } = request.routeOptions
+    if (config.internal && reply.statusCode < 400) return
+    const { caller } = request
+    request.log.info(
+      {
+        requestId: request.id,
+        operation: config.operation,
+        method: request.method,
+        status: reply.statusCode,
+        ms: Math.round(reply.elapsedTime),
+        ...(caller && { account: caller.accountId, credential: `${caller.credential.kind}:${caller.credential.id}` }),
+      },
+      'request',
+    )
+  })
+  await app.register(helmet, {
+    contentSecurityPolicy: {
+      directives: {
+        defaultSrc: ["'self'"],
+        scriptSrc: ["'self'"],
+        styleSrc: ["'self'"],
+        imgSrc: ["'self'", 'data:'],
+        connectSrc: ["'self'"],
+        objectSrc: ["'none'"],
+        baseUri: ["'none'"],
+        formAction: ["'self'"],
+        frameAncestors: ["'none'"],
+        ...(options.production ? {} : { upgradeInsecureRequests: null }),
+      },
+    },
+    strictTransportSecurity: options.production ? { maxAge: 31_536_000 } : false,
+    frameguard: { action: 'deny' },
+    crossOriginResourcePolicy: { policy: 'same-origin' },
+  })
+  await app.register(cors, {
+    origin: options.corsOrigins.length > 0 ? [...options.corsOrigins] : false,
+    credentials: true,
+    exposedHeaders: ['x-request-id', 'idempotency-replayed', 'retry-after', 'www-authenticate', 'ratelimit-limit', 'ratelimit-remaining', 'ratelimit-reset'],
+    maxAge: 600,
+  })
+  await app.register(cookie)
+  await app.register(underPressure, { maxEventLoopDelay: 2_000, retryAfter: 1 })
+  return app
+}

@@ -1,0 +1,70 @@
+import { z } from 'zod'
+import { catalogue, type ErrorCode } from '../lib/errors.ts'
+import { type IdKind, idPrefixes, parseId, type Uuid } from '../lib/ids.ts'
+import { minorPattern } from '../lib/money.ts'
+
+/** An id in a request: a TypeID on the wire, a UUID in code. In a path a malformed one is the same 404 as an unknown one. */
+export const IdIn = (kind: IdKind) =>
+  z
+    .string()
+    .transform((text, context): Uuid => {
+      const id = parseId(kind, text)
+      if (id) return id
+      context.addIssue({ code: 'custom', message: `must be an id that begins with ${idPrefixes[kind]}_` })
+      return z.NEVER
+    })
+    .meta({ description: `An id that begins with \`${idPrefixes[kind]}_\`.` })
+
+export const IdOut = (kind: IdKind) => z.string().meta({ example: `${idPrefixes[kind]}_01h455vb4pex5vsknk084sn02q` })
+
+export const byId = (kind: IdKind) => z.object({ id: IdIn(kind) })
+
+/** An amount in a request; 0 is an amount (a limit that lets nothing pass). */
+export const MinorIn = z
+  .string()
+  .regex(minorPattern, 'must be a decimal string of minor units, without sign, point or leading zeros')
+  .transform(BigInt)
+  .meta({ description: 'Minor units (cents) as a decimal string.', example: '150000' })
+
+/** An amount that moves money: above 0. */
+export const PositiveMinorIn = z
+  .string()
+  .regex(minorPattern, 'must be a decimal string of minor units, without sign, point or leading zeros')
+  .refine((text) => text !== '0', 'must be above 0')
+  .transform(BigInt)
+  .meta({ description: 'Minor units (cents) as a decimal string, above 0.', example: '150000' })
+
+export const MinorOut = z.string().meta({ description: 'Minor units (cents) as a decimal string.', example: '150000' })
+export const TimeOut = z.string().meta({ format: 'date-time', example: '2026-01-31T08:00:00.000Z' })
+export const TimeIn = z.iso.datetime({ offset: true, message: 'must be an RFC 3339 date and time with an offset' }).transform((text) => new Date(text))
+
+/** A name that a person gave: 1..120 characters that aren't all blank. */
+export const Name = z.string().trim().min(1).max(120)
+
+export const isoTime = (time: Date): string => time.toISOString()
+export const isoTimeOrNull = (time: Date | null): string | null => (time ? time.toISOString() : null)
+
+export const ErrorEnvelope = z
+  .object({
+    error: z.string(),
+    message: z.string(),
+    details: z.record(z.string(), z.unknown()).optional(),
+  })
+  .meta({ id: 'Error', description: 'Every refusal has this shape. details.request_id names the request; details.fields tells what a 400 is about.' })
+
+type Response = { description: string; content: { 'application/json': { schema: typeof ErrorEnvelope } } }
+
+/** The responses of the refusals that a route can make, grouped by status, for the OpenAPI document. */
+export const refusals = (...codes: ErrorCode[]): Record<number, Response> => {
+  const byStatus = new Map<number, ErrorCode[]>()
+  for (const code of codes) byStatus.set(catalogue[code][0], [...(byStatus.get(catalogue[code][0]) ?? []), code])
+  return Object.fromEntries(
+    [...byStatus].map(([status, of]) => [
+      status,
+      { description: of.map((code) => `\`${code}\`: ${catalogue[code][1]}`).join(' '), content: { 'application/json': { schema: ErrorEnvelope } } },
+    ]),
+  )
+}
+
+/** 204: an answer without a body. */
+export const NoContent = z.undefined().meta({ description: 'Done; there is no body.' })

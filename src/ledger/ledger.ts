@@ -1,0 +1,140 @@
+import { statement, type Db, type Tx } from '../db/client.ts'
+import { Refusal } from '../lib/errors.ts'
+import { newId, type Uuid } from '../lib/ids.ts'
+import type { Minor } from '../lib/money.ts'
+
+/** What is spendable, and what is reserved by payments under way. */
+export type Balance = { availableMinor: Minor; heldMinor: Minor }
+/** What a transfer belongs to. */
+export type Reference = { type: 'payment' | 'topup' | 'adjustment'; id: Uuid }
+export type SystemAccount = 'rail_clearing' | 'topup_clearing' | 'adjustments' | 'suspense'
+
+/** How a transfer changed a customer's account. */
+export type Moved = { transferId: Uuid; balance: Balance }
+
+type BalanceRow = { available_minor: Minor; held_minor: Minor }
+const available = 'posted_credits_minor - posted_debits_minor - pending_debits_minor'
+const balanceOf = (row: BalanceRow): Balance => ({ availableMinor: row.available_minor, heldMinor: row.held_minor })
+
+const systemAccounts: readonly SystemAccount[] = ['rail_clearing', 'topup_clearing', 'adjustments', 'suspense']
+
+/** At start: the accounts of the service itself, of which there is one each. */
+export const openSystemAccounts = async (db: Db, currency: string, at: Date): Promise<void> => {
+  for (const kind of systemAccounts) {
+    await db.query('insert into ledger_accounts (id, kind, code, currency, created_at) values ($1, $2, $2, $3, $4) on conflict (code) do nothing', [
+      newId(),
+      kind,
+      currency,
+      at,
+    ])
+  }
+}
+
+export const openCustomerAccount = async (tx: Tx, ownerId: Uuid, currency: string, at: Date): Promise<void> => {
+  await tx.query("insert into ledger_accounts (id, kind, owner_id, code, currency, created_at) values ($1, 'customer', $2, $3, $4, $5)", [
+    newId(),
+    ownerId,
+    `customer:${ownerId}`,
+    currency,
+    at,
+  ])
+}
+
+const readBalance = statement('ledger.balance', `select ${available} as available_minor, pending_debits_minor as held_minor from ledger_accounts where owner_id = $1`)
+const lockAccount = statement('ledger.lock', `${readBalance.text} for update`)
+
+export const getBalance = async (db: Db, ownerId: Uuid): Promise<Balance> => {
+  const [row] = await db.query<BalanceRow>(readBalance, [ownerId])
+  if (!row) throw new Error('an account has no ledger account')
+  return balanceOf(row)
+}
+
+/** The first lock of every writer that touches an account's money, its limits or the payments that they count. */
+export const lockBalance = async (tx: Tx, ownerId: Uuid): Promise<Balance> => {
+  const [row] = await tx.query<BalanceRow>(lockAccount, [ownerId])
+  if (!row) throw new Error('an account has no ledger account')
+  return balanceOf(row)
+}
+
+const holdFunds = statement(
+  'ledger.hold',
+  `with moved as (
+     update ledger_accounts set pending_debits_minor = pending_debits_minor + $2
+     where owner_id = $1 and ${available} >= $2
+     returning id, ${available} as available_minor, pending_debits_minor as held_minor
+   ), written as (
+     insert into ledger_transfers (id, kind, debit_account_id, credit_account_id, amount_minor, reference_type, reference_id, customer_account_id, available_after_minor, created_at)
+     select $3, 'pending', moved.id, (select id from ledger_accounts where code = 'rail_clearing'), $2, $4, $5, moved.id, moved.available_minor, $6 from moved
+   )
+   select available_minor, held_minor from moved`,
+)
+
+/** Reserves money for a payment. Throws `insufficient_funds`; the schema's check stands behind it. */
+export const hold = async (tx: Tx, ownerId: Uuid, amount: Minor, reference: Reference, at: Date): Promise<Moved> => {
+  const transferId = newId()
+  const [row] = await tx.query<BalanceRow>(holdFunds, [ownerId, amount, transferId, reference.type, reference.id, at])
+  if (!row) throw new Refusal('insufficient_funds')
+  return { transferId, balance: balanceOf(row) }
+}
+
+const endHold = (kind: 'post' | 'void') =>
+  statement(
+    `ledger.${kind}`,
+    `with held as (select * from ledger_transfers where id = $1 and kind = 'pending'),
+     moved as (
+       update ledger_accounts a set pending_debits_minor = a.pending_debits_minor - held.amount_minor
+         ${kind === 'post' ? ', posted_debits_minor = a.posted_debits_minor + held.amount_minor' : ''}
+       from held where a.id = held.debit_account_id
+       returning a.posted_credits_minor - a.posted_debits_minor - a.pending_debits_minor as available_minor, a.pending_debits_minor as held_minor
+     ), written as (
+       insert into ledger_transfers (id, kind, pending_id, debit_account_id, credit_account_id, amount_minor, reference_type, reference_id, customer_account_id, available_after_minor, created_at)
+       select $2, '${kind}', held.id, held.debit_account_id, held.credit_account_id, held.amount_minor, held.reference_type, held.reference_id, held.customer_account_id, moved.available_minor, $3
+       from held, moved
+     )
+     select available_minor, held_minor from moved`,
+  )
+const postStatement = endHold('post')
+const voidStatement = endHold('void')
+
+const end = async (tx: Tx, which: typeof postStatement, holdId: Uuid, at: Date): Promise<Moved> => {
+  const transferId = newId()
+  const [row] = await tx.query<BalanceRow>(which, [holdId, transferId, at])
+  if (!row) throw new Error('there is no such hold')
+  return { transferId, balance: balanceOf(row) }
+}
+
+/** The held money has left. A hold ends once: the database refuses a second end. */
+export const postHold = (tx: Tx, holdId: Uuid, at: Date): Promise<Moved> => end(tx, postStatement, holdId, at)
+
+/** The held money is given back. */
+export const voidHold = (tx: Tx, holdId: Uuid, at: Date): Promise<Moved> => end(tx, voidStatement, holdId, at)
+
+const directTransfer = statement(
+  'ledger.direct',
+  `with moved as (
+     update ledger_accounts set posted_credits_minor = posted_credits_minor + $2, posted_debits_minor = posted_debits_minor + $3
+     where owner_id = $1 and ${available} + $2 - $3 >= 0
+     returning id, ${available} as available_minor, pending_debits_minor as held_minor
+   ), system as (select id from ledger_accounts where code = $4),
+   written as (
+     insert into ledger_transfers (id, kind, debit_account_id, credit_account_id, amount_minor, reference_type, reference_id, customer_account_id, available_after_minor, memo, created_at)
+     select $5, 'direct', case when $2 > 0 then system.id else moved.id end, case when $2 > 0 then moved.id else system.id end,
+       greatest($2::bigint, $3::bigint), $6, $7, moved.id, moved.available_minor, $8, $9 from moved, system
+   )
+   select available_minor, held_minor from moved`,
+)
+
+/** Credits (above 0) or debits (below 0) a customer against a system account, at once. Throws `insufficient_funds`. */
+export const transfer = async (
+  tx: Tx,
+  move: { ownerId: Uuid; amountMinor: Minor; against: SystemAccount; reference: Reference; memo?: string; at: Date },
+): Promise<Moved> => {
+  if (move.amountMinor === 0n) throw new RangeError('a transfer moves something')
+  const transferId = newId()
+  const credit = move.amountMinor > 0n ? move.amountMinor : 0n
+  const debit = move.amountMinor < 0n ? -move.amountMinor : 0n
+  const { reference, memo, at } = move
+  const [row] = await tx.query<BalanceRow>(directTransfer, [move.ownerId, credit, debit, move.against, transferId, reference.type, reference.id, memo ?? null, at])
+  if (!row) throw new Refusal('insufficient_funds')
+  return { transferId, balance: balanceOf(row) }
+}

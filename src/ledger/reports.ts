@@ -1,0 +1,91 @@
+import { statement, type Db } from '../db/client.ts'
+import type { Uuid } from '../lib/ids.ts'
+import type { Minor } from '../lib/money.ts'
+
+export type HistoryType = 'topup' | 'payment_hold' | 'payment' | 'payment_release' | 'adjustment'
+/** `amountMinor`: how this entry changed what is available; so a history sums to the balance, and posting a hold changes nothing. */
+export type HistoryEntry = {
+  id: Uuid
+  type: HistoryType
+  amountMinor: Minor
+  availableAfterMinor: Minor
+  referenceType: string
+  referenceId: Uuid
+  createdAt: Date
+}
+
+type HistoryRow = {
+  id: Uuid
+  type: HistoryType
+  amount_minor: Minor
+  available_after_minor: Minor
+  reference_type: string
+  reference_id: Uuid
+  created_at: Date
+}
+
+const history = statement(
+  'ledger.history',
+  `select t.id,
+     case t.kind when 'pending' then 'payment_hold' when 'post' then 'payment' when 'void' then 'payment_release'
+       else case t.reference_type when 'topup' then 'topup' when 'payment' then 'payment_release' else 'adjustment' end end as type,
+     case t.kind when 'pending' then -t.amount_minor when 'post' then 0 when 'void' then t.amount_minor
+       else case when t.credit_account_id = t.customer_account_id then t.amount_minor else -t.amount_minor end end as amount_minor,
+     t.available_after_minor, t.reference_type, t.reference_id, t.created_at
+   from ledger_transfers t
+   where t.customer_account_id = (select id from ledger_accounts where owner_id = $1) and ($2::uuid is null or t.id < $2)
+   order by t.id desc limit $3`,
+)
+
+export const listHistory = async (db: Db, ownerId: Uuid, page: { before: Uuid | null; take: number }): Promise<HistoryEntry[]> => {
+  const rows = await db.query<HistoryRow>(history, [ownerId, page.before, page.take])
+  return rows.map((row) => ({
+    id: row.id,
+    type: row.type,
+    amountMinor: BigInt(row.amount_minor),
+    availableAfterMinor: row.available_after_minor,
+    referenceType: row.reference_type,
+    referenceId: row.reference_id,
+    createdAt: row.created_at,
+  }))
+}
+
+export type TrialBalanceLine = { code: string; kind: string; debitsMinor: Minor; creditsMinor: Minor; pendingDebitsMinor: Minor; pendingCreditsMinor: Minor }
+
+/** Every account's debits and credits, summed from the transfers: over all lines they are equal. Customers are one line. */
+export const trialBalance = async (db: Db): Promise<TrialBalanceLine[]> => {
+  const rows = await db.query<{ code: string; kind: string; debits: string; credits: string; pending_debits: string; pending_credits: string }>(`
+    with sides as (
+      select debit_account_id as account_id, 'debit' as side, kind, amount_minor, id from ledger_transfers
+      union all select credit_account_id, 'credit', kind, amount_minor, id from ledger_transfers
+    ), ended as (select pending_id from ledger_transfers where pending_id is not null)
+    select case a.kind when 'customer' then 'customers' else a.code end as code, a.kind,
+      coalesce(sum(s.amount_minor) filter (where s.side = 'debit' and s.kind in ('direct', 'post')), 0)::text as debits,
+      coalesce(sum(s.amount_minor) filter (where s.side = 'credit' and s.kind in ('direct', 'post')), 0)::text as credits,
+      coalesce(sum(s.amount_minor) filter (where s.side = 'debit' and s.kind = 'pending' and s.id not in (select pending_id from ended)), 0)::text as pending_debits,
+      coalesce(sum(s.amount_minor) filter (where s.side = 'credit' and s.kind = 'pending' and s.id not in (select pending_id from ended)), 0)::text as pending_credits
+    from ledger_accounts a left join sides s on s.account_id = a.id group by 1, 2 order by 2, 1`)
+  return rows.map((row) => ({
+    code: row.code,
+    kind: row.kind,
+    debitsMinor: BigInt(row.debits),
+    creditsMinor: BigInt(row.credits),
+    pendingDebitsMinor: BigInt(row.pending_debits),
+    pendingCreditsMinor: BigInt(row.pending_credits),
+  }))
+}
+
+/** Customer accounts whose stored totals are not the sum of their transfers; empty on a sound ledger (invariant I2). */
+export const findDrift = (db: Db): Promise<{ code: string }[]> =>
+  db.query(`
+    with ended as (select pending_id from ledger_transfers where pending_id is not null),
+    summed as (
+      select a.id,
+        coalesce(sum(t.amount_minor) filter (where t.kind in ('direct', 'post') and t.debit_account_id = a.id), 0) as debits,
+        coalesce(sum(t.amount_minor) filter (where t.kind in ('direct', 'post') and t.credit_account_id = a.id), 0) as credits,
+        coalesce(sum(t.amount_minor) filter (where t.kind = 'pending' and t.debit_account_id = a.id and not exists (select from ended e where e.pending_id = t.id)), 0) as pending
+      from ledger_accounts a left join ledger_transfers t on t.customer_account_id = a.id
+      where a.kind = 'customer' group by a.id
+    )
+    select a.code from ledger_accounts a join summed s on s.id = a.id
+    where a.posted_debits_minor <> s.debits or a.posted_credits_minor <> s.credits or a.pending_debits_minor <> s.pending`)

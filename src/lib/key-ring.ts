@@ -1,0 +1,19 @@
+/** Named 256-bit keys; the first one is used for what is new, all of them for what is there. */
+export type Key = { id: string; bytes: Buffer }
+export type KeyRing = { current: Key; all: ReadonlyMap<string, Key> }
+
+/** `id:base64,id:base64`: throws a sentence when an entry is not 32 bytes under a short name. */
+export const parseKeyRing = (text: string): KeyRing => {
+  const keys = text.split(',').map((entry): Key => {
+    const [id = '', encoded = ''] = entry.trim().split(/:(.*)/s)
+    const bytes = Buffer.from(encoded, 'base64')
+    if (!/^[A-Za-z0-9_-]{1,32}$/.test(id)) throw new RangeError('each entry is id:base64, with a short id of letters, digits, - and _')
+    if (bytes.length !== 32) throw new RangeError(`the key "${id}" must be 32 bytes in base64`)
+    return { id, bytes }
+  })
+  const [current] = keys
+  const all = new Map(keys.map((key) => [key.id, key]))
+  if (!current) throw new RangeError('there must be at least one key')
+  if (all.size !== keys.length) throw new RangeError('two entries have the same id')
+  return { current, all }
+}

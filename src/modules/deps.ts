@@ -1,0 +1,25 @@
+import type { Logger } from 'pino'
+import type { Derivations, Vault } from '../auth/vault.ts'
+import type { Config } from '../config.ts'
+import type { Database } from '../db/client.ts'
+import type { AppendEvents } from '../events/append.ts'
+import type { Feed } from '../events/feed.ts'
+import type { Cursors } from '../http/pagination.ts'
+import type { Jobs } from '../jobs/jobs.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { Rails } from '../rails/rail.ts'
+
+/** What a feature is built from; `app.ts` makes it once. */
+export type Deps = {
+  config: Config
+  db: Database
+  clock: Clock
+  logger: Logger
+  vault: Vault
+  derivations: Derivations
+  cursors: Cursors
+  appendEvents: AppendEvents
+  feed: Feed
+  jobs: Jobs
+  rails: Rails
+}

@@ -1,0 +1,12 @@
+import type { Handlers, Sweep } from '../jobs/jobs.ts'
+import type { Deps } from './deps.ts'
+
+/** Which feature works off which queue. */
+export const createHandlers = (_deps: Deps): Handlers => ({
+  'payments.dispatch': async () => undefined,
+  'topups.dispatch': async () => undefined,
+  'callbacks.process': async () => undefined,
+})
+
+/** What is looked for again and again, by every feature that has something to look for. */
+export const createSweeps = (_deps: Deps): Sweep[] => []

@@ -1,0 +1,12 @@
+import type { App } from '../http/app-type.ts'
+import { registerAccounts } from './accounts/routes.ts'
+import type { Deps } from './deps.ts'
+import { registerSignIn } from './sign-in/routes.ts'
+import { registerWorkspaces } from './workspaces/routes.ts'
+
+/** Every feature's routes, in the order of the contract. */
+export const registerModules = (app: App, deps: Deps): void => {
+  registerAccounts(app, deps)
+  registerSignIn(app, deps)
+  registerWorkspaces(app, deps)
+}

@@ -1,0 +1,37 @@
+import { z } from 'zod'
+import { WalletAddress } from '../../auth/wallet.ts'
+import { TimeOut } from '../../http/wire.ts'
+import { Account } from '../accounts/schema.ts'
+
+export const CreateNonce = z
+  .strictObject({ address: WalletAddress, chain_id: z.number().int().positive() })
+  .partial()
+  .nullish()
+  .transform((body) => body ?? {})
+
+export const Nonce = z
+  .object({
+    nonce: z.string(),
+    domain: z.string(),
+    uri: z.string(),
+    statement: z.string(),
+    chain_ids: z.array(z.number()),
+    issued_at: TimeOut,
+    expires_at: TimeOut,
+    message: z.string().optional().meta({ description: 'Ready to sign, when an address was given.' }),
+  })
+  .meta({ id: 'WalletNonce' })
+
+export const VerifyWallet = z.strictObject({ message: z.string().min(1).max(4000), signature: z.string().min(1).max(20_000) })
+
+export const SignedIn = z
+  .object({
+    outcome: z.enum(['signed_in', 'account_created', 'linked', 'already_linked']),
+    account: Account,
+    session: z.object({ expires_at: TimeOut }).nullable(),
+  })
+  .meta({ id: 'SignedIn' })
+
+export const DashboardToken = z
+  .object({ token: z.string(), token_type: z.literal('Bearer'), expires_in: z.number().int() })
+  .meta({ id: 'DashboardToken' })

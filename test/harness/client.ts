@@ -1,0 +1,51 @@
+/** What a request answered: the body parsed when it is JSON. Tests look into it freely, so it is loosely typed on purpose. */
+// biome-ignore lint/suspicious/noExplicitAny: a test reads whatever the service answered
+export type Json = any
+export type Answer = { status: number; body: Json; headers: Headers; text: string }
+
+export type Credentials = { bearer?: string; cookie?: string }
+export type CallOptions = Credentials & { body?: unknown; raw?: string; headers?: Record<string, string>; key?: string }
+
+export type Client = {
+  url: string
+  call: (method: string, path: string, options?: CallOptions) => Promise<Answer>
+  get: (path: string, options?: CallOptions) => Promise<Answer>
+  post: (path: string, body?: unknown, options?: CallOptions) => Promise<Answer>
+  patch: (path: string, body: unknown, options?: CallOptions) => Promise<Answer>
+  put: (path: string, body: unknown, options?: CallOptions) => Promise<Answer>
+  delete: (path: string, options?: CallOptions) => Promise<Answer>
+  /** The same client with a credential that every call carries. */
+  as: (credentials: Credentials) => Client
+}
+
+export const createClient = (url: string, defaults: Credentials = {}): Client => {
+  const call: Client['call'] = async (method, path, options = {}) => {
+    const { bearer, cookie } = { ...defaults, ...options }
+    const text = options.raw ?? (options.body === undefined ? undefined : JSON.stringify(options.body))
+    const response = await fetch(url + path, {
+      method,
+      redirect: 'manual',
+      headers: {
+        ...(text !== undefined && { 'content-type': 'application/json' }),
+        ...(bearer !== undefined && { authorization: `Bearer ${bearer}` }),
+        ...(cookie !== undefined && { cookie: `service_session=${cookie}` }),
+        ...(options.key !== undefined && { 'idempotency-key': options.key }),
+        ...options.headers,
+      },
+      ...(text !== undefined && { body: text }),
+    })
+    const answer = await response.text()
+    const json = response.headers.get('content-type')?.includes('json') && answer !== ''
+    return { status: response.status, body: json ? JSON.parse(answer) : undefined, headers: response.headers, text: answer }
+  }
+  return {
+    url,
+    call,
+    get: (path, options) => call('GET', path, options),
+    post: (path, body, options) => call('POST', path, { ...options, ...(body !== undefined && { body }) }),
+    patch: (path, body, options) => call('PATCH', path, { ...options, body }),
+    put: (path, body, options) => call('PUT', path, { ...options, body }),
+    delete: (path, options) => call('DELETE', path, options),
+    as: (credentials) => createClient(url, { ...defaults, ...credentials }),
+  }
+}

@@ -1,0 +1,25 @@
+import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
+import type { Client } from './client.ts'
+
+/** Somebody with a wallet, signed in by it: the session's cookie is the credential of `api`. */
+export type Person = { wallet: PrivateKeyAccount; accountId: string; cookie: string; api: Client }
+
+export const newWallet = (): PrivateKeyAccount => privateKeyToAccount(generatePrivateKey())
+
+export const sessionCookieOf = (headers: Headers): string => {
+  const header = headers.getSetCookie().find((cookie) => cookie.startsWith('service_session='))
+  return header?.slice('service_session='.length).split(';')[0] ?? ''
+}
+
+/** The sign-in's message for a wallet, ready to be signed. */
+export const walletMessage = async (client: Client, wallet: PrivateKeyAccount): Promise<string> =>
+  (await client.post('/v1/auth/wallet/nonce', { address: wallet.address })).body.message
+
+export const signIn = async (client: Client, wallet = newWallet()): Promise<Person> => {
+  const message = await walletMessage(client, wallet)
+  const signature = await wallet.signMessage({ message })
+  const answer = await client.post('/v1/auth/wallet/verify', { message, signature })
+  if (answer.status !== 200) throw new Error(`sign-in failed: ${answer.status} ${answer.text}`)
+  const cookie = sessionCookieOf(answer.headers)
+  return { wallet, accountId: answer.body.account.id, cookie, api: client.as({ cookie }) }
+}

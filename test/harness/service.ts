@@ -1,0 +1,96 @@
+import { randomBytes } from 'node:crypto'
+import type { AddressInfo } from 'node:net'
+import { pino } from 'pino'
+import { createService, type Service } from '../../src/app.ts'
+import { loadConfig } from '../../src/config.ts'
+import { createManualScheduler, type ManualScheduler } from '../../src/sandbox/scheduler.ts'
+import { createRailSandbox, type RailSandbox } from '../../src/sandbox/rail-sandbox.ts'
+import { sandboxRails } from '../../src/rails.ts'
+import { type Client, createClient } from './client.ts'
+import { createTestClock, type TestClock } from './clock.ts'
+import { createTestDatabase, type TestDatabase } from './postgres.ts'
+
+export type TestService = Service & {
+  api: Client
+  /** The private listener. */
+  operatorUrl: string
+  clock: TestClock
+  sandbox: RailSandbox
+  database: TestDatabase
+  /** Every line that was logged, as it was written. */
+  log: string[]
+  /** Works off jobs and lets the provider deliver, in turn, until nothing is left to do. */
+  settle: () => Promise<void>
+  close: () => Promise<void>
+}
+
+const keys = () => `test:${randomBytes(32).toString('base64')}`
+const sharedKeys = { ENCRYPTION_KEYS: keys(), TOKEN_SECRETS: keys() }
+
+export type TestOptions = {
+  env?: Record<string, string>
+  /** A second process on the same database: everything but the database is its own. */
+  database?: TestDatabase
+  clock?: TestClock
+}
+
+const listen = async (app: Service['http']): Promise<number> => {
+  await app.listen({ host: '127.0.0.1', port: 0 })
+  return (app.server.address() as AddressInfo).port
+}
+
+const freePort = async (): Promise<number> => {
+  const { createServer } = await import('node:net')
+  return new Promise((resolve, reject) => {
+    const server = createServer().once('error', reject)
+    server.listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as AddressInfo
+      server.close(() => resolve(port))
+    })
+  })
+}
+
+/** The whole service on a database of its own, with the provider's emulator beside it, under a clock that the test moves. */
+export const startService = async (options: TestOptions = {}): Promise<TestService> => {
+  const database = options.database ?? (await createTestDatabase())
+  const clock = options.clock ?? createTestClock()
+  const scheduler: ManualScheduler = createManualScheduler()
+  const sandbox = createRailSandbox({ scheduler, clock, delayMs: 0 })
+  const sandboxUrl = `http://127.0.0.1:${await listen(sandbox.app as unknown as Service['http'])}`
+  const port = await freePort()
+  const operatorPort = await freePort()
+  const config = loadConfig({
+    NODE_ENV: 'test',
+    PORT: String(port),
+    OPERATOR_PORT: String(operatorPort),
+    JOBS: 'off',
+    LOG_LEVEL: 'info',
+    DATABASE_POOL_SIZE: '8',
+    ...sharedKeys,
+    ...options.env,
+  })
+  const log: string[] = []
+  const logger = pino({ level: config.LOG_LEVEL }, { write: (line: string) => void log.push(line) })
+  const service = await createService({ config, databaseUrl: database.url, clock, logger, rails: sandboxRails(config, sandbox, sandboxUrl) })
+  await service.start()
+  await service.http.listen({ host: '127.0.0.1', port })
+  await service.operator.listen({ host: '127.0.0.1', port: operatorPort })
+  return {
+    ...service,
+    api: createClient(`http://localhost:${port}`),
+    operatorUrl: `http://127.0.0.1:${operatorPort}`,
+    clock,
+    sandbox,
+    database,
+    log,
+    settle: async () => {
+      for (let busy = true; busy; ) busy = (await service.deps.jobs.drain()) > 0 || (await scheduler.runDue()) > 0
+      await service.deps.feed.settle()
+    },
+    close: async () => {
+      await service.stop()
+      await sandbox.app.close()
+      if (!options.database) await database.drop()
+    },
+  }
+}
