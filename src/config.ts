@@ -37,6 +37,12 @@ const rpcUrls = list.transform((entries, context): ReadonlyMap<number, string> =
   }
   return urls
 })
+/** `0012=57,0007=11`: our code and the bank's own; not set, codes are passed on as they are. */
+const bankCodes = list.transform((entries, context): Readonly<Record<string, string>> | 'as_given' => {
+  const pairs = entries.map((entry) => entry.split('='))
+  if (pairs.some((pair) => pair.length !== 2 || !pair[0] || !pair[1])) context.addIssue({ code: 'custom', message: 'each entry is our code = the bank\'s code' })
+  return Object.fromEntries(pairs as [string, string][])
+})
 const currency = z.string().regex(/^[A-Z]{3}$/, 'must be a three-letter ISO 4217 code')
 
 const environment = z.object({
@@ -83,11 +89,16 @@ const environment = z.object({
   B2B_MIN_MINOR: z.string().regex(/^\d{1,18}$/).transform(BigInt).default(1_000n),
   B2B_MAX_MINOR: z.string().regex(/^\d{1,18}$/).transform(BigInt).default(25_000_000n),
   PESALINK_URL: z.url().optional(),
-  PESALINK_TOKEN: z.string().optional(),
+  PESALINK_API_KEY: z.string().optional(),
+  PESALINK_MERCHANT_CODE: z.string().optional(),
+  PESALINK_CONSUMER_SECRET: z.string().optional(),
+  PESALINK_PRIVATE_KEY: z.string().optional(),
   PESALINK_ACCOUNT_NUMBER: z.string().optional(),
   PESALINK_ACCOUNT_NAME: z.string().optional(),
-  PESALINK_PRIVATE_KEY: z.string().optional(),
-  PESALINK_BANK_CODES: list.optional(),
+  PESALINK_COUNTRY_CODE: z.string().regex(/^[A-Z]{2}$/).default('KE'),
+  PESALINK_BANK_CODES: bankCodes.default('as_given'),
+  PESALINK_FAILURE_CODES: list.default([]),
+  PESALINK_CALLBACK_FIELD: z.string().optional(),
   PESALINK_TIMEOUT_MS: whole(100, 120_000).default(30_000),
   ADMIN_ACCOUNTS: list.default([]),
   REDIS_URL: z.url({ protocol: /^rediss?$/ }).optional(),
@@ -125,7 +136,16 @@ const darajaNeeds = [
   'DARAJA_CERTIFICATE',
   'OPERATOR_URL',
 ] as const
-const pesalinkNeeds = ['PESALINK_URL', 'PESALINK_TOKEN', 'PESALINK_ACCOUNT_NUMBER', 'PESALINK_ACCOUNT_NAME', 'PESALINK_PRIVATE_KEY'] as const
+const pesalinkNeeds = [
+  'PESALINK_URL',
+  'PESALINK_API_KEY',
+  'PESALINK_MERCHANT_CODE',
+  'PESALINK_CONSUMER_SECRET',
+  'PESALINK_PRIVATE_KEY',
+  'PESALINK_ACCOUNT_NUMBER',
+  'PESALINK_ACCOUNT_NAME',
+  'OPERATOR_URL',
+] as const
 const loopback = new Set(['localhost', '127.0.0.1', '[::1]'])
 
 export const isLoopbackUrl = (url: string): boolean => {

@@ -32,11 +32,5 @@ export const registerOpenapi = async (app: App, publicUrl: string): Promise<void
 /** After every route has been registered. */
 export const registerReference = async (app: App): Promise<void> => {
   app.get('/openapi.json', { config: { internal: true }, schema: { hide: true } }, async (_request, reply) => reply.send(app.swagger()))
-  await app.register(async (scope) => {
-    scope.addHook('onRoute', (route) => {
-      route.config = { ...route.config, internal: true }
-      route.schema = { ...route.schema, hide: true }
-    })
-    await scope.register(reference, { routePrefix: '/docs', configuration: { url: '/openapi.json', telemetry: false, withDefaultFonts: false } as never })
-  })
+  await app.register(reference, { routePrefix: '/docs', configuration: { url: '/openapi.json', telemetry: false, withDefaultFonts: false } as never })
 }

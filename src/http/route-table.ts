@@ -35,11 +35,21 @@ const commonRefusals = (route: RouteOptions) => {
   )
 }
 
+/** Routes of plugins that serve pages can't carry our declarations; what they serve is named here by its prefix. */
+const pagePrefixes = ['/docs']
+
+const isInternal = (route: RouteOptions): boolean => {
+  if (!pagePrefixes.some((prefix) => route.url === prefix || route.url.startsWith(`${prefix}/`))) return route.config?.internal ?? false
+  route.config = { ...route.config, internal: true }
+  route.schema = { ...route.schema, hide: true } as RouteOptions['schema']
+  return true
+}
+
 /** Refuses to start with a route that a reader of the API's table would have to wonder about. */
 export const registerRouteGuard = (app: App): RouteEntry[] => {
   const table: RouteEntry[] = []
   app.addHook('onRoute', (route) => {
-    if (route.config?.internal || route.method === 'HEAD' || route.method === 'OPTIONS') return
+    if (isInternal(route) || route.method === 'HEAD' || route.method === 'OPTIONS') return
     check(route)
     const { config } = route
     const method = String(route.method)

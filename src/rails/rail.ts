@@ -103,5 +103,5 @@ export type CollectionRail = {
   readDelivery: (kind: DeliveryKind, body: unknown) => Delivery
 }
 
-/** Every rail of a deployment, by name: what the modules are given. */
-export type Rails = { payout: Readonly<Record<RailName, PayoutRail>>; collection: CollectionRail }
+/** Every rail of a deployment, by name: what the modules are given. A rail that is not configured is missing. */
+export type Rails = { payout: Readonly<Partial<Record<RailName, PayoutRail>>>; collection: CollectionRail | null }

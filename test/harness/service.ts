@@ -2,10 +2,10 @@ import { randomBytes } from 'node:crypto'
 import type { AddressInfo } from 'node:net'
 import { pino } from 'pino'
 import { createService, type Service } from '../../src/app.ts'
+import { sandboxRails } from '../../src/app-rails.ts'
 import { loadConfig } from '../../src/config.ts'
 import { createManualScheduler, type ManualScheduler } from '../../src/sandbox/scheduler.ts'
 import { createRailSandbox, type RailSandbox } from '../../src/sandbox/rail-sandbox.ts'
-import { sandboxRails } from '../../src/rails.ts'
 import { type Client, createClient } from './client.ts'
 import { createTestClock, type TestClock } from './clock.ts'
 import { createTestDatabase, type TestDatabase } from './postgres.ts'
@@ -16,6 +16,8 @@ export type TestService = Service & {
   operatorUrl: string
   clock: TestClock
   sandbox: RailSandbox
+  /** The provider's time: for what is late on purpose. */
+  scheduler: ManualScheduler
   database: TestDatabase
   /** Every line that was logged, as it was written. */
   log: string[]
@@ -32,11 +34,6 @@ export type TestOptions = {
   /** A second process on the same database: everything but the database is its own. */
   database?: TestDatabase
   clock?: TestClock
-}
-
-const listen = async (app: Service['http']): Promise<number> => {
-  await app.listen({ host: '127.0.0.1', port: 0 })
-  return (app.server.address() as AddressInfo).port
 }
 
 const freePort = async (): Promise<number> => {
@@ -56,7 +53,7 @@ export const startService = async (options: TestOptions = {}): Promise<TestServi
   const clock = options.clock ?? createTestClock()
   const scheduler: ManualScheduler = createManualScheduler()
   const sandbox = createRailSandbox({ scheduler, clock, delayMs: 0 })
-  const sandboxUrl = `http://127.0.0.1:${await listen(sandbox.app as unknown as Service['http'])}`
+  const sandboxUrl = await sandbox.listen()
   const port = await freePort()
   const operatorPort = await freePort()
   const config = loadConfig({
@@ -71,7 +68,7 @@ export const startService = async (options: TestOptions = {}): Promise<TestServi
   })
   const log: string[] = []
   const logger = pino({ level: config.LOG_LEVEL }, { write: (line: string) => void log.push(line) })
-  const service = await createService({ config, databaseUrl: database.url, clock, logger, rails: sandboxRails(config, sandbox, sandboxUrl) })
+  const service = await createService({ config, databaseUrl: database.url, clock, logger, rails: sandboxRails(config, clock, sandbox, sandboxUrl) })
   await service.start()
   await service.http.listen({ host: '127.0.0.1', port })
   await service.operator.listen({ host: '127.0.0.1', port: operatorPort })
@@ -81,15 +78,19 @@ export const startService = async (options: TestOptions = {}): Promise<TestServi
     operatorUrl: `http://127.0.0.1:${operatorPort}`,
     clock,
     sandbox,
+    scheduler,
     database,
     log,
     settle: async () => {
-      for (let busy = true; busy; ) busy = (await service.deps.jobs.drain()) > 0 || (await scheduler.runDue()) > 0
+      for (let busy = true; busy; ) {
+        busy = (await service.deps.jobs.drain()) > 0 || scheduler.pending() > 0
+        await scheduler.runAll()
+      }
       await service.deps.feed.settle()
     },
     close: async () => {
       await service.stop()
-      await sandbox.app.close()
+      await sandbox.close()
       if (!options.database) await database.drop()
     },
   }

@@ -1,0 +1,59 @@
+import type { Config } from './config.ts'
+import type { Clock } from './lib/clock.ts'
+import { createDaraja } from './rails/daraja/daraja.ts'
+import type { DarajaOptions } from './rails/daraja/options.ts'
+import type { PesalinkOptions } from './rails/pesalink/options.ts'
+import { createPesalink } from './rails/pesalink/pesalink.ts'
+import type { Rails } from './rails/rail.ts'
+
+// With app.ts the only place that names concrete rails.
+
+/** A PEM in one environment variable: its line breaks may be written as \n. */
+const pem = (text: string | undefined): string => (text ?? '').replaceAll('\\n', '\n')
+
+const darajaOptions = (config: Config): DarajaOptions => ({
+  baseUrl: config.DARAJA_URL ?? '',
+  consumerKey: config.DARAJA_CONSUMER_KEY ?? '',
+  consumerSecret: config.DARAJA_CONSUMER_SECRET ?? '',
+  shortcode: config.DARAJA_SHORTCODE ?? '',
+  passkey: config.DARAJA_PASSKEY ?? '',
+  transactionType: config.DARAJA_TRANSACTION_TYPE,
+  ...(config.DARAJA_B2C_SHORTCODE !== undefined && { b2cShortcode: config.DARAJA_B2C_SHORTCODE }),
+  initiatorName: config.DARAJA_INITIATOR_NAME ?? '',
+  initiatorPassword: config.DARAJA_INITIATOR_PASSWORD ?? '',
+  certificatePem: pem(config.DARAJA_CERTIFICATE),
+  tillIdentifierType: config.DARAJA_TILL_IDENTIFIER_TYPE,
+  timeoutMs: config.DARAJA_TIMEOUT_MS,
+})
+
+const pesalinkOptions = (config: Config): PesalinkOptions => ({
+  baseUrl: config.PESALINK_URL ?? '',
+  apiKey: config.PESALINK_API_KEY ?? '',
+  merchantCode: config.PESALINK_MERCHANT_CODE ?? '',
+  consumerSecret: config.PESALINK_CONSUMER_SECRET ?? '',
+  privateKeyPem: pem(config.PESALINK_PRIVATE_KEY),
+  source: { countryCode: config.PESALINK_COUNTRY_CODE, name: config.PESALINK_ACCOUNT_NAME ?? '', accountNumber: config.PESALINK_ACCOUNT_NUMBER ?? '' },
+  bankCodes: config.PESALINK_BANK_CODES,
+  failureCodes: config.PESALINK_FAILURE_CODES,
+  callbackField: config.PESALINK_CALLBACK_FIELD ?? null,
+  timeoutMs: config.PESALINK_TIMEOUT_MS,
+})
+
+/** The adapters for one set of provider options: real ones, or the emulator's. The adapters can't tell which. */
+const railsOf = (config: Config, clock: Clock, daraja: DarajaOptions | null, pesalink: PesalinkOptions | null): Rails => {
+  const mpesa = daraja && createDaraja({ ...daraja, b2bMinMinor: config.B2B_MIN_MINOR, b2bMaxMinor: config.B2B_MAX_MINOR }, { clock })
+  const bank = pesalink && createPesalink(pesalink, { clock })
+  return {
+    payout: { ...(mpesa && { MPESA_B2C: mpesa.payout, MPESA_B2B: mpesa.payout }), ...(bank && { PESALINK: bank }) },
+    collection: mpesa ? mpesa.collection : null,
+  }
+}
+
+export const realRails = (config: Config, clock: Clock): Rails =>
+  railsOf(config, clock, config.RAILS?.includes('daraja') ? darajaOptions(config) : null, config.RAILS?.includes('pesalink') ? pesalinkOptions(config) : null)
+
+/** What the emulator in `sandbox/` gives out to be reached by. */
+export type SandboxOptions = { darajaOptions: (baseUrl: string) => DarajaOptions; pesalinkOptions: (baseUrl: string) => PesalinkOptions }
+
+export const sandboxRails = (config: Config, clock: Clock, sandbox: SandboxOptions, baseUrl: string): Rails =>
+  railsOf(config, clock, sandbox.darajaOptions(baseUrl), sandbox.pesalinkOptions(baseUrl))
