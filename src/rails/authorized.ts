@@ -10,7 +10,7 @@ const notSent = (code: string, message: string): Exchange => ({ kind: 'not_sent'
  * a fresh one; a second refusal proves that nothing was sent.
  */
 export const authorizedExchange = async (deps: Deps, request: ExchangeRequest): Promise<Exchange> => {
-  for (const last of [false, true]) {
+  for (let attempt = 1; attempt <= 2; attempt += 1) {
     const token = await deps.tokens.get()
     if (token.kind === 'none') return notSent(token.code, token.message)
     const answer = await exchange(deps.fetch, {
@@ -19,7 +19,6 @@ export const authorizedExchange = async (deps: Deps, request: ExchangeRequest): 
     })
     if (answer.kind !== 'answer' || !deps.refusesToken(answer)) return answer
     deps.tokens.reject(token.value)
-    if (last) break
   }
   return notSent('token_refused', 'The provider refused our access token.')
 }

@@ -8,7 +8,7 @@ export type Answer = { status: number; body: unknown; lost?: boolean }
 export type Fault = { takesEffect: boolean } & (
   | { kind: 'reset' }
   | { kind: 'hang' }
-  | { kind: 'answer'; status: number; body: unknown; contentType?: string }
+  | { kind: 'answer'; status: number; body: unknown; contentType?: string; location?: string }
 )
 
 export const gatewayError = (status: number, errorCode: string, errorMessage: string): Answer => ({

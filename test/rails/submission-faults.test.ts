@@ -111,6 +111,14 @@ test('a payment whose answer is lost is in the provider’s ledger exactly once'
   expect(rails.movementsTo('254733000009')).toHaveLength(1)
 })
 
+test('a redirect is not followed: it would send the payment a second time', async () => {
+  const location = '/mpesa/b2c/v3/paymentrequest'
+  rails.sandbox.failNext({ kind: 'answer', takesEffect: false, status: 307, body: {}, location })
+  expect(await rails.daraja().payout.pay(rails.payout({ destination: '254733000012' }))).toMatchObject({ kind: 'lost' })
+  await rails.scheduler.runAll()
+  expect(rails.movementsTo('254733000012')).toEqual([])
+})
+
 describe('a question that goes wrong is unknown', () => {
   test.each<[string, Fault]>([
     ['a reset', { kind: 'reset', takesEffect: false }],
