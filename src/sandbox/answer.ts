@@ -29,6 +29,7 @@ export const sendFault = (reply: FastifyReply, fault: Fault): FastifyReply => {
     case 'hang':
       return reply.hijack()
     case 'answer':
+      if (fault.location !== undefined) reply.header('location', fault.location)
       return reply
         .code(fault.status)
         .type(fault.contentType ?? 'application/json')

@@ -61,6 +61,18 @@ test.each<Row>([
     },
     { kind: 'unknown', code: 'no_amount' },
   ],
+  [
+    'a name that comes twice, first without its value',
+    {
+      Result: {
+        ...seen.b2cSuccess.Result,
+        ResultParameters: {
+          ResultParameter: [{ Key: 'TransactionAmount' }, ...seen.b2cSuccess.Result.ResultParameters.ResultParameter],
+        },
+      },
+    },
+    { kind: 'succeeded', amountMinor: 1_000n },
+  ],
   ['an unregistered receiver', seen.b2cUnregistered, { kind: 'failed', code: '2040' }],
   ['completed', seen.statusResult('Completed'), { kind: 'succeeded', receipt: 'LKXXXX1234', amountMinor: 30_000n }],
   ['declined', seen.statusResult('Declined'), { kind: 'failed', code: 'declined' }],
