@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import { chown, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -134,7 +135,10 @@ const readPassword = async (cluster: string) => {
   return password.trim()
 }
 
-export const isAlive = (pid: number) => {
+export const isAlive = (pid: number) => hasEntry(pid) && !isZombie(pid)
+
+/** What Postgres itself goes by when it finds a lock file. */
+export const hasEntry = (pid: number) => {
   try {
     process.kill(pid, 0)
     return true
@@ -143,13 +147,23 @@ export const isAlive = (pid: number) => {
   }
 }
 
+// An orphan is reaped by init, in its own time; in a container that has none, never.
+const isZombie = (pid: number) => {
+  try {
+    return /\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))
+  } catch {
+    return false
+  }
+}
+
 export const isCode = (error: unknown, ...codes: string[]) =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' && codes.includes(error.code)
 
-/** One line of why: what the program said last, or the system's error. */
+/** One line of why: what the program said, or the system's error. */
 export const reason = (error: unknown) => {
-  const said = error instanceof Error && 'stderr' in error && typeof error.stderr === 'string' ? error.stderr : ''
-  const line =
-    said.split('\n').find((text) => /error:|FATAL:/.test(text)) ?? (error instanceof Error ? error.message : String(error))
-  return (line.split('\n')[0] ?? line).replace(/\.$/, '')
+  const said =
+    error instanceof Error && 'stderr' in error && typeof error.stderr === 'string' ? error.stderr.trim().split('\n') : []
+  const line = said.find((text) => /error:|FATAL:/.test(text)) ?? said.at(-1)
+  const message = line || (error instanceof Error ? error.message : String(error))
+  return (message.split('\n')[0] ?? message).replace(/\.$/, '')
 }

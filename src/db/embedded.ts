@@ -1,7 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { access, constants, mkdir, open, readFile } from 'node:fs/promises'
+import { access, chown, constants, mkdir, open, readFile, stat } from 'node:fs/promises'
 import { createServer } from 'node:net'
-import { join, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
 import type pg from 'pg'
 import { StartupError } from '../lib/startup-error.ts'
 import { type Binaries, findBinaries } from './embedded-binaries.ts'
@@ -22,6 +23,7 @@ export type EmbeddedPostgresOptions = {
 
 const database = 'payments'
 const startTimeoutSeconds = 60
+const attempts = 50
 
 /**
  * A real Postgres, from npm, for this process alone, on 127.0.0.1. It outlives a killed process; the next start takes
@@ -44,7 +46,8 @@ export const startEmbeddedPostgres = async (options: EmbeddedPostgresOptions): P
 
 const ensureWritable = async (folder: string) => {
   try {
-    await mkdir(folder, { recursive: true })
+    const made = await mkdir(folder, { recursive: true })
+    if (made !== undefined && process.getuid?.() === 0) await giveToOwner(folder, made)
     await access(folder, constants.R_OK | constants.W_OK | constants.X_OK)
   } catch (cause) {
     throw new StartupError(
@@ -56,14 +59,19 @@ const ensureWritable = async (folder: string) => {
   }
 }
 
+/** What root makes in somebody's folder is theirs: they must be able to start the service tomorrow. */
+const giveToOwner = async (folder: string, made: string) => {
+  const { uid, gid } = await stat(dirname(made))
+  for (let path = folder; path.length >= made.length; path = dirname(path)) await chown(path, uid, gid)
+}
+
 const replacePrevious = async (cluster: Cluster, folder: string, logger: EmbeddedPostgresOptions['logger']) => {
-  const previous = await runningPostmaster(cluster)
+  const previous = await runningPostmaster(cluster.data)
   if (!previous) return
   const lock = await connectWhenReady(cluster, previous, () => !isAlive(previous.pid), startTimeoutSeconds)
   if (!lock) return
   try {
-    await takeOwnership(lock, folder)
-    logger?.info('stopping the database server that an earlier start left behind')
+    if (await takeOwnership(lock, folder)) logger?.info('stopping the database server that an earlier start left behind')
     await stopPostmaster(previous.pid)
   } finally {
     await lock.end().catch(() => undefined)
@@ -81,19 +89,25 @@ const startServer = async (launch: Launch, configured: number | undefined): Prom
     const child = await spawnServer(launch, port, log)
     const lock = await connectWhenReady(launch.cluster, { pid: child.pid ?? 0, port }, () => hasEnded(child), startTimeoutSeconds)
     if (lock) {
-      await takeOwnership(lock, launch.folder)
-      return { child, lock, port }
+      if (await takeOwnership(lock, launch.folder)) return { child, lock, port }
+      throw new StartupError(startedTwice(launch.folder))
     }
     const said = await readFile(log, 'utf8').catch(() => '')
     const portTaken = said.includes('could not bind')
-    if (portTaken && configured === undefined && attempt < 5) continue
+    // The workers of a server that was killed notice it within moments; until then Postgres protects the data from us.
+    const workersLeft = said.includes('pre-existing shared memory block')
+    if (attempt < attempts && (workersLeft || (portTaken && configured === undefined))) {
+      await wait(100)
+      continue
+    }
     throw new StartupError(portTaken ? `Port ${port} for the embedded database is already in use.` : explain(said, launch.folder))
   }
 }
 
+const startedTwice = (folder: string) => `Another process is starting the database in ${folder}: use one process per DATA_DIR.`
+
 const explain = (log: string, folder: string) => {
-  if (log.includes('postmaster.pid" already exists'))
-    return `Another process is starting the database in ${folder}: use one process per DATA_DIR.`
+  if (/postmaster.pid" already exists|received fast shutdown/.test(log)) return startedTwice(folder)
   const fatal = /FATAL:\s+(.*)/.exec(log)?.[1] ?? 'it ended without a reason'
   return `The embedded database did not start: ${fatal} (more in ${join(folder, 'server.log')}).`
 }
@@ -107,6 +121,7 @@ const spawnServer = async ({ folder, binaries, user, cluster, durable }: Launch,
     )
   })
   try {
+    if (user) await output.chown(user.uid, user.gid)
     // Detached: a Ctrl-C in the terminal is for us, and we close our connections before the server goes.
     const child = spawn(command.file, command.args, {
       ...command.ids,
@@ -187,8 +202,9 @@ const stopper = (child: ChildProcess, lock: pg.Client, logger: EmbeddedPostgresO
     stopped ??= (async () => {
       process.off('exit', atExit)
       child.off('exit', unexpected)
-      await lock.end().catch(() => undefined)
+      // Owned to the last: whoever waits for the folder must not find a server that is about to go.
       await stopPostmaster(pid, () => hasEnded(child))
+      await lock.end().catch(() => undefined)
     })()
     return stopped
   }

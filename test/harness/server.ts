@@ -1,8 +1,10 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { chmod, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startEmbeddedPostgres } from '../../src/db/embedded.ts'
+import { isAlive } from '../../src/db/embedded-cluster.ts'
+import { runningPostmaster, stopPostmaster } from '../../src/db/embedded-postmaster.ts'
 
 export type RunningServer = { kind: 'configured' | 'container' | 'embedded'; adminUrl: string; stop: () => Promise<void> }
 
@@ -22,13 +24,32 @@ export const startTestServer = async (): Promise<RunningServer> => {
 }
 
 const startEmbedded = async (): Promise<RunningServer> => {
-  const folder = await mkdtemp(join(tmpdir(), 'payments-test-'))
+  await removeAbandoned()
+  const folder = await mkdtemp(join(tmpdir(), `payments-test-${process.pid}-`))
+  // As root the server runs as another user, who must get in.
+  await chmod(folder, 0o755)
   const server = await startEmbeddedPostgres({ dataDir: folder, durable: false })
   const stop = async () => {
     await server.stop()
     await rm(folder, { recursive: true, force: true })
   }
   return { kind: 'embedded', adminUrl: server.url, stop }
+}
+
+/** What runs that were killed left behind: a server each, and its folder. */
+const removeAbandoned = async () => {
+  for (const name of await readdir(tmpdir())) {
+    const run = /^payments-test-(\d+)-/.exec(name)?.[1]
+    if (run === undefined || isAlive(Number(run))) continue
+    const folder = join(tmpdir(), name)
+    try {
+      const server = await runningPostmaster(join(folder, 'cluster', 'data'))
+      if (server) await stopPostmaster(server.pid)
+      await rm(folder, { recursive: true, force: true })
+    } catch {
+      // Another user's.
+    }
+  }
 }
 
 const startContainer = async (): Promise<RunningServer> => {
