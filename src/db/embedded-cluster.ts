@@ -59,7 +59,14 @@ const createCluster = async (
   } catch (error) {
     await rm(draft, { recursive: true, force: true })
     if (isCode(error, 'ENOTEMPTY', 'EEXIST') && (await majorVersion(cluster)) !== undefined) return
-    if (error instanceof StartupError) throw error
+    if (reason(error).includes('could not look up')) {
+      throw new StartupError(
+        `PostgreSQL needs a user with a name and user ${process.getuid?.()} has none: start as a named user, or set DATABASE_URL.`,
+        {
+          cause: error,
+        },
+      )
+    }
     throw new StartupError(`The embedded database could not be created in ${folder}: ${reason(error)}.`, { cause: error })
   }
 }

@@ -31,7 +31,8 @@ export const asUser = (user: PostgresUser | undefined, file: string, args: strin
   if (!user) return { file, args, ids: {} }
   const { uid, gid, capability } = user
   if (!capability) return { file, args, ids: { uid, gid } }
-  const caps = [`--inh-caps=+${capability}`, `--ambient-caps=+${capability}`]
+  // no_setuid_fixup: without it access(2), by which Postgres looks for its programs, ignores capabilities.
+  const caps = ['--securebits=+no_setuid_fixup', `--inh-caps=+${capability}`, `--ambient-caps=+${capability}`]
   return { file: 'setpriv', args: [`--reuid=${uid}`, `--regid=${gid}`, '--clear-groups', ...caps, '--', file, ...args], ids: {} }
 }
 
@@ -72,9 +73,11 @@ const reachingCapability = async ({ uid }: PostgresUser, closed: string) => {
     run('setpriv', ['--version']).catch(() => undefined),
   ])
   const held = BigInt(`0x${/^CapPrm:\s*([0-9a-f]+)$/m.exec(status)?.[1] ?? '0'}`)
-  // Reading is enough; containers usually withhold that one and grant the broader one. Numbers: capability.h.
-  if (setpriv && held & (1n << 2n)) return 'dac_read_search'
-  if (setpriv && held & (1n << 1n)) return 'dac_override'
+  const has = (bit: bigint) => ((held >> bit) & 1n) === 1n
+  // Bits of capability.h: 8 is setpcap, which setpriv needs. Reading is enough; containers usually withhold that one and
+  // grant the broader one.
+  if (setpriv && has(8n) && has(2n)) return 'dac_read_search'
+  if (setpriv && has(8n) && has(1n)) return 'dac_override'
   throw new StartupError(
     `PostgreSQL does not run as root, and user ${uid}, which would run it, may not enter ${closed}: move the project to a folder that others may enter, start as another user, or set DATABASE_URL.`,
   )
