@@ -32,7 +32,11 @@ const pesalinkOptions = (config: Config): PesalinkOptions => ({
   merchantCode: config.PESALINK_MERCHANT_CODE ?? '',
   consumerSecret: config.PESALINK_CONSUMER_SECRET ?? '',
   privateKeyPem: pem(config.PESALINK_PRIVATE_KEY),
-  source: { countryCode: config.PESALINK_COUNTRY_CODE, name: config.PESALINK_ACCOUNT_NAME ?? '', accountNumber: config.PESALINK_ACCOUNT_NUMBER ?? '' },
+  source: {
+    countryCode: config.PESALINK_COUNTRY_CODE,
+    name: config.PESALINK_ACCOUNT_NAME ?? '',
+    accountNumber: config.PESALINK_ACCOUNT_NUMBER ?? '',
+  },
   bankCodes: config.PESALINK_BANK_CODES,
   failureCodes: config.PESALINK_FAILURE_CODES,
   callbackField: config.PESALINK_CALLBACK_FIELD ?? null,
@@ -41,7 +45,8 @@ const pesalinkOptions = (config: Config): PesalinkOptions => ({
 
 /** The adapters for one set of provider options: real ones, or the emulator's. The adapters can't tell which. */
 const railsOf = (config: Config, clock: Clock, daraja: DarajaOptions | null, pesalink: PesalinkOptions | null): Rails => {
-  const mpesa = daraja && createDaraja({ ...daraja, b2bMinMinor: config.B2B_MIN_MINOR, b2bMaxMinor: config.B2B_MAX_MINOR }, { clock })
+  const mpesa =
+    daraja && createDaraja({ ...daraja, b2bMinMinor: config.B2B_MIN_MINOR, b2bMaxMinor: config.B2B_MAX_MINOR }, { clock })
   const bank = pesalink && createPesalink(pesalink, { clock })
   return {
     payout: { ...(mpesa && { MPESA_B2C: mpesa.payout, MPESA_B2B: mpesa.payout }), ...(bank && { PESALINK: bank }) },
@@ -50,10 +55,18 @@ const railsOf = (config: Config, clock: Clock, daraja: DarajaOptions | null, pes
 }
 
 export const realRails = (config: Config, clock: Clock): Rails =>
-  railsOf(config, clock, config.RAILS?.includes('daraja') ? darajaOptions(config) : null, config.RAILS?.includes('pesalink') ? pesalinkOptions(config) : null)
+  railsOf(
+    config,
+    clock,
+    config.RAILS?.includes('daraja') ? darajaOptions(config) : null,
+    config.RAILS?.includes('pesalink') ? pesalinkOptions(config) : null,
+  )
 
 /** What the emulator in `sandbox/` gives out to be reached by. */
-export type SandboxOptions = { darajaOptions: (baseUrl: string) => DarajaOptions; pesalinkOptions: (baseUrl: string) => PesalinkOptions }
+export type SandboxOptions = {
+  darajaOptions: (baseUrl: string) => DarajaOptions
+  pesalinkOptions: (baseUrl: string) => PesalinkOptions
+}
 
 export const sandboxRails = (config: Config, clock: Clock, sandbox: SandboxOptions, baseUrl: string): Rails =>
   railsOf(config, clock, sandbox.darajaOptions(baseUrl), sandbox.pesalinkOptions(baseUrl))

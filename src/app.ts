@@ -6,9 +6,9 @@ import { connect } from './db/client.ts'
 import { migrationsCurrent } from './db/migrate.ts'
 import { createAppend } from './events/append.ts'
 import { createFeed } from './events/feed.ts'
+import type { App } from './http/app-type.ts'
 import { registerAuthentication } from './http/authenticate.ts'
 import { registerAuthorization } from './http/authorize.ts'
-import type { App } from './http/app-type.ts'
 import { registerBodyParsing } from './http/body.ts'
 import { registerCsrfGuard } from './http/csrf.ts'
 import { registerErrors } from './http/errors.ts'
@@ -21,13 +21,20 @@ import { registerServiceRoutes } from './http/service-routes.ts'
 import { createJobs } from './jobs/jobs.ts'
 import { openSystemAccounts } from './ledger/ledger.ts'
 import type { Clock } from './lib/clock.ts'
-import { createHandlers, createSweeps } from './modules/jobs.ts'
 import type { Deps } from './modules/deps.ts'
+import { createHandlers, createSweeps } from './modules/jobs.ts'
 import { registerModules } from './modules/routes.ts'
 import { createOperator } from './operator/operator.ts'
 import type { Rails } from './rails/rail.ts'
 
-export type Service = { deps: Deps; http: App; operator: App; routes: readonly RouteEntry[]; start: () => Promise<void>; stop: () => Promise<void> }
+export type Service = {
+  deps: Deps
+  http: App
+  operator: App
+  routes: readonly RouteEntry[]
+  start: () => Promise<void>
+  stop: () => Promise<void>
+}
 
 /** `databaseUrl` is migrated already; the keys of `config` are there (made in development). */
 export type ServiceOptions = { config: Config; databaseUrl: string; clock: Clock; logger: Logger; rails: Rails }

@@ -4,11 +4,7 @@ import { StartupError } from './lib/startup-error.ts'
 
 const flag = z.enum(['true', 'false', '1', '0']).transform((text) => text === 'true' || text === '1')
 const whole = (min: number, max: number) =>
-  z
-    .string()
-    .regex(/^\d+$/, 'must be a whole number')
-    .transform(Number)
-    .pipe(z.number().min(min).max(max))
+  z.string().regex(/^\d+$/, 'must be a whole number').transform(Number).pipe(z.number().min(min).max(max))
 const list = z.string().transform((text) =>
   text
     .split(',')
@@ -17,7 +13,8 @@ const list = z.string().transform((text) =>
 )
 const origin = z.url({ protocol: /^https?$/ }).transform((text, context) => {
   const url = new URL(text)
-  if (url.pathname !== '/' || url.search || url.hash || url.username) context.addIssue({ code: 'custom', message: 'must be an origin: scheme, host and port alone' })
+  if (url.pathname !== '/' || url.search || url.hash || url.username)
+    context.addIssue({ code: 'custom', message: 'must be an origin: scheme, host and port alone' })
   return url.origin
 })
 const keyRing = z.string().transform((text, context): KeyRing => {
@@ -40,7 +37,8 @@ const rpcUrls = list.transform((entries, context): ReadonlyMap<number, string> =
 /** `0012=57,0007=11`: our code and the bank's own; not set, codes are passed on as they are. */
 const bankCodes = list.transform((entries, context): Readonly<Record<string, string>> | 'as_given' => {
   const pairs = entries.map((entry) => entry.split('='))
-  if (pairs.some((pair) => pair.length !== 2 || !pair[0] || !pair[1])) context.addIssue({ code: 'custom', message: 'each entry is our code = the bank\'s code' })
+  if (pairs.some((pair) => pair.length !== 2 || !pair[0] || !pair[1]))
+    context.addIssue({ code: 'custom', message: "each entry is our code = the bank's code" })
   return Object.fromEntries(pairs as [string, string][])
 })
 const currency = z.string().regex(/^[A-Z]{3}$/, 'must be a three-letter ISO 4217 code')
@@ -86,8 +84,16 @@ const environment = z.object({
   DARAJA_TRANSACTION_TYPE: z.enum(['CustomerPayBillOnline', 'CustomerBuyGoodsOnline']).default('CustomerPayBillOnline'),
   DARAJA_TILL_IDENTIFIER_TYPE: z.enum(['2', '4']).default('4'),
   DARAJA_TIMEOUT_MS: whole(100, 120_000).default(30_000),
-  B2B_MIN_MINOR: z.string().regex(/^\d{1,18}$/).transform(BigInt).default(1_000n),
-  B2B_MAX_MINOR: z.string().regex(/^\d{1,18}$/).transform(BigInt).default(25_000_000n),
+  B2B_MIN_MINOR: z
+    .string()
+    .regex(/^\d{1,18}$/)
+    .transform(BigInt)
+    .default(1_000n),
+  B2B_MAX_MINOR: z
+    .string()
+    .regex(/^\d{1,18}$/)
+    .transform(BigInt)
+    .default(25_000_000n),
   PESALINK_URL: z.url().optional(),
   PESALINK_API_KEY: z.string().optional(),
   PESALINK_MERCHANT_CODE: z.string().optional(),
@@ -95,7 +101,10 @@ const environment = z.object({
   PESALINK_PRIVATE_KEY: z.string().optional(),
   PESALINK_ACCOUNT_NUMBER: z.string().optional(),
   PESALINK_ACCOUNT_NAME: z.string().optional(),
-  PESALINK_COUNTRY_CODE: z.string().regex(/^[A-Z]{2}$/).default('KE'),
+  PESALINK_COUNTRY_CODE: z
+    .string()
+    .regex(/^[A-Z]{2}$/)
+    .default('KE'),
   PESALINK_BANK_CODES: bankCodes.default('as_given'),
   PESALINK_FAILURE_CODES: list.default([]),
   PESALINK_CALLBACK_FIELD: z.string().optional(),
@@ -123,7 +132,9 @@ const environment = z.object({
 type Environment = z.output<typeof environment>
 
 /** Every setting, checked and in the unit its name says. Missing keys are null here: `development-keys.ts` makes them. */
-export type Config = Readonly<Environment & { publicUrl: string; operatorUrl: string; rateLimitPerMinute: number; rateLimitPublicPerMinute: number }>
+export type Config = Readonly<
+  Environment & { publicUrl: string; operatorUrl: string; rateLimitPerMinute: number; rateLimitPublicPerMinute: number }
+>
 
 const darajaNeeds = [
   'DARAJA_URL',
@@ -161,10 +172,14 @@ function* missing(env: Environment): Generator<string> {
   if (production && !env.DATABASE_URL) yield 'DATABASE_URL must be set in production'
   if (production && !env.RAILS) yield 'RAILS must be set in production: daraja,pesalink, or sandbox to say that no money moves'
   if (env.RAILS?.includes('sandbox') && env.RAILS.length > 1) yield 'RAILS is either sandbox or real rails, not both'
-  for (const name of env.RAILS?.includes('daraja') ? darajaNeeds : []) if (!env[name]) yield `${name} must be set when RAILS has daraja`
-  for (const name of env.RAILS?.includes('pesalink') ? pesalinkNeeds : []) if (!env[name]) yield `${name} must be set when RAILS has pesalink`
-  if (Boolean(env.GOOGLE_CLIENT_ID) !== Boolean(env.GOOGLE_CLIENT_SECRET)) yield 'GOOGLE_CLIENT_ID and GOOGLE_CLIENT_SECRET go together'
-  if (Boolean(env.GITHUB_CLIENT_ID) !== Boolean(env.GITHUB_CLIENT_SECRET)) yield 'GITHUB_CLIENT_ID and GITHUB_CLIENT_SECRET go together'
+  for (const name of env.RAILS?.includes('daraja') ? darajaNeeds : [])
+    if (!env[name]) yield `${name} must be set when RAILS has daraja`
+  for (const name of env.RAILS?.includes('pesalink') ? pesalinkNeeds : [])
+    if (!env[name]) yield `${name} must be set when RAILS has pesalink`
+  if (Boolean(env.GOOGLE_CLIENT_ID) !== Boolean(env.GOOGLE_CLIENT_SECRET))
+    yield 'GOOGLE_CLIENT_ID and GOOGLE_CLIENT_SECRET go together'
+  if (Boolean(env.GITHUB_CLIENT_ID) !== Boolean(env.GITHUB_CLIENT_SECRET))
+    yield 'GITHUB_CLIENT_ID and GITHUB_CLIENT_SECRET go together'
   if (env.B2B_MIN_MINOR > env.B2B_MAX_MINOR) yield 'B2B_MIN_MINOR must not be above B2B_MAX_MINOR'
 }
 
@@ -173,7 +188,9 @@ export const loadConfig = (variables: Record<string, string | undefined>): Confi
   const given = Object.fromEntries(Object.entries(variables).filter(([, value]) => value !== undefined && value !== ''))
   const parsed = environment.safeParse(given)
   if (!parsed.success) {
-    throw new StartupError(parsed.error.issues.map((issue) => `${issue.path[0]?.toString() ?? 'configuration'}: ${issue.message}`).join('; '))
+    throw new StartupError(
+      parsed.error.issues.map((issue) => `${issue.path[0]?.toString() ?? 'configuration'}: ${issue.message}`).join('; '),
+    )
   }
   const env = parsed.data
   const problems = [...missing(env)]
@@ -182,7 +199,9 @@ export const loadConfig = (variables: Record<string, string | undefined>): Confi
   return {
     ...env,
     publicUrl: env.PUBLIC_URL ?? `http://localhost:${env.PORT}`,
-    operatorUrl: env.OPERATOR_URL ?? `http://${env.OPERATOR_HOST.includes(':') ? `[${env.OPERATOR_HOST}]` : env.OPERATOR_HOST}:${env.OPERATOR_PORT}`,
+    operatorUrl:
+      env.OPERATOR_URL ??
+      `http://${env.OPERATOR_HOST.includes(':') ? `[${env.OPERATOR_HOST}]` : env.OPERATOR_HOST}:${env.OPERATOR_PORT}`,
     rateLimitPerMinute: env.RATE_LIMIT_PER_MINUTE ?? 600 * scale,
     rateLimitPublicPerMinute: env.RATE_LIMIT_PUBLIC_PER_MINUTE ?? 60 * scale,
   }

@@ -28,7 +28,15 @@ export const isPermission = (text: string): text is Permission => (permissions a
 
 /** What comes from being the account, whatever the role in the workspace. */
 const ofAccount: readonly Permission[] = ['account.read', 'account.manage', 'key.manage', 'grant.manage']
-const reads: readonly Permission[] = ['workspace.read', 'beneficiary.read', 'policy.read', 'payment.read', 'approval.read', 'mandate.read', 'topup.read']
+const reads: readonly Permission[] = [
+  'workspace.read',
+  'beneficiary.read',
+  'policy.read',
+  'payment.read',
+  'approval.read',
+  'mandate.read',
+  'topup.read',
+]
 
 const ofRole: Readonly<Record<Role, readonly Permission[]>> = {
   owner: permissions,
@@ -39,7 +47,9 @@ const ofRole: Readonly<Record<Role, readonly Permission[]>> = {
 }
 
 /** Roles whose members may decide approvals. */
-export const decidingRoles: readonly Role[] = (Object.keys(ofRole) as Role[]).filter((role) => ofRole[role].includes('approval.decide'))
+export const decidingRoles: readonly Role[] = (Object.keys(ofRole) as Role[]).filter((role) =>
+  ofRole[role].includes('approval.decide'),
+)
 
 /** Never in a key unless an un-delegated creator names them, and never an OAuth scope. */
 export const undelegable: ReadonlySet<Permission> = new Set([

@@ -11,7 +11,14 @@ export type Principal = {
   readonly accountId: Uuid
   readonly accountStatus: 'active' | 'frozen' | 'closed'
   readonly capabilities: Capabilities
-  readonly workspace: { readonly id: Uuid; readonly owningAccountId: Uuid; readonly frozen: boolean; readonly closed: boolean }
+  readonly workspace: {
+    readonly id: Uuid
+    readonly owningAccountId: Uuid
+    readonly frozen: boolean
+    readonly closed: boolean
+    /** Where its days and months begin. */
+    readonly zone: { readonly timeZone: string; readonly nextTimeZone: string | null; readonly nextFrom: Date | null }
+  }
   /** Null when the account is no member (any more) of the workspace that its credential is bound to. */
   readonly role: Role | null
   readonly memberSuspended: boolean

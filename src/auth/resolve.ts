@@ -1,4 +1,4 @@
-import { statement, type Db } from '../db/client.ts'
+import { type Db, statement } from '../db/client.ts'
 import type { Clock } from '../lib/clock.ts'
 import { daysAfter } from '../lib/clock.ts'
 import { Refusal } from '../lib/errors.ts'
@@ -23,14 +23,25 @@ type IdentityRow = {
   owning_account_id: Uuid
   frozen: boolean
   closed: boolean
+  time_zone: string
+  next_time_zone: string | null
+  next_time_zone_from: Date | null
   role: Role | null
   member_suspended: boolean | null
 }
-type GrantRow = { grant_id: Uuid; lineage: Uuid[]; granted: string[]; grant_frozen: boolean; grant_revoked_at: Date | null; grant_expires_at: Date | null }
+type GrantRow = {
+  grant_id: Uuid
+  lineage: Uuid[]
+  granted: string[]
+  grant_frozen: boolean
+  grant_revoked_at: Date | null
+  grant_expires_at: Date | null
+}
 
 const identityColumns = `
   a.id as account_id, a.status as account_status, a.topups_enabled, a.payments_enabled, a.api_keys_enabled, a.oauth_enabled,
   w.id as workspace_id, w.owning_account_id, w.frozen_at is not null or w.suspended_at is not null as frozen, w.closed_at is not null as closed,
+  w.time_zone, w.next_time_zone, w.next_time_zone_from,
   m.role, m.status = 'suspended' as member_suspended`
 const grantColumns = `
   g.id as grant_id, g.ancestor_ids || g.id as lineage, g.permissions as granted, g.revoked_at as grant_revoked_at, g.expires_at as grant_expires_at,
@@ -61,6 +72,12 @@ const touchApiKey = statement(
 /** How stale "last used" may be: one write a minute and credential, not one a request. */
 const touchAfterMs = 60_000
 
+const zoneOf = (row: IdentityRow) => ({
+  timeZone: row.time_zone,
+  nextTimeZone: row.next_time_zone,
+  nextFrom: row.next_time_zone_from,
+})
+
 export const principalFrom = (
   row: IdentityRow,
   credential: Principal['credential'],
@@ -73,8 +90,19 @@ export const principalFrom = (
   return {
     accountId: row.account_id,
     accountStatus: row.account_status,
-    capabilities: { topups: row.topups_enabled, payments: row.payments_enabled, apiKeys: row.api_keys_enabled, oauth: row.oauth_enabled },
-    workspace: { id: row.workspace_id, owningAccountId: row.owning_account_id, frozen: row.frozen, closed: row.closed },
+    capabilities: {
+      topups: row.topups_enabled,
+      payments: row.payments_enabled,
+      apiKeys: row.api_keys_enabled,
+      oauth: row.oauth_enabled,
+    },
+    workspace: {
+      id: row.workspace_id,
+      owningAccountId: row.owning_account_id,
+      frozen: row.frozen,
+      closed: row.closed,
+      zone: zoneOf(row),
+    },
     role: row.role,
     memberSuspended: suspended,
     permissions: effectivePermissions(suspended ? null : row.role, grant ? grant.granted : null),
@@ -87,7 +115,8 @@ export const principalFrom = (
 
 /** A grant is bound to its workspace: naming another one is refused, naming its own changes nothing. */
 export const refuseForeignWorkspace = (bound: Uuid, named: Uuid | null): void => {
-  if (named !== null && named !== bound) throw new Refusal('forbidden', { message: 'This credential is bound to another workspace.' })
+  if (named !== null && named !== bound)
+    throw new Refusal('forbidden', { message: 'This credential is bound to another workspace.' })
 }
 
 export const earliest = (...times: (Date | null)[]): Date | null =>
@@ -99,7 +128,15 @@ const resolveApiKey =
     const unknown = () => new Refusal('invalid_token', { message: 'The API key is not known.' })
     if (!apiKeyPattern.test(secret)) throw unknown()
     const rows = await deps.db.query<
-      IdentityRow & GrantRow & { id: Uuid; salt: Buffer; hash: Buffer; revoked_at: Date | null; expires_at: Date | null; last_used_at: Date | null }
+      IdentityRow &
+        GrantRow & {
+          id: Uuid
+          salt: Buffer
+          hash: Buffer
+          revoked_at: Date | null
+          expires_at: Date | null
+          last_used_at: Date | null
+        }
     >(byApiKey, [apiKeyLookup(secret)])
     // The same work for an unknown prefix as for a wrong key of a known one.
     const row = rows.find((candidate) => equalBytes(hashApiKey(secret, candidate.salt), candidate.hash))
@@ -112,17 +149,17 @@ const resolveApiKey =
     if (row.grant_revoked_at) throw new Refusal('api_key_revoked')
     const principal = principalFrom(row, { kind: 'api_key', id: row.id }, earliest(expiresAt, row.revoked_at), row, false)
     refuseForeignWorkspace(row.workspace_id, workspaceId)
-    if (!row.last_used_at || now.getTime() - row.last_used_at.getTime() > touchAfterMs) await deps.db.query(touchApiKey, [row.id, now])
+    if (!row.last_used_at || now.getTime() - row.last_used_at.getTime() > touchAfterMs)
+      await deps.db.query(touchApiKey, [row.id, now])
     return principal
   }
 
 export const resolveSession =
   (deps: ResolverDeps): Resolve =>
   async (token, workspaceId) => {
-    const [row] = await deps.db.query<IdentityRow & { id: Uuid; expires_at: Date; revoked_at: Date | null; last_used_at: Date; is_admin: boolean }>(
-      bySession,
-      [sha256(token), deps.adminAccounts, workspaceId],
-    )
+    const [row] = await deps.db.query<
+      IdentityRow & { id: Uuid; expires_at: Date; revoked_at: Date | null; last_used_at: Date; is_admin: boolean }
+    >(bySession, [sha256(token), deps.adminAccounts, workspaceId])
     if (!row) throw new Refusal('invalid_token', { message: 'The session is not known.' })
     if (row.revoked_at) throw new Refusal('session_revoked')
     const now = deps.clock.now()
@@ -153,13 +190,21 @@ const resolveDashboardToken =
   async (secret, workspaceId) => {
     const [row] = await deps.db.query<
       IdentityRow &
-        Partial<GrantRow> & { id: Uuid; expires_at: Date; is_admin: boolean; parent_ends_at: Date | null; session_revoked_at: Date | null; grant_id: Uuid | null }
+        Partial<GrantRow> & {
+          id: Uuid
+          expires_at: Date
+          is_admin: boolean
+          parent_ends_at: Date | null
+          session_revoked_at: Date | null
+          grant_id: Uuid | null
+        }
     >(byDashboardToken, [sha256(secret), deps.adminAccounts, workspaceId, deps.sessionIdleDays])
     if (!row) throw new Refusal('invalid_token', { message: 'The token is not known.' })
     const now = deps.clock.now()
     if (row.session_revoked_at) throw new Refusal('session_revoked')
     const grant = row.grant_id ? (row as GrantRow) : null
-    if (grant?.grant_revoked_at) throw new Refusal('invalid_token', { message: 'The credential that made this token was revoked.' })
+    if (grant?.grant_revoked_at)
+      throw new Refusal('invalid_token', { message: 'The credential that made this token was revoked.' })
     const ends = earliest(row.expires_at, row.parent_ends_at, grant?.grant_expires_at ?? null)
     if (ends && ends <= now) throw new Refusal('token_expired')
     if (grant) refuseForeignWorkspace(row.workspace_id, workspaceId)

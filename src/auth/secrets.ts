@@ -30,7 +30,8 @@ export const equalBytes = (a: Uint8Array, b: Uint8Array): boolean => a.length ==
 export const apiKeyPattern = /^service_live_([0-9a-f]{64})$/
 const lookupDigits = 12
 
-export const apiKeyLookup = (key: string): string => key.slice(secretPrefixes.api_key.length, secretPrefixes.api_key.length + lookupDigits)
+export const apiKeyLookup = (key: string): string =>
+  key.slice(secretPrefixes.api_key.length, secretPrefixes.api_key.length + lookupDigits)
 
 export const hashApiKey = (key: string, salt: Uint8Array): Buffer => sha256(salt, key)
 

@@ -55,7 +55,9 @@ export const createDerivations = (keys: KeyRing): Derivations => {
     return made
   }
   const under = (key: { id: string; bytes: Buffer }, purpose: string, message: string) =>
-    createHmac('sha256', subkey(key.id, key.bytes, purpose)).update(message).digest()
+    createHmac('sha256', subkey(key.id, key.bytes, purpose))
+      .update(message)
+      .digest()
   return {
     currentKeyId: keys.current.id,
     mac: (purpose, message) => under(keys.current, purpose, message),

@@ -8,7 +8,8 @@ export type { Address }
 const signaturePattern = /^0x[0-9a-fA-F]{130}$/
 const halfOrder = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n
 
-export const parseAddress = (text: string): Address | undefined => (isAddress(text, { strict: false }) ? getAddress(text) : undefined)
+export const parseAddress = (text: string): Address | undefined =>
+  isAddress(text, { strict: false }) ? getAddress(text) : undefined
 
 /** A wallet address in a request: any letter case, read as its checksummed form. */
 export const WalletAddress = z.string().transform((text, context): Address => {

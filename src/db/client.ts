@@ -39,11 +39,19 @@ const maxAttempts = 3
 const queryVia =
   (client: pg.Pool | pg.PoolClient) =>
   async <Row extends object>(query: Statement | string, values: readonly unknown[] = []): Promise<Row[]> => {
-    const result = await client.query<Row>(typeof query === 'string' ? { text: query, values: [...values] } : { ...query, values: [...values] })
+    const result = await client.query<Row>(
+      typeof query === 'string' ? { text: query, values: [...values] } : { ...query, values: [...values] },
+    )
     return result.rows
   }
 
-export type DatabaseOptions = { url: string; poolSize: number; logger: Logger; statementTimeoutMs?: number; lockTimeoutMs?: number }
+export type DatabaseOptions = {
+  url: string
+  poolSize: number
+  logger: Logger
+  statementTimeoutMs?: number
+  lockTimeoutMs?: number
+}
 
 export const connect = (options: DatabaseOptions): Database => {
   const pool = new pg.Pool({
@@ -56,7 +64,9 @@ export const connect = (options: DatabaseOptions): Database => {
   })
   pool.on('error', (error) => options.logger.warn({ error: error.message }, 'an idle database connection was lost'))
   // Without a listener of its own, a backend that dies inside a transaction takes the whole process down.
-  pool.on('connect', (client) => client.on('error', (error) => options.logger.warn({ error: error.message }, 'a database connection was lost')))
+  pool.on('connect', (client) =>
+    client.on('error', (error) => options.logger.warn({ error: error.message }, 'a database connection was lost')),
+  )
 
   const ormOf = new WeakMap<pg.PoolClient, Orm>()
   const clientOrm = (client: pg.PoolClient): Orm => {
@@ -75,7 +85,11 @@ export const connect = (options: DatabaseOptions): Database => {
     let broken: Error | undefined
     try {
       await client.query('begin')
-      const tx = { orm: clientOrm(client), query: queryVia(client), afterCommit: (task: () => void) => void afterCommit.push(task) } as unknown as Tx
+      const tx = {
+        orm: clientOrm(client),
+        query: queryVia(client),
+        afterCommit: (task: () => void) => void afterCommit.push(task),
+      } as unknown as Tx
       const result = await work(tx)
       const commit = await client.query('commit').catch((error: unknown) => {
         broken = error instanceof Error ? error : new Error(String(error))

@@ -19,7 +19,9 @@ export const sqlState = (error: unknown): string | undefined => {
 /** The unique, check or foreign key constraint that was violated, if that is what happened. */
 export const violatedConstraint = (error: unknown): string | undefined => {
   const found = pgError(error)
-  return typeof found?.code === 'string' && found.code.startsWith('23') && typeof found.constraint === 'string' ? found.constraint : undefined
+  return typeof found?.code === 'string' && found.code.startsWith('23') && typeof found.constraint === 'string'
+    ? found.constraint
+    : undefined
 }
 
 export const isRetryable = (error: unknown): boolean => ['40001', '40P01'].includes(sqlState(error) ?? '')
@@ -31,7 +33,9 @@ const unavailableStates = /^(08|53|57P|57014|55P03|25P0[2-4]|58)/
 /** A connection that was lost has no SQLSTATE; whether a COMMIT on it took effect nobody knows. */
 const isConnectionLost = (error: unknown): boolean => {
   if (!(error instanceof Error)) return false
-  return /Connection terminated|connection timeout|timeout exceeded when trying to connect|Client has encountered a connection error|Cannot use a pool|not queryable/i.test(error.message)
+  return /Connection terminated|connection timeout|timeout exceeded when trying to connect|Client has encountered a connection error|Cannot use a pool|not queryable/i.test(
+    error.message,
+  )
 }
 
 export const isOutcomeUnknown = (error: unknown): boolean => isUnavailable(error)
@@ -56,7 +60,11 @@ export const describeError = (error: unknown): Record<string, unknown> => {
   return {
     error: error.name,
     ...(state === undefined ? { reason: error.message } : { sqlstate: state }),
-    stack: error.stack?.split('\n').filter((line) => line.trimStart().startsWith('at ')).slice(0, 8).join('\n'),
+    stack: error.stack
+      ?.split('\n')
+      .filter((line) => line.trimStart().startsWith('at '))
+      .slice(0, 8)
+      .join('\n'),
     ...(cause && { cause }),
   }
 }

@@ -8,7 +8,15 @@ import type { Uuid } from '../lib/ids.ts'
 export type Position = { transaction: string; id: Uuid }
 export type StoredEvent = Position & { type: string; accountId: Uuid; workspaceId: Uuid | null; data: unknown; createdAt: Date }
 
-type Row = { transaction: string; id: Uuid; type: string; account_id: Uuid; workspace_id: Uuid | null; data: unknown; created_at: Date }
+type Row = {
+  transaction: string
+  id: Uuid
+  type: string
+  account_id: Uuid
+  workspace_id: Uuid | null
+  data: unknown
+  created_at: Date
+}
 
 const columns = 'transaction::text, id, type, account_id, workspace_id, data, created_at'
 /** Below the oldest transaction still running nothing can appear any more: so nothing that commits late is ever skipped. */
@@ -18,7 +26,10 @@ const nextEvents = statement(
   'events.next',
   `select ${columns} from events where (transaction, id) > ($1::xid8, $2::uuid) and ${settled} order by events.transaction, events.id limit $3`,
 )
-const unsettledCount = statement('events.unsettled', `select exists (select from events where (transaction, id) > ($1::xid8, $2::uuid)) as waiting`)
+const unsettledCount = statement(
+  'events.unsettled',
+  `select exists (select from events where (transaction, id) > ($1::xid8, $2::uuid)) as waiting`,
+)
 const edge = 'select (pg_snapshot_xmin(pg_current_snapshot())::text::numeric - 1)::text as transaction'
 const place = statement('events.place', `select ${columns} from events where id = $1`)
 const missed = statement(
@@ -56,13 +67,22 @@ export const comparePositions = (a: Position, b: Position): number => {
 /** Whose events a reader may be given at all; what it may read of them is decided per type. */
 export type Audience = { accountId: Uuid; workspaceIds: readonly Uuid[] }
 
-export const findEvent = async (db: Db, id: Uuid): Promise<StoredEvent | undefined> => (await db.query<Row>(place, [id])).map(toEvent)[0]
+export const findEvent = async (db: Db, id: Uuid): Promise<StoredEvent | undefined> =>
+  (await db.query<Row>(place, [id])).map(toEvent)[0]
 
 export const eventsAfter = async (db: Db, after: Position, audience: Audience, take: number): Promise<StoredEvent[]> =>
   (await db.query<Row>(missed, [after.transaction, after.id, audience.accountId, audience.workspaceIds, take])).map(toEvent)
 
 export const eventsBefore = async (db: Db, before: Position | null, audience: Audience, take: number): Promise<StoredEvent[]> =>
-  (await db.query<Row>(newest, [before?.transaction ?? null, before?.id ?? null, audience.accountId, audience.workspaceIds, take])).map(toEvent)
+  (
+    await db.query<Row>(newest, [
+      before?.transaction ?? null,
+      before?.id ?? null,
+      audience.accountId,
+      audience.workspaceIds,
+      take,
+    ])
+  ).map(toEvent)
 
 export type Feed = {
   start: () => Promise<void>

@@ -70,4 +70,5 @@ export const permissionToRead = (type: string): Permission | undefined =>
   (eventPermissions as Record<string, Permission>)[type.split('.')[0] ?? '']
 
 /** Types after which an open stream looks at its credential again. */
-export const endsCredentials = (type: string): boolean => /^(api_key\.(revoked|rotated)|grant\.|session\.revoked|member\.|workspace\.)/.test(type)
+export const endsCredentials = (type: string): boolean =>
+  /^(api_key\.(revoked|rotated)|grant\.|session\.revoked|member\.|workspace\.)/.test(type)

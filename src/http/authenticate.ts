@@ -37,7 +37,11 @@ const resolveBearer = (deps: AuthenticateDeps, token: string, workspaceId: Uuid 
   return resolver.resolve(token, workspaceId)
 }
 
-const resolveRequest = async (deps: AuthenticateDeps, request: FastifyRequest, optional: boolean): Promise<Authenticated | null> => {
+const resolveRequest = async (
+  deps: AuthenticateDeps,
+  request: FastifyRequest,
+  optional: boolean,
+): Promise<Authenticated | null> => {
   const bearer = bearerOf(request)
   const workspaceId = namedWorkspace(request)
   if (bearer !== undefined) return resolveBearer(deps, bearer, workspaceId)

@@ -13,7 +13,8 @@ const wanted = (request: FastifyRequest): readonly Permission[] => {
 }
 
 /** What comes from being the account is not of the workspace, so a frozen workspace doesn't stop it. */
-const ofWorkspace = (permission: Permission | undefined): boolean => permission !== undefined && !permission.startsWith('account.')
+const ofWorkspace = (permission: Permission | undefined): boolean =>
+  permission !== undefined && !permission.startsWith('account.')
 
 const checkPermission = (principal: Principal, anyOf: readonly Permission[]): void => {
   const [first] = anyOf
@@ -37,7 +38,8 @@ export const registerAuthorization = (app: App): void => {
     if (!principal) return
     const { access } = request.routeOptions.config
     if (access === 'admin' && !principal.isAdmin) throw new Refusal('admin_required')
-    if (access === 'undelegated' && principal.grant) throw new Refusal('forbidden', { message: 'A delegated credential can not do this.' })
+    if (access === 'undelegated' && principal.grant)
+      throw new Refusal('forbidden', { message: 'A delegated credential can not do this.' })
     checkPermission(principal, wanted(request))
     checkState(request, principal)
   })

@@ -1,4 +1,4 @@
-import { Refusal, invalidFields } from '../lib/errors.ts'
+import { invalidFields, Refusal } from '../lib/errors.ts'
 import type { App } from './app-type.ts'
 
 const maxDepth = 16
@@ -8,7 +8,8 @@ const isStorable = (text: string): boolean => !text.includes('\u0000') && text.i
 
 const check = (value: unknown, path: string, depth: number): void => {
   if (depth > maxDepth) throw invalidFields({ path: path || 'body', message: 'is nested too deeply' })
-  if (typeof value === 'string' && !isStorable(value)) throw invalidFields({ path: path || 'body', message: 'has characters that can not be stored' })
+  if (typeof value === 'string' && !isStorable(value))
+    throw invalidFields({ path: path || 'body', message: 'has characters that can not be stored' })
   if (typeof value !== 'object' || value === null) return
   for (const [key, entry] of Object.entries(value)) {
     const at = path ? `${path}.${key}` : key

@@ -1,9 +1,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { sha256 } from '../auth/secrets.ts'
 import { type Database, inTx, statement, type Tx } from '../db/client.ts'
+import { canonicalJson } from '../lib/canonical.ts'
 import type { Clock } from '../lib/clock.ts'
 import { conflict, invalidFields, Refusal } from '../lib/errors.ts'
-import { canonicalJson } from '../lib/canonical.ts'
 
 /** What a write answers with. `secret`: top-level fields shown once only, and never stored. */
 export type Answer = { status: number; body: unknown; secret?: readonly string[] }

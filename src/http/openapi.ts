@@ -18,7 +18,11 @@ export const registerOpenapi = async (app: App, publicUrl: string): Promise<void
       servers: [{ url: publicUrl }],
       components: {
         securitySchemes: {
-          bearer: { type: 'http', scheme: 'bearer', description: 'An API key (service_live_…), an OAuth access token or a dashboard token.' },
+          bearer: {
+            type: 'http',
+            scheme: 'bearer',
+            description: 'An API key (service_live_…), an OAuth access token or a dashboard token.',
+          },
           session: { type: 'apiKey', in: 'cookie', name: sessionCookie, description: 'The cookie of a signed-in browser.' },
         },
       },
@@ -31,6 +35,11 @@ export const registerOpenapi = async (app: App, publicUrl: string): Promise<void
 
 /** After every route has been registered. */
 export const registerReference = async (app: App): Promise<void> => {
-  app.get('/openapi.json', { config: { internal: true }, schema: { hide: true } }, async (_request, reply) => reply.send(app.swagger()))
-  await app.register(reference, { routePrefix: '/docs', configuration: { url: '/openapi.json', telemetry: false, withDefaultFonts: false } as never })
+  app.get('/openapi.json', { config: { internal: true }, schema: { hide: true } }, async (_request, reply) =>
+    reply.send(app.swagger()),
+  )
+  await app.register(reference, {
+    routePrefix: '/docs',
+    configuration: { url: '/openapi.json', telemetry: false, withDefaultFonts: false } as never,
+  })
 }

@@ -28,7 +28,16 @@ const commonRefusals = (route: RouteOptions) => {
   return refusals(
     'rate_limited',
     'unavailable',
-    ...(stranger ? [] : (['authentication_required', 'invalid_token', 'token_expired', 'api_key_revoked', 'api_key_expired', 'session_revoked'] as const)),
+    ...(stranger
+      ? []
+      : ([
+          'authentication_required',
+          'invalid_token',
+          'token_expired',
+          'api_key_revoked',
+          'api_key_expired',
+          'session_revoked',
+        ] as const)),
     ...(permission === undefined ? [] : (['forbidden', 'membership_suspended'] as const)),
     ...(writes ? (['account_frozen', 'workspace_frozen'] as const) : []),
     ...(access === 'admin' ? (['admin_required'] as const) : []),
@@ -39,7 +48,8 @@ const commonRefusals = (route: RouteOptions) => {
 const pagePrefixes = ['/docs']
 
 const isInternal = (route: RouteOptions): boolean => {
-  if (!pagePrefixes.some((prefix) => route.url === prefix || route.url.startsWith(`${prefix}/`))) return route.config?.internal ?? false
+  if (!pagePrefixes.some((prefix) => route.url === prefix || route.url.startsWith(`${prefix}/`)))
+    return route.config?.internal ?? false
   route.config = { ...route.config, internal: true }
   route.schema = { ...route.schema, hide: true } as RouteOptions['schema']
   return true
@@ -54,8 +64,15 @@ export const registerRouteGuard = (app: App): RouteEntry[] => {
     const { config } = route
     const method = String(route.method)
     if (!config?.operation) return
-    if (table.some((entry) => entry.operation === config.operation)) throw complain(route, `repeats the operation ${config.operation}`)
-    table.push({ method, path: route.url, operation: config.operation, access: accessOf(config), idempotent: config.idempotent ?? false })
+    if (table.some((entry) => entry.operation === config.operation))
+      throw complain(route, `repeats the operation ${config.operation}`)
+    table.push({
+      method,
+      path: route.url,
+      operation: config.operation,
+      access: accessOf(config),
+      idempotent: config.idempotent ?? false,
+    })
     const common: Record<string, unknown> = commonRefusals(route)
     const declared = route.schema?.response as Record<string, unknown>
     route.schema = {
@@ -72,7 +89,16 @@ export const registerRouteGuard = (app: App): RouteEntry[] => {
 
 const accessNote = (config: NonNullable<RouteOptions['config']>): string => {
   const { permission, access, idempotent } = config
-  const who = permission === undefined ? { public: 'Public.', optional: 'Public; session-aware.', authenticated: 'Any credential.', undelegated: 'Any credential without a grant.', admin: 'Administrators only.' }[access ?? 'public'] : `Permission: \`${accessOf(config)}\`.`
+  const who =
+    permission === undefined
+      ? {
+          public: 'Public.',
+          optional: 'Public; session-aware.',
+          authenticated: 'Any credential.',
+          undelegated: 'Any credential without a grant.',
+          admin: 'Administrators only.',
+        }[access ?? 'public']
+      : `Permission: \`${accessOf(config)}\`.`
   return idempotent ? `${who} Honours \`Idempotency-Key\`.` : who
 }
 
@@ -83,7 +109,10 @@ const mergeResponses = (common: Record<string, unknown>, declared: Record<string
   for (const [status, response] of Object.entries(declared)) {
     const before = merged[status] as Described | undefined
     const after = response as Described
-    merged[status] = before?.description && after.description ? { ...after, description: `${after.description} ${before.description}` } : response
+    merged[status] =
+      before?.description && after.description
+        ? { ...after, description: `${after.description} ${before.description}` }
+        : response
   }
   return merged
 }

@@ -15,7 +15,8 @@ const bodyLimitBytes = 64 * 1024
 const fieldErrors = (issues: readonly z.core.$ZodIssue[]): FieldError[] =>
   issues.flatMap((issue): FieldError[] => {
     const path = issue.path.join('.')
-    if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => ({ path: path ? `${path}.${key}` : key, message: 'is not a known field' }))
+    if (issue.code === 'unrecognized_keys')
+      return issue.keys.map((key) => ({ path: path ? `${path}.${key}` : key, message: 'is not a known field' }))
     if (issue.code === 'invalid_union' && issue.errors.length > 0) return fieldErrors(issue.errors.flat())
     return [{ path: path || 'body', message: issue.message }]
   })
@@ -93,7 +94,15 @@ export const createHttp = async (options: HttpOptions): Promise<App> => {
   await app.register(cors, {
     origin: options.corsOrigins.length > 0 ? [...options.corsOrigins] : false,
     credentials: true,
-    exposedHeaders: ['x-request-id', 'idempotency-replayed', 'retry-after', 'www-authenticate', 'ratelimit-limit', 'ratelimit-remaining', 'ratelimit-reset'],
+    exposedHeaders: [
+      'x-request-id',
+      'idempotency-replayed',
+      'retry-after',
+      'www-authenticate',
+      'ratelimit-limit',
+      'ratelimit-remaining',
+      'ratelimit-reset',
+    ],
     maxAge: 600,
   })
   await app.register(cookie)

@@ -36,7 +36,9 @@ export const PositiveMinorIn = z
 
 export const MinorOut = z.string().meta({ description: 'Minor units (cents) as a decimal string.', example: '150000' })
 export const TimeOut = z.string().meta({ format: 'date-time', example: '2026-01-31T08:00:00.000Z' })
-export const TimeIn = z.iso.datetime({ offset: true, message: 'must be an RFC 3339 date and time with an offset' }).transform((text) => new Date(text))
+export const TimeIn = z.iso
+  .datetime({ offset: true, message: 'must be an RFC 3339 date and time with an offset' })
+  .transform((text) => new Date(text))
 
 /** A name that a person gave: 1..120 characters that aren't all blank. */
 export const Name = z.string().trim().min(1).max(120)
@@ -50,7 +52,10 @@ export const ErrorEnvelope = z
     message: z.string(),
     details: z.record(z.string(), z.unknown()).optional(),
   })
-  .meta({ id: 'Error', description: 'Every refusal has this shape. details.request_id names the request; details.fields tells what a 400 is about.' })
+  .meta({
+    id: 'Error',
+    description: 'Every refusal has this shape. details.request_id names the request; details.fields tells what a 400 is about.',
+  })
 
 type Response = { description: string; content: { 'application/json': { schema: typeof ErrorEnvelope } } }
 
@@ -61,7 +66,10 @@ export const refusals = (...codes: ErrorCode[]): Record<number, Response> => {
   return Object.fromEntries(
     [...byStatus].map(([status, of]) => [
       status,
-      { description: of.map((code) => `\`${code}\`: ${catalogue[code][1]}`).join(' '), content: { 'application/json': { schema: ErrorEnvelope } } },
+      {
+        description: of.map((code) => `\`${code}\`: ${catalogue[code][1]}`).join(' '),
+        content: { 'application/json': { schema: ErrorEnvelope } },
+      },
     ]),
   )
 }

@@ -37,7 +37,15 @@ export const installJobs = async (databaseUrl: string): Promise<void> => {
   boss.on('error', () => undefined)
   await boss.start()
   for (const name of queueNames) {
-    await boss.createQueue(name, { retryLimit: 20, retryDelay: 1, retryBackoff: true, retryDelayMax: 60, expireInSeconds: 120, heartbeatSeconds: 20, deleteAfterSeconds: 86_400 })
+    await boss.createQueue(name, {
+      retryLimit: 20,
+      retryDelay: 1,
+      retryBackoff: true,
+      retryDelayMax: 60,
+      expireInSeconds: 120,
+      heartbeatSeconds: 20,
+      deleteAfterSeconds: 86_400,
+    })
   }
   await boss.stop({ graceful: false })
 }
@@ -77,15 +85,19 @@ export const createJobs = (options: { databaseUrl: string; mode: 'inline' | 'off
   }
 
   const startWorker = async (name: QueueName): Promise<void> => {
-    const id = await boss.work<Payloads[QueueName]>(name, { batchSize, pollingIntervalSeconds: 1, perJobResults: true }, async (jobs) => {
-      const results = await Promise.allSettled(jobs.map((job) => handle(name, job.data)))
-      return results.map((result, index) => {
-        const jobId = jobs[index]?.id ?? ''
-        if (result.status === 'fulfilled') return { id: jobId, status: 'completed' as const }
-        logger.error({ queue: name, job: jobId, ...describeError(result.reason) }, 'a job failed and will be tried again')
-        return { id: jobId, status: 'failed' as const }
-      })
-    })
+    const id = await boss.work<Payloads[QueueName]>(
+      name,
+      { batchSize, pollingIntervalSeconds: 1, perJobResults: true },
+      async (jobs) => {
+        const results = await Promise.allSettled(jobs.map((job) => handle(name, job.data)))
+        return results.map((result, index) => {
+          const jobId = jobs[index]?.id ?? ''
+          if (result.status === 'fulfilled') return { id: jobId, status: 'completed' as const }
+          logger.error({ queue: name, job: jobId, ...describeError(result.reason) }, 'a job failed and will be tried again')
+          return { id: jobId, status: 'failed' as const }
+        })
+      },
+    )
     workers.set(name, [...(workers.get(name) ?? []), id])
   }
   /** One run every `everySeconds` over all processes: pg-boss lets one through per slot. */
@@ -94,7 +106,10 @@ export const createJobs = (options: { databaseUrl: string; mode: 'inline' | 'off
     await boss.createQueue(queue, { retryLimit: 0, expireInSeconds: 300, deleteAfterSeconds: 60 })
     await boss.work(queue, { pollingIntervalSeconds: Math.max(1, sweep.everySeconds / 2) }, () => runSweep(sweep))
     const ask = () => {
-      if (!stopping) boss.send(queue, {}, { singletonSeconds: sweep.everySeconds }).catch((error: unknown) => logger.warn(describeError(error), 'a sweep could not be asked for'))
+      if (!stopping)
+        boss
+          .send(queue, {}, { singletonSeconds: sweep.everySeconds })
+          .catch((error: unknown) => logger.warn(describeError(error), 'a sweep could not be asked for'))
     }
     ask()
     timers.push(setInterval(ask, sweep.everySeconds * 1000).unref())

@@ -1,4 +1,4 @@
-import { statement, type Db, type Tx } from '../db/client.ts'
+import { type Db, statement, type Tx } from '../db/client.ts'
 import { Refusal } from '../lib/errors.ts'
 import { newId, type Uuid } from '../lib/ids.ts'
 import type { Minor } from '../lib/money.ts'
@@ -21,26 +21,24 @@ const systemAccounts: readonly SystemAccount[] = ['rail_clearing', 'topup_cleari
 /** At start: the accounts of the service itself, of which there is one each. */
 export const openSystemAccounts = async (db: Db, currency: string, at: Date): Promise<void> => {
   for (const kind of systemAccounts) {
-    await db.query('insert into ledger_accounts (id, kind, code, currency, created_at) values ($1, $2, $2, $3, $4) on conflict (code) do nothing', [
-      newId(),
-      kind,
-      currency,
-      at,
-    ])
+    await db.query(
+      'insert into ledger_accounts (id, kind, code, currency, created_at) values ($1, $2, $2, $3, $4) on conflict (code) do nothing',
+      [newId(), kind, currency, at],
+    )
   }
 }
 
 export const openCustomerAccount = async (tx: Tx, ownerId: Uuid, currency: string, at: Date): Promise<void> => {
-  await tx.query("insert into ledger_accounts (id, kind, owner_id, code, currency, created_at) values ($1, 'customer', $2, $3, $4, $5)", [
-    newId(),
-    ownerId,
-    `customer:${ownerId}`,
-    currency,
-    at,
-  ])
+  await tx.query(
+    "insert into ledger_accounts (id, kind, owner_id, code, currency, created_at) values ($1, 'customer', $2, $3, $4, $5)",
+    [newId(), ownerId, `customer:${ownerId}`, currency, at],
+  )
 }
 
-const readBalance = statement('ledger.balance', `select ${available} as available_minor, pending_debits_minor as held_minor from ledger_accounts where owner_id = $1`)
+const readBalance = statement(
+  'ledger.balance',
+  `select ${available} as available_minor, pending_debits_minor as held_minor from ledger_accounts where owner_id = $1`,
+)
 const lockAccount = statement('ledger.lock', `${readBalance.text} for update`)
 
 export const getBalance = async (db: Db, ownerId: Uuid): Promise<Balance> => {
@@ -134,7 +132,17 @@ export const transfer = async (
   const credit = move.amountMinor > 0n ? move.amountMinor : 0n
   const debit = move.amountMinor < 0n ? -move.amountMinor : 0n
   const { reference, memo, at } = move
-  const [row] = await tx.query<BalanceRow>(directTransfer, [move.ownerId, credit, debit, move.against, transferId, reference.type, reference.id, memo ?? null, at])
+  const [row] = await tx.query<BalanceRow>(directTransfer, [
+    move.ownerId,
+    credit,
+    debit,
+    move.against,
+    transferId,
+    reference.type,
+    reference.id,
+    memo ?? null,
+    at,
+  ])
   if (!row) throw new Refusal('insufficient_funds')
   return { transferId, balance: balanceOf(row) }
 }

@@ -1,4 +1,4 @@
-import { statement, type Db } from '../db/client.ts'
+import { type Db, statement } from '../db/client.ts'
 import type { Uuid } from '../lib/ids.ts'
 import type { Minor } from '../lib/money.ts'
 
@@ -37,7 +37,11 @@ const history = statement(
    order by t.id desc limit $3`,
 )
 
-export const listHistory = async (db: Db, ownerId: Uuid, page: { before: Uuid | null; take: number }): Promise<HistoryEntry[]> => {
+export const listHistory = async (
+  db: Db,
+  ownerId: Uuid,
+  page: { before: Uuid | null; take: number },
+): Promise<HistoryEntry[]> => {
   const rows = await db.query<HistoryRow>(history, [ownerId, page.before, page.take])
   return rows.map((row) => ({
     id: row.id,
@@ -50,11 +54,25 @@ export const listHistory = async (db: Db, ownerId: Uuid, page: { before: Uuid | 
   }))
 }
 
-export type TrialBalanceLine = { code: string; kind: string; debitsMinor: Minor; creditsMinor: Minor; pendingDebitsMinor: Minor; pendingCreditsMinor: Minor }
+export type TrialBalanceLine = {
+  code: string
+  kind: string
+  debitsMinor: Minor
+  creditsMinor: Minor
+  pendingDebitsMinor: Minor
+  pendingCreditsMinor: Minor
+}
 
 /** Every account's debits and credits, summed from the transfers: over all lines they are equal. Customers are one line. */
 export const trialBalance = async (db: Db): Promise<TrialBalanceLine[]> => {
-  const rows = await db.query<{ code: string; kind: string; debits: string; credits: string; pending_debits: string; pending_credits: string }>(`
+  const rows = await db.query<{
+    code: string
+    kind: string
+    debits: string
+    credits: string
+    pending_debits: string
+    pending_credits: string
+  }>(`
     with sides as (
       select debit_account_id as account_id, 'debit' as side, kind, amount_minor, id from ledger_transfers
       union all select credit_account_id, 'credit', kind, amount_minor, id from ledger_transfers

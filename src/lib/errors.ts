@@ -45,7 +45,10 @@ export class Refusal extends Error {
   readonly details: ErrorDetails | undefined
   readonly headers: Record<string, string> | undefined
 
-  constructor(code: ErrorCode, options: { message?: string; details?: ErrorDetails; headers?: Record<string, string>; cause?: unknown } = {}) {
+  constructor(
+    code: ErrorCode,
+    options: { message?: string; details?: ErrorDetails; headers?: Record<string, string>; cause?: unknown } = {},
+  ) {
     super(options.message ?? catalogue[code][1], { cause: options.cause })
     this.name = 'Refusal'
     this.code = code
@@ -64,4 +67,7 @@ export const invalidFields = (...fields: FieldError[]) =>
 
 export const notFound = () => new Refusal('not_found')
 export const conflict = (message: string, reason?: string, more?: ErrorDetails) =>
-  new Refusal('conflict', { message, details: reason === undefined && !more ? undefined : { ...(reason !== undefined && { reason }), ...more } })
+  new Refusal('conflict', {
+    message,
+    details: reason === undefined && !more ? undefined : { ...(reason !== undefined && { reason }), ...more },
+  })

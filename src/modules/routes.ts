@@ -1,5 +1,6 @@
 import type { App } from '../http/app-type.ts'
 import { registerAccounts } from './accounts/routes.ts'
+import { registerBeneficiaries } from './beneficiaries/routes.ts'
 import type { Deps } from './deps.ts'
 import { registerSignIn } from './sign-in/routes.ts'
 import { registerWorkspaces } from './workspaces/routes.ts'
@@ -9,4 +10,5 @@ export const registerModules = (app: App, deps: Deps): void => {
   registerAccounts(app, deps)
   registerSignIn(app, deps)
   registerWorkspaces(app, deps)
+  registerBeneficiaries(app, deps)
 }

@@ -4,8 +4,8 @@ import { pino } from 'pino'
 import { createService, type Service } from '../../src/app.ts'
 import { sandboxRails } from '../../src/app-rails.ts'
 import { loadConfig } from '../../src/config.ts'
-import { createManualScheduler, type ManualScheduler } from '../../src/sandbox/scheduler.ts'
 import { createRailSandbox, type RailSandbox } from '../../src/sandbox/rail-sandbox.ts'
+import { createManualScheduler, type ManualScheduler } from '../../src/sandbox/scheduler.ts'
 import { type Client, createClient } from './client.ts'
 import { createTestClock, type TestClock } from './clock.ts'
 import { createTestDatabase, type TestDatabase } from './postgres.ts'
@@ -68,7 +68,13 @@ export const startService = async (options: TestOptions = {}): Promise<TestServi
   })
   const log: string[] = []
   const logger = pino({ level: config.LOG_LEVEL }, { write: (line: string) => void log.push(line) })
-  const service = await createService({ config, databaseUrl: database.url, clock, logger, rails: sandboxRails(config, clock, sandbox, sandboxUrl) })
+  const service = await createService({
+    config,
+    databaseUrl: database.url,
+    clock,
+    logger,
+    rails: sandboxRails(config, clock, sandbox, sandboxUrl),
+  })
   await service.start()
   await service.http.listen({ host: '127.0.0.1', port })
   await service.operator.listen({ host: '127.0.0.1', port: operatorPort })

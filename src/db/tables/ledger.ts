@@ -25,8 +25,14 @@ export const ledgerAccounts = pgTable(
   (t) => [
     uniqueIndex('ledger_accounts_code_key').on(t.code),
     uniqueIndex('ledger_accounts_owner_key').on(t.ownerId),
-    check('ledger_accounts_no_overdraft', sql`${t.kind} <> 'customer' or ${t.postedCreditsMinor} - ${t.postedDebitsMinor} - ${t.pendingDebitsMinor} >= 0`),
-    check('ledger_accounts_totals_check', sql`${t.postedDebitsMinor} >= 0 and ${t.postedCreditsMinor} >= 0 and ${t.pendingDebitsMinor} >= 0`),
+    check(
+      'ledger_accounts_no_overdraft',
+      sql`${t.kind} <> 'customer' or ${t.postedCreditsMinor} - ${t.postedDebitsMinor} - ${t.pendingDebitsMinor} >= 0`,
+    ),
+    check(
+      'ledger_accounts_totals_check',
+      sql`${t.postedDebitsMinor} >= 0 and ${t.postedCreditsMinor} >= 0 and ${t.pendingDebitsMinor} >= 0`,
+    ),
   ],
 )
 

@@ -19,7 +19,12 @@ export const paymentStatuses = [
 ] as const
 
 /** A counter that a payment was charged to, as it stands in `payments.charges`. */
-export type StoredCharge = { subject: 'policy' | 'grant' | 'mandate'; id: string; period: 'day' | 'month' | 'total'; start: string }
+export type StoredCharge = {
+  subject: 'policy' | 'grant' | 'mandate'
+  id: string
+  period: 'day' | 'month' | 'total'
+  start: string
+}
 
 export const payments = pgTable(
   'payments',

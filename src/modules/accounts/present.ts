@@ -1,9 +1,9 @@
 import type { z } from 'zod'
 import { isoTime } from '../../http/wire.ts'
-import { formatId, type IdKind } from '../../lib/ids.ts'
-import { formatMinor } from '../../lib/money.ts'
 import type { Balance } from '../../ledger/ledger.ts'
 import type { HistoryEntry as Entry } from '../../ledger/reports.ts'
+import { formatId, type IdKind } from '../../lib/ids.ts'
+import { formatMinor } from '../../lib/money.ts'
 import type { AccountRecord } from './queries.ts'
 import type { Account, HistoryEntry } from './schema.ts'
 

@@ -1,16 +1,16 @@
+import type { Db } from '../../db/client.ts'
 import type { App } from '../../http/app-type.ts'
 import { ok, respondOnce } from '../../http/idempotency.ts'
 import { PageQuery, pageOf } from '../../http/pagination.ts'
 import { refusals } from '../../http/wire.ts'
 import { listHistory } from '../../ledger/reports.ts'
+import type { Uuid } from '../../lib/ids.ts'
 import type { Deps } from '../deps.ts'
 import { presentIdentity } from '../identities/present.ts'
 import { listIdentities } from '../identities/queries.ts'
 import { presentHistoryEntry } from './present.ts'
 import { AccountWithIdentities, HistoryEntry, UpdateAccount } from './schema.ts'
 import { readAccount, updateAccount } from './service.ts'
-import type { Db } from '../../db/client.ts'
-import type { Uuid } from '../../lib/ids.ts'
 
 const withIdentities = async (db: Db, deps: Deps, accountId: Uuid) => ({
   ...(await readAccount(db, deps, accountId)),
@@ -39,7 +39,10 @@ export const registerAccounts = (app: App, deps: Deps): void => {
     '/v1/accounts/me/history',
     {
       config: { operation: 'accounts.history', permission: 'account.read' },
-      schema: { querystring: PageQuery, response: { 200: pageOf(HistoryEntry), ...refusals('invalid_request', 'invalid_cursor') } },
+      schema: {
+        querystring: PageQuery,
+        response: { 200: pageOf(HistoryEntry), ...refusals('invalid_request', 'invalid_cursor') },
+      },
     },
     async (request, reply) => {
       const list = `history:${request.principal.accountId}`

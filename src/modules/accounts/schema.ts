@@ -27,7 +27,8 @@ export const HistoryEntry = z
     id: IdOut('ledger'),
     type: z.enum(['topup', 'payment_hold', 'payment', 'payment_release', 'adjustment']),
     amount_minor: z.string().meta({
-      description: 'Signed: how this entry changed what is available, so that a history sums to the balance. A hold takes, a release gives back, the payment itself then changes nothing.',
+      description:
+        'Signed: how this entry changed what is available, so that a history sums to the balance. A hold takes, a release gives back, the payment itself then changes nothing.',
       example: '-150000',
     }),
     available_after_minor: MinorOut,

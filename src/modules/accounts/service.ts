@@ -2,8 +2,8 @@ import { eq } from 'drizzle-orm'
 import type { Principal } from '../../auth/principal.ts'
 import type { Db, Tx } from '../../db/client.ts'
 import { accounts } from '../../db/tables/accounts.ts'
-import { audit } from '../../events/audit.ts'
 import type { NewEvent } from '../../events/append.ts'
+import { audit } from '../../events/audit.ts'
 import { type Balance, getBalance, openCustomerAccount } from '../../ledger/ledger.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
 import type { Deps } from '../deps.ts'
@@ -32,11 +32,19 @@ export const createAccount = async (
 export const readAccount = async (db: Db, deps: Deps, accountId: Uuid): Promise<Account> =>
   presentAccount(await getAccount(db, accountId), await getBalance(db, accountId), deps.config.CURRENCY)
 
-export const updateAccount = async (tx: Tx, deps: Deps, principal: Principal, change: { display_name?: string | null }): Promise<void> => {
+export const updateAccount = async (
+  tx: Tx,
+  deps: Deps,
+  principal: Principal,
+  change: { display_name?: string | null },
+): Promise<void> => {
   if (change.display_name === undefined) return
   const at = deps.clock.now()
   const before = await getAccount(tx, principal.accountId)
-  await tx.orm.update(accounts).set({ displayName: change.display_name, updatedAt: at }).where(eq(accounts.id, principal.accountId))
+  await tx.orm
+    .update(accounts)
+    .set({ displayName: change.display_name, updatedAt: at })
+    .where(eq(accounts.id, principal.accountId))
   await audit(tx, principal, at, {
     action: 'account.update',
     subject: { type: 'account', id: principal.accountId },

@@ -43,7 +43,11 @@ const attach = async (tx: Tx, deps: Deps, accountId: Uuid, proof: IdentityProof,
   await adoptEmail(tx, deps, accountId, proof)
   const data = presentIdentity(identity)
   await deps.appendEvents(tx, at, [{ type: 'identity.linked', accountId, workspaceId: null, data }])
-  await audit(tx, actor, at, { action: 'identity.link', subject: { type: 'identity', id: identity.id }, after: { provider: proof.provider } })
+  await audit(tx, actor, at, {
+    action: 'identity.link',
+    subject: { type: 'identity', id: identity.id },
+    after: { provider: proof.provider },
+  })
   return identity
 }
 
@@ -62,7 +66,12 @@ const adoptEmail = async (tx: Tx, deps: Deps, accountId: Uuid, proof: IdentityPr
 }
 
 const touch = async (tx: Tx, deps: Deps, identity: IdentityRecord, proof: IdentityProof): Promise<IdentityRecord> => {
-  const fresh = { lastUsedAt: deps.clock.now(), email: proof.email, emailVerified: proof.emailVerified, displayName: proof.displayName ?? identity.displayName }
+  const fresh = {
+    lastUsedAt: deps.clock.now(),
+    email: proof.email,
+    emailVerified: proof.emailVerified,
+    displayName: proof.displayName ?? identity.displayName,
+  }
   await tx.orm.update(identities).set(fresh).where(eq(identities.id, identity.id))
   return { ...identity, ...fresh }
 }
@@ -76,14 +85,18 @@ export const linkIdentity = async (
 ): Promise<{ outcome: 'linked' | 'already_linked'; identity: IdentityRecord }> => {
   await lockIdentity(tx, proof)
   const existing = await findIdentity(tx, proof.provider, proof.issuer, proof.subjectKey)
-  if (existing && existing.accountId !== principal.accountId) throw conflict('This identity belongs to another account.', 'identity')
+  if (existing && existing.accountId !== principal.accountId)
+    throw conflict('This identity belongs to another account.', 'identity')
   if (existing) return { outcome: 'already_linked', identity: await touch(tx, deps, existing, proof) }
   return { outcome: 'linked', identity: await attach(tx, deps, principal.accountId, proof, principal) }
 }
 
 const matchByEmail = async (tx: Tx, proof: IdentityProof): Promise<Uuid | undefined> => {
   if (!proof.email || !proof.emailVerified) return undefined
-  const [match] = await tx.orm.select({ id: accounts.id }).from(accounts).where(eq(sql`lower(${accounts.email})`, proof.email.toLowerCase()))
+  const [match] = await tx.orm
+    .select({ id: accounts.id })
+    .from(accounts)
+    .where(eq(sql`lower(${accounts.email})`, proof.email.toLowerCase()))
   return match?.id
 }
 
@@ -98,14 +111,21 @@ export const signIn = async (tx: Tx, deps: Deps, proof: IdentityProof, origin: R
   const [account] = await tx.orm.select({ status: accounts.status }).from(accounts).where(eq(accounts.id, resolved.accountId))
   if (account?.status === 'closed') throw new Refusal('account_frozen', { message: 'This account is closed.' })
   const workspaceId = await findPersonalWorkspaceId(tx, resolved.accountId)
-  const session = await createSession(tx, deps, { accountId: resolved.accountId, workspaceId, identityId: resolved.identity.id, origin, way })
+  const session = await createSession(tx, deps, {
+    accountId: resolved.accountId,
+    workspaceId,
+    identityId: resolved.identity.id,
+    origin,
+    way,
+  })
   return { ...resolved, session }
 }
 
 const adopt = async (tx: Tx, deps: Deps, proof: IdentityProof, origin: RequestOrigin, way: string) => {
   const matched = await matchByEmail(tx, proof)
   const verifiedEmail = proof.emailVerified ? proof.email : null
-  const accountId = matched ?? (await createAccount(tx, deps, { email: verifiedEmail, displayName: proof.displayName })).account.id
+  const accountId =
+    matched ?? (await createAccount(tx, deps, { email: verifiedEmail, displayName: proof.displayName })).account.id
   const identity = await attach(tx, deps, accountId, proof, { accountId, origin, way })
   return { accountId, identity, outcome: matched ? ('signed_in' as const) : ('account_created' as const) }
 }

@@ -41,7 +41,12 @@ export const createSession = async (
 }
 
 /** Ends a session at once; false when there was none of this account's to end. */
-export const revokeSession = async (tx: Tx, deps: Deps, actor: Actor & { accountId: Uuid }, sessionId: Uuid): Promise<SessionRecord | undefined> => {
+export const revokeSession = async (
+  tx: Tx,
+  deps: Deps,
+  actor: Actor & { accountId: Uuid },
+  sessionId: Uuid,
+): Promise<SessionRecord | undefined> => {
   const at = deps.clock.now()
   const [session] = await tx.orm
     .update(sessions)

@@ -9,7 +9,11 @@ import { newId } from '../../lib/ids.ts'
 import type { Deps } from '../deps.ts'
 
 /** A short-lived bearer with the caller's own workspace, permissions and grant; it dies with the credential that minted it. */
-export const createDashboardToken = async (tx: Tx, deps: Deps, principal: Principal): Promise<{ token: string; expiresInSeconds: number }> => {
+export const createDashboardToken = async (
+  tx: Tx,
+  deps: Deps,
+  principal: Principal,
+): Promise<{ token: string; expiresInSeconds: number }> => {
   const { kind, id: credentialId } = principal.credential
   // A token that could mint its successor would outlive its parent by the back door.
   if (kind === 'dashboard') throw new Refusal('forbidden', { message: 'A dashboard token can not make another one.' })

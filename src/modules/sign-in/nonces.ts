@@ -1,16 +1,22 @@
 import { randomBytes } from 'node:crypto'
 import { type Database, type Db, statement } from '../../db/client.ts'
-import { nonces, type noncePurposes } from '../../db/tables/sessions.ts'
+import { type noncePurposes, nonces } from '../../db/tables/sessions.ts'
 import { secondsAfter } from '../../lib/clock.ts'
 
 type Purpose = (typeof noncePurposes)[number]
 
 export type IssuedNonce = { nonce: string; issuedAt: Date; expiresAt: Date }
 
-export const issueNonce = async (db: Db, now: Date, options: { purpose: Purpose; ttlSeconds: number; boundTo?: string }): Promise<IssuedNonce> => {
+export const issueNonce = async (
+  db: Db,
+  now: Date,
+  options: { purpose: Purpose; ttlSeconds: number; boundTo?: string },
+): Promise<IssuedNonce> => {
   const nonce = randomBytes(16).toString('hex')
   const expiresAt = secondsAfter(now, options.ttlSeconds)
-  await db.orm.insert(nonces).values({ nonce, purpose: options.purpose, boundTo: options.boundTo ?? null, createdAt: now, expiresAt })
+  await db.orm
+    .insert(nonces)
+    .values({ nonce, purpose: options.purpose, boundTo: options.boundTo ?? null, createdAt: now, expiresAt })
   return { nonce, issuedAt: now, expiresAt }
 }
 

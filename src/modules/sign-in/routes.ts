@@ -35,7 +35,13 @@ export const registerSignIn = (app: App, deps: Deps): void => {
     '/v1/auth/wallet/verify',
     {
       config: { operation: 'sign_in.wallet_verify', access: 'optional', credentialIssuing: true },
-      schema: { body: VerifyWallet, response: { 200: SignedIn, ...refusals('invalid_request', 'invalid_signature', 'forbidden', 'account_frozen', 'conflict') } },
+      schema: {
+        body: VerifyWallet,
+        response: {
+          200: SignedIn,
+          ...refusals('invalid_request', 'invalid_signature', 'forbidden', 'account_frozen', 'conflict'),
+        },
+      },
     },
     async (request, reply) => {
       const result = await verifyWallet(deps, request.caller, originOf(request), request.body)

@@ -12,7 +12,10 @@ import { checkSiweMessage, expectedOf, nonceTtlSeconds, readSiweMessage, signInS
 
 export type WalletChallenge = IssuedNonce & { message?: string }
 
-export const createWalletNonce = async (deps: Deps, wanted: { address?: Address; chain_id?: number }): Promise<WalletChallenge> => {
+export const createWalletNonce = async (
+  deps: Deps,
+  wanted: { address?: Address; chain_id?: number },
+): Promise<WalletChallenge> => {
   const issued = await issueNonce(deps.db, deps.clock.now(), { purpose: 'wallet_sign_in', ttlSeconds: nonceTtlSeconds })
   if (wanted.address === undefined) return issued
   const { domain, uri, chain_ids } = expectedOf(deps.config)
@@ -38,15 +41,29 @@ export const proveWallet = async (deps: Deps, input: { message: string; signatur
   if (!fresh) {
     throw new Refusal('invalid_signature', {
       message: 'The nonce is unknown, used or expired: ask for a new one.',
-      details: { field: 'nonce', expected: { ...expectedOf(deps.config), nonce: 'one from POST /v1/auth/wallet/nonce, used once within ten minutes' } },
+      details: {
+        field: 'nonce',
+        expected: { ...expectedOf(deps.config), nonce: 'one from POST /v1/auth/wallet/nonce, used once within ten minutes' },
+      },
     })
   }
   checkSiweMessage(deps.config, message, now)
   const signer = recoverSigner(input.message, input.signature)
   if (signer?.toLowerCase() !== message.address.toLowerCase()) {
-    throw new Refusal('invalid_signature', { message: 'The signature is not by the address in the message.', details: { field: 'signature', expected: { address: message.address } } })
+    throw new Refusal('invalid_signature', {
+      message: 'The signature is not by the address in the message.',
+      details: { field: 'signature', expected: { address: message.address } },
+    })
   }
-  return { provider: 'wallet', issuer: walletIssuer, subject: signer, subjectKey: signer.toLowerCase(), email: null, emailVerified: false, displayName: null }
+  return {
+    provider: 'wallet',
+    issuer: walletIssuer,
+    subject: signer,
+    subjectKey: signer.toLowerCase(),
+    email: null,
+    emailVerified: false,
+    displayName: null,
+  }
 }
 
 /** Signs in, or links the wallet to the caller's account when there is a caller. */
@@ -56,10 +73,16 @@ export const verifyWallet = async (
   origin: RequestOrigin,
   input: { message: string; signature: string },
 ): Promise<SignInResult> => {
-  if (caller && !caller.permissions.has('account.manage')) throw new Refusal('forbidden', { details: { required_permission: 'account.manage' } })
+  if (caller && !caller.permissions.has('account.manage'))
+    throw new Refusal('forbidden', { details: { required_permission: 'account.manage' } })
   const proof = await proveWallet(deps, input).catch(async (error: unknown) => {
     if (error instanceof Refusal && error.code === 'invalid_signature') {
-      await inTx(deps.db, (tx) => audit(tx, caller ?? { accountId: null, origin, way: 'sign_in:wallet' }, deps.clock.now(), { action: 'sign_in.refused', after: { reason: error.message } }))
+      await inTx(deps.db, (tx) =>
+        audit(tx, caller ?? { accountId: null, origin, way: 'sign_in:wallet' }, deps.clock.now(), {
+          action: 'sign_in.refused',
+          after: { reason: error.message },
+        }),
+      )
     }
     throw error
   })

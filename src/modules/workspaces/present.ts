@@ -3,7 +3,9 @@ import { formatId } from '../../lib/ids.ts'
 import type { MemberRecord, WorkspaceRecord } from './queries.ts'
 import type { Workspace, WorkspaceView } from './schema.ts'
 
-export const workspaceStatus = (workspace: Pick<WorkspaceRecord, 'closedAt' | 'frozenAt' | 'suspendedAt'>): Workspace['status'] => {
+export const workspaceStatus = (
+  workspace: Pick<WorkspaceRecord, 'closedAt' | 'frozenAt' | 'suspendedAt'>,
+): Workspace['status'] => {
   if (workspace.closedAt) return 'closed'
   return workspace.frozenAt || workspace.suspendedAt ? 'frozen' : 'active'
 }
@@ -19,7 +21,11 @@ export const presentWorkspace = (workspace: WorkspaceRecord, currency: string): 
   created_at: isoTime(workspace.createdAt),
 })
 
-export const presentWorkspaceView = (workspace: WorkspaceRecord, member: Pick<MemberRecord, 'role' | 'status'>, currency: string): WorkspaceView => ({
+export const presentWorkspaceView = (
+  workspace: WorkspaceRecord,
+  member: Pick<MemberRecord, 'role' | 'status'>,
+  currency: string,
+): WorkspaceView => ({
   workspace: presentWorkspace(workspace, currency),
   membership: { role: member.role, status: member.status },
 })

@@ -17,6 +17,8 @@ export const insertWorkspace = async (
   const id = newId()
   const { ownerId, name, kind, timeZone } = workspace
   await tx.orm.insert(workspaces).values({ id, name, kind, timeZone, owningAccountId: ownerId, createdAt: at, updatedAt: at })
-  await tx.orm.insert(members).values({ id: newId(), workspaceId: id, accountId: ownerId, role: 'owner', createdAt: at, updatedAt: at })
+  await tx.orm
+    .insert(members)
+    .values({ id: newId(), workspaceId: id, accountId: ownerId, role: 'owner', createdAt: at, updatedAt: at })
   return id
 }

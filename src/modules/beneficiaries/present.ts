@@ -1,0 +1,23 @@
+import { isoTime } from '../../http/wire.ts'
+import { formatId } from '../../lib/ids.ts'
+import type { BeneficiaryRecord } from './queries.ts'
+import type { Beneficiary } from './schema.ts'
+
+export const beneficiaryStatus = (record: Pick<BeneficiaryRecord, 'archivedAt' | 'frozenAt'>): Beneficiary['status'] => {
+  if (record.archivedAt) return 'archived'
+  return record.frozenAt ? 'frozen' : 'active'
+}
+
+export const presentBeneficiary = (record: BeneficiaryRecord): Beneficiary => ({
+  id: formatId('beneficiary', record.id),
+  type: record.type,
+  display_name: record.displayName,
+  legal_name: record.legalName,
+  payment_rail: record.paymentRail,
+  destination_mask: record.destinationMask,
+  account_reference_required: record.accountReferenceRequired,
+  bank_code: record.bankCode,
+  status: beneficiaryStatus(record),
+  created_at: isoTime(record.createdAt),
+  updated_at: isoTime(record.updatedAt),
+})

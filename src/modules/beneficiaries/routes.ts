@@ -1,0 +1,91 @@
+import { z } from 'zod'
+import type { App } from '../../http/app-type.ts'
+import { created, ok, respondOnce } from '../../http/idempotency.ts'
+import { PageQuery, pageOf } from '../../http/pagination.ts'
+import { byId, refusals } from '../../http/wire.ts'
+import { notFound } from '../../lib/errors.ts'
+import type { Deps } from '../deps.ts'
+import { presentBeneficiary } from './present.ts'
+import { findBeneficiary, listBeneficiaries } from './queries.ts'
+import { Beneficiary, CreateBeneficiary, UpdateBeneficiary } from './schema.ts'
+import { archiveBeneficiary, createBeneficiary, updateBeneficiary } from './service.ts'
+
+const path = '/v1/beneficiaries'
+const one = `${path}/:id`
+
+const ListQuery = PageQuery.extend({
+  payment_rail: Beneficiary.shape.payment_rail.optional(),
+  status: z.enum(['active', 'all']).default('all').meta({ description: 'active: without the archived ones.' }),
+})
+
+export const registerBeneficiaries = (app: App, deps: Deps): void => {
+  app.post(
+    path,
+    {
+      config: { operation: 'beneficiaries.create', permission: 'beneficiary.manage', idempotent: true },
+      schema: { body: CreateBeneficiary, response: { 201: Beneficiary, ...refusals('invalid_request', 'conflict') } },
+    },
+    async (request, reply) =>
+      respondOnce(deps, request, reply, async (tx) =>
+        created(presentBeneficiary(await createBeneficiary(tx, deps, request.principal, request.body))),
+      ),
+  )
+  app.get(
+    path,
+    {
+      config: { operation: 'beneficiaries.list', permission: 'beneficiary.read' },
+      schema: {
+        querystring: ListQuery,
+        response: { 200: pageOf(Beneficiary), ...refusals('invalid_request', 'invalid_cursor') },
+      },
+    },
+    async (request, reply) => {
+      const { workspace } = request.principal
+      const { status, payment_rail: rail } = request.query
+      const list = `beneficiaries:${workspace.id}`
+      const rows = await listBeneficiaries(deps.db, workspace.id, deps.cursors.read(list, request.query), {
+        includeArchived: status === 'all',
+        ...(rail && { rail }),
+      })
+      return reply.send(deps.cursors.page(list, request.query, rows, (row) => row.id, presentBeneficiary))
+    },
+  )
+  app.get(
+    one,
+    {
+      config: { operation: 'beneficiaries.get', permission: 'beneficiary.read' },
+      schema: { params: byId('beneficiary'), response: { 200: Beneficiary, ...refusals('not_found') } },
+    },
+    async (request, reply) => {
+      const record = await findBeneficiary(deps.db, request.principal.workspace.id, request.params.id)
+      if (!record) throw notFound()
+      return reply.send(presentBeneficiary(record))
+    },
+  )
+  app.patch(
+    one,
+    {
+      config: { operation: 'beneficiaries.update', permission: 'beneficiary.manage', whileFrozen: true },
+      schema: {
+        params: byId('beneficiary'),
+        body: UpdateBeneficiary,
+        response: { 200: Beneficiary, ...refusals('invalid_request', 'not_found', 'conflict', 'workspace_frozen') },
+      },
+    },
+    async (request, reply) =>
+      respondOnce(deps, request, reply, async (tx) =>
+        ok(presentBeneficiary(await updateBeneficiary(tx, deps, request.principal, request.params.id, request.body))),
+      ),
+  )
+  app.delete(
+    one,
+    {
+      config: { operation: 'beneficiaries.archive', permission: 'beneficiary.manage', whileFrozen: true },
+      schema: { params: byId('beneficiary'), response: { 200: Beneficiary, ...refusals('not_found') } },
+    },
+    async (request, reply) =>
+      respondOnce(deps, request, reply, async (tx) =>
+        ok(presentBeneficiary(await archiveBeneficiary(tx, deps, request.principal, request.params.id))),
+      ),
+  )
+}

@@ -1,0 +1,51 @@
+import { z } from 'zod'
+import { beneficiaryRails } from '../../db/tables/beneficiaries.ts'
+import { IdOut, Name, TimeOut } from '../../http/wire.ts'
+
+const Type = z.string().trim().min(1).max(64)
+
+export const CreateBeneficiary = z
+  .strictObject({
+    type: Type,
+    display_name: Name,
+    payment_rail: z.enum(beneficiaryRails),
+    destination: z.string().min(1).max(64).meta({
+      description:
+        'MPESA_B2C: a Kenyan mobile number. MPESA_B2B: a paybill or till of 5 to 7 digits. PESALINK: an account number with bank_code, or a mobile number without.',
+    }),
+    legal_name: Name.nullish(),
+    account_reference_required: z.boolean().optional(),
+    bank_code: z.string().trim().min(1).max(16).nullish(),
+  })
+  .meta({ id: 'CreateBeneficiary' })
+export type CreateBeneficiary = z.output<typeof CreateBeneficiary>
+
+/** The destination can't be changed: archive, and create another. */
+export const UpdateBeneficiary = z
+  .strictObject({
+    type: Type,
+    display_name: Name,
+    legal_name: Name.nullable(),
+    account_reference_required: z.boolean(),
+    status: z.enum(['active', 'frozen']),
+  })
+  .partial()
+  .meta({ id: 'UpdateBeneficiary' })
+export type UpdateBeneficiary = z.output<typeof UpdateBeneficiary>
+
+export const Beneficiary = z
+  .object({
+    id: IdOut('beneficiary'),
+    type: z.string(),
+    display_name: z.string(),
+    legal_name: z.string().nullable(),
+    payment_rail: z.enum(beneficiaryRails),
+    destination_mask: z.string().meta({ description: 'The destination is never shown: all but its last characters are *.' }),
+    account_reference_required: z.boolean(),
+    bank_code: z.string().nullable(),
+    status: z.enum(['active', 'frozen', 'archived']),
+    created_at: TimeOut,
+    updated_at: TimeOut,
+  })
+  .meta({ id: 'Beneficiary' })
+export type Beneficiary = z.output<typeof Beneficiary>

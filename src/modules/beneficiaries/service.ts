@@ -1,0 +1,153 @@
+import { eq } from 'drizzle-orm'
+import type { Principal } from '../../auth/principal.ts'
+import type { Tx } from '../../db/client.ts'
+import { beneficiaries, payees } from '../../db/tables/beneficiaries.ts'
+import { audit } from '../../events/audit.ts'
+import type { EventType } from '../../events/types.ts'
+import { conflict, notFound, Refusal } from '../../lib/errors.ts'
+import { newId, type Uuid } from '../../lib/ids.ts'
+import { mask } from '../../lib/mask.ts'
+import type { Deps } from '../deps.ts'
+import { presentBeneficiary } from './present.ts'
+import { type BeneficiaryRecord, findBeneficiary } from './queries.ts'
+import { type Destination, fingerprintText, normaliseDestination } from './rules.ts'
+import type { CreateBeneficiary, UpdateBeneficiary } from './schema.ts'
+
+type Payee = { id: Uuid; frozenAt: Date | null }
+
+/** What a destination is sealed with: moved to another row or workspace it doesn't open. */
+export const destinationContext = (beneficiaryId: Uuid, workspaceId: Uuid): readonly string[] => [
+  'beneficiary',
+  beneficiaryId,
+  workspaceId,
+]
+
+const findPayee = 'select id, frozen_at as "frozenAt" from payees where workspace_id = $1 and fingerprint = any($2::bytea[])'
+
+/** The payee of a destination, made with its first beneficiary; found under every key of the ring, so a rotation splits nobody in two. */
+const ensurePayee = async (
+  tx: Tx,
+  deps: Deps,
+  beneficiary: { workspaceId: Uuid; rail: BeneficiaryRecord['paymentRail'] },
+  to: Destination,
+  at: Date,
+): Promise<Payee> => {
+  const { workspaceId, rail } = beneficiary
+  const macs = deps.derivations.macs('fingerprint', fingerprintText(workspaceId, rail, to))
+  const [known] = await tx.query<Payee>(findPayee, [workspaceId, macs.map(({ mac }) => mac)])
+  if (known) return known
+  const [current] = macs
+  if (!current) throw new Error('the ring of token secrets is empty')
+  const row = { id: newId(), workspaceId, fingerprint: current.mac, fingerprintKeyId: current.keyId, createdAt: at }
+  const [made] = await tx.orm
+    .insert(payees)
+    .values(row)
+    .onConflictDoNothing()
+    .returning({ id: payees.id, frozenAt: payees.frozenAt })
+  if (made) return made
+  // Somebody made it between the look and the insert, and has committed.
+  const [theirs] = await tx.query<Payee>(findPayee, [workspaceId, [current.mac]])
+  if (!theirs) throw new Error('a payee that exists can not be read')
+  return theirs
+}
+
+type Change = { type: EventType; after: BeneficiaryRecord; before?: BeneficiaryRecord }
+
+const tell = async (tx: Tx, deps: Deps, principal: Principal, at: Date, { type, after, before }: Change): Promise<void> => {
+  const data = presentBeneficiary(after)
+  const { workspace } = principal
+  await deps.appendEvents(tx, at, [{ type, accountId: workspace.owningAccountId, workspaceId: workspace.id, data }])
+  const subject = { type: 'beneficiary', id: after.id }
+  await audit(tx, principal, at, { action: type, subject, ...(before && { before: presentBeneficiary(before) }), after: data })
+}
+
+export const createBeneficiary = async (
+  tx: Tx,
+  deps: Deps,
+  principal: Principal,
+  input: CreateBeneficiary,
+): Promise<BeneficiaryRecord> => {
+  const at = deps.clock.now()
+  const workspaceId = principal.workspace.id
+  const to = normaliseDestination(input.payment_rail, input.destination, input.bank_code ?? null)
+  const payee = await ensurePayee(tx, deps, { workspaceId, rail: input.payment_rail }, to, at)
+  const id = newId()
+  const sealed = deps.vault.seal(to.destination, destinationContext(id, workspaceId))
+  const [row] = await tx.orm
+    .insert(beneficiaries)
+    .values({
+      id,
+      workspaceId,
+      payeeId: payee.id,
+      type: input.type,
+      displayName: input.display_name,
+      legalName: input.legal_name ?? null,
+      paymentRail: input.payment_rail,
+      destinationCiphertext: sealed.ciphertext,
+      destinationKeyId: sealed.keyId,
+      destinationMask: mask(to.destination),
+      accountReferenceRequired: input.account_reference_required ?? false,
+      bankCode: to.bankCode,
+      createdBy: principal.accountId,
+      createdAt: at,
+      updatedAt: at,
+    })
+    .returning()
+  if (!row) throw new Error('an inserted beneficiary was not returned')
+  const record = { ...row, frozenAt: payee.frozenAt }
+  await tell(tx, deps, principal, at, { type: 'beneficiary.created', after: record })
+  return record
+}
+
+/** The beneficiary, its row locked, or 404. */
+const lockBeneficiary = async (tx: Tx, principal: Principal, id: Uuid): Promise<BeneficiaryRecord> => {
+  await tx.query('select 1 from beneficiaries where id = $1 and workspace_id = $2 for update', [id, principal.workspace.id])
+  const record = await findBeneficiary(tx, principal.workspace.id, id)
+  if (!record) throw notFound()
+  return record
+}
+
+/** In a frozen workspace a beneficiary can still be stopped, and nothing else. */
+const refuseWhileFrozen = (principal: Principal, change: UpdateBeneficiary): void => {
+  const onlyStops = change.status === 'frozen' && Object.keys(change).length === 1
+  if (principal.workspace.frozen && !onlyStops) throw new Refusal('workspace_frozen')
+}
+
+export const updateBeneficiary = async (
+  tx: Tx,
+  deps: Deps,
+  principal: Principal,
+  id: Uuid,
+  change: UpdateBeneficiary,
+): Promise<BeneficiaryRecord> => {
+  refuseWhileFrozen(principal, change)
+  const at = deps.clock.now()
+  const before = await lockBeneficiary(tx, principal, id)
+  if (before.archivedAt) throw conflict('An archived beneficiary does not change.', 'archived')
+  const fields = {
+    ...(change.type !== undefined && { type: change.type }),
+    ...(change.display_name !== undefined && { displayName: change.display_name }),
+    ...(change.legal_name !== undefined && { legalName: change.legal_name }),
+    ...(change.account_reference_required !== undefined && { accountReferenceRequired: change.account_reference_required }),
+  }
+  await tx.orm
+    .update(beneficiaries)
+    .set({ ...fields, updatedAt: at })
+    .where(eq(beneficiaries.id, id))
+  const frozenAt = change.status === undefined ? before.frozenAt : change.status === 'frozen' ? (before.frozenAt ?? at) : null
+  if (frozenAt !== before.frozenAt) await tx.orm.update(payees).set({ frozenAt }).where(eq(payees.id, before.payeeId))
+  const after = { ...before, ...fields, frozenAt, updatedAt: at }
+  await tell(tx, deps, principal, at, { type: 'beneficiary.updated', after, before })
+  return after
+}
+
+/** Archiving again changes nothing and tells nobody. A freeze stays with the payee. */
+export const archiveBeneficiary = async (tx: Tx, deps: Deps, principal: Principal, id: Uuid): Promise<BeneficiaryRecord> => {
+  const at = deps.clock.now()
+  const before = await lockBeneficiary(tx, principal, id)
+  if (before.archivedAt) return before
+  await tx.orm.update(beneficiaries).set({ archivedAt: at, updatedAt: at }).where(eq(beneficiaries.id, id))
+  const after = { ...before, archivedAt: at, updatedAt: at }
+  await tell(tx, deps, principal, at, { type: 'beneficiary.archived', after, before })
+  return after
+}

@@ -1,0 +1,137 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Person, signIn } from '../harness/people.ts'
+import { startService, type TestService } from '../harness/service.ts'
+
+let service: TestService
+let person: Person
+let stranger: Person
+beforeAll(async () => {
+  service = await startService()
+  person = await signIn(service.api)
+  stranger = await signIn(service.api)
+})
+afterAll(() => service.close())
+
+const phone = { type: 'supplier', display_name: 'Jane Wanjiru', payment_rail: 'MPESA_B2C', destination: '0712 345 678' }
+const create = (body: unknown, key?: string) => person.api.post('/v1/beneficiaries', body, key === undefined ? {} : { key })
+
+describe('creating', () => {
+  test('every field comes back, and of the destination the mask alone', async () => {
+    const answer = await create({ ...phone, legal_name: 'Jane W. Kamau', account_reference_required: true })
+    expect(answer.status).toBe(201)
+    expect(answer.body).toMatchObject({
+      type: 'supplier',
+      display_name: 'Jane Wanjiru',
+      legal_name: 'Jane W. Kamau',
+      payment_rail: 'MPESA_B2C',
+      destination_mask: '********5678',
+      account_reference_required: true,
+      bank_code: null,
+      status: 'active',
+    })
+    expect(answer.body.id).toMatch(/^ben_/)
+    expect(answer.text).not.toContain('12345678')
+    expect((await person.api.get(`/v1/beneficiaries/${answer.body.id}`)).body).toEqual(answer.body)
+  })
+
+  test.each([
+    ['MPESA_B2C', { destination: '0110000000' }, '********0000'],
+    ['MPESA_B2C', { destination: '+254 712 345 678' }, '********5678'],
+    ['MPESA_B2C', { destination: '254712345678' }, '********5678'],
+    ['MPESA_B2B', { destination: '123456' }, '****56'],
+    ['MPESA_B2B', { destination: '12345' }, '***45'],
+    ['PESALINK', { destination: '01-1234567890', bank_code: '0012' }, '********7890'],
+    ['PESALINK', { destination: '0712345678' }, '********5678'],
+  ])('%s takes %j', async (rail, fields, destinationMask) => {
+    const answer = await create({ ...phone, payment_rail: rail, ...fields })
+    expect([answer.status, answer.body.destination_mask]).toEqual([201, destinationMask])
+  })
+
+  test.each([
+    ['MPESA_B2C', { destination: '0202222222' }, 'destination'],
+    ['MPESA_B2C', { destination: '+1 202 555 0100' }, 'destination'],
+    ['MPESA_B2C', { destination: '07998877' }, 'destination'],
+    ['MPESA_B2C', { destination: '0712345678', bank_code: '12' }, 'bank_code'],
+    ['MPESA_B2B', { destination: '1234' }, 'destination'],
+    ['MPESA_B2B', { destination: '12345678' }, 'destination'],
+    ['PESALINK', { destination: '1234567890' }, 'bank_code'],
+    ['PESALINK', { destination: '12', bank_code: '0012' }, 'destination'],
+    ['MPESA_B2C', { destination: '' }, 'destination'],
+    ['MPESA', {}, 'payment_rail'],
+    ['MPESA_B2C', { display_name: ' ' }, 'display_name'],
+    ['MPESA_B2C', { display_name: 'x'.repeat(121) }, 'display_name'],
+    ['MPESA_B2C', { status: 'active' }, 'status'],
+    ['MPESA_B2C', { type: 7 }, 'type'],
+  ])('%s refuses %j and names the field, never the value', async (rail, fields, path) => {
+    const answer = await create({ ...phone, payment_rail: rail, ...fields })
+    expect([answer.status, answer.body.error]).toEqual([400, 'invalid_request'])
+    expect(answer.body.details.fields.map((field: { path: string }) => field.path)).toContain(path)
+    if ('destination' in fields && fields.destination) expect(answer.text).not.toContain(fields.destination)
+  })
+
+  test('the same idempotency key makes one beneficiary, and another body under it is a conflict', async () => {
+    const [first, second] = await Promise.all([create(phone, 'ben-1'), create(phone, 'ben-1')])
+    expect(first.text).toBe(second.text)
+    expect([first, second].filter((answer) => answer.headers.get('idempotency-replayed') === 'true')).toHaveLength(1)
+    const other = await create({ ...phone, display_name: 'Somebody else' }, 'ben-1')
+    expect([other.status, other.body.error, other.body.details.reason]).toEqual([409, 'conflict', 'idempotency'])
+  })
+})
+
+test('the destination stands in the database only encrypted, and nowhere in the log, the events or the audit', async () => {
+  const canary = '254799887766'
+  await create({ ...phone, destination: canary })
+  const tables = ['beneficiaries', 'payees', 'events', 'audit_log', 'idempotency_keys']
+  for (const table of tables) {
+    const rows = await service.deps.db.query<{ row: string }>(`select t::text as row from ${table} t`)
+    expect(rows.filter(({ row }) => row.includes(canary) || row.includes(Buffer.from(canary).toString('hex')))).toEqual([])
+  }
+  expect(service.log.join('')).not.toContain(canary)
+})
+
+test('a freeze follows the destination: the same payee under another name is frozen too', async () => {
+  const first = (await create({ ...phone, destination: '0722000001' })).body
+  expect((await person.api.patch(`/v1/beneficiaries/${first.id}`, { status: 'frozen' })).body.status).toBe('frozen')
+  const second = await create({ ...phone, display_name: 'Another name', destination: '+254722000001' })
+  expect(second.body.status).toBe('frozen')
+  await person.api.delete(`/v1/beneficiaries/${first.id}`)
+  expect((await create({ ...phone, destination: '0722000001' })).body.status).toBe('frozen')
+  expect((await person.api.patch(`/v1/beneficiaries/${second.body.id}`, { status: 'active' })).body.status).toBe('active')
+})
+
+test('a name can change, a destination can not, and an archived one changes no more', async () => {
+  const { id } = (await create(phone)).body
+  expect((await person.api.patch(`/v1/beneficiaries/${id}`, { display_name: 'New' })).body).toMatchObject({
+    display_name: 'New',
+    legal_name: null,
+  })
+  expect((await person.api.patch(`/v1/beneficiaries/${id}`, { destination: '0712345679' })).status).toBe(400)
+  const archived = await person.api.delete(`/v1/beneficiaries/${id}`)
+  expect([archived.status, archived.body.status]).toEqual([200, 'archived'])
+  expect((await person.api.delete(`/v1/beneficiaries/${id}`)).body).toEqual(archived.body)
+  expect((await person.api.patch(`/v1/beneficiaries/${id}`, { display_name: 'Newer' })).status).toBe(409)
+})
+
+test('lists run newest first, page by page, and show this workspace alone', async () => {
+  const reader = await signIn(service.api)
+  const ids: string[] = []
+  for (let n = 0; n < 5; n += 1)
+    ids.unshift((await reader.api.post('/v1/beneficiaries', { ...phone, display_name: `n${n}` })).body.id)
+  const first = await reader.api.get('/v1/beneficiaries?limit=3')
+  const second = await reader.api.get(`/v1/beneficiaries?limit=3&cursor=${first.body.next_cursor}`)
+  expect([...first.body.data, ...second.body.data].map((entry: { id: string }) => entry.id)).toEqual(ids)
+  expect(second.body.next_cursor).toBeNull()
+})
+
+test('a stranger is told 401, another tenant the same 404 as for an id that does not exist', async () => {
+  const { id } = (await create(phone)).body
+  expect((await service.api.post('/v1/beneficiaries', phone)).status).toBe(401)
+  for (const [method, body] of [['GET'], ['PATCH', { display_name: 'x' }], ['DELETE']] as const) {
+    const options = body ? { body } : {}
+    const foreign = await stranger.api.call(method, `/v1/beneficiaries/${id}`, options)
+    const missing = await stranger.api.call(method, '/v1/beneficiaries/ben_01h455vb4pex5vsknk084sn02q', options)
+    const malformed = await stranger.api.call(method, '/v1/beneficiaries/nonsense', options)
+    for (const answer of [foreign, missing, malformed])
+      expect([answer.status, answer.body.error, answer.body.message]).toEqual([404, 'not_found', missing.body.message])
+  }
+})
