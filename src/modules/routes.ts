@@ -2,6 +2,7 @@ import type { App } from '../http/app-type.ts'
 import { registerAccounts } from './accounts/routes.ts'
 import { registerBeneficiaries } from './beneficiaries/routes.ts'
 import type { Deps } from './deps.ts'
+import { registerPolicies } from './policies/routes.ts'
 import { registerSignIn } from './sign-in/routes.ts'
 import { registerWorkspaces } from './workspaces/routes.ts'
 
@@ -11,4 +12,5 @@ export const registerModules = (app: App, deps: Deps): void => {
   registerSignIn(app, deps)
   registerWorkspaces(app, deps)
   registerBeneficiaries(app, deps)
+  registerPolicies(app, deps)
 }

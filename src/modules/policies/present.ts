@@ -1,0 +1,69 @@
+import { isoTime } from '../../http/wire.ts'
+import { formatId, type IdKind, type Uuid } from '../../lib/ids.ts'
+import { formatMinor, minor } from '../../lib/money.ts'
+import type { Decision as Decided, Remedy, TraceEntry, TraceSource } from '../../policy/types.ts'
+import type { PolicyRecord } from './queries.ts'
+import type { Decision, Policy } from './schema.ts'
+
+export const presentPolicy = (record: PolicyRecord): Policy => ({
+  id: formatId('policy', record.id),
+  name: record.name,
+  payment_types: record.paymentTypes,
+  beneficiary_ids: record.beneficiaryIds.map((id) => formatId('beneficiary', id)),
+  per_payment_limit_minor: minor(record.perPaymentLimitMinor),
+  daily_limit_minor: minor(record.dailyLimitMinor),
+  monthly_limit_minor: minor(record.monthlyLimitMinor),
+  approval_threshold_minor: minor(record.approvalThresholdMinor),
+  required_approval_count: record.requiredApprovalCount,
+  separation_of_duties: record.separationOfDuties,
+  status: record.archivedAt ? 'archived' : 'active',
+  version: record.version,
+  created_at: isoTime(record.createdAt),
+  updated_at: isoTime(record.updatedAt),
+})
+
+/** The id that stands for a policy that is only proposed, as in a simulation. */
+export const proposedPolicyId: Uuid = 'ffffffff-ffff-7fff-bfff-ffffffffffff'
+
+const sourceKinds: Readonly<Partial<Record<TraceSource['kind'], IdKind>>> = { policy: 'policy', grant: 'grant', mandate: 'mandate' }
+
+const presentSource = (source: TraceSource): Decision['trace'][number]['source'] => {
+  const kind = sourceKinds[source.kind]
+  const id = source.id !== null && source.id !== proposedPolicyId && kind ? formatId(kind, source.id) : null
+  return { kind: source.kind, id, name: source.name }
+}
+
+const presentEntry = (entry: TraceEntry): Decision['trace'][number] => ({
+  source: presentSource(entry.source),
+  rule: entry.rule,
+  outcome: entry.outcome,
+  ...(entry.limitMinor !== undefined && { limit_minor: formatMinor(entry.limitMinor) }),
+  ...(entry.usedMinor !== undefined && { used_minor: formatMinor(entry.usedMinor) }),
+  ...(entry.requestedMinor !== undefined && { requested_minor: formatMinor(entry.requestedMinor) }),
+  ...(entry.resetsAt !== undefined && { resets_at: isoTime(entry.resetsAt) }),
+  ...(entry.requiredApprovals !== undefined && { required_approvals: entry.requiredApprovals }),
+  ...(entry.eligibleApprovers !== undefined && { eligible_approvers: entry.eligibleApprovers }),
+  ...(entry.decisive !== undefined && { decisive: entry.decisive }),
+})
+
+const presentRemedy = (remedy: Remedy): NonNullable<Decision['remedy']> => ({
+  max_amount_minor: minor(remedy.maxAmountMinor),
+  changes: remedy.changes.map((change) => ({
+    source: presentSource(change.source),
+    rule: change.rule,
+    ...(change.toMinor !== undefined && { to_minor: formatMinor(change.toMinor) }),
+  })),
+  passes_at: remedy.passesAt ? isoTime(remedy.passesAt) : null,
+})
+
+export const presentDecision = (decision: Decided): Decision => ({
+  outcome: decision.outcome,
+  required_approvals: decision.requiredApprovals,
+  separation_of_duties: decision.separationOfDuties,
+  approvals_by_mandate: decision.approvalsByMandate,
+  policy_versions: decision.policyVersions
+    .filter(({ id }) => id !== proposedPolicyId)
+    .map(({ id, version }) => ({ id: formatId('policy', id), version })),
+  trace: decision.trace.map(presentEntry),
+  ...(decision.remedy && { remedy: presentRemedy(decision.remedy) }),
+})

@@ -1,0 +1,73 @@
+import { z } from 'zod'
+import type { App } from '../../http/app-type.ts'
+import { created, ok, respondOnce } from '../../http/idempotency.ts'
+import { PageQuery, pageOf } from '../../http/pagination.ts'
+import { byId, refusals } from '../../http/wire.ts'
+import { notFound } from '../../lib/errors.ts'
+import type { Deps } from '../deps.ts'
+import { presentPolicy } from './present.ts'
+import { findPolicy, listPolicies } from './queries.ts'
+import { CreatePolicy, Policy, UpdatePolicy } from './schema.ts'
+import { archivePolicy, createPolicy, updatePolicy } from './service.ts'
+
+const path = '/v1/spending-policies'
+const one = `${path}/:id`
+
+const ListQuery = PageQuery.extend({ status: z.enum(['active', 'all']).default('all') })
+
+export const registerPolicies = (app: App, deps: Deps): void => {
+  app.post(
+    path,
+    {
+      // Creating can only tighten, so an agent may: policy.create is enough.
+      config: { operation: 'policies.create', permission: ['policy.create', 'policy.manage'], idempotent: true },
+      schema: { body: CreatePolicy, response: { 201: Policy, ...refusals('invalid_request', 'conflict') } },
+    },
+    async (request, reply) =>
+      respondOnce(deps, request, reply, async (tx) => created(presentPolicy(await createPolicy(tx, deps, request.principal, request.body)))),
+  )
+  app.get(
+    path,
+    {
+      config: { operation: 'policies.list', permission: 'policy.read' },
+      schema: { querystring: ListQuery, response: { 200: pageOf(Policy), ...refusals('invalid_request', 'invalid_cursor') } },
+    },
+    async (request, reply) => {
+      const list = `policies:${request.principal.workspace.id}`
+      const page = deps.cursors.read(list, request.query)
+      const rows = await listPolicies(deps.db, request.principal.workspace.id, page, request.query.status === 'active')
+      return reply.send(deps.cursors.page(list, request.query, rows, (row) => row.id, presentPolicy))
+    },
+  )
+  app.get(
+    one,
+    {
+      config: { operation: 'policies.get', permission: 'policy.read' },
+      schema: { params: byId('policy'), response: { 200: Policy, ...refusals('not_found') } },
+    },
+    async (request, reply) => {
+      const record = await findPolicy(deps.db, request.principal.workspace.id, request.params.id)
+      if (!record) throw notFound()
+      return reply.send(presentPolicy(record))
+    },
+  )
+  app.patch(
+    one,
+    {
+      config: { operation: 'policies.update', permission: 'policy.manage' },
+      schema: { params: byId('policy'), body: UpdatePolicy, response: { 200: Policy, ...refusals('invalid_request', 'not_found', 'conflict') } },
+    },
+    async (request, reply) =>
+      respondOnce(deps, request, reply, async (tx) => ok(presentPolicy(await updatePolicy(tx, deps, request.principal, request.params.id, request.body)))),
+  )
+  app.delete(
+    one,
+    {
+      // Contract: archive stays possible while the workspace is frozen.
+      config: { operation: 'policies.archive', permission: 'policy.manage', whileFrozen: true },
+      schema: { params: byId('policy'), response: { 200: Policy, ...refusals('not_found') } },
+    },
+    async (request, reply) =>
+      respondOnce(deps, request, reply, async (tx) => ok(presentPolicy(await archivePolicy(tx, deps, request.principal, request.params.id)))),
+  )
+}

@@ -1,0 +1,96 @@
+import { z } from 'zod'
+import { IdIn, IdOut, MinorIn, MinorOut, Name, PositiveMinorIn, TimeOut } from '../../http/wire.ts'
+
+const PaymentTypes = z.array(z.string().trim().min(1).max(64)).max(100)
+const BeneficiaryIds = z.array(IdIn('beneficiary')).max(500)
+const Limit = MinorIn.nullish()
+
+const fields = {
+  payment_types: PaymentTypes.nullish(),
+  beneficiary_ids: BeneficiaryIds.nullish(),
+  per_payment_limit_minor: Limit,
+  daily_limit_minor: Limit,
+  monthly_limit_minor: Limit,
+  approval_threshold_minor: Limit,
+  required_approval_count: z.number().int().min(0).max(10).nullish(),
+  separation_of_duties: z.boolean().nullish(),
+}
+
+export const CreatePolicy = z.strictObject({ name: Name, ...fields }).meta({ id: 'CreateSpendingPolicy' })
+export type CreatePolicy = z.output<typeof CreatePolicy>
+
+/** Fields that are left out stay as they are; null takes a limit away. */
+export const UpdatePolicy = z.strictObject({ version: z.number().int().positive(), name: Name.optional(), ...fields }).meta({ id: 'UpdateSpendingPolicy' })
+export type UpdatePolicy = z.output<typeof UpdatePolicy>
+
+export const Policy = z
+  .object({
+    id: IdOut('policy'),
+    name: z.string(),
+    payment_types: z.array(z.string()),
+    beneficiary_ids: z.array(IdOut('beneficiary')),
+    per_payment_limit_minor: MinorOut.nullable(),
+    daily_limit_minor: MinorOut.nullable(),
+    monthly_limit_minor: MinorOut.nullable(),
+    approval_threshold_minor: MinorOut.nullable(),
+    required_approval_count: z.number().int(),
+    separation_of_duties: z.boolean(),
+    status: z.enum(['active', 'archived']),
+    version: z.number().int(),
+    created_at: TimeOut,
+    updated_at: TimeOut,
+  })
+  .meta({ id: 'SpendingPolicy' })
+export type Policy = z.output<typeof Policy>
+
+const TraceSource = z.object({
+  kind: z.enum(['policy', 'grant', 'mandate', 'capability', 'rail']),
+  id: z.string().nullable(),
+  name: z.string().nullable(),
+})
+const Outcome = z.enum(['allow', 'require_approval', 'deny'])
+
+export const TraceEntry = z.object({
+  source: TraceSource,
+  rule: z.string(),
+  outcome: Outcome,
+  limit_minor: MinorOut.optional(),
+  used_minor: MinorOut.optional(),
+  requested_minor: MinorOut.optional(),
+  resets_at: TimeOut.optional(),
+  required_approvals: z.number().int().optional(),
+  eligible_approvers: z.number().int().optional(),
+  decisive: z.boolean().optional().meta({ description: 'This rule decided the outcome.' }),
+})
+
+export const Decision = z
+  .object({
+    outcome: Outcome,
+    required_approvals: z.number().int(),
+    separation_of_duties: z.boolean(),
+    approvals_by_mandate: z.number().int(),
+    policy_versions: z.array(z.object({ id: IdOut('policy'), version: z.number().int() })),
+    trace: z.array(TraceEntry).meta({ description: 'Every rule that was looked at, in order.' }),
+    remedy: z
+      .object({
+        max_amount_minor: MinorOut.nullable().meta({ description: 'The largest amount that would be allowed now with nothing else changed.' }),
+        changes: z.array(z.object({ source: TraceSource, rule: z.string(), to_minor: MinorOut.optional() })),
+        passes_at: TimeOut.nullable().meta({ description: 'When time alone lets the same payment pass.' }),
+      })
+      .optional()
+      .meta({ description: 'The smallest change that would have let the payment pass.' }),
+  })
+  .meta({ id: 'Decision' })
+export type Decision = z.output<typeof Decision>
+
+export const Simulate = z
+  .strictObject({
+    beneficiary_id: IdIn('beneficiary').optional(),
+    amount_minor: PositiveMinorIn.optional(),
+    payment_type: z.string().trim().min(1).max(64).optional(),
+    mandate_id: IdIn('mandate').optional(),
+    policy: z.strictObject({ ...fields, name: Name.optional() }).optional().meta({ description: 'Decide as if this policy existed as well.' }),
+    replay_days: z.number().int().min(1).max(90).optional().meta({ description: 'Run `policy` over the payments of the past days instead.' }),
+  })
+  .meta({ id: 'Simulate' })
+export type Simulate = z.output<typeof Simulate>

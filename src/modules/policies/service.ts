@@ -1,0 +1,92 @@
+import { eq } from 'drizzle-orm'
+import type { Principal } from '../../auth/principal.ts'
+import type { Tx } from '../../db/client.ts'
+import { spendingPolicies, spendingPolicyVersions } from '../../db/tables/policies.ts'
+import { audit } from '../../events/audit.ts'
+import type { EventType } from '../../events/types.ts'
+import { lockBalance } from '../../ledger/ledger.ts'
+import { conflict, invalidFields, notFound } from '../../lib/errors.ts'
+import { formatId, newId, type Uuid } from '../../lib/ids.ts'
+import { effectiveTimeZone } from '../../policy/time-zone.ts'
+import { missingBeneficiaries } from '../beneficiaries/queries.ts'
+import type { Deps } from '../deps.ts'
+import { presentPolicy } from './present.ts'
+import { lockPolicy, type PolicyRecord } from './queries.ts'
+import { type PolicyTerms, policyTerms } from './rules.ts'
+import type { CreatePolicy, UpdatePolicy } from './schema.ts'
+import { seedPolicy } from './seed.ts'
+
+/** Every beneficiary that a policy names must be one of the workspace. */
+export const requireBeneficiaries = async (tx: Tx, workspaceId: Uuid, ids: readonly Uuid[], path = 'beneficiary_ids'): Promise<void> => {
+  const missing = await missingBeneficiaries(tx, workspaceId, ids)
+  if (missing.length > 0) throw invalidFields(...missing.map((id) => ({ path, message: `${formatId('beneficiary', id)} is no beneficiary of this workspace` })))
+}
+
+const tell = async (tx: Tx, deps: Deps, principal: Principal, at: Date, type: EventType, change: { after: PolicyRecord; before?: PolicyRecord }): Promise<void> => {
+  const { workspace } = principal
+  const data = presentPolicy(change.after)
+  await deps.appendEvents(tx, at, [{ type, accountId: workspace.owningAccountId, workspaceId: workspace.id, data }])
+  await audit(tx, principal, at, {
+    action: type,
+    subject: { type: 'policy', id: change.after.id },
+    ...(change.before && { before: presentPolicy(change.before) }),
+    after: data,
+  })
+}
+
+/** Keeps the version as it is now, for the decisions that will be made with it, and counts the month's payments against it. */
+const takeEffect = async (tx: Tx, principal: Principal, record: PolicyRecord, at: Date): Promise<void> => {
+  const document = presentPolicy(record)
+  await tx.orm.insert(spendingPolicyVersions).values({ policyId: record.id, version: record.version, document, createdBy: principal.accountId, createdAt: at })
+  await seedPolicy(tx, record.workspaceId, record.id, record, { timeZone: effectiveTimeZone(principal.workspace.zone, at), at })
+}
+
+export const createPolicy = async (tx: Tx, deps: Deps, principal: Principal, input: CreatePolicy): Promise<PolicyRecord> => {
+  const at = deps.clock.now()
+  const { workspace } = principal
+  const terms = policyTerms(input)
+  await lockBalance(tx, workspace.owningAccountId)
+  await requireBeneficiaries(tx, workspace.id, terms.beneficiaryIds)
+  const [record] = await tx.orm
+    .insert(spendingPolicies)
+    .values({ id: newId(), workspaceId: workspace.id, name: input.name, ...terms, createdBy: principal.accountId, createdAt: at, updatedAt: at })
+    .returning()
+  if (!record) throw new Error('an inserted policy was not returned')
+  await takeEffect(tx, principal, record, at)
+  await tell(tx, deps, principal, at, 'policy.created', { after: record })
+  return record
+}
+
+export const updatePolicy = async (tx: Tx, deps: Deps, principal: Principal, id: Uuid, change: UpdatePolicy): Promise<PolicyRecord> => {
+  const at = deps.clock.now()
+  const { workspace } = principal
+  await lockBalance(tx, workspace.owningAccountId)
+  const before = await lockPolicy(tx, workspace.id, id)
+  if (!before) throw notFound()
+  if (before.archivedAt) throw conflict('An archived policy does not change.', 'archived')
+  if (before.version !== change.version) throw conflict(`The policy is at version ${before.version} by now.`, 'version', { version: before.version })
+  const terms: PolicyTerms = policyTerms(change, before)
+  await requireBeneficiaries(tx, workspace.id, terms.beneficiaryIds)
+  const [after] = await tx.orm
+    .update(spendingPolicies)
+    .set({ ...terms, name: change.name ?? before.name, version: before.version + 1, updatedAt: at })
+    .where(eq(spendingPolicies.id, id))
+    .returning()
+  if (!after) throw notFound()
+  await takeEffect(tx, principal, after, at)
+  await tell(tx, deps, principal, at, 'policy.updated', { after, before })
+  return after
+}
+
+/** An archived policy falls on nothing any more; what it decided keeps its versions. */
+export const archivePolicy = async (tx: Tx, deps: Deps, principal: Principal, id: Uuid): Promise<PolicyRecord> => {
+  const at = deps.clock.now()
+  await lockBalance(tx, principal.workspace.owningAccountId)
+  const before = await lockPolicy(tx, principal.workspace.id, id)
+  if (!before) throw notFound()
+  if (before.archivedAt) return before
+  const after = { ...before, archivedAt: at, updatedAt: at }
+  await tx.orm.update(spendingPolicies).set({ archivedAt: at, updatedAt: at }).where(eq(spendingPolicies.id, id))
+  await tell(tx, deps, principal, at, 'policy.archived', { after, before })
+  return after
+}
