@@ -1,10 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { access, chown, constants, mkdir, open, readFile, stat } from 'node:fs/promises'
+import { open, readFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
-import { dirname, join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import type pg from 'pg'
 import { StartupError } from '../lib/startup-error.ts'
+import { openDataFolder } from './data-folder.ts'
 import { type Binaries, findBinaries } from './embedded-binaries.ts'
 import { type Cluster, environment, isAlive, isCode, openCluster, reason, role } from './embedded-cluster.ts'
 import { connectWhenReady, runningPostmaster, stopPostmaster, takeOwnership } from './embedded-postmaster.ts'
@@ -31,9 +32,8 @@ const attempts = 50
  * @throws StartupError
  */
 export const startEmbeddedPostgres = async (options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> => {
-  const folder = resolve(options.dataDir)
+  const folder = await openDataFolder(options.dataDir)
   const durable = options.durable ?? true
-  await ensureWritable(folder)
   const binaries = await findBinaries()
   const user = await choosePostgresUser(folder, binaries.folder)
   const cluster = await openCluster(folder, binaries, user, durable)
@@ -42,27 +42,6 @@ export const startEmbeddedPostgres = async (options: EmbeddedPostgresOptions): P
   await ensureDatabase(lock)
   const stop = stopper(child, lock, options.logger)
   return { url: `postgresql://${role}:${cluster.password}@127.0.0.1:${port}/${database}`, port, stop }
-}
-
-const ensureWritable = async (folder: string) => {
-  try {
-    const made = await mkdir(folder, { recursive: true })
-    if (made !== undefined && process.getuid?.() === 0) await giveToOwner(folder, made)
-    await access(folder, constants.R_OK | constants.W_OK | constants.X_OK)
-  } catch (cause) {
-    throw new StartupError(
-      `The data folder ${folder} is not writable (${reason(cause)}): correct its permissions, or choose another DATA_DIR.`,
-      {
-        cause,
-      },
-    )
-  }
-}
-
-/** What root makes in somebody's folder is theirs: they must be able to start the service tomorrow. */
-const giveToOwner = async (folder: string, made: string) => {
-  const { uid, gid } = await stat(dirname(made))
-  for (let path = folder; path.length >= made.length; path = dirname(path)) await chown(path, uid, gid)
 }
 
 const replacePrevious = async (cluster: Cluster, folder: string, logger: EmbeddedPostgresOptions['logger']) => {

@@ -1,0 +1,86 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import pg from 'pg'
+import type { Logger } from 'pino'
+import type { Config } from '../config.ts'
+import { startEmbeddedPostgres } from '../db/embedded.ts'
+import { sqlState } from '../db/errors.ts'
+import { migrate } from '../db/migrate.ts'
+import { installJobs } from '../jobs/jobs.ts'
+import { StartupError } from '../lib/startup-error.ts'
+
+/** A migrated database. `stop` ends the server when it is ours. `where` is for people and holds no password. */
+export type RunningDatabase = { url: string; where: string; stop: () => Promise<void> }
+
+const connectTimeoutMs = 5_000
+const startingUpTimeoutMs = 30_000
+const oldestMajor = 15
+
+/** The configured database, or a Postgres of our own under DATA_DIR; never both. */
+export const openDatabase = async (config: Config, logger: Logger): Promise<RunningDatabase> => {
+  const database =
+    config.DATABASE_URL === undefined ? await openEmbedded(config, logger) : await openConfigured(config.DATABASE_URL)
+  try {
+    await migrate(database.url)
+    await installJobs(database.url)
+    return database
+  } catch (error) {
+    await database.stop()
+    throw explain(error, database.where)
+  }
+}
+
+const openEmbedded = async (config: Config, logger: Logger): Promise<RunningDatabase> => {
+  const server = await startEmbeddedPostgres({
+    dataDir: config.DATA_DIR,
+    logger: { info: (message) => logger.info(message), error: (message) => logger.error(message) },
+  })
+  return { url: server.url, where: 'the embedded database', stop: server.stop }
+}
+
+const openConfigured = async (url: string): Promise<RunningDatabase> => {
+  const { host, pathname } = new URL(url)
+  const where = `the database ${pathname.slice(1)} at ${host || 'localhost'}`
+  const giveUpAt = performance.now() + startingUpTimeoutMs
+  for (;;) {
+    const client = new pg.Client({
+      connectionString: url,
+      connectionTimeoutMillis: connectTimeoutMs,
+      application_name: 'payments-service-start',
+    })
+    // Lost between two statements: the statement says so.
+    client.on('error', () => undefined)
+    try {
+      await client.connect()
+      await refuseOldServer(client, where)
+      return { url, where, stop: async () => undefined }
+    } catch (error) {
+      // A server that is starting up beside us is on its way; everything else is the operator's to change.
+      if (sqlState(error) !== '57P03' || performance.now() > giveUpAt) throw explain(error, where)
+      await wait(200)
+    } finally {
+      await client.end().catch(() => undefined)
+    }
+  }
+}
+
+const refuseOldServer = async (client: pg.Client, where: string) => {
+  const { rows } = await client.query<{ version: string }>(`select current_setting('server_version_num') as version`)
+  const major = Math.floor(Number(rows[0]?.version) / 10_000)
+  if (major < oldestMajor)
+    throw new StartupError(`${where} is PostgreSQL ${major}, and this service needs ${oldestMajor} or newer.`)
+}
+
+const explain = (error: unknown, where: string): unknown => {
+  if (error instanceof StartupError) return error
+  const state = sqlState(error)
+  const because = (sentence: string) => new StartupError(`${capital(where)} ${sentence}`, { cause: error })
+  if (state === '28P01' || state === '28000') return because('refuses our user or password: correct DATABASE_URL.')
+  if (state === '3D000') return because('does not exist: create it, or correct DATABASE_URL.')
+  if (state === '42501') return because('does not let our user create tables: grant it CREATE, or let it own the database.')
+  if (state !== undefined) return because(`can not be used (${state}): start it, or correct DATABASE_URL.`)
+  return because(
+    `does not answer (${error instanceof Error ? error.message || error.name : 'no reason given'}): start it, or correct DATABASE_URL.`,
+  )
+}
+
+const capital = (sentence: string) => sentence.charAt(0).toUpperCase() + sentence.slice(1)

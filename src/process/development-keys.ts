@@ -1,0 +1,94 @@
+import { randomBytes } from 'node:crypto'
+import { chown, link, open, readFile, rm, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { parseEnv } from 'node:util'
+import { type Config, loadConfig } from '../config.ts'
+import { openDataFolder } from '../db/data-folder.ts'
+import { StartupError } from '../lib/startup-error.ts'
+
+export const keysFileName = 'development-keys.env'
+
+/** Where the keys come from, for the summary. `file` is null when both are configured. */
+export type Keys = Pick<Config, 'ENCRYPTION_KEYS' | 'TOKEN_SECRETS'> & { file: string | null; made: boolean }
+
+/**
+ * What production demands, development makes once and keeps: without the same keys at the next start, beneficiaries could not be
+ * read and every signed-in browser would be a stranger. A configured key wins over a kept one.
+ */
+export const findKeys = async (config: Config): Promise<Keys> => {
+  const { ENCRYPTION_KEYS, TOKEN_SECRETS } = config
+  if (ENCRYPTION_KEYS && TOKEN_SECRETS) return { ENCRYPTION_KEYS, TOKEN_SECRETS, file: null, made: false }
+  const folder = await openDataFolder(config.DATA_DIR)
+  const file = join(folder, keysFileName)
+  const made = (await read(file)) === undefined && (await make(folder, file))
+  const kept = parse(file, (await read(file)) ?? '')
+  return {
+    ENCRYPTION_KEYS: ENCRYPTION_KEYS ?? kept.ENCRYPTION_KEYS,
+    TOKEN_SECRETS: TOKEN_SECRETS ?? kept.TOKEN_SECRETS,
+    file,
+    made,
+  }
+}
+
+const parse = (file: string, text: string) => {
+  const { ENCRYPTION_KEYS, TOKEN_SECRETS } = parseEnv(text)
+  try {
+    const kept = loadConfig({ ENCRYPTION_KEYS, TOKEN_SECRETS })
+    if (kept.ENCRYPTION_KEYS && kept.TOKEN_SECRETS) return kept
+  } catch {
+    // The parser's sentence could quote what it could not read.
+  }
+  throw new StartupError(
+    `${file} does not hold the keys that were kept in it: put it back from a copy, or remove it and start over with npm run db:reset.`,
+  )
+}
+
+const read = async (file: string): Promise<string | undefined> => {
+  try {
+    return await readFile(file, 'utf8')
+  } catch (cause) {
+    if (cause instanceof Error && 'code' in cause && cause.code === 'ENOENT') return undefined
+    throw new StartupError(
+      `The keys in ${file} can not be read by this user: correct its permissions, or choose another DATA_DIR.`,
+      { cause },
+    )
+  }
+}
+
+const text =
+  () => `# Made at the first start, for development alone. Whoever has these keys can read the destinations in the database.
+ENCRYPTION_KEYS=${newKey()}
+TOKEN_SECRETS=${newKey()}
+`
+
+// Each key has a name of its own: a destination sealed by a lost key is refused as such, not taken for a damaged one.
+const newKey = () => `dev-${randomBytes(4).toString('hex')}:${randomBytes(32).toString('base64')}`
+
+/** Complete and on disk before it has its name: a row sealed by a key that a crash took away could never be opened. */
+const make = async (folder: string, file: string): Promise<boolean> => {
+  const draft = `${file}.${process.pid}`
+  try {
+    const handle = await open(draft, 'w', 0o600)
+    try {
+      await handle.writeFile(text())
+      await handle.sync()
+    } finally {
+      await handle.close()
+    }
+    if (process.getuid?.() === 0) {
+      const { uid, gid } = await stat(folder)
+      await chown(draft, uid, gid)
+    }
+    // Unlike a rename, a link never replaces the keys that another process made at the same moment.
+    await link(draft, file)
+    return true
+  } catch (cause) {
+    if (cause instanceof Error && 'code' in cause && cause.code === 'EEXIST') return false
+    throw new StartupError(
+      `The keys can not be written to ${file}: correct the permissions of its folder, or choose another DATA_DIR.`,
+      { cause },
+    )
+  } finally {
+    await rm(draft, { force: true })
+  }
+}

@@ -1,0 +1,11 @@
+import { type Logger, pino } from 'pino'
+import type { Config } from '../config.ts'
+
+/** One JSON object a line; for a person at a terminal in development, the same in colour where pino-pretty is installed. */
+export const createLogger = async (config: Config): Promise<Logger> => {
+  const options = { level: config.LOG_LEVEL, base: null }
+  if (config.NODE_ENV !== 'development') return pino(options)
+  const pretty = await import('pino-pretty').catch(() => undefined)
+  if (!pretty) return pino(options)
+  return pino(options, pretty.PinoPretty({ colorize: process.stdout.isTTY, translateTime: 'SYS:HH:MM:ss.l', sync: true }))
+}

@@ -1,0 +1,65 @@
+import { type AddressInfo, createServer, type Server } from 'node:net'
+import { type Config, loadConfig } from '../config.ts'
+import { StartupError } from '../lib/startup-error.ts'
+
+type Listener = { host: string; port: number; variables: { host: string; port: string } }
+
+const sentences: Record<string, (listener: Listener) => string> = {
+  EADDRINUSE: ({ host, port, variables }) =>
+    `Port ${port} on ${host} is already in use: stop what listens there, or choose another ${variables.port}.`,
+  EACCES: ({ port, variables }) => `Port ${port} may not be opened by this user: choose a ${variables.port} of 1024 or above.`,
+  EADDRNOTAVAIL: ({ host, variables }) => `${host} is not an address of this machine: correct ${variables.host}.`,
+  ENOTFOUND: ({ host, variables }) => `${host} is not a known host name: correct ${variables.host}.`,
+  EAI_AGAIN: ({ host, variables }) => `${host} is not a known host name: correct ${variables.host}.`,
+}
+
+const explain = (error: NodeJS.ErrnoException, listener: Listener): StartupError => {
+  const sentence = sentences[error.code ?? '']?.(listener)
+  return new StartupError(sentence ?? `${listener.host}:${listener.port} can not be listened on (${error.message}).`, {
+    cause: error,
+  })
+}
+
+export const publicListener = (config: Config): Listener => ({
+  host: config.HOST,
+  port: config.PORT,
+  variables: { host: 'HOST', port: 'PORT' },
+})
+
+export const operatorListener = (config: Config): Listener => ({
+  host: config.OPERATOR_HOST,
+  port: config.OPERATOR_PORT,
+  variables: { host: 'OPERATOR_HOST', port: 'OPERATOR_PORT' },
+})
+
+const probe = (listener: Listener): Promise<Server> =>
+  new Promise((resolve, reject) => {
+    const server = createServer()
+    server.once('error', (error) => reject(explain(error, listener)))
+    server.listen({ host: listener.host, port: listener.port, exclusive: true }, () => resolve(server))
+  })
+
+const portOf = (server: Server) => String((server.address() as AddressInfo).port)
+
+/**
+ * The settings, with a free port for every port 0: public URLs and callback paths are made of the real ones, before anything
+ * listens. A taken port is found here, before a database was started for nothing.
+ */
+export const loadConfigWithPorts = async (variables: Record<string, string | undefined>): Promise<Config> => {
+  const wanted = loadConfig(variables)
+  const open: Server[] = []
+  try {
+    for (const listener of [publicListener(wanted), operatorListener(wanted)]) open.push(await probe(listener))
+    const [PORT, OPERATOR_PORT] = open.map(portOf)
+    return loadConfig({ ...variables, PORT, OPERATOR_PORT })
+  } finally {
+    await Promise.all(open.map((server) => new Promise((closed) => server.close(closed))))
+  }
+}
+
+type Listens = { listen: (options: { host: string; port: number }) => Promise<string> }
+
+export const listen = (app: Listens, listener: Listener): Promise<string> =>
+  app.listen({ host: listener.host, port: listener.port }).catch((error: NodeJS.ErrnoException) => {
+    throw explain(error, listener)
+  })

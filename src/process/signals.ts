@@ -1,0 +1,48 @@
+import { constants } from 'node:os'
+
+const names = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const
+type Name = (typeof names)[number]
+
+/** Whoever stops us may kill us after ten seconds: be gone a little earlier, on our own terms. */
+const deadlineMs = 9_500
+/** npm passes a terminal's signal on to a child that has it already: one Ctrl-C arrives twice. */
+const sameSignalMs = 500
+
+const exitCode = (name: Name) => 128 + constants.signals[name]
+
+export type Signals = {
+  /** From now on a signal closes in good order; before, it just ends the process. */
+  closeWith: (close: () => Promise<void>) => void
+}
+
+/** The first signal ends what is under way, the second one ends at once. `say` is told what takes its time. */
+export const handleSignals = (say: (sentence: string) => void): Signals => {
+  let close: (() => Promise<void>) | undefined
+  let closingSince: number | undefined
+  const stop = (name: Name) => {
+    if (!close) process.exit(exitCode(name))
+    if (closingSince !== undefined) {
+      if (performance.now() - closingSince > sameSignalMs) process.exit(exitCode(name))
+      return
+    }
+    closingSince = performance.now()
+    say(`${name}: finishing what is under way; once more ends at once.`)
+    setTimeout(() => {
+      say('Something did not finish in time; ending without it.')
+      process.exit(1)
+    }, deadlineMs).unref()
+    close().then(
+      () => process.exit(0),
+      () => {
+        say('Closing failed; ending without it.')
+        process.exit(1)
+      },
+    )
+  }
+  for (const name of names) process.on(name, stop)
+  return {
+    closeWith: (given) => {
+      close = given
+    },
+  }
+}

@@ -1,0 +1,47 @@
+import { resolve } from 'node:path'
+import { type Config, isLoopbackUrl } from '../config.ts'
+
+export type Facts = {
+  config: Config
+  /** Without a password. */
+  database: string
+  keysFile: string | null
+  keysMade: boolean
+  railsSimulated: boolean
+  /** The browser's pages are part of this installation. */
+  dashboard: boolean
+  seconds: number
+}
+
+const simulatedSignIn = (config: Config) => {
+  const names = [...(config.GOOGLE_CLIENT_ID ? [] : ['Google']), ...(config.GITHUB_CLIENT_ID ? [] : ['GitHub'])]
+  return config.NODE_ENV !== 'production' && isLoopbackUrl(config.publicUrl) && names.length > 0 ? names.join(' and ') : undefined
+}
+
+/** What somebody who has just started the service wants to know: where it is, where its data lies, what of it is not real. */
+export const summarize = (facts: Facts): string => {
+  const { config } = facts
+  const url = config.publicUrl
+  const embedded = config.DATABASE_URL === undefined
+  const signIn = simulatedSignIn(config)
+  const rows: [string, string][] = [
+    ['API', url],
+    ['Reference', `${url}/docs`],
+    ...(facts.dashboard ? [['Dashboard', `${url}/account`] as [string, string]] : []),
+    ['Operator', `http://${config.OPERATOR_HOST}:${config.OPERATOR_PORT} (private: provider callbacks, /metrics)`],
+    ['Data', embedded ? `${resolve(config.DATA_DIR)} (PostgreSQL, embedded)` : facts.database],
+    ...(facts.keysFile
+      ? [['Keys', `${facts.keysFile} (${facts.keysMade ? 'just made' : 'kept'}, for development)`] as [string, string]]
+      : []),
+    ...(facts.railsSimulated
+      ? ([
+          ['Simulated', 'M-PESA and PesaLink: no money moves'],
+          ['', 'phone 254711000001 loses its callback, 254700001032 cancels, any other pays; more in src/sandbox/README.md'],
+        ] as [string, string][])
+      : []),
+    ...(signIn ? [[facts.railsSimulated ? '' : 'Simulated', `sign-in with ${signIn}`] as [string, string]] : []),
+    ...(config.NODE_ENV === 'production' ? [] : [['Try', 'npm run demo, in another terminal'] as [string, string]]),
+  ]
+  const lines = rows.map(([name, value]) => `  ${name.padEnd(11)}${value}`)
+  return `\nThe payments service is ready after ${facts.seconds.toFixed(1)} s.\n\n${lines.join('\n')}\n`
+}
