@@ -24,6 +24,7 @@ import type { Clock } from './lib/clock.ts'
 import type { Deps } from './modules/deps.ts'
 import { createHandlers, createSweeps } from './modules/jobs.ts'
 import { registerModules } from './modules/routes.ts'
+import { createMetrics, type Metrics } from './operator/metrics.ts'
 import { createOperator } from './operator/operator.ts'
 import type { Rails } from './rails/rail.ts'
 
@@ -59,7 +60,7 @@ const buildDeps = ({ config, databaseUrl, clock, logger, rails }: ServiceOptions
   }
 }
 
-const buildHttp = async (deps: Deps): Promise<{ http: App; routes: readonly RouteEntry[] }> => {
+const buildHttp = async (deps: Deps, metrics: Metrics): Promise<{ http: App; routes: readonly RouteEntry[] }> => {
   const { config, logger } = deps
   const http = await createHttp({
     logger,
@@ -68,6 +69,7 @@ const buildHttp = async (deps: Deps): Promise<{ http: App; routes: readonly Rout
     trustProxy: config.TRUST_PROXY,
     production: config.NODE_ENV === 'production',
   })
+  metrics.watch(http)
   registerErrors(http, { resourceMetadataUrl: `${config.publicUrl}/.well-known/oauth-protected-resource` })
   registerBodyParsing(http)
   await registerOpenapi(http, config.publicUrl)
@@ -104,8 +106,9 @@ const buildHttp = async (deps: Deps): Promise<{ http: App; routes: readonly Rout
 /** The wiring diagram: every part, built from what it depends on. Nothing listens and nothing runs before `start`. */
 export const createService = async (options: ServiceOptions): Promise<Service> => {
   const deps = buildDeps(options)
-  const { http, routes } = await buildHttp(deps)
-  const operator = await createOperator(deps)
+  const metrics = createMetrics(deps)
+  const { http, routes } = await buildHttp(deps, metrics)
+  const operator = await createOperator(deps, metrics)
   await http.ready()
   await operator.ready()
   return {

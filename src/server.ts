@@ -4,6 +4,7 @@ import { systemClock } from './lib/clock.ts'
 import { StartupError } from './lib/startup-error.ts'
 import { openDatabase } from './process/database.ts'
 import { findKeys } from './process/development-keys.ts'
+import { readEnvironment } from './process/environment.ts'
 import { createLogger } from './process/logger.ts'
 import { listen, loadConfigWithPorts, operatorListener, publicListener } from './process/ports.ts'
 import { openRails } from './process/rails.ts'
@@ -18,7 +19,7 @@ const signals = handleSignals(say)
 const parts = new AsyncDisposableStack()
 
 const start = async () => {
-  const config = await loadConfigWithPorts(process.env)
+  const config = await loadConfigWithPorts(readEnvironment())
   const logger = await createLogger(config)
   const crash = (error: unknown) => {
     logger.fatal(describeError(error), 'a bug: the process can not go on')

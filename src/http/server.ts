@@ -3,12 +3,13 @@ import cookie from '@fastify/cookie'
 import cors from '@fastify/cors'
 import helmet from '@fastify/helmet'
 import underPressure from '@fastify/under-pressure'
-import { fastify } from 'fastify'
+import { fastify, LogController } from 'fastify'
 import { serializerCompiler } from 'fastify-type-provider-zod'
 import type { Logger } from 'pino'
 import type { z } from 'zod'
 import { type FieldError, invalidFields, notFound } from '../lib/errors.ts'
 import type { App } from './app-type.ts'
+import { registerDrain } from './drain.ts'
 
 const bodyLimitBytes = 64 * 1024
 
@@ -33,14 +34,16 @@ export type HttpOptions = {
 export const createHttp = async (options: HttpOptions): Promise<App> => {
   const app: App = fastify({
     loggerInstance: options.logger,
-    disableRequestLogging: true,
+    logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
     bodyLimit: bodyLimitBytes,
     requestTimeout: 30_000,
-    forceCloseConnections: true,
+    // A request that arrives over an open connection while we close is answered like any other, and told to go elsewhere next.
+    return503OnClosing: false,
     routerOptions: { maxParamLength: 300 },
     genReqId: () => randomUUID(),
     trustProxy: options.trustProxy === undefined ? false : options.trustProxy.split(',').map((part) => part.trim()),
   }) as unknown as App
+  registerDrain(app)
   app.setSerializerCompiler(serializerCompiler)
   // A malformed id in a path names nothing: the same 404 as an unknown one.
   app.setValidatorCompiler<z.ZodType>(({ schema, httpPart }) => (data) => {
@@ -62,7 +65,6 @@ export const createHttp = async (options: HttpOptions): Promise<App> => {
     const { caller } = request
     request.log.info(
       {
-        requestId: request.id,
         operation: config.operation,
         method: request.method,
         status: reply.statusCode,

@@ -1,15 +1,19 @@
-import { fastify } from 'fastify'
+import { fastify, LogController } from 'fastify'
 import type { App } from '../http/app-type.ts'
+import { registerDrain } from '../http/drain.ts'
 import type { Deps } from '../modules/deps.ts'
+import type { Metrics } from './metrics.ts'
 
 /** The private listener: provider callbacks and metrics. The public one never serves them and the API's document never lists them. */
-export const createOperator = async (deps: Deps): Promise<App> => {
+export const createOperator = async (deps: Deps, metrics: Metrics): Promise<App> => {
   const app = fastify({
     loggerInstance: deps.logger,
-    disableRequestLogging: true,
+    logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
     bodyLimit: 256 * 1024,
-    forceCloseConnections: true,
+    return503OnClosing: false,
   }) as unknown as App
+  registerDrain(app)
+  metrics.serve(app)
   app.get('/healthz', async () => ({ status: 'ok' }))
   return app
 }

@@ -7,5 +7,8 @@ export const createLogger = async (config: Config): Promise<Logger> => {
   if (config.NODE_ENV !== 'development') return pino(options)
   const pretty = await import('pino-pretty').catch(() => undefined)
   if (!pretty) return pino(options)
-  return pino(options, pretty.PinoPretty({ colorize: process.stdout.isTTY, translateTime: 'SYS:HH:MM:ss.l', sync: true }))
+  return pino(
+    options,
+    pretty.PinoPretty({ colorize: process.stdout.isTTY, translateTime: 'SYS:HH:MM:ss.l', singleLine: true, sync: true }),
+  )
 }

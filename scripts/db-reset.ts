@@ -1,0 +1,55 @@
+import { parseArgs } from 'node:util'
+import pg from 'pg'
+import { isLoopbackUrl, loadConfig } from '../src/config.ts'
+import { startEmbeddedPostgres } from '../src/db/embedded.ts'
+import { migrate } from '../src/db/migrate.ts'
+import { installJobs } from '../src/jobs/jobs.ts'
+import { StartupError } from '../src/lib/startup-error.ts'
+import { readEnvironment } from '../src/process/environment.ts'
+
+// Empties the database that `npm start` would use, and migrates it anew. The embedded one refuses while the service runs on it.
+
+const schemas = ['public', 'drizzle', 'pgboss']
+
+const refuseToLoseData = (config: ReturnType<typeof loadConfig>, yes: boolean) => {
+  if (config.NODE_ENV === 'production')
+    throw new StartupError('This is production (NODE_ENV): its database is not emptied by a script.')
+  const url = config.DATABASE_URL
+  if (url !== undefined && !isLoopbackUrl(url) && !yes) {
+    throw new StartupError(
+      `DATABASE_URL is on ${new URL(url).hostname}, not on this machine: add -- --yes to empty it all the same.`,
+    )
+  }
+}
+
+const empty = async (url: string) => {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  try {
+    for (const schema of schemas) await client.query(`drop schema if exists ${schema} cascade`)
+    await client.query('create schema public')
+  } finally {
+    await client.end()
+  }
+}
+
+const reset = async () => {
+  const { values } = parseArgs({ options: { yes: { type: 'boolean', default: false } } })
+  const config = loadConfig(readEnvironment())
+  refuseToLoseData(config, values.yes)
+  const embedded = config.DATABASE_URL === undefined ? await startEmbeddedPostgres({ dataDir: config.DATA_DIR }) : undefined
+  const url = config.DATABASE_URL ?? embedded?.url ?? ''
+  try {
+    await empty(url)
+    await migrate(url)
+    await installJobs(url)
+  } finally {
+    await embedded?.stop()
+  }
+  console.log(`Emptied and migrated: ${embedded ? config.DATA_DIR : new URL(url).host + new URL(url).pathname}`)
+}
+
+await reset().catch((error: unknown) => {
+  console.error(error instanceof Error ? error.message : error)
+  process.exitCode = 1
+})

@@ -1,0 +1,57 @@
+import { Gauge, type Registry } from 'prom-client'
+import { statement } from '../db/client.ts'
+import { oldestUndelivered } from '../events/lag.ts'
+import type { Deps } from '../modules/deps.ts'
+
+const unknownPayments = statement(
+  'metrics.unknown_payments',
+  `select count(*) as count, min(updated_at) as oldest from payments where status = 'unknown'`,
+)
+const waitingJobs = statement(
+  'metrics.waiting_jobs',
+  `select name, count(*) as count from pgboss.job where state in ('created', 'retry', 'active') group by name`,
+)
+
+const ageSeconds = (now: Date, since: Date | null | undefined) =>
+  since ? Math.max(0, (now.getTime() - since.getTime()) / 1000) : 0
+
+/** What stands as it is when somebody asks. Returns the reading, which survives a database that is down: then that is the answer. */
+export const registerGauges = (registry: Registry, deps: Deps): (() => Promise<void>) => {
+  const { db, clock, feed } = deps
+  const gauge = (name: string, help: string, labelNames: string[] = []) =>
+    new Gauge({ name, help, labelNames, registers: [registry] })
+  const lag = gauge('events_lag_seconds', 'Age of the oldest event that this process has not handed to its streams yet.')
+  const unknown = gauge('payments_unknown', 'Payments whose outcome nobody knows: an operator must find evidence.')
+  const unknownAge = gauge('payments_unknown_oldest_seconds', 'How long the oldest of them has been unknown.')
+  const jobs = gauge('jobs_waiting', 'Jobs that are waiting, being worked on or waiting to be tried again, by queue.', ['queue'])
+  const pool = gauge('database_connections', 'Connections of this process: in use, idle, and requests that wait for one.', [
+    'state',
+  ])
+  const up = gauge('database_up', '1 when the database answered, else 0 and what is told about its rows is of an earlier time.')
+
+  const readPool = () => {
+    const { totalCount, idleCount, waitingCount } = db.pool
+    pool.set({ state: 'used' }, totalCount - idleCount)
+    pool.set({ state: 'idle' }, idleCount)
+    pool.set({ state: 'waiting' }, waitingCount)
+  }
+  const readRows = async () => {
+    const now = clock.now()
+    lag.set(ageSeconds(now, await oldestUndelivered(db, feed.position())))
+    const [found] = await db.query<{ count: bigint; oldest: Date | null }>(unknownPayments)
+    unknown.set(Number(found?.count ?? 0n))
+    unknownAge.set(ageSeconds(now, found?.oldest))
+    jobs.reset()
+    for (const row of await db.query<{ name: string; count: bigint }>(waitingJobs))
+      jobs.set({ queue: row.name }, Number(row.count))
+  }
+  return async () => {
+    readPool()
+    up.set(
+      await readRows().then(
+        () => 1,
+        () => 0,
+      ),
+    )
+  }
+}

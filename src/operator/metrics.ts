@@ -1,0 +1,46 @@
+import { collectDefaultMetrics, Histogram, Registry } from 'prom-client'
+import type { App } from '../http/app-type.ts'
+import type { Deps } from '../modules/deps.ts'
+import { registerGauges } from './gauges.ts'
+
+export type Metrics = {
+  /** Times every request of this listener, named by its operation: paths hold ids, and ids would make a series each. */
+  watch: (app: App) => void
+  /** Serves what was measured. For the private listener only. */
+  serve: (app: App) => void
+}
+
+const bucketsSeconds = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
+
+/** A registry of its own, so that two services in one process do not count each other's. */
+export const createMetrics = (deps: Deps): Metrics => {
+  const registry = new Registry()
+  collectDefaultMetrics({ register: registry })
+  const readGauges = registerGauges(registry, deps)
+  const requests = new Histogram({
+    name: 'http_request_seconds',
+    help: 'How long requests took, by operation and status.',
+    labelNames: ['operation', 'status'],
+    buckets: bucketsSeconds,
+    registers: [registry],
+  })
+  return {
+    watch: (app) => {
+      app.addHook('onResponse', async (request, reply) => {
+        const { operation, internal } = request.routeOptions.config
+        // A stream lasts as long as its reader likes.
+        if (operation === 'notifications.stream') return
+        requests.observe(
+          { operation: operation ?? (internal ? 'page' : 'none'), status: reply.statusCode },
+          reply.elapsedTime / 1000,
+        )
+      })
+    },
+    serve: (app) => {
+      app.get('/metrics', async (_request, reply) => {
+        await readGauges()
+        return reply.type(registry.contentType).send(await registry.metrics())
+      })
+    },
+  }
+}
