@@ -64,9 +64,12 @@ const bySession = statement(
    where s.token_hash = $1`,
 )
 const touchSession = statement('auth.touch_session', 'update sessions set last_used_at = $2 where id = $1 and last_used_at < $2')
+/** A grant that somebody holds is left for the next request: no one waits for a payment, or deadlocks with a revocation, to be let in. */
 const touchApiKey = statement(
   'auth.touch_api_key',
-  `with k as (update api_keys set last_used_at = $2 where id = $1 returning grant_id) update grants set last_used_at = $2 where id = (select grant_id from k)`,
+  `with held as (select id from grants where id = $3 for no key update skip locked),
+   noted as (update grants g set last_used_at = $2 from held where g.id = held.id)
+   update api_keys k set last_used_at = $2 from held where k.id = $1`,
 )
 
 /** How stale "last used" may be: one write a minute and credential, not one a request. */
@@ -144,13 +147,14 @@ const resolveApiKey =
     if (!row) throw unknown()
     const now = deps.clock.now()
     if (row.revoked_at && row.revoked_at <= now) throw new Refusal('api_key_revoked')
-    const expiresAt = earliest(row.expires_at, row.grant_expires_at)
-    if (expiresAt && expiresAt <= now) throw new Refusal('api_key_expired')
-    if (row.grant_revoked_at) throw new Refusal('api_key_revoked')
-    const principal = principalFrom(row, { kind: 'api_key', id: row.id }, earliest(expiresAt, row.revoked_at), row, false)
+    if (row.expires_at && row.expires_at <= now) throw new Refusal('api_key_expired')
+    // A grant ends with what stands above it, or with its last key: the key itself had no such end.
+    if (row.grant_revoked_at || (row.grant_expires_at && row.grant_expires_at <= now)) throw new Refusal('api_key_revoked')
+    const ends = earliest(row.expires_at, row.grant_expires_at, row.revoked_at)
+    const principal = principalFrom(row, { kind: 'api_key', id: row.id }, ends, row, false)
     refuseForeignWorkspace(row.workspace_id, workspaceId)
     if (!row.last_used_at || now.getTime() - row.last_used_at.getTime() > touchAfterMs)
-      await deps.db.query(touchApiKey, [row.id, now])
+      await deps.db.query(touchApiKey, [row.id, now, row.grant_id])
     return principal
   }
 

@@ -1,5 +1,6 @@
 import type { Handlers, Sweep } from '../jobs/jobs.ts'
 import type { Deps } from './deps.ts'
+import { revokeDueGrants } from './grants/service.ts'
 
 /** Which feature works off which queue. */
 export const createHandlers = (_deps: Deps): Handlers => ({
@@ -9,4 +10,4 @@ export const createHandlers = (_deps: Deps): Handlers => ({
 })
 
 /** What is looked for again and again, by every feature that has something to look for. */
-export const createSweeps = (_deps: Deps): Sweep[] => []
+export const createSweeps = (deps: Deps): Sweep[] => [{ name: 'grants.end', everySeconds: 30, run: () => revokeDueGrants(deps) }]

@@ -1,7 +1,9 @@
 import type { App } from '../http/app-type.ts'
 import { registerAccounts } from './accounts/routes.ts'
+import { registerApiKeys } from './api-keys/routes.ts'
 import { registerBeneficiaries } from './beneficiaries/routes.ts'
 import type { Deps } from './deps.ts'
+import { registerGrants } from './grants/routes.ts'
 import { registerPolicies } from './policies/routes.ts'
 import { registerSignIn } from './sign-in/routes.ts'
 import { registerWorkspaces } from './workspaces/routes.ts'
@@ -9,6 +11,8 @@ import { registerWorkspaces } from './workspaces/routes.ts'
 /** Every feature's routes, in the order of the contract. */
 export const registerModules = (app: App, deps: Deps): void => {
   registerAccounts(app, deps)
+  registerGrants(app, deps)
+  registerApiKeys(app, deps)
   registerSignIn(app, deps)
   registerWorkspaces(app, deps)
   registerBeneficiaries(app, deps)
