@@ -4,6 +4,7 @@ import { registerApiKeys } from './api-keys/routes.ts'
 import { registerBeneficiaries } from './beneficiaries/routes.ts'
 import type { Deps } from './deps.ts'
 import { registerGrants } from './grants/routes.ts'
+import { registerNotifications } from './notifications/routes.ts'
 import { registerPolicies } from './policies/routes.ts'
 import { registerSignIn } from './sign-in/routes.ts'
 import { registerWorkspaces } from './workspaces/routes.ts'
@@ -17,4 +18,5 @@ export const registerModules = (app: App, deps: Deps): void => {
   registerWorkspaces(app, deps)
   registerBeneficiaries(app, deps)
   registerPolicies(app, deps)
+  registerNotifications(app, deps)
 }

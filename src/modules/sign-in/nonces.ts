@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { type Database, type Db, statement } from '../../db/client.ts'
+import { pruneInBatches } from '../../db/prune.ts'
 import { type noncePurposes, nonces } from '../../db/tables/sessions.ts'
 import { secondsAfter } from '../../lib/clock.ts'
 
@@ -33,3 +34,11 @@ export const burnNonce = async (db: Database, nonce: string, purpose: Purpose, n
   const [row] = await db.query<{ expires_at: Date }>(burn, [nonce, purpose, now])
   return row !== undefined && row.expires_at > now
 }
+
+const removal = statement(
+  'nonces.prune',
+  'delete from nonces where nonce in (select nonce from nonces where expires_at < $1 order by expires_at limit $2) returning 1',
+)
+
+/** An expired nonce is refused whether its row is there or not. */
+export const pruneNonces = (db: Db, expiredBefore: Date): Promise<void> => pruneInBatches(db, removal, expiredBefore)
