@@ -4,8 +4,10 @@ import { registerApiKeys } from './api-keys/routes.ts'
 import { registerBeneficiaries } from './beneficiaries/routes.ts'
 import type { Deps } from './deps.ts'
 import { registerGrants } from './grants/routes.ts'
+import { registerIdentities } from './identities/routes.ts'
 import { registerNotifications } from './notifications/routes.ts'
 import { registerPolicies } from './policies/routes.ts'
+import { registerSessions } from './sessions/routes.ts'
 import { registerSignIn } from './sign-in/routes.ts'
 import { registerWorkspaces } from './workspaces/routes.ts'
 
@@ -14,6 +16,8 @@ export const registerModules = (app: App, deps: Deps): void => {
   registerAccounts(app, deps)
   registerGrants(app, deps)
   registerApiKeys(app, deps)
+  registerIdentities(app, deps)
+  registerSessions(app, deps)
   registerSignIn(app, deps)
   registerWorkspaces(app, deps)
   registerBeneficiaries(app, deps)
