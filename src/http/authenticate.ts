@@ -37,35 +37,24 @@ const resolveBearer = (deps: AuthenticateDeps, token: string, workspaceId: Uuid 
   return resolver.resolve(token, workspaceId)
 }
 
-type Credential = { isBearer: boolean; resolve: () => Promise<Authenticated> }
-
-const credentialOf = (deps: AuthenticateDeps, request: FastifyRequest): Credential | null => {
+const resolveRequest = async (
+  deps: AuthenticateDeps,
+  request: FastifyRequest,
+  optional: boolean,
+): Promise<Authenticated | null> => {
   const bearer = bearerOf(request)
   const workspaceId = namedWorkspace(request)
-  if (bearer !== undefined) return { isBearer: true, resolve: () => resolveBearer(deps, bearer, workspaceId) }
+  if (bearer !== undefined) return resolveBearer(deps, bearer, workspaceId)
   const cookie = request.cookies[sessionCookie]
-  return cookie ? { isBearer: false, resolve: () => deps.session(cookie, workspaceId) } : null
-}
-
-const authenticate = async (deps: AuthenticateDeps, request: FastifyRequest, optional: boolean): Promise<void> => {
-  const credential = credentialOf(deps, request)
-  if (!credential) {
-    if (optional) return
-    throw new Refusal('authentication_required')
-  }
-  const origin = originOf(request)
-  const { isBearer, resolve } = credential
+  if (!cookie) return null
   try {
-    request.caller = { ...(await resolve()), origin }
-    request.reauthenticate = async () => ({ ...(await resolve()), origin })
+    return await deps.session(cookie, workspaceId)
   } catch (error) {
     // A stale cookie on a session-aware route is a fresh sign-in, not an error.
-    if (optional && !isBearer && error instanceof Refusal && error.status === 401) return
+    if (optional && error instanceof Refusal && error.status === 401) return null
     throw error
   }
 }
-
-const nobody = () => Promise.reject(new Refusal('authentication_required'))
 
 /**
  * Turns whatever credential a request carries into its principal, before anything of the body is read.
@@ -73,7 +62,6 @@ const nobody = () => Promise.reject(new Refusal('authentication_required'))
  */
 export const registerAuthentication = (app: App, deps: AuthenticateDeps): void => {
   app.decorateRequest('caller', null)
-  app.decorateRequest('reauthenticate', nobody)
   app.decorateRequest('principal', {
     getter(this: FastifyRequest): Principal {
       if (!this.caller) throw new Error(`${this.routeOptions.config.operation ?? this.url} has no caller`)
@@ -84,7 +72,9 @@ export const registerAuthentication = (app: App, deps: AuthenticateDeps): void =
     const { access, permission } = request.routeOptions.config
     if (access === 'public' || (access === undefined && permission === undefined)) return
     try {
-      await authenticate(deps, request, access === 'optional')
+      const authenticated = await resolveRequest(deps, request, access === 'optional')
+      if (authenticated) request.caller = { ...authenticated, origin: originOf(request) }
+      else if (access !== 'optional') throw new Refusal('authentication_required')
     } catch (error) {
       if (error instanceof Refusal && error.status === 401) await deps.onRefused(request, reply)
       throw error

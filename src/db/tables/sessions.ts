@@ -25,11 +25,7 @@ export const sessions = pgTable(
     expiresAt: instant().notNull(),
     revokedAt: instant(),
   },
-  (t) => [
-    uniqueIndex('sessions_token_hash_key').on(t.tokenHash),
-    index('sessions_account').on(t.accountId, t.id),
-    index('sessions_identity').on(t.identityId),
-  ],
+  (t) => [uniqueIndex('sessions_token_hash_key').on(t.tokenHash), index('sessions_account').on(t.accountId, t.createdAt)],
 )
 
 /** Lives no longer than the credential that minted it: its parent is looked at on every use. */

@@ -25,7 +25,11 @@ export const presentPolicy = (record: PolicyRecord): Policy => ({
 /** The id that stands for a policy that is only proposed, as in a simulation. */
 export const proposedPolicyId: Uuid = 'ffffffff-ffff-7fff-bfff-ffffffffffff'
 
-const sourceKinds: Readonly<Partial<Record<TraceSource['kind'], IdKind>>> = { policy: 'policy', grant: 'grant', mandate: 'mandate' }
+const sourceKinds: Readonly<Partial<Record<TraceSource['kind'], IdKind>>> = {
+  policy: 'policy',
+  grant: 'grant',
+  mandate: 'mandate',
+}
 
 const presentSource = (source: TraceSource): Decision['trace'][number]['source'] => {
   const kind = sourceKinds[source.kind]

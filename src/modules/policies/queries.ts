@@ -5,7 +5,8 @@ import type { Uuid } from '../../lib/ids.ts'
 
 export type PolicyRecord = typeof spendingPolicies.$inferSelect
 
-const inWorkspace = (workspaceId: Uuid, id: Uuid) => and(eq(spendingPolicies.workspaceId, workspaceId), eq(spendingPolicies.id, id))
+const inWorkspace = (workspaceId: Uuid, id: Uuid) =>
+  and(eq(spendingPolicies.workspaceId, workspaceId), eq(spendingPolicies.id, id))
 
 export const findPolicy = async (db: Db, workspaceId: Uuid, id: Uuid): Promise<PolicyRecord | undefined> =>
   (await db.orm.select().from(spendingPolicies).where(inWorkspace(workspaceId, id)))[0]
@@ -13,7 +14,12 @@ export const findPolicy = async (db: Db, workspaceId: Uuid, id: Uuid): Promise<P
 export const lockPolicy = async (db: Db, workspaceId: Uuid, id: Uuid): Promise<PolicyRecord | undefined> =>
   (await db.orm.select().from(spendingPolicies).where(inWorkspace(workspaceId, id)).for('update'))[0]
 
-export const listPolicies = (db: Db, workspaceId: Uuid, page: { before: Uuid | null; take: number }, onlyActive: boolean): Promise<PolicyRecord[]> =>
+export const listPolicies = (
+  db: Db,
+  workspaceId: Uuid,
+  page: { before: Uuid | null; take: number },
+  onlyActive: boolean,
+): Promise<PolicyRecord[]> =>
   db.orm
     .select()
     .from(spendingPolicies)

@@ -24,7 +24,9 @@ export const registerPolicies = (app: App, deps: Deps): void => {
       schema: { body: CreatePolicy, response: { 201: Policy, ...refusals('invalid_request', 'conflict') } },
     },
     async (request, reply) =>
-      respondOnce(deps, request, reply, async (tx) => created(presentPolicy(await createPolicy(tx, deps, request.principal, request.body)))),
+      respondOnce(deps, request, reply, async (tx) =>
+        created(presentPolicy(await createPolicy(tx, deps, request.principal, request.body))),
+      ),
   )
   app.get(
     path,
@@ -55,10 +57,16 @@ export const registerPolicies = (app: App, deps: Deps): void => {
     one,
     {
       config: { operation: 'policies.update', permission: 'policy.manage' },
-      schema: { params: byId('policy'), body: UpdatePolicy, response: { 200: Policy, ...refusals('invalid_request', 'not_found', 'conflict') } },
+      schema: {
+        params: byId('policy'),
+        body: UpdatePolicy,
+        response: { 200: Policy, ...refusals('invalid_request', 'not_found', 'conflict') },
+      },
     },
     async (request, reply) =>
-      respondOnce(deps, request, reply, async (tx) => ok(presentPolicy(await updatePolicy(tx, deps, request.principal, request.params.id, request.body)))),
+      respondOnce(deps, request, reply, async (tx) =>
+        ok(presentPolicy(await updatePolicy(tx, deps, request.principal, request.params.id, request.body))),
+      ),
   )
   app.delete(
     one,
@@ -68,6 +76,8 @@ export const registerPolicies = (app: App, deps: Deps): void => {
       schema: { params: byId('policy'), response: { 200: Policy, ...refusals('not_found') } },
     },
     async (request, reply) =>
-      respondOnce(deps, request, reply, async (tx) => ok(presentPolicy(await archivePolicy(tx, deps, request.principal, request.params.id)))),
+      respondOnce(deps, request, reply, async (tx) =>
+        ok(presentPolicy(await archivePolicy(tx, deps, request.principal, request.params.id))),
+      ),
   )
 }

@@ -16,7 +16,8 @@ type Given = Omit<CreatePolicy, 'name'>
 
 const pick = <T>(given: T | null | undefined, standing: T): T => given ?? standing
 /** Left out: stays. Null: taken away. */
-const limit = (given: bigint | null | undefined, standing: bigint | null): bigint | null => (given === undefined ? standing : given)
+const limit = (given: bigint | null | undefined, standing: bigint | null): bigint | null =>
+  given === undefined ? standing : given
 const unique = <T>(list: readonly T[]): T[] => [...new Set(list)]
 
 const nothing: PolicyTerms = {

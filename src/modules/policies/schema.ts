@@ -20,7 +20,9 @@ export const CreatePolicy = z.strictObject({ name: Name, ...fields }).meta({ id:
 export type CreatePolicy = z.output<typeof CreatePolicy>
 
 /** Fields that are left out stay as they are; null takes a limit away. */
-export const UpdatePolicy = z.strictObject({ version: z.number().int().positive(), name: Name.optional(), ...fields }).meta({ id: 'UpdateSpendingPolicy' })
+export const UpdatePolicy = z
+  .strictObject({ version: z.number().int().positive(), name: Name.optional(), ...fields })
+  .meta({ id: 'UpdateSpendingPolicy' })
 export type UpdatePolicy = z.output<typeof UpdatePolicy>
 
 export const Policy = z
@@ -73,7 +75,9 @@ export const Decision = z
     trace: z.array(TraceEntry).meta({ description: 'Every rule that was looked at, in order.' }),
     remedy: z
       .object({
-        max_amount_minor: MinorOut.nullable().meta({ description: 'The largest amount that would be allowed now with nothing else changed.' }),
+        max_amount_minor: MinorOut.nullable().meta({
+          description: 'The largest amount that would be allowed now with nothing else changed.',
+        }),
         changes: z.array(z.object({ source: TraceSource, rule: z.string(), to_minor: MinorOut.optional() })),
         passes_at: TimeOut.nullable().meta({ description: 'When time alone lets the same payment pass.' }),
       })
@@ -89,8 +93,17 @@ export const Simulate = z
     amount_minor: PositiveMinorIn.optional(),
     payment_type: z.string().trim().min(1).max(64).optional(),
     mandate_id: IdIn('mandate').optional(),
-    policy: z.strictObject({ ...fields, name: Name.optional() }).optional().meta({ description: 'Decide as if this policy existed as well.' }),
-    replay_days: z.number().int().min(1).max(90).optional().meta({ description: 'Run `policy` over the payments of the past days instead.' }),
+    policy: z
+      .strictObject({ ...fields, name: Name.optional() })
+      .optional()
+      .meta({ description: 'Decide as if this policy existed as well.' }),
+    replay_days: z
+      .number()
+      .int()
+      .min(1)
+      .max(90)
+      .optional()
+      .meta({ description: 'Run `policy` over the payments of the past days instead.' }),
   })
   .meta({ id: 'Simulate' })
 export type Simulate = z.output<typeof Simulate>

@@ -33,7 +33,13 @@ const count = `
  * Charges the running month's payments to a new or altered policy, as if it had been there from the month's beginning: a limit set
  * at noon counts the morning. The caller holds the owning ledger account's lock, which every payment takes first.
  */
-export const seedPolicy = async (tx: Tx, workspaceId: Uuid, policyId: Uuid, terms: PolicyTerms, zone: { timeZone: string; at: Date }): Promise<void> => {
+export const seedPolicy = async (
+  tx: Tx,
+  workspaceId: Uuid,
+  policyId: Uuid,
+  terms: PolicyTerms,
+  zone: { timeZone: string; at: Date },
+): Promise<void> => {
   const { month } = periodsAt(zone.at, zone.timeZone)
   await tx.query(forget, [workspaceId, policyId, month, zone.timeZone])
   await tx.query(forgetCounters, [policyId, month])

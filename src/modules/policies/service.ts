@@ -17,12 +17,27 @@ import type { CreatePolicy, UpdatePolicy } from './schema.ts'
 import { seedPolicy } from './seed.ts'
 
 /** Every beneficiary that a policy names must be one of the workspace. */
-export const requireBeneficiaries = async (tx: Tx, workspaceId: Uuid, ids: readonly Uuid[], path = 'beneficiary_ids'): Promise<void> => {
+export const requireBeneficiaries = async (
+  tx: Tx,
+  workspaceId: Uuid,
+  ids: readonly Uuid[],
+  path = 'beneficiary_ids',
+): Promise<void> => {
   const missing = await missingBeneficiaries(tx, workspaceId, ids)
-  if (missing.length > 0) throw invalidFields(...missing.map((id) => ({ path, message: `${formatId('beneficiary', id)} is no beneficiary of this workspace` })))
+  if (missing.length > 0)
+    throw invalidFields(
+      ...missing.map((id) => ({ path, message: `${formatId('beneficiary', id)} is no beneficiary of this workspace` })),
+    )
 }
 
-const tell = async (tx: Tx, deps: Deps, principal: Principal, at: Date, type: EventType, change: { after: PolicyRecord; before?: PolicyRecord }): Promise<void> => {
+const tell = async (
+  tx: Tx,
+  deps: Deps,
+  principal: Principal,
+  at: Date,
+  type: EventType,
+  change: { after: PolicyRecord; before?: PolicyRecord },
+): Promise<void> => {
   const { workspace } = principal
   const data = presentPolicy(change.after)
   await deps.appendEvents(tx, at, [{ type, accountId: workspace.owningAccountId, workspaceId: workspace.id, data }])
@@ -37,7 +52,9 @@ const tell = async (tx: Tx, deps: Deps, principal: Principal, at: Date, type: Ev
 /** Keeps the version as it is now, for the decisions that will be made with it, and counts the month's payments against it. */
 const takeEffect = async (tx: Tx, principal: Principal, record: PolicyRecord, at: Date): Promise<void> => {
   const document = presentPolicy(record)
-  await tx.orm.insert(spendingPolicyVersions).values({ policyId: record.id, version: record.version, document, createdBy: principal.accountId, createdAt: at })
+  await tx.orm
+    .insert(spendingPolicyVersions)
+    .values({ policyId: record.id, version: record.version, document, createdBy: principal.accountId, createdAt: at })
   await seedPolicy(tx, record.workspaceId, record.id, record, { timeZone: effectiveTimeZone(principal.workspace.zone, at), at })
 }
 
@@ -49,7 +66,15 @@ export const createPolicy = async (tx: Tx, deps: Deps, principal: Principal, inp
   await requireBeneficiaries(tx, workspace.id, terms.beneficiaryIds)
   const [record] = await tx.orm
     .insert(spendingPolicies)
-    .values({ id: newId(), workspaceId: workspace.id, name: input.name, ...terms, createdBy: principal.accountId, createdAt: at, updatedAt: at })
+    .values({
+      id: newId(),
+      workspaceId: workspace.id,
+      name: input.name,
+      ...terms,
+      createdBy: principal.accountId,
+      createdAt: at,
+      updatedAt: at,
+    })
     .returning()
   if (!record) throw new Error('an inserted policy was not returned')
   await takeEffect(tx, principal, record, at)
@@ -57,14 +82,21 @@ export const createPolicy = async (tx: Tx, deps: Deps, principal: Principal, inp
   return record
 }
 
-export const updatePolicy = async (tx: Tx, deps: Deps, principal: Principal, id: Uuid, change: UpdatePolicy): Promise<PolicyRecord> => {
+export const updatePolicy = async (
+  tx: Tx,
+  deps: Deps,
+  principal: Principal,
+  id: Uuid,
+  change: UpdatePolicy,
+): Promise<PolicyRecord> => {
   const at = deps.clock.now()
   const { workspace } = principal
   await lockBalance(tx, workspace.owningAccountId)
   const before = await lockPolicy(tx, workspace.id, id)
   if (!before) throw notFound()
   if (before.archivedAt) throw conflict('An archived policy does not change.', 'archived')
-  if (before.version !== change.version) throw conflict(`The policy is at version ${before.version} by now.`, 'version', { version: before.version })
+  if (before.version !== change.version)
+    throw conflict(`The policy is at version ${before.version} by now.`, 'version', { version: before.version })
   const terms: PolicyTerms = policyTerms(change, before)
   await requireBeneficiaries(tx, workspace.id, terms.beneficiaryIds)
   const [after] = await tx.orm

@@ -4,14 +4,12 @@ import { originOf } from '../../http/origin.ts'
 import { isoTime, NoContent, refusals } from '../../http/wire.ts'
 import { readAccount } from '../accounts/service.ts'
 import type { Deps } from '../deps.ts'
-import { SignedMessage } from '../identities/schema.ts'
-import { logOut } from '../sessions/service.ts'
+import { revokeSession } from '../sessions/service.ts'
 import { clearSessionCookie, setSessionCookie } from './cookie.ts'
 import { createDashboardToken } from './dashboard-tokens.ts'
-import { CreateNonce, DashboardToken, Nonce, SignedIn } from './schema.ts'
-import { verifyWallet } from './service.ts'
+import { CreateNonce, DashboardToken, Nonce, SignedIn, VerifyWallet } from './schema.ts'
 import { expectedOf, signInStatement } from './siwe.ts'
-import { createWalletNonce } from './wallet.ts'
+import { createWalletNonce, verifyWallet } from './wallet.ts'
 
 export const registerSignIn = (app: App, deps: Deps): void => {
   app.post(
@@ -38,7 +36,7 @@ export const registerSignIn = (app: App, deps: Deps): void => {
     {
       config: { operation: 'sign_in.wallet_verify', access: 'optional', credentialIssuing: true },
       schema: {
-        body: SignedMessage,
+        body: VerifyWallet,
         response: {
           200: SignedIn,
           ...refusals('invalid_request', 'invalid_signature', 'forbidden', 'account_frozen', 'conflict'),
@@ -65,7 +63,7 @@ export const registerSignIn = (app: App, deps: Deps): void => {
       const { caller } = request
       clearSessionCookie(reply, deps.config)
       return respondOnce(deps, request, reply, async (tx) => {
-        if (caller) await logOut(tx, deps, caller)
+        if (caller?.credential.kind === 'session') await revokeSession(tx, deps, caller, caller.credential.id)
         return { status: 204, body: undefined }
       })
     },

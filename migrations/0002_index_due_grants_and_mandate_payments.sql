@@ -1,2 +1,0 @@
-CREATE INDEX "grants_due" ON "grants" USING btree ("expires_at") WHERE "grants"."revoked_at" is null and "grants"."expires_at" is not null;--> statement-breakpoint
-CREATE INDEX "payments_mandate" ON "payments" USING btree ("mandate_id") WHERE "payments"."mandate_id" is not null;

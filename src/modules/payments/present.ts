@@ -1,0 +1,35 @@
+import { isoTime, isoTimeOrNull } from '../../http/wire.ts'
+import { formatId } from '../../lib/ids.ts'
+import { formatMinor } from '../../lib/money.ts'
+import type { Decision } from '../policies/schema.ts'
+import type { PaymentRecord } from './queries.ts'
+import type { Payment } from './schema.ts'
+
+export const presentPayment = (payment: PaymentRecord): Payment => ({
+  id: formatId('payment', payment.id),
+  workspace_id: formatId('workspace', payment.workspaceId),
+  status: payment.status,
+  amount_minor: formatMinor(payment.amountMinor),
+  fee_minor: '0',
+  currency: payment.currency,
+  beneficiary_id: formatId('beneficiary', payment.beneficiaryId),
+  payment_type: payment.paymentType,
+  payment_rail: payment.rail,
+  account_reference: payment.accountReference,
+  narrative: payment.narrative,
+  metadata: payment.metadata,
+  mandate_id: payment.mandateId && formatId('mandate', payment.mandateId),
+  approval_id: payment.approvalId && formatId('approval', payment.approvalId),
+  initiated_by: {
+    account_id: formatId('account', payment.initiatorAccountId),
+    grant_id: payment.grantId && formatId('grant', payment.grantId),
+  },
+  // Written by presentDecision when it was made, and kept as it was.
+  decision: payment.decision as Decision,
+  provider_receipt: payment.providerReceipt,
+  failure_code: payment.failureCode,
+  failure_message: payment.failureMessage,
+  created_at: isoTime(payment.createdAt),
+  updated_at: isoTime(payment.updatedAt),
+  completed_at: isoTimeOrNull(payment.completedAt),
+})

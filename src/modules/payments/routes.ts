@@ -1,0 +1,84 @@
+import type { App } from '../../http/app-type.ts'
+import { created, ok, respondOnce } from '../../http/idempotency.ts'
+import { pageOf } from '../../http/pagination.ts'
+import { byId, refusals } from '../../http/wire.ts'
+import { notFound, Refusal } from '../../lib/errors.ts'
+import type { Deps } from '../deps.ts'
+import { createPayment } from './create.ts'
+import { presentPayment } from './present.ts'
+import { findPayment, listPayments, type PaymentFilter } from './queries.ts'
+import { CreatePayment, ListPayments, Payment } from './schema.ts'
+import { cancelPayment } from './service.ts'
+
+const path = '/v1/payments'
+const one = `${path}/:id`
+
+const createRefusals = refusals(
+  'invalid_request',
+  'insufficient_funds',
+  'policy_denied',
+  'capability_disabled',
+  'grant_frozen',
+  'beneficiary_frozen',
+  'not_found',
+  'conflict',
+  'provider_not_configured',
+)
+
+const filterOf = (query: ListPayments): PaymentFilter => ({
+  ...(query.status && { status: query.status }),
+  ...(query.beneficiary_id && { beneficiaryId: query.beneficiary_id }),
+  ...(query.created_after && { createdAfter: query.created_after }),
+  ...(query.created_before && { createdBefore: query.created_before }),
+})
+
+export const registerPayments = (app: App, deps: Deps): void => {
+  app.post(
+    path,
+    {
+      config: { operation: 'payments.create', permission: 'payment.create', idempotent: true },
+      schema: { body: CreatePayment, response: { 201: Payment, ...createRefusals } },
+    },
+    async (request, reply) =>
+      respondOnce(deps, request, reply, async (tx) => {
+        const result = await createPayment(tx, deps, request.principal, request.body)
+        return result instanceof Refusal ? result : created(presentPayment(result))
+      }),
+  )
+  app.get(
+    path,
+    {
+      config: { operation: 'payments.list', permission: 'payment.read' },
+      schema: { querystring: ListPayments, response: { 200: pageOf(Payment), ...refusals('invalid_request', 'invalid_cursor') } },
+    },
+    async (request, reply) => {
+      const { workspace } = request.principal
+      const list = `payments:${workspace.id}`
+      const rows = await listPayments(deps.db, workspace.id, deps.cursors.read(list, request.query), filterOf(request.query))
+      return reply.send(deps.cursors.page(list, request.query, rows, (row) => row.id, presentPayment))
+    },
+  )
+  app.get(
+    one,
+    {
+      config: { operation: 'payments.get', permission: 'payment.read' },
+      schema: { params: byId('payment'), response: { 200: Payment, ...refusals('not_found') } },
+    },
+    async (request, reply) => {
+      const payment = await findPayment(deps.db, request.principal.workspace.id, request.params.id)
+      if (!payment) throw notFound()
+      return reply.send(presentPayment(payment))
+    },
+  )
+  app.post(
+    `${one}/cancel`,
+    {
+      config: { operation: 'payments.cancel', permission: 'payment.create', whileFrozen: true },
+      schema: { params: byId('payment'), response: { 200: Payment, ...refusals('not_found', 'conflict') } },
+    },
+    async (request, reply) =>
+      respondOnce(deps, request, reply, async (tx) =>
+        ok(presentPayment(await cancelPayment(tx, deps, request.principal, request.params.id))),
+      ),
+  )
+}

@@ -1,0 +1,60 @@
+import { z } from 'zod'
+import { paymentStatuses } from '../../db/tables/payments.ts'
+import { PageQuery } from '../../http/pagination.ts'
+import { IdIn, IdOut, MinorOut, PositiveMinorIn, TimeIn, TimeOut } from '../../http/wire.ts'
+import { railNames } from '../../rails/rail.ts'
+import { Decision } from '../policies/schema.ts'
+
+const Metadata = z
+  .record(z.string().min(1).max(200), z.string().max(200))
+  .refine((entries) => Object.keys(entries).length <= 20, 'may have at most 20 keys')
+  .meta({ description: 'At most 20 keys of at most 200 characters.' })
+
+export const CreatePayment = z
+  .strictObject({
+    beneficiary_id: IdIn('beneficiary'),
+    amount_minor: PositiveMinorIn,
+    payment_type: z.string().trim().min(1).max(64).optional().meta({ description: "Defaults to the beneficiary's rail." }),
+    account_reference: z.string().trim().min(1).max(20).nullish(),
+    narrative: z.string().trim().max(140).nullish(),
+    mandate_id: IdIn('mandate').nullish(),
+    metadata: Metadata.optional(),
+  })
+  .meta({ id: 'CreatePayment' })
+export type CreatePayment = z.output<typeof CreatePayment>
+
+export const Payment = z
+  .object({
+    id: IdOut('payment'),
+    workspace_id: IdOut('workspace'),
+    status: z.enum(paymentStatuses),
+    amount_minor: MinorOut,
+    fee_minor: MinorOut,
+    currency: z.string(),
+    beneficiary_id: IdOut('beneficiary'),
+    payment_type: z.string(),
+    payment_rail: z.enum(railNames),
+    account_reference: z.string().nullable(),
+    narrative: z.string().nullable(),
+    metadata: z.record(z.string(), z.string()),
+    mandate_id: IdOut('mandate').nullable(),
+    approval_id: IdOut('approval').nullable(),
+    initiated_by: z.object({ account_id: IdOut('account'), grant_id: IdOut('grant').nullable() }),
+    decision: Decision,
+    provider_receipt: z.string().nullable(),
+    failure_code: z.string().nullable(),
+    failure_message: z.string().nullable(),
+    created_at: TimeOut,
+    updated_at: TimeOut,
+    completed_at: TimeOut.nullable(),
+  })
+  .meta({ id: 'Payment' })
+export type Payment = z.output<typeof Payment>
+
+export const ListPayments = PageQuery.extend({
+  status: z.enum(paymentStatuses).optional(),
+  beneficiary_id: IdIn('beneficiary').optional(),
+  created_after: TimeIn.optional(),
+  created_before: TimeIn.optional(),
+})
+export type ListPayments = z.output<typeof ListPayments>
