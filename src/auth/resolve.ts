@@ -1,7 +1,7 @@
 import { type Db, statement } from '../db/client.ts'
 import type { Clock } from '../lib/clock.ts'
 import { daysAfter } from '../lib/clock.ts'
-import { Refusal } from '../lib/errors.ts'
+import { notFound, Refusal } from '../lib/errors.ts'
 import type { Uuid } from '../lib/ids.ts'
 import { effectivePermissions, type Role } from './permissions.ts'
 import type { Authenticated, Principal } from './principal.ts'
@@ -23,6 +23,8 @@ type IdentityRow = {
   owning_account_id: Uuid
   frozen: boolean
   closed: boolean
+  /** A workspace stands still when the account whose money it spends does. */
+  owner_status: Principal['accountStatus']
   time_zone: string
   next_time_zone: string | null
   next_time_zone_from: Date | null
@@ -41,6 +43,7 @@ type GrantRow = {
 const identityColumns = `
   a.id as account_id, a.status as account_status, a.topups_enabled, a.payments_enabled, a.api_keys_enabled, a.oauth_enabled,
   w.id as workspace_id, w.owning_account_id, w.frozen_at is not null or w.suspended_at is not null as frozen, w.closed_at is not null as closed,
+  (select o.status from accounts o where o.id = w.owning_account_id) as owner_status,
   w.time_zone, w.next_time_zone, w.next_time_zone_from,
   m.role, m.status = 'suspended' as member_suspended`
 const grantColumns = `
@@ -102,8 +105,8 @@ export const principalFrom = (
     workspace: {
       id: row.workspace_id,
       owningAccountId: row.owning_account_id,
-      frozen: row.frozen,
-      closed: row.closed,
+      frozen: row.frozen || row.owner_status === 'frozen',
+      closed: row.closed || row.owner_status === 'closed',
       zone: zoneOf(row),
     },
     role: row.role,
@@ -120,6 +123,13 @@ export const principalFrom = (
 export const refuseForeignWorkspace = (bound: Uuid, named: Uuid | null): void => {
   if (named !== null && named !== bound)
     throw new Refusal('forbidden', { message: 'This credential is bound to another workspace.' })
+}
+
+/** No row: the secret names nothing, or it is good and the workspace named with it isn't there, which is the 404 of any other's. */
+const refuseUnknown = async (resolve: Resolve, secret: string, workspaceId: Uuid | null, message: string): Promise<never> => {
+  if (workspaceId === null) throw new Refusal('invalid_token', { message })
+  await resolve(secret, null)
+  throw notFound()
 }
 
 export const earliest = (...times: (Date | null)[]): Date | null =>
@@ -164,12 +174,12 @@ export const resolveSession =
     const [row] = await deps.db.query<
       IdentityRow & { id: Uuid; expires_at: Date; revoked_at: Date | null; last_used_at: Date; is_admin: boolean }
     >(bySession, [sha256(token), deps.adminAccounts, workspaceId])
-    if (!row) throw new Refusal('invalid_token', { message: 'The session is not known.' })
+    if (!row) return refuseUnknown(resolveSession(deps), token, workspaceId, 'The session is not known.')
     if (row.revoked_at) throw new Refusal('session_revoked')
     const now = deps.clock.now()
     const idleEnd = daysAfter(row.last_used_at, deps.sessionIdleDays)
     if (row.expires_at <= now || idleEnd <= now) throw new Refusal('token_expired', { message: 'The session has expired.' })
-    if (workspaceId !== null && row.role === null) throw new Refusal('not_found')
+    if (workspaceId !== null && row.role === null) throw notFound()
     if (now.getTime() - row.last_used_at.getTime() > touchAfterMs) await deps.db.query(touchSession, [row.id, now])
     return principalFrom(row, { kind: 'session', id: row.id }, row.expires_at, null, row.is_admin)
   }
@@ -203,7 +213,7 @@ const resolveDashboardToken =
           grant_id: Uuid | null
         }
     >(byDashboardToken, [sha256(secret), deps.adminAccounts, workspaceId, deps.sessionIdleDays])
-    if (!row) throw new Refusal('invalid_token', { message: 'The token is not known.' })
+    if (!row) return refuseUnknown(resolveDashboardToken(deps), secret, workspaceId, 'The token is not known.')
     const now = deps.clock.now()
     if (row.session_revoked_at) throw new Refusal('session_revoked')
     const grant = row.grant_id ? (row as GrantRow) : null
@@ -212,7 +222,7 @@ const resolveDashboardToken =
     const ends = earliest(row.expires_at, row.parent_ends_at, grant?.grant_expires_at ?? null)
     if (ends && ends <= now) throw new Refusal('token_expired')
     if (grant) refuseForeignWorkspace(row.workspace_id, workspaceId)
-    else if (workspaceId !== null && row.role === null) throw new Refusal('not_found')
+    else if (workspaceId !== null && row.role === null) throw notFound()
     return principalFrom(row, { kind: 'dashboard', id: row.id }, ends, grant, row.is_admin)
   }
 

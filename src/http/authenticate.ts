@@ -23,12 +23,13 @@ const bearerOf = (request: FastifyRequest): string | undefined => {
   return match[1]
 }
 
+/** The nil UUID: what a malformed id stands for, so that it gets the answer of an unknown one, whatever that is for the credential. */
+const noWorkspace: Uuid = '00000000-0000-0000-0000-000000000000'
+
 const namedWorkspace = (request: FastifyRequest): Uuid | null => {
   const header = request.headers['workspace-id']
   if (header === undefined) return null
-  const id = typeof header === 'string' ? parseId('workspace', header) : undefined
-  if (!id) throw new Refusal('not_found', { message: 'There is no such workspace.' })
-  return id
+  return (typeof header === 'string' && parseId('workspace', header)) || noWorkspace
 }
 
 const resolveBearer = (deps: AuthenticateDeps, token: string, workspaceId: Uuid | null): Promise<Authenticated> => {

@@ -6,8 +6,8 @@ import { refusals } from './wire.ts'
 export type RouteEntry = { method: string; path: string; operation: string; access: string; idempotent: boolean }
 
 const accessOf = ({ permission, access }: NonNullable<RouteOptions['config']>): string => {
-  if (permission === undefined) return access ?? ''
-  return typeof permission === 'string' ? permission : permission.join(' or ')
+  const permissions = typeof permission === 'object' ? permission.join(' or ') : permission
+  return [permissions, access].filter((part) => part !== undefined).join(', ')
 }
 
 const complain = (route: RouteOptions, problem: string) => new Error(`${String(route.method)} ${route.url} ${problem}`)
@@ -87,20 +87,22 @@ export const registerRouteGuard = (app: App): RouteEntry[] => {
   return table
 }
 
-const accessNote = (config: NonNullable<RouteOptions['config']>): string => {
-  const { permission, access, idempotent } = config
-  const who =
-    permission === undefined
-      ? {
-          public: 'Public.',
-          optional: 'Public; session-aware.',
-          authenticated: 'Any credential.',
-          undelegated: 'Any credential without a grant.',
-          admin: 'Administrators only.',
-        }[access ?? 'public']
-      : `Permission: \`${accessOf(config)}\`.`
-  return idempotent ? `${who} Honours \`Idempotency-Key\`.` : who
-}
+const accessNotes = {
+  public: 'Public.',
+  optional: 'Public; session-aware.',
+  authenticated: 'Any credential.',
+  undelegated: 'Any credential without a grant.',
+  admin: 'Administrators only.',
+} as const
+
+const accessNote = ({ permission, access, idempotent }: NonNullable<RouteOptions['config']>): string =>
+  [
+    permission === undefined ? '' : `Permission: \`${accessOf({ permission })}\`.`,
+    access === undefined ? '' : accessNotes[access],
+    idempotent ? 'Honours `Idempotency-Key`.' : '',
+  ]
+    .filter(Boolean)
+    .join(' ')
 
 type Described = { description?: string }
 

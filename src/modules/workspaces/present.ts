@@ -3,11 +3,9 @@ import { formatId } from '../../lib/ids.ts'
 import type { MemberRecord, WorkspaceRecord } from './queries.ts'
 import type { Workspace, WorkspaceView } from './schema.ts'
 
-export const workspaceStatus = (
-  workspace: Pick<WorkspaceRecord, 'closedAt' | 'frozenAt' | 'suspendedAt'>,
-): Workspace['status'] => {
-  if (workspace.closedAt) return 'closed'
-  return workspace.frozenAt || workspace.suspendedAt ? 'frozen' : 'active'
+export const workspaceStatus = (workspace: WorkspaceRecord): Workspace['status'] => {
+  if (workspace.closedAt || workspace.ownerStatus === 'closed') return 'closed'
+  return workspace.frozenAt || workspace.suspendedAt || workspace.ownerStatus === 'frozen' ? 'frozen' : 'active'
 }
 
 export const presentWorkspace = (workspace: WorkspaceRecord, currency: string): Workspace => ({

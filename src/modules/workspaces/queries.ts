@@ -1,13 +1,36 @@
-import { and, eq } from 'drizzle-orm'
-import type { Db } from '../../db/client.ts'
+import { and, desc, eq, getTableColumns, lt } from 'drizzle-orm'
+import type { Db, Tx } from '../../db/client.ts'
+import { accounts } from '../../db/tables/accounts.ts'
 import { members, workspaces } from '../../db/tables/workspaces.ts'
+import type { PageRequest } from '../../http/pagination.ts'
 import type { Uuid } from '../../lib/ids.ts'
 
-export type WorkspaceRecord = typeof workspaces.$inferSelect
+/** `ownerStatus`: a workspace stands still when the account whose money it spends does. */
+export type WorkspaceRecord = typeof workspaces.$inferSelect & { ownerStatus: typeof accounts.$inferSelect.status }
 export type MemberRecord = typeof members.$inferSelect
+export type WorkspaceMembership = { workspace: WorkspaceRecord; member: MemberRecord }
 
-export const findWorkspace = async (db: Db, id: Uuid): Promise<WorkspaceRecord | undefined> =>
-  (await db.orm.select().from(workspaces).where(eq(workspaces.id, id)))[0]
+const workspaceColumns = { ...getTableColumns(workspaces), ownerStatus: accounts.status }
+
+const selectWorkspace = (db: Db, id: Uuid) =>
+  db.orm
+    .select(workspaceColumns)
+    .from(workspaces)
+    .innerJoin(accounts, eq(accounts.id, workspaces.owningAccountId))
+    .where(eq(workspaces.id, id))
+
+export const findWorkspace = async (db: Db, id: Uuid): Promise<WorkspaceRecord | undefined> => (await selectWorkspace(db, id))[0]
+
+/**
+ * Whoever changes a workspace, its members or its invitations stands behind this row: what was read of them before is stale then.
+ * Not FOR UPDATE, which would also wait for every insert that merely refers to the workspace.
+ */
+export const lockWorkspace = async (tx: Tx, id: Uuid): Promise<WorkspaceRecord | undefined> =>
+  (await selectWorkspace(tx, id).for('no key update', { of: workspaces }))[0]
+
+/** Holds a workspace as it is while something is done on the strength of it. */
+export const shareWorkspace = async (tx: Tx, id: Uuid): Promise<WorkspaceRecord | undefined> =>
+  (await selectWorkspace(tx, id).for('share', { of: workspaces }))[0]
 
 export const findMembership = async (db: Db, workspaceId: Uuid, accountId: Uuid): Promise<MemberRecord | undefined> =>
   (
@@ -16,6 +39,28 @@ export const findMembership = async (db: Db, workspaceId: Uuid, accountId: Uuid)
       .from(members)
       .where(and(eq(members.workspaceId, workspaceId), eq(members.accountId, accountId)))
   )[0]
+
+/** Newest workspace first; `only`: the one that a grant is bound to. */
+export const listMemberships = async (
+  db: Db,
+  accountId: Uuid,
+  only: Uuid | null,
+  page: PageRequest,
+): Promise<WorkspaceMembership[]> =>
+  db.orm
+    .select({ workspace: workspaceColumns, member: getTableColumns(members) })
+    .from(members)
+    .innerJoin(workspaces, eq(workspaces.id, members.workspaceId))
+    .innerJoin(accounts, eq(accounts.id, workspaces.owningAccountId))
+    .where(
+      and(
+        eq(members.accountId, accountId),
+        only === null ? undefined : eq(workspaces.id, only),
+        page.before === null ? undefined : lt(workspaces.id, page.before),
+      ),
+    )
+    .orderBy(desc(workspaces.id))
+    .limit(page.take)
 
 export const findPersonalWorkspaceId = async (db: Db, accountId: Uuid): Promise<Uuid> => {
   const [row] = await db.orm

@@ -1,20 +1,110 @@
 import type { App } from '../../http/app-type.ts'
+import { created, ok, respondOnce } from '../../http/idempotency.ts'
+import { PageQuery, pageOf } from '../../http/pagination.ts'
+import { refusals } from '../../http/wire.ts'
 import { notFound } from '../../lib/errors.ts'
 import type { Deps } from '../deps.ts'
+import { registerWorkspaceGrants } from './grant-routes.ts'
+import { registerInvitations } from './invitation-routes.ts'
+import { registerMembers } from './member-routes.ts'
 import { presentWorkspaceView } from './present.ts'
-import { findMembership, findWorkspace } from './queries.ts'
-import { WorkspaceView } from './schema.ts'
+import { findMembership, findWorkspace, listMemberships, type WorkspaceMembership } from './queries.ts'
+import { CreateWorkspace, Reasoned, SwitchWorkspace, UpdateWorkspace, WorkspaceView } from './schema.ts'
+import { createWorkspace, freezeWorkspace, unfreezeWorkspace, updateWorkspace } from './service.ts'
+import { switchWorkspace } from './switching.ts'
 
 export const registerWorkspaces = (app: App, deps: Deps): void => {
+  const view = ({ workspace, member }: WorkspaceMembership) => presentWorkspaceView(workspace, member, deps.config.CURRENCY)
+
   app.get(
-    '/v1/workspaces/current',
-    { config: { operation: 'workspaces.current', permission: 'workspace.read' }, schema: { response: { 200: WorkspaceView } } },
+    '/v1/workspaces',
+    {
+      config: { operation: 'workspaces.list', permission: 'workspace.read' },
+      schema: {
+        querystring: PageQuery,
+        response: { 200: pageOf(WorkspaceView), ...refusals('invalid_request', 'invalid_cursor') },
+      },
+    },
     async (request, reply) => {
-      const { workspace, accountId } = request.principal
-      const found = await findWorkspace(deps.db, workspace.id)
-      const member = await findMembership(deps.db, workspace.id, accountId)
-      if (!found || !member) throw notFound()
-      return reply.send(presentWorkspaceView(found, member, deps.config.CURRENCY))
+      const { accountId, grant, workspace } = request.principal
+      const list = `workspaces:${accountId}`
+      const rows = await listMemberships(deps.db, accountId, grant && workspace.id, deps.cursors.read(list, request.query))
+      return reply.send(deps.cursors.page(list, request.query, rows, (row) => row.workspace.id, view))
     },
   )
+  app.post(
+    '/v1/workspaces',
+    {
+      config: { operation: 'workspaces.create', permission: 'workspace.manage', idempotent: true },
+      schema: { body: CreateWorkspace, response: { 201: WorkspaceView, ...refusals('invalid_request', 'conflict') } },
+    },
+    async (request, reply) =>
+      respondOnce(deps, request, reply, async (tx) =>
+        created(view(await createWorkspace(tx, deps, request.principal, request.body))),
+      ),
+  )
+  app.get(
+    '/v1/workspaces/current',
+    {
+      config: { operation: 'workspaces.current', permission: 'workspace.read' },
+      schema: {
+        description:
+          'A caller without a grant may name another of its workspaces for one request by the header `Workspace-Id`, here and everywhere.',
+        response: { 200: WorkspaceView, ...refusals('not_found') },
+      },
+    },
+    async (request, reply) => {
+      const { workspace: current, accountId } = request.principal
+      const workspace = await findWorkspace(deps.db, current.id)
+      const member = await findMembership(deps.db, current.id, accountId)
+      if (!workspace || !member) throw notFound()
+      return reply.send(view({ workspace, member }))
+    },
+  )
+  app.put(
+    '/v1/workspaces/current',
+    {
+      config: { operation: 'workspaces.switch', access: 'undelegated', whileFrozen: true },
+      schema: {
+        body: SwitchWorkspace,
+        response: { 200: WorkspaceView, ...refusals('invalid_request', 'forbidden', 'membership_suspended', 'not_found') },
+      },
+    },
+    async (request, reply) =>
+      respondOnce(deps, request, reply, async (tx) =>
+        ok(view(await switchWorkspace(tx, deps, request.principal, request.body.workspace_id))),
+      ),
+  )
+  app.patch(
+    '/v1/workspaces/current',
+    {
+      config: { operation: 'workspaces.update', permission: 'workspace.manage' },
+      schema: { body: UpdateWorkspace, response: { 200: WorkspaceView, ...refusals('invalid_request') } },
+    },
+    async (request, reply) =>
+      respondOnce(deps, request, reply, async (tx) => ok(view(await updateWorkspace(tx, deps, request.principal, request.body)))),
+  )
+  app.post(
+    '/v1/workspaces/current/freeze',
+    {
+      config: { operation: 'workspaces.freeze', permission: 'workspace.manage', whileFrozen: true },
+      schema: { body: Reasoned, response: { 200: WorkspaceView, ...refusals('invalid_request') } },
+    },
+    async (request, reply) =>
+      respondOnce(deps, request, reply, async (tx) =>
+        ok(view(await freezeWorkspace(tx, deps, request.principal, request.body.reason))),
+      ),
+  )
+  app.post(
+    '/v1/workspaces/current/unfreeze',
+    {
+      config: { operation: 'workspaces.unfreeze', permission: 'workspace.manage', access: 'undelegated', whileFrozen: true },
+      schema: { response: { 200: WorkspaceView, ...refusals('forbidden', 'account_frozen', 'workspace_frozen') } },
+    },
+    async (request, reply) =>
+      respondOnce(deps, request, reply, async (tx) => ok(view(await unfreezeWorkspace(tx, deps, request.principal)))),
+  )
+  registerMembers(app, deps)
+  registerInvitations(app, deps)
+  registerWorkspaceGrants(app, deps)
 }

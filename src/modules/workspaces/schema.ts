@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { roles, workspaceKinds } from '../../db/tables/workspaces.ts'
-import { IdOut, TimeOut } from '../../http/wire.ts'
+import { IdIn, IdOut, Name, TimeOut } from '../../http/wire.ts'
+import { isTimeZone } from '../../policy/calendar.ts'
 
 export const Workspace = z
   .object({
@@ -8,18 +9,42 @@ export const Workspace = z
     name: z.string(),
     kind: z.enum(workspaceKinds),
     status: z.enum(['active', 'frozen', 'closed']),
-    time_zone: z.string(),
+    time_zone: z
+      .string()
+      .meta({ description: 'Decides where a day and a month begin. A new one holds from the next local month.' }),
     currency: z.string(),
-    owning_account_id: IdOut('account'),
+    owning_account_id: IdOut('account').meta({ description: 'Whose balance pays; never changes.' }),
     created_at: TimeOut,
   })
   .meta({ id: 'Workspace' })
 export type Workspace = z.output<typeof Workspace>
 
+export const Role = z.enum(roles)
+
 export const WorkspaceView = z
   .object({
     workspace: Workspace,
-    membership: z.object({ role: z.enum(roles), status: z.enum(['active', 'invited', 'suspended']) }),
+    membership: z.object({ role: Role, status: z.enum(['active', 'invited', 'suspended']) }),
   })
   .meta({ id: 'WorkspaceView' })
 export type WorkspaceView = z.output<typeof WorkspaceView>
+
+const TimeZone = z
+  .string()
+  .refine(isTimeZone, 'must be a time zone of the IANA database, as Africa/Nairobi')
+  .meta({ example: 'Africa/Nairobi' })
+
+export const CreateWorkspace = z.strictObject({ name: Name, time_zone: TimeZone.optional() })
+export type CreateWorkspace = z.output<typeof CreateWorkspace>
+
+export const UpdateWorkspace = z.strictObject({ name: Name, time_zone: TimeZone }).partial()
+export type UpdateWorkspace = z.output<typeof UpdateWorkspace>
+
+export const SwitchWorkspace = z.strictObject({ workspace_id: IdIn('workspace') })
+
+/** An optional sentence for the audit log and for the members; the body may be left out. */
+export const Reasoned = z
+  .strictObject({ reason: z.string().trim().min(1).max(500) })
+  .partial()
+  .nullish()
+  .transform((body) => body ?? {})

@@ -1,7 +1,17 @@
+import { eq } from 'drizzle-orm'
+import type { Principal } from '../../auth/principal.ts'
 import type { Tx } from '../../db/client.ts'
 import { members, workspaces } from '../../db/tables/workspaces.ts'
+import { audit } from '../../events/audit.ts'
+import { Refusal } from '../../lib/errors.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
+import { effectiveTimeZone, zoneChangesAt } from '../../policy/time-zone.ts'
 import type { Deps } from '../deps.ts'
+import { tellIfStopped, tellWorkspace } from './events.ts'
+import { tellMember } from './member-events.ts'
+import { findMembership, type WorkspaceMembership, type WorkspaceRecord } from './queries.ts'
+import type { CreateWorkspace, UpdateWorkspace } from './schema.ts'
+import { lockStanding, requireActiveAccount, requireOpen, requireUndelegated } from './standing.ts'
 
 export const defaultTimeZone = 'Africa/Nairobi'
 
@@ -21,4 +31,97 @@ export const insertWorkspace = async (
     .insert(members)
     .values({ id: newId(), workspaceId: id, accountId: ownerId, role: 'owner', createdAt: at, updatedAt: at })
   return id
+}
+
+export const createWorkspace = async (
+  tx: Tx,
+  deps: Deps,
+  principal: Principal,
+  input: CreateWorkspace,
+): Promise<WorkspaceMembership> => {
+  const { accountId } = principal
+  const timeZone = input.time_zone ?? defaultTimeZone
+  const id = await insertWorkspace(tx, deps, { ownerId: accountId, name: input.name, kind: 'team', timeZone })
+  const member = await findMembership(tx, id, accountId)
+  if (!member) throw new Error('a new workspace has no owner')
+  const workspace = await tellWorkspace(tx, deps, 'workspace.updated', id)
+  await tellMember(tx, deps, 'member.joined', member)
+  const after = { name: input.name, time_zone: timeZone, owning_account: accountId }
+  await audit(tx, principal, deps.clock.now(), {
+    action: 'workspace.create',
+    workspaceId: id,
+    subject: { type: 'workspace', id },
+    after,
+  })
+  return { workspace, member }
+}
+
+const zoneChange = (workspace: WorkspaceRecord, to: string, at: Date) => {
+  const schedule = { timeZone: workspace.timeZone, nextTimeZone: workspace.nextTimeZone, nextFrom: workspace.nextTimeZoneFrom }
+  const timeZone = effectiveTimeZone(schedule, at)
+  if (timeZone === to) return { timeZone, nextTimeZone: null, nextTimeZoneFrom: null }
+  return { timeZone, nextTimeZone: to, nextTimeZoneFrom: zoneChangesAt(at, timeZone, to) }
+}
+
+export const updateWorkspace = async (
+  tx: Tx,
+  deps: Deps,
+  principal: Principal,
+  input: UpdateWorkspace,
+): Promise<WorkspaceMembership> => {
+  const { workspace, member } = await lockStanding(tx, principal, 'workspace.manage')
+  requireOpen(workspace)
+  if (input.name === undefined && input.time_zone === undefined) return { workspace, member }
+  const at = deps.clock.now()
+  const zone = input.time_zone === undefined ? {} : zoneChange(workspace, input.time_zone, at)
+  await tx.orm
+    .update(workspaces)
+    .set({ ...(input.name !== undefined && { name: input.name }), ...zone, updatedAt: at })
+    .where(eq(workspaces.id, workspace.id))
+  const { name, timeZone, nextTimeZone } = workspace
+  await audit(tx, principal, at, {
+    action: 'workspace.update',
+    subject: { type: 'workspace', id: workspace.id },
+    before: { name, time_zone: timeZone, next_time_zone: nextTimeZone },
+    after: { ...input, ...('nextTimeZoneFrom' in zone && { time_zone_from: zone.nextTimeZoneFrom ?? at }) },
+  })
+  return { workspace: await tellWorkspace(tx, deps, 'workspace.updated', workspace.id), member }
+}
+
+/** The stop button: all writes of the workspace but the ones that only stop something; what is under way finishes. */
+export const freezeWorkspace = async (
+  tx: Tx,
+  deps: Deps,
+  principal: Principal,
+  reason: string | undefined,
+): Promise<WorkspaceMembership> => {
+  const { workspace, member } = await lockStanding(tx, principal, 'workspace.manage')
+  if (workspace.frozenAt) return { workspace, member }
+  const at = deps.clock.now()
+  await tx.orm
+    .update(workspaces)
+    .set({ frozenAt: at, freezeReason: reason ?? null, updatedAt: at })
+    .where(eq(workspaces.id, workspace.id))
+  await audit(tx, principal, at, {
+    action: 'workspace.freeze',
+    subject: { type: 'workspace', id: workspace.id },
+    after: { reason },
+  })
+  return { workspace: await tellIfStopped(tx, deps, workspace), member }
+}
+
+export const unfreezeWorkspace = async (tx: Tx, deps: Deps, principal: Principal): Promise<WorkspaceMembership> => {
+  requireUndelegated(principal)
+  requireActiveAccount(principal)
+  const { workspace, member } = await lockStanding(tx, principal, 'workspace.manage')
+  if (workspace.suspendedAt) throw new Refusal('workspace_frozen', { message: 'An administrator suspended this workspace.' })
+  if (!workspace.frozenAt) return { workspace, member }
+  const at = deps.clock.now()
+  await tx.orm
+    .update(workspaces)
+    .set({ frozenAt: null, freezeReason: null, updatedAt: at })
+    .where(eq(workspaces.id, workspace.id))
+  const before = { reason: workspace.freezeReason }
+  await audit(tx, principal, at, { action: 'workspace.unfreeze', subject: { type: 'workspace', id: workspace.id }, before })
+  return { workspace: await tellIfStopped(tx, deps, workspace), member }
 }

@@ -1,0 +1,41 @@
+import { and, asc, eq, isNull, sql } from 'drizzle-orm'
+import type { Principal } from '../../auth/principal.ts'
+import type { Tx } from '../../db/client.ts'
+import { grants } from '../../db/tables/grants.ts'
+import { notFound, Refusal } from '../../lib/errors.ts'
+import type { Uuid } from '../../lib/ids.ts'
+import type { Deps } from '../deps.ts'
+import type { GrantRecord } from '../grants/queries.ts'
+import { revokeGrant } from '../grants/service.ts'
+import { lockStanding } from './standing.ts'
+
+/** What everybody delegated in a workspace is its owners' to see and to end, whoever made it. */
+export const requireOwner = (principal: Pick<Principal, 'role'>): void => {
+  if (principal.role !== 'owner') throw new Refusal('forbidden', { message: 'This is for the owners of the workspace.' })
+}
+
+export const revokeWorkspaceGrant = async (tx: Tx, deps: Deps, principal: Principal, id: Uuid): Promise<GrantRecord> => {
+  const { workspace, member } = await lockStanding(tx, principal, 'workspace.manage')
+  requireOwner(member)
+  const [grant] = await tx.orm
+    .select({ id: grants.id })
+    .from(grants)
+    .where(and(eq(grants.id, id), eq(grants.workspaceId, workspace.id)))
+  if (!grant) throw notFound()
+  return revokeGrant(tx, deps, principal, id)
+}
+
+/** Whatever somebody delegated in a workspace ends with their membership. Roots first: each takes what is below it along. */
+export const revokeMemberGrants = async (
+  tx: Tx,
+  deps: Deps,
+  principal: Principal,
+  { workspaceId, accountId }: { workspaceId: Uuid; accountId: Uuid },
+): Promise<void> => {
+  const live = await tx.orm
+    .select({ id: grants.id })
+    .from(grants)
+    .where(and(eq(grants.accountId, accountId), eq(grants.workspaceId, workspaceId), isNull(grants.revokedAt)))
+    .orderBy(asc(sql`cardinality(${grants.ancestorIds})`), asc(grants.id))
+  for (const { id } of live) await revokeGrant(tx, deps, principal, id)
+}

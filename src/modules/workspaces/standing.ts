@@ -1,0 +1,41 @@
+import { effectivePermissions, type Permission } from '../../auth/permissions.ts'
+import type { Principal } from '../../auth/principal.ts'
+import type { Tx } from '../../db/client.ts'
+import { notFound, Refusal } from '../../lib/errors.ts'
+import { workspaceStatus } from './present.ts'
+import { findMembership, lockWorkspace, type MemberRecord, type WorkspaceRecord } from './queries.ts'
+
+export type Standing = { workspace: WorkspaceRecord; member: MemberRecord }
+
+/**
+ * The caller's workspace, locked, and the caller's membership as it is behind the lock: of two owners who remove each other at the
+ * same moment the second is no owner any more when its turn comes.
+ */
+export const lockStanding = async (tx: Tx, principal: Principal, permission: Permission | null): Promise<Standing> => {
+  const workspace = await lockWorkspace(tx, principal.workspace.id)
+  const member = workspace && (await findMembership(tx, workspace.id, principal.accountId))
+  if (!workspace || !member) throw notFound()
+  if (member.status === 'suspended') throw new Refusal('membership_suspended')
+  if (permission !== null && !effectivePermissions(member.role, null).has(permission)) {
+    throw new Refusal('forbidden', {
+      message: `This needs the permission ${permission}.`,
+      details: { required_permission: permission },
+    })
+  }
+  return { workspace, member }
+}
+
+/** Asked behind the lock, for the stop button may have been pressed since the request came in. */
+export const requireOpen = (workspace: WorkspaceRecord): void => {
+  if (workspaceStatus(workspace) !== 'active') throw new Refusal('workspace_frozen')
+}
+
+/** For what a delegation can't hand on: it only ever narrows. */
+export const requireUndelegated = (principal: Principal): void => {
+  if (principal.grant) throw new Refusal('forbidden', { message: 'A delegated credential can not do this.' })
+}
+
+/** The stop button works for an account that an administrator froze; letting go again does not. */
+export const requireActiveAccount = (principal: Principal): void => {
+  if (principal.accountStatus !== 'active') throw new Refusal('account_frozen')
+}

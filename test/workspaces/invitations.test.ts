@@ -1,0 +1,198 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createKey, newWallet, type Person, signIn } from '../harness/people.ts'
+import { startService, type TestService } from '../harness/service.ts'
+import { createTeam, invite, join } from './team.ts'
+
+let service: TestService
+let other: TestService
+beforeAll(async () => {
+  service = await startService()
+  other = await startService({ database: service.database, clock: service.clock })
+})
+afterAll(async () => {
+  await other.close()
+  await service.close()
+})
+
+const invitations = '/v1/workspaces/current/invitations'
+const accept = (person: Pick<Person, 'api'>, token: string) => person.api.post('/v1/workspaces/invitations/accept', { token })
+
+/** Links a Google identity as its callback would: what matters here is that the e-mail is a verified one. */
+const giveEmail = async (person: Person, email: string, verified = true) => {
+  await service.deps.db.query(
+    `insert into identities (id, account_id, provider, issuer, subject, subject_key, email, email_verified, created_at)
+     select gen_random_uuid(), account_id, 'google', 'https://accounts.google.com', $2, $2, $2, $3, now() from identities where subject = $1`,
+    [person.wallet.address, email, verified],
+  )
+}
+
+test('an invitation’s token is shown once, kept as a hash, and makes its bearer a member once', async () => {
+  const team = await createTeam(service)
+  const made = await team.owner.api.post(invitations, { role: 'approver' }, { key: 'invite' })
+  expect(made.status).toBe(201)
+  expect(made.body).toMatchObject({
+    role: 'approver',
+    email: null,
+    wallet_address: null,
+    status: 'pending',
+    expires_at: '2026-03-11T09:00:00.000Z',
+  })
+  const replayed = await team.owner.api.post(invitations, { role: 'approver' }, { key: 'invite' })
+  expect([replayed.body.id, replayed.body.token]).toEqual([made.body.id, undefined])
+  const [stored] = await service.deps.db.query<{ row: string }>(
+    `select i::text as row from invitations i where workspace_id = (select workspace_id from members order by id desc limit 1)`,
+  )
+  expect(stored?.row).not.toContain(made.body.token)
+  const person = await signIn(service.api)
+  const view = await accept(person, made.body.token)
+  expect([view.status, view.body.workspace.id, view.body.membership]).toEqual([
+    200,
+    team.id,
+    { role: 'approver', status: 'active' },
+  ])
+  expect((await accept(person, made.body.token)).text).toBe(view.text)
+  const late = await accept(await signIn(service.api), made.body.token)
+  expect([late.status, late.body.error, late.body.details.reason]).toEqual([409, 'conflict', 'invitation_accepted'])
+  const list = await team.owner.api.get(invitations)
+  expect(list.body.data).toMatchObject([{ id: made.body.id, status: 'accepted', accepted_by: person.accountId }])
+  expect(list.text).not.toContain('token')
+})
+
+test('of many who accept one open invitation at once, one joins', async () => {
+  const team = await createTeam(service)
+  const token = await invite(team.owner, { role: 'viewer' })
+  const people = await Promise.all(Array.from({ length: 6 }, () => signIn(service.api)))
+  const answers = await Promise.all(
+    people.map(({ cookie }, index) => accept({ api: (index % 2 ? service : other).api.as({ cookie }) }, token)),
+  )
+  expect(answers.map(({ status }) => status).sort()).toEqual([200, 409, 409, 409, 409, 409])
+  expect((await team.owner.api.get('/v1/workspaces/current/members')).body.data).toHaveLength(2)
+})
+
+test('one to a wallet is for the account of that wallet alone', async () => {
+  const team = await createTeam(service)
+  const wallet = newWallet()
+  const token = await invite(team.owner, { role: 'member', wallet_address: wallet.address.toLowerCase() })
+  const refused = await accept(await signIn(service.api), token)
+  expect([refused.status, refused.body.error]).toEqual([403, 'forbidden'])
+  expect((await accept(await signIn(service.api, wallet), token)).status).toBe(200)
+})
+
+test('one to an e-mail is for an account that proved that e-mail, whatever its letters’ case', async () => {
+  const team = await createTeam(service)
+  const token = await invite(team.owner, { role: 'member', email: 'Wanjiru@Example.com' })
+  const [unproven, proven] = [await signIn(service.api), await signIn(service.api)]
+  await giveEmail(unproven, 'wanjiru@example.COM', false)
+  expect((await accept(unproven, token)).status).toBe(403)
+  await giveEmail(proven, 'WANJIRU@example.com')
+  expect((await accept(proven, token)).status).toBe(200)
+})
+
+test('one that expired or was revoked, and a token that never was, let nobody in', async () => {
+  const team = await createTeam(service)
+  const person = await signIn(service.api)
+  const expired = await invite(team.owner, { role: 'viewer' })
+  service.clock.advance(7 * 86_400)
+  const renewed = { ...team, owner: await signIn(service.api, team.owner.wallet) }
+  const late = await signIn(service.api)
+  const afterExpiry = await accept(late, expired)
+  expect([afterExpiry.status, afterExpiry.body.details.reason]).toEqual([409, 'invitation_expired'])
+  await renewed.owner.api.put('/v1/workspaces/current', { workspace_id: team.id })
+  const made = await renewed.owner.api.post(invitations, { role: 'viewer' })
+  const path = `${invitations}/${made.body.id}`
+  const revoked = await renewed.owner.api.delete(path)
+  expect([revoked.status, revoked.body.status]).toEqual([200, 'revoked'])
+  expect((await renewed.owner.api.delete(path)).text).toBe(revoked.text)
+  const afterRevocation = await accept(late, made.body.token)
+  expect([afterRevocation.status, afterRevocation.body.details.reason]).toEqual([409, 'invitation_revoked'])
+  const unknown = await accept(late, `service_inv_${'0'.repeat(64)}`)
+  expect([unknown.status, unknown.body.error]).toEqual([404, 'not_found'])
+  expect(person.accountId).not.toBe(late.accountId)
+})
+
+test('a member can not be invited or join again, and a suspended one does not come back by it', async () => {
+  const team = await createTeam(service)
+  const member = await join(service, team, 'viewer')
+  const again = await team.owner.api.post(invitations, { role: 'admin', wallet_address: member.wallet.address })
+  expect([again.status, again.body.details.reason]).toEqual([409, 'already_member'])
+  const open = await invite(team.owner, { role: 'admin' })
+  await team.owner.api.patch(`/v1/workspaces/current/members/${member.memberId}`, { status: 'suspended' })
+  const back = await accept(member, open)
+  expect([back.status, back.body.details.reason]).toEqual([409, 'already_member'])
+})
+
+test('whoever is put out can not come back by the invitation that they came in by, nor by one they made', async () => {
+  const team = await createTeam(service)
+  const admin = await signIn(service.api)
+  const token = await invite(team.owner, { role: 'admin' })
+  await accept(admin, token)
+  await admin.api.put('/v1/workspaces/current', { workspace_id: team.id })
+  const backDoor = await invite(admin, { role: 'viewer' })
+  const { body } = await team.owner.api.get('/v1/workspaces/current/members')
+  await team.owner.api.delete(`/v1/workspaces/current/members/${body.data[0].id}`)
+  expect((await accept(admin, token)).status).toBe(409)
+  expect((await accept(admin, backDoor)).body.details.reason).toBe('invitation_revoked')
+})
+
+test('a frozen workspace takes nobody in', async () => {
+  const team = await createTeam(service)
+  const token = await invite(team.owner, { role: 'viewer' })
+  await team.owner.api.post('/v1/workspaces/current/freeze')
+  const person = await signIn(service.api)
+  const refused = await accept(person, token)
+  expect([refused.status, refused.body.error]).toEqual([403, 'workspace_frozen'])
+  await team.owner.api.post('/v1/workspaces/current/unfreeze')
+  expect((await accept(person, token)).status).toBe(200)
+})
+
+test('an invitation is addressed in one way at most, to something that can be an e-mail or a wallet', async () => {
+  const { owner } = await createTeam(service)
+  const wallet = newWallet().address
+  for (const body of [
+    {},
+    { role: 'root' },
+    { role: 'viewer', email: 'nobody' },
+    { role: 'viewer', wallet_address: '0x12' },
+    { role: 'viewer', email: 'a@b.example', wallet_address: wallet },
+    { role: 'viewer', status: 'accepted' },
+  ]) {
+    expect((await owner.api.post(invitations, body)).status).toBe(400)
+  }
+})
+
+test('only who manages the workspace invites, and another workspace’s invitation is the same 404 as none', async () => {
+  const [team, foreign] = [await createTeam(service), await createTeam(service)]
+  const viewer = await join(service, team, 'viewer')
+  const agent = await createKey(team.owner)
+  const theirs = (await foreign.owner.api.post(invitations, { role: 'viewer' })).body.id
+  for (const { api } of [viewer, agent]) {
+    const refused = await Promise.all([
+      api.post(invitations, { role: 'viewer' }),
+      api.get(invitations),
+      api.delete(`${invitations}/${theirs}`),
+    ])
+    expect(refused.map(({ status }) => status)).toEqual([403, 403, 403])
+  }
+  const strangers = await Promise.all([
+    service.api.post(invitations, { role: 'viewer' }),
+    service.api.get(invitations),
+    service.api.delete(`${invitations}/${theirs}`),
+    accept(service, 'service_inv_x'),
+  ])
+  expect(strangers.map(({ status }) => status)).toEqual([401, 401, 401, 401])
+  const missing = await Promise.all(
+    [theirs, 'inv_01h455vb4pex5vsknk084sn02q'].map((id) => team.owner.api.delete(`${invitations}/${id}`)),
+  )
+  expect(missing.map(({ status }) => status)).toEqual([404, 404])
+  expect(new Set(missing.map(({ text }) => text.replace(/"request_id":"[^"]*"/, ''))).size).toBe(1)
+})
+
+test('no token of an invitation is in an event, an audit row or a log line', async () => {
+  const team = await createTeam(service)
+  const token = await invite(team.owner, { role: 'viewer' })
+  await accept(await signIn(service.api), token)
+  const [found] = await service.deps.db.query<{ events: string; audit: string }>(
+    `select (select string_agg(e::text, ' ') from events e) as events, (select string_agg(a::text, ' ') from audit_log a) as audit`,
+  )
+  for (const text of [found?.events, found?.audit, service.log.join(' ')]) expect(text).not.toContain(token.slice(-32))
+})

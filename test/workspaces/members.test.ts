@@ -1,0 +1,278 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createKey } from '../harness/people.ts'
+import { startService, type TestService } from '../harness/service.ts'
+import { createTeam, join, memberIdOf, standIn } from './team.ts'
+
+let service: TestService
+let other: TestService
+beforeAll(async () => {
+  service = await startService()
+  other = await startService({ database: service.database, clock: service.clock })
+})
+afterAll(async () => {
+  await other.close()
+  await service.close()
+})
+
+const noSuchMember = 'mem_01h455vb4pex5vsknk084sn02q'
+const at = (id: string) => `/v1/workspaces/current/members/${id}`
+
+test('every member may see who the others are', async () => {
+  const team = await createTeam(service)
+  const viewer = await join(service, team, 'viewer')
+  const { status, body } = await viewer.api.get('/v1/workspaces/current/members')
+  expect(status).toBe(200)
+  expect(body.data).toMatchObject([
+    {
+      id: viewer.memberId,
+      account_id: viewer.accountId,
+      wallet_address: viewer.wallet.address,
+      role: 'viewer',
+      status: 'active',
+    },
+    { account_id: team.owner.accountId, role: 'owner', status: 'active' },
+  ])
+})
+
+test('a role that is lowered, and a membership that is suspended, is felt by the next request of every credential', async () => {
+  const team = await createTeam(service)
+  const admin = await join(service, team, 'admin')
+  const key = await createKey(admin, { permissions: ['workspace.read', 'workspace.manage'] })
+  const dashboard = service.api.as({ bearer: (await admin.api.post('/v1/auth/dashboard-tokens')).body.token })
+  const inTeam = { headers: { 'workspace-id': team.id } }
+  const rename = () =>
+    Promise.all([admin.api, key.api, dashboard].map((api) => api.patch('/v1/workspaces/current', { name: 'Renamed' }, inTeam)))
+  expect((await rename()).map(({ status }) => status)).toEqual([200, 200, 200])
+  expect((await team.owner.api.patch(at(admin.memberId), { role: 'viewer' })).status).toBe(200)
+  expect((await rename()).map(({ status, body }) => [status, body.error])).toEqual(Array(3).fill([403, 'forbidden']))
+  expect((await team.owner.api.patch(at(admin.memberId), { status: 'suspended' })).status).toBe(200)
+  const read = await Promise.all([admin.api, key.api, dashboard].map((api) => api.get('/v1/workspaces/current', inTeam)))
+  expect(read.map(({ status, body }) => [status, body.error])).toEqual(Array(3).fill([403, 'membership_suspended']))
+  expect((await team.owner.api.patch(at(admin.memberId), { status: 'active', role: 'admin' })).status).toBe(200)
+  expect((await rename()).map(({ status }) => status)).toEqual([200, 200, 200])
+})
+
+test('a suspended or removed member’s sessions and dashboard tokens go back to the personal workspace', async () => {
+  const team = await createTeam(service)
+  for (const end of ['suspend', 'remove']) {
+    const member = await join(service, team, 'member')
+    const dashboard = service.api.as({ bearer: (await member.api.post('/v1/auth/dashboard-tokens')).body.token })
+    if (end === 'suspend') await team.owner.api.patch(at(member.memberId), { status: 'suspended' })
+    else await team.owner.api.delete(at(member.memberId))
+    for (const api of [member.api, dashboard]) {
+      expect((await api.get('/v1/workspaces/current')).body.workspace.kind).toBe('personal')
+      const back = await api.put('/v1/workspaces/current', { workspace_id: team.id })
+      expect([back.status, back.body.error]).toEqual(end === 'suspend' ? [403, 'membership_suspended'] : [404, 'not_found'])
+    }
+  }
+})
+
+test('whatever a member delegated in the workspace ends with the membership, and nothing else does', async () => {
+  const team = await createTeam(service)
+  const member = await join(service, team, 'member')
+  const parent = await createKey(member)
+  const child = await createKey(parent)
+  const personal = (await member.api.get('/v1/workspaces')).body.data.find(
+    (view: { workspace: { kind: string } }) => view.workspace.kind === 'personal',
+  )
+  await standIn(member, personal.workspace.id)
+  const own = await createKey(member)
+  const removed = await team.owner.api.delete(at(member.memberId))
+  expect([removed.status, removed.body.status]).toEqual([200, 'removed'])
+  for (const { api } of [parent, child]) {
+    const answer = await api.get('/v1/accounts/me')
+    expect([answer.status, answer.body.error]).toEqual([401, 'api_key_revoked'])
+  }
+  expect((await own.api.get('/v1/accounts/me')).status).toBe(200)
+  expect((await team.owner.api.delete(at(member.memberId))).status).toBe(404)
+})
+
+test('anybody may leave in person; a delegated credential can not leave for its account', async () => {
+  const team = await createTeam(service)
+  const viewer = await join(service, team, 'viewer')
+  const agent = await createKey(viewer)
+  expect((await agent.api.delete(at(viewer.memberId))).status).toBe(403)
+  expect((await viewer.api.delete(at(viewer.memberId))).status).toBe(200)
+  expect((await viewer.api.get('/v1/workspaces')).body.data).toHaveLength(1)
+})
+
+test('the role owner is given and taken by owners only', async () => {
+  const team = await createTeam(service)
+  const admin = await join(service, team, 'admin')
+  const second = await join(service, team, 'owner')
+  const viewer = await join(service, team, 'viewer')
+  const refused = await Promise.all([
+    admin.api.patch(at(viewer.memberId), { role: 'owner' }),
+    admin.api.patch(at(admin.memberId), { role: 'owner' }),
+    admin.api.patch(at(second.memberId), { role: 'viewer' }),
+    admin.api.patch(at(second.memberId), { status: 'suspended' }),
+    admin.api.delete(at(second.memberId)),
+    admin.api.post('/v1/workspaces/current/invitations', { role: 'owner' }),
+  ])
+  expect(refused.map(({ status, body }) => [status, body.error])).toEqual(Array(6).fill([403, 'forbidden']))
+  expect((await admin.api.patch(at(viewer.memberId), { role: 'approver' })).status).toBe(200)
+  expect((await second.api.patch(at(admin.memberId), { role: 'owner' })).status).toBe(200)
+  expect((await admin.api.patch(at(second.memberId), { role: 'viewer' })).status).toBe(200)
+})
+
+test('the owning account stays an active owner, whoever asks', async () => {
+  const team = await createTeam(service)
+  const second = await join(service, team, 'owner')
+  const owning = at(await memberIdOf(team.owner, team.owner.accountId))
+  for (const { api } of [team.owner, second]) {
+    const refused = await Promise.all([
+      api.patch(owning, { role: 'admin' }),
+      api.patch(owning, { status: 'suspended' }),
+      api.delete(owning),
+    ])
+    expect(refused.map(({ status, body }) => [status, body.error])).toEqual(Array(3).fill([409, 'last_owner']))
+  }
+})
+
+test('of two owners who put each other out at the same moment, one succeeds', async () => {
+  const team = await createTeam(service)
+  for (let round = 0; round < 5; round += 1) {
+    const [a, b] = [await join(service, team, 'owner'), await join(service, team, 'owner')]
+    const answers = await Promise.all([a.api.delete(at(b.memberId)), other.api.as({ cookie: b.cookie }).delete(at(a.memberId))])
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1)
+    const [loser] = answers.filter(({ status }) => status !== 200)
+    // Gone before its turn came: to the request it is as if the workspace had never been there.
+    expect([403, 404]).toContain(loser?.status)
+    const { body } = await team.owner.api.get('/v1/workspaces/current/members')
+    const left = body.data.filter((member: { id: string }) => [a.memberId, b.memberId].includes(member.id))
+    expect(left).toHaveLength(1)
+    await team.owner.api.delete(at(left[0].id))
+  }
+})
+
+test('however many owners demote and put out each other at once, an owner stays: the one who pays', async () => {
+  const team = await createTeam(service)
+  const owners = [await join(service, team, 'owner'), await join(service, team, 'owner'), await join(service, team, 'owner')]
+  const owning = await memberIdOf(team.owner, team.owner.accountId)
+  const ids = [owning, ...owners.map(({ memberId }) => memberId)]
+  const answers = await Promise.all(
+    [team.owner, ...owners].flatMap(({ cookie }, index) =>
+      ids.flatMap((id) => {
+        const { api } = index % 2 === 0 ? service : other
+        return [api.as({ cookie }).patch(at(id), { role: 'viewer' }), api.as({ cookie }).delete(at(id))]
+      }),
+    ),
+  )
+  expect(answers.every(({ status }) => [200, 403, 404, 409].includes(status))).toBe(true)
+  const { body } = await team.owner.api.get('/v1/workspaces/current/members')
+  expect(
+    body.data
+      .filter((member: { role: string; status: string }) => member.role === 'owner' && member.status === 'active')
+      .map(({ id }: { id: string }) => id),
+  ).toContain(owning)
+})
+
+test('a delegated credential takes rights away but never gives them', async () => {
+  const team = await createTeam(service)
+  const member = await join(service, team, 'member')
+  const second = await join(service, team, 'owner')
+  const agent = await createKey(team.owner, { permissions: ['workspace.read', 'workspace.manage'] })
+  const refused = await Promise.all([
+    agent.api.patch(at(member.memberId), { role: 'admin' }),
+    agent.api.patch(at(member.memberId), { role: 'approver' }),
+    agent.api.patch(at(second.memberId), { role: 'viewer' }),
+    agent.api.delete(at(second.memberId)),
+    agent.api.post('/v1/workspaces/current/invitations', { role: 'viewer' }),
+  ])
+  expect(refused.map(({ status }) => status)).toEqual([403, 403, 403, 403, 403])
+  expect((await agent.api.patch(at(member.memberId), { status: 'suspended' })).status).toBe(200)
+  expect((await agent.api.patch(at(member.memberId), { status: 'active' })).status).toBe(403)
+  expect((await agent.api.patch(at(member.memberId), { role: 'viewer' })).status).toBe(200)
+  expect((await agent.api.delete(at(member.memberId))).status).toBe(200)
+})
+
+test('a member of another workspace is the same 404 as none', async () => {
+  const [ours, theirs] = [await createTeam(service), await createTeam(service)]
+  const stranger = await join(service, theirs, 'viewer')
+  for (const call of ['patch', 'delete']) {
+    const answers = await Promise.all(
+      [stranger.memberId, noSuchMember, 'mem_nonsense'].map((id) =>
+        ours.owner.api.call(call.toUpperCase(), at(id), { ...(call === 'patch' && { body: { role: 'viewer' } }) }),
+      ),
+    )
+    expect(answers.map(({ status }) => status)).toEqual([404, 404, 404])
+    expect(new Set(answers.map(({ text }) => text.replace(/"request_id":"[^"]*"/, ''))).size).toBe(1)
+  }
+})
+
+test('who may not manage the workspace changes nobody', async () => {
+  const team = await createTeam(service)
+  const viewer = await join(service, team, 'viewer')
+  for (const role of ['approver', 'member', 'viewer']) {
+    const { api } = await join(service, team, role)
+    expect((await api.patch(at(viewer.memberId), { role: 'owner' })).status).toBe(403)
+    const removal = await api.delete(at(viewer.memberId))
+    expect([removal.status, removal.body.details.required_permission]).toEqual([403, 'workspace.manage'])
+  }
+  for (const [method, path] of [
+    ['GET', '/v1/workspaces/current/members'],
+    ['PATCH', at(viewer.memberId)],
+    ['DELETE', at(viewer.memberId)],
+  ] as const) {
+    expect((await service.api.call(method, path, { ...(method === 'PATCH' && { body: {} }) })).status).toBe(401)
+  }
+})
+
+test('a membership has no other fields, roles or statuses', async () => {
+  const team = await createTeam(service)
+  const viewer = await join(service, team, 'viewer')
+  for (const body of [{ role: 'root' }, { status: 'removed' }, { status: 'invited' }, { account_id: viewer.accountId }]) {
+    expect((await team.owner.api.patch(at(viewer.memberId), body)).status).toBe(400)
+  }
+})
+
+test('joining, changing and leaving are told, to the one it is about as well, and stand in the audit log', async () => {
+  const team = await createTeam(service)
+  const member = await join(service, team, 'member')
+  await team.owner.api.patch(at(member.memberId), { role: 'viewer' })
+  await member.api.delete(at(member.memberId))
+  const events = await service.deps.db.query<{ type: string; status: string }>(
+    `select type, data->>'status' as status from events where data->>'id' = $1 order by transaction, id`,
+    [member.memberId],
+  )
+  expect(events.map(({ type, status }) => [type, status])).toEqual([
+    ['member.joined', 'active'],
+    ['member.updated', 'active'],
+    ['member.removed', 'removed'],
+  ])
+  const audit = await service.deps.db.query<{ action: string; before: unknown; after: unknown }>(
+    `select action, before, after from audit_log where subject_type = 'member' order by transaction desc, id desc limit 2`,
+  )
+  expect(audit).toMatchObject([
+    { action: 'member.leave', before: { role: 'viewer' } },
+    { action: 'member.update', before: { role: 'member' }, after: { role: 'viewer' } },
+  ])
+})
+
+test('owners see and end every grant of their workspace, whoever made it; nobody else does', async () => {
+  const [team, foreign] = [await createTeam(service), await createTeam(service)]
+  const member = await join(service, team, 'member')
+  const admin = await join(service, team, 'admin')
+  const key = await createKey(member)
+  const theirs = await createKey(foreign.owner)
+  const list = await team.owner.api.get('/v1/workspaces/current/grants')
+  expect(list.body.data).toMatchObject([{ id: key.grantId, account_id: member.accountId, workspace_id: team.id }])
+  const grant = (id: string) => `/v1/workspaces/current/grants/${id}`
+  const agent = await createKey(team.owner, { permissions: ['workspace.read', 'workspace.manage'] })
+  for (const { api } of [member, admin, agent]) {
+    expect((await api.get('/v1/workspaces/current/grants')).status).toBe(403)
+    expect((await api.delete(grant(key.grantId))).status).toBe(403)
+  }
+  expect((await service.api.get('/v1/workspaces/current/grants')).status).toBe(401)
+  expect((await service.api.delete(grant(key.grantId))).status).toBe(401)
+  expect((await team.owner.api.delete(grant(theirs.grantId))).status).toBe(404)
+  const revoked = await team.owner.api.delete(grant(key.grantId))
+  expect([revoked.status, revoked.body.account_id, revoked.body.revoked_at]).toEqual([
+    200,
+    member.accountId,
+    service.clock.now().toISOString(),
+  ])
+  expect((await team.owner.api.delete(grant(key.grantId))).text).toBe(revoked.text)
+  expect((await key.api.get('/v1/accounts/me')).body.error).toBe('api_key_revoked')
+  expect((await theirs.api.get('/v1/accounts/me')).status).toBe(200)
+})

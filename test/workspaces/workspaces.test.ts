@@ -1,0 +1,236 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createKey, signIn } from '../harness/people.ts'
+import { startService, type TestService } from '../harness/service.ts'
+import { createTeam, join, standIn } from './team.ts'
+
+let service: TestService
+beforeAll(async () => {
+  service = await startService()
+})
+afterAll(() => service.close())
+
+const noSuchWorkspace = 'wsp_01h455vb4pex5vsknk084sn02q'
+const sameButRequestId = (text: string) => text.replace(/"request_id":"[^"]*"/, '')
+
+test('a new workspace belongs to its maker, is listed newest first and pays from the account that made it', async () => {
+  const person = await signIn(service.api)
+  const made = await person.api.post('/v1/workspaces', { name: '  Ops  ', time_zone: 'Europe/Berlin' }, { key: 'one' })
+  expect(made.status).toBe(201)
+  expect(made.body).toMatchObject({
+    workspace: {
+      name: 'Ops',
+      kind: 'team',
+      status: 'active',
+      time_zone: 'Europe/Berlin',
+      currency: 'KES',
+      owning_account_id: person.accountId,
+    },
+    membership: { role: 'owner', status: 'active' },
+  })
+  const again = await person.api.post('/v1/workspaces', { name: '  Ops  ', time_zone: 'Europe/Berlin' }, { key: 'one' })
+  expect([again.status, again.text, again.headers.get('idempotency-replayed')]).toEqual([201, made.text, 'true'])
+  const list = await person.api.get('/v1/workspaces')
+  expect(list.body.data.map((view: { workspace: { kind: string } }) => view.workspace.kind)).toEqual(['team', 'personal'])
+  const first = await person.api.get('/v1/workspaces?limit=1')
+  const second = await person.api.get(`/v1/workspaces?limit=1&cursor=${first.body.next_cursor}`)
+  expect([first.body.data[0].workspace.kind, second.body.data[0].workspace.kind, second.body.next_cursor]).toEqual([
+    'team',
+    'personal',
+    null,
+  ])
+})
+
+test('a workspace needs a name and a real time zone, and takes no owner from its request', async () => {
+  const { api } = await signIn(service.api)
+  for (const body of [
+    {},
+    { name: ' ' },
+    { name: 'x'.repeat(121) },
+    { name: 'A', time_zone: '+03:00' },
+    { name: 'A', time_zone: 'Mars/Base' },
+    { name: 'A', owning_account_id: 'acc_x' },
+  ]) {
+    expect((await api.post('/v1/workspaces', body)).status).toBe(400)
+  }
+})
+
+test('a session stands where it was put until it is put elsewhere; another session stays where it is', async () => {
+  const team = await createTeam(service)
+  const elsewhere = await signIn(service.api, team.owner.wallet)
+  expect((await team.owner.api.get('/v1/workspaces/current')).body.workspace.id).toBe(team.id)
+  expect((await elsewhere.api.get('/v1/workspaces/current')).body.workspace.kind).toBe('personal')
+})
+
+test('a dashboard token is put elsewhere without its session', async () => {
+  const team = await createTeam(service)
+  const { body } = await team.owner.api.post('/v1/auth/dashboard-tokens')
+  const dashboard = service.api.as({ bearer: body.token })
+  const personal = (await team.owner.api.get('/v1/workspaces')).body.data[1].workspace.id
+  const switched = await dashboard.put('/v1/workspaces/current', { workspace_id: personal })
+  expect([switched.status, switched.body.workspace.id]).toEqual([200, personal])
+  expect((await dashboard.get('/v1/workspaces/current')).body.workspace.id).toBe(personal)
+  expect((await team.owner.api.get('/v1/workspaces/current')).body.workspace.id).toBe(team.id)
+})
+
+test('a grant is bound to its workspace: it can not be put elsewhere, and sees only its own in the list', async () => {
+  const team = await createTeam(service)
+  const key = await createKey(team.owner)
+  const personal = (await team.owner.api.get('/v1/workspaces')).body.data[1].workspace.id
+  const fromKey = service.api.as({ bearer: (await key.api.post('/v1/auth/dashboard-tokens')).body.token })
+  for (const { put } of [key.api, fromKey]) {
+    const answer = await put('/v1/workspaces/current', { workspace_id: personal })
+    expect([answer.status, answer.body.error]).toEqual([403, 'forbidden'])
+  }
+  const list = await key.api.get('/v1/workspaces')
+  expect(list.body.data.map((view: { workspace: { id: string } }) => view.workspace.id)).toEqual([team.id])
+  const named = (id: string) => key.api.get('/v1/workspaces/current', { headers: { 'workspace-id': id } })
+  expect((await named(team.id)).status).toBe(200)
+  expect((await named(personal)).status).toBe(403)
+})
+
+test('the header Workspace-Id names another of one’s workspaces for one request', async () => {
+  const team = await createTeam(service)
+  const personal = (await team.owner.api.get('/v1/workspaces')).body.data[1].workspace.id
+  const named = await team.owner.api.get('/v1/workspaces/current', { headers: { 'workspace-id': personal } })
+  expect([named.status, named.body.workspace.id]).toEqual([200, personal])
+  expect((await team.owner.api.get('/v1/workspaces/current')).body.workspace.id).toBe(team.id)
+})
+
+test('another’s workspace, an unknown one and a malformed id get the same 404, by header and by switch', async () => {
+  const team = await createTeam(service)
+  const stranger = await signIn(service.api)
+  const dashboard = service.api.as({ bearer: (await stranger.api.post('/v1/auth/dashboard-tokens')).body.token })
+  for (const { get, put } of [stranger.api, dashboard]) {
+    const byHeader = await Promise.all(
+      [team.id, noSuchWorkspace, 'nonsense'].map((id) => get('/v1/accounts/me', { headers: { 'workspace-id': id } })),
+    )
+    const bySwitch = await Promise.all(
+      [team.id, noSuchWorkspace].map((id) => put('/v1/workspaces/current', { workspace_id: id })),
+    )
+    const answers = [...byHeader, ...bySwitch]
+    expect(answers.map(({ status }) => status)).toEqual([404, 404, 404, 404, 404])
+    expect(new Set(answers.map(({ text }) => sameButRequestId(text))).size).toBe(1)
+  }
+  const badToken = await service.api.get('/v1/accounts/me', { headers: { 'workspace-id': noSuchWorkspace }, cookie: 'nothing' })
+  expect([badToken.status, badToken.body.error]).toEqual([401, 'invalid_token'])
+})
+
+test('a new name holds at once, a new time zone from the next local month; asking the old one back undoes it', async () => {
+  const { owner } = await createTeam(service)
+  const answer = await owner.api.patch('/v1/workspaces/current', { name: 'Renamed', time_zone: 'Pacific/Auckland' })
+  expect(answer.body.workspace).toMatchObject({ name: 'Renamed', time_zone: 'Pacific/Auckland' })
+  const stored = async () =>
+    (
+      await service.deps.db.query<{ time_zone: string; next_time_zone: string | null; next_time_zone_from: Date | null }>(
+        "select time_zone, next_time_zone, next_time_zone_from from workspaces where name = 'Renamed'",
+      )
+    )[0]
+  // March has to have ended in Nairobi (UTC+3), by when April has begun in Auckland.
+  expect(await stored()).toEqual({
+    time_zone: 'Africa/Nairobi',
+    next_time_zone: 'Pacific/Auckland',
+    next_time_zone_from: new Date('2026-03-31T21:00:00Z'),
+  })
+  await owner.api.patch('/v1/workspaces/current', { time_zone: 'Africa/Nairobi' })
+  expect(await stored()).toEqual({ time_zone: 'Africa/Nairobi', next_time_zone: null, next_time_zone_from: null })
+  expect((await owner.api.get('/v1/workspaces/current')).body.workspace.time_zone).toBe('Africa/Nairobi')
+})
+
+test('a frozen workspace refuses to be changed and lets itself be read, stopped again and let go', async () => {
+  const team = await createTeam(service)
+  const viewer = await join(service, team, 'viewer')
+  const frozen = await team.owner.api.post('/v1/workspaces/current/freeze', { reason: 'a lost laptop' })
+  expect([frozen.status, frozen.body.workspace.status]).toEqual([200, 'frozen'])
+  expect((await team.owner.api.post('/v1/workspaces/current/freeze')).status).toBe(200)
+  const refused = await Promise.all([
+    team.owner.api.patch('/v1/workspaces/current', { name: 'Other' }),
+    team.owner.api.post('/v1/workspaces/current/invitations', { role: 'viewer' }),
+    team.owner.api.patch(`/v1/workspaces/current/members/${viewer.memberId}`, { role: 'member' }),
+    team.owner.api.post('/v1/accounts/me/api-keys', { name: 'Agent' }),
+  ])
+  expect(refused.map(({ status, body }) => [status, body.error])).toEqual(Array(4).fill([403, 'workspace_frozen']))
+  expect((await team.owner.api.get('/v1/workspaces/current')).status).toBe(200)
+  expect((await team.owner.api.delete(`/v1/workspaces/current/members/${viewer.memberId}`)).status).toBe(200)
+  const thawed = await team.owner.api.post('/v1/workspaces/current/unfreeze')
+  expect([thawed.status, thawed.body.workspace.status]).toEqual([200, 'active'])
+  expect((await team.owner.api.patch('/v1/workspaces/current', { name: 'Other' })).status).toBe(200)
+})
+
+test('a delegated credential can press the stop button but not let go of it', async () => {
+  const { owner } = await createTeam(service)
+  const agent = await createKey(owner, { permissions: ['workspace.read', 'workspace.manage'] })
+  expect((await agent.api.post('/v1/workspaces/current/freeze')).status).toBe(200)
+  expect((await agent.api.post('/v1/workspaces/current/unfreeze')).status).toBe(403)
+  expect((await owner.api.post('/v1/workspaces/current/unfreeze')).status).toBe(200)
+})
+
+test('every change of a workspace is told to its members and stands in the audit log', async () => {
+  const team = await createTeam(service, 'Told')
+  await team.owner.api.patch('/v1/workspaces/current', { name: 'Told twice' })
+  await team.owner.api.post('/v1/workspaces/current/freeze', { reason: 'drill' })
+  await team.owner.api.post('/v1/workspaces/current/unfreeze')
+  const events = await service.deps.db.query<{ type: string }>(
+    "select type from events where data->>'id' = $1 order by transaction, id",
+    [team.id],
+  )
+  expect(events.map(({ type }) => type)).toEqual([
+    'workspace.updated',
+    'workspace.updated',
+    'workspace.frozen',
+    'workspace.unfrozen',
+  ])
+  const audit = await service.deps.db.query<{ action: string; after: unknown }>(
+    "select action, after from audit_log where workspace_id = (select id from workspaces where name = 'Told twice') order by transaction, id",
+  )
+  expect(audit.map(({ action }) => action)).toEqual([
+    'workspace.create',
+    'workspace.switch',
+    'workspace.update',
+    'workspace.freeze',
+    'workspace.unfreeze',
+  ])
+  expect(audit[3]?.after).toEqual({ reason: 'drill' })
+})
+
+test('without a credential there is no workspace', async () => {
+  const calls: ['get' | 'post' | 'put' | 'patch', string][] = [
+    ['get', '/v1/workspaces'],
+    ['post', '/v1/workspaces'],
+    ['get', '/v1/workspaces/current'],
+    ['put', '/v1/workspaces/current'],
+    ['patch', '/v1/workspaces/current'],
+    ['post', '/v1/workspaces/current/freeze'],
+    ['post', '/v1/workspaces/current/unfreeze'],
+  ]
+  for (const [method, path] of calls) {
+    const answer = await service.api.call(method.toUpperCase(), path, { ...(method !== 'get' && { body: {} }) })
+    expect([method, path, answer.status, answer.body.error]).toEqual([method, path, 401, 'authentication_required'])
+  }
+})
+
+test('who may only read a workspace may not change it', async () => {
+  const team = await createTeam(service)
+  for (const role of ['approver', 'member', 'viewer']) {
+    const { api } = await join(service, team, role)
+    const refused = await Promise.all([
+      api.patch('/v1/workspaces/current', { name: 'Mine' }),
+      api.post('/v1/workspaces/current/freeze'),
+      api.post('/v1/workspaces/current/unfreeze'),
+      api.post('/v1/workspaces', { name: 'Mine' }),
+    ])
+    expect(refused.map(({ status }) => status)).toEqual([403, 403, 403, 403])
+    expect(refused[0]?.body.details.required_permission).toBe('workspace.manage')
+    expect((await api.get('/v1/workspaces/current')).body.membership).toEqual({ role, status: 'active' })
+  }
+})
+
+test('whoever stands in a team as its viewer makes a workspace of their own by naming the personal one', async () => {
+  const team = await createTeam(service)
+  const viewer = await join(service, team, 'viewer')
+  const personal = (await viewer.api.get('/v1/workspaces')).body.data.find(
+    (view: { workspace: { kind: string } }) => view.workspace.kind === 'personal',
+  ).workspace.id
+  expect((await viewer.api.post('/v1/workspaces', { name: 'Mine' }, { headers: { 'workspace-id': personal } })).status).toBe(201)
+  await standIn(viewer, personal)
+  expect((await viewer.api.post('/v1/workspaces', { name: 'Mine too' })).status).toBe(201)
+})
