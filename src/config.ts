@@ -129,6 +129,9 @@ const environment = z.object({
   RATE_LIMIT_ENABLED: flag.default(true),
 })
 
+/** Every variable that is read; `.env.example` explains each. */
+export const variableNames: readonly string[] = Object.keys(environment.shape)
+
 type Environment = z.output<typeof environment>
 
 /** Every setting, checked and in the unit its name says. Missing keys are null here: `development-keys.ts` makes them. */
@@ -180,6 +183,8 @@ function* missing(env: Environment): Generator<string> {
     yield 'GOOGLE_CLIENT_ID and GOOGLE_CLIENT_SECRET go together'
   if (Boolean(env.GITHUB_CLIENT_ID) !== Boolean(env.GITHUB_CLIENT_SECRET))
     yield 'GITHUB_CLIENT_ID and GITHUB_CLIENT_SECRET go together'
+  if (env.PORT !== 0 && env.PORT === env.OPERATOR_PORT)
+    yield 'PORT and OPERATOR_PORT must differ: what is private has a listener of its own'
   if (env.B2B_MIN_MINOR > env.B2B_MAX_MINOR) yield 'B2B_MIN_MINOR must not be above B2B_MAX_MINOR'
 }
 

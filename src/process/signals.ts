@@ -18,14 +18,14 @@ export type Signals = {
 /** The first signal ends what is under way, the second one ends at once. `say` is told what takes its time. */
 export const handleSignals = (say: (sentence: string) => void): Signals => {
   let close: (() => Promise<void>) | undefined
-  let closingSince: number | undefined
+  let first: { name: Name; at: number } | undefined
   const stop = (name: Name) => {
     if (!close) process.exit(exitCode(name))
-    if (closingSince !== undefined) {
-      if (performance.now() - closingSince > sameSignalMs) process.exit(exitCode(name))
+    if (first) {
+      if (name !== first.name || performance.now() - first.at > sameSignalMs) process.exit(exitCode(name))
       return
     }
-    closingSince = performance.now()
+    first = { name, at: performance.now() }
     say(`${name}: finishing what is under way; once more ends at once.`)
     setTimeout(() => {
       say('Something did not finish in time; ending without it.')

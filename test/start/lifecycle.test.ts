@@ -1,0 +1,58 @@
+import { mkdtemp, readFile, rm, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { createClient } from '../harness/client.ts'
+import { newWallet, signIn } from '../harness/people.ts'
+import { killAll, spawnServer } from './process.ts'
+
+let parent: string
+let dataDir: string
+beforeAll(async () => {
+  parent = await mkdtemp(join(tmpdir(), 'lifecycle-'))
+  dataDir = join(parent, 'data')
+})
+afterEach(killAll)
+afterAll(() => rm(parent, { recursive: true, force: true }))
+
+const wallet = newWallet()
+const start = async () => {
+  const server = spawnServer({ DATA_DIR: dataDir })
+  return { server, ...(await server.ready()) }
+}
+const whoSignsIn = async (url: string) => (await signIn(createClient(url), wallet)).accountId
+
+describe('npm start', () => {
+  let account: string
+  let keys: string
+
+  it('on an empty machine prints where things are, where the data lies and what is simulated', async () => {
+    const { server, url, operatorUrl } = await start()
+    const summary = server.stdout()
+    expect(summary).toContain(`${url}/docs`)
+    expect(summary).toContain(dataDir)
+    expect(summary).toContain('just made')
+    expect(summary).toMatch(/M-PESA and PesaLink: no money moves/)
+    expect(url).not.toBe(operatorUrl)
+    expect(await (await fetch(`${url}/readyz`)).json()).toEqual({ status: 'ok' })
+    account = await whoSignsIn(url)
+    const file = join(dataDir, 'development-keys.env')
+    expect((await stat(file)).mode & 0o777).toBe(0o600)
+    keys = await readFile(file, 'utf8')
+    server.kill('SIGTERM')
+    expect(await server.ended).toEqual({ code: 0, signal: null })
+  })
+
+  it('finds its data and its keys again', async () => {
+    const { server, url } = await start()
+    expect(await whoSignsIn(url)).toBe(account)
+    expect(await readFile(join(dataDir, 'development-keys.env'), 'utf8')).toBe(keys)
+    server.kill('SIGKILL')
+    await server.ended
+  })
+
+  it('finds them after it was killed as well', async () => {
+    const { url } = await start()
+    expect(await whoSignsIn(url)).toBe(account)
+  })
+})

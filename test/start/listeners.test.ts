@@ -1,0 +1,96 @@
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { connect } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { createTestDatabase, type TestDatabase } from '../harness/postgres.ts'
+import { killAll, spawnServer } from './process.ts'
+
+let database: TestDatabase
+let dataDir: string
+beforeAll(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'listeners-'))
+  database = await createTestDatabase()
+})
+afterEach(killAll)
+afterAll(async () => {
+  await database.drop()
+  await rm(dataDir, { recursive: true, force: true })
+})
+
+const start = async () => {
+  const server = spawnServer({ DATABASE_URL: database.url, DATA_DIR: dataDir })
+  return { server, ...(await server.ready()) }
+}
+
+/** A request that has begun and not ended: headers and half of the body. The rest is `finish`. */
+const halfARequest = async (url: string) => {
+  const { hostname, port } = new URL(url)
+  const socket = connect(Number(port), hostname).setEncoding('utf8')
+  await once(socket, 'connect')
+  const body = JSON.stringify({ chain_id: 1 })
+  const head = `POST /v1/auth/wallet/nonce HTTP/1.1\r\nHost: ${hostname}:${port}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\nExpect: 100-continue\r\n\r\n`
+  socket.write(head)
+  // Node says "continue" when the request has reached the service: from now on it is under way.
+  await once(socket, 'data')
+  socket.write(body.slice(0, 5))
+  let answer = ''
+  socket.on('data', (chunk: string) => {
+    answer += chunk
+  })
+  return {
+    finish: async () => {
+      socket.write(body.slice(5))
+      await once(socket, 'close')
+      return answer
+    },
+  }
+}
+
+describe('the two listeners', () => {
+  it('keep metrics and callbacks off the public one', async () => {
+    const { url, operatorUrl } = await start()
+    for (const path of ['/metrics', '/callbacks', '/callbacks/daraja/x/y']) expect((await fetch(url + path)).status).toBe(404)
+    expect(JSON.stringify(await (await fetch(`${url}/openapi.json`)).json())).not.toMatch(/metrics|callbacks/)
+    await fetch(`${url}/healthz`)
+    const metrics = await (await fetch(`${operatorUrl}/metrics`)).text()
+    expect(metrics).toMatch(/http_request_seconds_count\{operation="service.health",status="200"\} 1/)
+    expect(metrics).toMatch(/database_up 1/)
+    expect(metrics).toMatch(/payments_unknown 0/)
+    expect(metrics).toMatch(/events_lag_seconds \d/)
+  })
+})
+
+describe('a signal', () => {
+  it('lets a request under way finish and is obeyed within ten seconds', async () => {
+    const { server, url } = await start()
+    const request = await halfARequest(url)
+    const since = performance.now()
+    server.kill('SIGTERM')
+    await server.said(/finishing what is under way/)
+    expect(await request.finish()).toMatch(/^HTTP\/1\.1 200 /)
+    expect(await server.ended).toEqual({ code: 0, signal: null })
+    expect(performance.now() - since).toBeLessThan(10_000)
+  })
+
+  it('of a second kind ends at once, whatever is under way', async () => {
+    const { server, url } = await start()
+    await halfARequest(url)
+    server.kill('SIGTERM')
+    await server.said(/finishing what is under way/)
+    const since = performance.now()
+    server.kill('SIGINT')
+    expect((await server.ended).code).toBe(130)
+    expect(performance.now() - since).toBeLessThan(1_000)
+  })
+
+  it('does not wait longer than that for a request that never ends', async () => {
+    const { server, url } = await start()
+    await halfARequest(url)
+    const since = performance.now()
+    server.kill('SIGTERM')
+    expect(await server.ended).toEqual({ code: 0, signal: null })
+    expect(performance.now() - since).toBeLessThan(10_000)
+  })
+})

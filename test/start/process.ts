@@ -1,0 +1,89 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+
+const server = fileURLToPath(new URL('../../src/server.ts', import.meta.url))
+const root = fileURLToPath(new URL('../..', import.meta.url))
+
+export type Ended = { code: number | null; signal: NodeJS.Signals | null }
+
+/** A real process of the service, told apart from this one by everything that it inherits from nobody. */
+export type ServerProcess = {
+  pid: number
+  stdout: () => string
+  stderr: () => string
+  /** Until the output has this; throws with all that was said when the process ends instead. */
+  said: (pattern: RegExp) => Promise<RegExpExecArray>
+  /** Until the summary has been printed, and what it names. */
+  ready: () => Promise<{ url: string; operatorUrl: string }>
+  kill: (signal: NodeJS.Signals) => void
+  ended: Promise<Ended>
+}
+
+export type SpawnOptions = { uid?: number; gid?: number; cwd?: string }
+
+/** Only these of our own variables reach the process: a setting of whoever runs the tests must not decide their outcome. */
+const inherited = ['PATH', 'HOME', 'TMPDIR', 'LD_LIBRARY_PATH', 'SystemRoot']
+
+export const spawnServer = (variables: Record<string, string>, options: SpawnOptions = {}): ServerProcess => {
+  const passed = inherited.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]]))
+  const child: ChildProcess = spawn(process.execPath, [server], {
+    cwd: root,
+    ...options,
+    env: { ...Object.fromEntries(passed), PORT: '0', OPERATOR_PORT: '0', LOG_LEVEL: 'warn', ...variables },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  running.add(child)
+  const text = { stdout: '', stderr: '' }
+  const watchers = new Set<() => void>()
+  for (const name of ['stdout', 'stderr'] as const) {
+    child[name]?.setEncoding('utf8').on('data', (chunk: string) => {
+      text[name] += chunk
+      for (const watcher of watchers) watcher()
+    })
+  }
+  // "close" rather than "exit": by then all that it said has arrived.
+  const ended = once(child, 'close').then(([code, signal]): Ended => {
+    running.delete(child)
+    return { code, signal }
+  })
+  const said = (pattern: RegExp) =>
+    new Promise<RegExpExecArray>((resolve, reject) => {
+      const look = () => {
+        const found = pattern.exec(text.stdout)
+        if (!found) return
+        watchers.delete(look)
+        resolve(found)
+      }
+      watchers.add(look)
+      look()
+      void ended.then(({ code, signal }) =>
+        reject(new Error(`ended (${code ?? signal}) without ${pattern}:\n${text.stdout}\n${text.stderr}`)),
+      )
+    })
+  return {
+    pid: child.pid ?? 0,
+    stdout: () => text.stdout,
+    stderr: () => text.stderr,
+    said,
+    ready: async () => {
+      const [, url = '', operatorUrl = ''] = await said(/API\s+(http\S+)[\s\S]*Operator\s+(http\S+)[\s\S]*\n\n/)
+      return { url, operatorUrl }
+    },
+    kill: (signal) => void child.kill(signal),
+    ended,
+  }
+}
+
+const running = new Set<ChildProcess>()
+
+/** For afterEach: no process outlives its test, whatever became of it. */
+export const killAll = async (): Promise<void> => {
+  await Promise.all(
+    [...running].map(async (child) => {
+      const closed = once(child, 'close')
+      child.kill('SIGKILL')
+      await closed
+    }),
+  )
+}
