@@ -4,11 +4,13 @@ import { pageOf } from '../../http/pagination.ts'
 import { byId, refusals } from '../../http/wire.ts'
 import { notFound, Refusal } from '../../lib/errors.ts'
 import type { Deps } from '../deps.ts'
+import { Simulate, Simulation } from '../policies/schema.ts'
 import { createPayment } from './create.ts'
-import { presentPayment } from './present.ts'
+import { presentPayment, presentSimulation } from './present.ts'
 import { findPayment, listPayments, type PaymentFilter } from './queries.ts'
 import { CreatePayment, ListPayments, Payment } from './schema.ts'
 import { cancelPayment } from './service.ts'
+import { simulate } from './simulate.ts'
 
 const path = '/v1/payments'
 const one = `${path}/:id`
@@ -80,5 +82,14 @@ export const registerPayments = (app: App, deps: Deps): void => {
       respondOnce(deps, request, reply, async (tx) =>
         ok(presentPayment(await cancelPayment(tx, deps, request.principal, request.params.id))),
       ),
+  )
+  app.post(
+    '/v1/spending-policies/simulate',
+    {
+      // Reads only, and so does a POST of it in a frozen workspace.
+      config: { operation: 'policies.simulate', permission: 'policy.read', whileFrozen: true },
+      schema: { body: Simulate, response: { 200: Simulation, ...refusals('invalid_request', 'not_found') } },
+    },
+    async (request, reply) => reply.send(presentSimulation(await simulate(deps, request.principal, request.body))),
   )
 }

@@ -107,3 +107,19 @@ export const Simulate = z
   })
   .meta({ id: 'Simulate' })
 export type Simulate = z.output<typeof Simulate>
+
+const Replay = z.object({
+  days: z.number().int(),
+  payments_considered: z.number().int(),
+  allowed: z.number().int(),
+  held: z.number().int(),
+  refused: z.number().int(),
+  affected: z.array(
+    z.object({ payment_id: IdOut('payment'), amount_minor: MinorOut, created_at: TimeOut, outcome: Outcome, rule: z.string() }),
+  ),
+  truncated: z.boolean().meta({ description: 'There were more payments than are replayed.' }),
+})
+
+/** The Decision where a payment was described; the replay where one was asked for. */
+export const Simulation = z.object({ ...Decision.partial().shape, replay: Replay.optional() }).meta({ id: 'Simulation' })
+export type Simulation = z.output<typeof Simulation>

@@ -1,0 +1,125 @@
+import { decidingRoles } from '../../auth/permissions.ts'
+import type { Principal } from '../../auth/principal.ts'
+import type { Tx } from '../../db/client.ts'
+import { daysAfter } from '../../lib/clock.ts'
+import type { Uuid } from '../../lib/ids.ts'
+import type { Minor } from '../../lib/money.ts'
+import { periodsAt } from '../../policy/calendar.ts'
+import { evaluate } from '../../policy/evaluate.ts'
+import type { Outcome, Periods, PolicyRules } from '../../policy/types.ts'
+
+export type ReplayedPayment = { id: Uuid; amountMinor: Minor; createdAt: Date; outcome: Outcome; rule: string }
+export type Replay = {
+  days: number
+  considered: number
+  allowed: number
+  held: number
+  refused: number
+  /** The first of those that would have been held or refused. */
+  affected: ReplayedPayment[]
+  /** There were more payments than are looked at: the newest were left out. */
+  truncated: boolean
+}
+
+const mostPayments = 20_000
+const mostAffected = 100
+
+type Row = {
+  id: Uuid
+  amount_minor: Minor
+  payment_type: string
+  rail: string
+  initiator_account_id: Uuid
+  created_at: Date
+  counts: boolean
+  named: boolean
+}
+
+const past = `
+  select p.id, p.amount_minor, p.payment_type, p.rail, p.initiator_account_id, p.created_at,
+    p.status not in ('rejected', 'failed', 'cancelled', 'expired') as counts,
+    exists (select from beneficiaries paid join beneficiaries named on named.payee_id = paid.payee_id
+      where paid.id = p.beneficiary_id and named.id = any($3::uuid[])) as named
+  from payments p where p.workspace_id = $1 and p.created_at >= $2 order by p.created_at, p.id limit $4`
+
+const approvers = `
+  select m.account_id from members m join accounts a on a.id = m.account_id
+  where m.workspace_id = $1 and m.status = 'active' and m.role = any($2::text[]) and a.status = 'active'`
+
+type Counters = Map<string, Minor>
+const read = (counters: Counters, periods: Periods) => ({
+  dayMinor: counters.get(`d${periods.day}`) ?? 0n,
+  monthMinor: counters.get(`m${periods.month}`) ?? 0n,
+})
+const add = (counters: Counters, periods: Periods, amount: Minor): void => {
+  for (const key of [`d${periods.day}`, `m${periods.month}`]) counters.set(key, (counters.get(key) ?? 0n) + amount)
+}
+
+/**
+ * Runs a proposed policy over what was really paid, in order, with the engine that decides payments. What it would have refused it
+ * doesn't count; what really failed or was rejected gave its charge back and isn't counted either.
+ */
+export const replayPolicy = async (
+  tx: Tx,
+  principal: Principal,
+  policy: PolicyRules,
+  window: { days: number; at: Date; timeZone: string },
+): Promise<Replay> => {
+  const workspaceId = principal.workspace.id
+  const rows = await tx.query<Row>(past, [
+    workspaceId,
+    daysAfter(window.at, -window.days),
+    policy.beneficiaryIds,
+    mostPayments + 1,
+  ])
+  const eligible = (await tx.query<{ account_id: Uuid }>(approvers, [workspaceId, decidingRoles])).map((row) => row.account_id)
+  const counters: Counters = new Map()
+  const replay: Replay = {
+    days: window.days,
+    considered: 0,
+    allowed: 0,
+    held: 0,
+    refused: 0,
+    affected: [],
+    truncated: rows.length > mostPayments,
+  }
+  for (const row of rows.slice(0, mostPayments)) {
+    const periods = periodsAt(row.created_at, window.timeZone)
+    const decision = evaluate({
+      payment: {
+        amountMinor: row.amount_minor,
+        paymentType: row.payment_type,
+        rail: row.rail,
+        beneficiaryId: row.id,
+        payeeBeneficiaryIds: row.named ? policy.beneficiaryIds : [],
+        workspaceId,
+        initiatorAccountId: row.initiator_account_id,
+        grantLineage: [],
+        at: row.created_at,
+      },
+      policies: [{ ...policy, usage: read(counters, periods) }],
+      grants: [],
+      mandate: null,
+      approvers: { eligibleAccountIds: eligible },
+      periods,
+      capabilities: { payments: true },
+    })
+    replay.considered += 1
+    if (decision.outcome === 'allow') replay.allowed += 1
+    if (decision.outcome === 'require_approval') replay.held += 1
+    if (decision.outcome === 'deny') replay.refused += 1
+    const falls = decision.policyVersions.length > 0
+    if (falls && row.counts && decision.outcome !== 'deny') add(counters, periods, row.amount_minor)
+    if (decision.outcome !== 'allow' && replay.affected.length < mostAffected) {
+      const rule = decision.trace.find((entry) => entry.decisive)?.rule ?? ''
+      replay.affected.push({
+        id: row.id,
+        amountMinor: row.amount_minor,
+        createdAt: row.created_at,
+        outcome: decision.outcome,
+        rule,
+      })
+    }
+  }
+  return replay
+}

@@ -1,0 +1,93 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { credit, newBeneficiary } from '../harness/money.ts'
+import { createKey, type Person, signIn } from '../harness/people.ts'
+import { startService, type TestService } from '../harness/service.ts'
+
+let service: TestService
+let person: Person
+let beneficiary: string
+beforeAll(async () => {
+  service = await startService()
+  person = await signIn(service.api)
+  beneficiary = await newBeneficiary(person.api)
+  await credit(service, person.accountId, 100_000_000n)
+})
+afterAll(() => service.close())
+
+const simulate = (body: unknown, api = person.api) => api.post('/v1/spending-policies/simulate', body)
+const counts = () => service.deps.db.query('select (select count(*) from payments) p, (select count(*) from events) e, (select count(*) from usage_counters) u, (select count(*) from ledger_transfers) t')
+
+test('a simulation says what a payment would say, and writes nothing', async () => {
+  const someone = await signIn(service.api)
+  await credit(service, someone.accountId, 1_000_000n)
+  const to = await newBeneficiary(someone.api)
+  await someone.api.post('/v1/spending-policies', { name: 'Ask', approval_threshold_minor: '100000' })
+  const before = await counts()
+  const dry = await simulate({ beneficiary_id: to, amount_minor: '100000' }, someone.api)
+  expect(await counts()).toEqual(before)
+  const real = await someone.api.post('/v1/payments', { beneficiary_id: to, amount_minor: '100000' })
+  expect(dry.status).toBe(200)
+  expect(dry.body).toEqual(real.body.decision)
+  expect(dry.body).toMatchObject({ outcome: 'require_approval', required_approvals: 1, remedy: { max_amount_minor: '99999' } })
+})
+
+test('a proposed policy is decided as if it had been there all day', async () => {
+  await person.api.post('/v1/payments', { beneficiary_id: beneficiary, amount_minor: '300000' })
+  const policy = { daily_limit_minor: '350000' }
+  expect((await simulate({ beneficiary_id: beneficiary, amount_minor: '50000', policy })).body.outcome).toBe('allow')
+  const over = await simulate({ beneficiary_id: beneficiary, amount_minor: '60000', policy })
+  expect(over.body.trace.find((entry: { decisive?: boolean }) => entry.decisive)).toMatchObject({
+    source: { kind: 'policy', id: null, name: 'Proposed policy' },
+    rule: 'daily_limit',
+    used_minor: '300000',
+  })
+  expect((await person.api.get('/v1/spending-policies')).body.data).toEqual([])
+})
+
+test("a key's simulation is held against the key's own controls", async () => {
+  const key = await createKey(person, { spending_controls: { per_payment_limit_minor: '20000' } })
+  expect((await simulate({ beneficiary_id: beneficiary, amount_minor: '30000' }, key.api)).body).toMatchObject({ outcome: 'deny' })
+  expect((await simulate({ beneficiary_id: beneficiary, amount_minor: '20000' }, key.api)).body).toMatchObject({ outcome: 'allow' })
+})
+
+test('what a rail or a stop button refuses is in the trace', async () => {
+  const small = await simulate({ beneficiary_id: beneficiary, amount_minor: '500' })
+  expect(small.body).toMatchObject({ outcome: 'deny' })
+  expect(small.body.trace[0]).toMatchObject({ source: { kind: 'rail', name: 'MPESA_B2C' }, rule: 'amount_minor', outcome: 'deny' })
+  const stopped = await newBeneficiary(person.api)
+  await person.api.patch(`/v1/beneficiaries/${stopped}`, { status: 'frozen' })
+  expect((await simulate({ beneficiary_id: stopped, amount_minor: '50000' })).body.trace[0]).toMatchObject({ rule: 'beneficiary_frozen', outcome: 'deny' })
+})
+
+test('a replay tells how many of the past payments a policy would have refused or held, and which', async () => {
+  const someone = await signIn(service.api)
+  await credit(service, someone.accountId, 100_000_000n)
+  const to = await newBeneficiary(someone.api)
+  const ids: string[] = []
+  for (const amount of ['100000', '200000', '300000']) ids.push((await someone.api.post('/v1/payments', { beneficiary_id: to, amount_minor: amount })).body.id)
+  const answer = await simulate({ policy: { daily_limit_minor: '400000', approval_threshold_minor: '200000' }, replay_days: 30 }, someone.api)
+  expect(answer.status).toBe(200)
+  expect(answer.body.replay).toMatchObject({ days: 30, payments_considered: 3, allowed: 1, held: 1, refused: 1, truncated: false })
+  expect(answer.body.replay.affected).toMatchObject([
+    { payment_id: ids[1], outcome: 'require_approval', rule: 'approval_threshold' },
+    { payment_id: ids[2], outcome: 'deny', rule: 'daily_limit' },
+  ])
+  expect(answer.body.outcome).toBeUndefined()
+})
+
+test.each([
+  [{}, 'beneficiary_id'],
+  [{ replay_days: 30 }, 'policy'],
+  [{ policy: {}, replay_days: 91 }, 'replay_days'],
+  [{ policy: { daily_limit_minor: '1', per_payment_limit_minor: '2' }, replay_days: 3 }, 'per_payment_limit_minor'],
+])('%j is refused: %s', async (body, path) => {
+  const answer = await simulate(body)
+  expect([answer.status, answer.body.details.fields[0].path]).toEqual([400, path])
+})
+
+test('401 without a credential, 403 without policy.read, 404 for another tenant', async () => {
+  const body = { beneficiary_id: beneficiary, amount_minor: '50000' }
+  expect((await simulate(body, service.api)).status).toBe(401)
+  expect((await simulate(body, (await createKey(person, { permissions: ['payment.read'] })).api)).status).toBe(403)
+  expect((await simulate(body, (await signIn(service.api)).api)).status).toBe(404)
+})
