@@ -21,6 +21,7 @@ import { registerServiceRoutes } from './http/service-routes.ts'
 import { createJobs } from './jobs/jobs.ts'
 import { openSystemAccounts } from './ledger/ledger.ts'
 import type { Clock } from './lib/clock.ts'
+import { createAlerts } from './modules/alerts.ts'
 import type { Deps } from './modules/deps.ts'
 import { createHandlers, createSweeps } from './modules/jobs.ts'
 import { registerModules } from './modules/routes.ts'
@@ -57,6 +58,7 @@ const buildDeps = ({ config, databaseUrl, clock, logger, rails }: ServiceOptions
     feed,
     jobs: createJobs({ databaseUrl, mode: config.JOBS, logger }),
     rails,
+    alerts: createAlerts(logger),
   }
 }
 

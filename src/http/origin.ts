@@ -7,3 +7,7 @@ export const originOf = (request: FastifyRequest): RequestOrigin => ({
   userAgent: request.headers['user-agent']?.slice(0, 300) ?? null,
   requestId: request.id,
 })
+
+/** Whose forwarded headers are believed: the listed proxies', or nobody's. */
+export const trustedProxies = (configured: string | undefined): string[] | false =>
+  configured === undefined ? false : configured.split(',').map((part) => part.trim())

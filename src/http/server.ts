@@ -10,6 +10,7 @@ import type { z } from 'zod'
 import { type FieldError, invalidFields, notFound } from '../lib/errors.ts'
 import type { App } from './app-type.ts'
 import { registerDrain } from './drain.ts'
+import { trustedProxies } from './origin.ts'
 
 const bodyLimitBytes = 64 * 1024
 
@@ -41,7 +42,7 @@ export const createHttp = async (options: HttpOptions): Promise<App> => {
     return503OnClosing: false,
     routerOptions: { maxParamLength: 300 },
     genReqId: () => randomUUID(),
-    trustProxy: options.trustProxy === undefined ? false : options.trustProxy.split(',').map((part) => part.trim()),
+    trustProxy: trustedProxies(options.trustProxy),
   }) as unknown as App
   registerDrain(app)
   app.setSerializerCompiler(serializerCompiler)

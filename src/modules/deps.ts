@@ -8,6 +8,7 @@ import type { Cursors } from '../http/pagination.ts'
 import type { Jobs } from '../jobs/jobs.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Rails } from '../rails/rail.ts'
+import type { Alerts } from './alerts.ts'
 
 /** What a feature is built from; `app.ts` makes it once. */
 export type Deps = {
@@ -22,4 +23,5 @@ export type Deps = {
   feed: Feed
   jobs: Jobs
   rails: Rails
+  alerts: Alerts
 }

@@ -1,17 +1,37 @@
 import type { Handlers, Sweep } from '../jobs/jobs.ts'
 import { expireApprovals } from './approvals/expire.ts'
+import { processDelivery } from './attempts/deliveries.ts'
+import { dispatch } from './attempts/dispatch.ts'
+import { enqueueWhatWaits } from './attempts/forgotten.ts'
+import { reconcile } from './attempts/reconcile.ts'
+import type { AttemptSubject, Subjects } from './attempts/subject.ts'
 import type { Deps } from './deps.ts'
 import { revokeDueGrants } from './grants/service.ts'
+import { expireTopups } from './topups/expiry.ts'
+import { topupSubject } from './topups/subject.ts'
+
+const paymentSubject: AttemptSubject = {
+  queue: 'payments.dispatch',
+  lock: async () => undefined,
+  prepare: async () => null,
+  settle: async () => 'inconclusive',
+}
+
+/** What rails are asked to do something for. */
+const subjects: Subjects = { payment: paymentSubject, topup: topupSubject }
 
 /** Which feature works off which queue. */
-export const createHandlers = (_deps: Deps): Handlers => ({
-  'payments.dispatch': async () => undefined,
-  'topups.dispatch': async () => undefined,
-  'callbacks.process': async () => undefined,
+export const createHandlers = (deps: Deps): Handlers => ({
+  'payments.dispatch': ({ id }) => dispatch(deps, subjects, 'payment', id),
+  'topups.dispatch': ({ id }) => dispatch(deps, subjects, 'topup', id),
+  'callbacks.process': ({ id }) => processDelivery(deps, subjects, id),
 })
 
-/** What is looked for again and again, by every feature that has something to look for. */
+/** What is looked for again and again, by every feature that has something to look for. Who asks comes before who gives up. */
 export const createSweeps = (deps: Deps): Sweep[] => [
   { name: 'grants.end', everySeconds: 30, run: () => revokeDueGrants(deps) },
   { name: 'approvals.expire', everySeconds: 15, run: () => expireApprovals(deps) },
+  { name: 'attempts.enqueue_what_waits', everySeconds: 30, run: () => enqueueWhatWaits(deps) },
+  { name: 'attempts.reconcile', everySeconds: 5, run: () => reconcile(deps, subjects) },
+  { name: 'topups.expire', everySeconds: 10, run: () => expireTopups(deps) },
 ]

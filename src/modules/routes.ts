@@ -8,6 +8,7 @@ import { registerGrants } from './grants/routes.ts'
 import { registerPayments } from './payments/routes.ts'
 import { registerPolicies } from './policies/routes.ts'
 import { registerSignIn } from './sign-in/routes.ts'
+import { registerTopups } from './topups/routes.ts'
 import { registerWorkspaces } from './workspaces/routes.ts'
 
 /** Every feature's routes, in the order of the contract. */
@@ -21,4 +22,5 @@ export const registerModules = (app: App, deps: Deps): void => {
   registerPolicies(app, deps)
   registerPayments(app, deps)
   registerApprovals(app, deps)
+  registerTopups(app, deps)
 }

@@ -27,6 +27,9 @@ export const registerGauges = (registry: Registry, deps: Deps): (() => Promise<v
   const pool = gauge('database_connections', 'Connections of this process: in use, idle, and requests that wait for one.', [
     'state',
   ])
+  const alerts = gauge('operator_alerts', 'What a person had to be told of since this process started, by what it was.', [
+    'alert',
+  ])
   const up = gauge('database_up', '1 when the database answered, else 0 and what is told about its rows is of an earlier time.')
 
   const readPool = () => {
@@ -45,8 +48,12 @@ export const registerGauges = (registry: Registry, deps: Deps): (() => Promise<v
     for (const row of await db.query<{ name: string; count: bigint }>(waitingJobs))
       jobs.set({ queue: row.name }, Number(row.count))
   }
+  const readAlerts = () => {
+    for (const [alert, count] of Object.entries(deps.alerts.counts())) alerts.set({ alert }, count)
+  }
   return async () => {
     readPool()
+    readAlerts()
     up.set(
       await readRows().then(
         () => 1,

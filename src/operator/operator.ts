@@ -1,7 +1,9 @@
 import { fastify, LogController } from 'fastify'
 import type { App } from '../http/app-type.ts'
 import { registerDrain } from '../http/drain.ts'
+import { trustedProxies } from '../http/origin.ts'
 import type { Deps } from '../modules/deps.ts'
+import { registerCallbacks } from './callbacks.ts'
 import type { Metrics } from './metrics.ts'
 
 /** The private listener: provider callbacks and metrics. The public one never serves them and the API's document never lists them. */
@@ -11,9 +13,11 @@ export const createOperator = async (deps: Deps, metrics: Metrics): Promise<App>
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
     bodyLimit: 256 * 1024,
     return503OnClosing: false,
+    trustProxy: trustedProxies(deps.config.TRUST_PROXY),
   }) as unknown as App
   registerDrain(app)
   metrics.serve(app)
+  registerCallbacks(app, deps)
   app.get('/healthz', async () => ({ status: 'ok' }))
   return app
 }

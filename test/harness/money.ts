@@ -1,6 +1,7 @@
 import { transfer } from '../../src/ledger/ledger.ts'
 import { newId, parseId } from '../../src/lib/ids.ts'
 import type { Client } from './client.ts'
+import type { Person } from './people.ts'
 import type { TestService } from './service.ts'
 
 /** Money from nowhere (an adjustment): for tests that are not about top-ups. */
@@ -8,7 +9,9 @@ export const credit = async (service: TestService, accountId: string, amountMino
   const ownerId = parseId('account', accountId)
   if (!ownerId) throw new Error('not an account id')
   const reference = { type: 'adjustment' as const, id: newId() }
-  await service.deps.db.transaction((tx) => transfer(tx, { ownerId, amountMinor, against: 'adjustments', reference, at: service.clock.now() }))
+  await service.deps.db.transaction((tx) =>
+    transfer(tx, { ownerId, amountMinor, against: 'adjustments', reference, at: service.clock.now() }),
+  )
 }
 
 let serial = 0
@@ -17,7 +20,30 @@ let serial = 0
 export const newBeneficiary = async (api: Client, fields: Record<string, unknown> = {}): Promise<string> => {
   serial += 1
   const destination = `2547${String(20_000_000 + serial).padStart(8, '0')}`
-  const answer = await api.post('/v1/beneficiaries', { type: 'supplier', display_name: `Supplier ${serial}`, payment_rail: 'MPESA_B2C', destination, ...fields })
+  const answer = await api.post('/v1/beneficiaries', {
+    type: 'supplier',
+    display_name: `Supplier ${serial}`,
+    payment_rail: 'MPESA_B2C',
+    destination,
+    ...fields,
+  })
   if (answer.status !== 201) throw new Error(`no beneficiary: ${answer.text}`)
   return answer.body.id
+}
+
+const largestTopupMinor = 25_000_000n
+
+/** Money the way it gets there in life: the phone is asked, the provider pays in and says so. Whole shillings. */
+export const fund = async (service: TestService, person: Pick<Person, 'api'>, amountMinor: bigint): Promise<void> => {
+  for (let left = amountMinor; left > 0n; left -= largestTopupMinor) {
+    const part = left < largestTopupMinor ? left : largestTopupMinor
+    const initiated = await person.api.post('/v1/topups/initiate', {
+      amount_minor: part.toString(),
+      phone_number: '254722000001',
+    })
+    if (initiated.status !== 201) throw new Error(`a top-up was refused: ${initiated.status} ${initiated.text}`)
+    await service.settle()
+    const topup = await person.api.get(`/v1/topups/${initiated.body.id}`)
+    if (topup.body.status !== 'succeeded') throw new Error(`a top-up did not succeed: ${topup.text}`)
+  }
 }

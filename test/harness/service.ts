@@ -16,6 +16,7 @@ export type TestService = Service & {
   operatorUrl: string
   clock: TestClock
   sandbox: RailSandbox
+  sandboxUrl: string
   /** The provider's time: for what is late on purpose. */
   scheduler: ManualScheduler
   database: TestDatabase
@@ -34,6 +35,8 @@ export type TestOptions = {
   /** A second process on the same database: everything but the database is its own. */
   database?: TestDatabase
   clock?: TestClock
+  /** Speaks to that one's provider instead of one of its own: a process that takes over. */
+  provider?: TestService
 }
 
 const freePort = async (): Promise<number> => {
@@ -47,13 +50,18 @@ const freePort = async (): Promise<number> => {
   })
 }
 
+const startProvider = async (clock: TestClock) => {
+  const scheduler: ManualScheduler = createManualScheduler()
+  const sandbox = createRailSandbox({ scheduler, clock, delayMs: 0 })
+  return { scheduler, sandbox, sandboxUrl: await sandbox.listen() }
+}
+
 /** The whole service on a database of its own, with the provider's emulator beside it, under a clock that the test moves. */
 export const startService = async (options: TestOptions = {}): Promise<TestService> => {
   const database = options.database ?? (await createTestDatabase())
   const clock = options.clock ?? createTestClock()
-  const scheduler: ManualScheduler = createManualScheduler()
-  const sandbox = createRailSandbox({ scheduler, clock, delayMs: 0 })
-  const sandboxUrl = await sandbox.listen()
+  const provider = options.provider ?? (await startProvider(clock))
+  const { scheduler, sandbox, sandboxUrl } = provider
   const port = await freePort()
   const operatorPort = await freePort()
   const config = loadConfig({
@@ -77,13 +85,14 @@ export const startService = async (options: TestOptions = {}): Promise<TestServi
   })
   await service.start()
   await service.http.listen({ host: '127.0.0.1', port })
-  await service.operator.listen({ host: '127.0.0.1', port: operatorPort })
+  await service.operator.listen({ host: '127.0.0.1', port: config.OPERATOR_PORT })
   return {
     ...service,
     api: createClient(`http://localhost:${port}`),
-    operatorUrl: `http://127.0.0.1:${operatorPort}`,
+    operatorUrl: config.operatorUrl,
     clock,
     sandbox,
+    sandboxUrl,
     scheduler,
     database,
     log,
@@ -96,7 +105,7 @@ export const startService = async (options: TestOptions = {}): Promise<TestServi
     },
     close: async () => {
       await service.stop()
-      await sandbox.close()
+      if (!options.provider) await sandbox.close()
       if (!options.database) await database.drop()
     },
   }

@@ -73,7 +73,8 @@ export const payments = pgTable(
 )
 
 export const attemptKinds = ['payment', 'topup'] as const
-export const attemptStates = ['recorded', 'submitted', 'lost', 'not_sent', 'resolved'] as const
+/** `disputed`: what the provider says is not about what was sent; only a person ends it. */
+export const attemptStates = ['recorded', 'submitted', 'lost', 'not_sent', 'disputed', 'resolved'] as const
 
 /** One send to a rail, committed before the rail is called: whatever the provider says later finds its way back by it. */
 export const railAttempts = pgTable(
@@ -101,6 +102,8 @@ export const railAttempts = pgTable(
   (t) => [
     uniqueIndex('rail_attempts_reference_key').on(t.reference),
     index('rail_attempts_subject').on(t.subjectId),
+    // Nothing is ever sent twice, whatever the code above thinks: a second attempt needs proof that the first one never left.
+    uniqueIndex('rail_attempts_one_live').on(t.subjectId).where(sql`${t.state} <> 'not_sent'`),
     index('rail_attempts_due').on(t.nextCheckAt).where(sql`${t.state} <> 'resolved'`),
     check('rail_attempts_amount_check', sql`${t.amountMinor} > 0`),
   ],

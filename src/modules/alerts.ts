@@ -1,0 +1,40 @@
+import type { Logger } from 'pino'
+import type { Tx } from '../db/client.ts'
+import type { Uuid } from '../lib/ids.ts'
+
+/** What a person has to look at, because nothing here can end it or because money and records disagree. */
+const sentences = {
+  payment_unknown: 'nobody knows what became of a payment; it is held until the provider or an operator says',
+  evidence_mismatch: 'a provider reports something else than what was sent; nothing was booked',
+  evidence_contradiction: 'a provider contradicts what is recorded as final; nothing was booked',
+  evidence_disputed: 'a provider speaks again about an attempt that waits for an operator; nothing was booked',
+} as const
+export type Alert = keyof typeof sentences
+
+export type AlertFacts = { subject: string; id: Uuid; attempt?: Uuid; code?: string }
+
+export type Alerts = {
+  raise: (alert: Alert, facts: AlertFacts) => void
+  /** How often each was raised since the process started: for the metrics. */
+  counts: () => Readonly<Record<Alert, number>>
+}
+
+export const createAlerts = (logger: Logger): Alerts => {
+  const counted: Record<Alert, number> = {
+    payment_unknown: 0,
+    evidence_mismatch: 0,
+    evidence_contradiction: 0,
+    evidence_disputed: 0,
+  }
+  return {
+    raise: (alert, facts) => {
+      counted[alert] += 1
+      logger.error({ alert, ...facts }, sentences[alert])
+    },
+    counts: () => ({ ...counted }),
+  }
+}
+
+/** Raised once what it is about has been committed: a transaction that is tried again must not alarm twice. */
+export const alertAfterCommit = (tx: Tx, deps: { alerts: Alerts }, alert: Alert, facts: AlertFacts): void =>
+  tx.afterCommit(() => deps.alerts.raise(alert, facts))

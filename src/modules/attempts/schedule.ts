@@ -1,0 +1,26 @@
+/**
+ * When an attempt that nobody has told us about is asked about next, by how often it was asked: soon at first, then ever more
+ * rarely, but never not at all. Silence ends nothing.
+ */
+const askAfterSeconds = [30, 30, 60, 120, 300, 600, 1_800, 3_600, 10_800] as const
+const askAtLeastEverySeconds = 21_600
+
+export const secondsToNextQuestion = (asked: number): number => askAfterSeconds[asked] ?? askAtLeastEverySeconds
+
+/**
+ * How long a send may be under way before its attempt is taken for lost: the rails' time-outs (a token, the request, both once
+ * more) lie well below. Too early would be harmless, the answer is recorded whenever it comes.
+ */
+export const sendGraceSeconds = 120
+
+/** A send that never left is tried again after these waits; after the last it has failed. */
+const retryAfterSeconds = [5, 15, 45, 120, 300, 600] as const
+
+/** Undefined: that was the last try. */
+export const secondsToNextTry = (triesSoFar: number): number | undefined => retryAfterSeconds[triesSoFar - 1]
+
+/** A payment that was taken by the rail and never heard of again is an operator's business from here on. */
+export const silenceSeconds = 900
+
+/** A customer who was asked to pay in a day ago has not: a delivery would still count, but nobody goes on asking. */
+export const askAboutTopupsForSeconds = 86_400

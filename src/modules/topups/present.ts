@@ -1,0 +1,20 @@
+import { isoTime, isoTimeOrNull } from '../../http/wire.ts'
+import { formatId } from '../../lib/ids.ts'
+import { formatMinor } from '../../lib/money.ts'
+import type { TopupRecord } from './queries.ts'
+import type { Topup } from './schema.ts'
+
+export const presentTopup = (topup: TopupRecord): Topup => ({
+  id: formatId('topup', topup.id),
+  status: topup.status,
+  amount_minor: formatMinor(topup.amountMinor),
+  currency: topup.currency,
+  method: topup.method,
+  phone_number_mask: topup.phoneMask,
+  provider_receipt: topup.providerReceipt,
+  failure_code: topup.failureCode,
+  failure_message: topup.failureMessage,
+  created_at: isoTime(topup.createdAt),
+  updated_at: isoTime(topup.updatedAt),
+  completed_at: isoTimeOrNull(topup.completedAt),
+})

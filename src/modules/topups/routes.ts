@@ -1,0 +1,41 @@
+import type { App } from '../../http/app-type.ts'
+import { created, respondOnce } from '../../http/idempotency.ts'
+import { byId, refusals } from '../../http/wire.ts'
+import { notFound } from '../../lib/errors.ts'
+import type { Deps } from '../deps.ts'
+import { presentTopup } from './present.ts'
+import { findTopup } from './queries.ts'
+import { InitiateTopup, Topup } from './schema.ts'
+import { initiateTopup } from './service.ts'
+
+export const registerTopups = (app: App, deps: Deps): void => {
+  app.post(
+    '/v1/topups/initiate',
+    {
+      config: { operation: 'topups.initiate', permission: 'topup.create', idempotent: true },
+      schema: {
+        body: InitiateTopup,
+        response: {
+          201: Topup,
+          ...refusals('invalid_request', 'grant_frozen', 'capability_disabled', 'conflict', 'provider_not_configured'),
+        },
+      },
+    },
+    async (request, reply) =>
+      respondOnce(deps, request, reply, async (tx) =>
+        created(presentTopup(await initiateTopup(tx, deps, request.principal, request.body))),
+      ),
+  )
+  app.get(
+    '/v1/topups/:id',
+    {
+      config: { operation: 'topups.get', permission: 'topup.read' },
+      schema: { params: byId('topup'), response: { 200: Topup, ...refusals('not_found') } },
+    },
+    async (request, reply) => {
+      const topup = await findTopup(deps.db, request.principal.workspace.id, request.params.id)
+      if (!topup) throw notFound()
+      return reply.send(presentTopup(topup))
+    },
+  )
+}

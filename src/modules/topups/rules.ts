@@ -1,0 +1,48 @@
+import type { FieldError } from '../../lib/errors.ts'
+import { displayAmount, type Minor } from '../../lib/money.ts'
+import type { Evidence, RailLimits } from '../../rails/rail.ts'
+import type { Verdict } from '../attempts/subject.ts'
+import type { TopupRecord } from './queries.ts'
+
+export const amountErrors = (amountMinor: Minor, limits: RailLimits, currency: string): FieldError[] => {
+  const path = 'amount_minor'
+  if (limits.wholeUnits && amountMinor % 100n !== 0n)
+    return [{ path, message: 'must be whole shillings: a multiple of 100 minor units' }]
+  if (amountMinor >= limits.minMinor && amountMinor <= limits.maxMinor) return []
+  return [
+    { path, message: `must be from ${displayAmount(limits.minMinor, currency)} to ${displayAmount(limits.maxMinor, currency)}` },
+  ]
+}
+
+/** What evidence does to a top-up: credit it, end it, complete it by its receipt, or nothing, with the verdict that says why. */
+export type TopupMove = { move: 'credit' | 'fail' | 'complete' } | { move: 'none'; verdict: Exclude<Verdict, 'applied'> }
+
+const none = (verdict: Exclude<Verdict, 'applied'>): TopupMove => ({ move: 'none', verdict })
+
+const onSuccess = (topup: TopupRecord, evidence: { receipt: string | null; amountMinor: Minor | null }): TopupMove => {
+  const sameAmount = evidence.amountMinor === null || evidence.amountMinor === topup.amountMinor
+  if (topup.status !== 'succeeded') {
+    if (!sameAmount) return none('mismatch')
+    // The word of a delivery against the answer to a question: only a receipt outweighs a failure that was told.
+    if (topup.status === 'failed' && evidence.receipt === null) return none('contradiction')
+    return { move: 'credit' }
+  }
+  if (!sameAmount) return none('contradiction')
+  if (evidence.receipt === null || evidence.receipt === topup.providerReceipt) return none('repeated')
+  return topup.providerReceipt === null ? { move: 'complete' } : none('contradiction')
+}
+
+/** Allowed: pending → succeeded or failed; expired and failed → succeeded on proof. A success is never overwritten. */
+export const moveTopup = (topup: TopupRecord, evidence: Evidence): TopupMove => {
+  switch (evidence.kind) {
+    case 'succeeded':
+      return onSuccess(topup, evidence)
+    case 'failed':
+      if (topup.status === 'pending') return { move: 'fail' }
+      return none(topup.status === 'succeeded' ? 'contradiction' : 'repeated')
+    case 'returned':
+      return none('contradiction')
+    default:
+      return none('inconclusive')
+  }
+}

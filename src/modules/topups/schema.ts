@@ -1,0 +1,47 @@
+import { z } from 'zod'
+import { topupStatuses } from '../../db/tables/payments.ts'
+import { IdOut, MinorOut, PositiveMinorIn, TimeOut } from '../../http/wire.ts'
+import { parseKenyanMobile } from '../../lib/phone.ts'
+
+const PhoneNumberIn = z
+  .string()
+  .max(40)
+  .transform((text, context): string => {
+    const number = parseKenyanMobile(text)
+    if (number !== undefined) return number
+    context.addIssue({ code: 'custom', message: 'must be a Kenyan mobile number: 07…, 01…, +254… or 254…' })
+    return z.NEVER
+  })
+  .meta({
+    description: 'A Kenyan mobile number: `07…`, `01…`, `+254…` or `254…`. Its owner is asked on the phone to pay in.',
+    example: '0712345678',
+  })
+
+export const InitiateTopup = z.strictObject({
+  amount_minor: PositiveMinorIn,
+  phone_number: PhoneNumberIn,
+  method: z.enum(['MPESA_STK']).default('MPESA_STK'),
+})
+export type InitiateTopup = z.output<typeof InitiateTopup>
+
+export const Topup = z
+  .object({
+    id: IdOut('topup'),
+    status: z.enum(topupStatuses),
+    amount_minor: MinorOut,
+    currency: z.string(),
+    method: z.enum(['MPESA_STK']),
+    phone_number_mask: z.string().meta({ example: '********5678' }),
+    provider_receipt: z.string().nullable(),
+    failure_code: z.string().nullable(),
+    failure_message: z.string().nullable(),
+    created_at: TimeOut,
+    updated_at: TimeOut,
+    completed_at: TimeOut.nullable(),
+  })
+  .meta({
+    id: 'Topup',
+    description:
+      'Ends on the word of the provider. `expired` means that none came in time: a success that is proven later is still credited.',
+  })
+export type Topup = z.output<typeof Topup>

@@ -1,0 +1,29 @@
+import { lockBalance } from '../../ledger/ledger.ts'
+import { secondsAfter } from '../../lib/clock.ts'
+import type { AttemptSubject } from '../attempts/subject.ts'
+import { settleTopup } from './outcome.ts'
+import { getTopup } from './queries.ts'
+import { phoneContext } from './service.ts'
+
+/** How a top-up is sent: the payer is asked on the phone. One that has expired meanwhile is not, nobody waits for it any more. */
+export const topupSubject: AttemptSubject = {
+  queue: 'topups.dispatch',
+  lock: async (tx, id) => void (await lockBalance(tx, (await getTopup(tx, id)).accountId)),
+  prepare: async (tx, deps, id) => {
+    const topup = await getTopup(tx, id)
+    const expired = deps.clock.now() >= secondsAfter(topup.createdAt, deps.config.TOPUP_TTL_SECONDS)
+    if (topup.status !== 'pending' || expired) return null
+    const { amountMinor, currency, phoneCiphertext, phoneKeyId } = topup
+    return {
+      rail: topup.method,
+      amountMinor,
+      send: async (sending) => {
+        const rail = deps.rails.collection
+        if (!rail) return { kind: 'not_sent', code: 'provider_not_configured', message: 'The provider is not configured.' }
+        const phoneNumber = deps.vault.open({ ciphertext: phoneCiphertext, keyId: phoneKeyId }, phoneContext(topup))
+        return rail.collect({ ...sending, amountMinor, currency, phoneNumber })
+      },
+    }
+  },
+  settle: settleTopup,
+}

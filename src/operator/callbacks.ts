@@ -1,0 +1,38 @@
+import type { App } from '../http/app-type.ts'
+import { receiveDelivery } from '../modules/attempts/deliveries.ts'
+import type { Deps } from '../modules/deps.ts'
+import type { DeliveryKind } from '../rails/rail.ts'
+import { createAllowList } from './allow-list.ts'
+
+type Path = { attemptId: string; secret: string; kind: string }
+
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+const accepted = { ResultCode: 0, ResultDesc: 'Accepted' }
+
+const kindOf = (text: string): DeliveryKind | undefined => (text === 'result' || text === 'timeout' ? text : undefined)
+
+/**
+ * Where the providers deliver. Kept first and answered, worked on afterwards: a provider that waits sends again, or gives up. The
+ * answer is the same for a stranger, who learns nothing from it. No path is logged: it holds the attempt's secret.
+ */
+export const registerCallbacks = (operator: App, deps: Deps): void => {
+  const isAllowed = createAllowList(deps.config.CALLBACK_ALLOWED_IPS)
+  void operator.register(async (app) => {
+    app.removeAllContentTypeParsers()
+    app.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body))
+    app.post<{ Params: Path }>('/callbacks/:attemptId/:secret/:kind', async (request, reply) => {
+      const kind = kindOf(request.params.kind)
+      if (!kind) return reply.callNotFound()
+      const { attemptId, secret } = request.params
+      await receiveDelivery(deps, {
+        attemptId: uuid.test(attemptId) ? attemptId : null,
+        secret,
+        kind,
+        body: typeof request.body === 'string' ? request.body : '',
+        sourceIp: request.ip,
+        allowedSource: isAllowed(request.ip),
+      })
+      return reply.send(accepted)
+    })
+  })
+}

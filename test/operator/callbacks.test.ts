@@ -1,0 +1,241 @@
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { type Person, signIn } from '../harness/people.ts'
+import { startService, type TestService } from '../harness/service.ts'
+import {
+  alerts,
+  balanceOf,
+  deliver,
+  initiate,
+  isLedgerSound,
+  lastOrder,
+  pass,
+  stkCallback,
+  topupOf,
+  verdicts,
+} from '../rails-flows/scene.ts'
+
+let service: TestService
+let second: TestService
+let person: Person
+beforeAll(async () => {
+  service = await startService()
+  second = await startService({ database: service.database, clock: service.clock, provider: service })
+})
+beforeEach(async () => {
+  person = await signIn(service.api)
+  service.log.length = 0
+})
+afterEach(async () => expect(await isLedgerSound(service)).toBe(true))
+afterAll(async () => {
+  await second.close()
+  await service.close()
+})
+
+const silent = '254700004999'
+const accepted = { status: 200, body: '{"ResultCode":0,"ResultDesc":"Accepted"}' }
+const nothing = { available: '0', held: '0' }
+
+/** A top-up that the provider says nothing about by itself: what is delivered is up to the test. */
+const ask = async () => {
+  const id = await initiate(person, silent)
+  await service.settle()
+  return { id, order: lastOrder(service) }
+}
+const settleBoth = async () => {
+  await Promise.all([service.deps.jobs.drain(), second.deps.jobs.drain()])
+  await service.settle()
+}
+
+test('one callback at both processes at once, ten times each, is one posting', async () => {
+  const { id, order } = await ask()
+  const elsewhere = order.resultUrl.replace(service.operatorUrl, second.operatorUrl)
+  const answers = await Promise.all(
+    Array.from({ length: 20 }, (_, index) => deliver(index % 2 ? order.resultUrl : elsewhere, stkCallback(order))),
+  )
+  expect(answers).toEqual(Array(20).fill(accepted))
+  await settleBoth()
+  expect((await verdicts(service, order.resultUrl)).sort()).toEqual(['applied', ...Array(19).fill('repeated')])
+  expect(await topupOf(person, id)).toMatchObject({ status: 'succeeded', provider_receipt: order.receipt })
+  expect((await balanceOf(person)).available).toBe('150000')
+})
+
+test('a wrong secret, an unknown attempt and a malformed one are answered alike, kept, and move nothing', async () => {
+  const { id, order } = await ask()
+  const [, , attemptId = '', secret = ''] = new URL(order.resultUrl).pathname.split('/')
+  const forged = [
+    order.resultUrl.replace(secret, `${secret.slice(0, -1)}${secret.endsWith('A') ? 'B' : 'A'}`),
+    order.resultUrl.replace(secret, 'x'),
+    order.resultUrl.replace(attemptId, '0192f0c4-5b1e-7cc3-9a53-3f0f6a9d1b11'),
+    order.resultUrl.replace(attemptId, 'nobody'),
+    order.resultUrl.replace(attemptId, "'; drop table topups; --"),
+  ]
+  for (const url of forged) expect(await deliver(url, stkCallback(order))).toEqual(accepted)
+  await settleBoth()
+  const kept = await service.deps.db.query(
+    `select verdict, authentic from callback_deliveries order by received_at desc, id desc limit 5`,
+  )
+  expect(kept.map((row) => JSON.stringify(row)).sort()).toEqual(
+    [...Array(2).fill('forged'), ...Array(3).fill('unknown_attempt')]
+      .map((verdict) => JSON.stringify({ verdict, authentic: false }))
+      .sort(),
+  )
+  expect((await topupOf(person, id)).status).toBe('pending')
+  expect(await balanceOf(person)).toEqual(nothing)
+})
+
+test('whatever is delivered, it is accepted and kept, and what can not be understood ends nothing', async () => {
+  const { id, order } = await ask()
+  const bodies = [
+    '',
+    'not json',
+    '[]',
+    'null',
+    '{"Body":{}}',
+    '{"__proto__":{"ResultCode":0}}',
+    'x'.repeat(200_000),
+    '{"Body":{"stkCallback":{"ResultCode":"0"}}}',
+  ]
+  for (const body of bodies) expect(await deliver(order.resultUrl, body)).toEqual(accepted)
+  await settleBoth()
+  expect(new Set(await verdicts(service, order.resultUrl))).toEqual(new Set(['inconclusive']))
+  expect((await topupOf(person, id)).status).toBe('pending')
+})
+
+test('a delivery that names another request than ours is not applied, and alarms an operator', async () => {
+  const { id, order } = await ask()
+  await deliver(order.resultUrl, stkCallback(order, { request: 'ws_CO_somebody_elses' }))
+  await settleBoth()
+  expect(await verdicts(service, order.resultUrl)).toEqual(['mismatch'])
+  expect([...alerts(service), ...alerts(second)]).toContain('evidence_mismatch')
+  expect((await topupOf(person, id)).status).toBe('pending')
+})
+
+test('a receipt that has credited another top-up credits no second one', async () => {
+  const other = await ask()
+  await deliver(other.order.resultUrl, stkCallback(other.order))
+  await settleBoth()
+  const before = await balanceOf(person)
+  const { id, order } = await ask()
+  await deliver(order.resultUrl, stkCallback(order, { receipt: other.order.receipt }))
+  await settleBoth()
+  expect(await verdicts(service, order.resultUrl)).toEqual(['mismatch'])
+  expect((await topupOf(person, id)).status).toBe('pending')
+  expect(await balanceOf(person)).toEqual(before)
+})
+
+test('one receipt for two top-ups of different accounts at the same moment credits one of them', async () => {
+  const one = { person, ...(await ask()) }
+  person = await signIn(service.api)
+  const two = { person, ...(await ask()) }
+  await Promise.all([one, two].map(({ order }) => deliver(order.resultUrl, stkCallback(order, { receipt: 'SAMERECEIPT' }))))
+  await settleBoth()
+  const balances = await Promise.all([one, two].map((each) => balanceOf(each.person)))
+  expect(balances.map(({ available }) => available).sort()).toEqual(['0', '150000'])
+})
+
+test('a failure after a success changes nothing and alarms; a success after a failure is credited', async () => {
+  const { id, order } = await ask()
+  await deliver(order.resultUrl, stkCallback(order))
+  await settleBoth()
+  await deliver(order.resultUrl, stkCallback(order, { code: 1032 }))
+  await settleBoth()
+  expect(await topupOf(person, id)).toMatchObject({ status: 'succeeded', failure_code: null })
+  expect([...alerts(service), ...alerts(second)]).toContain('evidence_contradiction')
+
+  const late = await ask()
+  await deliver(late.order.resultUrl, stkCallback(late.order, { code: 1032 }))
+  await settleBoth()
+  expect(await topupOf(person, late.id)).toMatchObject({ status: 'failed', failure_code: '1032' })
+  await deliver(late.order.resultUrl, stkCallback(late.order))
+  await settleBoth()
+  expect(await topupOf(person, late.id)).toMatchObject({ status: 'succeeded', failure_code: null, failure_message: null })
+  expect((await balanceOf(person)).available).toBe('300000')
+})
+
+test('a second receipt for a top-up that was credited is a contradiction, and credits nothing', async () => {
+  const { order } = await ask()
+  await deliver(order.resultUrl, stkCallback(order))
+  await settleBoth()
+  await deliver(order.resultUrl, stkCallback(order, { receipt: 'ANOTHERONE' }))
+  await settleBoth()
+  expect(await verdicts(service, order.resultUrl)).toEqual(['applied', 'contradiction'])
+  expect((await balanceOf(person)).available).toBe('150000')
+})
+
+test('a receipt that comes after the proof of a success completes the top-up', async () => {
+  const id = await initiate(person, '254711000001')
+  await service.settle()
+  await pass(service, 31)
+  const order = lastOrder(service)
+  expect(await topupOf(person, id)).toMatchObject({ status: 'succeeded', provider_receipt: null })
+  await deliver(order.resultUrl, stkCallback(order))
+  await settleBoth()
+  expect(await topupOf(person, id)).toMatchObject({ status: 'succeeded', provider_receipt: order.receipt })
+  expect((await balanceOf(person)).available).toBe('150000')
+})
+
+test('a delivery whose job was lost is worked off by the sweep', async () => {
+  const { id, order } = await ask()
+  await deliver(order.resultUrl, stkCallback(order))
+  await service.deps.db.query(`delete from pgboss.job where name = 'callbacks.process'`)
+  await pass(service, 61)
+  expect((await topupOf(person, id)).status).toBe('succeeded')
+})
+
+test('only allowed sources are believed, and a forwarded address only from a trusted proxy', async () => {
+  const guarded = await startService({
+    database: service.database,
+    clock: service.clock,
+    provider: service,
+    env: { CALLBACK_ALLOWED_IPS: '196.201.214.200,10.20.0.0/16' },
+  })
+  const proxied = await startService({
+    database: service.database,
+    clock: service.clock,
+    provider: service,
+    env: { CALLBACK_ALLOWED_IPS: '196.201.214.200', TRUST_PROXY: '127.0.0.1' },
+  })
+  const { id, order } = await ask()
+  const from = (target: TestService) => order.resultUrl.replace(service.operatorUrl, target.operatorUrl)
+  const forwarded = (url: string) =>
+    fetch(url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-forwarded-for': '196.201.214.200' },
+      body: JSON.stringify(stkCallback(order)),
+    })
+  expect((await deliver(from(guarded), stkCallback(order))).status).toBe(200)
+  expect((await forwarded(from(guarded))).status).toBe(200)
+  expect((await deliver(from(proxied), stkCallback(order))).status).toBe(200)
+  await settleBoth()
+  expect((await topupOf(person, id)).status).toBe('pending')
+  expect(await verdicts(service, order.resultUrl)).toEqual(Array(3).fill('foreign_source'))
+  expect((await forwarded(from(proxied))).status).toBe(200)
+  await settleBoth()
+  expect((await topupOf(person, id)).status).toBe('succeeded')
+  await guarded.close()
+  await proxied.close()
+})
+
+test('the public listener serves no callbacks, and the document does not list them', async () => {
+  const { id, order } = await ask()
+  const answer = await deliver(order.resultUrl.replace(service.operatorUrl, service.api.url), stkCallback(order))
+  expect(answer.status).toBe(404)
+  expect(JSON.parse(answer.body).error).toBe('not_found')
+  await settleBoth()
+  expect((await topupOf(person, id)).status).toBe('pending')
+  expect((await service.api.get('/openapi.json')).text).not.toContain('/callbacks')
+})
+
+test('bodies are kept encrypted, and no log line holds a secret, a path or a number', async () => {
+  const { order } = await ask()
+  const secret = new URL(order.resultUrl).pathname.split('/')[3] ?? 'none'
+  await deliver(order.resultUrl, stkCallback(order))
+  await deliver(order.resultUrl.replace('/result', '/nonsense'), stkCallback(order))
+  await settleBoth()
+  const [row] = await service.deps.db.query<{ body: Buffer }>(
+    'select body_ciphertext as body from callback_deliveries order by received_at desc limit 1',
+  )
+  expect(row?.body.toString('latin1')).not.toContain('MpesaReceiptNumber')
+  const logged = [...service.log, ...second.log].join('\n')
+  for (const canary of [secret, silent, '/callbacks/']) expect(logged).not.toContain(canary)
+})

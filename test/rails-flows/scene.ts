@@ -1,0 +1,88 @@
+import { findDrift, trialBalance } from '../../src/ledger/reports.ts'
+import type { Order } from '../../src/sandbox/book.ts'
+import type { Person } from '../harness/people.ts'
+import type { TestService } from '../harness/service.ts'
+
+export const initiate = async (person: Pick<Person, 'api'>, phone: string, amountMinor = '150000'): Promise<string> => {
+  const answer = await person.api.post('/v1/topups/initiate', { amount_minor: amountMinor, phone_number: phone })
+  if (answer.status !== 201) throw new Error(`a top-up was refused: ${answer.status} ${answer.text}`)
+  return answer.body.id
+}
+
+export const topupOf = async (person: Pick<Person, 'api'>, id: string) => (await person.api.get(`/v1/topups/${id}`)).body
+
+export const balanceOf = async (person: Pick<Person, 'api'>) => {
+  const { available_minor, held_minor } = (await person.api.get('/v1/accounts/me')).body.balance
+  return { available: available_minor, held: held_minor }
+}
+
+/** Time passes, and everything that waits for a time is looked at. */
+export const pass = async (service: TestService, seconds: number): Promise<void> => {
+  service.clock.advance(seconds)
+  await service.deps.jobs.sweep()
+  await service.settle()
+}
+
+/** The orders that the provider took for one destination, oldest first. */
+export const ordersTo = (service: TestService, party: string): Readonly<Order>[] =>
+  service.sandbox.orders().filter((order) => order.party === party)
+export const movementsTo = (service: TestService, party: string) =>
+  service.sandbox.movements().filter((movement) => movement.party === party)
+
+export const lastOrder = (service: TestService): Readonly<Order> & { resultUrl: string } => {
+  const order = service.sandbox.orders().at(-1)
+  if (!order?.resultUrl) throw new Error('the provider was not asked for anything')
+  return { ...order, resultUrl: order.resultUrl }
+}
+
+/** Delivers as the provider would; the answer's status and body. */
+export const deliver = async (url: string, body: unknown) => {
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+  })
+  return { status: response.status, body: await response.text() }
+}
+
+export const verdicts = async (service: TestService, attemptUrl: string): Promise<string[]> => {
+  const attemptId = new URL(attemptUrl).pathname.split('/')[2]
+  const rows = await service.deps.db.query<{ verdict: string }>(
+    'select verdict from callback_deliveries where attempt_id = $1 order by received_at, id',
+    [attemptId],
+  )
+  return rows.map(({ verdict }) => verdict)
+}
+
+export const alerts = (service: TestService): string[] =>
+  service.log.flatMap((line) => {
+    const { alert } = JSON.parse(line)
+    return alert === undefined ? [] : [alert]
+  })
+
+/** What must hold whatever happened: debits equal credits, stored totals equal the sums. */
+export const isLedgerSound = async (service: TestService): Promise<boolean> => {
+  const lines = await trialBalance(service.deps.db)
+  const debits = lines.reduce((sum, line) => sum + line.debitsMinor, 0n)
+  const credits = lines.reduce((sum, line) => sum + line.creditsMinor, 0n)
+  return debits === credits && (await findDrift(service.deps.db)).length === 0
+}
+
+type StkOutcome = { code?: number; amountMinor?: bigint; receipt?: string; request?: string }
+
+export const stkCallback = (order: Readonly<Order>, outcome: StkOutcome = {}) => {
+  const { code = 0, amountMinor = order.amountMinor, receipt = order.receipt, request = order.key } = outcome
+  const items = [
+    { Name: 'Amount', Value: Number(amountMinor) / 100 },
+    { Name: 'MpesaReceiptNumber', Value: receipt },
+    { Name: 'Balance' },
+    { Name: 'PhoneNumber', Value: Number(order.party) },
+  ]
+  const stkCallback = {
+    MerchantRequestID: order.conversation,
+    CheckoutRequestID: request,
+    ResultCode: code,
+    ResultDesc: 'told by a test',
+  }
+  return { Body: { stkCallback: code === 0 ? { ...stkCallback, CallbackMetadata: { Item: items } } : stkCallback } }
+}

@@ -1,0 +1,212 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { type Person, signIn } from '../harness/people.ts'
+import { startService, type TestService } from '../harness/service.ts'
+import { alerts, balanceOf, initiate, isLedgerSound, lastOrder, movementsTo, ordersTo, pass, topupOf, verdicts } from './scene.ts'
+
+let service: TestService
+let person: Person
+beforeAll(async () => {
+  service = await startService()
+})
+beforeEach(async () => {
+  person = await signIn(service.api)
+  service.log.length = 0
+})
+afterAll(async () => {
+  expect(await isLedgerSound(service)).toBe(true)
+  await service.close()
+})
+
+const credited = { available: '150000', held: '0' }
+const nothing = { available: '0', held: '0' }
+
+test('a paid top-up is credited, with its receipt, an entry in the history and its events', async () => {
+  const id = await initiate(person, '254700000000')
+  expect(await balanceOf(person)).toEqual(nothing)
+  await service.settle()
+  const topup = await topupOf(person, id)
+  expect(topup).toMatchObject({
+    status: 'succeeded',
+    provider_receipt: movementsTo(service, '254700000000')[0]?.receipt,
+    failure_code: null,
+  })
+  expect(topup.completed_at).toBe(service.clock.now().toISOString())
+  expect(await balanceOf(person)).toEqual(credited)
+  const history = (await person.api.get('/v1/accounts/me/history')).body.data
+  expect(history).toMatchObject([
+    { type: 'topup', amount_minor: '150000', available_after_minor: '150000', reference: { type: 'topup', id } },
+  ])
+  const events = await service.deps.db.query<{ type: string; data: unknown }>(
+    `select type, data from events where type in ('topup.succeeded', 'balance.updated') and account_id = (select account_id from events where data->>'id' = $1 limit 1) order by id`,
+    [id],
+  )
+  expect(events).toMatchObject([
+    { type: 'topup.succeeded', data: topup },
+    { type: 'balance.updated', data: { id: person.accountId, balance: { available_minor: '150000' } } },
+  ])
+})
+
+describe('a code that proves that nothing was paid ends the top-up as failed, with that code and our sentence', () => {
+  const codes = ['1', '2', '3', '4', '8', '17', '26', '1001', '1019', '1025', '1032', '1037', '2001', '2028', '8006', '9999']
+  test.each(codes)('%s', async (code) => {
+    const id = await initiate(person, `25470000${code.padStart(4, '0')}`)
+    await service.settle()
+    const topup = await topupOf(person, id)
+    expect(topup).toMatchObject({ status: 'failed', failure_code: code, provider_receipt: null })
+    expect(topup.failure_message).toMatch(/^[A-Z].*\.$/)
+    expect(await balanceOf(person)).toEqual(nothing)
+  })
+})
+
+test('a code that nobody knows proves nothing: the top-up stays pending and then expires, without being failed', async () => {
+  const id = await initiate(person, '254700000099')
+  await service.settle()
+  expect((await topupOf(person, id)).status).toBe('pending')
+  await pass(service, service.deps.config.TOPUP_TTL_SECONDS)
+  expect(await topupOf(person, id)).toMatchObject({ status: 'expired', failure_code: null })
+})
+
+test('a prompt that is never answered expires by the clock and not a second before', async () => {
+  const id = await initiate(person, '254700004999')
+  await service.settle()
+  await pass(service, service.deps.config.TOPUP_TTL_SECONDS - 1)
+  expect((await topupOf(person, id)).status).toBe('pending')
+  await pass(service, 1)
+  expect(await topupOf(person, id)).toMatchObject({ status: 'expired', completed_at: service.clock.now().toISOString() })
+  expect(await balanceOf(person)).toEqual(nothing)
+})
+
+test('a lost callback is found by asking, and credited once', async () => {
+  const id = await initiate(person, '254711000001')
+  await service.settle()
+  expect((await topupOf(person, id)).status).toBe('pending')
+  await pass(service, 31)
+  expect(await topupOf(person, id)).toMatchObject({ status: 'succeeded', provider_receipt: null })
+  await pass(service, 3_600)
+  expect(await balanceOf(person)).toEqual(credited)
+})
+
+test('a callback that comes three times credits once', async () => {
+  const id = await initiate(person, '254711000002')
+  await service.settle()
+  expect((await topupOf(person, id)).status).toBe('succeeded')
+  expect((await verdicts(service, lastOrder(service).resultUrl)).sort()).toEqual(['applied', 'repeated', 'repeated'])
+  expect(await balanceOf(person)).toEqual(credited)
+})
+
+test('a success that is proven after the top-up has expired is credited all the same', async () => {
+  const id = await initiate(person, '254711000003')
+  await service.deps.jobs.drain()
+  await service.scheduler.runDue()
+  service.sandbox.failNext({ kind: 'reset', takesEffect: false })
+  service.clock.advance(service.deps.config.TOPUP_TTL_SECONDS)
+  await service.deps.jobs.sweep()
+  expect((await topupOf(person, id)).status).toBe('expired')
+  await service.settle()
+  expect((await topupOf(person, id)).status).toBe('succeeded')
+  expect(await balanceOf(person)).toEqual(credited)
+})
+
+test('when the answer to asking the payer is lost, nobody is asked twice, and the callback settles it', async () => {
+  const id = await initiate(person, '254711000004')
+  await service.deps.jobs.drain()
+  expect((await topupOf(person, id)).status).toBe('pending')
+  await pass(service, 60)
+  expect((await topupOf(person, id)).status).toBe('succeeded')
+  expect(ordersTo(service, '254711000004')).toHaveLength(1)
+  expect(await balanceOf(person)).toEqual(credited)
+})
+
+test('another amount than was asked for moves no money, whatever is told later, and alarms an operator', async () => {
+  const id = await initiate(person, '254711000005')
+  await service.settle()
+  expect((await topupOf(person, id)).status).toBe('pending')
+  expect(await verdicts(service, lastOrder(service).resultUrl)).toEqual(['mismatch'])
+  expect(alerts(service)).toEqual(['evidence_mismatch'])
+  await pass(service, 200)
+  await pass(service, 200)
+  expect((await topupOf(person, id)).status).toBe('expired')
+  expect(await balanceOf(person)).toEqual(nothing)
+})
+
+test('a forged callback is kept and turned away; the real one credits', async () => {
+  const id = await initiate(person, '254711000006')
+  await service.settle()
+  expect(await topupOf(person, id)).toMatchObject({ status: 'succeeded', provider_receipt: lastOrder(service).receipt })
+  expect(await verdicts(service, lastOrder(service).resultUrl)).toEqual(['forged', 'applied'])
+  expect(await balanceOf(person)).toEqual(credited)
+})
+
+test('a provider that takes no requests right now is tried again, and the payer is asked once', async () => {
+  service.sandbox.failNext({
+    kind: 'answer',
+    takesEffect: false,
+    status: 500,
+    body: { errorCode: '500.003.02', errorMessage: 'Spike arrest' },
+  })
+  const id = await initiate(person, '254722000011')
+  await service.settle()
+  expect((await topupOf(person, id)).status).toBe('pending')
+  expect(ordersTo(service, '254722000011')).toHaveLength(0)
+  await pass(service, 5)
+  expect((await topupOf(person, id)).status).toBe('succeeded')
+  expect(ordersTo(service, '254722000011')).toHaveLength(1)
+})
+
+test("the provider's plain refusal fails the top-up with its code", async () => {
+  service.sandbox.failNext({
+    kind: 'answer',
+    takesEffect: false,
+    status: 400,
+    body: { errorCode: '400.002.02', errorMessage: 'Bad Request - Invalid PhoneNumber' },
+  })
+  const id = await initiate(person, '254722000012')
+  await service.settle()
+  expect(await topupOf(person, id)).toMatchObject({
+    status: 'failed',
+    failure_code: '400.002.02',
+    failure_message: 'Bad Request - Invalid PhoneNumber',
+  })
+})
+
+test('an answer that can not be understood is a lost one: never sent again', async () => {
+  service.sandbox.failNext({
+    kind: 'answer',
+    takesEffect: true,
+    status: 502,
+    body: '<html>Bad Gateway</html>',
+    contentType: 'text/html',
+  })
+  const id = await initiate(person, '254722000013')
+  await service.settle()
+  await pass(service, 120)
+  expect((await topupOf(person, id)).status).toBe('succeeded')
+  expect(ordersTo(service, '254722000013')).toHaveLength(1)
+})
+
+test('a top-up whose job was lost is asked for by the sweep', async () => {
+  const id = await initiate(person, '254722000014')
+  await service.deps.db.query(`delete from pgboss.job where name = 'topups.dispatch'`)
+  await service.settle()
+  expect((await topupOf(person, id)).status).toBe('pending')
+  await pass(service, 61)
+  expect((await topupOf(person, id)).status).toBe('succeeded')
+})
+
+test('twenty dispatches of one top-up at once, over two processes, ask the payer once', async () => {
+  const second = await startService({ database: service.database, clock: service.clock, provider: service })
+  const id = await initiate(person, '254722000015')
+  const uuid = (await service.deps.db.query<{ id: string }>('select id from topups order by id desc limit 1'))[0]?.id ?? ''
+  for (const each of [service, second]) {
+    await Promise.all(
+      Array.from({ length: 10 }, () =>
+        each.deps.db.transaction((tx) => each.deps.jobs.enqueue(tx, 'topups.dispatch', { id: uuid })),
+      ),
+    )
+  }
+  await Promise.all([service.deps.jobs.drain(), second.deps.jobs.drain(), service.deps.jobs.drain(), second.deps.jobs.drain()])
+  await service.settle()
+  expect((await topupOf(person, id)).status).toBe('succeeded')
+  expect(ordersTo(service, '254722000015')).toHaveLength(1)
+  await second.close()
+})

@@ -1,0 +1,47 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createKey, type Person, signIn } from '../harness/people.ts'
+import { startService, type TestService } from '../harness/service.ts'
+
+let service: TestService
+let person: Person
+let id: string
+beforeAll(async () => {
+  service = await startService()
+  person = await signIn(service.api)
+  id = (await person.api.post('/v1/topups/initiate', { amount_minor: '150000', phone_number: '0712345678' })).body.id
+  await service.settle()
+})
+afterAll(() => service.close())
+
+test('a member of the workspace reads it, by session and by key', async () => {
+  const key = await createKey(person, { permissions: ['topup.read'] })
+  for (const api of [person.api, key.api]) {
+    const answer = await api.get(`/v1/topups/${id}`)
+    expect([answer.status, answer.body.status]).toEqual([200, 'succeeded'])
+    expect(answer.headers.get('cache-control')).toBe('no-store')
+  }
+})
+
+test('without a credential it is refused', async () => {
+  expect((await service.api.get(`/v1/topups/${id}`)).body.error).toBe('authentication_required')
+})
+
+test('without the permission it is refused, by its name', async () => {
+  const key = await createKey(person, { permissions: ['topup.create'] })
+  const answer = await key.api.get(`/v1/topups/${id}`)
+  expect([answer.status, answer.body.details.required_permission]).toEqual([403, 'topup.read'])
+})
+
+test("another tenant's top-up is the same 404 as one that does not exist, and as an id of another kind", async () => {
+  const stranger = await signIn(service.api)
+  const answers = await Promise.all([
+    stranger.api.get(`/v1/topups/${id}`),
+    stranger.api.get('/v1/topups/top_01h455vb4pex5vsknk084sn02q'),
+    stranger.api.get(`/v1/topups/${person.accountId}`),
+    stranger.api.get('/v1/topups/..%2f'),
+  ])
+  const withoutRequestId = answers.map(({ status, body }) => [status, body.error, body.message])
+  expect(new Set(withoutRequestId.map((answer) => JSON.stringify(answer)))).toEqual(
+    new Set([JSON.stringify([404, 'not_found', 'There is no such resource.'])]),
+  )
+})

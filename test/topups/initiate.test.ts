@@ -1,0 +1,178 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { parseId } from '../../src/lib/ids.ts'
+import { createKey, type Person, signIn } from '../harness/people.ts'
+import { startService, type TestService } from '../harness/service.ts'
+
+let service: TestService
+let person: Person
+beforeAll(async () => {
+  service = await startService()
+  person = await signIn(service.api)
+})
+afterAll(() => service.close())
+
+const valid = { amount_minor: '150000', phone_number: '0712345678' }
+const initiate = (body: unknown = valid, api = person.api, key?: string) =>
+  api.post('/v1/topups/initiate', body, key === undefined ? {} : { key })
+const uuidOf = (accountId: string) => parseId('account', accountId)
+
+test('a top-up begins pending, with the number masked', async () => {
+  const answer = await initiate()
+  expect(answer.status).toBe(201)
+  expect(answer.body).toEqual({
+    id: expect.stringMatching(/^top_[0-9a-hjkmnp-tv-z]{26}$/),
+    status: 'pending',
+    amount_minor: '150000',
+    currency: 'KES',
+    method: 'MPESA_STK',
+    phone_number_mask: '********5678',
+    provider_receipt: null,
+    failure_code: null,
+    failure_message: null,
+    created_at: service.clock.now().toISOString(),
+    updated_at: service.clock.now().toISOString(),
+    completed_at: null,
+  })
+})
+
+describe('every usual way to write a Kenyan mobile number is one number', () => {
+  test.each(['0712345678', '254712345678', '+254712345678', '+254 712 345 678', '0712-345-678', '0112345678'])(
+    '%s',
+    async (phone_number) => {
+      const answer = await initiate({ ...valid, phone_number })
+      expect([answer.status, answer.body.phone_number_mask]).toEqual([201, '********5678'])
+    },
+  )
+})
+
+describe('a number that is no Kenyan mobile is refused by its field', () => {
+  test.each([
+    '',
+    '0812345678',
+    '071234567',
+    '07123456789',
+    '+447911123456',
+    '254812345678',
+    '0712345678 ext 5',
+    'tel',
+    '07123\u00005678',
+    '+254+712345678',
+  ])('%j', async (phone_number) => {
+    const answer = await initiate({ ...valid, phone_number })
+    expect([answer.status, answer.body.error]).toEqual([400, 'invalid_request'])
+    expect(answer.body.details.fields[0].path).toMatch(/^phone_number$/)
+    expect(answer.text).not.toContain(phone_number === '' ? 'never' : phone_number)
+  })
+})
+
+describe('amounts are whole shillings from 1 to 250,000', () => {
+  test.each(['100', '25000000'])('%s is taken', async (amount_minor) => {
+    expect((await initiate({ ...valid, amount_minor })).status).toBe(201)
+  })
+  test.each(['0', '1', '99', '150', '150001', '25000001', '25000100', '-100', '1e3', '01', '100.00', '9'.repeat(30), 100, null])(
+    '%j is refused',
+    async (amount_minor) => {
+      const answer = await initiate({ ...valid, amount_minor })
+      expect([answer.status, answer.body.details.fields[0].path]).toEqual([400, 'amount_minor'])
+    },
+  )
+})
+
+test('an unknown field or method is refused', async () => {
+  expect((await initiate({ ...valid, status: 'succeeded' })).body.details.fields).toEqual([
+    { path: 'status', message: 'is not a known field' },
+  ])
+  expect((await initiate({ ...valid, account_id: 'acc_x' })).status).toBe(400)
+  expect((await initiate({ ...valid, method: 'CASH' })).status).toBe(400)
+  expect((await initiate({ ...valid, method: 'MPESA_STK' })).status).toBe(201)
+})
+
+test('the same key asks the payer once and gets the same answer; another body with it is a conflict', async () => {
+  const before = service.sandbox.orders().length
+  const body = { ...valid, phone_number: '254722000031' }
+  const answers = await Promise.all(Array.from({ length: 10 }, () => initiate(body, person.api, 'top-up-1')))
+  expect(new Set(answers.map((answer) => answer.text)).size).toBe(1)
+  expect(answers.map((answer) => answer.status)).toEqual(Array(10).fill(201))
+  expect(answers.filter((answer) => answer.headers.get('idempotency-replayed') === 'true')).toHaveLength(9)
+  await service.settle()
+  expect(
+    service.sandbox
+      .orders()
+      .slice(before)
+      .filter((order) => order.party === '254722000031'),
+  ).toHaveLength(1)
+  const other = await initiate({ ...body, amount_minor: '200' }, person.api, 'top-up-1')
+  expect([other.status, other.body.details.reason]).toEqual([409, 'idempotency'])
+})
+
+test('without a credential it is refused', async () => {
+  const answer = await initiate(valid, service.api)
+  expect([answer.status, answer.body.error]).toEqual([401, 'authentication_required'])
+})
+
+test('without the permission it is refused, by its name', async () => {
+  const key = await createKey(person, { permissions: ['topup.read'] })
+  const answer = await initiate(valid, key.api)
+  expect([answer.status, answer.body.error, answer.body.details.required_permission]).toEqual([403, 'forbidden', 'topup.create'])
+})
+
+test('a key with the permission tops up the account that owns its workspace', async () => {
+  const owner = await signIn(service.api)
+  const key = await createKey(owner, { permissions: ['topup.create', 'topup.read'] })
+  const answer = await initiate(valid, key.api)
+  expect(answer.status).toBe(201)
+  await service.settle()
+  expect((await owner.api.get('/v1/accounts/me')).body.balance.available_minor).toBe('150000')
+})
+
+test('a frozen grant moves no money', async () => {
+  const key = await createKey(person)
+  await person.api.patch(`/v1/accounts/me/grants/${key.grantId}`, { frozen: true })
+  expect((await initiate(valid, key.api)).body.error).toBe('grant_frozen')
+})
+
+test('an account whose capability is disabled, or that is frozen, is not topped up', async () => {
+  const other = await signIn(service.api)
+  const id = uuidOf(other.accountId)
+  await service.deps.db.query('update accounts set topups_enabled = false where id = $1', [id])
+  const disabled = await initiate(valid, other.api)
+  expect([disabled.status, disabled.body.error]).toEqual([403, 'capability_disabled'])
+  await service.deps.db.query(`update accounts set topups_enabled = true, status = 'frozen' where id = $1`, [id])
+  const frozen = await initiate(valid, other.api)
+  expect([frozen.status, frozen.body.error]).toEqual([403, 'account_frozen'])
+})
+
+test('a frozen workspace takes no top-ups', async () => {
+  const other = await signIn(service.api)
+  await service.deps.db.query('update workspaces set frozen_at = $2 where owning_account_id = $1', [
+    uuidOf(other.accountId),
+    service.clock.now(),
+  ])
+  const answer = await initiate(valid, other.api)
+  expect([answer.status, answer.body.error]).toEqual([403, 'workspace_frozen'])
+})
+
+test('the number is in no response, log line, event, audit row or column', async () => {
+  const canary = '254798123456'
+  const answer = await initiate({ ...valid, phone_number: canary })
+  await service.settle()
+  const read = await person.api.get(`/v1/topups/${answer.body.id}`)
+  const rows = await service.deps.db.query<{ found: bigint }>(
+    `select (select count(*) from topups t where t::text like $1) + (select count(*) from events e where e::text like $1)
+       + (select count(*) from audit_log a where a::text like $1) + (select count(*) from rail_attempts r where r::text like $1)
+       + (select count(*) from callback_deliveries c where c::text like $1) + (select count(*) from pgboss.job j where j::text like $1) as found`,
+    ['%98123456%'],
+  )
+  expect(read.body.status).toBe('succeeded')
+  expect(rows[0]?.found).toBe(0n)
+  expect([answer.text, read.text, ...service.log].join('\n')).not.toContain('98123456')
+})
+
+test('where no provider collects money, it says so', async () => {
+  const { deps } = service
+  const collection = deps.rails.collection
+  Object.assign(deps.rails, { collection: null })
+  const answer = await initiate()
+  Object.assign(deps.rails, { collection })
+  expect([answer.status, answer.body.error]).toEqual([503, 'provider_not_configured'])
+})
