@@ -1,7 +1,8 @@
 import type { Db } from '../../db/client.ts'
 import { invalidFields } from '../../lib/errors.ts'
-import type { Uuid } from '../../lib/ids.ts'
+import { formatId, type Uuid } from '../../lib/ids.ts'
 import type { Limits } from '../../policy/types.ts'
+import { missingBeneficiaries } from '../beneficiaries/queries.ts'
 
 /** A grant's spending controls as they are stored; null = no such limit from this grant. */
 export type Controls = Limits & { paymentTypes: string[] | null; beneficiaryIds: Uuid[] | null }
@@ -22,14 +23,9 @@ export const requireBeneficiaries = async (
   ids: readonly Uuid[] | null,
   path: string,
 ): Promise<void> => {
-  if (!ids || ids.length === 0) return
-  const found = await db.query<{ id: Uuid }>('select id from beneficiaries where workspace_id = $1 and id = any($2::uuid[])', [
-    workspaceId,
-    ids,
-  ])
-  const known = new Set(found.map(({ id }) => id))
-  const missing = ids.flatMap((id, index) =>
-    known.has(id) ? [] : [{ path: `${path}.${index}`, message: 'is no beneficiary of this workspace' }],
+  const missing = await missingBeneficiaries(db, workspaceId, ids ?? [])
+  if (missing.length === 0) return
+  throw invalidFields(
+    ...missing.map((id) => ({ path, message: `${formatId('beneficiary', id)} is no beneficiary of this workspace` })),
   )
-  if (missing.length > 0) throw invalidFields(...missing)
 }

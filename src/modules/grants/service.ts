@@ -20,10 +20,13 @@ const batch = 100
 
 /** Grants whose end has come: authentication refuses them already; here they and what is below them are revoked, and it is told. */
 export const revokeDueGrants = async (deps: Deps): Promise<void> => {
-  const due = await deps.db.query<{ id: Uuid }>(
-    'select id from grants where revoked_at is null and expires_at <= $1 order by expires_at, cardinality(ancestor_ids) limit $2',
-    [deps.clock.now(), batch],
-  )
-  for (const { id } of due)
-    await inTx(deps.db, (tx) => revokeGrant(tx, deps, { accountId: null, origin: null, way: 'end of grant' }, id))
+  for (let more = true; more; ) {
+    const due = await deps.db.query<{ id: Uuid }>(
+      'select id from grants where revoked_at is null and expires_at <= $1 order by expires_at, cardinality(ancestor_ids) limit $2',
+      [deps.clock.now(), batch],
+    )
+    for (const { id } of due)
+      await inTx(deps.db, (tx) => revokeGrant(tx, deps, { accountId: null, origin: null, way: 'end_of_grant' }, id))
+    more = due.length === batch
+  }
 }
