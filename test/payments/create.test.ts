@@ -55,10 +55,18 @@ describe('a payment that no rule stands against', () => {
 
   test('that the balance does not cover is 402 and leaves nothing', async () => {
     const someone = await newcomer(100_000n)
-    const answer = await someone.api.post('/v1/payments', { beneficiary_id: someone.beneficiary, amount_minor: '100100' }, { key: 'k' })
+    const answer = await someone.api.post(
+      '/v1/payments',
+      { beneficiary_id: someone.beneficiary, amount_minor: '100100' },
+      { key: 'k' },
+    )
     expect([answer.status, answer.body.error]).toEqual([402, 'insufficient_funds'])
     expect((await someone.api.get('/v1/payments')).body.data).toEqual([])
-    const covered = await someone.api.post('/v1/payments', { beneficiary_id: someone.beneficiary, amount_minor: '100000' }, { key: 'k' })
+    const covered = await someone.api.post(
+      '/v1/payments',
+      { beneficiary_id: someone.beneficiary, amount_minor: '100000' },
+      { key: 'k' },
+    )
     expect(covered.status).toBe(201)
   })
 })
@@ -113,7 +121,10 @@ describe('stops', () => {
   test("another tenant's beneficiary is the same 404 as a missing one", async () => {
     const other = await newcomer()
     const foreign = await person.api.post('/v1/payments', { beneficiary_id: other.beneficiary, amount_minor: '150000' })
-    const missing = await person.api.post('/v1/payments', { beneficiary_id: 'ben_01h455vb4pex5vsknk084sn02q', amount_minor: '150000' })
+    const missing = await person.api.post('/v1/payments', {
+      beneficiary_id: 'ben_01h455vb4pex5vsknk084sn02q',
+      amount_minor: '150000',
+    })
     expect([foreign.status, foreign.body.error, foreign.body.message]).toEqual([404, 'not_found', missing.body.message])
   })
   test('no credential is 401; a key without payment.create is 403 and says what it lacks', async () => {
@@ -121,7 +132,11 @@ describe('stops', () => {
     expect((await service.api.post('/v1/payments', body)).status).toBe(401)
     const key = await createKey(person, { permissions: ['payment.read'] })
     const answer = await key.api.post('/v1/payments', body)
-    expect([answer.status, answer.body.error, answer.body.details.required_permission]).toEqual([403, 'forbidden', 'payment.create'])
+    expect([answer.status, answer.body.error, answer.body.details.required_permission]).toEqual([
+      403,
+      'forbidden',
+      'payment.create',
+    ])
   })
 })
 
@@ -129,7 +144,9 @@ describe('limits', () => {
   test('a refusal carries the whole decision: the rule, the limit, what is used, when it resets, and what would help', async () => {
     const someone = await newcomer()
     const policy = (await someone.api.post('/v1/spending-policies', { name: 'Tight', daily_limit_minor: '200000' })).body
-    expect((await someone.api.post('/v1/payments', { beneficiary_id: someone.beneficiary, amount_minor: '150000' })).status).toBe(201)
+    expect((await someone.api.post('/v1/payments', { beneficiary_id: someone.beneficiary, amount_minor: '150000' })).status).toBe(
+      201,
+    )
     const answer = await someone.api.post('/v1/payments', { beneficiary_id: someone.beneficiary, amount_minor: '60000' })
     expect([answer.status, answer.body.error]).toEqual([403, 'policy_denied'])
     expect(answer.body.details.decision).toMatchObject({ outcome: 'deny', remedy: { max_amount_minor: '50000' } })
@@ -149,7 +166,8 @@ describe('limits', () => {
   test("a key's own controls hold, and count only what went through it", async () => {
     const someone = await newcomer()
     const key = await createKey(someone, { spending_controls: { daily_limit_minor: '100000', per_payment_limit_minor: '60000' } })
-    const pay = (api: Person['api'], amount: string) => api.post('/v1/payments', { beneficiary_id: someone.beneficiary, amount_minor: amount })
+    const pay = (api: Person['api'], amount: string) =>
+      api.post('/v1/payments', { beneficiary_id: someone.beneficiary, amount_minor: amount })
     expect((await pay(someone.api, '200000')).status).toBe(201)
     expect((await pay(key.api, '70000')).body.error).toBe('policy_denied')
     expect((await pay(key.api, '60000')).status).toBe(201)
@@ -175,7 +193,9 @@ describe('at the same moment, over two processes', () => {
     const someone = await newcomer(150_000n)
     const sides = [someone.api, second.api.as({ cookie: someone.cookie })]
     const body = { beneficiary_id: someone.beneficiary, amount_minor: '100000' }
-    const answers = await Promise.all(Array.from({ length: 50 }, (_, n) => (sides[n % 2] ?? someone.api).post('/v1/payments', body)))
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, (_, n) => (sides[n % 2] ?? someone.api).post('/v1/payments', body)),
+    )
     expect(answers.filter((answer) => answer.status === 201)).toHaveLength(1)
     expect(answers.filter((answer) => answer.body.error === 'insufficient_funds')).toHaveLength(49)
     expect(await balance(someone)).toMatchObject({ available_minor: '50000', held_minor: '100000' })
@@ -188,7 +208,9 @@ describe('at the same moment, over two processes', () => {
     await someone.api.post('/v1/spending-policies', { name: 'Seven', daily_limit_minor: '70000' })
     const sides = [someone.api, second.api.as({ cookie: someone.cookie })]
     const body = { beneficiary_id: someone.beneficiary, amount_minor: '10000' }
-    const answers = await Promise.all(Array.from({ length: 200 }, (_, n) => (sides[n % 2] ?? someone.api).post('/v1/payments', body)))
+    const answers = await Promise.all(
+      Array.from({ length: 200 }, (_, n) => (sides[n % 2] ?? someone.api).post('/v1/payments', body)),
+    )
     expect(answers.filter((answer) => answer.status === 201)).toHaveLength(7)
     expect(answers.filter((answer) => answer.body.error === 'policy_denied')).toHaveLength(193)
     await second.close()

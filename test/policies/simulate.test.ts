@@ -15,7 +15,10 @@ beforeAll(async () => {
 afterAll(() => service.close())
 
 const simulate = (body: unknown, api = person.api) => api.post('/v1/spending-policies/simulate', body)
-const counts = () => service.deps.db.query('select (select count(*) from payments) p, (select count(*) from events) e, (select count(*) from usage_counters) u, (select count(*) from ledger_transfers) t')
+const counts = () =>
+  service.deps.db.query(
+    'select (select count(*) from payments) p, (select count(*) from events) e, (select count(*) from usage_counters) u, (select count(*) from ledger_transfers) t',
+  )
 
 test('a simulation says what a payment would say, and writes nothing', async () => {
   const someone = await signIn(service.api)
@@ -46,17 +49,28 @@ test('a proposed policy is decided as if it had been there all day', async () =>
 
 test("a key's simulation is held against the key's own controls", async () => {
   const key = await createKey(person, { spending_controls: { per_payment_limit_minor: '20000' } })
-  expect((await simulate({ beneficiary_id: beneficiary, amount_minor: '30000' }, key.api)).body).toMatchObject({ outcome: 'deny' })
-  expect((await simulate({ beneficiary_id: beneficiary, amount_minor: '20000' }, key.api)).body).toMatchObject({ outcome: 'allow' })
+  expect((await simulate({ beneficiary_id: beneficiary, amount_minor: '30000' }, key.api)).body).toMatchObject({
+    outcome: 'deny',
+  })
+  expect((await simulate({ beneficiary_id: beneficiary, amount_minor: '20000' }, key.api)).body).toMatchObject({
+    outcome: 'allow',
+  })
 })
 
 test('what a rail or a stop button refuses is in the trace', async () => {
   const small = await simulate({ beneficiary_id: beneficiary, amount_minor: '500' })
   expect(small.body).toMatchObject({ outcome: 'deny' })
-  expect(small.body.trace[0]).toMatchObject({ source: { kind: 'rail', name: 'MPESA_B2C' }, rule: 'amount_minor', outcome: 'deny' })
+  expect(small.body.trace[0]).toMatchObject({
+    source: { kind: 'rail', name: 'MPESA_B2C' },
+    rule: 'amount_minor',
+    outcome: 'deny',
+  })
   const stopped = await newBeneficiary(person.api)
   await person.api.patch(`/v1/beneficiaries/${stopped}`, { status: 'frozen' })
-  expect((await simulate({ beneficiary_id: stopped, amount_minor: '50000' })).body.trace[0]).toMatchObject({ rule: 'beneficiary_frozen', outcome: 'deny' })
+  expect((await simulate({ beneficiary_id: stopped, amount_minor: '50000' })).body.trace[0]).toMatchObject({
+    rule: 'beneficiary_frozen',
+    outcome: 'deny',
+  })
 })
 
 test('a replay tells how many of the past payments a policy would have refused or held, and which', async () => {
@@ -64,10 +78,21 @@ test('a replay tells how many of the past payments a policy would have refused o
   await credit(service, someone.accountId, 100_000_000n)
   const to = await newBeneficiary(someone.api)
   const ids: string[] = []
-  for (const amount of ['100000', '200000', '300000']) ids.push((await someone.api.post('/v1/payments', { beneficiary_id: to, amount_minor: amount })).body.id)
-  const answer = await simulate({ policy: { daily_limit_minor: '400000', approval_threshold_minor: '200000' }, replay_days: 30 }, someone.api)
+  for (const amount of ['100000', '200000', '300000'])
+    ids.push((await someone.api.post('/v1/payments', { beneficiary_id: to, amount_minor: amount })).body.id)
+  const answer = await simulate(
+    { policy: { daily_limit_minor: '400000', approval_threshold_minor: '200000' }, replay_days: 30 },
+    someone.api,
+  )
   expect(answer.status).toBe(200)
-  expect(answer.body.replay).toMatchObject({ days: 30, payments_considered: 3, allowed: 1, held: 1, refused: 1, truncated: false })
+  expect(answer.body.replay).toMatchObject({
+    days: 30,
+    payments_considered: 3,
+    allowed: 1,
+    held: 1,
+    refused: 1,
+    truncated: false,
+  })
   expect(answer.body.replay.affected).toMatchObject([
     { payment_id: ids[1], outcome: 'require_approval', rule: 'approval_threshold' },
     { payment_id: ids[2], outcome: 'deny', rule: 'daily_limit' },

@@ -1,0 +1,316 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Json } from '../harness/client.ts'
+import { credit, newBeneficiary } from '../harness/money.ts'
+import { createKey, newWallet, type Person, signIn } from '../harness/people.ts'
+import { startService, type TestService } from '../harness/service.ts'
+
+let service: TestService
+beforeAll(async () => {
+  service = await startService()
+})
+afterAll(() => service.close())
+
+type Payer = Person & { beneficiary: string }
+
+const payer = async (policy: Record<string, unknown>): Promise<Payer> => {
+  const person = await signIn(service.api)
+  await credit(service, person.accountId, 10_000_000n)
+  const beneficiary = await newBeneficiary(person.api, { display_name: 'Jane\nDecision: reject' })
+  const made = await person.api.post('/v1/spending-policies', { name: 'Ask', ...policy })
+  if (made.status !== 201) throw new Error(made.text)
+  return { ...person, beneficiary }
+}
+
+const pay = async (from: Payer, api = from.api): Promise<Json> => {
+  const answer = await api.post('/v1/payments', { beneficiary_id: from.beneficiary, amount_minor: '150000' })
+  if (answer.status !== 201) throw new Error(answer.text)
+  return answer.body
+}
+
+/** Somebody else who may decide in this workspace. */
+const colleague = async (of: Person, role = 'approver'): Promise<Person> => {
+  const person = await signIn(service.api)
+  const workspace = (await of.api.get('/v1/workspaces/current')).body.workspace.id
+  const invitation = (await of.api.post('/v1/workspaces/current/invitations', { role })).body
+  const joined = await person.api.post('/v1/workspaces/invitations/accept', { token: invitation.token })
+  if (joined.status !== 200) throw new Error(joined.text)
+  await person.api.put('/v1/workspaces/current', { workspace_id: workspace })
+  return person
+}
+
+const ask = { approval_threshold_minor: '100000' }
+const decide = (api: Person['api'], id: string, decision: string, more = {}) =>
+  api.post(`/v1/approvals/${id}/decide`, { decision, ...more })
+const sign = async (wallet: Person['wallet'], id: string, decision: string) => {
+  const { message } = (await service.api.get(`/v1/approvals/${id}/message?decision=${decision}`)).body
+  return service.api.post(`/v1/approvals/${id}/decide-by-signature`, {
+    decision,
+    signature: await wallet.signMessage({ message }),
+  })
+}
+const balance = async (someone: Person) => (await someone.api.get('/v1/accounts/me')).body.balance
+const statusOf = async (someone: Person, id: string) => (await someone.api.get(`/v1/payments/${id}`)).body.status
+
+describe('a payment at or above the threshold', () => {
+  test('waits, its money held, and the approval tells all that the approver needs', async () => {
+    const person = await payer(ask)
+    const key = await createKey(person, { name: 'Procurement agent' })
+    const payment = await pay(person, key.api)
+    expect(payment).toMatchObject({
+      status: 'pending_approval',
+      decision: { outcome: 'require_approval', required_approvals: 1 },
+    })
+    const approval = (await person.api.get(`/v1/approvals/${payment.approval_id}`)).body
+    expect(approval).toMatchObject({
+      status: 'pending',
+      required_approvals: 1,
+      approvals_given: 0,
+      decisions: [],
+      payment: {
+        id: payment.id,
+        amount_minor: '150000',
+        beneficiary: { id: person.beneficiary, first_payment: true },
+        initiated_by: { account_id: person.accountId, grant_id: key.grantId, label: 'Procurement agent' },
+      },
+    })
+    expect(await balance(person)).toMatchObject({ held_minor: '150000' })
+    expect((await person.api.get('/v1/approvals?status=pending')).body.data).toHaveLength(1)
+  })
+
+  test('the canonical message binds everything in readable lines that a name can not forge', async () => {
+    const person = await payer(ask)
+    const payment = await pay(person)
+    const { message, expires_at } = (await service.api.get(`/v1/approvals/${payment.approval_id}/message`)).body
+    const policy = (await person.api.get('/v1/spending-policies')).body.data[0]
+    for (const line of [
+      'Amount: 1,500.00 KES',
+      'Beneficiary: Jane Decision: reject',
+      'Decision: approve',
+      `Approval: ${payment.approval_id}`,
+      `Payment: ${payment.id}`,
+      'Amount in minor units: 150000 KES',
+      `Policies: ${policy.id}@1`,
+      `Expires: ${expires_at}`,
+    ]) {
+      expect(message.split('\n')).toContain(line)
+    }
+    expect(message).toMatch(/^localhost:\d+ asks you to APPROVE a payment\./)
+    expect(message).toMatch(/\nDestination: MPESA_B2C \*{8}\d{4}\n/)
+    const approval = (await person.api.get(`/v1/approvals/${payment.approval_id}`)).body
+    expect(approval.signing.approve).toBe(message)
+    expect(approval.signing.reject).toContain('\nDecision: reject\n')
+  })
+
+  test('is sent on by the approval of a credential, and a repeat of it answers the same', async () => {
+    const person = await payer(ask)
+    const payment = await pay(person)
+    const approved = await decide(person.api, payment.approval_id, 'approve', { reason: 'Known supplier' })
+    expect(approved.status).toBe(200)
+    expect(approved.body).toMatchObject({
+      status: 'approved',
+      approvals_given: 1,
+      decisions: [{ account_id: person.accountId, decision: 'approve', via: 'credential', reason: 'Known supplier' }],
+      payment: { status: 'processing' },
+    })
+    expect((await decide(person.api, payment.approval_id, 'approve')).status).toBe(200)
+    const otherwise = await decide(person.api, payment.approval_id, 'reject')
+    expect([otherwise.status, otherwise.body.error]).toEqual([409, 'conflict'])
+  })
+
+  test('is sent on by one signature without bearer or cookie', async () => {
+    const person = await payer(ask)
+    const payment = await pay(person)
+    const answer = await sign(person.wallet, payment.approval_id, 'approve')
+    expect(answer.status).toBe(200)
+    expect(answer.body).toMatchObject({ status: 'approved', decisions: [{ via: 'signature', signer: person.wallet.address }] })
+    expect(await statusOf(person, payment.id)).toBe('processing')
+  })
+
+  test('is rejected by one rejection, and everything is given back', async () => {
+    const person = await payer({ ...ask, daily_limit_minor: '200000' })
+    const payment = await pay(person)
+    expect((await sign(person.wallet, payment.approval_id, 'reject')).body.status).toBe('rejected')
+    expect(await statusOf(person, payment.id)).toBe('rejected')
+    expect(await balance(person)).toEqual({ currency: 'KES', available_minor: '10000000', held_minor: '0' })
+    // The limit fits a payment of the same size again.
+    expect((await pay(person)).status).toBe('pending_approval')
+  })
+
+  test('can be cancelled while it waits, and nobody is asked any more', async () => {
+    const person = await payer(ask)
+    const payment = await pay(person)
+    const cancelled = await person.api.post(`/v1/payments/${payment.id}/cancel`)
+    expect([cancelled.status, cancelled.body.status]).toEqual([200, 'cancelled'])
+    expect((await person.api.get(`/v1/approvals/${payment.approval_id}`)).body.status).toBe('cancelled')
+    expect(await balance(person)).toMatchObject({ held_minor: '0' })
+    expect((await decide(person.api, payment.approval_id, 'approve')).status).toBe(409)
+    const other = await pay(person)
+    await decide(person.api, other.approval_id, 'approve')
+    expect((await person.api.post(`/v1/payments/${other.id}/cancel`)).status).toBe(409)
+  })
+
+  test('expires when nobody decides in time, found by the job or by who comes too late', async () => {
+    const person = await payer(ask)
+    const [first, second] = [await pay(person), await pay(person)]
+    service.clock.advance(72 * 3600)
+    const late = await sign(person.wallet, first.approval_id, 'approve')
+    expect([late.status, late.body.error, late.body.details.reason]).toEqual([409, 'conflict', 'expired'])
+    expect(await statusOf(person, first.id)).toBe('expired')
+    await service.deps.jobs.sweep()
+    expect(await statusOf(person, second.id)).toBe('expired')
+    expect(await balance(person)).toMatchObject({ held_minor: '0', available_minor: '10000000' })
+  })
+})
+
+describe('who may decide', () => {
+  test('a quorum needs distinct approvers: one who says yes twice counts once', async () => {
+    const person = await payer({ ...ask, required_approval_count: 2 })
+    const other = await colleague(person)
+    const payment = await pay(person)
+    await sign(person.wallet, payment.approval_id, 'approve')
+    const again = await decide(person.api, payment.approval_id, 'approve')
+    expect(again.body).toMatchObject({ status: 'pending', approvals_given: 1 })
+    expect((await decide(other.api, payment.approval_id, 'approve')).body).toMatchObject({
+      status: 'approved',
+      approvals_given: 2,
+    })
+  })
+
+  test('more approvers needed than there are is a refusal, not a payment that waits for ever', async () => {
+    const person = await payer({ ...ask, required_approval_count: 2 })
+    const answer = await person.api.post('/v1/payments', { beneficiary_id: person.beneficiary, amount_minor: '150000' })
+    expect([answer.status, answer.body.error]).toEqual([403, 'policy_denied'])
+    expect(answer.body.details.decision.trace.at(-1)).toMatchObject({ rule: 'eligible_approvers', outcome: 'deny' })
+  })
+
+  test('under separation of duties the initiator decides neither by credential nor by signature, nor for its own key', async () => {
+    const person = await payer({ ...ask, separation_of_duties: true })
+    const other = await colleague(person)
+    const key = await createKey(person)
+    for (const payment of [await pay(person), await pay(person, key.api)]) {
+      for (const answer of [
+        await decide(person.api, payment.approval_id, 'approve'),
+        await sign(person.wallet, payment.approval_id, 'approve'),
+      ]) {
+        expect([answer.status, answer.body.error]).toEqual([403, 'separation_of_duties'])
+      }
+      expect((await sign(other.wallet, payment.approval_id, 'approve')).body.status).toBe('approved')
+    }
+  })
+
+  test("no key of the initiating lineage decides, though it carries the permission; another lineage's may", async () => {
+    const person = await payer(ask)
+    const permissions = [
+      'payment.create',
+      'payment.read',
+      'approval.read',
+      'approval.decide',
+      'key.manage',
+      'beneficiary.read',
+      'account.read',
+    ]
+    const root = await createKey(person, { permissions })
+    const child = await createKey({ api: root.api }, { permissions: ['payment.create'] })
+    const payments = [await pay(person, root.api), await pay(person, child.api)]
+    for (const payment of payments) {
+      const answer = await decide(root.api, payment.approval_id, 'approve')
+      expect([answer.status, answer.body.error]).toEqual([403, 'separation_of_duties'])
+    }
+    const stranger = await createKey(person, { permissions: ['approval.decide'] })
+    for (const payment of payments)
+      expect((await decide(stranger.api, payment.approval_id, 'approve')).body.status).toBe('approved')
+  })
+
+  test('a signature by another wallet, over another text, of another payment, malformed or with a high s is refused and audited', async () => {
+    const person = await payer(ask)
+    const [payment, other] = [await pay(person), await pay(person)]
+    const message = async (id: string, decision = 'approve') =>
+      (await service.api.get(`/v1/approvals/${id}/message?decision=${decision}`)).body.message
+    const text = await message(payment.approval_id)
+    const good = await person.wallet.signMessage({ message: text })
+    const s = BigInt(`0x${good.slice(66, 130)}`)
+    const order = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
+    const highS = `${good.slice(0, 66)}${(order - s).toString(16).padStart(64, '0')}${good.slice(130) === '1b' ? '1c' : '1b'}`
+    const forged = [
+      await newWallet().signMessage({ message: text }),
+      await person.wallet.signMessage({ message: text.replace('1,500.00', '1.00') }),
+      await person.wallet.signMessage({ message: await message(other.approval_id) }),
+      await person.wallet.signMessage({ message: await message(payment.approval_id, 'reject') }),
+      highS,
+      '0x1234',
+      'nonsense',
+    ]
+    for (const signature of forged) {
+      const answer = await service.api.post(`/v1/approvals/${payment.approval_id}/decide-by-signature`, {
+        decision: 'approve',
+        signature,
+      })
+      expect([answer.status, answer.body.error]).toEqual([401, 'invalid_signature'])
+    }
+    const audited = await service.deps.db.query("select 1 from audit_log where action = 'approval.refused'")
+    expect(audited.length).toBeGreaterThanOrEqual(forged.length)
+    expect(
+      (
+        await service.api.post(`/v1/approvals/${payment.approval_id}/decide-by-signature`, {
+          decision: 'approve',
+          signature: good,
+        })
+      ).status,
+    ).toBe(200)
+  })
+
+  test('a viewer may look and not decide; a member who left may not sign; a stranger sees nothing', async () => {
+    const person = await payer(ask)
+    const viewer = await colleague(person, 'viewer')
+    const payment = await pay(person)
+    expect((await viewer.api.get(`/v1/approvals/${payment.approval_id}`)).status).toBe(200)
+    expect((await decide(viewer.api, payment.approval_id, 'approve')).body).toMatchObject({
+      error: 'forbidden',
+      details: { required_permission: 'approval.decide' },
+    })
+    expect((await sign(viewer.wallet, payment.approval_id, 'approve')).body.error).toBe('invalid_signature')
+    const stranger = await signIn(service.api)
+    expect((await stranger.api.get(`/v1/approvals/${payment.approval_id}`)).status).toBe(404)
+    expect((await decide(stranger.api, payment.approval_id, 'approve')).status).toBe(404)
+    expect((await service.api.get('/v1/approvals')).status).toBe(401)
+    expect((await service.api.get('/v1/approvals/apr_01h455vb4pex5vsknk084sn02q/message')).status).toBe(404)
+  })
+})
+
+describe('at the same instant', () => {
+  test('an approval and a rejection: one of them stands, and the money follows it', async () => {
+    const person = await payer(ask)
+    for (let round = 0; round < 5; round += 1) {
+      const payment = await pay(person)
+      const answers = await Promise.all([
+        sign(person.wallet, payment.approval_id, 'approve'),
+        decide(person.api, payment.approval_id, 'reject'),
+      ])
+      expect(answers.map((answer) => answer.status).sort()).toEqual([200, 409])
+      const approved = answers[0].status === 200
+      expect(await statusOf(person, payment.id)).toBe(approved ? 'processing' : 'rejected')
+    }
+  })
+
+  test('an approval and a cancellation: one of them stands', async () => {
+    const person = await payer(ask)
+    const payment = await pay(person)
+    const [approved, cancelled] = await Promise.all([
+      decide(person.api, payment.approval_id, 'approve'),
+      person.api.post(`/v1/payments/${payment.id}/cancel`),
+    ])
+    expect([approved.status, cancelled.status].sort()).toEqual([200, 409])
+  })
+
+  test('twenty approvals of one approver: one is counted', async () => {
+    const person = await payer({ ...ask, required_approval_count: 2 })
+    await colleague(person)
+    const payment = await pay(person)
+    const answers = await Promise.all(Array.from({ length: 20 }, () => decide(person.api, payment.approval_id, 'approve')))
+    expect(new Set(answers.map((answer) => answer.status))).toEqual(new Set([200]))
+    expect((await person.api.get(`/v1/approvals/${payment.approval_id}`)).body).toMatchObject({
+      status: 'pending',
+      approvals_given: 1,
+    })
+  })
+})
