@@ -1,4 +1,5 @@
 import type { Logger } from 'pino'
+import { createContractWallets } from './auth/contract-wallet.ts'
 import { createBearerResolvers, type ResolverDeps, resolveSession } from './auth/resolve.ts'
 import { createDerivations, createVault } from './auth/vault.ts'
 import type { Config } from './config.ts'
@@ -53,6 +54,9 @@ const buildDeps = ({ config, databaseUrl, clock, logger, rails }: ServiceOptions
     logger,
     vault: createVault(config.ENCRYPTION_KEYS),
     derivations,
+    contractWallets: createContractWallets(config.EVM_RPC_URLS, (failure) =>
+      logger.warn(failure, 'a chain did not vouch for a contract wallet'),
+    ),
     cursors: createCursors(derivations),
     appendEvents: createAppend(feed.wake),
     feed,

@@ -8,6 +8,7 @@ import { intentMandates } from './tables/mandates.ts'
 import { callbackDeliveries, payments, railAttempts, topups } from './tables/payments.ts'
 import { spendingPolicies, spendingPolicyVersions, usageCounters } from './tables/policies.ts'
 import { dashboardTokens, nonces, sessions } from './tables/sessions.ts'
+import { signInFlows } from './tables/sign-in-flows.ts'
 import { invitations, members, workspaces } from './tables/workspaces.ts'
 
 export const tables = {
@@ -36,6 +37,7 @@ export const tables = {
   dashboardTokens,
   nonces,
   sessions,
+  signInFlows,
   invitations,
   members,
   workspaces,

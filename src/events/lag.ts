@@ -1,5 +1,5 @@
 import { type Db, statement } from '../db/client.ts'
-import type { Position } from './feed.ts'
+import type { Position } from './read.ts'
 
 const oldest = statement(
   'events.oldest_undelivered',

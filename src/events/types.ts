@@ -66,9 +66,11 @@ export const eventTypes = [
 ] as const
 export type EventType = (typeof eventTypes)[number]
 
-export const permissionToRead = (type: string): Permission | undefined =>
-  (eventPermissions as Record<string, Permission>)[type.split('.')[0] ?? '']
+/** `payment.created` is about a payment: what needs `payment.read` to be read. */
+export const resourceOf = (type: string): string => type.split('.')[0] ?? ''
 
-/** Types after which an open stream looks at its credential again. */
-export const endsCredentials = (type: string): boolean =>
-  /^(api_key\.(revoked|rotated)|grant\.|session\.revoked|member\.|workspace\.)/.test(type)
+const permissionOf: Readonly<Record<string, Permission | undefined>> = eventPermissions
+export const permissionToRead = (type: string): Permission | undefined => permissionOf[resourceOf(type)]
+
+/** Types after which somebody may read less than before, or more: open streams look at their credential again. */
+export const changesReaders = (type: string): boolean => /^(api_key|grant|member|workspace)\.|^session\.revoked$/.test(type)

@@ -45,6 +45,8 @@ declare module 'fastify' {
     caller: Principal | null
     /** Who is asking; reading it on a route that lets strangers in is a bug. */
     readonly principal: Principal
+    /** Who the same credential stands for now: for what outlives the request. Throws as the request itself would have been refused. */
+    reauthenticate: () => Promise<Principal>
     /** The body as it came, for the idempotency key's comparison. */
     rawBody: string | null
   }

@@ -38,24 +38,35 @@ const resolveBearer = (deps: AuthenticateDeps, token: string, workspaceId: Uuid 
   return resolver.resolve(token, workspaceId)
 }
 
-const resolveRequest = async (
-  deps: AuthenticateDeps,
-  request: FastifyRequest,
-  optional: boolean,
-): Promise<Authenticated | null> => {
+type Credential = { isBearer: boolean; resolve: () => Promise<Authenticated> }
+
+const credentialOf = (deps: AuthenticateDeps, request: FastifyRequest): Credential | null => {
   const bearer = bearerOf(request)
   const workspaceId = namedWorkspace(request)
-  if (bearer !== undefined) return resolveBearer(deps, bearer, workspaceId)
+  if (bearer !== undefined) return { isBearer: true, resolve: () => resolveBearer(deps, bearer, workspaceId) }
   const cookie = request.cookies[sessionCookie]
-  if (!cookie) return null
+  return cookie ? { isBearer: false, resolve: () => deps.session(cookie, workspaceId) } : null
+}
+
+const authenticate = async (deps: AuthenticateDeps, request: FastifyRequest, optional: boolean): Promise<void> => {
+  const credential = credentialOf(deps, request)
+  if (!credential) {
+    if (optional) return
+    throw new Refusal('authentication_required')
+  }
+  const origin = originOf(request)
+  const { isBearer, resolve } = credential
   try {
-    return await deps.session(cookie, workspaceId)
+    request.caller = { ...(await resolve()), origin }
+    request.reauthenticate = async () => ({ ...(await resolve()), origin })
   } catch (error) {
     // A stale cookie on a session-aware route is a fresh sign-in, not an error.
-    if (optional && error instanceof Refusal && error.status === 401) return null
+    if (optional && !isBearer && error instanceof Refusal && error.status === 401) return
     throw error
   }
 }
+
+const nobody = () => Promise.reject(new Refusal('authentication_required'))
 
 /**
  * Turns whatever credential a request carries into its principal, before anything of the body is read.
@@ -63,6 +74,7 @@ const resolveRequest = async (
  */
 export const registerAuthentication = (app: App, deps: AuthenticateDeps): void => {
   app.decorateRequest('caller', null)
+  app.decorateRequest('reauthenticate', nobody)
   app.decorateRequest('principal', {
     getter(this: FastifyRequest): Principal {
       if (!this.caller) throw new Error(`${this.routeOptions.config.operation ?? this.url} has no caller`)
@@ -73,9 +85,7 @@ export const registerAuthentication = (app: App, deps: AuthenticateDeps): void =
     const { access, permission } = request.routeOptions.config
     if (access === 'public' || (access === undefined && permission === undefined)) return
     try {
-      const authenticated = await resolveRequest(deps, request, access === 'optional')
-      if (authenticated) request.caller = { ...authenticated, origin: originOf(request) }
-      else if (access !== 'optional') throw new Refusal('authentication_required')
+      await authenticate(deps, request, access === 'optional')
     } catch (error) {
       if (error instanceof Refusal && error.status === 401) await deps.onRefused(request, reply)
       throw error

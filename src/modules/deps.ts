@@ -1,4 +1,5 @@
 import type { Logger } from 'pino'
+import type { ContractWallets } from '../auth/contract-wallet.ts'
 import type { Derivations, Vault } from '../auth/vault.ts'
 import type { Config } from '../config.ts'
 import type { Database } from '../db/client.ts'
@@ -18,6 +19,7 @@ export type Deps = {
   logger: Logger
   vault: Vault
   derivations: Derivations
+  contractWallets: ContractWallets
   cursors: Cursors
   appendEvents: AppendEvents
   feed: Feed

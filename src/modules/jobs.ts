@@ -1,4 +1,7 @@
+import { pruneEvents } from '../events/prune.ts'
+import { idempotencyRetentionDays, pruneIdempotencyKeys } from '../http/idempotency-retention.ts'
 import type { Handlers, Sweep } from '../jobs/jobs.ts'
+import { daysAfter } from '../lib/clock.ts'
 import { expireApprovals } from './approvals/expire.ts'
 import { processDelivery } from './attempts/deliveries.ts'
 import { dispatch } from './attempts/dispatch.ts'
@@ -7,6 +10,7 @@ import { reconcile } from './attempts/reconcile.ts'
 import type { AttemptSubject, Subjects } from './attempts/subject.ts'
 import type { Deps } from './deps.ts'
 import { revokeDueGrants } from './grants/service.ts'
+import { pruneNonces } from './sign-in/nonces.ts'
 import { expireTopups } from './topups/expiry.ts'
 import { topupSubject } from './topups/subject.ts'
 
@@ -28,10 +32,17 @@ export const createHandlers = (deps: Deps): Handlers => ({
 })
 
 /** What is looked for again and again, by every feature that has something to look for. Who asks comes before who gives up. */
-export const createSweeps = (deps: Deps): Sweep[] => [
-  { name: 'grants.end', everySeconds: 30, run: () => revokeDueGrants(deps) },
-  { name: 'approvals.expire', everySeconds: 15, run: () => expireApprovals(deps) },
-  { name: 'attempts.enqueue_what_waits', everySeconds: 30, run: () => enqueueWhatWaits(deps) },
-  { name: 'attempts.reconcile', everySeconds: 5, run: () => reconcile(deps, subjects) },
-  { name: 'topups.expire', everySeconds: 10, run: () => expireTopups(deps) },
-]
+export const createSweeps = (deps: Deps): Sweep[] => {
+  const { db, clock, config } = deps
+  const daysAgo = (days: number) => daysAfter(clock.now(), -days)
+  return [
+    { name: 'grants.end', everySeconds: 30, run: () => revokeDueGrants(deps) },
+    { name: 'approvals.expire', everySeconds: 15, run: () => expireApprovals(deps) },
+    { name: 'attempts.enqueue_what_waits', everySeconds: 30, run: () => enqueueWhatWaits(deps) },
+    { name: 'attempts.reconcile', everySeconds: 5, run: () => reconcile(deps, subjects) },
+    { name: 'topups.expire', everySeconds: 10, run: () => expireTopups(deps) },
+    { name: 'events.prune', everySeconds: 600, run: () => pruneEvents(db, daysAgo(config.EVENT_RETENTION_DAYS)) },
+    { name: 'idempotency.prune', everySeconds: 600, run: () => pruneIdempotencyKeys(db, daysAgo(idempotencyRetentionDays)) },
+    { name: 'nonces.prune', everySeconds: 600, run: () => pruneNonces(db, daysAgo(1)) },
+  ]
+}

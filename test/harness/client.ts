@@ -8,6 +8,8 @@ export type CallOptions = Credentials & { body?: unknown; raw?: string; headers?
 
 export type Client = {
   url: string
+  /** What every call carries. */
+  credentials: Credentials
   call: (method: string, path: string, options?: CallOptions) => Promise<Answer>
   get: (path: string, options?: CallOptions) => Promise<Answer>
   post: (path: string, body?: unknown, options?: CallOptions) => Promise<Answer>
@@ -40,6 +42,7 @@ export const createClient = (url: string, defaults: Credentials = {}): Client =>
   }
   return {
     url,
+    credentials: defaults,
     call,
     get: (path, options) => call('GET', path, options),
     post: (path, body, options) => call('POST', path, { ...options, ...(body !== undefined && { body }) }),

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { boolean, check, index, pgTable, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
+import { bigint, boolean, check, index, pgTable, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
 import { id, instant } from './columns.ts'
 
 export const accountStatuses = ['active', 'frozen', 'closed'] as const
@@ -44,6 +44,8 @@ export const identities = pgTable(
     email: text(),
     emailVerified: boolean().notNull().default(false),
     displayName: text(),
+    /** Of a contract wallet: the chain its contract answered on. Null for everything that is no contract. */
+    chainId: bigint({ mode: 'number' }),
     createdAt: instant().notNull(),
     lastUsedAt: instant(),
   },
@@ -51,5 +53,6 @@ export const identities = pgTable(
     uniqueIndex('identities_subject_key').on(t.provider, t.issuer, t.subjectKey),
     index('identities_account').on(t.accountId),
     check('identities_provider_check', sql`${t.provider} in ('google', 'github', 'wallet')`),
+    check('identities_chain_check', sql`${t.chainId} is null or ${t.provider} = 'wallet'`),
   ],
 )

@@ -39,6 +39,7 @@ export const grants = pgTable(
     foreignKey({ columns: [t.parentGrantId], foreignColumns: [t.id], name: 'grants_parent_fk' }),
     index('grants_account').on(t.accountId, t.id),
     index('grants_workspace').on(t.workspaceId, t.id),
+    index('grants_due').on(t.expiresAt).where(sql`${t.revokedAt} is null and ${t.expiresAt} is not null`),
     index('grants_ancestors').using('gin', t.ancestorIds),
     check('grants_kind_check', sql`${t.kind} in ('api_key', 'oauth')`),
     check('grants_parent_check', sql`(${t.parentGrantId} is null) = (cardinality(${t.ancestorIds}) = 0)`),

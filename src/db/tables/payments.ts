@@ -66,6 +66,7 @@ export const payments = pgTable(
     index('payments_workspace').on(t.workspaceId, t.id),
     index('payments_workspace_status').on(t.workspaceId, t.status, t.id),
     index('payments_beneficiary').on(t.beneficiaryId, t.id),
+    index('payments_mandate').on(t.mandateId).where(sql`${t.mandateId} is not null`),
     index('payments_open').on(t.status, t.updatedAt).where(sql`${t.status} in ('processing', 'unknown')`),
     uniqueIndex('payments_receipt_key').on(t.rail, t.providerReceipt),
     check('payments_amount_check', sql`${t.amountMinor} > 0`),

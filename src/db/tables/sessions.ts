@@ -25,7 +25,11 @@ export const sessions = pgTable(
     expiresAt: instant().notNull(),
     revokedAt: instant(),
   },
-  (t) => [uniqueIndex('sessions_token_hash_key').on(t.tokenHash), index('sessions_account').on(t.accountId, t.createdAt)],
+  (t) => [
+    uniqueIndex('sessions_token_hash_key').on(t.tokenHash),
+    index('sessions_account').on(t.accountId, t.id),
+    index('sessions_identity').on(t.identityId),
+  ],
 )
 
 /** Lives no longer than the credential that minted it: its parent is looked at on every use. */

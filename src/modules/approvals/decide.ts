@@ -8,7 +8,8 @@ import { lockBalance } from '../../ledger/ledger.ts'
 import { conflict, notFound, Refusal } from '../../lib/errors.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
 import type { Deps } from '../deps.ts'
-import { findIdentity, walletIssuer } from '../identities/queries.ts'
+import { walletProof } from '../identities/proof.ts'
+import { findIdentity } from '../identities/queries.ts'
 import { lockPayment } from '../payments/queries.ts'
 import { releasePayment } from '../payments/release.ts'
 import { startPayment } from '../payments/start.ts'
@@ -147,7 +148,7 @@ const mayDecide = `
 const signerOf = async (tx: Tx, record: ApprovalRecord, input: DecideBySignature) => {
   const message = input.decision === 'approve' ? record.approval.approveMessage : record.approval.rejectMessage
   const signer = recoverSigner(message, input.signature)
-  const identity = signer && (await findIdentity(tx, 'wallet', walletIssuer, signer.toLowerCase()))
+  const identity = signer && (await findIdentity(tx, walletProof(signer, null)))
   if (!signer || !identity) return undefined
   const [allowed] = await tx.query<{ account_id: Uuid; frozen: boolean }>(mayDecide, [
     identity.accountId,

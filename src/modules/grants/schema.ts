@@ -6,7 +6,7 @@ import { controlContradictions } from '../../policy/contradictions.ts'
 import type { Controls } from './controls.ts'
 
 const limit = (what: string) =>
-  MinorIn.optional().meta({ description: `${what} Absent: no such limit from this grant.`, example: '150000' })
+  MinorIn.nullish().meta({ description: `${what} Absent: no such limit from this grant.`, example: '150000' })
 
 /** Replaced whole, never merged: what is absent is not limited. Limits that can't all be meant are refused here, whoever parses them. */
 export const SpendingControlsIn = z
@@ -18,9 +18,9 @@ export const SpendingControlsIn = z
     payment_types: z
       .array(z.string().min(1).max(64))
       .max(100)
-      .optional()
+      .nullish()
       .meta({ description: 'Only these payment types or rails.' }),
-    beneficiary_ids: z.array(IdIn('beneficiary')).max(500).optional().meta({ description: 'Only these beneficiaries.' }),
+    beneficiary_ids: z.array(IdIn('beneficiary')).max(500).nullish().meta({ description: 'Only these beneficiaries.' }),
   })
   .transform((wire, context): Controls => {
     const controls: Controls = {

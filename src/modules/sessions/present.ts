@@ -1,18 +1,19 @@
-import type { sessions } from '../../db/tables/sessions.ts'
 import { isoTime, isoTimeOrNull } from '../../http/wire.ts'
 import { daysAfter } from '../../lib/clock.ts'
 import { formatId, type Uuid } from '../../lib/ids.ts'
+import type { SessionRecord } from './queries.ts'
 import type { Session } from './schema.ts'
 
-export type SessionRecord = typeof sessions.$inferSelect
+/** Who looks, and when: what a session's status and `current` depend on. */
+export type SessionView = { now: Date; idleDays: number; currentId: Uuid | null }
 
-export const presentSession = (session: SessionRecord, now: Date, idleDays: number, currentId: Uuid | null): Session => {
-  const idleEnd = daysAfter(session.lastUsedAt, idleDays)
-  const ends = idleEnd < session.expiresAt ? idleEnd : session.expiresAt
+export const presentSession = (session: SessionRecord, view: SessionView): Session => {
+  const idleEnd = daysAfter(session.lastUsedAt, view.idleDays)
+  const ends = new Date(Math.min(idleEnd.getTime(), session.expiresAt.getTime()))
   return {
     id: formatId('session', session.id),
-    status: session.revokedAt ? 'revoked' : ends <= now ? 'expired' : 'active',
-    current: session.id === currentId,
+    status: session.revokedAt ? 'revoked' : ends <= view.now ? 'expired' : 'active',
+    current: session.id === view.currentId,
     ip: session.ip,
     user_agent: session.userAgent,
     created_at: isoTime(session.createdAt),

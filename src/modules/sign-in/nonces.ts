@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import { type Database, type Db, statement } from '../../db/client.ts'
+import { type Db, statement } from '../../db/client.ts'
+import { pruneInBatches } from '../../db/prune.ts'
 import { type noncePurposes, nonces } from '../../db/tables/sessions.ts'
 import { secondsAfter } from '../../lib/clock.ts'
 
@@ -24,12 +25,28 @@ const burn = statement(
   'nonces.burn',
   'update nonces set consumed_at = $3 where nonce = $1 and purpose = $2 and consumed_at is null returning expires_at',
 )
+const peek = statement(
+  'nonces.peek',
+  'select from nonces where nonce = $1 and purpose = $2 and consumed_at is null and expires_at > $3',
+)
 
 /**
- * Uses a nonce up, before anything else is looked at and in a transaction of its own: a failed attempt burns it all the same, and of
- * twenty at once one gets it. False when it was never given out, is used already or has expired.
+ * Uses a nonce up. False when it was never given out, is used already or has expired; of twenty at once one gets it. The caller's
+ * transaction must commit whatever else it finds wrong, or the attempt would leave the nonce usable.
  */
-export const burnNonce = async (db: Database, nonce: string, purpose: Purpose, now: Date): Promise<boolean> => {
+export const burnNonce = async (db: Db, nonce: string, purpose: Purpose, now: Date): Promise<boolean> => {
   const [row] = await db.query<{ expires_at: Date }>(burn, [nonce, purpose, now])
   return row !== undefined && row.expires_at > now
 }
+
+const removal = statement(
+  'nonces.prune',
+  'delete from nonces where nonce in (select nonce from nonces where expires_at < $1 order by expires_at limit $2) returning 1',
+)
+
+/** An expired nonce is refused whether its row is there or not. */
+export const pruneNonces = (db: Db, expiredBefore: Date): Promise<void> => pruneInBatches(db, removal, expiredBefore)
+
+/** Whether a nonce could be used now; proves nothing, spares work on what will be refused anyway. */
+export const isFreshNonce = async (db: Db, nonce: string, purpose: Purpose, now: Date): Promise<boolean> =>
+  (await db.query(peek, [nonce, purpose, now])).length > 0

@@ -4,12 +4,14 @@ import { originOf } from '../../http/origin.ts'
 import { isoTime, NoContent, refusals } from '../../http/wire.ts'
 import { readAccount } from '../accounts/service.ts'
 import type { Deps } from '../deps.ts'
-import { revokeSession } from '../sessions/service.ts'
+import { SignedMessage } from '../identities/schema.ts'
+import { logOut } from '../sessions/service.ts'
 import { clearSessionCookie, setSessionCookie } from './cookie.ts'
 import { createDashboardToken } from './dashboard-tokens.ts'
-import { CreateNonce, DashboardToken, Nonce, SignedIn, VerifyWallet } from './schema.ts'
+import { CreateNonce, DashboardToken, Nonce, SignedIn } from './schema.ts'
+import { verifyWallet } from './service.ts'
 import { expectedOf, signInStatement } from './siwe.ts'
-import { createWalletNonce, verifyWallet } from './wallet.ts'
+import { createWalletNonce } from './wallet.ts'
 
 export const registerSignIn = (app: App, deps: Deps): void => {
   app.post(
@@ -36,7 +38,7 @@ export const registerSignIn = (app: App, deps: Deps): void => {
     {
       config: { operation: 'sign_in.wallet_verify', access: 'optional', credentialIssuing: true },
       schema: {
-        body: VerifyWallet,
+        body: SignedMessage,
         response: {
           200: SignedIn,
           ...refusals('invalid_request', 'invalid_signature', 'forbidden', 'account_frozen', 'conflict'),
@@ -63,7 +65,7 @@ export const registerSignIn = (app: App, deps: Deps): void => {
       const { caller } = request
       clearSessionCookie(reply, deps.config)
       return respondOnce(deps, request, reply, async (tx) => {
-        if (caller?.credential.kind === 'session') await revokeSession(tx, deps, caller, caller.credential.id)
+        if (caller) await logOut(tx, deps, caller)
         return { status: 204, body: undefined }
       })
     },

@@ -22,8 +22,6 @@ export const Nonce = z
   })
   .meta({ id: 'WalletNonce' })
 
-export const VerifyWallet = z.strictObject({ message: z.string().min(1).max(4000), signature: z.string().min(1).max(20_000) })
-
 export const SignedIn = z
   .object({
     outcome: z.enum(['signed_in', 'account_created', 'linked', 'already_linked']),

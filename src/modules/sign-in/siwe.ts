@@ -38,14 +38,15 @@ export const readSiweMessage = (text: string): SiweMessage => {
 
 const timeOf = (text: string | undefined): Date | undefined => (text === undefined ? undefined : new Date(text))
 
-/** Domain, URI, chain and the message's own times. The nonce and the signature are looked at elsewhere. */
-export const checkSiweMessage = (config: Config, message: SiweMessage, now: Date): void => {
+/** Domain, URI, chain and the message's own times: what is wrong, if anything. The nonce and the signature are looked at elsewhere. */
+export const checkSiweMessage = (config: Config, message: SiweMessage, now: Date): Refusal | null => {
   const expires = timeOf(message.expirationTime)
   const begins = timeOf(message.notBefore)
   const scheme = message.scheme ?? new URL(config.publicUrl).protocol.slice(0, -1)
-  if (!sameSite(config, originOfUri(`${scheme}://${message.domain}`))) throw mismatch(config, 'domain', message.domain)
-  if (!sameSite(config, originOfUri(message.uri))) throw mismatch(config, 'uri', message.uri)
-  if (!config.SIWE_CHAIN_IDS.includes(message.chainId)) throw mismatch(config, 'chain_id', message.chainId)
-  if (expires && expires <= now) throw mismatch(config, 'expiration_time', message.expirationTime)
-  if (begins && begins > now) throw mismatch(config, 'not_before', message.notBefore)
+  if (!sameSite(config, originOfUri(`${scheme}://${message.domain}`))) return mismatch(config, 'domain', message.domain)
+  if (!sameSite(config, originOfUri(message.uri))) return mismatch(config, 'uri', message.uri)
+  if (!config.SIWE_CHAIN_IDS.includes(message.chainId)) return mismatch(config, 'chain_id', message.chainId)
+  if (expires && expires <= now) return mismatch(config, 'expiration_time', message.expirationTime)
+  if (begins && begins > now) return mismatch(config, 'not_before', message.notBefore)
+  return null
 }

@@ -1,16 +1,15 @@
 import { SiweMessage } from 'siwe'
-import type { Principal, RequestOrigin } from '../../auth/principal.ts'
-import { type Address, recoverSigner } from '../../auth/wallet.ts'
-import { inTx } from '../../db/client.ts'
-import { audit } from '../../events/audit.ts'
+import { type Address, parseAddress, recoverSigner } from '../../auth/wallet.ts'
+import type { Tx } from '../../db/client.ts'
+import { type Actor, audit } from '../../events/audit.ts'
 import { Refusal } from '../../lib/errors.ts'
 import type { Deps } from '../deps.ts'
-import { walletIssuer } from '../identities/queries.ts'
-import { type IdentityProof, linkIdentity, type SignInResult, signIn } from '../identities/service.ts'
-import { burnNonce, type IssuedNonce, issueNonce } from './nonces.ts'
+import { type IdentityProof, walletProof } from '../identities/service.ts'
+import { burnNonce, type IssuedNonce, isFreshNonce, issueNonce } from './nonces.ts'
 import { checkSiweMessage, expectedOf, nonceTtlSeconds, readSiweMessage, signInStatement } from './siwe.ts'
 
 export type WalletChallenge = IssuedNonce & { message?: string }
+export type SignedMessage = { message: string; signature: string }
 
 export const createWalletNonce = async (
   deps: Deps,
@@ -33,61 +32,61 @@ export const createWalletNonce = async (
   return { ...issued, message }
 }
 
-/** Proof that the wallet signed a message of ours, once. Throws `invalid_signature`; the nonce is gone either way. */
-export const proveWallet = async (deps: Deps, input: { message: string; signature: string }): Promise<IdentityProof> => {
-  const message = readSiweMessage(input.message)
-  const now = deps.clock.now()
-  const fresh = await burnNonce(deps.db, message.nonce, 'wallet_sign_in', now)
-  if (!fresh) {
-    throw new Refusal('invalid_signature', {
-      message: 'The nonce is unknown, used or expired: ask for a new one.',
-      details: {
-        field: 'nonce',
-        expected: { ...expectedOf(deps.config), nonce: 'one from POST /v1/auth/wallet/nonce, used once within ten minutes' },
-      },
-    })
-  }
-  checkSiweMessage(deps.config, message, now)
+const badNonce = (deps: Deps): Refusal =>
+  new Refusal('invalid_signature', {
+    message: 'The nonce is unknown, used or expired: ask for a new one.',
+    details: {
+      field: 'nonce',
+      expected: { ...expectedOf(deps.config), nonce: 'one from POST /v1/auth/wallet/nonce, used once within ten minutes' },
+    },
+  })
+
+/** Who signed: the address's own key, or its contract on the message's chain when there is a way to ask that chain. */
+const findSigner = async (
+  deps: Deps,
+  siwe: SiweMessage,
+  input: SignedMessage,
+): Promise<{ address: Address; chainId: number | null } | null> => {
   const signer = recoverSigner(input.message, input.signature)
-  if (signer?.toLowerCase() !== message.address.toLowerCase()) {
-    throw new Refusal('invalid_signature', {
-      message: 'The signature is not by the address in the message.',
-      details: { field: 'signature', expected: { address: message.address } },
-    })
-  }
-  return {
-    provider: 'wallet',
-    issuer: walletIssuer,
-    subject: signer,
-    subjectKey: signer.toLowerCase(),
-    email: null,
-    emailVerified: false,
-    displayName: null,
-  }
+  if (signer?.toLowerCase() === siwe.address.toLowerCase()) return { address: signer, chainId: null }
+  const address = parseAddress(siwe.address)
+  const valid = address && (await deps.contractWallets.isValidSignature({ chainId: siwe.chainId, address, ...input }))
+  return address && valid ? { address, chainId: siwe.chainId } : null
 }
 
-/** Signs in, or links the wallet to the caller's account when there is a caller. */
-export const verifyWallet = async (
-  deps: Deps,
-  caller: Principal | null,
-  origin: RequestOrigin,
-  input: { message: string; signature: string },
-): Promise<SignInResult> => {
-  if (caller && !caller.permissions.has('account.manage'))
-    throw new Refusal('forbidden', { details: { required_permission: 'account.manage' } })
-  const proof = await proveWallet(deps, input).catch(async (error: unknown) => {
-    if (error instanceof Refusal && error.code === 'invalid_signature') {
-      await inTx(deps.db, (tx) =>
-        audit(tx, caller ?? { accountId: null, origin, way: 'sign_in:wallet' }, deps.clock.now(), {
-          action: 'sign_in.refused',
-          after: { reason: error.message },
-        }),
-      )
+/** What an attempt came to, before its nonce is used up: nothing has been written yet. */
+export type WalletAttempt = { nonce: string; verdict: IdentityProof | Refusal }
+
+/** Looks at a signed message outside any transaction, for asking a chain takes its time. Throws 400 when it is no message at all. */
+export const examineWallet = async (deps: Deps, input: SignedMessage): Promise<WalletAttempt> => {
+  const siwe = readSiweMessage(input.message)
+  const now = deps.clock.now()
+  const { nonce } = siwe
+  if (!(await isFreshNonce(deps.db, nonce, 'wallet_sign_in', now))) return { nonce, verdict: badNonce(deps) }
+  const wrong = checkSiweMessage(deps.config, siwe, now)
+  if (wrong) return { nonce, verdict: wrong }
+  const signer = await findSigner(deps, siwe, input)
+  if (!signer) {
+    const details = { field: 'signature', expected: { address: siwe.address } }
+    return {
+      nonce,
+      verdict: new Refusal('invalid_signature', { message: 'The signature is not by the address in the message.', details }),
     }
-    throw error
-  })
-  return inTx(deps.db, async (tx): Promise<SignInResult> => {
-    if (!caller) return signIn(tx, deps, proof, origin)
-    return { ...(await linkIdentity(tx, deps, caller, proof)), accountId: caller.accountId, session: null }
-  })
+  }
+  return { nonce, verdict: walletProof(signer.address, signer.chainId) }
+}
+
+/** Uses the attempt's nonce up, whatever it came to. A refusal is returned, for the transaction must commit. */
+export const redeemWallet = async (
+  tx: Tx,
+  deps: Deps,
+  actor: Actor,
+  attempt: WalletAttempt,
+): Promise<IdentityProof | Refusal> => {
+  const at = deps.clock.now()
+  const fresh = await burnNonce(tx, attempt.nonce, 'wallet_sign_in', at)
+  const verdict = fresh ? attempt.verdict : badNonce(deps)
+  if (verdict instanceof Refusal)
+    await audit(tx, actor, at, { action: 'sign_in.refused', after: { provider: 'wallet', reason: verdict.message } })
+  return verdict
 }

@@ -1,0 +1,39 @@
+import { sql } from 'drizzle-orm'
+import { check, index, pgTable, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
+import { accounts } from './accounts.ts'
+import { bytes, id, instant } from './columns.ts'
+
+export const flowProviders = ['google', 'github'] as const
+
+/** A browser on its way to a provider and back. Deleted when it comes back: a state is good for one return. */
+export const signInFlows = pgTable(
+  'sign_in_flows',
+  {
+    id: id(),
+    provider: text({ enum: flowProviders }).notNull(),
+    stateHash: bytes().notNull(),
+    /** Of the cookie of the one browser that may finish it; null until a browser has opened the flow's link page. */
+    browserHash: bytes(),
+    /** Of the secret in the link page's address, for a flow that was not started by its browser. */
+    linkHash: bytes(),
+    /** State, nonce and PKCE verifier, encrypted under the flow's id. */
+    sealed: bytes().notNull(),
+    sealedKeyId: text().notNull(),
+    returnTo: text().notNull(),
+    /** Whose account the identity will be linked to, and by whose word; all null for a sign-in. */
+    accountId: uuid().references(() => accounts.id),
+    credentialKind: text({ enum: ['api_key', 'oauth', 'dashboard', 'session'] }),
+    credentialId: uuid(),
+    grantId: uuid(),
+    createdAt: instant().notNull(),
+    expiresAt: instant().notNull(),
+  },
+  (t) => [
+    uniqueIndex('sign_in_flows_state_key').on(t.stateHash),
+    uniqueIndex('sign_in_flows_link_key').on(t.linkHash),
+    index('sign_in_flows_expiry').on(t.expiresAt),
+    check('sign_in_flows_provider_check', sql`${t.provider} in ('google', 'github')`),
+    check('sign_in_flows_intent_check', sql`num_nonnulls(${t.accountId}, ${t.credentialKind}, ${t.credentialId}) in (0, 3)`),
+    check('sign_in_flows_binding_check', sql`num_nonnulls(${t.browserHash}, ${t.linkHash}) > 0`),
+  ],
+)

@@ -1,0 +1,116 @@
+import type { Clock } from '../lib/clock.ts'
+import { parseId, type Uuid } from '../lib/ids.ts'
+import type { Feed } from './feed.ts'
+import type { Position, StoredEvent } from './read.ts'
+import { createStream, type Stream, type StreamOptions } from './stream.ts'
+import { changesReaders, resourceOf } from './types.ts'
+import type { Reader } from './visibility.ts'
+
+export type FanOut = {
+  countOf: (accountId: Uuid) => number
+  /** Begins where the feed stands now, or at `replayFrom`. The answer ends the stream and forgets it. */
+  open: (stream: Omit<StreamOptions, 'from' | 'replay' | 'onReader'> & { replayFrom: Position | null }) => () => void
+  /** Ends every stream and takes no more. */
+  close: () => void
+}
+
+const tickMs = 250
+/** Everything that ends a credential is told by an event or known in advance; this is for what a person does in the database. */
+const sweepMs = 60_000
+
+type Index = Map<Uuid, Set<Stream>>
+
+const add = (index: Index, key: Uuid, stream: Stream) => {
+  const found = index.get(key)
+  if (found) found.add(stream)
+  else index.set(key, new Set([stream]))
+}
+
+const remove = (index: Index, key: Uuid, stream: Stream) => {
+  const found = index.get(key)
+  found?.delete(stream)
+  if (found?.size === 0) index.delete(key)
+}
+
+const difference = (all: Iterable<Uuid>, less: Reader['workspaces']): Uuid[] => [...all].filter((id) => !less.has(id))
+
+/** Whom an event about access is about: its account, and the member that it names. */
+const accountsIn = (event: StoredEvent): Uuid[] => {
+  const named = (event.data as { account_id?: unknown } | null)?.account_id
+  const member = typeof named === 'string' ? parseId('account', named) : undefined
+  return member === undefined ? [event.accountId] : [event.accountId, member]
+}
+
+/** Hands the feed's events to the streams of this process that may want them, and has them look again at who they are for. */
+export const createFanOut = (options: { feed: Feed; clock: Clock }): FanOut => {
+  const { feed, clock } = options
+  const byAccount: Index = new Map()
+  const byWorkspace: Index = new Map()
+  const checkedAt = new Map<Stream, number>()
+  let last: Position = feed.position()
+  let ticker: NodeJS.Timeout | undefined
+
+  const recheckConcerned = (event: StoredEvent) => {
+    if (!changesReaders(event.type)) return
+    const ofWorkspace = ['member', 'workspace'].includes(resourceOf(event.type)) && event.workspaceId !== null
+    const concerned = new Set(ofWorkspace ? byWorkspace.get(event.workspaceId ?? '') : [])
+    for (const account of accountsIn(event)) for (const stream of byAccount.get(account) ?? []) concerned.add(stream)
+    for (const stream of concerned) stream.recheck(last)
+  }
+
+  const deliver = (event: StoredEvent) => {
+    recheckConcerned(event)
+    const ofWorkspace = event.workspaceId === null ? undefined : byWorkspace.get(event.workspaceId)
+    // Copies: a stream that ends while it is told leaves the index.
+    for (const stream of [...((event.workspaceId === null ? byAccount.get(event.accountId) : ofWorkspace) ?? [])])
+      stream.push(event)
+    last = { transaction: event.transaction, id: event.id }
+  }
+
+  const tick = () => {
+    const now = clock.now()
+    const at = performance.now()
+    for (const [stream, checked] of checkedAt) {
+      const { expiresAt } = stream.reader()
+      if ((expiresAt === null || expiresAt > now) && at - checked < sweepMs) continue
+      checkedAt.set(stream, at)
+      stream.recheck(feed.position())
+    }
+  }
+
+  const unsubscribe = feed.subscribe((events) => events.forEach(deliver))
+
+  const forget = (stream: Stream) => {
+    const { accountId, workspaces } = stream.reader()
+    remove(byAccount, accountId, stream)
+    for (const id of workspaces.keys()) remove(byWorkspace, id, stream)
+    checkedAt.delete(stream)
+    if (checkedAt.size > 0) return
+    clearInterval(ticker)
+    ticker = undefined
+  }
+
+  return {
+    countOf: (accountId) => byAccount.get(accountId)?.size ?? 0,
+    open: ({ replayFrom, ...rest }) => {
+      const onReader = (after: Reader) => {
+        const before = stream.reader().workspaces
+        for (const id of difference(before.keys(), after.workspaces)) remove(byWorkspace, id, stream)
+        for (const id of difference(after.workspaces.keys(), before)) add(byWorkspace, id, stream)
+      }
+      const stream: Stream = createStream({ ...rest, onReader, from: replayFrom ?? feed.position(), replay: replayFrom !== null })
+      add(byAccount, rest.reader.accountId, stream)
+      for (const id of rest.reader.workspaces.keys()) add(byWorkspace, id, stream)
+      checkedAt.set(stream, performance.now())
+      ticker ??= setInterval(tick, tickMs).unref()
+      return () => {
+        stream.end()
+        forget(stream)
+      }
+    },
+    close: () => {
+      unsubscribe()
+      for (const stream of [...checkedAt.keys()]) stream.end()
+    },
+  }
+}

@@ -1,0 +1,120 @@
+import { type Db, statement } from '../db/client.ts'
+import type { Uuid } from '../lib/ids.ts'
+
+/** Where a reader stands: commit order is not id order, so an event's place is its transaction first and its id second. */
+export type Position = { transaction: string; id: Uuid }
+export type StoredEvent = Position & { type: string; accountId: Uuid; workspaceId: Uuid | null; data: unknown; createdAt: Date }
+
+/** Whose events a reader may be given at all, and of which resources; `mayRead` then decides one by one. */
+export type Audience = { accountId: Uuid; workspaceIds: readonly Uuid[]; resources: readonly string[] }
+
+/** After every id: the place behind all events of a transaction. */
+export const lastId: Uuid = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
+
+type Row = {
+  transaction: string
+  id: Uuid
+  type: string
+  account_id: Uuid
+  workspace_id: Uuid | null
+  data: unknown
+  created_at: Date
+}
+
+const columns = 'transaction::text, id, type, account_id, workspace_id, data, created_at'
+/** Below the oldest transaction still running nothing can appear any more: so nothing that commits late is ever skipped. */
+const settled = 'transaction < pg_snapshot_xmin(pg_current_snapshot())'
+
+const toEvent = (row: Row): StoredEvent => ({
+  transaction: row.transaction,
+  id: row.id,
+  type: row.type,
+  accountId: row.account_id,
+  workspaceId: row.workspace_id,
+  data: row.data,
+  createdAt: row.created_at,
+})
+
+/** Negative when `a` is before `b`. Ids are fixed-width lower-case text, so text order is their order. */
+export const comparePositions = (a: Position, b: Position): number => {
+  if (a.transaction !== b.transaction) return BigInt(a.transaction) < BigInt(b.transaction) ? -1 : 1
+  return a.id < b.id ? -1 : a.id > b.id ? 1 : 0
+}
+
+const edge = 'select (pg_snapshot_xmin(pg_current_snapshot())::text::numeric - 1)::text as transaction'
+
+/** The place behind everything that is settled now. */
+export const readEdge = async (db: Db): Promise<Position> => {
+  const [row] = await db.query<{ transaction: string }>(edge)
+  return { transaction: row?.transaction ?? '0', id: lastId }
+}
+
+const next = statement(
+  'events.next',
+  `select ${columns}, ${settled} as settled from events where (transaction, id) > ($1::xid8, $2::uuid) order by events.transaction, events.id limit $3`,
+)
+
+/** What comes next for everybody. `waiting`: there is more that a slower transaction holds back. */
+export const nextEvents = async (db: Db, after: Position, take: number): Promise<{ events: StoredEvent[]; waiting: boolean }> => {
+  const rows = await db.query<Row & { settled: boolean }>(next, [after.transaction, after.id, take])
+  const ready = rows.filter((row) => row.settled)
+  return { events: ready.map(toEvent), waiting: ready.length < rows.length }
+}
+
+const place = statement('events.place', `select ${columns} from events where id = $1`)
+
+export const findEvent = async (db: Db, id: Uuid): Promise<StoredEvent | undefined> =>
+  (await db.query<Row>(place, [id])).map(toEvent)[0]
+
+/** One index range for the account and one for each workspace, each cut to a page before they are merged: a long history costs nothing. */
+const ranges = (beyond: string, order: string) => `
+  select * from (
+    (select ${columns}, events.transaction as tx from events
+     where account_id = $3 and workspace_id is null and ${beyond} and ${settled} and split_part(type, '.', 1) = any($5::text[])
+     order by events.transaction ${order}, events.id ${order} limit $6)
+    union all
+    (select found.* from unnest($4::uuid[]) as mine(workspace) cross join lateral (
+       select ${columns}, events.transaction as tx from events
+       where workspace_id = mine.workspace and ${beyond} and ${settled} and split_part(type, '.', 1) = any($5::text[])
+       order by events.transaction ${order}, events.id ${order} limit $6) as found)
+  ) as page order by tx ${order}, id ${order} limit $6`
+
+const later = statement('events.later', ranges('(events.transaction, events.id) > ($1::xid8, $2::uuid)', 'asc'))
+const earlier = statement(
+  'events.earlier',
+  ranges('($1::xid8 is null or (events.transaction, events.id) < ($1::xid8, $2::uuid))', 'desc'),
+)
+
+const page = async (
+  db: Db,
+  query: typeof later,
+  from: Position | null,
+  audience: Audience,
+  take: number,
+): Promise<StoredEvent[]> => {
+  const { accountId, workspaceIds, resources } = audience
+  return (
+    await db.query<Row>(query, [from?.transaction ?? null, from?.id ?? null, accountId, workspaceIds, resources, take])
+  ).map(toEvent)
+}
+
+/** Oldest first. */
+export const eventsAfter = (db: Db, after: Position, audience: Audience, take: number): Promise<StoredEvent[]> =>
+  page(db, later, after, audience, take)
+
+/** Newest first; from the newest when there is no place to start from. */
+export const eventsBefore = (db: Db, before: Position | null, audience: Audience, take: number): Promise<StoredEvent[]> =>
+  page(db, earlier, before, audience, take)
+
+const forgetAll = 'delete from events'
+const isAhead = 'select exists (select from events where transaction >= pg_snapshot_xmax(pg_current_snapshot())) as ahead'
+
+/**
+ * A dump restored into another cluster brings transaction numbers that this cluster has not reached: its events would come again, out
+ * of order, once it does. They are a copy of what REST tells, so they go, and every reader is told to look there (`stream.reset`).
+ */
+export const forgetForeignEvents = async (db: Db): Promise<boolean> => {
+  const [row] = await db.query<{ ahead: boolean }>(isAhead)
+  if (row?.ahead) await db.query(forgetAll)
+  return row?.ahead ?? false
+}

@@ -1,0 +1,74 @@
+import type { Permission } from '../auth/permissions.ts'
+import type { Principal } from '../auth/principal.ts'
+import { formatId, type Uuid } from '../lib/ids.ts'
+import type { Audience, StoredEvent } from './read.ts'
+import { eventPermissions, permissionToRead, resourceOf } from './types.ts'
+
+/** Somebody who reads events, as far as it matters which ones. */
+export type Reader = {
+  readonly accountId: Uuid
+  readonly permissions: ReadonlySet<Permission>
+  /** What it may do in each workspace whose events it is given. A delegated reader has its own workspace at most. */
+  readonly workspaces: ReadonlyMap<Uuid, ReadonlySet<Permission>>
+  /** The ids of a delegated reader's own grant and of those below it; null for the person itself, who reads of all of its grants. */
+  readonly grants: ReadonlySet<string> | null
+  /** When its credential ends by itself. */
+  readonly expiresAt: Date | null
+}
+
+/** `memberships`: where the account is an active member, and what its role permits there. `descendants`: grants below the reader's. */
+export const readerOf = (
+  principal: Principal,
+  memberships: ReadonlyMap<Uuid, ReadonlySet<Permission>>,
+  descendants: readonly Uuid[],
+): Reader => {
+  const { accountId, permissions, grant, workspace, expiresAt } = principal
+  if (!grant) return { accountId, permissions, expiresAt, workspaces: memberships, grants: null }
+  return {
+    accountId,
+    permissions,
+    expiresAt,
+    workspaces: memberships.has(workspace.id) ? new Map([[workspace.id, permissions]]) : new Map(),
+    grants: new Set([grant.id, ...descendants].map((id) => formatId('grant', id))),
+  }
+}
+
+const noPermissions: ReadonlySet<Permission> = new Set()
+
+const grantIdIn = (event: StoredEvent): unknown => {
+  const data = event.data as { id?: unknown; grant?: { id?: unknown } } | null
+  return resourceOf(event.type) === 'grant' ? data?.id : data?.grant?.id
+}
+
+const isOwnGrant = (grants: ReadonlySet<string>, event: StoredEvent): boolean => {
+  if (!['api_key', 'grant'].includes(resourceOf(event.type))) return true
+  const id = grantIdIn(event)
+  return typeof id === 'string' && grants.has(id)
+}
+
+/**
+ * Whether REST would show this reader the event's resource. What belongs to an account rather than to a workspace (its balance, its
+ * keys, its sessions) is for that account alone, whatever others may do in the workspace.
+ */
+export const mayRead = (reader: Reader, event: StoredEvent): boolean => {
+  const needed = permissionToRead(event.type)
+  if (needed === undefined) return false
+  const ofAccount = needed === 'account.read' || event.workspaceId === null
+  if (ofAccount && event.accountId !== reader.accountId) return false
+  const held = event.workspaceId === null ? reader.permissions : (reader.workspaces.get(event.workspaceId) ?? noPermissions)
+  return held.has(needed) && (reader.grants === null || isOwnGrant(reader.grants, event))
+}
+
+export const audienceOf = (reader: Reader): Audience => {
+  const held = [reader.permissions, ...reader.workspaces.values()]
+  const resources = Object.entries(eventPermissions).filter(([, permission]) => held.some((set) => set.has(permission)))
+  return {
+    accountId: reader.accountId,
+    workspaceIds: [...reader.workspaces.keys()],
+    resources: resources.map(([resource]) => resource),
+  }
+}
+
+/** A reader that lost a workspace starts anew with what remains; one whose role was lowered is told less from now on. */
+export const lostWorkspace = (before: Reader, after: Reader): boolean =>
+  [...before.workspaces.keys()].some((id) => !after.workspaces.has(id))

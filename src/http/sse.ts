@@ -1,0 +1,63 @@
+import type { FastifyReply } from 'fastify'
+
+/** The server's side of one text/event-stream response. */
+export type SseConnection = {
+  /** False when the peer has not taken what was written before: wait for `drained`, so that nothing piles up here. */
+  write: (text: string) => boolean
+  isBlocked: () => boolean
+  /** True when the peer has taken everything; false when it is gone. */
+  drained: () => Promise<boolean>
+  end: () => void
+  onClose: (listener: () => void) => void
+}
+
+const reconnectMs = 3_000
+/** A peer that takes nothing for so long is dropped: it comes back with the id of the last event that it has. */
+const stallMs = 5_000
+
+/**
+ * Answers with an event stream, written on the raw response: the headers that the hooks have set (request id, security, CORS) go out
+ * with it. At most what one write holds and the system's socket buffer wait for a slow peer.
+ */
+export const openSse = (reply: FastifyReply, options: { pingSeconds: number }): SseConnection => {
+  reply.hijack()
+  const { raw } = reply
+  for (const [name, value] of Object.entries(reply.getHeaders())) if (value !== undefined) raw.setHeader(name, value)
+  raw.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store', 'x-accel-buffering': 'no' })
+  raw.write(`retry: ${reconnectMs}\n\n`)
+
+  const waiting = new Set<(drained: boolean) => void>()
+  let stall: NodeJS.Timeout | undefined
+  const settle = (drained: boolean) => {
+    clearTimeout(stall)
+    stall = undefined
+    for (const resolve of waiting) resolve(drained)
+    waiting.clear()
+  }
+  const write = (text: string): boolean => {
+    if (raw.destroyed || raw.writableEnded) return false
+    const taken = raw.write(text)
+    if (!taken) stall ??= setTimeout(() => raw.destroy(), Math.min(stallMs, options.pingSeconds * 1000)).unref()
+    return taken
+  }
+  const ping = setInterval(() => {
+    if (!raw.writableNeedDrain) write(': ping\n\n')
+  }, options.pingSeconds * 1000).unref()
+  raw.on('drain', () => settle(true))
+  raw.on('error', () => undefined)
+  raw.once('close', () => {
+    clearInterval(ping)
+    settle(false)
+  })
+
+  return {
+    write,
+    isBlocked: () => raw.writableNeedDrain,
+    drained: () => {
+      if (raw.destroyed || raw.writableEnded) return Promise.resolve(false)
+      return raw.writableNeedDrain ? new Promise((resolve) => waiting.add(resolve)) : Promise.resolve(true)
+    },
+    end: () => void (raw.writableNeedDrain ? raw.destroy() : raw.end()),
+    onClose: (listener) => void raw.once('close', listener),
+  }
+}

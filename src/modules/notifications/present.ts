@@ -1,0 +1,42 @@
+import type { StoredEvent } from '../../events/read.ts'
+import type { EventType } from '../../events/types.ts'
+import { isoTime } from '../../http/wire.ts'
+import { formatId } from '../../lib/ids.ts'
+import type { Notification } from './schema.ts'
+
+export const presentNotification = (event: StoredEvent): Notification => ({
+  id: formatId('event', event.id),
+  type: event.type as EventType,
+  created_at: isoTime(event.createdAt),
+  account_id: formatId('account', event.accountId),
+  workspace_id: event.workspaceId && formatId('workspace', event.workspaceId),
+  data: event.data,
+})
+
+/** A thousand streams that are told of one event are told the same text. */
+const frames = new WeakMap<StoredEvent, string>()
+
+export const frameOf = (event: StoredEvent): string => {
+  const known = frames.get(event)
+  if (known !== undefined) return known
+  const shown = presentNotification(event)
+  const frame = `id: ${shown.id}\nevent: ${shown.type}\ndata: ${JSON.stringify(shown)}\n\n`
+  frames.set(event, frame)
+  return frame
+}
+
+/** The empty id makes a browser forget the one that can't be resumed from. */
+export const resetFrame = (accountId: string, at: Date, retentionDays: number): string => {
+  const data = {
+    id: null,
+    type: 'stream.reset',
+    created_at: isoTime(at),
+    account_id: formatId('account', accountId),
+    workspace_id: null,
+    data: {
+      message: 'The events since the given one are not available: read the resources again.',
+      retention_days: retentionDays,
+    },
+  }
+  return `id:\nevent: stream.reset\ndata: ${JSON.stringify(data)}\n\n`
+}

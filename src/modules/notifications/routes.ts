@@ -1,0 +1,43 @@
+import { createFanOut } from '../../events/fan-out.ts'
+import type { App } from '../../http/app-type.ts'
+import { pageOf } from '../../http/pagination.ts'
+import { openSse } from '../../http/sse.ts'
+import { refusals } from '../../http/wire.ts'
+import type { Deps } from '../deps.ts'
+import { EventStream, Notification, NotificationsQuery, StreamQuery } from './schema.ts'
+import { listNotifications, openNotificationStream } from './service.ts'
+
+export const registerNotifications = (app: App, deps: Deps): void => {
+  const fanOut = createFanOut(deps)
+  // Before the server waits for its open requests, which streams are.
+  app.addHook('preClose', async () => fanOut.close())
+  app.get(
+    '/v1/notifications/stream',
+    {
+      config: { operation: 'notifications.stream', access: 'authenticated' },
+      // A HEAD of it would never end.
+      exposeHeadRoute: false,
+      schema: { querystring: StreamQuery, response: { 200: EventStream, ...refusals('invalid_request', 'rate_limited') } },
+    },
+    (request, reply) => {
+      const header = request.headers['last-event-id']
+      return openNotificationStream(deps, fanOut, {
+        principal: request.principal,
+        reauthenticate: request.reauthenticate,
+        lastEventId: (typeof header === 'string' && header) || request.query.last_event_id,
+        connect: () => openSse(reply, { pingSeconds: deps.config.STREAM_PING_SECONDS }),
+      })
+    },
+  )
+  app.get(
+    '/v1/notifications',
+    {
+      config: { operation: 'notifications.list', access: 'authenticated' },
+      schema: {
+        querystring: NotificationsQuery,
+        response: { 200: pageOf(Notification), ...refusals('invalid_request', 'invalid_cursor') },
+      },
+    },
+    async (request, reply) => reply.send(await listNotifications(deps, request.principal, request.query)),
+  )
+}

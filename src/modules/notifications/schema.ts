@@ -1,0 +1,43 @@
+import { z } from 'zod'
+import { eventTypes } from '../../events/types.ts'
+import { PageQuery } from '../../http/pagination.ts'
+import { IdIn, IdOut, TimeOut } from '../../http/wire.ts'
+
+export const Notification = z
+  .object({
+    id: IdOut('event'),
+    type: z.enum(eventTypes),
+    created_at: TimeOut,
+    account_id: IdOut('account'),
+    workspace_id: IdOut('workspace').nullable(),
+    data: z.unknown().meta({ description: 'The resource as REST returns it.' }),
+  })
+  .meta({ id: 'Event' })
+export type Notification = z.output<typeof Notification>
+
+export const NotificationsQuery = PageQuery.extend({
+  after: IdIn('event').optional().meta({ description: 'The last event that you have: what came after it, oldest first.' }),
+})
+export type NotificationsQuery = z.output<typeof NotificationsQuery>
+
+export const StreamQuery = z.object({
+  last_event_id: z
+    .string()
+    .max(200)
+    .optional()
+    .meta({ description: 'For clients that can not send `Last-Event-ID`, which wins over it.' }),
+})
+
+const streamText = `One block per event: \`id: evt_…\`, \`event: <type>\`, \`data: <Event as JSON>\`, and an empty line. Comment lines (\`: ping\`) keep
+the connection open. \`event: stream.reset\` says that the events since \`Last-Event-ID\` are not there any more: read the resources again.`
+
+export const EventStream = {
+  description: streamText,
+  content: {
+    'text/event-stream': {
+      schema: z
+        .string()
+        .meta({ example: 'id: evt_…\nevent: payment.succeeded\ndata: {"id":"evt_…","type":"payment.succeeded"}\n\n' }),
+    },
+  },
+}

@@ -1,0 +1,92 @@
+import type { Principal } from '../../auth/principal.ts'
+import type { FanOut } from '../../events/fan-out.ts'
+import { eventsAfter, eventsBefore, findEvent, type Position, type StoredEvent } from '../../events/read.ts'
+import { audienceOf, mayRead, type Reader } from '../../events/visibility.ts'
+import type { Page } from '../../http/pagination.ts'
+import type { SseConnection } from '../../http/sse.ts'
+import { daysAfter } from '../../lib/clock.ts'
+import { Refusal } from '../../lib/errors.ts'
+import { parseId, type Uuid } from '../../lib/ids.ts'
+import type { Deps } from '../deps.ts'
+import { frameOf, presentNotification, resetFrame } from './present.ts'
+import { findReader } from './queries.ts'
+import type { Notification, NotificationsQuery } from './schema.ts'
+
+/** An event that this reader was told of and that is still there. Somebody else's is no event at all. */
+const findOwnEvent = async (deps: Deps, reader: Reader, id: Uuid): Promise<StoredEvent | undefined> => {
+  const event = await findEvent(deps.db, id)
+  if (!event || !mayRead(reader, event)) return undefined
+  return event.createdAt >= daysAfter(deps.clock.now(), -deps.config.EVENT_RETENTION_DAYS) ? event : undefined
+}
+
+export type StreamRequest = {
+  principal: Principal
+  reauthenticate: () => Promise<Principal>
+  lastEventId: string | undefined
+  connect: () => SseConnection
+}
+
+/** Refuses before the first byte what can be refused; from then on only the stream itself can end. */
+export const openNotificationStream = async (deps: Deps, fanOut: FanOut, request: StreamRequest): Promise<void> => {
+  const { accountId } = request.principal
+  const reader = await findReader(deps.db, request.principal)
+  const lastId = request.lastEventId ? parseId('event', request.lastEventId) : undefined
+  const last = lastId === undefined ? undefined : await findOwnEvent(deps, reader, lastId)
+  // Nothing is awaited from here to the stream's place among the others: no more than the limit can get in.
+  if (fanOut.countOf(accountId) >= deps.config.STREAMS_PER_ACCOUNT) {
+    throw new Refusal('rate_limited', {
+      message: `An account has at most ${deps.config.STREAMS_PER_ACCOUNT} open streams.`,
+      headers: { 'retry-after': '5' },
+    })
+  }
+  const connection = request.connect()
+  if (request.lastEventId && !last) connection.write(resetFrame(accountId, deps.clock.now(), deps.config.EVENT_RETENTION_DAYS))
+  const close = fanOut.open({
+    db: deps.db,
+    reader,
+    replayFrom: last ?? null,
+    sink: { ...connection, send: (event) => connection.write(frameOf(event)) },
+    lookAgain: async () => findReader(deps.db, await request.reauthenticate()),
+    hasEnded: (error) => error instanceof Refusal && error.status < 500,
+  })
+  connection.onClose(close)
+}
+
+const unknownAfter = () =>
+  new Refusal('invalid_cursor', {
+    message: 'This event is not known, or older than what is kept: read the resources again and start from the newest event.',
+  })
+
+type Wanted = { from: Position | null; oldestFirst: boolean; take: number }
+
+/** Reads on until a page is full of what the reader may see, or there is no more. */
+const collect = async (deps: Deps, reader: Reader, { from, oldestFirst, take }: Wanted): Promise<StoredEvent[]> => {
+  const found: StoredEvent[] = []
+  const audience = audienceOf(reader)
+  for (let place = from, more = true; more && found.length < take; ) {
+    const page: StoredEvent[] =
+      oldestFirst && place
+        ? await eventsAfter(deps.db, place, audience, take)
+        : await eventsBefore(deps.db, place, audience, take)
+    found.push(...page.filter((event) => mayRead(reader, event)))
+    place = page.at(-1) ?? null
+    more = page.length === take
+  }
+  return found
+}
+
+/** The stream's events for those who rather ask: with `after` what came later, oldest first, else the newest first. */
+export const listNotifications = async (
+  deps: Deps,
+  principal: Principal,
+  query: NotificationsQuery,
+): Promise<Page<Notification>> => {
+  const list = `notifications:${principal.accountId}:${query.after ?? ''}`
+  const reader = await findReader(deps.db, principal)
+  const { before, take } = deps.cursors.read(list, query)
+  const startId = before ?? query.after
+  const start = startId === undefined ? null : await findOwnEvent(deps, reader, startId)
+  if (start === undefined) throw unknownAfter()
+  const found = await collect(deps, reader, { from: start, oldestFirst: query.after !== undefined, take })
+  return deps.cursors.page(list, query, found, (event) => event.id, presentNotification)
+}
