@@ -6,10 +6,14 @@ import { createStream, type Stream, type StreamOptions } from './stream.ts'
 import { changesReaders, resourceOf } from './types.ts'
 import type { Reader } from './visibility.ts'
 
+export type StreamStart = { replayFrom: Position } | { isPast: (event: Position) => boolean }
+
+const nothing = () => false
+
 export type FanOut = {
   countOf: (accountId: Uuid) => number
-  /** Begins where the feed stands now, or at `replayFrom`. The answer ends the stream and forgets it. */
-  open: (stream: Omit<StreamOptions, 'from' | 'replay' | 'onReader'> & { replayFrom: Position | null }) => () => void
+  /** Begins with what comes after `start`: a place to replay from, or a past to leave out. The answer ends the stream and forgets it. */
+  open: (stream: Omit<StreamOptions, 'from' | 'replay' | 'isPast' | 'onReader'> & { start: StreamStart }) => () => void
   /** Ends every stream and takes no more. */
   close: () => void
 }
@@ -92,13 +96,17 @@ export const createFanOut = (options: { feed: Feed; clock: Clock }): FanOut => {
 
   return {
     countOf: (accountId) => byAccount.get(accountId)?.size ?? 0,
-    open: ({ replayFrom, ...rest }) => {
+    open: ({ start, ...rest }) => {
       const onReader = (after: Reader) => {
         const before = stream.reader().workspaces
         for (const id of difference(before.keys(), after.workspaces)) remove(byWorkspace, id, stream)
         for (const id of difference(after.workspaces.keys(), before)) add(byWorkspace, id, stream)
       }
-      const stream: Stream = createStream({ ...rest, onReader, from: replayFrom ?? feed.position(), replay: replayFrom !== null })
+      const place =
+        'replayFrom' in start
+          ? { from: start.replayFrom, replay: true, isPast: nothing }
+          : { from: feed.position(), replay: false, ...start }
+      const stream: Stream = createStream({ ...rest, ...place, onReader })
       add(byAccount, rest.reader.accountId, stream)
       for (const id of rest.reader.workspaces.keys()) add(byWorkspace, id, stream)
       checkedAt.set(stream, performance.now())

@@ -35,6 +35,7 @@ export const createFeed = (options: { db: Db; databaseUrl: string; logger: Logge
   let notifyAgain = false
   let stopped = false
   let timer: NodeJS.Timeout | undefined
+  let listenTimer: NodeJS.Timeout | undefined
 
   const schedule = (ms: number) => {
     clearTimeout(timer)
@@ -74,13 +75,17 @@ export const createFeed = (options: { db: Db; databaseUrl: string; logger: Logge
     return reading
   }
 
+  const listenAgain = () => {
+    clearTimeout(listenTimer)
+    if (!stopped) listenTimer = setTimeout(() => void listen(), slowPollMs).unref()
+  }
+
   const listen = async (): Promise<void> => {
-    if (stopped) return
     const client = new pg.Client({ connectionString: options.databaseUrl, application_name: 'payments-service-events' })
     client.on('error', () => undefined)
     client.on('end', () => {
       if (connection === client) connection = undefined
-      if (!stopped) setTimeout(() => void listen(), slowPollMs).unref()
+      listenAgain()
     })
     client.on('notification', () => void read())
     try {
@@ -91,6 +96,7 @@ export const createFeed = (options: { db: Db; databaseUrl: string; logger: Logge
     } catch (error) {
       if (!stopped) logger.warn(describeError(error), 'the event listener is not connected; polling goes on')
       await client.end().catch(() => undefined)
+      listenAgain()
     }
   }
 
@@ -132,6 +138,7 @@ export const createFeed = (options: { db: Db; databaseUrl: string; logger: Logge
     stop: async () => {
       stopped = true
       clearTimeout(timer)
+      clearTimeout(listenTimer)
       await reading
       await connection?.end().catch(() => undefined)
     },

@@ -22,8 +22,8 @@ type Row = {
 }
 
 const columns = 'transaction::text, id, type, account_id, workspace_id, data, created_at'
-/** Below the oldest transaction still running nothing can appear any more: so nothing that commits late is ever skipped. */
-const settled = 'transaction < pg_snapshot_xmin(pg_current_snapshot())'
+/** Nothing that commits late is ever skipped: where a slower transaction may still put an event, reading stops. */
+const settled = 'transaction < (select events_settled_before())'
 
 const toEvent = (row: Row): StoredEvent => ({
   transaction: row.transaction,
@@ -41,12 +41,22 @@ export const comparePositions = (a: Position, b: Position): number => {
   return a.id < b.id ? -1 : a.id > b.id ? 1 : 0
 }
 
-const edge = 'select (pg_snapshot_xmin(pg_current_snapshot())::text::numeric - 1)::text as transaction'
+const edge = 'select (events_settled_before()::text::numeric - 1)::text as transaction'
 
 /** The place behind everything that is settled now. */
 export const readEdge = async (db: Db): Promise<Position> => {
   const [row] = await db.query<{ transaction: string }>(edge)
   return { transaction: row?.transaction ?? '0', id: lastId }
+}
+
+const snapshot = statement('events.snapshot', 'select pg_current_snapshot()::text as snapshot')
+
+/** Tells of any event whether it was committed before now: a stream that starts anew begins with what happens after it was asked for. */
+export const readPast = async (db: Db): Promise<(event: Position) => boolean> => {
+  const [row] = await db.query<{ snapshot: string }>(snapshot, [])
+  const [, end = '0', running = ''] = (row?.snapshot ?? '').split(':')
+  const open = new Set(running.split(','))
+  return (event) => BigInt(event.transaction) < BigInt(end) && !open.has(event.transaction)
 }
 
 const next = statement(

@@ -25,6 +25,8 @@ export type StreamOptions = {
   from: Position
   /** Whether there may be more behind `from` than what the feed will tell. */
   replay: boolean
+  /** What is not asked for although the feed has not come to it yet. */
+  isPast: (event: Position) => boolean
 }
 
 export type Stream = {
@@ -64,7 +66,7 @@ export const createStream = (options: StreamOptions): Stream => {
   const send = (event: StoredEvent): boolean => {
     if (comparePositions(event, cursor) <= 0) return true
     cursor = { transaction: event.transaction, id: event.id }
-    return !mayRead(reader, event) || sink.send(event)
+    return options.isPast(event) || !mayRead(reader, event) || sink.send(event)
   }
 
   const look = async (): Promise<void> => {

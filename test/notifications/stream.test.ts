@@ -1,35 +1,114 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { signIn } from '../harness/people.ts'
+import { createKey, type Person, signIn } from '../harness/people.ts'
 import { startService, type TestService } from '../harness/service.ts'
 import { openStream } from '../harness/stream.ts'
 
 let service: TestService
 beforeAll(async () => {
-  service = await startService({ env: { STREAM_PING_SECONDS: '1' } })
+  service = await startService({
+    env: { STREAM_PING_SECONDS: '1', STREAMS_PER_ACCOUNT: '3', CORS_ORIGINS: 'https://app.example' },
+  })
 })
 afterAll(() => service.close())
 
-test('a stream begins with its headers and the time to wait before coming back', async () => {
+/** Something that a person's own streams are told of. */
+const signInAgain = (person: Person) => signIn(service.api, person.wallet)
+
+test('a stream begins with the time to wait before coming back, and is kept open by pings', async () => {
   const person = await signIn(service.api)
-  const stream = await openStream(person.api)
+  const stream = await openStream(person.api, { headers: { origin: 'https://app.example' } })
   expect(stream.status).toBe(200)
   expect(await stream.comment()).toBe(': ping')
-  expect(stream.text().startsWith('retry: 3000\n\n')).toBe(true)
+  expect(await stream.comment()).toBe(': ping')
+  expect(stream.text()).toBe('retry: 3000\n\n: ping\n\n: ping\n\n')
+  expect(Object.fromEntries(stream.headers)).toMatchObject({
+    'content-type': 'text/event-stream',
+    'cache-control': 'no-store',
+    'x-accel-buffering': 'no',
+    'x-content-type-options': 'nosniff',
+    'content-security-policy': expect.stringContaining("frame-ancestors 'none'"),
+    'x-request-id': expect.any(String),
+    'access-control-allow-origin': 'https://app.example',
+    'access-control-allow-credentials': 'true',
+  })
   stream.close()
 })
 
-test('an event comes as its type, its id and the resource', async () => {
+test('an event comes with its id, its type and the resource as REST returns it', async () => {
   const person = await signIn(service.api)
   const stream = await openStream(person.api)
-  await signIn(service.api, person.wallet)
-  const event = await stream.next('session.created')
-  expect(event.data).toMatchObject({ id: event.id, type: 'session.created', account_id: person.accountId, workspace_id: null })
+  const key = await createKey(person)
+  const event = await stream.next('api_key.created')
+  expect(event.id).toMatch(/^evt_/)
+  expect(event.data).toEqual({
+    id: event.id,
+    type: 'api_key.created',
+    created_at: service.clock.now().toISOString(),
+    account_id: person.accountId,
+    workspace_id: null,
+    data: (await person.api.get(`/v1/accounts/me/api-keys/${key.id}`)).body,
+  })
   stream.close()
 })
 
-test('logging out ends the stream', async () => {
+test('nobody is told of what another account does', async () => {
   const person = await signIn(service.api)
   const stream = await openStream(person.api)
-  await person.api.post('/v1/auth/logout')
-  await stream.ended()
+  await createKey(await signIn(service.api))
+  await signInAgain(person)
+  await stream.next('session.created')
+  expect(stream.seen.map((event) => event.data.account_id)).toEqual([person.accountId])
+  stream.close()
+})
+
+test('without a credential, or with a wrong one, there is no stream', async () => {
+  const stranger = await service.api.get('/v1/notifications/stream')
+  expect([stranger.status, stranger.body.error]).toEqual([401, 'authentication_required'])
+  const wrong = await service.api.get('/v1/notifications/stream', { bearer: `service_live_${'0'.repeat(64)}` })
+  expect([wrong.status, wrong.body.error]).toEqual([401, 'invalid_token'])
+})
+
+test('an account has so many streams and no more, however many ask at once; one that closes makes room', async () => {
+  const person = await signIn(service.api)
+  const streams = await Promise.all(Array.from({ length: 6 }, () => openStream(person.api)))
+  const open = streams.filter((stream) => stream.status === 200)
+  const refused = streams.filter((stream) => stream.status === 429)
+  expect([open.length, refused.length]).toEqual([3, 3])
+  expect(refused[0]?.headers.get('retry-after')).toBe('5')
+  expect((await openStream(await signIn(service.api).then((other) => other.api))).status).toBe(200)
+  open[0]?.close()
+  await expect.poll(() => openStream(person.api).then((stream) => stream.status)).toBe(200)
+  for (const stream of open) stream.close()
+})
+
+test('a HEAD request does not hang on a stream', async () => {
+  const person = await signIn(service.api)
+  expect((await person.api.call('HEAD', '/v1/notifications/stream')).status).toBe(404)
+})
+
+test('a delegated stream is told of its own grant and those below it, and of nothing that its permissions leave out', async () => {
+  const person = await signIn(service.api)
+  const parent = await createKey(person, { permissions: ['account.read', 'key.manage'] })
+  const blind = await createKey(person, { permissions: ['payment.read'] })
+  const stream = await openStream(parent.api)
+  const blindStream = await openStream(blind.api)
+  const sibling = await createKey(person)
+  const child = await createKey(parent, { permissions: ['account.read'] })
+  const grandchild = await createKey(person)
+  await signInAgain(person)
+  await stream.next('session.created')
+  const grants = stream.seen.filter((event) => event.type === 'api_key.created').map((event) => event.data.data.id)
+  expect(grants).toEqual([child.id])
+  expect(JSON.stringify(stream.seen)).not.toContain(sibling.id)
+  expect(JSON.stringify(stream.seen)).not.toContain(grandchild.id)
+  expect(blindStream.seen).toEqual([])
+  stream.close()
+  blindStream.close()
+})
+
+test('the operation is in the document as a stream', async () => {
+  const document = (await service.api.get('/openapi.json')).body
+  const { responses } = document.paths['/v1/notifications/stream'].get
+  expect(Object.keys(responses['200'].content)).toEqual(['text/event-stream'])
+  expect(Object.keys(responses)).toEqual(expect.arrayContaining(['401', '429']))
 })

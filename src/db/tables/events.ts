@@ -16,7 +16,8 @@ export const events = pgTable(
   (t) => [
     index('events_order').on(t.transaction, t.id),
     index('events_workspace').on(t.workspaceId, t.transaction, t.id),
-    index('events_account').on(t.accountId, t.transaction, t.id),
+    // Only what is of no workspace is looked for by its account.
+    index('events_account').on(t.accountId, t.transaction, t.id).where(sql`${t.workspaceId} is null`),
     index('events_retention').on(t.createdAt),
   ],
 )

@@ -1,6 +1,6 @@
 import type { Principal } from '../../auth/principal.ts'
 import type { FanOut } from '../../events/fan-out.ts'
-import { eventsAfter, eventsBefore, findEvent, type Position, type StoredEvent } from '../../events/read.ts'
+import { eventsAfter, eventsBefore, findEvent, type Position, readPast, type StoredEvent } from '../../events/read.ts'
 import { audienceOf, mayRead, type Reader } from '../../events/visibility.ts'
 import type { Page } from '../../http/pagination.ts'
 import type { SseConnection } from '../../http/sse.ts'
@@ -32,6 +32,7 @@ export const openNotificationStream = async (deps: Deps, fanOut: FanOut, request
   const reader = await findReader(deps.db, request.principal)
   const lastId = request.lastEventId ? parseId('event', request.lastEventId) : undefined
   const last = lastId === undefined ? undefined : await findOwnEvent(deps, reader, lastId)
+  const start = last ? { replayFrom: last } : { isPast: await readPast(deps.db) }
   // Nothing is awaited from here to the stream's place among the others: no more than the limit can get in.
   if (fanOut.countOf(accountId) >= deps.config.STREAMS_PER_ACCOUNT) {
     throw new Refusal('rate_limited', {
@@ -44,7 +45,7 @@ export const openNotificationStream = async (deps: Deps, fanOut: FanOut, request
   const close = fanOut.open({
     db: deps.db,
     reader,
-    replayFrom: last ?? null,
+    start,
     sink: { ...connection, send: (event) => connection.write(frameOf(event)) },
     lookAgain: async () => findReader(deps.db, await request.reauthenticate()),
     hasEnded: (error) => error instanceof Refusal && error.status < 500,

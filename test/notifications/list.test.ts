@@ -1,0 +1,66 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createKey, signIn } from '../harness/people.ts'
+import { startService, type TestService } from '../harness/service.ts'
+
+let service: TestService
+beforeAll(async () => {
+  service = await startService()
+})
+afterAll(() => service.close())
+
+type Listed = { id: string; type: string }
+
+test('polling with the last event that one has walks through everything that came later, oldest first', async () => {
+  const person = await signIn(service.api)
+  await service.settle()
+  const [start] = (await person.api.get('/v1/notifications?limit=1')).body.data as Listed[]
+  expect(start?.type).toBe('session.created')
+  for (let count = 0; count < 3; count += 1) await createKey(person)
+  await service.settle()
+  const all: Listed[] = (await person.api.get(`/v1/notifications?after=${start?.id}`)).body.data
+  expect(all.map((event) => event.type)).toEqual(Array.from({ length: 3 }, () => ['grant.created', 'api_key.created']).flat())
+  const polled: Listed[] = []
+  for (let more = true; more; ) {
+    const page: Listed[] = (await person.api.get(`/v1/notifications?limit=2&after=${polled.at(-1)?.id ?? start?.id}`)).body.data
+    polled.push(...page)
+    more = page.length > 0
+  }
+  expect(polled).toEqual(all)
+})
+
+test('the cursor goes on in the direction that its page had', async () => {
+  const person = await signIn(service.api)
+  for (let count = 0; count < 3; count += 1) await createKey(person)
+  await service.settle()
+  const newest: Listed[] = (await person.api.get('/v1/notifications')).body.data
+  expect(newest).toHaveLength(8)
+  const walk = async (query: string): Promise<Listed[]> => {
+    const found: Listed[] = []
+    for (let cursor: string | null = ''; cursor !== null; ) {
+      const { body } = await person.api.get(`/v1/notifications?limit=3${query}${cursor && `&cursor=${cursor}`}`)
+      found.push(...body.data)
+      cursor = body.next_cursor
+    }
+    return found
+  }
+  expect(await walk('')).toEqual(newest)
+  expect(await walk(`&after=${newest.at(-1)?.id}`)).toEqual(newest.slice(0, -1).reverse())
+})
+
+test('the list is what the stream carries: the events of others and those beyond the permissions are not in it', async () => {
+  const person = await signIn(service.api)
+  await createKey(await signIn(service.api))
+  const blind = await createKey(person, { permissions: ['payment.read'] })
+  await service.settle()
+  const mine: { account_id: string }[] = (await person.api.get('/v1/notifications')).body.data
+  expect(mine).toHaveLength(4)
+  expect(mine.every((event) => event.account_id === person.accountId)).toBe(true)
+  expect((await blind.api.get('/v1/notifications')).body).toEqual({ data: [], next_cursor: null })
+})
+
+test('without a credential there is nothing to poll, and a malformed id is named', async () => {
+  expect((await service.api.get('/v1/notifications')).status).toBe(401)
+  const person = await signIn(service.api)
+  const answer = await person.api.get('/v1/notifications?after=evt_nonsense')
+  expect([answer.status, answer.body.error, answer.body.details.fields[0].path]).toEqual([400, 'invalid_request', 'after'])
+})

@@ -1,0 +1,68 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createKey, signIn } from '../harness/people.ts'
+import { startService, type TestService } from '../harness/service.ts'
+import { openStream } from '../harness/stream.ts'
+
+let service: TestService
+beforeAll(async () => {
+  service = await startService()
+})
+afterAll(() => service.close())
+
+/** The stream's end, and that it came within a second of `cause`. */
+const endsWithinASecond = async (stream: Awaited<ReturnType<typeof openStream>>, cause: () => Promise<unknown> | unknown) => {
+  expect(stream.status).toBe(200)
+  await cause()
+  const began = performance.now()
+  await stream.ended()
+  expect(performance.now() - began).toBeLessThan(1_000)
+}
+
+test('logging out ends the streams of that session, and no others', async () => {
+  const person = await signIn(service.api)
+  const other = await signIn(service.api, person.wallet)
+  const staying = await openStream(other.api)
+  await endsWithinASecond(await openStream(person.api), () => person.api.post('/v1/auth/logout'))
+  await signIn(service.api, person.wallet)
+  await staying.next('session.created')
+  staying.close()
+})
+
+test('revoking a key ends its streams and those of the keys below it', async () => {
+  const person = await signIn(service.api)
+  const parent = await createKey(person)
+  const child = await createKey(parent)
+  const below = await openStream(child.api)
+  const revoke = () => person.api.delete(`/v1/accounts/me/api-keys/${parent.id}`)
+  await endsWithinASecond(await openStream(parent.api), revoke)
+  await below.ended()
+})
+
+test('revoking a grant ends the streams of its key', async () => {
+  const person = await signIn(service.api)
+  const key = await createKey(person)
+  await endsWithinASecond(await openStream(key.api), () => person.api.delete(`/v1/accounts/me/grants/${key.grantId}`))
+})
+
+test('a dashboard token ends with the session that minted it', async () => {
+  const person = await signIn(service.api)
+  const { token } = (await person.api.post('/v1/auth/dashboard-tokens')).body
+  const stream = await openStream(service.api.as({ bearer: token }))
+  await endsWithinASecond(stream, () => person.api.post('/v1/auth/logout'))
+})
+
+test('a credential that expires ends its streams by itself', async () => {
+  const person = await signIn(service.api)
+  const expiresAt = new Date(service.clock.now().getTime() + 60_000).toISOString()
+  const key = await createKey(person, { expires_at: expiresAt })
+  await endsWithinASecond(await openStream(key.api), () => service.clock.advance(61))
+})
+
+test("a rotated key's streams live through the overlap and end with it", async () => {
+  const person = await signIn(service.api)
+  const key = await createKey(person)
+  const stream = await openStream(key.api)
+  await person.api.post(`/v1/accounts/me/api-keys/${key.id}/rotate`, { overlap_seconds: 600 })
+  await stream.next('api_key.rotated')
+  await endsWithinASecond(stream, () => service.clock.advance(601))
+})
