@@ -1,0 +1,54 @@
+import { describe, expect, it } from 'vitest'
+import { rules } from './rules.ts'
+import { parseSource, readSources } from './source.ts'
+
+const sources = readSources()
+
+/** For each rule a file that breaks it: a rule that nothing can break protects nothing. */
+const violations: Record<keyof typeof rules, [path: string, text: string][]> = {
+  direction: [
+    ['lib/planted.ts', `import { connect } from '../db/client.ts'`],
+    ['policy/planted.ts', `import type { Db } from '../db/client.ts'`],
+    ['rails/planted.ts', `export const lazily = () => import('../db/client.ts')`],
+    ['http/planted.ts', `import { createPayment } from '../modules/payments/service.ts'`],
+    ['modules/planted/service.ts', `import { createService } from '../../app.ts'`],
+  ],
+  concreteRails: [['modules/payments/planted.ts', `import { createDaraja } from '../../rails/daraja/daraja.ts'`]],
+  fastify: [['modules/payments/planted.ts', `import type { FastifyRequest } from 'fastify'`]],
+  routesWithoutSql: [
+    ['modules/planted/routes.ts', `import { eq } from 'drizzle-orm'`],
+    ['modules/planted/routes.ts', `const rows = await deps.db.query('select 1')`],
+  ],
+  ledgerTables: [
+    ['modules/planted/queries.ts', 'const text = `select * from ledger_transfers`'],
+    ['modules/planted/queries.ts', `import { ledgerAccounts } from '../../db/tables/ledger.ts'`],
+  ],
+  privateRoutes: [['modules/planted/service.ts', `import { registerAccounts } from '../accounts/routes.ts'`]],
+  environment: [['modules/planted/service.ts', 'const level = process.env.LOG_LEVEL']],
+  time: [
+    ['modules/planted/service.ts', 'const now = new Date()'],
+    ['modules/planted/service.ts', 'const now = Date.now()'],
+  ],
+  barrels: [['lib/planted.ts', `export * from './ids.ts'`]],
+  cycles: [['lib/money.ts', `import '../planted.ts'`]],
+}
+
+describe('the architecture', () => {
+  it('is looked at whole', () => {
+    expect(sources.length).toBeGreaterThan(150)
+    expect(sources.find(({ path }) => path === 'app.ts')?.imports.length).toBeGreaterThan(20)
+  })
+
+  it.each(Object.entries(rules))('%s holds', (_name, rule) => {
+    expect(rule.check(sources)).toEqual([])
+  })
+
+  it.each(Object.entries(violations).flatMap(([name, planted]) => planted.map(([path, text]) => ({ name, path, text }))))(
+    '$name notices: $text',
+    ({ name, path, text }) => {
+      const rule = rules[name as keyof typeof rules]
+      const planted = [parseSource(path, text), parseSource('planted.ts', `import { Money } from './lib/money.ts'`)]
+      expect(rule.check([...sources.filter((source) => source.path !== path), ...planted]).join('\n')).toContain(path)
+    },
+  )
+})

@@ -1,0 +1,158 @@
+import type { Source } from './source.ts'
+
+export type Rule = { name: string; check: (files: readonly Source[]) => string[] }
+
+/** What each part may import besides itself and npm; who is not a key here may import everything. */
+const below: Readonly<Record<string, readonly string[]>> = {
+  lib: [],
+  'config.ts': ['lib'],
+  db: ['lib'],
+  policy: ['lib'],
+  rails: ['lib'],
+  sandbox: ['lib', 'rails'],
+  auth: ['db', 'lib'],
+  ledger: ['db', 'lib'],
+  jobs: ['db', 'lib'],
+  events: ['auth', 'db', 'lib'],
+  http: ['auth', 'events', 'db', 'lib'],
+  modules: ['http', 'ledger', 'policy', 'rails', 'events', 'jobs', 'auth', 'db', 'lib', 'config.ts'],
+  operator: ['modules', 'http', 'ledger', 'rails', 'events', 'jobs', 'db', 'lib', 'config.ts'],
+  'app-rails.ts': ['rails', 'lib', 'config.ts'],
+  'app.ts': ['modules', 'operator', 'http', 'ledger', 'rails', 'events', 'jobs', 'auth', 'db', 'lib', 'config.ts'],
+  process: ['app-rails.ts', 'sandbox', 'rails', 'jobs', 'db', 'lib', 'config.ts'],
+}
+
+const partOf = (path: string) => path.split('/')[0] ?? path
+const each = (files: readonly Source[], complaint: (file: Source) => readonly (string | undefined)[]) =>
+  files.flatMap((file) => complaint(file).flatMap((text) => (text === undefined ? [] : [`${file.path} ${text}`])))
+
+const direction: Rule = {
+  name: 'imports point down: server, process, app, modules and operator, then what they are made of, then db, then lib',
+  check: (files) =>
+    each(files, (file) => {
+      const part = partOf(file.path)
+      const allowed = below[part]
+      return file.imports.map(({ to, ours }) =>
+        ours && allowed && partOf(to) !== part && !allowed.includes(partOf(to)) ? `imports ${to}` : undefined,
+      )
+    }),
+}
+
+const concreteRails: Rule = {
+  name: 'which rails there are is known to app-rails.ts alone; features know rail.ts',
+  check: (files) =>
+    each(files, ({ path, imports }) =>
+      imports.map(({ to }) =>
+        to.startsWith('rails/') &&
+        ['modules', 'operator', 'app.ts', 'process'].includes(partOf(path)) &&
+        !/^rails\/[a-z-]+\.ts$/.test(to)
+          ? `imports ${to}`
+          : undefined,
+      ),
+    ),
+}
+
+const fastify: Rule = {
+  name: 'in a feature only routes, and what writes a reply for them, know Fastify',
+  check: (files) =>
+    each(files, ({ path, imports }) =>
+      imports.map(({ to }) =>
+        path.startsWith('modules/') && !/(routes|cookie|stream|page)\.ts$/.test(path) && /^npm:(@fastify\/|fastify)/.test(to)
+          ? `imports ${to}`
+          : undefined,
+      ),
+    ),
+}
+
+const routesWithoutSql: Rule = {
+  name: 'routes hold no SQL',
+  check: (files) =>
+    each(files, ({ path, imports, code }) => {
+      if (!path.startsWith('modules/') || !path.endsWith('routes.ts')) return []
+      const tables = imports
+        .filter(({ to }) => to.startsWith('npm:drizzle-orm') || to.startsWith('db/tables'))
+        .map(({ to }) => `imports ${to}`)
+      return [
+        ...tables,
+        /\.(orm|query)\b(?!string)/.test(code.replaceAll('request.query', '')) ? 'asks the database itself' : undefined,
+      ]
+    }),
+}
+
+const ledgerTables: Rule = {
+  name: 'only the ledger touches the ledger’s tables',
+  check: (files) =>
+    each(files, ({ path, imports, code }) => {
+      if (path.startsWith('ledger/') || path.startsWith('db/')) return []
+      return [
+        imports.some(({ to }) => to === 'db/tables/ledger.ts') ? 'imports its tables' : undefined,
+        /\bledger_(accounts|transfers)\b/.test(code) ? 'names its tables' : undefined,
+      ]
+    }),
+}
+
+const privateRoutes: Rule = {
+  name: 'a feature is never entered through its routes',
+  check: (files) =>
+    each(files, ({ path, imports }) =>
+      imports.map(({ to }) => {
+        const foreign = path.split('/').slice(0, 2).join('/') !== to.split('/').slice(0, 2).join('/')
+        return foreign && path !== 'modules/routes.ts' && /^modules\/[^/]+\/[a-z-]*routes\.ts$/.test(to)
+          ? `imports ${to}`
+          : undefined
+      }),
+    ),
+}
+
+const environment: Rule = {
+  name: 'the environment is read by config.ts, which is handed it',
+  check: (files) =>
+    each(files, ({ path, code }) => [
+      code.includes('process.env') && !['process/environment.ts', 'db/embedded-cluster.ts'].includes(path)
+        ? 'reads process.env'
+        : undefined,
+    ]),
+}
+
+const time: Rule = {
+  name: 'time comes from the clock',
+  check: (files) =>
+    each(files, ({ path, code }) => [
+      path !== 'lib/clock.ts' && /\bDate\.now\(|\bnew Date\(\)/.test(code) ? 'asks for the time itself' : undefined,
+    ]),
+}
+
+const barrels: Rule = {
+  name: 'no file only passes on what others export',
+  check: (files) => each(files, ({ code }) => [/^export\s+\*/m.test(code) ? 're-exports everything' : undefined]),
+}
+
+/** Depth first; every file is entered once. Types count as well: two files that name each other are one file. */
+const findCycles = (files: readonly Source[]): string[] => {
+  const known = new Map(files.map((file) => [file.path, file]))
+  const done = new Set<string>()
+  const cycles: string[] = []
+  const visit = (path: string, trail: readonly string[]): void => {
+    if (trail.includes(path)) cycles.push([...trail.slice(trail.indexOf(path)), path].join(' → '))
+    if (trail.includes(path) || done.has(path)) return
+    for (const { to } of known.get(path)?.imports ?? []) if (known.has(to)) visit(to, [...trail, path])
+    done.add(path)
+  }
+  for (const { path } of files) visit(path, [])
+  return cycles
+}
+
+const cycles: Rule = { name: 'no import cycles', check: findCycles }
+
+export const rules = {
+  direction,
+  concreteRails,
+  fastify,
+  routesWithoutSql,
+  ledgerTables,
+  privateRoutes,
+  environment,
+  time,
+  barrels,
+  cycles,
+} satisfies Record<string, Rule>
