@@ -1,0 +1,18 @@
+# The service needs no build: Node runs the TypeScript as it is. The database is another container's (docker-compose.yml).
+FROM node:24-bookworm-slim
+ENV NODE_ENV=production
+WORKDIR /service
+COPY package.json package-lock.json .npmrc ./
+# Without development's dependencies, Node itself among them: the image has it.
+RUN npm ci --omit=dev && npm cache clean --force
+COPY . .
+# A volume that is mounted here begins as this folder is: the service does not run as root.
+RUN mkdir /data && chown node:node /data
+USER node
+# Within the container every address is private; only what is published can be reached.
+ENV HOST=0.0.0.0 PORT=3000 OPERATOR_HOST=0.0.0.0 OPERATOR_PORT=3001
+EXPOSE 3000 3001
+HEALTHCHECK --interval=10s --timeout=3s --start-period=20s \
+  CMD ["node", "-e", "fetch('http://127.0.0.1:' + process.env.PORT + '/readyz').then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
+# Not through npm: signals reach the process itself.
+CMD ["node", "src/server.ts"]
