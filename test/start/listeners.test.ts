@@ -4,6 +4,8 @@ import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { createClient } from '../harness/client.ts'
+import { signIn } from '../harness/people.ts'
 import { createTestDatabase, type TestDatabase } from '../harness/postgres.ts'
 import { killAll, spawnServer } from './process.ts'
 
@@ -63,13 +65,18 @@ describe('the two listeners', () => {
 })
 
 describe('a signal', () => {
-  it('lets a request under way finish and is obeyed within ten seconds', async () => {
+  it('lets a request under way finish, ends open streams, and is obeyed within ten seconds', async () => {
     const { server, url } = await start()
+    const person = await signIn(createClient(url))
+    const stream = await fetch(`${url}/v1/notifications/stream`, { headers: { cookie: `service_session=${person.cookie}` } })
+    expect(stream.status).toBe(200)
+    const drained = stream.text()
     const request = await halfARequest(url)
     const since = performance.now()
     server.kill('SIGTERM')
     await server.said(/finishing what is under way/)
     expect(await request.finish()).toMatch(/^HTTP\/1\.1 200 /)
+    expect(await drained).toContain('retry: 3000')
     expect(await server.ended).toEqual({ code: 0, signal: null })
     expect(performance.now() - since).toBeLessThan(10_000)
   })
