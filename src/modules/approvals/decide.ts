@@ -1,6 +1,5 @@
 import { decidingRoles } from '../../auth/permissions.ts'
 import type { Principal, RequestOrigin } from '../../auth/principal.ts'
-import { recoverSigner } from '../../auth/wallet.ts'
 import type { Tx } from '../../db/client.ts'
 import { approvalDecisions } from '../../db/tables/approvals.ts'
 import { type Actor, audit } from '../../events/audit.ts'
@@ -15,8 +14,9 @@ import { releasePayment } from '../payments/release.ts'
 import { startPayment } from '../payments/start.ts'
 import { endApproval } from './cancel.ts'
 import { approvalsGiven } from './present.ts'
-import { type ApprovalRecord, findApproval, findApprovalIn, lockApproval } from './queries.ts'
+import { type ApprovalRecord, findApprovalIn, lockApproval } from './queries.ts'
 import type { Decide, DecideBySignature } from './schema.ts'
+import type { ProvenSigner } from './signer.ts'
 
 type Choice = Decide['decision']
 type Decider = {
@@ -24,7 +24,7 @@ type Decider = {
   actor: Actor
   via: 'credential' | 'signature'
   reason: string | null
-  proof: { signer: string; signature: string; message: string } | null
+  proof: ProvenSigner | null
 }
 
 /** Locks in the one order: owning ledger account, payment, approval. */
@@ -144,20 +144,12 @@ const mayDecide = `
     and (a.id = w.owning_account_id or exists (
       select from members m where m.workspace_id = w.id and m.account_id = a.id and m.status = 'active' and m.role = any($3::text[])))`
 
-/** The account that signed and may decide, or undefined. The wallet must be linked to it now. */
-const signerOf = async (tx: Tx, record: ApprovalRecord, input: DecideBySignature) => {
-  const message = input.decision === 'approve' ? record.approval.approveMessage : record.approval.rejectMessage
-  const signer = recoverSigner(message, input.signature)
-  const identity = signer && (await findIdentity(tx, walletProof(signer, null)))
-  if (!signer || !identity) return undefined
-  const [allowed] = await tx.query<{ account_id: Uuid; frozen: boolean }>(mayDecide, [
-    identity.accountId,
-    record.payment.workspaceId,
-    decidingRoles,
-  ])
-  return (
-    allowed && { accountId: allowed.account_id, frozen: allowed.frozen, proof: { signer, signature: input.signature, message } }
-  )
+/** The account whose wallet signed, if it may decide. The wallet must be linked to it now. */
+const accountOf = async (tx: Tx, record: ApprovalRecord, proven: ProvenSigner) => {
+  const identity = await findIdentity(tx, walletProof(proven.signer, null))
+  if (!identity) return undefined
+  const values = [identity.accountId, record.payment.workspaceId, decidingRoles]
+  return (await tx.query<{ account_id: Uuid; frozen: boolean }>(mayDecide, values))[0]
 }
 
 /** Decides by the signature alone. A signature by no wallet that may decide is refused, and the refusal is audited. */
@@ -165,29 +157,26 @@ export const decideBySignature = async (
   tx: Tx,
   deps: Deps,
   origin: RequestOrigin,
-  id: Uuid,
+  found: ApprovalRecord,
   input: DecideBySignature,
+  proven: ProvenSigner | undefined,
 ): Promise<ApprovalRecord | Refusal> => {
-  const found = await findApproval(tx, id)
-  if (!found) throw notFound()
   const record = await lockAll(tx, found)
-  const signer = await signerOf(tx, record, input)
-  if (!signer) {
+  const account = proven && (await accountOf(tx, record, proven))
+  if (!account) {
     const actor = { accountId: null, origin, way: 'signature' }
-    await audit(tx, actor, deps.clock.now(), {
-      action: 'approval.refused',
-      workspaceId: record.payment.workspaceId,
-      subject: { type: 'approval', id },
-    })
+    const subject = { type: 'approval', id: found.approval.id }
+    await audit(tx, actor, deps.clock.now(), { action: 'approval.refused', workspaceId: record.payment.workspaceId, subject })
     return new Refusal('invalid_signature')
   }
-  if (input.decision === 'approve' && signer.frozen) throw new Refusal('workspace_frozen')
-  const { accountId, proof } = signer
+  if (input.decision === 'approve' && account.frozen) throw new Refusal('workspace_frozen')
+  const accountId = account.account_id
+  const actor = { accountId, origin, way: 'signature' }
   return decide(
     tx,
     deps,
     record,
-    { accountId, actor: { accountId, origin, way: 'signature' }, via: 'signature', reason: input.reason ?? null, proof },
+    { accountId, actor, via: 'signature', reason: input.reason ?? null, proof: proven ?? null },
     input.decision,
   )
 }

@@ -9,6 +9,7 @@ import { decideByCredential, decideBySignature } from './decide.ts'
 import { presentApproval } from './present.ts'
 import { type ApprovalRecord, findApproval, findApprovalIn, listApprovals } from './queries.ts'
 import { Approval, Decide, DecideBySignature, ListApprovals, MessageQuery, SigningMessage } from './schema.ts'
+import { proveSigner } from './signer.ts'
 
 const path = '/v1/approvals'
 const one = `${path}/:id`
@@ -105,8 +106,11 @@ export const registerApprovals = (app: App, deps: Deps): void => {
     },
     async (request, reply) => {
       reply.header('cache-control', 'no-store')
+      const found = await findApproval(deps.db, request.params.id)
+      if (!found) throw notFound()
+      const proven = await proveSigner(deps, found, request.body)
       return respondOnce(deps, request, reply, async (tx) =>
-        answer(await decideBySignature(tx, deps, originOf(request), request.params.id, request.body)),
+        answer(await decideBySignature(tx, deps, originOf(request), found, request.body, proven)),
       )
     },
   )
