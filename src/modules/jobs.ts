@@ -7,19 +7,13 @@ import { processDelivery } from './attempts/deliveries.ts'
 import { dispatch } from './attempts/dispatch.ts'
 import { enqueueWhatWaits } from './attempts/forgotten.ts'
 import { reconcile } from './attempts/reconcile.ts'
-import type { AttemptSubject, Subjects } from './attempts/subject.ts'
+import type { Subjects } from './attempts/subject.ts'
 import type { Deps } from './deps.ts'
 import { revokeDueGrants } from './grants/service.ts'
+import { paymentSubject } from './payments/subject.ts'
 import { pruneNonces } from './sign-in/nonces.ts'
 import { expireTopups } from './topups/expiry.ts'
 import { topupSubject } from './topups/subject.ts'
-
-const paymentSubject: AttemptSubject = {
-  queue: 'payments.dispatch',
-  lock: async () => undefined,
-  prepare: async () => null,
-  settle: async () => 'inconclusive',
-}
 
 /** What rails are asked to do something for. */
 const subjects: Subjects = { payment: paymentSubject, topup: topupSubject }

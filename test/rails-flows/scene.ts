@@ -1,5 +1,6 @@
 import { findDrift, trialBalance } from '../../src/ledger/reports.ts'
 import type { Order } from '../../src/sandbox/book.ts'
+import { newBeneficiary } from '../harness/money.ts'
 import type { Person } from '../harness/people.ts'
 import type { TestService } from '../harness/service.ts'
 
@@ -8,6 +9,19 @@ export const initiate = async (person: Pick<Person, 'api'>, phone: string, amoun
   if (answer.status !== 201) throw new Error(`a top-up was refused: ${answer.status} ${answer.text}`)
   return answer.body.id
 }
+
+export type Payee = { payment_rail: string; destination: string; bank_code?: string; account_reference?: string }
+
+/** A payment to a payee of its own beneficiary; its id. */
+export const pay = async (person: Pick<Person, 'api'>, payee: Payee, amountMinor = '150000'): Promise<string> => {
+  const { account_reference, ...destination } = payee
+  const beneficiary_id = await newBeneficiary(person.api, destination)
+  const answer = await person.api.post('/v1/payments', { beneficiary_id, amount_minor: amountMinor, account_reference })
+  if (answer.status !== 201) throw new Error(`a payment was refused: ${answer.status} ${answer.text}`)
+  return answer.body.id
+}
+
+export const paymentOf = async (person: Pick<Person, 'api'>, id: string) => (await person.api.get(`/v1/payments/${id}`)).body
 
 export const topupOf = async (person: Pick<Person, 'api'>, id: string) => (await person.api.get(`/v1/topups/${id}`)).body
 
@@ -85,4 +99,17 @@ export const stkCallback = (order: Readonly<Order>, outcome: StkOutcome = {}) =>
     ResultDesc: 'told by a test',
   }
   return { Body: { stkCallback: code === 0 ? { ...stkCallback, CallbackMetadata: { Item: items } } : stkCallback } }
+}
+
+type TransferOutcome = { state?: string; code?: number; amountMinor?: bigint; transactionId?: string }
+
+/** PesaLink's delivery, as a bank writes it. */
+export const transferCallback = (order: Readonly<Order>, outcome: TransferOutcome = {}) => {
+  const { state = 'Success', code = 0, amountMinor = order.amountMinor, transactionId = order.receipt } = outcome
+  return {
+    status: true,
+    code: 0,
+    message: 'success',
+    data: { state, code, amount: Number(amountMinor) / 100, reference: order.key, transactionId },
+  }
 }

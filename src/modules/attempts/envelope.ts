@@ -1,6 +1,8 @@
 import { randomBytes, randomInt } from 'node:crypto'
+import type { Logger } from 'pino'
 import { equalBytes, sha256 } from '../../auth/secrets.ts'
-import type { Vault } from '../../auth/vault.ts'
+import type { Sealed, Vault } from '../../auth/vault.ts'
+import { describeError } from '../../db/errors.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import type { Attempt, CallbackUrls } from '../../rails/rail.ts'
 import type { AttemptRecord } from './queries.ts'
@@ -37,5 +39,19 @@ export const attemptForRail = (vault: Vault, operatorUrl: string, attempt: Attem
     provider: { request: attempt.providerRequest, conversation: attempt.providerConversation },
     at: attempt.createdAt,
     callbacks: callbackUrls(operatorUrl, attempt.id, secret),
+  }
+}
+
+/** A destination, for the call alone. Undefined, and logged, when it does not open: then nothing is sent, and it is tried again. */
+export const tryOpen = (
+  deps: { vault: Vault; logger: Logger },
+  sealed: Sealed,
+  context: readonly string[],
+): string | undefined => {
+  try {
+    return deps.vault.open(sealed, context)
+  } catch (error) {
+    deps.logger.error(describeError(error), 'a destination could not be opened')
+    return undefined
   }
 }

@@ -13,6 +13,9 @@ export type Sending = { attemptId: Uuid; reference: string; at: Date; callbacks:
 /** What is to be sent. The destination is opened inside `send` and lives no longer than the call. Never throws for what a provider does. */
 export type Outgoing = { rail: AttemptRecord['rail']; amountMinor: Minor; send: (sending: Sending) => Promise<Submission> }
 
+/** Nothing left the house, and why. */
+export const notSent = (code: string): Submission => ({ kind: 'not_sent', code, message: 'Nothing was sent.' })
+
 /** Who says it: the rail's answer to sending, its delivery, its answer to a question, its silence for too long, or an operator. */
 export type Witness = { kind: 'submission' | 'delivery' | 'query' | 'silence' } | { kind: 'operator'; principal: Principal }
 

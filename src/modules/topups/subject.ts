@@ -1,6 +1,7 @@
 import { lockBalance } from '../../ledger/ledger.ts'
 import { secondsAfter } from '../../lib/clock.ts'
-import type { AttemptSubject } from '../attempts/subject.ts'
+import { tryOpen } from '../attempts/envelope.ts'
+import { type AttemptSubject, notSent } from '../attempts/subject.ts'
 import { settleTopup } from './outcome.ts'
 import { getTopup } from './queries.ts'
 import { phoneContext } from './service.ts'
@@ -19,8 +20,9 @@ export const topupSubject: AttemptSubject = {
       amountMinor,
       send: async (sending) => {
         const rail = deps.rails.collection
-        if (!rail) return { kind: 'not_sent', code: 'provider_not_configured', message: 'The provider is not configured.' }
-        const phoneNumber = deps.vault.open({ ciphertext: phoneCiphertext, keyId: phoneKeyId }, phoneContext(topup))
+        if (!rail) return notSent('provider_not_configured')
+        const phoneNumber = tryOpen(deps, { ciphertext: phoneCiphertext, keyId: phoneKeyId }, phoneContext(topup))
+        if (phoneNumber === undefined) return notSent('destination_unreadable')
         return rail.collect({ ...sending, amountMinor, currency, phoneNumber })
       },
     }

@@ -1,0 +1,377 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { credit, fund, newBeneficiary } from '../harness/money.ts'
+import { type Person, signIn } from '../harness/people.ts'
+import { startService, type TestService } from '../harness/service.ts'
+import {
+  alerts,
+  balanceOf,
+  deliver,
+  isLedgerSound,
+  lastOrder,
+  movementsTo,
+  ordersTo,
+  type Payee,
+  pass,
+  pay,
+  paymentOf,
+  transferCallback,
+  verdicts,
+} from './scene.ts'
+
+let service: TestService
+let person: Person
+beforeAll(async () => {
+  service = await startService()
+})
+beforeEach(async () => {
+  person = await signIn(service.api)
+  await credit(service, person.accountId, 1_000_000n)
+  service.log.length = 0
+})
+afterAll(async () => {
+  expect(await isLedgerSound(service)).toBe(true)
+  await service.close()
+})
+
+const untouched = { available: '1000000', held: '0' }
+const held = { available: '850000', held: '150000' }
+const paid = { available: '850000', held: '0' }
+
+const b2c = (destination: string): Payee => ({ payment_rail: 'MPESA_B2C', destination })
+const paybill = (destination: string): Payee => ({ payment_rail: 'MPESA_B2B', destination, account_reference: 'INV-7' })
+const till = (destination: string): Payee => ({ payment_rail: 'MPESA_B2B', destination })
+const bank = (destination: string): Payee => ({ payment_rail: 'PESALINK', destination, bank_code: '57' })
+const phoneAtBank = (destination: string): Payee => ({ payment_rail: 'PESALINK', destination })
+
+describe('a payment whose success is told is paid once, with the receipt, the hold posted', () => {
+  const payees = [
+    b2c('254700000000'),
+    paybill('9990000'),
+    till('9990000'),
+    bank('99990000'),
+    phoneAtBank('254700000000'),
+    bank('0123456789'),
+  ]
+  test.each(payees)('$payment_rail $destination', async (payee) => {
+    const id = await pay(person, payee)
+    expect(await balanceOf(person)).toEqual(held)
+    await service.settle()
+    const payment = await paymentOf(person, id)
+    expect(payment).toMatchObject({ status: 'succeeded', provider_receipt: lastOrder(service).receipt, failure_code: null })
+    expect(payment.completed_at).toBe(service.clock.now().toISOString())
+    expect(await balanceOf(person)).toEqual(paid)
+    const events = await service.deps.db.query<{ type: string }>(`select type from events where data->>'id' = $1 order by id`, [
+      id,
+    ])
+    expect(events.map(({ type }) => type)).toEqual(['payment.created', 'payment.processing', 'payment.succeeded'])
+  })
+})
+
+describe('a code that proves that nothing was paid fails the payment and gives back the hold', () => {
+  const codes = ['1', '2', '3', '4', '8', '11', '21', '2001', '2006', '2028', '2040', '8006']
+  const cases = codes.flatMap((code) => {
+    const digits = code.padStart(4, '0')
+    return [b2c(`25470000${digits}`), paybill(`999${digits}`), bank(`9999${digits}`)].map((payee) => ({ ...payee, code }))
+  })
+  test.each(cases)('$payment_rail $code', async ({ code, ...payee }) => {
+    const id = await pay(person, payee)
+    await service.settle()
+    expect(await paymentOf(person, id)).toMatchObject({ status: 'failed', failure_code: code, provider_receipt: null })
+    expect(await balanceOf(person)).toEqual(untouched)
+  })
+})
+
+describe('a code that nobody knows proves nothing: unknown, the hold stays, an operator is told; the answer to asking ends it', () => {
+  test.each([b2c('254700000099'), till('9990099')])('$payment_rail', async (payee) => {
+    const id = await pay(person, payee)
+    await service.settle()
+    expect(await paymentOf(person, id)).toMatchObject({ status: 'unknown', failure_code: null, completed_at: null })
+    expect(await balanceOf(person)).toEqual(held)
+    expect(alerts(service)).toEqual(['payment_unknown'])
+    await pass(service, 31)
+    expect(await paymentOf(person, id)).toMatchObject({ status: 'failed', failure_code: 'declined' })
+    expect(await balanceOf(person)).toEqual(untouched)
+  })
+})
+
+describe('a payment that is never heard of again becomes unknown, is asked about, and never ends by time', () => {
+  test.each([b2c('254700004999'), paybill('9994999'), bank('99994999')])('$payment_rail', async (payee) => {
+    const id = await pay(person, payee)
+    await service.settle()
+    for (let passed = 0; passed < 900; passed += 150) {
+      expect((await paymentOf(person, id)).status).toBe('processing')
+      await pass(service, 150)
+    }
+    expect((await paymentOf(person, id)).status).toBe('unknown')
+    expect(alerts(service)).toEqual(['payment_unknown'])
+    for (let day = 0; day < 5; day += 1) await pass(service, 86_400)
+    expect((await paymentOf(person, id)).status).toBe('unknown')
+    expect(await balanceOf(person)).toEqual(held)
+  })
+})
+
+describe('a lost callback is found by asking', () => {
+  test.each([b2c('254711000001'), phoneAtBank('254711000001')])('$payment_rail', async (payee) => {
+    const id = await pay(person, payee)
+    await service.settle()
+    expect((await paymentOf(person, id)).status).toBe('processing')
+    await pass(service, 31)
+    expect(await paymentOf(person, id)).toMatchObject({ status: 'succeeded', provider_receipt: lastOrder(service).receipt })
+    expect(await balanceOf(person)).toEqual(paid)
+  })
+})
+
+describe('a callback that comes three times pays once', () => {
+  test.each([b2c('254711000002'), phoneAtBank('254711000002')])('$payment_rail', async (payee) => {
+    const id = await pay(person, payee)
+    await service.settle()
+    expect((await paymentOf(person, id)).status).toBe('succeeded')
+    expect((await verdicts(service, lastOrder(service).resultUrl)).sort()).toEqual(['applied', 'repeated', 'repeated'])
+    expect(await balanceOf(person)).toEqual(paid)
+  })
+})
+
+test('a queue that gave up waiting makes it unknown; the result that comes 30 seconds later settles it', async () => {
+  const id = await pay(person, b2c('254711000003'))
+  await service.deps.jobs.drain()
+  await service.scheduler.runDue()
+  await service.deps.jobs.drain()
+  expect((await paymentOf(person, id)).status).toBe('unknown')
+  expect(await balanceOf(person)).toEqual(held)
+  await service.settle()
+  expect((await paymentOf(person, id)).status).toBe('succeeded')
+  expect(await verdicts(service, lastOrder(service).resultUrl)).toEqual(['applied', 'applied'])
+  expect(await balanceOf(person)).toEqual(paid)
+})
+
+describe('when the answer to sending is lost the payment is unknown, is never sent again, and the callback settles it', () => {
+  test.each([b2c('254711000004'), phoneAtBank('254711000004')])('$payment_rail', async (payee) => {
+    const before = ordersTo(service, payee.destination).length
+    const id = await pay(person, payee)
+    await service.deps.jobs.drain()
+    expect((await paymentOf(person, id)).status).toBe('unknown')
+    expect(alerts(service)).toEqual(['payment_unknown'])
+    await service.deps.jobs.sweep()
+    await service.deps.jobs.drain()
+    await pass(service, 3_600)
+    expect(await paymentOf(person, id)).toMatchObject({ status: 'succeeded', provider_receipt: lastOrder(service).receipt })
+    expect(ordersTo(service, payee.destination).length - before).toBe(1)
+    expect(await balanceOf(person)).toEqual(paid)
+  })
+})
+
+describe('another amount than was sent moves no money: unknown, for an operator, whatever is told later', () => {
+  test.each([b2c('254711000005'), phoneAtBank('254711000005')])('$payment_rail', async (payee) => {
+    const id = await pay(person, payee)
+    await service.settle()
+    expect((await paymentOf(person, id)).status).toBe('unknown')
+    expect(alerts(service).sort()).toEqual(['evidence_mismatch', 'payment_unknown'])
+    const order = lastOrder(service)
+    expect(await verdicts(service, order.resultUrl)).toEqual(['mismatch'])
+    await pass(service, 86_400)
+    await deliver(order.resultUrl, payee.payment_rail === 'PESALINK' ? transferCallback(order) : '{}')
+    await service.settle()
+    expect((await paymentOf(person, id)).status).toBe('unknown')
+    expect(await balanceOf(person)).toEqual(held)
+  })
+})
+
+describe('a forged callback is turned away; the real one pays', () => {
+  test.each([b2c('254711000006'), phoneAtBank('254711000006')])('$payment_rail', async (payee) => {
+    const id = await pay(person, payee)
+    await service.settle()
+    expect(await paymentOf(person, id)).toMatchObject({ status: 'succeeded', provider_receipt: lastOrder(service).receipt })
+    expect(await verdicts(service, lastOrder(service).resultUrl)).toEqual(['forged', 'applied'])
+  })
+})
+
+const spikeArrest = {
+  kind: 'answer',
+  takesEffect: false,
+  status: 500,
+  body: { errorCode: '500.003.02', errorMessage: 'Spike arrest' },
+} as const
+
+test('a provider that can not be reached is tried again with longer waits; when it never can, the payment failed and nothing was sent', async () => {
+  const id = await pay(person, b2c('254722000041'))
+  for (const wait of [0, 5, 15, 45, 120, 300, 600]) {
+    expect(await paymentOf(person, id)).toMatchObject({ status: 'processing' })
+    service.sandbox.failNext(spikeArrest)
+    await pass(service, wait)
+  }
+  expect(await paymentOf(person, id)).toMatchObject({ status: 'failed', failure_code: 'provider_unreachable' })
+  expect(ordersTo(service, '254722000041')).toHaveLength(0)
+  expect(await balanceOf(person)).toEqual(untouched)
+  await pass(service, 86_400)
+  expect(ordersTo(service, '254722000041')).toHaveLength(0)
+})
+
+test('a send that did not leave once is sent once when it can be', async () => {
+  service.sandbox.failNext(spikeArrest)
+  const id = await pay(person, b2c('254722000042'))
+  await service.settle()
+  await pass(service, 4)
+  expect(ordersTo(service, '254722000042')).toHaveLength(0)
+  await pass(service, 1)
+  expect((await paymentOf(person, id)).status).toBe('succeeded')
+  expect(ordersTo(service, '254722000042')).toHaveLength(1)
+})
+
+test("the provider's plain refusal fails the payment with its code", async () => {
+  service.sandbox.failNext({
+    kind: 'answer',
+    takesEffect: false,
+    status: 400,
+    body: { errorCode: '400.002.02', errorMessage: 'Bad Request - Invalid PartyB' },
+  })
+  const id = await pay(person, b2c('254722000043'))
+  await service.settle()
+  expect(await paymentOf(person, id)).toMatchObject({
+    status: 'failed',
+    failure_code: '400.002.02',
+    failure_message: 'Bad Request - Invalid PartyB',
+  })
+  expect(await balanceOf(person)).toEqual(untouched)
+})
+
+test('a payment whose beneficiary was frozen before it was sent fails and is not sent', async () => {
+  const beneficiary_id = await newBeneficiary(person.api, { destination: '254722000044' })
+  const made = await person.api.post('/v1/payments', { beneficiary_id, amount_minor: '150000' })
+  await person.api.patch(`/v1/beneficiaries/${beneficiary_id}`, { status: 'frozen' })
+  await service.settle()
+  expect(await paymentOf(person, made.body.id)).toMatchObject({ status: 'failed', failure_code: 'policy_changed' })
+  expect(ordersTo(service, '254722000044')).toHaveLength(0)
+  expect(await balanceOf(person)).toEqual(untouched)
+})
+
+test('a payment that a policy made since then would hold for approval fails and is not sent', async () => {
+  const id = await pay(person, b2c('254722000045'))
+  const policy = await person.api.post('/v1/spending-policies', {
+    name: 'Ask first',
+    approval_threshold_minor: '100',
+    required_approval_count: 1,
+  })
+  expect(policy.status).toBe(201)
+  await service.settle()
+  expect(await paymentOf(person, id)).toMatchObject({ status: 'failed', failure_code: 'policy_changed' })
+  expect(ordersTo(service, '254722000045')).toHaveLength(0)
+})
+
+test('a payment under way finishes although its workspace was frozen meanwhile', async () => {
+  const id = await pay(person, b2c('254722000046'))
+  expect((await person.api.post('/v1/workspaces/current/freeze', { reason: 'stop' })).status).toBe(200)
+  await service.settle()
+  expect((await paymentOf(person, id)).status).toBe('succeeded')
+})
+
+test('a payment whose job was lost is sent by the sweep', async () => {
+  const id = await pay(person, b2c('254722000047'))
+  await service.deps.db.query(`delete from pgboss.job where name = 'payments.dispatch'`)
+  await service.settle()
+  expect((await paymentOf(person, id)).status).toBe('processing')
+  await pass(service, 61)
+  expect((await paymentOf(person, id)).status).toBe('succeeded')
+})
+
+test('a destination that does not open is not sent anywhere, and is no secret in the log', async () => {
+  const id = await pay(person, b2c('254722000048'))
+  await service.deps.db.query(
+    `update beneficiaries set destination_ciphertext = substr(destination_ciphertext, 1, 20) where destination_mask = '********0048'`,
+  )
+  await service.settle()
+  expect((await paymentOf(person, id)).status).toBe('processing')
+  for (const wait of [5, 15, 45, 120, 300, 600]) await pass(service, wait)
+  expect(await paymentOf(person, id)).toMatchObject({ status: 'failed', failure_code: 'provider_unreachable' })
+  expect(service.log.join()).not.toContain('722000048')
+})
+
+describe('what comes after the end', () => {
+  const settled = async (destination: string) => {
+    const id = await pay(person, bank(destination))
+    await service.settle()
+    return { id, order: lastOrder(service) }
+  }
+  const tell = async (order: ReturnType<typeof lastOrder>, outcome: Parameters<typeof transferCallback>[1]) => {
+    await deliver(order.resultUrl, transferCallback(order, outcome))
+    await service.settle()
+  }
+
+  test('a failure after a success changes nothing and alarms', async () => {
+    const { id, order } = await settled('99990000')
+    await tell(order, { state: 'Failed', code: 1 })
+    expect((await paymentOf(person, id)).status).toBe('succeeded')
+    expect(alerts(service)).toEqual(['evidence_contradiction'])
+    expect(await balanceOf(person)).toEqual(paid)
+  })
+
+  test('a success after a failure is recorded and alarms: the money was given back, nothing here may take it again', async () => {
+    const { id, order } = await settled('99990001')
+    await tell(order, { state: 'Success' })
+    expect((await paymentOf(person, id)).status).toBe('failed')
+    expect(await verdicts(service, order.resultUrl)).toEqual(['applied', 'contradiction'])
+    expect(alerts(service)).toEqual(['evidence_contradiction'])
+    expect(await balanceOf(person)).toEqual(untouched)
+  })
+
+  test('money that the rail sends back is credited once; what the payment was charged to its limits stays', async () => {
+    const { id, order } = await settled('99990000')
+    for (let time = 0; time < 3; time += 1) await tell(order, { state: 'Returned' })
+    expect((await paymentOf(person, id)).status).toBe('returned')
+    expect(await balanceOf(person)).toEqual(untouched)
+    const history = (await person.api.get('/v1/accounts/me/history')).body.data
+    expect(history.map((entry: { type: string; amount_minor: string }) => [entry.type, entry.amount_minor]).slice(0, 3)).toEqual([
+      ['payment_release', '150000'],
+      ['payment', '0'],
+      ['payment_hold', '-150000'],
+    ])
+    const events = await service.deps.db.query<{ type: string }>(`select type from events where data->>'id' = $1 order by id`, [
+      id,
+    ])
+    expect(events.map(({ type }) => type).slice(2)).toEqual(['payment.succeeded', 'payment.returned'])
+  })
+
+  test('a return that is the first thing heard of a payment is both: it went, and it came back', async () => {
+    const { id, order } = await settled('99994999')
+    await tell(order, { state: 'Reversed' })
+    expect((await paymentOf(person, id)).status).toBe('returned')
+    expect(await balanceOf(person)).toEqual(untouched)
+  })
+
+  test('a receipt that has paid for another payment ends no second one', async () => {
+    const other = await settled('99990000')
+    const { id, order } = await settled('99994999')
+    const answered = order.receipt
+    await tell(order, { transactionId: other.order.receipt })
+    expect(answered).not.toBe(other.order.receipt)
+    expect(['unknown', 'processing']).toContain((await paymentOf(person, id)).status)
+    expect(await verdicts(service, order.resultUrl)).toEqual(['mismatch'])
+    expect((await balanceOf(person)).held).toBe('150000')
+  })
+})
+
+test('one callback at both processes at once, ten times each, is one posting', async () => {
+  const second = await startService({ database: service.database, clock: service.clock, provider: service })
+  const id = await pay(person, bank('99994999'))
+  await service.settle()
+  const order = lastOrder(service)
+  const elsewhere = order.resultUrl.replace(service.operatorUrl, second.operatorUrl)
+  await Promise.all(
+    Array.from({ length: 20 }, (_, index) => deliver(index % 2 ? order.resultUrl : elsewhere, transferCallback(order))),
+  )
+  await Promise.all([service.deps.jobs.drain(), second.deps.jobs.drain()])
+  await service.settle()
+  expect((await paymentOf(person, id)).status).toBe('succeeded')
+  expect((await verdicts(service, order.resultUrl)).filter((verdict) => verdict === 'applied')).toHaveLength(1)
+  expect(await balanceOf(person)).toEqual(paid)
+  await second.close()
+})
+
+test('money that was topped up is paid out: what the provider moved is what the ledger says', async () => {
+  const someone = await signIn(service.api)
+  await fund(service, someone, 500_000n)
+  const id = await pay(someone, b2c('254722000049'), '200000')
+  await service.settle()
+  expect((await paymentOf(someone, id)).status).toBe('succeeded')
+  expect(await balanceOf(someone)).toEqual({ available: '300000', held: '0' })
+  expect(movementsTo(service, '254722000049').map(({ amountMinor }) => amountMinor)).toEqual([200_000n])
+})
