@@ -1,5 +1,5 @@
-import { randomBytes } from 'node:crypto'
-import type { AddressInfo } from 'node:net'
+import { randomBytes, randomInt } from 'node:crypto'
+import { createServer } from 'node:net'
 import { pino } from 'pino'
 import { createService, type Service } from '../../src/app.ts'
 import { sandboxRails } from '../../src/app-rails.ts'
@@ -39,15 +39,18 @@ export type TestOptions = {
   provider?: TestService
 }
 
+const given = new Set<number>()
+
+/** Below what the system gives out by itself, so that no connection of anybody's takes it between this check and our listening. */
 const freePort = async (): Promise<number> => {
-  const { createServer } = await import('node:net')
-  return new Promise((resolve, reject) => {
-    const server = createServer().once('error', reject)
-    server.listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as AddressInfo
-      server.close(() => resolve(port))
-    })
+  const port = randomInt(10_000, 30_000)
+  const server = createServer()
+  const isFree = await new Promise<boolean>((resolve) => {
+    server.once('error', () => resolve(false)).listen(port, '127.0.0.1', () => server.close(() => resolve(true)))
   })
+  if (!isFree || given.has(port)) return freePort()
+  given.add(port)
+  return port
 }
 
 const startProvider = async (clock: TestClock) => {
