@@ -107,3 +107,22 @@ export const findDrift = (db: Db): Promise<{ code: string }[]> =>
     )
     select a.code from ledger_accounts a join summed s on s.id = a.id
     where a.posted_debits_minor <> s.debits or a.posted_credits_minor <> s.credits or a.pending_debits_minor <> s.pending`)
+
+export type TransferRecord = {
+  id: Uuid
+  kind: 'direct' | 'pending' | 'post' | 'void'
+  pendingId: Uuid | null
+  debit: string
+  credit: string
+  amountMinor: Minor
+  createdAt: Date
+}
+
+/** Every transfer of one payment, top-up or adjustment, in order; accounts by their kind alone. */
+export const listTransfers = (db: Db, referenceId: Uuid): Promise<TransferRecord[]> =>
+  db.query(
+    `select t.id, t.kind, t.pending_id as "pendingId", d.kind as debit, c.kind as credit, t.amount_minor as "amountMinor", t.created_at as "createdAt"
+     from ledger_transfers t join ledger_accounts d on d.id = t.debit_account_id join ledger_accounts c on c.id = t.credit_account_id
+     where t.reference_id = $1 order by t.id`,
+    [referenceId],
+  )

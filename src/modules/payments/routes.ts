@@ -8,6 +8,8 @@ import { Simulate, Simulation } from '../policies/schema.ts'
 import { createPayment } from './create.ts'
 import { presentPayment, presentSimulation } from './present.ts'
 import { findPayment, listPayments, type PaymentFilter } from './queries.ts'
+import { buildReceipt } from './receipt.ts'
+import { Receipt } from './receipt-schema.ts'
 import { CreatePayment, ListPayments, Payment } from './schema.ts'
 import { cancelPayment } from './service.ts'
 import { simulate } from './simulate.ts'
@@ -70,6 +72,18 @@ export const registerPayments = (app: App, deps: Deps): void => {
       const payment = await findPayment(deps.db, request.principal.workspace.id, request.params.id)
       if (!payment) throw notFound()
       return reply.send(presentPayment(payment))
+    },
+  )
+  app.get(
+    `${one}/receipt`,
+    {
+      config: { operation: 'payments.receipt', permission: 'payment.read' },
+      schema: { params: byId('payment'), response: { 200: Receipt, ...refusals('not_found') } },
+    },
+    async (request, reply) => {
+      const payment = await findPayment(deps.db, request.principal.workspace.id, request.params.id)
+      if (!payment) throw notFound()
+      return reply.send(await buildReceipt(deps.db, deps, payment))
     },
   )
   app.post(
