@@ -1,0 +1,189 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { credit, newBeneficiary } from '../harness/money.ts'
+import { createKey, type Person, signIn } from '../harness/people.ts'
+import { startService, type TestService } from '../harness/service.ts'
+
+let service: TestService
+let person: Person
+beforeAll(async () => {
+  service = await startService()
+  person = await signIn(service.api)
+})
+afterAll(() => service.close())
+
+const path = '/v1/spending-policies'
+const create = (body: unknown, api = person.api) => api.post(path, body)
+
+describe('creating', () => {
+  test('a name is enough; what is left out is normalised', async () => {
+    const answer = await create({ name: 'Empty' })
+    expect(answer.status).toBe(201)
+    expect(answer.body).toMatchObject({
+      name: 'Empty',
+      payment_types: [],
+      beneficiary_ids: [],
+      per_payment_limit_minor: null,
+      daily_limit_minor: null,
+      monthly_limit_minor: null,
+      approval_threshold_minor: null,
+      required_approval_count: 0,
+      separation_of_duties: false,
+      status: 'active',
+      version: 1,
+    })
+    expect((await person.api.get(`${path}/${answer.body.id}`)).body).toEqual(answer.body)
+  })
+
+  test('every field comes back; a threshold without a count asks for one approval', async () => {
+    const beneficiary = await newBeneficiary(person.api)
+    const fields = {
+      name: 'Whole',
+      payment_types: ['payroll', 'MPESA_B2C'],
+      beneficiary_ids: [beneficiary],
+      per_payment_limit_minor: '100',
+      daily_limit_minor: '200',
+      monthly_limit_minor: '300',
+      approval_threshold_minor: '50',
+      separation_of_duties: true,
+    }
+    expect((await create(fields)).body).toMatchObject({ ...fields, required_approval_count: 1 })
+  })
+
+  test.each([
+    [{ per_payment_limit_minor: '300', daily_limit_minor: '200' }, 'per_payment_limit_minor'],
+    [{ daily_limit_minor: '300', monthly_limit_minor: '200' }, 'daily_limit_minor'],
+    [{ per_payment_limit_minor: '300', monthly_limit_minor: '200' }, 'per_payment_limit_minor'],
+    [{ approval_threshold_minor: '50', required_approval_count: 0 }, 'required_approval_count'],
+    [{ required_approval_count: 11 }, 'required_approval_count'],
+    [{ required_approval_count: -1 }, 'required_approval_count'],
+    [{ daily_limit_minor: 100 }, 'daily_limit_minor'],
+    [{ daily_limit_minor: '1.5' }, 'daily_limit_minor'],
+    [{ dayly_limit_minor: '100' }, 'dayly_limit_minor'],
+    [{ beneficiary_ids: ['ben_01h455vb4pex5vsknk084sn02q'] }, 'beneficiary_ids'],
+    [{ beneficiary_ids: ['nonsense'] }, 'beneficiary_ids.0'],
+    [{ name: '' }, 'name'],
+  ])('%j is refused', async (fields, at) => {
+    const answer = await create({ name: 'Bad', ...fields })
+    expect([answer.status, answer.body.error]).toEqual([400, 'invalid_request'])
+    expect(answer.body.details.fields.map((field: { path: string }) => field.path)).toContain(at)
+  })
+
+  test("another tenant's beneficiary is refused like one that does not exist", async () => {
+    const foreign = await newBeneficiary((await signIn(service.api)).api)
+    expect((await create({ name: 'Bad', beneficiary_ids: [foreign] })).status).toBe(400)
+  })
+})
+
+describe('changing', () => {
+  test('a patch needs the version that it changes, and keeps every version as it was', async () => {
+    const { id } = (await create({ name: 'Before', daily_limit_minor: '500' })).body
+    const changed = await person.api.patch(`${path}/${id}`, { version: 1, name: 'After', monthly_limit_minor: '9000' })
+    expect(changed.body).toMatchObject({ name: 'After', daily_limit_minor: '500', monthly_limit_minor: '9000', version: 2 })
+    const stale = await person.api.patch(`${path}/${id}`, { version: 1, daily_limit_minor: '900000' })
+    expect([stale.status, stale.body.error, stale.body.details.reason, stale.body.details.version]).toEqual([
+      409,
+      'conflict',
+      'version',
+      2,
+    ])
+    expect((await person.api.patch(`${path}/${id}`, { name: 'No version' })).status).toBe(400)
+    const kept = await service.deps.db.query<{ name: string }>(
+      "select document->>'name' as name from spending_policy_versions where policy_id = (select id from spending_policies where name = 'After') order by version",
+    )
+    expect(kept.map(({ name }) => name)).toEqual(['Before', 'After'])
+  })
+
+  test('two patches of one version at once: one is taken', async () => {
+    const { id } = (await create({ name: 'Raced' })).body
+    const answers = await Promise.all(
+      ['1', '2'].map((limit) => person.api.patch(`${path}/${id}`, { version: 1, daily_limit_minor: limit })),
+    )
+    expect(answers.map((answer) => answer.status).sort()).toEqual([200, 409])
+  })
+
+  test('null takes a limit away; contradictions with what stands are refused', async () => {
+    const { id } = (await create({ name: 'Limits', daily_limit_minor: '500' })).body
+    expect((await person.api.patch(`${path}/${id}`, { version: 1, per_payment_limit_minor: '600' })).status).toBe(400)
+    const looser = await person.api.patch(`${path}/${id}`, {
+      version: 1,
+      daily_limit_minor: null,
+      per_payment_limit_minor: '600',
+    })
+    expect(looser.body).toMatchObject({ daily_limit_minor: null, per_payment_limit_minor: '600' })
+  })
+
+  test('an archived policy falls on nothing any more, and does not change', async () => {
+    const someone = await signIn(service.api)
+    await credit(service, someone.accountId, 1_000_000n)
+    const beneficiary = await newBeneficiary(someone.api)
+    const { id } = (await create({ name: 'Nothing', per_payment_limit_minor: '0' }, someone.api)).body
+    const pay = () => someone.api.post('/v1/payments', { beneficiary_id: beneficiary, amount_minor: '10000' })
+    expect((await pay()).body.error).toBe('policy_denied')
+    const archived = await someone.api.delete(`${path}/${id}`)
+    expect([archived.status, archived.body.status]).toEqual([200, 'archived'])
+    expect((await someone.api.delete(`${path}/${id}`)).body).toEqual(archived.body)
+    expect((await pay()).status).toBe(201)
+    expect((await someone.api.patch(`${path}/${id}`, { version: 1, name: 'x' })).status).toBe(409)
+    expect((await someone.api.get(`${path}?status=active`)).body.data).toEqual([])
+  })
+})
+
+test('a policy follows the payee: paying it under another name escapes nothing', async () => {
+  const someone = await signIn(service.api)
+  await credit(service, someone.accountId, 1_000_000n)
+  const named = await newBeneficiary(someone.api, { destination: '0744000001' })
+  await create({ name: 'Named', beneficiary_ids: [named], per_payment_limit_minor: '20000' }, someone.api)
+  const alias = await newBeneficiary(someone.api, { destination: '+254744000001', display_name: 'Alias' })
+  const other = await newBeneficiary(someone.api)
+  const pay = (id: string) => someone.api.post('/v1/payments', { beneficiary_id: id, amount_minor: '30000' })
+  expect((await pay(alias)).body.error).toBe('policy_denied')
+  expect((await pay(other)).status).toBe(201)
+})
+
+describe('who may', () => {
+  test('an agent may tighten by policy.create, but neither change nor archive', async () => {
+    const key = await createKey(person)
+    const made = await create({ name: 'By an agent' }, key.api)
+    expect(made.status).toBe(201)
+    const answer = await key.api.patch(`${path}/${made.body.id}`, { version: 1, name: 'x' })
+    expect([answer.status, answer.body.details.required_permission]).toEqual([403, 'policy.manage'])
+    expect((await key.api.delete(`${path}/${made.body.id}`)).status).toBe(403)
+  })
+
+  test('401 without a credential, 403 without the permission, and another tenant gets the same 404 as for a missing id', async () => {
+    const { id } = (await create({ name: 'Mine' })).body
+    const reader = (await createKey(person, { permissions: ['account.read'] })).api
+    const stranger = (await signIn(service.api)).api
+    const calls = [
+      ['POST', path, { name: 'x' }],
+      ['GET', path],
+      ['GET', `${path}/${id}`],
+      ['PATCH', `${path}/${id}`, { version: 1, name: 'x' }],
+      ['DELETE', `${path}/${id}`],
+    ] as const
+    for (const [method, at, body] of calls) {
+      const options = body ? { body } : {}
+      expect((await service.api.call(method, at, options)).status).toBe(401)
+      expect((await reader.call(method, at, options)).status).toBe(403)
+      if (at !== path) expect((await stranger.call(method, at, options)).status).toBe(404)
+    }
+  })
+})
+
+test('a day and a month begin where the workspace is: the limit resets at its midnight', async () => {
+  const someone = await signIn(service.api)
+  await credit(service, someone.accountId, 10_000_000n)
+  const beneficiary = await newBeneficiary(someone.api)
+  await create({ name: 'Daily', daily_limit_minor: '100000', monthly_limit_minor: '150000' }, someone.api)
+  // A key, because no session lives through the weeks that pass here.
+  const key = await createKey(someone)
+  const pay = (amount: string) => key.api.post('/v1/payments', { beneficiary_id: beneficiary, amount_minor: amount })
+  service.clock.set(new Date('2026-03-30T20:59:59.999Z'))
+  expect((await pay('100000')).status).toBe(201)
+  expect((await pay('10000')).body.error).toBe('policy_denied')
+  service.clock.set(new Date('2026-03-30T21:00:00.000Z'))
+  expect((await pay('60000')).body.error).toBe('policy_denied')
+  expect((await pay('50000')).status).toBe(201)
+  service.clock.set(new Date('2026-03-31T21:00:00.000Z'))
+  expect((await pay('100000')).status).toBe(201)
+})
