@@ -1,6 +1,7 @@
 import type { Logger } from 'pino'
 import { createContractWallets } from './auth/contract-wallet.ts'
 import { createBearerResolvers, type ResolverDeps, resolveSession } from './auth/resolve.ts'
+import { accessTokenResolver } from './auth/resolve-access-token.ts'
 import { createDerivations, createVault } from './auth/vault.ts'
 import type { Config } from './config.ts'
 import { connect } from './db/client.ts'
@@ -90,7 +91,7 @@ const buildHttp = async (deps: Deps, metrics: Metrics): Promise<{ http: App; rou
   registerCsrfGuard(http, config.publicUrl, config.CORS_ORIGINS)
   const refused: { count: Awaited<ReturnType<typeof registerRateLimits>>['countRefused'] } = { count: async () => undefined }
   registerAuthentication(http, {
-    bearers: createBearerResolvers(credentials),
+    bearers: [...createBearerResolvers(credentials), accessTokenResolver(credentials, config.publicUrl)],
     session: resolveSession(credentials),
     onRefused: (request, reply) => refused.count(request, reply),
   })

@@ -121,6 +121,8 @@ const environment = z.object({
   ACCESS_TOKEN_TTL_SECONDS: whole(1, 86_400).default(3600),
   REFRESH_TOKEN_TTL_DAYS: whole(1, 3650).default(30),
   OAUTH_REFRESH_LEEWAY_SECONDS: whole(0, 300).default(0),
+  OAUTH_METADATA_TIMEOUT_MS: whole(100, 30_000).default(3000),
+  OAUTH_METADATA_LOOPBACK: flag.default(false),
   APPROVAL_TTL_HOURS: whole(1, 8760).default(72),
   TOPUP_TTL_SECONDS: whole(30, 86_400).default(300),
   EVENT_RETENTION_DAYS: whole(1, 3650).default(7),
@@ -173,6 +175,8 @@ function* missing(env: Environment): Generator<string> {
   if (production && !env.TOKEN_SECRETS) yield 'TOKEN_SECRETS must be set in production (id:base64 of 32 random bytes)'
   if (production && !env.PUBLIC_URL?.startsWith('https://')) yield 'PUBLIC_URL must be an https:// origin in production'
   if (production && !env.DATABASE_URL) yield 'DATABASE_URL must be set in production'
+  if (production && env.OAUTH_METADATA_LOOPBACK)
+    yield 'OAUTH_METADATA_LOOPBACK is for development: in production no client metadata is read from this machine'
   if (production && !env.RAILS) yield 'RAILS must be set in production: daraja,pesalink, or sandbox to say that no money moves'
   if (env.RAILS?.includes('sandbox') && env.RAILS.length > 1) yield 'RAILS is either sandbox or real rails, not both'
   for (const name of env.RAILS?.includes('daraja') ? darajaNeeds : [])

@@ -12,7 +12,7 @@ export type ResolverDeps = { db: Db; clock: Clock; sessionIdleDays: number; admi
 /** `workspaceId`: the workspace that an un-delegated caller names for this request (header `Workspace-Id`). */
 export type Resolve = (secret: string, workspaceId: Uuid | null) => Promise<Authenticated>
 
-type IdentityRow = {
+export type IdentityRow = {
   account_id: Uuid
   account_status: Principal['accountStatus']
   topups_enabled: boolean
@@ -31,7 +31,7 @@ type IdentityRow = {
   role: Role | null
   member_suspended: boolean | null
 }
-type GrantRow = {
+export type GrantRow = {
   grant_id: Uuid
   lineage: Uuid[]
   granted: string[]
@@ -40,13 +40,13 @@ type GrantRow = {
   grant_expires_at: Date | null
 }
 
-const identityColumns = `
+export const identityColumns = `
   a.id as account_id, a.status as account_status, a.topups_enabled, a.payments_enabled, a.api_keys_enabled, a.oauth_enabled,
   w.id as workspace_id, w.owning_account_id, w.frozen_at is not null or w.suspended_at is not null as frozen, w.closed_at is not null as closed,
   (select o.status from accounts o where o.id = w.owning_account_id) as owner_status,
   w.time_zone, w.next_time_zone, w.next_time_zone_from,
   m.role, m.status = 'suspended' as member_suspended`
-const grantColumns = `
+export const grantColumns = `
   g.id as grant_id, g.ancestor_ids || g.id as lineage, g.permissions as granted, g.revoked_at as grant_revoked_at, g.expires_at as grant_expires_at,
   g.frozen_at is not null or exists (select from grants x where x.id = any(g.ancestor_ids) and x.frozen_at is not null) as grant_frozen`
 const isAdmin = `(a.is_admin or lower(a.email) = any($2::text[]) or exists (
@@ -76,7 +76,7 @@ const touchApiKey = statement(
 )
 
 /** How stale "last used" may be: one write a minute and credential, not one a request. */
-const touchAfterMs = 60_000
+export const touchAfterMs = 60_000
 
 const zoneOf = (row: IdentityRow) => ({
   timeZone: row.time_zone,
@@ -189,16 +189,20 @@ const byDashboardToken = statement(
   `select d.id, d.expires_at, ${isAdmin}, ${identityColumns},
      least(s.expires_at, s.last_used_at + make_interval(days => $4::int), k.expires_at, k.revoked_at) as parent_ends_at,
      s.revoked_at as session_revoked_at,
-     g.id as grant_id, g.ancestor_ids || g.id as lineage, g.permissions as granted, g.revoked_at as grant_revoked_at, g.expires_at as grant_expires_at,
+     d.oauth_token_id is not null as by_oauth,
+     g.id as grant_id, g.ancestor_ids || g.id as lineage, g.revoked_at as grant_revoked_at, g.expires_at as grant_expires_at,
+     case when d.oauth_token_id is null then g.permissions
+       else array(select unnest(g.permissions) intersect select unnest(t.scopes)) end as granted,
      coalesce(g.frozen_at is not null or exists (select from grants x where x.id = any(g.ancestor_ids) and x.frozen_at is not null), false) as grant_frozen
    from dashboard_tokens d join accounts a on a.id = d.account_id
    left join sessions s on s.id = d.session_id left join api_keys k on k.id = d.api_key_id left join grants g on g.id = d.grant_id
+   left join oauth_access_tokens t on t.id = d.oauth_token_id
    join workspaces w on w.id = case when d.grant_id is null then coalesce($3::uuid, d.workspace_id) else d.workspace_id end
    left join members m on m.workspace_id = w.id and m.account_id = a.id
    where d.token_hash = $1`,
 )
 
-/** Lives no longer than the session or key that minted it, and carries exactly its grant. */
+/** Lives no longer than the session, key or access token that minted it, and carries exactly what that carried. */
 const resolveDashboardToken =
   (deps: ResolverDeps): Resolve =>
   async (secret, workspaceId) => {
@@ -211,6 +215,7 @@ const resolveDashboardToken =
           parent_ends_at: Date | null
           session_revoked_at: Date | null
           grant_id: Uuid | null
+          by_oauth: boolean
         }
     >(byDashboardToken, [sha256(secret), deps.adminAccounts, workspaceId, deps.sessionIdleDays])
     if (!row) return refuseUnknown(resolveDashboardToken(deps), secret, workspaceId, 'The token is not known.')
@@ -221,6 +226,7 @@ const resolveDashboardToken =
       throw new Refusal('invalid_token', { message: 'The credential that made this token was revoked.' })
     const ends = earliest(row.expires_at, row.parent_ends_at, grant?.grant_expires_at ?? null)
     if (ends && ends <= now) throw new Refusal('token_expired')
+    if (row.by_oauth && !row.oauth_enabled) throw new Refusal('capability_disabled', { details: { capability: 'oauth' } })
     if (grant) refuseForeignWorkspace(row.workspace_id, workspaceId)
     else if (workspaceId !== null && row.role === null) throw notFound()
     return principalFrom(row, { kind: 'dashboard', id: row.id }, ends, grant, row.is_admin)

@@ -5,6 +5,7 @@ import { auditLog, auditSeals, events, idempotencyKeys } from './tables/events.t
 import { apiKeys, grants } from './tables/grants.ts'
 import { ledgerAccounts, ledgerTransfers } from './tables/ledger.ts'
 import { intentMandates } from './tables/mandates.ts'
+import { oauthAccessTokens, oauthAuthorizations, oauthClients, oauthGrants } from './tables/oauth.ts'
 import { callbackDeliveries, payments, railAttempts, topups } from './tables/payments.ts'
 import { spendingPolicies, spendingPolicyVersions, usageCounters } from './tables/policies.ts'
 import { dashboardTokens, nonces, sessions } from './tables/sessions.ts'
@@ -27,6 +28,10 @@ export const tables = {
   ledgerAccounts,
   ledgerTransfers,
   intentMandates,
+  oauthClients,
+  oauthAuthorizations,
+  oauthGrants,
+  oauthAccessTokens,
   callbackDeliveries,
   payments,
   railAttempts,

@@ -37,6 +37,8 @@ declare module 'fastify' {
     whileFrozen?: boolean
     /** Issues or guesses at credentials: the stricter limit per address holds. */
     credentialIssuing?: boolean
+    /** Instead of the configured origins: any origin, without cookies; or none at all. */
+    cors?: false | { origin: '*'; credentials: false; methods: string; allowedHeaders: string }
     /** Not an operation of the API: pages, assets, the document itself. */
     internal?: boolean
   }

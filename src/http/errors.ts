@@ -1,4 +1,5 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import { undelegable } from '../auth/permissions.ts'
 import { describeError, sqlState, translateDatabaseError } from '../db/errors.ts'
 import { type ErrorCode, invalidFields, Refusal } from '../lib/errors.ts'
 import type { App } from './app-type.ts'
@@ -20,7 +21,8 @@ const frameworkErrors: Readonly<Record<string, ErrorCode>> = {
 // Text that Postgres can't hold (NUL, a bad encoding) or a number out of range got past a schema: the request is bad, not we.
 const unstorable = new Set(['22021', '22P05', '22003'])
 
-const toRefusal = (error: unknown): Refusal | undefined => {
+/** What was thrown as a refusal of ours, or undefined when it is a bug. */
+export const toRefusal = (error: unknown): Refusal | undefined => {
   const translated = translateDatabaseError(error)
   if (translated instanceof Refusal) return translated
   if (unstorable.has(sqlState(error) ?? '')) return new Refusal('invalid_request')
@@ -39,15 +41,30 @@ export const envelope = (refusal: Refusal, requestId: string) => ({
 
 export type ErrorOptions = { resourceMetadataUrl: string }
 
+/**
+ * The scopes with which the request would pass: what the operation needs, and what the caller has already, as a client that asks
+ * again gets what it asks for and nothing else. None where only a person can have the permission: no scope would help.
+ */
+const scopesFor = (request: FastifyRequest): string[] => {
+  const { permission } = request.routeOptions.config
+  const anyOf = permission === undefined ? [] : [permission].flat()
+  const needed = anyOf.find((candidate) => !undelegable.has(candidate))
+  if (needed === undefined) return []
+  const held = request.caller?.grant ? [...request.caller.permissions].filter((candidate) => !undelegable.has(candidate)) : []
+  return [...new Set([needed, ...held])]
+}
+
 /** RFC 6750 section 3 and RFC 9728 section 5.1: tells a client where to get a token, and which scopes it was short of. */
 const challenge = (refusal: Refusal, request: FastifyRequest, options: ErrorOptions): string | undefined => {
-  const { permission } = request.routeOptions.config
-  const scope = permission === undefined ? '' : `, scope="${typeof permission === 'string' ? permission : permission[0]}"`
+  const scopes = scopesFor(request)
+  const scope = scopes.length === 0 ? '' : `, scope="${scopes.join(' ')}"`
   const resource = `Bearer resource_metadata="${options.resourceMetadataUrl}"`
   if (refusal.code === 'authentication_required') return resource + scope
   if (refusal.status === 401) return `${resource}, error="invalid_token"${scope}`
   const missing = refusal.code === 'forbidden' && refusal.details?.required_permission !== undefined
-  return missing && request.headers.authorization !== undefined ? `${resource}, error="insufficient_scope"${scope}` : undefined
+  return missing && scope !== '' && request.headers.authorization !== undefined
+    ? `${resource}, error="insufficient_scope"${scope}`
+    : undefined
 }
 
 const sendRefusal = (refusal: Refusal, request: FastifyRequest, reply: FastifyReply, options: ErrorOptions) => {

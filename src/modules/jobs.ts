@@ -10,6 +10,7 @@ import { reconcile } from './attempts/reconcile.ts'
 import type { Subjects } from './attempts/subject.ts'
 import type { Deps } from './deps.ts'
 import { revokeDueGrants } from './grants/service.ts'
+import { pruneOAuth } from './oauth/prune.ts'
 import { paymentSubject } from './payments/subject.ts'
 import { pruneNonces } from './sign-in/nonces.ts'
 import { expireTopups } from './topups/expiry.ts'
@@ -37,6 +38,7 @@ export const createSweeps = (deps: Deps): Sweep[] => {
     { name: 'topups.expire', everySeconds: 10, run: () => expireTopups(deps) },
     { name: 'events.prune', everySeconds: 600, run: () => pruneEvents(db, daysAgo(config.EVENT_RETENTION_DAYS)) },
     { name: 'idempotency.prune', everySeconds: 600, run: () => pruneIdempotencyKeys(db, daysAgo(idempotencyRetentionDays)) },
+    { name: 'oauth.prune', everySeconds: 600, run: () => pruneOAuth(deps) },
     { name: 'nonces.prune', everySeconds: 600, run: () => pruneNonces(db, daysAgo(1)) },
   ]
 }

@@ -7,6 +7,7 @@ import type { Deps } from './deps.ts'
 import { registerGrants } from './grants/routes.ts'
 import { registerIdentities } from './identities/routes.ts'
 import { registerNotifications } from './notifications/routes.ts'
+import { registerOAuth } from './oauth/routes.ts'
 import { registerPayments } from './payments/routes.ts'
 import { registerPolicies } from './policies/routes.ts'
 import { registerSessions } from './sessions/routes.ts'
@@ -22,6 +23,7 @@ export const registerModules = (app: App, deps: Deps): void => {
   registerIdentities(app, deps)
   registerSessions(app, deps)
   registerSignIn(app, deps)
+  registerOAuth(app, deps)
   registerWorkspaces(app, deps)
   registerBeneficiaries(app, deps)
   registerPolicies(app, deps)

@@ -40,6 +40,16 @@ const page = (db: Db, where: SQL | undefined, { before, take }: PageRequest): Pr
 export const listGrants = (db: Db, scope: GrantScope, request: PageRequest): Promise<GrantRecord[]> =>
   page(db, inScope(scope), request)
 
+/** The living ones of a kind that have no parent: with each of them, what is below it ends too. */
+export const listRootGrantIds = async (db: Db, scope: GrantScope, kind: GrantRecord['kind']): Promise<Uuid[]> =>
+  (
+    await db.orm
+      .select({ id: grants.id })
+      .from(grants)
+      .where(and(inScope(scope), eq(grants.kind, kind), isNull(grants.revokedAt), isNull(grants.parentGrantId)))
+      .orderBy(asc(grants.id))
+  ).map(({ id }) => id)
+
 /** Everybody's grants of a workspace: for its owners. */
 export const listWorkspaceGrants = (db: Db, workspaceId: Uuid, request: PageRequest): Promise<GrantRecord[]> =>
   page(db, eq(grants.workspaceId, workspaceId), request)

@@ -1,3 +1,4 @@
+import { z } from 'zod'
 import type { App } from '../../http/app-type.ts'
 import { ok, respondOnce } from '../../http/idempotency.ts'
 import { PageQuery, pageOf } from '../../http/pagination.ts'
@@ -6,8 +7,8 @@ import { notFound } from '../../lib/errors.ts'
 import type { Deps } from '../deps.ts'
 import { showGrant, showGrants } from './present.ts'
 import { findGrant, listGrants, scopeOf } from './queries.ts'
-import { Grant, UpdateGrant } from './schema.ts'
-import { revokeOwnGrant, updateGrant } from './service.ts'
+import { Grant, RevokeAll, UpdateGrant } from './schema.ts'
+import { revokeAllGrants, revokeOwnGrant, updateGrant } from './service.ts'
 
 export const registerGrants = (app: App, deps: Deps): void => {
   app.get(
@@ -29,6 +30,22 @@ export const registerGrants = (app: App, deps: Deps): void => {
       )
       return reply.send({ ...page, data: await showGrants(deps.db, deps.clock.now(), page.data) })
     },
+  )
+  app.post(
+    '/v1/accounts/me/grants/revoke-all',
+    {
+      config: { operation: 'grants.revoke_all', permission: 'grant.manage', whileFrozen: true },
+      schema: {
+        body: RevokeAll,
+        response: { 200: z.object({ data: z.array(Grant) }), ...refusals('invalid_request') },
+        description: 'Revokes every living grant of a kind at once, and answers with them: `{"kind": "oauth"}` stops all agents.',
+      },
+    },
+    async (request, reply) =>
+      respondOnce(deps, request, reply, async (tx) => {
+        const revoked = await revokeAllGrants(tx, deps, request.principal, request.body.kind)
+        return ok({ data: await showGrants(tx, deps.clock.now(), revoked) })
+      }),
   )
   app.get(
     '/v1/accounts/me/grants/:id',

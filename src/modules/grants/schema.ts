@@ -73,5 +73,7 @@ export const Grant = z
   .meta({ id: 'Grant' })
 export type Grant = z.output<typeof Grant>
 
+export const RevokeAll = z.strictObject({ kind: z.enum(grantKinds) })
+
 export const UpdateGrant = z.strictObject({ spending_controls: SpendingControlsIn, frozen: z.boolean() }).partial()
 export type UpdateGrant = z.output<typeof UpdateGrant>

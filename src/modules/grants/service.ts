@@ -1,9 +1,11 @@
+import { eq } from 'drizzle-orm'
 import type { Principal } from '../../auth/principal.ts'
 import { inTx, type Tx } from '../../db/client.ts'
+import { grants } from '../../db/tables/grants.ts'
 import { notFound } from '../../lib/errors.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import type { Deps } from '../deps.ts'
-import { findGrant, type GrantRecord, scopeOf } from './queries.ts'
+import { findGrant, type GrantRecord, listRootGrantIds, scopeOf } from './queries.ts'
 import { revokeGrant } from './revoke.ts'
 
 export { createGrant, type NewGrant } from './create.ts'
@@ -15,6 +17,22 @@ export const revokeOwnGrant = async (tx: Tx, deps: Deps, principal: Principal, g
   if (!(await findGrant(tx, scopeOf(principal), grantId))) throw notFound()
   return revokeGrant(tx, deps, principal, grantId)
 }
+
+/** Everything of one kind that the caller's account has let in, with what is below it: all agents, or all keys, at one stroke. */
+export const revokeAllGrants = async (
+  tx: Tx,
+  deps: Deps,
+  principal: Principal,
+  kind: GrantRecord['kind'],
+): Promise<GrantRecord[]> => {
+  const revoked: GrantRecord[] = []
+  for (const id of await listRootGrantIds(tx, scopeOf(principal), kind)) revoked.push(await revokeGrant(tx, deps, principal, id))
+  return revoked
+}
+
+/** An OAuth grant ends with the last token that it gave out. The grant is locked by the caller. */
+export const moveGrantEnd = (tx: Tx, grantId: Uuid, end: Date): Promise<unknown> =>
+  tx.orm.update(grants).set({ expiresAt: end }).where(eq(grants.id, grantId))
 
 const batch = 100
 

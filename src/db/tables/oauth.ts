@@ -1,0 +1,150 @@
+import { sql } from 'drizzle-orm'
+import { boolean, check, index, integer, jsonb, pgTable, text, timestamp, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
+import { accounts } from './accounts.ts'
+import { bytes, id, instant } from './columns.ts'
+import { grants } from './grants.ts'
+import { sessions } from './sessions.ts'
+
+export const clientAuthMethods = ['none', 'client_secret_basic', 'client_secret_post'] as const
+export const clientGrantTypes = ['authorization_code', 'refresh_token', 'urn:ietf:params:oauth:grant-type:device_code'] as const
+
+/** An application that asks for grants: one that registered itself, or one whose id is the address of its metadata document. */
+export const oauthClients = pgTable(
+  'oauth_clients',
+  {
+    id: id(),
+    /** The `client_id` of a metadata document; null for a registered client, whose id it is. */
+    url: text(),
+    name: text().notNull(),
+    redirectUris: text().array().notNull(),
+    grantTypes: text({ enum: clientGrantTypes }).array().notNull(),
+    authMethod: text({ enum: clientAuthMethods }).notNull(),
+    /** Argon2id, in its own encoded form. */
+    secretHash: text(),
+    /** What it asks for when it names no scope; null = everything that can be asked for. */
+    scopes: text().array(),
+    uri: text(),
+    createdAt: instant().notNull(),
+    lastUsedAt: instant(),
+    /** When the metadata document has to be read again. */
+    freshUntil: instant(),
+  },
+  (t) => [
+    uniqueIndex('oauth_clients_url_key').on(t.url),
+    index('oauth_clients_idle').on(t.lastUsedAt, t.createdAt),
+    check('oauth_clients_secret_check', sql`(${t.authMethod} = 'none') = (${t.secretHash} is null)`),
+    check('oauth_clients_url_check', sql`${t.url} is null or ${t.authMethod} = 'none'`),
+    check('oauth_clients_auth_method_check', sql`${t.authMethod} in ('none', 'client_secret_basic', 'client_secret_post')`),
+  ],
+)
+
+export const authorizationFlows = ['code', 'device'] as const
+export const authorizationStatuses = ['pushed', 'pending', 'approved', 'denied', 'redeemed'] as const
+
+/** One request of a client to a person, from its arrival (pushed, by browser, or by a device) to the code that it ends in. */
+export const oauthAuthorizations = pgTable(
+  'oauth_authorizations',
+  {
+    id: id(),
+    clientId: uuid()
+      .notNull()
+      .references(() => oauthClients.id),
+    flow: text({ enum: authorizationFlows }).notNull(),
+    status: text({ enum: authorizationStatuses }).notNull(),
+    scopes: text().array().notNull(),
+    resources: text().array().notNull(),
+    /** SpendingControls as the client asked for them, in their wire form; null when it asked for none. */
+    requestedControls: jsonb(),
+    redirectUri: text(),
+    state: text(),
+    codeChallenge: text(),
+    requestUriHash: bytes(),
+    deviceCodeHash: bytes(),
+    userCode: text(),
+    pollIntervalSeconds: integer(),
+    lastPolledAt: instant(),
+    /** Whose browser the request came from, when somebody was signed in there: nobody else may decide it. */
+    accountId: uuid().references(() => accounts.id),
+    sessionId: uuid().references(() => sessions.id, { onDelete: 'set null' }),
+    /** What was decided: a grant that lives no longer than the code, until the code is redeemed. */
+    grantId: uuid().references(() => grants.id),
+    codeHash: bytes(),
+    codeExpiresAt: instant(),
+    createdAt: instant().notNull(),
+    expiresAt: instant().notNull(),
+    decidedAt: instant(),
+    redeemedAt: instant(),
+  },
+  (t) => [
+    uniqueIndex('oauth_authorizations_request_uri_key').on(t.requestUriHash),
+    uniqueIndex('oauth_authorizations_device_code_key').on(t.deviceCodeHash),
+    uniqueIndex('oauth_authorizations_user_code_key').on(t.userCode),
+    uniqueIndex('oauth_authorizations_code_key').on(t.codeHash),
+    index('oauth_authorizations_client').on(t.clientId),
+    index('oauth_authorizations_grant').on(t.grantId),
+    index('oauth_authorizations_expiry').on(t.expiresAt),
+    check('oauth_authorizations_flow_check', sql`${t.flow} in ('code', 'device')`),
+    check('oauth_authorizations_status_check', sql`${t.status} in ('pushed', 'pending', 'approved', 'denied', 'redeemed')`),
+    check(
+      'oauth_authorizations_code_check',
+      sql`${t.flow} = 'device' or (${t.redirectUri} is not null and ${t.codeChallenge} is not null)`,
+    ),
+    check(
+      'oauth_authorizations_device_check',
+      sql`${t.flow} = 'code' or (${t.deviceCodeHash} is not null and ${t.userCode} is not null and ${t.pollIntervalSeconds} is not null)`,
+    ),
+    check('oauth_authorizations_grant_check', sql`(${t.grantId} is not null) = (${t.status} in ('approved', 'redeemed'))`),
+  ],
+)
+
+/**
+ * What a grant of kind `oauth` has besides: its client, its audience and where its refresh tokens stand. Two generations are known
+ * by their hashes; an older one is recognised by what it is derived from, so that a row never grows however often it is refreshed.
+ */
+export const oauthGrants = pgTable(
+  'oauth_grants',
+  {
+    grantId: uuid()
+      .primaryKey()
+      .references(() => grants.id),
+    clientId: uuid()
+      .notNull()
+      .references(() => oauthClients.id),
+    resources: text().array().notNull(),
+    /** The client asked with authorization_details and so is answered with them. */
+    detailed: boolean().notNull(),
+    /** Random; what the grant's refresh tokens begin with, and part of what all its tokens are derived from. */
+    handle: text().notNull(),
+    generation: integer().notNull(),
+    /** Which key of TOKEN_SECRETS the current generation is derived under. */
+    keyId: text().notNull(),
+    /** Null for a client that gets no refresh tokens. */
+    currentHash: bytes(),
+    parentHash: bytes(),
+    /** By the database's clock and to the microsecond: compared with nothing but the same clock. */
+    rotatedAt: timestamp({ withTimezone: true, precision: 6, mode: 'string' }),
+    expiresAt: instant().notNull(),
+  },
+  (t) => [uniqueIndex('oauth_grants_handle_key').on(t.handle), index('oauth_grants_client').on(t.clientId)],
+)
+
+export const oauthAccessTokens = pgTable(
+  'oauth_access_tokens',
+  {
+    id: id(),
+    grantId: uuid()
+      .notNull()
+      .references(() => grants.id),
+    generation: integer().notNull(),
+    hash: bytes().notNull(),
+    scopes: text().array().notNull(),
+    resources: text().array().notNull(),
+    createdAt: instant().notNull(),
+    expiresAt: instant().notNull(),
+  },
+  (t) => [
+    uniqueIndex('oauth_access_tokens_hash_key').on(t.hash),
+    uniqueIndex('oauth_access_tokens_generation_key').on(t.grantId, t.generation),
+    index('oauth_access_tokens_expiry').on(t.expiresAt),
+  ],
+)

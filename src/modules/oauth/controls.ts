@@ -1,0 +1,76 @@
+import { type FieldError, invalidFields } from '../../lib/errors.ts'
+import type { Minor } from '../../lib/money.ts'
+import { controlContradictions } from '../../policy/contradictions.ts'
+import { type Controls, noControls } from '../grants/controls.ts'
+import { presentControls } from '../grants/present.ts'
+import { type SpendingControls, SpendingControlsIn } from '../grants/schema.ts'
+import { OAuthError } from './errors.ts'
+import { isSubset } from './scopes.ts'
+
+const refused = (why: string) => new OAuthError('invalid_authorization_details', `authorization_details ${why}.`)
+
+const parseJson = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw refused('must be JSON')
+  }
+}
+
+/** RFC 9396: one object of our one type. A member that we don't know is refused, as a limit with a typing error would be no limit. */
+export const parseDetails = (text: string | undefined): SpendingControls | null => {
+  if (text === undefined) return null
+  const list = parseJson(text)
+  if (!Array.isArray(list) || list.length !== 1) throw refused('must be a list of one object')
+  const [first]: unknown[] = list
+  if (typeof first !== 'object' || first === null || !('type' in first) || first.type !== 'payment')
+    throw refused('must be of the type "payment"')
+  const { type: _type, ...members } = first
+  const parsed = SpendingControlsIn.safeParse(members)
+  if (parsed.success) return presentControls(parsed.data)
+  const [issue] = parsed.error.issues
+  const where = issue?.code === 'unrecognized_keys' ? issue.keys.join(', ') : issue?.path.join('.')
+  throw refused(`can not be understood: ${where}: ${issue?.code === 'unrecognized_keys' ? 'is not known' : issue?.message}`)
+}
+
+/** What a request asked for, as it was stored. */
+export const storedControls = (stored: unknown): Controls => (stored === null ? noControls : SpendingControlsIn.parse(stored))
+
+const limitPaths = {
+  perPaymentLimitMinor: 'per_payment_limit_minor',
+  dailyLimitMinor: 'daily_limit_minor',
+  monthlyLimitMinor: 'monthly_limit_minor',
+  approvalThresholdMinor: 'approval_threshold_minor',
+} as const
+const listPaths = { paymentTypes: 'payment_types', beneficiaryIds: 'beneficiary_ids' } as const
+
+const narrowLimit = (asked: Minor | null, decided: Minor | null): Minor | null | 'wider' => {
+  if (decided === null || asked === null) return decided ?? asked
+  return decided > asked ? 'wider' : decided
+}
+
+const narrowList = (asked: string[] | null, decided: string[] | null): string[] | null | 'wider' => {
+  if (decided === null || asked === null) return decided ?? asked
+  return isSubset(decided, asked) ? decided : 'wider'
+}
+
+/** The limits that will hold: what was asked for, made narrower where the person said so. Wider is refused, never cut. */
+export const narrowControls = (asked: Controls, decided: Controls | undefined, under: string): Controls => {
+  if (!decided) return asked
+  const fields: FieldError[] = []
+  const narrowed = { ...asked }
+  for (const [name, path] of Object.entries(limitPaths) as [keyof typeof limitPaths, string][]) {
+    const value = narrowLimit(asked[name], decided[name])
+    if (value === 'wider')
+      fields.push({ path: under + path, message: `must not be more than the client asked for, ${asked[name]}` })
+    else narrowed[name] = value
+  }
+  for (const [name, path] of Object.entries(listPaths) as [keyof typeof listPaths, string][]) {
+    const value = narrowList(asked[name], decided[name])
+    if (value === 'wider') fields.push({ path: under + path, message: 'must name nothing that the client did not ask for' })
+    else narrowed[name] = value
+  }
+  fields.push(...controlContradictions(narrowed, under))
+  if (fields.length > 0) throw invalidFields(...fields)
+  return narrowed
+}

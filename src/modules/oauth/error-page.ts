@@ -1,0 +1,53 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { describeError } from '../../db/errors.ts'
+import { toRefusal } from '../../http/errors.ts'
+import { Refusal } from '../../lib/errors.ts'
+import { OAuthError } from './errors.ts'
+import { messagePage, pageHeaders } from './pages.ts'
+
+/** A refusal of ours or of OAuth's; anything else is a bug, logged and told to nobody. */
+const understood = (error: unknown, request: FastifyRequest): OAuthError | Refusal => {
+  if (error instanceof OAuthError) return error
+  const refusal = toRefusal(error)
+  if (!refusal || refusal.status >= 500) request.log.error(describeError(error), refusal ? refusal.message : 'a request failed')
+  return refusal ?? new Refusal('internal_error')
+}
+
+/** RFC 6749 section 5.2, with the envelope's `message` beside it. */
+export const handleOAuthError = (error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
+  const { code, status, message, headers } = understood(error, request)
+  const body = { error: code, error_description: message, message, details: { request_id: request.id } }
+  return reply
+    .headers(headers ?? {})
+    .code(status)
+    .header('cache-control', 'no-store')
+    .type('application/json')
+    .send(JSON.stringify(body))
+}
+
+const wantsJson = (request: FastifyRequest): boolean => {
+  const { accept } = request.headers
+  return accept?.includes('application/json') === true && !accept.includes('text/html')
+}
+
+const titles: Readonly<Record<number, string>> = {
+  401: 'Sign in first',
+  403: 'Not allowed',
+  404: 'Not found',
+  409: 'Too late',
+  429: 'Too many requests',
+}
+
+/** For a browser: what went wrong stays on a page of ours, which leads nowhere. */
+export const handlePageError = (error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
+  if (wantsJson(request)) return handleOAuthError(error, request, reply)
+  const { status, message, headers } = understood(error, request)
+  // An unknown client is the fault of whoever made the link, and no reason for a browser to ask for a password.
+  const shown = error instanceof OAuthError ? 400 : status
+  const title = titles[shown] ?? (shown >= 500 ? 'Something went wrong' : 'This request can not be answered')
+  return reply
+    .headers(headers ?? {})
+    .code(shown)
+    .headers(pageHeaders())
+    .send(messagePage(title, message))
+}

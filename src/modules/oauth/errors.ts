@@ -1,0 +1,44 @@
+/** The refusals of the OAuth specifications: RFC 6749 and, where noted, its companions. Code → status and sentence. */
+export const oauthCatalogue = {
+  invalid_request: [400, 'The request is not valid.'],
+  invalid_client: [401, 'The client is not known, or did not prove who it is.'],
+  invalid_grant: [400, 'The code or token is not valid: unknown, used, expired, revoked, or given to another client.'],
+  unauthorized_client: [400, 'This client may not use this grant type.'],
+  unsupported_grant_type: [400, 'This grant type is not supported.'],
+  unsupported_response_type: [400, 'Only the response type "code" is supported.'],
+  invalid_scope: [400, 'The scope is unknown, or is more than was granted.'],
+  access_denied: [400, 'The request was denied.'],
+  /** RFC 8707 */
+  invalid_target: [400, 'The resource is not one that a token can be given out for.'],
+  /** RFC 9396 */
+  invalid_authorization_details: [400, 'The authorization_details can not be understood.'],
+  /** RFC 8628 */
+  authorization_pending: [400, 'Nobody has decided yet.'],
+  slow_down: [400, 'Polling too fast: wait five seconds longer between requests from now on.'],
+  expired_token: [400, 'The device code has expired.'],
+  /** RFC 7591 */
+  invalid_redirect_uri: [400, 'A redirect URI is not acceptable.'],
+  invalid_client_metadata: [400, 'The client metadata is not acceptable.'],
+  /** OpenID Connect Core 3.1.2.6 and RFC 9101 */
+  login_required: [400, 'Nobody is signed in.'],
+  consent_required: [400, 'Consent is always asked for.'],
+  request_not_supported: [400, 'Request objects are not supported.'],
+  request_uri_not_supported: [400, 'Only request URIs of the pushed authorization request endpoint are supported.'],
+} as const satisfies Record<string, readonly [status: number, sentence: string]>
+
+export type OAuthErrorCode = keyof typeof oauthCatalogue
+
+/** A refusal in the words of OAuth. Elsewhere refusals are `Refusal`; the two never mix on one route. */
+export class OAuthError extends Error {
+  readonly code: OAuthErrorCode
+  readonly status: number
+  readonly headers: Record<string, string>
+
+  constructor(code: OAuthErrorCode, description?: string, headers: Record<string, string> = {}) {
+    super(description ?? oauthCatalogue[code][1])
+    this.name = 'OAuthError'
+    this.code = code
+    this.status = oauthCatalogue[code][0]
+    this.headers = headers
+  }
+}

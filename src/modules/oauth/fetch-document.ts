@@ -1,0 +1,70 @@
+import { lookup } from 'node:dns/promises'
+import { request as requestHttp } from 'node:http'
+import { request as requestHttps } from 'node:https'
+import { isIP } from 'node:net'
+
+export type Address = { address: string; family: number }
+
+export type FetchOptions = {
+  timeoutMs: number
+  maxBytes: number
+  /** Which addresses may be connected to. */
+  allows: (address: string) => boolean
+  resolve?: (hostname: string) => Promise<Address[]>
+}
+
+/** Why a document could not be had: a sentence that tells nothing of what answers at an address. */
+export class FetchError extends Error {}
+
+const resolveAll = (hostname: string): Promise<Address[]> => lookup(hostname, { all: true })
+
+/** Every address that the name has must be allowed: a name with one public and one private address is up to something. */
+const checkedAddresses = async (hostname: string, options: FetchOptions): Promise<Address[]> => {
+  const literal = hostname.replace(/^\[(.*)\]$/, '$1')
+  const family = isIP(literal)
+  const addresses =
+    family === 0 ? await (options.resolve ?? resolveAll)(hostname).catch(() => []) : [{ address: literal, family }]
+  if (addresses.length === 0 || !addresses.every(({ address }) => options.allows(address)))
+    throw new FetchError('could not be fetched')
+  return addresses
+}
+
+const isJson = (type: string | undefined): boolean => /^application\/(?:[\w.-]+\+)?json(?:;|$)/i.test(type ?? '')
+
+/**
+ * Reads a JSON document from an address that a stranger named. The name is resolved once and the connection is made to what was
+ * checked; redirects are answers like any other and refused; size and time have an end.
+ */
+export const fetchDocument = async (url: URL, options: FetchOptions): Promise<{ text: string; cacheControl: string }> => {
+  const addresses = await checkedAddresses(url.hostname, options)
+  const [first] = addresses
+  return new Promise((resolve, reject) => {
+    const request = (url.protocol === 'https:' ? requestHttps : requestHttp)(url, {
+      agent: false,
+      headers: { accept: 'application/json', 'user-agent': 'payments-service' },
+      signal: AbortSignal.timeout(options.timeoutMs),
+      lookup: (_hostname, { all }, done) => (all ? done(null, addresses) : done(null, first?.address ?? '', first?.family)),
+    })
+    const fail = (why: string) => {
+      reject(new FetchError(why))
+      request.destroy()
+    }
+    request.on('error', () => fail('could not be fetched'))
+    request.on('response', (response) => {
+      if (response.statusCode !== 200) return fail('did not answer with 200; redirects are not followed')
+      if (!isJson(response.headers['content-type'])) return fail('is not application/json')
+      const chunks: Buffer[] = []
+      let size = 0
+      response.on('data', (chunk: Buffer) => {
+        size += chunk.length
+        if (size > options.maxBytes) return fail(`is larger than ${options.maxBytes} bytes`)
+        chunks.push(chunk)
+      })
+      response.on('error', () => fail('could not be fetched'))
+      response.on('end', () =>
+        resolve({ text: Buffer.concat(chunks).toString('utf8'), cacheControl: response.headers['cache-control'] ?? '' }),
+      )
+    })
+    request.end()
+  })
+}

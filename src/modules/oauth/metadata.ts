@@ -1,0 +1,79 @@
+import { z } from 'zod'
+import { clientAuthMethods, clientGrantTypes } from '../../db/tables/oauth.ts'
+import { oauthScopes } from './scopes.ts'
+
+const Strings = z.array(z.string())
+
+export const ServerMetadata = z
+  .object({
+    issuer: z.string(),
+    authorization_endpoint: z.string(),
+    token_endpoint: z.string(),
+    registration_endpoint: z.string(),
+    revocation_endpoint: z.string(),
+    introspection_endpoint: z.string(),
+    device_authorization_endpoint: z.string(),
+    pushed_authorization_request_endpoint: z.string(),
+    require_pushed_authorization_requests: z.boolean(),
+    scopes_supported: Strings,
+    response_types_supported: Strings,
+    response_modes_supported: Strings,
+    grant_types_supported: Strings,
+    code_challenge_methods_supported: Strings,
+    token_endpoint_auth_methods_supported: Strings,
+    revocation_endpoint_auth_methods_supported: Strings,
+    introspection_endpoint_auth_methods_supported: Strings,
+    authorization_response_iss_parameter_supported: z.boolean(),
+    authorization_details_types_supported: Strings,
+    client_id_metadata_document_supported: z.boolean(),
+    service_documentation: z.string(),
+  })
+  .meta({ id: 'OAuthServerMetadata' })
+
+export const ResourceMetadata = z
+  .object({
+    resource: z.string(),
+    authorization_servers: Strings,
+    scopes_supported: Strings,
+    bearer_methods_supported: Strings,
+    authorization_details_types_supported: Strings,
+    resource_name: z.string(),
+    resource_documentation: z.string(),
+  })
+  .meta({ id: 'OAuthResourceMetadata' })
+
+/** RFC 8414. Everything comes from the configured public address: no header of a request can change where a client is sent. */
+export const serverMetadata = (publicUrl: string): z.output<typeof ServerMetadata> => ({
+  issuer: publicUrl,
+  authorization_endpoint: `${publicUrl}/v1/oauth/authorize`,
+  token_endpoint: `${publicUrl}/v1/oauth/token`,
+  registration_endpoint: `${publicUrl}/v1/oauth/register`,
+  revocation_endpoint: `${publicUrl}/v1/oauth/revoke`,
+  introspection_endpoint: `${publicUrl}/v1/oauth/introspect`,
+  device_authorization_endpoint: `${publicUrl}/v1/oauth/device_authorization`,
+  pushed_authorization_request_endpoint: `${publicUrl}/v1/oauth/par`,
+  require_pushed_authorization_requests: false,
+  scopes_supported: [...oauthScopes],
+  response_types_supported: ['code'],
+  response_modes_supported: ['query'],
+  grant_types_supported: [...clientGrantTypes],
+  code_challenge_methods_supported: ['S256'],
+  token_endpoint_auth_methods_supported: [...clientAuthMethods],
+  revocation_endpoint_auth_methods_supported: [...clientAuthMethods],
+  introspection_endpoint_auth_methods_supported: [...clientAuthMethods],
+  authorization_response_iss_parameter_supported: true,
+  authorization_details_types_supported: ['payment'],
+  client_id_metadata_document_supported: true,
+  service_documentation: `${publicUrl}/docs`,
+})
+
+/** RFC 9728 */
+export const resourceMetadata = (publicUrl: string): z.output<typeof ResourceMetadata> => ({
+  resource: publicUrl,
+  authorization_servers: [publicUrl],
+  scopes_supported: [...oauthScopes],
+  bearer_methods_supported: ['header'],
+  authorization_details_types_supported: ['payment'],
+  resource_name: 'Payments service',
+  resource_documentation: `${publicUrl}/docs`,
+})

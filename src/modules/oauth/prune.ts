@@ -1,0 +1,46 @@
+import { statement } from '../../db/client.ts'
+import { pruneInBatches } from '../../db/prune.ts'
+import { daysAfter } from '../../lib/clock.ts'
+import type { Deps } from '../deps.ts'
+
+/** Used codes stay a day longer than they could be used: until then a second use of one still ends what the first one gave. */
+const retentionDays = 1
+const stateRetentionDays = 30
+const unusedClientDays = 7
+const idleClientDays = 90
+
+const authorizations = statement(
+  'oauth.prune_authorizations',
+  'delete from oauth_authorizations where id in (select id from oauth_authorizations where expires_at < $1 order by expires_at limit $2) returning 1',
+)
+const accessTokens = statement(
+  'oauth.prune_access_tokens',
+  'delete from oauth_access_tokens where id in (select id from oauth_access_tokens where expires_at < $1 order by expires_at limit $2) returning 1',
+)
+/** The grant itself stays: what was delegated is history. Without this row none of its tokens is known any more. */
+const deadGrants = statement(
+  'oauth.prune_grants',
+  `delete from oauth_grants where grant_id in (
+     select o.grant_id from oauth_grants o join grants g on g.id = o.grant_id where least(o.expires_at, g.revoked_at) < $1 limit $2) returning 1`,
+)
+/** Nobody has a grant of theirs, or is being asked for one. */
+const idleClients = (name: string, condition: string) =>
+  statement(
+    name,
+    `delete from oauth_clients where id in (
+       select c.id from oauth_clients c where ${condition}
+         and not exists (select from oauth_grants where client_id = c.id) and not exists (select from oauth_authorizations where client_id = c.id)
+       limit $2) returning 1`,
+  )
+const unusedClients = idleClients('oauth.prune_unused_clients', 'c.last_used_at is null and c.created_at < $1')
+const lapsedClients = idleClients('oauth.prune_lapsed_clients', 'c.last_used_at < $1')
+
+/** Idle registrations, used codes, dead tokens: what anybody may create must not stay for ever. */
+export const pruneOAuth = async ({ db, clock }: Deps): Promise<void> => {
+  const daysAgo = (days: number) => daysAfter(clock.now(), -days)
+  await pruneInBatches(db, authorizations, daysAgo(retentionDays))
+  await pruneInBatches(db, accessTokens, daysAgo(retentionDays))
+  await pruneInBatches(db, deadGrants, daysAgo(stateRetentionDays))
+  await pruneInBatches(db, unusedClients, daysAgo(unusedClientDays))
+  await pruneInBatches(db, lapsedClients, daysAgo(idleClientDays))
+}

@@ -1,0 +1,72 @@
+/** Schemes that a browser acts on itself, or that send what is in the URL somewhere unencrypted. */
+const forbiddenSchemes = new Set([
+  'javascript',
+  'data',
+  'vbscript',
+  'file',
+  'filesystem',
+  'blob',
+  'about',
+  'ftp',
+  'ws',
+  'wss',
+  'mailto',
+  'view-source',
+  'intent',
+  'urn',
+])
+
+const loopbackHosts = new Set(['127.0.0.1', '[::1]', 'localhost'])
+// The port is the only thing that may differ, so it is cut out of the text itself: parsing would normalise what must be compared.
+const loopbackPattern = /^(http:\/\/(?:127\.0\.0\.1|\[::1\]|localhost))(?::\d{1,5})?((?:[/?].*)?)$/
+const maxLength = 2000
+
+export const isLoopbackRedirect = (uri: string): boolean => loopbackPattern.test(uri)
+
+/** What is wrong with a redirect URI that a client wants to register, or undefined. */
+export const redirectUriProblem = (uri: string): string | undefined => {
+  if (uri.length > maxLength) return `is longer than ${maxLength} characters`
+  if (/[\s\u0000-\u001f\u007f\\]/.test(uri) || !URL.canParse(uri)) return 'must be an absolute URI'
+  const url = new URL(uri)
+  const scheme = url.protocol.slice(0, -1)
+  if (uri.includes('#')) return 'must not have a fragment'
+  if (url.username !== '' || url.password !== '') return 'must not have a user name or password'
+  if (uri.includes('*')) return 'must not have a wildcard'
+  if (scheme === 'https') return undefined
+  if (scheme === 'http')
+    return loopbackHosts.has(url.hostname) && isLoopbackRedirect(uri)
+      ? undefined
+      : 'must be https, unless it is on 127.0.0.1, [::1] or localhost'
+  if (forbiddenSchemes.has(scheme)) return `must not have the scheme ${scheme}`
+  return uri.slice(scheme.length).startsWith(':/') ? undefined : 'must have a path after its scheme'
+}
+
+const withoutPort = (uri: string): string | undefined => {
+  const parts = loopbackPattern.exec(uri)
+  return parts ? `${parts[1]}${parts[2]}` : undefined
+}
+
+/** Byte for byte, but for the port of a loopback address: a native application takes a free one each time (RFC 8252, 7.3). */
+export const matchesRedirectUri = (registered: string, given: string): boolean => {
+  if (registered === given) return true
+  const anyPort = withoutPort(registered)
+  return (
+    anyPort !== undefined &&
+    given.length <= maxLength &&
+    redirectUriProblem(given) === undefined &&
+    anyPort === withoutPort(given)
+  )
+}
+
+/** What a person is shown of where the answer goes: the host, or the scheme of an application on this device. */
+export const redirectHost = (uri: string): string => {
+  const url = new URL(uri)
+  return url.protocol === 'https:' || url.protocol === 'http:' ? url.host : `${url.protocol}//`
+}
+
+/** How a Content-Security-Policy names the redirect's target: browsers hold form-action against the redirect after a form as well. */
+export const redirectSource = (uri: string): string => {
+  const url = new URL(uri)
+  const expressible = url.protocol === 'https:' || (url.protocol === 'http:' && url.hostname !== '[::1]')
+  return expressible ? url.origin : url.protocol
+}

@@ -1,0 +1,32 @@
+import { OAuthError } from './errors.ts'
+
+const maxResources = 5
+const maxLength = 500
+
+/** A URL parser writes `https://host/` for `https://host`: clients send either and mean the same. */
+const canonical = (url: URL): string => (url.pathname === '/' && url.search === '' ? url.origin : url.href)
+
+const loopback = new Set(['localhost', '127.0.0.1', '[::1]'])
+
+const parse = (text: string, own: string): string => {
+  const refused = (why: string) => new OAuthError('invalid_target', `resource ${why}.`)
+  if (text.length > maxLength || !URL.canParse(text)) throw refused('must be an absolute URI')
+  const url = new URL(text)
+  if (text.includes('#')) throw refused('must not have a fragment')
+  if (url.username !== '' || url.password !== '') throw refused('must not have a user name or password')
+  if (url.protocol !== 'https:' && !(url.protocol === 'http:' && loopback.has(url.hostname))) throw refused('must be https')
+  const resource = canonical(url)
+  if (url.origin === own && resource !== own) throw refused(`is not one of ours: this API is ${own}`)
+  return resource
+}
+
+/**
+ * The audience of a token (RFC 8707), in one spelling. It is this API unless the client names others: a token for somebody else's
+ * server is worth nothing here, and that server asks the introspection endpoint about it.
+ */
+export const parseResources = (given: string | readonly string[] | undefined, own: string): string[] | undefined => {
+  const named = given === undefined ? [] : typeof given === 'string' ? [given] : given
+  const resources = [...new Set(named.filter((text) => text !== '').map((text) => parse(text, own)))]
+  if (resources.length > maxResources) throw new OAuthError('invalid_target', `At most ${maxResources} resources can be named.`)
+  return resources.length === 0 ? undefined : resources.sort()
+}

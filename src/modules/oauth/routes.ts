@@ -1,0 +1,74 @@
+import { z } from 'zod'
+import type { App } from '../../http/app-type.ts'
+import type { Deps } from '../deps.ts'
+import { authorize } from './authorize.ts'
+import { registerClientEndpoints, registerRegistration } from './client-routes.ts'
+import { registerConsent } from './consent-routes.ts'
+import { allowPreflight, anyOrigin } from './cors.ts'
+import { handlePageError } from './error-page.ts'
+import { requireStorable } from './form.ts'
+import { ResourceMetadata, resourceMetadata, ServerMetadata, serverMetadata } from './metadata.ts'
+import { registerOAuthPages } from './page-routes.ts'
+import { AuthorizeQuery, oauthRefusals } from './schema.ts'
+
+const registerMetadata = (app: App, deps: Deps): void => {
+  const { publicUrl } = deps.config
+  const [server, resource] = ['/.well-known/oauth-authorization-server', '/.well-known/oauth-protected-resource'] as const
+  allowPreflight(app, server, resource)
+  app.get(
+    server,
+    {
+      config: { operation: 'oauth.server_metadata', access: 'public', cors: anyOrigin },
+      schema: { response: { 200: ServerMetadata } },
+    },
+    async (_request, reply) => reply.header('cache-control', 'public, max-age=300').send(serverMetadata(publicUrl)),
+  )
+  app.get(
+    resource,
+    {
+      config: { operation: 'oauth.resource_metadata', access: 'public', cors: anyOrigin },
+      schema: { response: { 200: ResourceMetadata } },
+    },
+    async (_request, reply) => reply.header('cache-control', 'public, max-age=300').send(resourceMetadata(publicUrl)),
+  )
+}
+
+/** Where a browser brings a client's request. */
+const registerAuthorize = (app: App, deps: Deps): void => {
+  app.register(async (scope: App) => {
+    scope.setErrorHandler(handlePageError)
+    scope.addHook('preValidation', async (request) => requireStorable(request.query))
+    scope.get(
+      '/v1/oauth/authorize',
+      {
+        config: { operation: 'oauth.authorize', access: 'optional', credentialIssuing: true, cors: false },
+        schema: {
+          querystring: AuthorizeQuery,
+          response: {
+            302: z.undefined().meta({
+              description: 'To the page that asks, or back to the client with an error where the person let it in before.',
+            }),
+            ...oauthRefusals(
+              'invalid_request',
+              'unsupported_response_type',
+              'invalid_scope',
+              'invalid_target',
+              'invalid_authorization_details',
+            ),
+          },
+        },
+      },
+      async (request, reply) =>
+        reply.header('cache-control', 'no-store').redirect(await authorize(deps, request.caller, request.query), 302),
+    )
+  })
+}
+
+export const registerOAuth = (app: App, deps: Deps): void => {
+  registerMetadata(app, deps)
+  registerAuthorize(app, deps)
+  registerClientEndpoints(app, deps)
+  registerRegistration(app, deps)
+  registerConsent(app, deps)
+  registerOAuthPages(app, deps)
+}

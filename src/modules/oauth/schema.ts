@@ -1,0 +1,228 @@
+import { z } from 'zod'
+import { permissions } from '../../auth/permissions.ts'
+import { roles } from '../../db/tables/workspaces.ts'
+import { IdIn, IdOut, TimeOut } from '../../http/wire.ts'
+import { SpendingControls, SpendingControlsIn } from '../grants/schema.ts'
+import { type OAuthErrorCode, oauthCatalogue } from './errors.ts'
+
+/** A parameter sent without a value counts as not sent (RFC 6749 section 3.1). Twice the same one is refused, as a list is no text. */
+const Text = (description: string) =>
+  z
+    .string()
+    .max(8000)
+    .transform((text) => (text === '' ? undefined : text))
+    .optional()
+    .meta({ description })
+const Texts = (description: string) =>
+  z
+    .union([z.string(), z.array(z.string())])
+    .optional()
+    .meta({ description })
+
+const Credentials = {
+  client_id: Text('Required unless the client is named by HTTP Basic authentication.'),
+  client_secret: Text('The secret of a confidential client that does not use HTTP Basic authentication.'),
+}
+
+const Ask = {
+  scope: Text(
+    'Permission names, separated by spaces. Left out: what the client registered, else everything that can be asked for.',
+  ),
+  resource: Texts('For whose API the token shall be (RFC 8707); may be repeated. Left out: this one.'),
+  authorization_details: Text(
+    'A JSON list with one object of type `payment` and the members of SpendingControls: the limits that the client asks for (RFC 9396).',
+  ),
+}
+
+const CodeAsk = {
+  response_type: Text('`code`'),
+  redirect_uri: Text('One of the registered ones; may be left out when there is only one.'),
+  state: Text('Comes back as it is.'),
+  code_challenge: Text('PKCE, required.'),
+  code_challenge_method: Text('`S256`, required.'),
+  response_mode: Text('`query`'),
+  prompt: Text('`none` is refused: consent is always asked for.'),
+  request: Text('Not supported.'),
+  ...Ask,
+}
+
+export const AuthorizeQuery = z.object({
+  client_id: Text('Required.'),
+  request_uri: Text('What the pushed authorization request endpoint answered.'),
+  ...CodeAsk,
+})
+export type CodeParameters = Omit<z.output<typeof AuthorizeQuery>, 'client_id' | 'request_uri'>
+export const PushBody = z.object({ ...Credentials, ...CodeAsk, request_uri: Text('Must be left out.') })
+export const DeviceBody = z.object({
+  ...Credentials,
+  ...Ask,
+  code_challenge: CodeAsk.code_challenge,
+  code_challenge_method: CodeAsk.code_challenge_method,
+})
+export type AskParameters = Pick<CodeParameters, keyof typeof Ask>
+
+export const TokenBody = z.object({
+  ...Credentials,
+  grant_type: Text('`authorization_code`, `refresh_token` or `urn:ietf:params:oauth:grant-type:device_code`'),
+  code: Text('With authorization_code.'),
+  code_verifier: Text('With authorization_code; with a device code when a code_challenge was sent.'),
+  redirect_uri: Text('Optional; checked when it is sent.'),
+  refresh_token: Text('With refresh_token.'),
+  device_code: Text('With a device code.'),
+  scope: Text('With refresh_token: no more than was granted.'),
+  resource: Texts('No more than was consented to.'),
+})
+export type TokenParameters = z.output<typeof TokenBody>
+
+export const TokenOnlyBody = z.object({ ...Credentials, token: Text('Required.'), token_type_hint: Text('Not needed.') })
+
+const Details = z
+  .array(SpendingControls.extend({ type: z.literal('payment') }))
+  .meta({ description: 'The limits that hold, whatever was asked for.' })
+
+export const TokenResponse = z
+  .object({
+    access_token: z.string(),
+    token_type: z.literal('Bearer'),
+    expires_in: z.number().int(),
+    refresh_token: z.string().optional(),
+    scope: z.string(),
+    authorization_details: Details.optional(),
+  })
+  .meta({ id: 'OAuthTokens' })
+export type TokenResponse = z.output<typeof TokenResponse>
+
+export const Introspection = z
+  .object({
+    active: z.boolean(),
+    scope: z.string().optional(),
+    client_id: z.string().optional(),
+    token_type: z.string().optional(),
+    exp: z.number().int().optional(),
+    iat: z.number().int().optional(),
+    sub: IdOut('account').optional(),
+    aud: z.union([z.string(), z.array(z.string())]).optional(),
+    iss: z.string().optional(),
+    grant_id: IdOut('grant').optional(),
+    workspace_id: IdOut('workspace').optional(),
+    authorization_details: Details.optional(),
+  })
+  .meta({ id: 'OAuthIntrospection' })
+export type Introspection = z.output<typeof Introspection>
+
+export const Pushed = z.object({ request_uri: z.string(), expires_in: z.number().int() }).meta({ id: 'OAuthPushedRequest' })
+
+export const DeviceAuthorization = z
+  .object({
+    device_code: z.string(),
+    user_code: z.string(),
+    verification_uri: z.string(),
+    verification_uri_complete: z.string(),
+    expires_in: z.number().int(),
+    interval: z.number().int(),
+  })
+  .meta({ id: 'OAuthDeviceAuthorization' })
+
+export const ClientMetadataBody = z.looseObject({}).meta({
+  description:
+    'Client metadata (RFC 7591): redirect_uris, client_name, client_uri, grant_types, response_types, token_endpoint_auth_method (none, client_secret_basic, client_secret_post), scope. What is not known is ignored.',
+})
+
+export const RegisteredClient = z
+  .object({
+    client_id: z.string(),
+    client_id_issued_at: z.number().int(),
+    client_secret: z.string().optional(),
+    client_secret_expires_at: z.number().int().optional(),
+    client_name: z.string(),
+    client_uri: z.string().optional(),
+    redirect_uris: z.array(z.string()),
+    grant_types: z.array(z.string()),
+    response_types: z.array(z.string()),
+    token_endpoint_auth_method: z.string(),
+    scope: z.string().optional(),
+  })
+  .meta({ id: 'OAuthClientRegistration' })
+export type RegisteredClient = z.output<typeof RegisteredClient>
+
+const Client = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    uri: z.string().nullable(),
+    verified_host: z.string().nullable().meta({
+      description: 'The host that vouches for this client and that the answer goes to; null when nobody vouches for it.',
+    }),
+  })
+  .meta({ id: 'OAuthClient' })
+
+export const Authorization = z
+  .object({
+    id: IdOut('oauth_authorization'),
+    flow: z.enum(['code', 'device']),
+    status: z.enum(['pending', 'approved', 'denied', 'expired']),
+    client: Client,
+    user_code: z.string().nullable(),
+    redirect_host: z.string().nullable().meta({ description: 'Where the answer goes; null for a device.' }),
+    redirect_is_local: z.boolean().meta({
+      description:
+        'The answer goes to a program on the machine of whoever decides: any program there can pretend to be this client.',
+    }),
+    scopes: z.array(z.enum(permissions)),
+    spending_controls: SpendingControls,
+    resources: z.array(z.string()),
+    workspaces: z
+      .array(
+        z.object({ id: IdOut('workspace'), name: z.string(), role: z.enum(roles), permissions: z.array(z.enum(permissions)) }),
+      )
+      .meta({ description: 'Where the caller could let this client in, with what of the scopes it holds there itself.' }),
+    created_at: TimeOut,
+    expires_at: TimeOut,
+  })
+  .meta({ id: 'OAuthAuthorization' })
+export type Authorization = z.output<typeof Authorization>
+
+export const Decision = z.strictObject({
+  decision: z.enum(['approve', 'deny']),
+  permissions: z
+    .array(z.enum(permissions))
+    .min(1)
+    .optional()
+    .meta({ description: 'Of the scopes. Left out: all that the caller holds in the workspace.' }),
+  spending_controls: SpendingControlsIn.optional().meta({
+    description: 'Never wider than what was asked for; what is left out stays as it was asked for.',
+  }),
+  workspace_id: IdIn('workspace').optional().meta({ description: "Left out: the caller's current one." }),
+})
+export type Decision = z.output<typeof Decision>
+
+export const Decided = z
+  .object({
+    status: z.enum(['approved', 'denied']),
+    redirect_to: z.string().meta({ description: 'Where the browser has to go now.' }),
+  })
+  .meta({ id: 'OAuthDecided' })
+
+export const OAuthErrorBody = z
+  .object({
+    error: z.string(),
+    error_description: z.string(),
+    message: z.string(),
+    details: z.record(z.string(), z.unknown()).optional(),
+  })
+  .meta({ id: 'OAuthError', description: 'The error of RFC 6749 section 5.2; message repeats error_description.' })
+
+/** The responses of OAuth's refusals, by status, for the OpenAPI document. */
+export const oauthRefusals = (...codes: OAuthErrorCode[]) => {
+  const byStatus = new Map<number, OAuthErrorCode[]>()
+  for (const code of codes) byStatus.set(oauthCatalogue[code][0], [...(byStatus.get(oauthCatalogue[code][0]) ?? []), code])
+  return Object.fromEntries(
+    [...byStatus].map(([status, of]) => [
+      status,
+      {
+        description: of.map((code) => `\`${code}\`: ${oauthCatalogue[code][1]}`).join(' '),
+        content: { 'application/json': { schema: OAuthErrorBody } },
+      },
+    ]),
+  )
+}
