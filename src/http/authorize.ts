@@ -16,7 +16,7 @@ const wanted = (request: FastifyRequest): readonly Permission[] => {
 const ofWorkspace = (permission: Permission | undefined): boolean =>
   permission !== undefined && !permission.startsWith('account.')
 
-const checkPermission = (principal: Principal, anyOf: readonly Permission[]): void => {
+export const checkPermission = (principal: Principal, anyOf: readonly Permission[]): void => {
   const [first] = anyOf
   if (!first || anyOf.some((permission) => principal.permissions.has(permission))) return
   if (principal.memberSuspended) throw new Refusal('membership_suspended')

@@ -11,6 +11,7 @@ import type { Subjects } from './attempts/subject.ts'
 import type { Deps } from './deps.ts'
 import { revokeDueGrants } from './grants/service.ts'
 import { pruneOAuth } from './oauth/prune.ts'
+import { expireMandates } from './mandates/end.ts'
 import { paymentSubject } from './payments/subject.ts'
 import { pruneNonces } from './sign-in/nonces.ts'
 import { expireTopups } from './topups/expiry.ts'
@@ -32,6 +33,7 @@ export const createSweeps = (deps: Deps): Sweep[] => {
   const daysAgo = (days: number) => daysAfter(clock.now(), -days)
   return [
     { name: 'grants.end', everySeconds: 30, run: () => revokeDueGrants(deps) },
+    { name: 'mandates.expire', everySeconds: 30, run: () => expireMandates(deps) },
     { name: 'approvals.expire', everySeconds: 15, run: () => expireApprovals(deps) },
     { name: 'attempts.enqueue_what_waits', everySeconds: 30, run: () => enqueueWhatWaits(deps) },
     { name: 'attempts.reconcile', everySeconds: 5, run: () => reconcile(deps, subjects) },

@@ -6,6 +6,7 @@ import { registerBeneficiaries } from './beneficiaries/routes.ts'
 import type { Deps } from './deps.ts'
 import { registerGrants } from './grants/routes.ts'
 import { registerIdentities } from './identities/routes.ts'
+import { registerMandates } from './mandates/routes.ts'
 import { registerNotifications } from './notifications/routes.ts'
 import { registerOAuth } from './oauth/routes.ts'
 import { registerPayments } from './payments/routes.ts'
@@ -30,5 +31,6 @@ export const registerModules = (app: App, deps: Deps): void => {
   registerNotifications(app, deps)
   registerPayments(app, deps)
   registerApprovals(app, deps)
+  registerMandates(app, deps)
   registerTopups(app, deps)
 }

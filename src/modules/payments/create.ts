@@ -19,7 +19,7 @@ import { presentDecision } from '../policies/present.ts'
 import { loadContext, type PaymentContext } from './context.ts'
 import { chargeCounters, storedCharges } from './counters.ts'
 import { evaluationOf } from './evaluation.ts'
-import { loadMandate, type PaymentMandate, settleMandate } from './mandate.ts'
+import { loadMandate, type PaymentMandate } from './mandate.ts'
 import { presentPayment } from './present.ts'
 import type { PaymentRecord } from './queries.ts'
 import { checkRailRules, checkStops } from './rules.ts'
@@ -181,7 +181,6 @@ export const createPayment = async (
   await announce(tx, deps, payment, balance)
   if (payment.status === 'processing') await deps.jobs.enqueue(tx, 'payments.dispatch', { id: payment.id })
   else await askForApproval(tx, deps, payment, decided)
-  if (decided.mandate) await settleMandate(tx, deps, decided.mandate)
   await audit(tx, principal, payment.createdAt, {
     action: 'payment.create',
     subject: { type: 'payment', id: payment.id },

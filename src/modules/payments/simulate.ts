@@ -13,7 +13,7 @@ import { countedStatuses } from '../policies/seed.ts'
 import { requireBeneficiaries } from '../policies/service.ts'
 import { loadContext, type PaymentContext } from './context.ts'
 import { evaluationOf } from './evaluation.ts'
-import { loadMandate } from './mandate.ts'
+import { readMandate } from './mandate.ts'
 import { type Replay, replayPolicy } from './replay.ts'
 import { stopEntries } from './stops.ts'
 
@@ -63,7 +63,7 @@ const decideNow = async (
   if (!found) throw notFound()
   const context: PaymentContext = proposed ? { ...found, policies: [...found.policies, proposed] } : found
   const paymentType = input.payment_type ?? context.beneficiary.rail
-  const mandate = input.mandate_id ? await loadMandate(tx, workspaceId, input.mandate_id) : null
+  const mandate = input.mandate_id ? await readMandate(tx, workspaceId, input.mandate_id) : null
   const asked = { workspaceId, initiatorAccountId: principal.accountId, lineage, amountMinor, paymentType, at: deps.clock.now() }
   const decision = evaluate(evaluationOf(context, asked, periods, mandate?.rules ?? null))
   // A missing account reference is no matter of whether the payment may be made.

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { type Db, statement } from '../../db/client.ts'
+import { type Db, statement, type Tx } from '../../db/client.ts'
 import { pruneInBatches } from '../../db/prune.ts'
 import { type noncePurposes, nonces } from '../../db/tables/sessions.ts'
 import { secondsAfter } from '../../lib/clock.ts'
@@ -50,3 +50,20 @@ export const pruneNonces = (db: Db, expiredBefore: Date): Promise<void> => prune
 /** Whether a nonce could be used now; proves nothing, spares work on what will be refused anyway. */
 export const isFreshNonce = async (db: Db, nonce: string, purpose: Purpose, now: Date): Promise<boolean> =>
   (await db.query(peek, [nonce, purpose, now])).length > 0
+
+/** For a nonce that is used up together with what it was given out for: whoever presents it at the same time waits here. */
+export const lockNonce = async (
+  tx: Tx,
+  nonce: string,
+  purpose: Purpose,
+): Promise<{ boundTo: string | null; expiresAt: Date } | undefined> => {
+  const [row] = await tx.query<{ bound_to: string | null; expires_at: Date }>(
+    'select bound_to, expires_at from nonces where nonce = $1 and purpose = $2 for update',
+    [nonce, purpose],
+  )
+  return row && { boundTo: row.bound_to, expiresAt: row.expires_at }
+}
+
+export const consumeNonce = async (tx: Tx, nonce: string, now: Date): Promise<void> => {
+  await tx.query('update nonces set consumed_at = $2 where nonce = $1', [nonce, now])
+}

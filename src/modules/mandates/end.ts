@@ -1,0 +1,53 @@
+import { eq } from 'drizzle-orm'
+import { inTx, type Tx } from '../../db/client.ts'
+import { intentMandates } from '../../db/tables/mandates.ts'
+import { type Actor, audit } from '../../events/audit.ts'
+import type { Uuid } from '../../lib/ids.ts'
+import type { Deps } from '../deps.ts'
+import { presentMandate } from './present.ts'
+import { lockMandate, type MandateRecord } from './queries.ts'
+
+/** Ends an active mandate, which the caller has locked, for good: there is no way back from any of its ends. */
+export const endMandate = async (
+  tx: Tx,
+  deps: Deps,
+  actor: Actor,
+  mandate: MandateRecord,
+  to: 'exhausted' | 'expired' | 'revoked',
+  why: Record<string, unknown> = {},
+): Promise<MandateRecord> => {
+  const at = deps.clock.now()
+  const change = { status: to, revokedAt: to === 'revoked' ? at : null, updatedAt: at }
+  await tx.orm.update(intentMandates).set(change).where(eq(intentMandates.id, mandate.id))
+  const after = { ...mandate, ...change }
+  const { accountId, workspaceId } = mandate
+  await deps.appendEvents(tx, at, [{ type: `mandate.${to}`, accountId, workspaceId, data: presentMandate(after, at) }])
+  await audit(tx, actor, at, {
+    action: `mandate.${to}`,
+    workspaceId,
+    subject: { type: 'mandate', id: mandate.id },
+    before: { status: mandate.status },
+    after: { status: to, ...why },
+  })
+  return after
+}
+
+const batch = 100
+
+/** Mandates whose time is over. Payments are refused by the window itself; here it is told. */
+export const expireMandates = async (deps: Deps): Promise<void> => {
+  for (let more = true; more; ) {
+    const due = await deps.db.query<{ id: Uuid }>(
+      "select id from intent_mandates where status = 'active' and expires_at <= $1 order by expires_at limit $2",
+      [deps.clock.now(), batch],
+    )
+    for (const { id } of due) {
+      await inTx(deps.db, async (tx) => {
+        const mandate = await lockMandate(tx, id)
+        if (mandate?.status === 'active')
+          await endMandate(tx, deps, { accountId: null, origin: null, way: 'timer' }, mandate, 'expired')
+      })
+    }
+    more = due.length === batch
+  }
+}

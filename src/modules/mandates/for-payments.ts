@@ -1,0 +1,81 @@
+import type { Db, Tx } from '../../db/client.ts'
+import type { Uuid } from '../../lib/ids.ts'
+import type { Minor } from '../../lib/money.ts'
+import type { MandateRules } from '../../policy/types.ts'
+import type { Deps } from '../deps.ts'
+import { endMandate } from './end.ts'
+import { findMandateIn, lockMandate, type MandateRecord } from './queries.ts'
+
+/** What the policy engine holds a payment against, and the signature that stands for its signer's approval. */
+export type MandateForPayment = {
+  rules: MandateRules
+  signature: { accountId: Uuid; signer: string; signature: string; message: string }
+}
+
+const rulesOf = (mandate: MandateRecord): MandateRules => ({
+  id: mandate.id,
+  name: mandate.description,
+  status: mandate.status,
+  signerAccountId: mandate.accountId,
+  workspaceId: mandate.workspaceId,
+  grantId: mandate.grantId,
+  maxTotalMinor: mandate.maxTotalMinor,
+  maxPerPaymentMinor: mandate.maxPerPaymentMinor,
+  maxPayments: mandate.maxPayments,
+  beneficiaryIds: mandate.beneficiaryIds,
+  paymentTypes: mandate.paymentTypes,
+  validFrom: mandate.validFrom,
+  expiresAt: mandate.expiresAt,
+  spentMinor: mandate.spentMinor,
+  paymentsMade: mandate.paymentsMade,
+})
+
+const forPayment = (mandate: MandateRecord): MandateForPayment => {
+  const { accountId, signer, signature, message } = mandate
+  return { rules: rulesOf(mandate), signature: { accountId, signer, signature, message } }
+}
+
+/** For simulations: nothing is locked. Undefined when it is none of this workspace. */
+export const readMandateForPayment = async (db: Db, workspaceId: Uuid, id: Uuid): Promise<MandateForPayment | undefined> => {
+  const mandate = await findMandateIn(db, workspaceId, id)
+  return mandate && forPayment(mandate)
+}
+
+/**
+ * Locks the mandate: the last lock of all, after the owning ledger account's, which guards its counter. `counted`: the amount of a
+ * payment that it counts already, looked at once more before it is sent. Such a payment was made within the mandate's time; that
+ * the time has run out since does not undo it, a revocation does.
+ */
+export const loadMandateForPayment = async (
+  tx: Tx,
+  workspaceId: Uuid,
+  id: Uuid,
+  counted?: Minor,
+): Promise<MandateForPayment | undefined> => {
+  const mandate = await lockMandate(tx, id)
+  if (mandate?.workspaceId !== workspaceId) return undefined
+  if (counted === undefined) return forPayment(mandate)
+  return forPayment({
+    ...mandate,
+    status: mandate.status === 'expired' ? 'active' : mandate.status,
+    spentMinor: mandate.spentMinor - counted,
+    paymentsMade: mandate.paymentsMade - 1,
+  })
+}
+
+const mayStillFail =
+  "select 1 from payments where mandate_id = $1 and status in ('pending_approval', 'processing', 'unknown') limit 1"
+
+/**
+ * After a payment has succeeded. `exhausted` is an end, so it is reached only when nothing can be given back any more: while a
+ * payment under way holds the last of the budget the mandate stays active, its limits refuse further payments, and should that
+ * payment fail, its share is there again. The owning ledger account is locked.
+ */
+export const exhaustMandateIfSpent = async (tx: Tx, deps: Deps, id: Uuid): Promise<void> => {
+  const mandate = await lockMandate(tx, id)
+  if (mandate?.status !== 'active') return
+  const usedUp =
+    mandate.spentMinor >= mandate.maxTotalMinor || (mandate.maxPayments !== null && mandate.paymentsMade >= mandate.maxPayments)
+  if (!usedUp || (await tx.query(mayStillFail, [id])).length > 0) return
+  await endMandate(tx, deps, { accountId: null, origin: null, way: 'budget' }, mandate, 'exhausted')
+}

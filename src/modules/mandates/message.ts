@@ -1,0 +1,74 @@
+import type { Address } from '../../auth/wallet.ts'
+import type { Config } from '../../config.ts'
+import { isoTime } from '../../http/wire.ts'
+import { formatId, type Uuid } from '../../lib/ids.ts'
+import { displayAmount, type Minor } from '../../lib/money.ts'
+import type { MandateTerms } from './schema.ts'
+
+const domainOf = (config: Config): string => new URL(config.publicUrl).host
+
+const listed = (name: string, items: readonly string[]): string[] =>
+  items.length === 0 ? [`${name}: any`] : [`${name}:`, ...items.map((item) => `- ${item}`)]
+
+const amount = (config: Config, minor: Minor): string => `${displayAmount(minor, config.CURRENCY)} (${minor} minor units)`
+
+export type MandateOffer = { address: Address; terms: MandateTerms; digest: string; nonce: string; signBy: Date }
+
+/**
+ * What a wallet holder reads and signs (EIP-191 text). The server alone writes it: from equal terms comes the same text, so it is
+ * built again to check a signature and never taken from a request.
+ */
+export const mandateMessage = (config: Config, { address, terms, digest, nonce, signBy }: MandateOffer): string => {
+  const { workspaceId, grantId, maxPerPaymentMinor, maxPayments, validFrom } = terms
+  return [
+    `${domainOf(config)} asks you to agree to payments in advance.`,
+    '',
+    'By signing you approve every payment within these limits, without being asked again, until the mandate ends or you revoke it.',
+    '',
+    `Description: ${terms.description}`,
+    `At most in total: ${amount(config, terms.maxTotalMinor)}`,
+    `At most for one payment: ${maxPerPaymentMinor === null ? 'no limit of its own' : amount(config, maxPerPaymentMinor)}`,
+    `At most this many payments: ${maxPayments ?? 'any number'}`,
+    ...listed(
+      'Beneficiaries',
+      terms.beneficiaryIds.map((id) => formatId('beneficiary', id)),
+    ),
+    ...listed('Payment types', terms.paymentTypes),
+    `Workspace: ${workspaceId ? formatId('workspace', workspaceId) : 'your personal workspace'}`,
+    `For payments by: ${grantId ? `the grant ${formatId('grant', grantId)} and those below it` : 'your own account'}`,
+    `Valid from: ${validFrom ? isoTime(validFrom) : 'the moment it is created'}`,
+    `Valid until: ${isoTime(terms.expiresAt)}`,
+    '',
+    'Purpose: intent mandate',
+    `Wallet: ${address}`,
+    `Terms digest: ${digest}`,
+    `Nonce: ${nonce}`,
+    `Sign before: ${isoTime(signBy)}`,
+  ].join('\n')
+}
+
+export type Revocable = {
+  id: Uuid
+  description: string
+  maxTotalMinor: Minor
+  termsDigest: string
+  signer: string
+  expiresAt: Date
+}
+
+/** Needs no nonce: a mandate is revoked once, and saying so again changes nothing. */
+export const revocationMessage = (config: Config, mandate: Revocable): string =>
+  [
+    `${domainOf(config)} asks you to revoke an intent mandate.`,
+    '',
+    'By signing you end it: no further payment is approved by it.',
+    '',
+    `Description: ${mandate.description}`,
+    `At most in total: ${amount(config, mandate.maxTotalMinor)}`,
+    `Valid until: ${isoTime(mandate.expiresAt)}`,
+    '',
+    'Purpose: intent mandate revocation',
+    `Mandate: ${formatId('mandate', mandate.id)}`,
+    `Signed by: ${mandate.signer}`,
+    `Terms digest: ${mandate.termsDigest}`,
+  ].join('\n')

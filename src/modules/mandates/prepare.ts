@@ -1,0 +1,26 @@
+import { invalidFields } from '../../lib/errors.ts'
+import type { Deps } from '../deps.ts'
+import { type IssuedNonce, issueNonce } from '../sign-in/nonces.ts'
+import { nonceTtlSeconds } from '../sign-in/siwe.ts'
+import { mandateMessage } from './message.ts'
+import type { PrepareMandate } from './schema.ts'
+import { nonceBinding, termContradictions, termsDigest } from './terms.ts'
+
+export type PreparedMandate = IssuedNonce & { message: string }
+
+/** Looks nothing up: whoever asks learns nothing of an account, a workspace, a grant or a beneficiary from the answer. */
+export const prepareMandate = async (deps: Deps, { address, terms }: PrepareMandate): Promise<PreparedMandate> => {
+  const at = deps.clock.now()
+  const problems = termContradictions(terms, at)
+  if (problems.length > 0) throw invalidFields(...problems)
+  const digest = termsDigest(terms)
+  const issued = await issueNonce(deps.db, at, {
+    purpose: 'mandate',
+    ttlSeconds: nonceTtlSeconds,
+    boundTo: nonceBinding(address, digest),
+  })
+  return {
+    ...issued,
+    message: mandateMessage(deps.config, { address, terms, digest, nonce: issued.nonce, signBy: issued.expiresAt }),
+  }
+}

@@ -1,0 +1,60 @@
+import type { Principal, RequestOrigin } from '../../auth/principal.ts'
+import { recoverSigner } from '../../auth/wallet.ts'
+import type { Tx } from '../../db/client.ts'
+import { type Actor, audit } from '../../events/audit.ts'
+import { conflict, notFound, Refusal } from '../../lib/errors.ts'
+import type { Uuid } from '../../lib/ids.ts'
+import type { Deps } from '../deps.ts'
+import { findIdentity, walletIssuer } from '../identities/queries.ts'
+import { endMandate } from './end.ts'
+import { revocationMessage } from './message.ts'
+import { mandateStatus } from './present.ts'
+import { findMandateIn, lockMandate, type MandateRecord } from './queries.ts'
+
+/** Revoking again is the same answer; what ended otherwise stays what it is. */
+const revoke = async (
+  tx: Tx,
+  deps: Deps,
+  actor: Actor,
+  mandate: MandateRecord,
+  why: Record<string, unknown>,
+): Promise<MandateRecord> => {
+  if (mandate.status === 'revoked') return mandate
+  const status = mandateStatus(mandate, deps.clock.now())
+  if (status !== 'active') throw conflict(`The mandate is ${status} already.`, status, { status })
+  return endMandate(tx, deps, actor, mandate, 'revoked', why)
+}
+
+export const revokeByCredential = async (tx: Tx, deps: Deps, principal: Principal, id: Uuid): Promise<MandateRecord> => {
+  if (!(await findMandateIn(tx, principal.workspace.id, id))) throw notFound()
+  const mandate = await lockMandate(tx, id)
+  if (!mandate) throw notFound()
+  return revoke(tx, deps, principal, mandate, { via: 'credential' })
+}
+
+/** The wallet that signed it may always take it back, and so may any other wallet that its account has now. */
+const mayRevoke = async (tx: Tx, mandate: MandateRecord, signer: string): Promise<boolean> =>
+  signer === mandate.signer ||
+  (await findIdentity(tx, 'wallet', walletIssuer, signer.toLowerCase()))?.accountId === mandate.accountId
+
+export const revokeBySignature = async (
+  tx: Tx,
+  deps: Deps,
+  origin: RequestOrigin,
+  id: Uuid,
+  signature: string,
+): Promise<MandateRecord | Refusal> => {
+  const mandate = await lockMandate(tx, id)
+  if (!mandate) throw notFound()
+  const signer = recoverSigner(revocationMessage(deps.config, mandate), signature)
+  const { accountId, workspaceId } = mandate
+  if (!signer || !(await mayRevoke(tx, mandate, signer))) {
+    await audit(tx, { accountId: null, origin, way: 'signature' }, deps.clock.now(), {
+      action: 'mandate.refused',
+      workspaceId,
+      subject: { type: 'mandate', id },
+    })
+    return new Refusal('invalid_signature')
+  }
+  return revoke(tx, deps, { accountId, origin, way: 'signature' }, mandate, { via: 'signature', signer, signature })
+}

@@ -1,0 +1,149 @@
+import type { FastifyRequest } from 'fastify'
+import type { Principal } from '../../auth/principal.ts'
+import type { App } from '../../http/app-type.ts'
+import { checkPermission } from '../../http/authorize.ts'
+import { created, ok, respondOnce } from '../../http/idempotency.ts'
+import { originOf } from '../../http/origin.ts'
+import { pageOf } from '../../http/pagination.ts'
+import { byId, isoTime, refusals } from '../../http/wire.ts'
+import { notFound, Refusal } from '../../lib/errors.ts'
+import type { Deps } from '../deps.ts'
+import { createMandate } from './create.ts'
+import { revocationMessage } from './message.ts'
+import { prepareMandate } from './prepare.ts'
+import { presentMandate } from './present.ts'
+import { findMandate, findMandateIn, listMandates } from './queries.ts'
+import { revokeByCredential, revokeBySignature } from './revoke.ts'
+import {
+  CreateMandate,
+  ListMandates,
+  Mandate,
+  PreparedMandate,
+  PrepareMandate,
+  RevocationMessage,
+  RevokeMandate,
+} from './schema.ts'
+
+const path = '/v1/intent-mandates'
+const one = `${path}/:id`
+
+/** Without a signature the credential must be one that may. */
+const requireManager = (request: FastifyRequest): Principal => {
+  if (!request.caller) throw new Refusal('authentication_required')
+  checkPermission(request.caller, ['mandate.manage'])
+  return request.caller
+}
+
+export const registerMandates = (app: App, deps: Deps): void => {
+  app.post(
+    `${path}/prepare`,
+    {
+      config: { operation: 'mandates.prepare', access: 'public', credentialIssuing: true },
+      schema: { body: PrepareMandate, response: { 200: PreparedMandate, ...refusals('invalid_request') } },
+    },
+    async (request, reply) => {
+      const { message, nonce, expiresAt } = await prepareMandate(deps, request.body)
+      return reply.header('cache-control', 'no-store').send({ message, nonce, expires_at: isoTime(expiresAt) })
+    },
+  )
+  app.post(
+    path,
+    {
+      config: { operation: 'mandates.create', access: 'public', credentialIssuing: true },
+      schema: {
+        body: CreateMandate,
+        response: {
+          201: Mandate,
+          ...refusals('invalid_request', 'invalid_signature', 'account_frozen', 'workspace_frozen', 'not_found', 'conflict'),
+        },
+      },
+    },
+    async (request, reply) => {
+      reply.header('cache-control', 'no-store')
+      return respondOnce(deps, request, reply, async (tx) => {
+        const result = await createMandate(tx, deps, originOf(request), request.body)
+        if (result instanceof Refusal) return result
+        if (result.replayed) reply.header('idempotency-replayed', 'true')
+        return created(presentMandate(result.mandate, deps.clock.now()))
+      })
+    },
+  )
+  app.get(
+    path,
+    {
+      config: { operation: 'mandates.list', permission: 'mandate.read' },
+      schema: { querystring: ListMandates, response: { 200: pageOf(Mandate), ...refusals('invalid_request', 'invalid_cursor') } },
+    },
+    async (request, reply) => {
+      const { workspace } = request.principal
+      const at = deps.clock.now()
+      const list = `mandates:${workspace.id}`
+      const rows = await listMandates(deps.db, workspace.id, at, request.query.status, deps.cursors.read(list, request.query))
+      return reply.send(
+        deps.cursors.page(
+          list,
+          request.query,
+          rows,
+          (row) => row.id,
+          (row) => presentMandate(row, at),
+        ),
+      )
+    },
+  )
+  app.get(
+    one,
+    {
+      config: { operation: 'mandates.get', permission: 'mandate.read' },
+      schema: { params: byId('mandate'), response: { 200: Mandate, ...refusals('not_found') } },
+    },
+    async (request, reply) => {
+      const mandate = await findMandateIn(deps.db, request.principal.workspace.id, request.params.id)
+      if (!mandate) throw notFound()
+      return reply.send(presentMandate(mandate, deps.clock.now()))
+    },
+  )
+  app.get(
+    `${one}/message`,
+    {
+      config: { operation: 'mandates.revocation_message', access: 'public' },
+      schema: {
+        params: byId('mandate'),
+        response: { 200: RevocationMessage, ...refusals('not_found') },
+        description: 'The text to sign in order to revoke the mandate by signature.',
+      },
+    },
+    async (request, reply) => {
+      const mandate = await findMandate(deps.db, request.params.id)
+      if (!mandate) throw notFound()
+      const message = revocationMessage(deps.config, mandate)
+      return reply.header('cache-control', 'no-store').send({ message, expires_at: isoTime(mandate.expiresAt) })
+    },
+  )
+  app.post(
+    `${one}/revoke`,
+    {
+      config: { operation: 'mandates.revoke', access: 'optional', whileFrozen: true, credentialIssuing: true },
+      schema: {
+        params: byId('mandate'),
+        body: RevokeMandate,
+        response: {
+          200: Mandate,
+          ...refusals('invalid_request', 'invalid_signature', 'forbidden', 'membership_suspended', 'not_found', 'conflict'),
+        },
+        description: 'By a wallet signature in the body, or by a credential with `mandate.manage`.',
+      },
+    },
+    async (request, reply) => {
+      reply.header('cache-control', 'no-store')
+      const { params, body } = request
+      const signature = body?.signature
+      const manager = signature === undefined ? requireManager(request) : null
+      return respondOnce(deps, request, reply, async (tx) => {
+        const result = manager
+          ? await revokeByCredential(tx, deps, manager, params.id)
+          : await revokeBySignature(tx, deps, originOf(request), params.id, signature ?? '')
+        return result instanceof Refusal ? result : ok(presentMandate(result, deps.clock.now()))
+      })
+    },
+  )
+}

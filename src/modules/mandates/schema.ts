@@ -1,0 +1,98 @@
+import { z } from 'zod'
+import { WalletAddress } from '../../auth/wallet.ts'
+import { mandateStatuses } from '../../db/tables/mandates.ts'
+import { PageQuery } from '../../http/pagination.ts'
+import { IdIn, IdOut, MinorOut, PositiveMinorIn, TimeIn, TimeOut } from '../../http/wire.ts'
+
+/** Stands in a text that somebody signs: on one line, and without characters that could draw lines of their own. */
+const SignedText = (max: number) =>
+  z
+    .string()
+    .trim()
+    .min(1)
+    .max(max)
+    .refine((text) => !/[\p{C}\p{Zl}\p{Zp}]/u.test(text), 'must be one line without control or invisible characters')
+
+const unique = <Item>(list: readonly Item[] | null | undefined): Item[] => [...new Set(list ?? [])].sort()
+
+/** The two lists allow: an empty one would allow nothing, which no one means. */
+export const MandateTerms = z
+  .strictObject({
+    workspace_id: IdIn('workspace').nullish(),
+    grant_id: IdIn('grant').nullish(),
+    description: SignedText(200),
+    max_total_minor: PositiveMinorIn,
+    max_per_payment_minor: PositiveMinorIn.nullish(),
+    max_payments: z.int().min(1).max(1_000_000).nullish(),
+    beneficiary_ids: z.array(IdIn('beneficiary')).min(1).max(100).nullish(),
+    payment_types: z.array(SignedText(64)).min(1).max(100).nullish(),
+    valid_from: TimeIn.nullish(),
+    expires_at: TimeIn,
+  })
+  .transform((wire) => ({
+    workspaceId: wire.workspace_id ?? null,
+    grantId: wire.grant_id ?? null,
+    description: wire.description,
+    maxTotalMinor: wire.max_total_minor,
+    maxPerPaymentMinor: wire.max_per_payment_minor ?? null,
+    maxPayments: wire.max_payments ?? null,
+    beneficiaryIds: unique(wire.beneficiary_ids),
+    paymentTypes: unique(wire.payment_types),
+    validFrom: wire.valid_from ?? null,
+    expiresAt: wire.expires_at,
+  }))
+export type MandateTerms = z.output<typeof MandateTerms>
+
+const Signature = z
+  .string()
+  .min(1)
+  .max(20_000)
+  .meta({ description: 'An EIP-191 `personal_sign` signature of the message, as it is.' })
+
+export const PrepareMandate = z.strictObject({ address: WalletAddress, terms: MandateTerms })
+export type PrepareMandate = z.output<typeof PrepareMandate>
+
+export const PreparedMandate = z
+  .object({ message: z.string(), nonce: z.string(), expires_at: TimeOut })
+  .meta({ id: 'PreparedMandate', description: 'The text to sign until `expires_at`, with the nonce that goes with it.' })
+
+export const CreateMandate = z.strictObject({
+  address: WalletAddress,
+  terms: MandateTerms,
+  nonce: z.string().min(1).max(100),
+  signature: Signature,
+})
+export type CreateMandate = z.output<typeof CreateMandate>
+
+/** With a signature nothing else is needed; without one the credential decides. */
+export const RevokeMandate = z.strictObject({ signature: Signature.optional() }).nullish()
+
+export const RevocationMessage = z.object({ message: z.string(), expires_at: TimeOut }).meta({ id: 'RevocationMessage' })
+
+export const ListMandates = PageQuery.extend({ status: z.enum(mandateStatuses).optional() })
+
+export const Mandate = z
+  .object({
+    id: IdOut('mandate'),
+    status: z.enum(mandateStatuses),
+    account_id: IdOut('account'),
+    workspace_id: IdOut('workspace'),
+    grant_id: IdOut('grant').nullable(),
+    description: z.string(),
+    max_total_minor: MinorOut,
+    max_per_payment_minor: MinorOut.nullable(),
+    max_payments: z.number().int().nullable(),
+    beneficiary_ids: z.array(IdOut('beneficiary')).meta({ description: 'Empty: any.' }),
+    payment_types: z.array(z.string()).meta({ description: 'Empty: any.' }),
+    valid_from: TimeOut,
+    expires_at: TimeOut,
+    spent_minor: MinorOut,
+    payments_made: z.number().int(),
+    message: z.string().meta({ description: 'The text that was signed, as it was.' }),
+    signature: z.string(),
+    signer: z.string(),
+    created_at: TimeOut,
+    revoked_at: TimeOut.nullable(),
+  })
+  .meta({ id: 'IntentMandate' })
+export type Mandate = z.output<typeof Mandate>

@@ -1,0 +1,40 @@
+import { sha256 } from '../../auth/secrets.ts'
+import type { Address } from '../../auth/wallet.ts'
+import { isoTime } from '../../http/wire.ts'
+import { canonicalJson } from '../../lib/canonical.ts'
+import type { FieldError } from '../../lib/errors.ts'
+import { formatId } from '../../lib/ids.ts'
+import { formatMinor, minor } from '../../lib/money.ts'
+import type { MandateTerms } from './schema.ts'
+
+/** Terms that can not all be meant, or that are over before they begin. */
+export const termContradictions = (terms: MandateTerms, at: Date): FieldError[] => {
+  const { maxTotalMinor, maxPerPaymentMinor, validFrom, expiresAt } = terms
+  const found: FieldError[] = []
+  if (maxPerPaymentMinor !== null && maxPerPaymentMinor > maxTotalMinor)
+    found.push({ path: 'terms.max_per_payment_minor', message: 'must not be more than max_total_minor' })
+  if (validFrom && validFrom >= expiresAt) found.push({ path: 'terms.valid_from', message: 'must be before expires_at' })
+  if (expiresAt <= at) found.push({ path: 'terms.expires_at', message: 'must be in the future' })
+  return found
+}
+
+/** SHA-256 of the terms' canonical JSON: equal terms have one digest, however they were written. Absent terms are absent from it. */
+export const termsDigest = (terms: MandateTerms): string => {
+  const { workspaceId, grantId, maxPerPaymentMinor, maxPayments, beneficiaryIds, paymentTypes, validFrom } = terms
+  const canonical = {
+    workspace_id: workspaceId ? formatId('workspace', workspaceId) : undefined,
+    grant_id: grantId ? formatId('grant', grantId) : undefined,
+    description: terms.description,
+    max_total_minor: formatMinor(terms.maxTotalMinor),
+    max_per_payment_minor: minor(maxPerPaymentMinor) ?? undefined,
+    max_payments: maxPayments ?? undefined,
+    beneficiary_ids: beneficiaryIds.length > 0 ? beneficiaryIds.map((id) => formatId('beneficiary', id)) : undefined,
+    payment_types: paymentTypes.length > 0 ? paymentTypes : undefined,
+    valid_from: validFrom ? isoTime(validFrom) : undefined,
+    expires_at: isoTime(terms.expiresAt),
+  }
+  return sha256(canonicalJson(canonical)).toString('hex')
+}
+
+/** What a nonce is given out for: these terms, for this wallet to sign. */
+export const nonceBinding = (address: Address, digest: string): string => `${address.toLowerCase()}:${digest}`
