@@ -1,13 +1,13 @@
 import type { Principal, RequestOrigin } from '../../auth/principal.ts'
-import { recoverSigner } from '../../auth/wallet.ts'
+import type { Address } from '../../auth/wallet.ts'
 import type { Tx } from '../../db/client.ts'
 import { type Actor, audit } from '../../events/audit.ts'
 import { conflict, notFound, Refusal } from '../../lib/errors.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import type { Deps } from '../deps.ts'
-import { findIdentity, walletIssuer } from '../identities/queries.ts'
+import { walletProof } from '../identities/proof.ts'
+import { findIdentity } from '../identities/queries.ts'
 import { endMandate } from './end.ts'
-import { revocationMessage } from './message.ts'
 import { mandateStatus } from './present.ts'
 import { findMandateIn, lockMandate, type MandateRecord } from './queries.ts'
 
@@ -33,27 +33,24 @@ export const revokeByCredential = async (tx: Tx, deps: Deps, principal: Principa
 }
 
 /** The wallet that signed it may always take it back, and so may any other wallet that its account has now. */
-const mayRevoke = async (tx: Tx, mandate: MandateRecord, signer: string): Promise<boolean> =>
-  signer === mandate.signer ||
-  (await findIdentity(tx, 'wallet', walletIssuer, signer.toLowerCase()))?.accountId === mandate.accountId
+const mayRevoke = async (tx: Tx, mandate: MandateRecord, signer: Address): Promise<boolean> =>
+  signer === mandate.signer || (await findIdentity(tx, walletProof(signer, null)))?.accountId === mandate.accountId
 
+/** `signer`: the wallet that is proven to have signed the revocation, if one has. */
 export const revokeBySignature = async (
   tx: Tx,
   deps: Deps,
   origin: RequestOrigin,
   id: Uuid,
+  signer: Address | undefined,
   signature: string,
 ): Promise<MandateRecord | Refusal> => {
   const mandate = await lockMandate(tx, id)
   if (!mandate) throw notFound()
-  const signer = recoverSigner(revocationMessage(deps.config, mandate), signature)
   const { accountId, workspaceId } = mandate
   if (!signer || !(await mayRevoke(tx, mandate, signer))) {
-    await audit(tx, { accountId: null, origin, way: 'signature' }, deps.clock.now(), {
-      action: 'mandate.refused',
-      workspaceId,
-      subject: { type: 'mandate', id },
-    })
+    const actor = { accountId: null, origin, way: 'signature' }
+    await audit(tx, actor, deps.clock.now(), { action: 'mandate.refused', workspaceId, subject: { type: 'mandate', id } })
     return new Refusal('invalid_signature')
   }
   return revoke(tx, deps, { accountId, origin, way: 'signature' }, mandate, { via: 'signature', signer, signature })

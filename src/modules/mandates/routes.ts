@@ -12,6 +12,7 @@ import { createMandate } from './create.ts'
 import { revocationMessage } from './message.ts'
 import { prepareMandate } from './prepare.ts'
 import { presentMandate } from './present.ts'
+import { proveMandate, proveRevocation } from './proof.ts'
 import { findMandate, findMandateIn, listMandates } from './queries.ts'
 import { revokeByCredential, revokeBySignature } from './revoke.ts'
 import {
@@ -60,8 +61,9 @@ export const registerMandates = (app: App, deps: Deps): void => {
     },
     async (request, reply) => {
       reply.header('cache-control', 'no-store')
+      const proof = await proveMandate(deps, request.body)
       return respondOnce(deps, request, reply, async (tx) => {
-        const result = await createMandate(tx, deps, originOf(request), request.body)
+        const result = await createMandate(tx, deps, originOf(request), request.body, proof)
         if (result instanceof Refusal) return result
         if (result.replayed) reply.header('idempotency-replayed', 'true')
         return created(presentMandate(result.mandate, deps.clock.now()))
@@ -137,11 +139,17 @@ export const registerMandates = (app: App, deps: Deps): void => {
       reply.header('cache-control', 'no-store')
       const { params, body } = request
       const signature = body?.signature
-      const manager = signature === undefined ? requireManager(request) : null
+      if (signature === undefined) {
+        const manager = requireManager(request)
+        return respondOnce(deps, request, reply, async (tx) =>
+          ok(presentMandate(await revokeByCredential(tx, deps, manager, params.id), deps.clock.now())),
+        )
+      }
+      const found = await findMandate(deps.db, params.id)
+      if (!found) throw notFound()
+      const signer = await proveRevocation(deps, found, { signature, address: body?.address })
       return respondOnce(deps, request, reply, async (tx) => {
-        const result = manager
-          ? await revokeByCredential(tx, deps, manager, params.id)
-          : await revokeBySignature(tx, deps, originOf(request), params.id, signature ?? '')
+        const result = await revokeBySignature(tx, deps, originOf(request), params.id, signer, signature)
         return result instanceof Refusal ? result : ok(presentMandate(result, deps.clock.now()))
       })
     },

@@ -65,7 +65,13 @@ export const CreateMandate = z.strictObject({
 export type CreateMandate = z.output<typeof CreateMandate>
 
 /** With a signature nothing else is needed; without one the credential decides. */
-export const RevokeMandate = z.strictObject({ signature: Signature.optional() }).nullish()
+export const RevokeMandate = z
+  .strictObject({
+    signature: Signature.optional(),
+    address: WalletAddress.optional().meta({ description: 'The signing wallet; needed for contract wallets only.' }),
+  })
+  .nullish()
+export type RevokeMandate = z.output<typeof RevokeMandate>
 
 export const RevocationMessage = z.object({ message: z.string(), expires_at: TimeOut }).meta({ id: 'RevocationMessage' })
 

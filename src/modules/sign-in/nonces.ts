@@ -51,18 +51,22 @@ export const pruneNonces = (db: Db, expiredBefore: Date): Promise<void> => prune
 export const isFreshNonce = async (db: Db, nonce: string, purpose: Purpose, now: Date): Promise<boolean> =>
   (await db.query(peek, [nonce, purpose, now])).length > 0
 
-/** For a nonce that is used up together with what it was given out for: whoever presents it at the same time waits here. */
-export const lockNonce = async (
-  tx: Tx,
-  nonce: string,
-  purpose: Purpose,
-): Promise<{ boundTo: string | null; expiresAt: Date } | undefined> => {
-  const [row] = await tx.query<{ bound_to: string | null; expires_at: Date }>(
-    'select bound_to, expires_at from nonces where nonce = $1 and purpose = $2 for update',
+type FoundNonce = { boundTo: string | null; expiresAt: Date }
+
+const find = async (db: Db, nonce: string, purpose: Purpose, lock: '' | 'for update'): Promise<FoundNonce | undefined> => {
+  const [row] = await db.query<{ bound_to: string | null; expires_at: Date }>(
+    `select bound_to, expires_at from nonces where nonce = $1 and purpose = $2 ${lock}`,
     [nonce, purpose],
   )
   return row && { boundTo: row.bound_to, expiresAt: row.expires_at }
 }
+
+export const findNonce = (db: Db, nonce: string, purpose: Purpose): Promise<FoundNonce | undefined> =>
+  find(db, nonce, purpose, '')
+
+/** For a nonce that is used up together with what it was given out for: whoever presents it at the same time waits here. */
+export const lockNonce = (tx: Tx, nonce: string, purpose: Purpose): Promise<FoundNonce | undefined> =>
+  find(tx, nonce, purpose, 'for update')
 
 export const consumeNonce = async (tx: Tx, nonce: string, now: Date): Promise<void> => {
   await tx.query('update nonces set consumed_at = $2 where nonce = $1', [nonce, now])

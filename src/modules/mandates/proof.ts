@@ -1,0 +1,35 @@
+import type { Address } from '../../auth/wallet.ts'
+import type { Deps } from '../deps.ts'
+import { proveSigner } from '../identities/signer.ts'
+import { findNonce } from '../sign-in/nonces.ts'
+import { mandateMessage, revocationMessage } from './message.ts'
+import { findMandateByNonce, type MandateRow } from './queries.ts'
+import type { CreateMandate } from './schema.ts'
+import { nonceBinding, termsDigest } from './terms.ts'
+
+/** Which text a mandate's signature must be over, and whether it is. Null: there is no such text, and the creation will say why. */
+export type MandateProof = { digest: string; message: string | null; signed: boolean }
+
+const messageOf = async (deps: Deps, { address, terms, nonce }: CreateMandate, digest: string): Promise<string | null> => {
+  const existing = await findMandateByNonce(deps.db, nonce)
+  if (existing) return existing.message
+  const issued = await findNonce(deps.db, nonce, 'mandate')
+  if (issued?.boundTo !== nonceBinding(address, digest)) return null
+  return mandateMessage(deps.config, { address, terms, digest, nonce, signBy: issued.expiresAt })
+}
+
+/** Before the transaction, for a contract wallet's chain may have to be asked; what a nonce is bound to never changes. */
+export const proveMandate = async (deps: Deps, input: CreateMandate): Promise<MandateProof> => {
+  const { address, signature } = input
+  const digest = termsDigest(input.terms)
+  const message = await messageOf(deps, input, digest)
+  const signer = message === null ? undefined : await proveSigner(deps, { message, signature, named: address })
+  return { digest, message, signed: signer === address }
+}
+
+export const proveRevocation = (
+  deps: Deps,
+  mandate: MandateRow,
+  { signature, address }: { signature: string; address?: Address | undefined },
+): Promise<Address | undefined> =>
+  proveSigner(deps, { message: revocationMessage(deps.config, mandate), signature, named: address })

@@ -1,0 +1,48 @@
+import { and, eq } from 'drizzle-orm'
+import type { Address } from '../../auth/wallet.ts'
+import type { Tx } from '../../db/client.ts'
+import { accounts } from '../../db/tables/accounts.ts'
+import { grants } from '../../db/tables/grants.ts'
+import { conflict, notFound, Refusal } from '../../lib/errors.ts'
+import type { Uuid } from '../../lib/ids.ts'
+import { requireBeneficiaries } from '../grants/controls.ts'
+import { walletProof } from '../identities/proof.ts'
+import { findIdentity } from '../identities/queries.ts'
+import { workspaceStatus } from '../workspaces/present.ts'
+import { findPersonalWorkspaceId, shareWorkspace } from '../workspaces/queries.ts'
+import type { MandateTerms } from './schema.ts'
+
+/** The account that the wallet is linked to now. */
+export const signingAccount = async (tx: Tx, signer: Address) => {
+  const identity = await findIdentity(tx, walletProof(signer, null))
+  if (!identity) return undefined
+  const [account] = await tx.orm
+    .select({ id: accounts.id, status: accounts.status })
+    .from(accounts)
+    .where(eq(accounts.id, identity.accountId))
+  return account
+}
+
+/** A live grant of this account in this workspace; another's is the same 404 as none. */
+const refuseGrant = async (tx: Tx, id: Uuid, accountId: Uuid, workspaceId: Uuid, at: Date): Promise<Refusal | undefined> => {
+  const [grant] = await tx.orm
+    .select()
+    .from(grants)
+    .where(and(eq(grants.id, id), eq(grants.accountId, accountId), eq(grants.workspaceId, workspaceId)))
+    .for('share')
+  if (!grant) return notFound()
+  const ended = grant.revokedAt || (grant.expiresAt && grant.expiresAt <= at)
+  return ended ? conflict('This grant has ended.', 'grant_ended') : undefined
+}
+
+/** Only who owns the money can agree to its being spent: the workspace must be one that the signer's account owns. */
+export const requireScope = async (tx: Tx, terms: MandateTerms, accountId: Uuid, at: Date): Promise<Uuid | Refusal> => {
+  const workspaceId = terms.workspaceId ?? (await findPersonalWorkspaceId(tx, accountId))
+  const workspace = await shareWorkspace(tx, workspaceId)
+  if (workspace?.owningAccountId !== accountId) return notFound()
+  if (workspaceStatus(workspace) !== 'active') return new Refusal('workspace_frozen')
+  const refusal = terms.grantId ? await refuseGrant(tx, terms.grantId, accountId, workspaceId, at) : undefined
+  if (refusal) return refusal
+  await requireBeneficiaries(tx, workspaceId, terms.beneficiaryIds, 'terms.beneficiary_ids')
+  return workspaceId
+}
