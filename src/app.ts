@@ -5,7 +5,7 @@ import { accessTokenResolver } from './auth/resolve-access-token.ts'
 import { createDerivations, createVault } from './auth/vault.ts'
 import type { Config } from './config.ts'
 import { connect } from './db/client.ts'
-import { migrationsCurrent } from './db/migrate.ts'
+import { migrationsCheck } from './db/migrate.ts'
 import { createAppend } from './events/append.ts'
 import { createFeed } from './events/feed.ts'
 import type { App } from './http/app-type.ts'
@@ -104,7 +104,7 @@ const buildHttp = async (deps: Deps, metrics: Metrics): Promise<{ http: App; rou
     })
   ).countRefused
   registerAuthorization(http)
-  registerServiceRoutes(http, () => migrationsCurrent(deps.db.pool))
+  registerServiceRoutes(http, migrationsCheck(deps.db.pool))
   registerModules(http, deps)
   await registerReference(http)
   return { http, routes }

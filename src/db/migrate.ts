@@ -33,10 +33,13 @@ export const migrate = async (url: string, folder = migrationsFolder): Promise<v
   }
 }
 
-/** Whether every migration of the folder has been applied, unchanged: what readiness asks. */
-export const migrationsCurrent = async (pool: pg.Pool, folder = migrationsFolder): Promise<boolean> => {
+/**
+ * Whether every migration has been applied, unchanged: what readiness asks. The folder is read once: a running process needs the
+ * migrations of its own release, not those of a newer one that is being laid beside it.
+ */
+export const migrationsCheck = (pool: pg.Pool, folder = migrationsFolder): (() => Promise<boolean>) => {
   const wanted = readJournal(folder)
-  return wanted.length === 0 || (await missingFrom(pool, wanted)) === 0
+  return async () => wanted.length === 0 || (await missingFrom(pool, wanted)) === 0
 }
 
 const readJournal = (folder: string): MigrationMeta[] =>
