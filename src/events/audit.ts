@@ -3,7 +3,15 @@ import { statement, type Tx } from '../db/client.ts'
 import { newId, type Uuid } from '../lib/ids.ts'
 
 /** Who did it: a principal, or an account that proved itself otherwise (a signature, a sign-in), or the service itself. */
-export type Actor = Principal | { accountId: Uuid | null; origin: RequestOrigin | null; way: string }
+export type Actor =
+  | Principal
+  | {
+      accountId: Uuid | null
+      origin: RequestOrigin | null
+      way: string
+      /** The credential that began what now comes to its end elsewhere, without it. */
+      startedBy?: { credentialId: Uuid; grantId: Uuid | null }
+    }
 
 export type AuditEntry = {
   /** `feature.verb`, past tense not needed: `api_key.create`, `payment.denied`. */
@@ -28,14 +36,15 @@ const json = (value: unknown): string | null => (value === undefined ? null : JS
 export const audit = async (tx: Tx, actor: Actor, at: Date, entry: AuditEntry): Promise<void> => {
   const principal = isPrincipal(actor) ? actor : null
   const way = 'way' in actor ? actor.way : null
+  const startedBy = 'startedBy' in actor ? actor.startedBy : undefined
   await tx.query(insert, [
     newId(),
     at,
     entry.action,
     actor.accountId,
     principal?.credential.kind ?? way,
-    principal?.credential.id ?? null,
-    principal?.grant?.id ?? null,
+    principal?.credential.id ?? startedBy?.credentialId ?? null,
+    principal?.grant?.id ?? startedBy?.grantId ?? null,
     entry.workspaceId === undefined ? (principal?.workspace.id ?? null) : entry.workspaceId,
     entry.subject?.type ?? null,
     entry.subject?.id ?? null,

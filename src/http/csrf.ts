@@ -1,19 +1,21 @@
+import type { FastifyRequest } from 'fastify'
 import { Refusal } from '../lib/errors.ts'
 import type { App } from './app-type.ts'
 import { isUnsafe } from './authorize.ts'
 
-/**
- * A cookie travels with requests that its owner never made. So an unsafe request that is authenticated by cookie must come from
- * this site or an allowed origin when the browser says where it comes from (Fetch Metadata, else Origin).
- */
+/** Whether a browser's request comes from this site or an allowed origin, as far as it says (Fetch Metadata, else Origin). */
+export const isFromOwnSite = (request: FastifyRequest, allowedOrigins: readonly string[]): boolean => {
+  const { origin } = request.headers
+  const site = request.headers['sec-fetch-site']
+  if (origin !== undefined && allowedOrigins.includes(origin)) return true
+  return site === undefined ? origin === undefined : site === 'same-origin' || site === 'none'
+}
+
+/** A cookie travels with requests that its owner never made: an unsafe one that carries it must come from this site. */
 export const registerCsrfGuard = (app: App, ownOrigin: string, allowedOrigins: readonly string[]): void => {
-  const allowed = new Set([ownOrigin, ...allowedOrigins])
+  const allowed = [ownOrigin, ...allowedOrigins]
   app.addHook('onRequest', async (request) => {
     if (!isUnsafe(request.method) || request.headers.authorization !== undefined || request.headers.cookie === undefined) return
-    const { origin } = request.headers
-    const site = request.headers['sec-fetch-site']
-    if (origin !== undefined && allowed.has(origin)) return
-    const sameSite = site === undefined ? origin === undefined : site === 'same-origin' || site === 'none'
-    if (!sameSite) throw new Refusal('csrf_rejected')
+    if (!isFromOwnSite(request, allowed)) throw new Refusal('csrf_rejected')
   })
 }

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino'
 import type { ContractWallets } from '../auth/contract-wallet.ts'
+import type { IdentityProviders } from '../auth/providers/provider.ts'
 import type { Derivations, Vault } from '../auth/vault.ts'
 import type { Config } from '../config.ts'
 import type { Database } from '../db/client.ts'
@@ -20,6 +21,7 @@ export type Deps = {
   vault: Vault
   derivations: Derivations
   contractWallets: ContractWallets
+  identityProviders: IdentityProviders
   cursors: Cursors
   appendEvents: AppendEvents
   feed: Feed

@@ -13,6 +13,7 @@ import { revokeDueGrants } from './grants/service.ts'
 import { expireMandates } from './mandates/end.ts'
 import { pruneOAuth } from './oauth/prune.ts'
 import { paymentSubject } from './payments/subject.ts'
+import { pruneFlows } from './sign-in/flows.ts'
 import { pruneNonces } from './sign-in/nonces.ts'
 import { expireTopups } from './topups/expiry.ts'
 import { topupSubject } from './topups/subject.ts'
@@ -42,5 +43,6 @@ export const createSweeps = (deps: Deps): Sweep[] => {
     { name: 'idempotency.prune', everySeconds: 600, run: () => pruneIdempotencyKeys(db, daysAgo(idempotencyRetentionDays)) },
     { name: 'oauth.prune', everySeconds: 600, run: () => pruneOAuth(deps) },
     { name: 'nonces.prune', everySeconds: 600, run: () => pruneNonces(db, daysAgo(1)) },
+    { name: 'sign_in_flows.prune', everySeconds: 600, run: () => pruneFlows(db, clock.now()) },
   ]
 }

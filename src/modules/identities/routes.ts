@@ -1,10 +1,10 @@
 import type { App } from '../../http/app-type.ts'
 import { created, ok, respondOnce } from '../../http/idempotency.ts'
 import { PageQuery, pageOf } from '../../http/pagination.ts'
-import { byId, refusals } from '../../http/wire.ts'
+import { byId, isoTime, refusals } from '../../http/wire.ts'
 import { Refusal } from '../../lib/errors.ts'
 import type { Deps } from '../deps.ts'
-import { examineWallet, linkWallet } from '../sign-in/service.ts'
+import { examineWallet, linkWallet, readLinkReturnTo, requireProvider, startLink } from '../sign-in/service.ts'
 import { presentIdentity } from './present.ts'
 import { pageIdentities } from './queries.ts'
 import { Identity, LinkFlow, LinkIdentity } from './schema.ts'
@@ -42,7 +42,14 @@ export const registerIdentities = (app: App, deps: Deps): void => {
     },
     async (request, reply) => {
       const { body, principal } = request
-      if (body.provider !== 'wallet') throw new Refusal('provider_not_configured')
+      if (body.provider !== 'wallet') {
+        requireProvider(deps, body.provider)
+        const wanted = { provider: body.provider, returnTo: readLinkReturnTo(deps, body.return_to) }
+        return respondOnce(deps, request, reply, async (tx) => {
+          const { authorizationUrl, expiresAt } = await startLink(tx, deps, principal, wanted)
+          return { status: 202, body: { authorization_url: authorizationUrl, expires_at: isoTime(expiresAt) } }
+        })
+      }
       const attempt = await examineWallet(deps, body)
       return respondOnce(deps, request, reply, async (tx) => {
         const link = await linkWallet(tx, deps, principal, attempt)

@@ -8,12 +8,16 @@ import { SignedMessage } from '../identities/schema.ts'
 import { logOut } from '../sessions/service.ts'
 import { clearSessionCookie, setSessionCookie } from './cookie.ts'
 import { createDashboardToken } from './dashboard-tokens.ts'
+import { registerLinkPages } from './link-routes.ts'
+import { registerProviders } from './provider-routes.ts'
 import { CreateNonce, DashboardToken, Nonce, SignedIn } from './schema.ts'
 import { verifyWallet } from './service.ts'
 import { expectedOf, signInStatement } from './siwe.ts'
 import { createWalletNonce } from './wallet.ts'
 
 export const registerSignIn = (app: App, deps: Deps): void => {
+  registerProviders(app, deps)
+  registerLinkPages(app, deps)
   app.post(
     '/v1/auth/wallet/nonce',
     {

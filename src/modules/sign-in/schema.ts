@@ -33,3 +33,15 @@ export const SignedIn = z
 export const DashboardToken = z
   .object({ token: z.string(), token_type: z.literal('Bearer'), expires_in: z.number().int() })
   .meta({ id: 'DashboardToken' })
+
+export const StartQuery = z.object({
+  return_to: z.string().min(1).max(2000).optional().meta({ description: 'A path of this site, or a URL of an allowed origin.' }),
+})
+
+export const CallbackQuery = z.object({
+  state: z.string().max(500).optional(),
+  code: z.string().max(4000).optional(),
+  error: z.string().max(500).optional(),
+})
+
+export const Redirect = z.undefined().meta({ description: 'A redirect; there is no body.' })

@@ -6,6 +6,7 @@ import type { Deps } from '../deps.ts'
 import { type Link, linkIdentity, type SignIn, signIn } from '../identities/service.ts'
 import { examineWallet, redeemWallet, type SignedMessage, type WalletAttempt } from './wallet.ts'
 
+export { readLinkReturnTo, requireProvider, startLink } from './start-flow.ts'
 export { examineWallet } from './wallet.ts'
 
 /** Links the wallet to the caller's account. */

@@ -1,0 +1,40 @@
+import { createPublicKey } from 'node:crypto'
+import { z } from 'zod'
+import { type Clock, secondsAfter } from '../../lib/clock.ts'
+import { askFor } from './ask.ts'
+
+const Jwks = z.object({ keys: z.array(z.record(z.string(), z.unknown())) })
+const RsaKey = z.object({
+  kid: z.string(),
+  kty: z.literal('RSA'),
+  n: z.string(),
+  e: z.string(),
+  use: z.literal('sig').optional(),
+})
+
+/** PEM by key id: what google-auth-library verifies with. */
+export type Certificates = Readonly<Record<string, string>>
+
+const keptSeconds = 3600
+
+const toCertificates = (keys: readonly unknown[]): Certificates =>
+  Object.fromEntries(
+    keys.flatMap((key) => {
+      const read = RsaKey.safeParse(key)
+      if (!read.success) return []
+      const { kid, kty, n, e } = read.data
+      return [[kid, createPublicKey({ key: { kty, n, e }, format: 'jwk' }).export({ type: 'spki', format: 'pem' }).toString()]]
+    }),
+  )
+
+/** The provider's signing keys, kept for an hour; one that isn't among them is asked for at once, for keys rotate. */
+export const createKeySet = (clock: Clock) => {
+  let kept: { url: string; certificates: Certificates; until: Date } | undefined
+  return async (url: string, keyId: string): Promise<Certificates> => {
+    const now = clock.now()
+    if (kept && kept.url === url && kept.until > now && Object.hasOwn(kept.certificates, keyId)) return kept.certificates
+    const { keys } = await askFor('google', Jwks, url)
+    kept = { url, certificates: toCertificates(keys), until: secondsAfter(now, keptSeconds) }
+    return kept.certificates
+  }
+}
