@@ -10,9 +10,10 @@ import {
 import type { IdentityProviders } from './auth/providers/provider.ts'
 import { type Config, isLoopbackUrl } from './config.ts'
 import type { Db } from './db/client.ts'
-import type { Clock } from './lib/clock.ts'
+import type { App } from './http/app-type.ts'
+import { type Clock, systemClock } from './lib/clock.ts'
 import { StartupError } from './lib/startup-error.ts'
-import { type IdentitySandbox, sandboxIssuerPrefix } from './sandbox/identity.ts'
+import { createIdentitySandbox, sandboxIssuerPrefix } from './sandbox/identity.ts'
 
 // With app.ts the only place that says which identity providers there are.
 
@@ -41,15 +42,37 @@ const realGithub = (config: Config, clientId: string, clientSecret: string): Git
 }
 
 /** The sandbox plays a provider only where nobody could mistake it for a real one: on this machine, outside production. */
-export const mayPlayProviders = (config: Config): boolean =>
-  config.NODE_ENV !== 'production' && isLoopbackUrl(config.publicUrl) && !(config.GOOGLE_CLIENT_ID && config.GITHUB_CLIENT_ID)
+const mayPlay = (config: Config): boolean => config.NODE_ENV !== 'production' && isLoopbackUrl(config.publicUrl)
 
-export const createIdentityProviders = (config: Config, clock: Clock, sandbox: IdentitySandbox | null): IdentityProviders => {
+/** The address at which this process reaches itself, whatever name and port the world has for it. */
+const selfUrlOf = ({ HOST, PORT }: Config): string => {
+  const host = { '0.0.0.0': '127.0.0.1', '::': '::1' }[HOST] ?? HOST
+  return `http://${host.includes(':') ? `[${host}]` : host}:${PORT}`
+}
+
+export type IdentityParts = {
+  providers: IdentityProviders
+  /** Mounts the played providers, if any is, on the public server. */
+  registerSandbox: (http: App) => Promise<void>
+}
+
+export const createIdentityParts = (config: Config, clock: Clock): IdentityParts => {
   const { GOOGLE_CLIENT_ID: googleId, GOOGLE_CLIENT_SECRET: googleSecret } = config
   const { GITHUB_CLIENT_ID: githubId, GITHUB_CLIENT_SECRET: githubSecret } = config
-  const google = googleId && googleSecret ? realGoogle(config, googleId, googleSecret) : sandbox?.google
-  const github = githubId && githubSecret ? realGithub(config, githubId, githubSecret) : sandbox?.github
-  return { google: google ? createGoogle(google, clock) : null, github: github ? createGithub(github) : null }
+  const real = {
+    google: googleId && googleSecret ? realGoogle(config, googleId, googleSecret) : null,
+    github: githubId && githubSecret ? realGithub(config, githubId, githubSecret) : null,
+  }
+  const played = mayPlay(config) && !(real.google && real.github)
+  const sandbox = played
+    ? createIdentitySandbox({ publicUrl: config.publicUrl, selfUrl: selfUrlOf(config), clock: systemClock })
+    : null
+  const google = real.google ?? sandbox?.google
+  const github = real.github ?? sandbox?.github
+  return {
+    providers: { google: google ? createGoogle(google, clock) : null, github: github ? createGithub(github) : null },
+    registerSandbox: async (http) => sandbox?.register(http),
+  }
 }
 
 /** In production a played identity would let anybody be whom they like. */

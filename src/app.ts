@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import { createIdentityProviders, mayPlayProviders, refusePlayedIdentities } from './app-identity.ts'
+import { createIdentityParts, type IdentityParts, refusePlayedIdentities } from './app-identity.ts'
 import { createContractWallets } from './auth/contract-wallet.ts'
 import { createBearerResolvers, type ResolverDeps, resolveSession } from './auth/resolve.ts'
 import { accessTokenResolver } from './auth/resolve-access-token.ts'
@@ -23,7 +23,7 @@ import { createHttp } from './http/server.ts'
 import { registerServiceRoutes } from './http/service-routes.ts'
 import { createJobs } from './jobs/jobs.ts'
 import { openSystemAccounts } from './ledger/ledger.ts'
-import { type Clock, systemClock } from './lib/clock.ts'
+import type { Clock } from './lib/clock.ts'
 import { createAlerts } from './modules/alerts.ts'
 import type { Deps } from './modules/deps.ts'
 import { createHandlers, createSweeps } from './modules/jobs.ts'
@@ -31,7 +31,6 @@ import { registerModules } from './modules/routes.ts'
 import { createMetrics, type Metrics } from './operator/metrics.ts'
 import { createOperator } from './operator/operator.ts'
 import type { Rails } from './rails/rail.ts'
-import { createIdentitySandbox, type IdentitySandbox } from './sandbox/identity.ts'
 
 export type Service = {
   deps: Deps
@@ -45,18 +44,7 @@ export type Service = {
 /** `databaseUrl` is migrated already; the keys of `config` are there (made in development). */
 export type ServiceOptions = { config: Config; databaseUrl: string; clock: Clock; logger: Logger; rails: Rails }
 
-/** The address at which this process reaches itself, whatever name and port the world has for it. */
-const selfUrlOf = ({ HOST, PORT }: Config): string => {
-  const host = { '0.0.0.0': '127.0.0.1', '::': '::1' }[HOST] ?? HOST
-  return `http://${host.includes(':') ? `[${host}]` : host}:${PORT}`
-}
-
-const createSandbox = (config: Config): IdentitySandbox | null =>
-  mayPlayProviders(config)
-    ? createIdentitySandbox({ publicUrl: config.publicUrl, selfUrl: selfUrlOf(config), clock: systemClock })
-    : null
-
-const buildDeps = ({ config, databaseUrl, clock, logger, rails }: ServiceOptions, sandbox: IdentitySandbox | null): Deps => {
+const buildDeps = ({ config, databaseUrl, clock, logger, rails }: ServiceOptions, identity: IdentityParts): Deps => {
   if (!config.ENCRYPTION_KEYS || !config.TOKEN_SECRETS) throw new Error('the keys must be made before the service is built')
   const db = connect({ url: databaseUrl, poolSize: config.DATABASE_POOL_SIZE, logger })
   const feed = createFeed({ db, databaseUrl, logger })
@@ -71,7 +59,7 @@ const buildDeps = ({ config, databaseUrl, clock, logger, rails }: ServiceOptions
     contractWallets: createContractWallets(config.EVM_RPC_URLS, (failure) =>
       logger.warn(failure, 'a chain did not vouch for a contract wallet'),
     ),
-    identityProviders: createIdentityProviders(config, clock, sandbox),
+    identityProviders: identity.providers,
     cursors: createCursors(derivations),
     appendEvents: createAppend(feed.wake),
     feed,
@@ -84,7 +72,7 @@ const buildDeps = ({ config, databaseUrl, clock, logger, rails }: ServiceOptions
 const buildHttp = async (
   deps: Deps,
   metrics: Metrics,
-  sandbox: IdentitySandbox | null,
+  identity: IdentityParts,
 ): Promise<{ http: App; routes: readonly RouteEntry[] }> => {
   const { config, logger } = deps
   const http = await createHttp({
@@ -124,17 +112,17 @@ const buildHttp = async (
   registerAuthorization(http)
   registerServiceRoutes(http, migrationsCheck(deps.db.pool))
   registerModules(http, deps)
-  await sandbox?.register(http)
+  await identity.registerSandbox(http)
   await registerReference(http)
   return { http, routes }
 }
 
 /** The wiring diagram: every part, built from what it depends on. Nothing listens and nothing runs before `start`. */
 export const createService = async (options: ServiceOptions): Promise<Service> => {
-  const sandbox = createSandbox(options.config)
-  const deps = buildDeps(options, sandbox)
+  const identity = createIdentityParts(options.config, options.clock)
+  const deps = buildDeps(options, identity)
   const metrics = createMetrics(deps)
-  const { http, routes } = await buildHttp(deps, metrics, sandbox)
+  const { http, routes } = await buildHttp(deps, metrics, identity)
   const operator = await createOperator(deps, metrics)
   await http.ready()
   await operator.ready()
