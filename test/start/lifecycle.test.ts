@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { createClient } from '../harness/client.ts'
 import { newWallet, signIn } from '../harness/people.ts'
-import { killAll, spawnServer } from './process.ts'
+import { killAll, patience, spawnServer } from './process.ts'
 
 let parent: string
 let dataDir: string
@@ -22,7 +22,7 @@ const start = async () => {
 }
 const whoSignsIn = async (url: string) => (await signIn(createClient(url), wallet)).accountId
 
-describe('npm start', () => {
+describe('npm start', patience, () => {
   let account: string
   let keys: string
 

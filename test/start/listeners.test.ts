@@ -7,7 +7,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { createClient } from '../harness/client.ts'
 import { signIn } from '../harness/people.ts'
 import { createTestDatabase, type TestDatabase } from '../harness/postgres.ts'
-import { killAll, spawnServer } from './process.ts'
+import { killAll, patience, spawnServer } from './process.ts'
 
 let database: TestDatabase
 let dataDir: string
@@ -50,7 +50,7 @@ const halfARequest = async (url: string) => {
   }
 }
 
-describe('the two listeners', () => {
+describe('the two listeners', patience, () => {
   it('keep metrics and callbacks off the public one', async () => {
     const { url, operatorUrl } = await start()
     for (const path of ['/metrics', '/callbacks', '/callbacks/daraja/x/y']) expect((await fetch(url + path)).status).toBe(404)
@@ -64,7 +64,7 @@ describe('the two listeners', () => {
   })
 })
 
-describe('a signal', () => {
+describe('a signal', patience, () => {
   it('lets a request under way finish, ends open streams, and is obeyed within ten seconds', async () => {
     const { server, url } = await start()
     const person = await signIn(createClient(url))

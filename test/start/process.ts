@@ -25,12 +25,18 @@ export type SpawnOptions = { uid?: number; gid?: number; cwd?: string }
 /** Only these of our own variables reach the process: a setting of whoever runs the tests must not decide their outcome. */
 const inherited = ['PATH', 'HOME', 'TMPDIR', 'LD_LIBRARY_PATH', 'SystemRoot']
 
+/** Most of a start is compiling the same files again; here there are dozens of starts. */
+const compiledOnce = { NODE_COMPILE_CACHE: fileURLToPath(new URL('../../node_modules/.cache/compile', import.meta.url)) }
+
+/** A start takes seconds on a machine that has nothing else to do. */
+export const patience = { timeout: 90_000 }
+
 export const spawnServer = (variables: Record<string, string>, options: SpawnOptions = {}): ServerProcess => {
   const passed = inherited.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]]))
   const child: ChildProcess = spawn(process.execPath, [server], {
     cwd: root,
     ...options,
-    env: { ...Object.fromEntries(passed), PORT: '0', OPERATOR_PORT: '0', LOG_LEVEL: 'warn', ...variables },
+    env: { ...Object.fromEntries(passed), ...compiledOnce, PORT: '0', OPERATOR_PORT: '0', LOG_LEVEL: 'warn', ...variables },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   running.add(child)

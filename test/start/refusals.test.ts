@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { loadConfig } from '../../src/config.ts'
 import { createTestDatabase, type TestDatabase } from '../harness/postgres.ts'
-import { killAll, spawnServer } from './process.ts'
+import { killAll, patience, spawnServer } from './process.ts'
 
 let folder: string
 let database: TestDatabase
@@ -53,7 +53,7 @@ const production = () => ({
   DATABASE_URL: database.url,
 })
 
-describe('a start that can not succeed ends with one sentence and a failure', () => {
+describe('a start that can not succeed ends with one sentence and a failure', patience, () => {
   it.each([['PORT'], ['OPERATOR_PORT']])('when the port of %s is taken, naming both', async (variable) => {
     const taken = await listenSomewhere()
     expect(await refusal({ [variable]: taken.port })).toBe(
@@ -108,7 +108,7 @@ describe('a start that can not succeed ends with one sentence and a failure', ()
   })
 })
 
-describe('production', () => {
+describe('production', patience, () => {
   it('starts with keys, a public URL over https and rails that were named, and logs JSON', async () => {
     const server = spawnServer({ DATA_DIR: folder, LOG_LEVEL: 'info', ...production() })
     const [line] = await server.said(/^\{.*\}$/m)

@@ -1,0 +1,51 @@
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { loadConfig } from '../../src/config.ts'
+import { StartupError } from '../../src/lib/startup-error.ts'
+import { findKeys, keysFileName } from '../../src/process/development-keys.ts'
+
+let folder: string
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'keys-'))
+})
+afterEach(() => rm(folder, { recursive: true, force: true }))
+
+const find = (variables: Record<string, string> = {}) => findKeys(loadConfig({ DATA_DIR: folder, ...variables }))
+const configured = `mine:${Buffer.alloc(32, 7).toString('base64')}`
+
+describe('development keys', () => {
+  it('are made once, for their owner alone, and found again', async () => {
+    const first = await find()
+    expect(first.made).toBe(true)
+    expect((await stat(join(folder, keysFileName))).mode & 0o777).toBe(0o600)
+    expect(await readdir(folder)).toEqual([keysFileName])
+    expect(await find()).toEqual({ ...first, made: false })
+  })
+
+  it('are the same for all who start at the same moment', async () => {
+    const found = await Promise.all(Array.from({ length: 8 }, () => find()))
+    const kept = await find()
+    for (const keys of found) expect(keys.ENCRYPTION_KEYS).toEqual(kept.ENCRYPTION_KEYS)
+  })
+
+  it('give way to configured ones, each by itself', async () => {
+    const keys = await find({ TOKEN_SECRETS: configured })
+    expect(keys.TOKEN_SECRETS?.current.id).toBe('mine')
+    expect(keys.ENCRYPTION_KEYS?.current.id).toMatch(/^dev-/)
+    expect(await find({ ENCRYPTION_KEYS: configured, TOKEN_SECRETS: configured })).toMatchObject({ file: null, made: false })
+  })
+
+  it('are never replaced when their file is damaged, and never quoted', async () => {
+    await find()
+    const file = join(folder, keysFileName)
+    const damaged = (await readFile(file, 'utf8')).slice(0, -20)
+    await writeFile(file, damaged)
+    const refusal = await find().catch((error: unknown) => error)
+    expect(refusal).toBeInstanceOf(StartupError)
+    expect(String(refusal)).toContain(file)
+    expect(String(refusal)).not.toMatch(/dev-[0-9a-f]{8}/)
+    expect(await readFile(file, 'utf8')).toBe(damaged)
+  })
+})
