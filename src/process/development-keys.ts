@@ -66,7 +66,7 @@ const newKey = () => `dev-${randomBytes(4).toString('hex')}:${randomBytes(32).to
 
 /** Complete and on disk before it has its name: a row sealed by a key that a crash took away could never be opened. */
 const make = async (folder: string, file: string): Promise<boolean> => {
-  const draft = `${file}.${process.pid}`
+  const draft = `${file}.${randomBytes(6).toString('hex')}`
   try {
     const handle = await open(draft, 'w', 0o600)
     try {
