@@ -2,6 +2,8 @@ import { type Db, statement } from '../db/client.ts'
 import type { Uuid } from '../lib/ids.ts'
 import type { Minor } from '../lib/money.ts'
 
+export { transferKinds } from '../db/tables/ledger.ts'
+
 export type HistoryType = 'topup' | 'payment_hold' | 'payment' | 'payment_release' | 'adjustment'
 /** `amountMinor`: how this entry changed what is available; so a history sums to the balance, and posting a hold changes nothing. */
 export type HistoryEntry = {

@@ -100,7 +100,7 @@ const ledgerTables: Rule = {
       if (path.startsWith('ledger/') || path.startsWith('db/')) return []
       return [
         imports.some(({ to }) => to === 'db/tables/ledger.ts') ? 'imports its tables' : undefined,
-        /\bledger_(accounts|transfers)\b/.test(code) ? 'names its tables' : undefined,
+        /\b(from|join|into|update)\s+ledger_(accounts|transfers)\b/i.test(code) ? 'asks its tables' : undefined,
       ]
     }),
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { approvalChoices, approvalStatuses, decisionWays } from '../../db/tables/approvals.ts'
-import { transferKinds } from '../../db/tables/ledger.ts'
 import { IdOut, MinorOut, TimeOut } from '../../http/wire.ts'
+import { transferKinds } from '../../ledger/reports.ts'
 import { railNames } from '../../rails/rail.ts'
 import { Payment } from './schema.ts'
 
