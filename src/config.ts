@@ -110,6 +110,12 @@ const environment = z.object({
   PESALINK_CALLBACK_FIELD: z.string().optional(),
   PESALINK_TIMEOUT_MS: whole(100, 120_000).default(30_000),
   ADMIN_ACCOUNTS: list.default([]),
+  /** An adjustment above this waits for a second administrator. */
+  ADJUSTMENT_CONFIRM_MINOR: z
+    .string()
+    .regex(/^\d{1,18}$/)
+    .transform(BigInt)
+    .default(1_000_000n),
   REDIS_URL: z.url({ protocol: /^rediss?$/ }).optional(),
   LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
   JOBS: z.enum(['inline', 'off']).default('inline'),

@@ -1,4 +1,5 @@
 import { accounts, identities } from './tables/accounts.ts'
+import { adjustments } from './tables/adjustments.ts'
 import { approvalDecisions, approvals } from './tables/approvals.ts'
 import { beneficiaries, payees } from './tables/beneficiaries.ts'
 import { auditLog, auditSeals, events, idempotencyKeys } from './tables/events.ts'
@@ -15,6 +16,7 @@ import { invitations, members, workspaces } from './tables/workspaces.ts'
 export const tables = {
   accounts,
   identities,
+  adjustments,
   approvals,
   approvalDecisions,
   beneficiaries,

@@ -47,6 +47,16 @@ export const getBalance = async (db: Db, ownerId: Uuid): Promise<Balance> => {
   return balanceOf(row)
 }
 
+const readBalances = statement(
+  'ledger.balances',
+  `select owner_id, ${available} as available_minor, pending_debits_minor as held_minor from ledger_accounts where owner_id = any($1::uuid[])`,
+)
+
+export const getBalances = async (db: Db, ownerIds: readonly Uuid[]): Promise<Map<Uuid, Balance>> => {
+  const rows = await db.query<BalanceRow & { owner_id: Uuid }>(readBalances, [ownerIds])
+  return new Map(rows.map((row) => [row.owner_id, balanceOf(row)]))
+}
+
 /** The first lock of every writer that touches an account's money, its limits or the payments that they count. */
 export const lockBalance = async (tx: Tx, ownerId: Uuid): Promise<Balance> => {
   const [row] = await tx.query<BalanceRow>(lockAccount, [ownerId])

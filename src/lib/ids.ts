@@ -40,3 +40,11 @@ export const parseId = (kind: IdKind, text: string): Uuid | undefined => {
     return undefined
   }
 }
+
+export const isIdKind = (text: string): text is IdKind => Object.hasOwn(idPrefixes, text)
+
+/** The UUID inside a TypeID of any kind. */
+export const parseAnyId = (text: string): Uuid | undefined => {
+  const kind = Object.keys(idPrefixes).find((name) => isIdKind(name) && text.startsWith(`${idPrefixes[name]}_`))
+  return kind !== undefined && isIdKind(kind) ? parseId(kind, text) : undefined
+}

@@ -1,5 +1,6 @@
 import type { App } from '../http/app-type.ts'
 import { registerAccounts } from './accounts/routes.ts'
+import { registerAdmin } from './admin/routes.ts'
 import { registerApiKeys } from './api-keys/routes.ts'
 import { registerApprovals } from './approvals/routes.ts'
 import { registerBeneficiaries } from './beneficiaries/routes.ts'
@@ -33,4 +34,5 @@ export const registerModules = (app: App, deps: Deps): void => {
   registerApprovals(app, deps)
   registerMandates(app, deps)
   registerTopups(app, deps)
+  registerAdmin(app, deps)
 }

@@ -2,6 +2,7 @@ import { eq } from 'drizzle-orm'
 import type { Principal } from '../../auth/principal.ts'
 import { inTx, type Tx } from '../../db/client.ts'
 import { grants } from '../../db/tables/grants.ts'
+import type { Actor } from '../../events/audit.ts'
 import { notFound } from '../../lib/errors.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import type { Deps } from '../deps.ts'
@@ -33,6 +34,21 @@ export const revokeAllGrants = async (
 /** An OAuth grant ends with the last token that it gave out. The grant is locked by the caller. */
 export const moveGrantEnd = (tx: Tx, grantId: Uuid, end: Date): Promise<unknown> =>
   tx.orm.update(grants).set({ expiresAt: end }).where(eq(grants.id, grantId))
+
+/** Ends all that an account delegated, in one workspace or in all. Roots first: each takes what is below it along. */
+export const revokeGrantsOf = async (
+  tx: Tx,
+  deps: Deps,
+  actor: Actor,
+  { accountId, workspaceId }: { accountId: Uuid; workspaceId: Uuid | null },
+): Promise<void> => {
+  const live = await tx.query<{ id: Uuid }>(
+    `select id from grants where account_id = $1 and ($2::uuid is null or workspace_id = $2) and revoked_at is null
+     order by cardinality(ancestor_ids), id`,
+    [accountId, workspaceId],
+  )
+  for (const { id } of live) await revokeGrant(tx, deps, actor, id)
+}
 
 const batch = 100
 

@@ -3,7 +3,7 @@ import type { Principal, RequestOrigin } from '../../auth/principal.ts'
 import { newSessionToken, sha256 } from '../../auth/secrets.ts'
 import type { Db, Tx } from '../../db/client.ts'
 import { dashboardTokens, sessions } from '../../db/tables/sessions.ts'
-import { audit } from '../../events/audit.ts'
+import { type Actor, audit } from '../../events/audit.ts'
 import { daysAfter } from '../../lib/clock.ts'
 import { notFound } from '../../lib/errors.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
@@ -66,6 +66,28 @@ export const revokeSession = async (tx: Tx, deps: Deps, principal: Principal, id
   await deps.appendEvents(tx, at, [{ type: 'session.revoked', accountId, workspaceId: null, data }])
   await audit(tx, principal, at, { action: 'session.revoke', subject: { type: 'session', id } })
   return session
+}
+
+/** Ends every session of an account, whoever asks for it: for an account that is closed. */
+export const revokeSessionsOf = async (tx: Tx, deps: Deps, actor: Actor, accountId: Uuid): Promise<void> => {
+  const at = deps.clock.now()
+  const ended = await tx.orm
+    .update(sessions)
+    .set({ revokedAt: at })
+    .where(and(eq(sessions.accountId, accountId), isNull(sessions.revokedAt)))
+    .returning()
+  await deps.appendEvents(
+    tx,
+    at,
+    ended.map((session) => ({
+      type: 'session.revoked',
+      accountId,
+      workspaceId: null,
+      data: presentSession(session, viewFor(deps, null)),
+    })),
+  )
+  for (const { id } of ended)
+    await audit(tx, actor, at, { action: 'session.revoke', workspaceId: null, subject: { type: 'session', id } })
 }
 
 const sessionBehind = async (db: Db, { kind, id }: Principal['credential']): Promise<Uuid | null> => {

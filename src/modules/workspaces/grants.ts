@@ -1,4 +1,4 @@
-import { and, asc, eq, isNull, sql } from 'drizzle-orm'
+import { and, eq } from 'drizzle-orm'
 import type { Principal } from '../../auth/principal.ts'
 import type { Tx } from '../../db/client.ts'
 import { grants } from '../../db/tables/grants.ts'
@@ -23,19 +23,4 @@ export const revokeWorkspaceGrant = async (tx: Tx, deps: Deps, principal: Princi
     .where(and(eq(grants.id, id), eq(grants.workspaceId, workspace.id)))
   if (!grant) throw notFound()
   return revokeGrant(tx, deps, principal, id)
-}
-
-/** Whatever somebody delegated in a workspace ends with their membership. Roots first: each takes what is below it along. */
-export const revokeMemberGrants = async (
-  tx: Tx,
-  deps: Deps,
-  principal: Principal,
-  { workspaceId, accountId }: { workspaceId: Uuid; accountId: Uuid },
-): Promise<void> => {
-  const live = await tx.orm
-    .select({ id: grants.id })
-    .from(grants)
-    .where(and(eq(grants.accountId, accountId), eq(grants.workspaceId, workspaceId), isNull(grants.revokedAt)))
-    .orderBy(asc(sql`cardinality(${grants.ancestorIds})`), asc(grants.id))
-  for (const { id } of live) await revokeGrant(tx, deps, principal, id)
 }

@@ -6,7 +6,7 @@ import { invitations, members } from '../../db/tables/workspaces.ts'
 import { audit } from '../../events/audit.ts'
 import { daysAfter } from '../../lib/clock.ts'
 import { conflict, notFound, Refusal } from '../../lib/errors.ts'
-import { newId, type Uuid } from '../../lib/ids.ts'
+import { formatId, newId, type Uuid } from '../../lib/ids.ts'
 import type { Deps } from '../deps.ts'
 import { invitationStatus, presentInvitation } from './invitation-present.ts'
 import { findInvitation, findInvitationByToken, type InvitationRecord, isAddressee, isMember } from './invitation-queries.ts'
@@ -120,7 +120,7 @@ export const acceptInvitation = async (tx: Tx, deps: Deps, principal: Principal,
     action: 'invitation.accept',
     workspaceId: workspace.id,
     subject: { type: 'invitation', id: invitation.id },
-    after: { member: joined.id, role: joined.role },
+    after: { member: formatId('member', joined.id), role: joined.role },
   })
   return { workspace, member: joined }
 }

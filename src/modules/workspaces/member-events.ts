@@ -4,7 +4,7 @@ import type { Deps } from '../deps.ts'
 import { presentMember, presentRemoved } from './member-present.ts'
 import { findMember, type NamedMember } from './member-queries.ts'
 
-/** The event is the member's own as well as the workspace's: whoever is put out of a workspace hears of it once more. */
+/** The account of the event is the member's: its streams look again at what it may still read. */
 export const tellMember = async (
   tx: Tx,
   deps: Deps,

@@ -5,10 +5,10 @@ import type { Tx } from '../../db/client.ts'
 import { members } from '../../db/tables/workspaces.ts'
 import { audit } from '../../events/audit.ts'
 import { notFound, Refusal } from '../../lib/errors.ts'
-import type { Uuid } from '../../lib/ids.ts'
+import { formatId, type Uuid } from '../../lib/ids.ts'
 import type { Deps } from '../deps.ts'
+import { revokeGrantsOf } from '../grants/service.ts'
 import { endInvitations, sendHome } from './departures.ts'
-import { revokeMemberGrants } from './grants.ts'
 import { tellMember, tellRemoved } from './member-events.ts'
 import { countOwners, findMember, type NamedMember } from './member-queries.ts'
 import { checkMemberChange, type MemberChange } from './member-rules.ts'
@@ -56,8 +56,8 @@ export const updateMember = async (
   await audit(tx, principal, at, {
     action: 'member.update',
     subject: { type: 'member', id },
-    before: { account: target.accountId, role: target.role, status: target.status },
-    after: { account: target.accountId, ...change },
+    before: { account: formatId('account', target.accountId), role: target.role, status: target.status },
+    after: { account: formatId('account', target.accountId), ...change },
   })
   return tellMember(tx, deps, 'member.updated', target)
 }
@@ -79,14 +79,14 @@ export const removeMember = async (tx: Tx, deps: Deps, principal: Principal, id:
   const target = await findTarget(tx, standing, id)
   await check(tx, principal, standing, target, { role: target.role, status: 'removed' })
   const at = deps.clock.now()
-  await revokeMemberGrants(tx, deps, principal, target)
+  await revokeGrantsOf(tx, deps, principal, target)
   await tx.orm.delete(members).where(eq(members.id, id))
   await sendHome(tx, target)
   await endInvitations(tx, deps, principal, target, null)
   await audit(tx, principal, at, {
     action: leaves ? 'member.leave' : 'member.remove',
     subject: { type: 'member', id },
-    before: { account: target.accountId, role: target.role, status: target.status },
+    before: { account: formatId('account', target.accountId), role: target.role, status: target.status },
   })
   await tellRemoved(tx, deps, target)
   return target

@@ -4,7 +4,7 @@ import type { Tx } from '../../db/client.ts'
 import { members, workspaces } from '../../db/tables/workspaces.ts'
 import { audit } from '../../events/audit.ts'
 import { Refusal } from '../../lib/errors.ts'
-import { newId, type Uuid } from '../../lib/ids.ts'
+import { formatId, newId, type Uuid } from '../../lib/ids.ts'
 import { effectiveTimeZone, zoneChangesAt } from '../../policy/time-zone.ts'
 import type { Deps } from '../deps.ts'
 import { tellIfStopped, tellWorkspace } from './events.ts'
@@ -12,6 +12,8 @@ import { tellMember } from './member-events.ts'
 import { findMembership, type WorkspaceMembership, type WorkspaceRecord } from './queries.ts'
 import type { CreateWorkspace, UpdateWorkspace } from './schema.ts'
 import { lockStanding, requireActiveAccount, requireOpen, requireUndelegated } from './standing.ts'
+
+export { tellIfStopped } from './events.ts'
 
 export const defaultTimeZone = 'Africa/Nairobi'
 
@@ -46,7 +48,7 @@ export const createWorkspace = async (
   if (!member) throw new Error('a new workspace has no owner')
   const workspace = await tellWorkspace(tx, deps, 'workspace.updated', id)
   await tellMember(tx, deps, 'member.joined', member)
-  const after = { name: input.name, time_zone: timeZone, owning_account: accountId }
+  const after = { name: input.name, time_zone: timeZone, owning_account: formatId('account', accountId) }
   await audit(tx, principal, deps.clock.now(), {
     action: 'workspace.create',
     workspaceId: id,

@@ -1,0 +1,170 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createKey, type Person, signIn } from '../harness/people.ts'
+import { startService, type TestService } from '../harness/service.ts'
+import { startAdministered } from './administrators.ts'
+
+let service: TestService
+let other: TestService
+let admin: Person
+let second: Person
+beforeAll(async () => {
+  const env = { ADJUSTMENT_CONFIRM_MINOR: '10000' }
+  const started = await startAdministered({ env })
+  ;({ service, admin, second } = started)
+  const names = started.wallets.map(({ address }) => address).join(',')
+  other = await startService({ database: service.database, clock: service.clock, env: { ...env, ADMIN_ACCOUNTS: names } })
+})
+afterAll(async () => {
+  await other.close()
+  await service.close()
+})
+
+const path = '/v1/admin/adjustments'
+const fields = (person: Pick<Person, 'accountId'>, direction: string, amount: string) => ({
+  account_id: person.accountId,
+  direction,
+  amount_minor: amount,
+  reason: 'a wrong booking',
+})
+const balanceOf = async (person: Person) => (await person.api.get('/v1/accounts/me')).body.balance.available_minor
+
+test('a small adjustment moves the balance at once, is in the history and leaves the ledger balanced', async () => {
+  const person = await signIn(service.api)
+  const credit = await admin.api.post(path, fields(person, 'credit', '10000'), { key: 'a' })
+  expect(credit.status).toBe(201)
+  expect(credit.body).toMatchObject({
+    status: 'posted',
+    direction: 'credit',
+    amount_minor: '10000',
+    requested_by: admin.accountId,
+  })
+  expect((await admin.api.post(path, fields(person, 'credit', '10000'), { key: 'a' })).text).toBe(credit.text)
+  const debit = await admin.api.post(path, fields(person, 'debit', '2500'))
+  expect([debit.status, debit.body.direction]).toEqual([201, 'debit'])
+  expect(await balanceOf(person)).toBe('7500')
+  const history = await person.api.get('/v1/accounts/me/history')
+  expect(history.body.data).toMatchObject([
+    {
+      type: 'adjustment',
+      amount_minor: '-2500',
+      available_after_minor: '7500',
+      reference: { type: 'adjustment', id: debit.body.id },
+    },
+    { type: 'adjustment', amount_minor: '10000', available_after_minor: '10000' },
+  ])
+  const { body } = await admin.api.get('/v1/admin/ledger/trial-balance')
+  expect([body.balanced, body.totals.debits_minor === body.totals.credits_minor]).toEqual([true, true])
+  expect(body.lines.map(({ account }: { account: string }) => account).sort()).toEqual([
+    'adjustments',
+    'customers',
+    'rail_clearing',
+    'suspense',
+    'topup_clearing',
+  ])
+})
+
+test('a large one moves nothing until a second administrator confirms it', async () => {
+  const person = await signIn(service.api)
+  const asked = await admin.api.post(path, fields(person, 'credit', '10001'))
+  expect([asked.status, asked.body.status, await balanceOf(person)]).toEqual([201, 'pending', '0'])
+  const own = await admin.api.post(`${path}/${asked.body.id}/confirm`)
+  expect([own.status, own.body.error, await balanceOf(person)]).toEqual([403, 'separation_of_duties', '0'])
+  expect((await admin.api.get(`${path}?status=pending&account_id=${person.accountId}`)).body.data).toHaveLength(1)
+  const confirmed = await second.api.post(`${path}/${asked.body.id}/confirm`)
+  expect(confirmed.body).toMatchObject({ status: 'posted', requested_by: admin.accountId, decided_by: second.accountId })
+  expect((await second.api.post(`${path}/${asked.body.id}/confirm`)).text).toBe(confirmed.text)
+  expect(await balanceOf(person)).toBe('10001')
+  const late = await second.api.post(`${path}/${asked.body.id}/reject`)
+  expect([late.status, late.body.details.reason]).toEqual([409, 'status'])
+})
+
+test('confirmed and rejected by many at once, it ends once and moves the money at most once', async () => {
+  const person = await signIn(service.api)
+  const { id } = (await admin.api.post(path, fields(person, 'credit', '20000'))).body
+  const answers = await Promise.all(
+    Array.from({ length: 12 }, (_, index) => {
+      const { api } = index % 2 ? service : other
+      return api.as({ cookie: second.cookie }).post(`${path}/${id}/${index % 3 ? 'confirm' : 'reject'}`)
+    }),
+  )
+  const { status } = (await admin.api.get(`${path}/${id}`)).body
+  expect(answers.filter((answer) => answer.status === 200).every((answer) => answer.body.status === status)).toBe(true)
+  expect(await balanceOf(person)).toBe(status === 'posted' ? '20000' : '0')
+})
+
+test('whoever asked for one may take it back', async () => {
+  const person = await signIn(service.api)
+  const { id } = (await admin.api.post(path, fields(person, 'credit', '20000'))).body
+  const rejected = await admin.api.post(`${path}/${id}/reject`, { reason: 'a typing error' })
+  expect([rejected.status, rejected.body.status, await balanceOf(person)]).toEqual([200, 'rejected', '0'])
+  expect((await second.api.post(`${path}/${id}/confirm`)).status).toBe(409)
+})
+
+test('nothing is taken that is not there, neither at once nor at the confirmation', async () => {
+  const person = await signIn(service.api)
+  const refused = await admin.api.post(path, fields(person, 'debit', '1'))
+  expect([refused.status, refused.body.error]).toEqual([402, 'insufficient_funds'])
+  const { id } = (await admin.api.post(path, fields(person, 'debit', '10001'))).body
+  expect((await second.api.post(`${path}/${id}/confirm`)).status).toBe(402)
+  expect((await admin.api.get(`${path}/${id}`)).body.status).toBe('pending')
+})
+
+test('the change of a balance is told to its account, and every step is in the audit log', async () => {
+  const person = await signIn(service.api)
+  const { id } = (await admin.api.post(path, fields(person, 'credit', '10001'))).body
+  await second.api.post(`${path}/${id}/confirm`)
+  const events = await service.deps.db.query<{ available: string }>(
+    `select data->'balance'->>'available_minor' as available from events where type = 'balance.updated' and data->>'id' = $1`,
+    [person.accountId],
+  )
+  expect(events).toEqual([{ available: '10001' }])
+  const { body } = await admin.api.get(`/v1/admin/audit-log?subject_id=${id}`)
+  expect(body.data.map(({ action, account_id }: { action: string; account_id: string }) => [action, account_id])).toEqual([
+    ['admin.adjustment_post', second.accountId],
+    ['admin.adjustment_request', admin.accountId],
+  ])
+  expect(body.data[1].after.reason).toBe('a wrong booking')
+})
+
+test('an adjustment has an account, a direction, an amount above 0 and a reason', async () => {
+  const person = await signIn(service.api)
+  const good = fields(person, 'credit', '1')
+  for (const wrong of [
+    { reason: ' ' },
+    { reason: undefined },
+    { amount_minor: '0' },
+    { amount_minor: '-1' },
+    { amount_minor: 1 },
+    { direction: 'up' },
+    { account_id: 'acc_01h455vb4pex5vsknk084sn02q' },
+    { against: 'suspense' },
+  ]) {
+    expect([wrong, (await admin.api.post(path, { ...good, ...wrong })).status]).toEqual([wrong, 400])
+  }
+})
+
+test('only an administrator in person adjusts, confirms and reads', async () => {
+  const person = await signIn(service.api)
+  const key = await createKey(admin)
+  const { id } = (await admin.api.post(path, fields(person, 'credit', '20000'))).body
+  const calls: [string, string, object?][] = [
+    ['POST', path, fields(person, 'credit', '1')],
+    ['GET', path],
+    ['GET', `${path}/${id}`],
+    ['POST', `${path}/${id}/confirm`],
+    ['POST', `${path}/${id}/reject`],
+    ['GET', '/v1/admin/ledger/trial-balance'],
+    ['GET', '/v1/admin/audit-log'],
+  ]
+  for (const [method, to, body] of calls) {
+    for (const { api } of [person, key]) {
+      const answer = await api.call(method, to, { ...(body && { body }) })
+      expect([to, answer.status, answer.body.error]).toEqual([to, 403, 'admin_required'])
+    }
+    expect((await service.api.call(method, to, { ...(body && { body }) })).status).toBe(401)
+  }
+  for (const missing of ['led_01h455vb4pex5vsknk084sn02q', 'nonsense']) {
+    expect((await admin.api.get(`${path}/${missing}`)).status).toBe(404)
+    expect((await admin.api.post(`${path}/${missing}/confirm`)).status).toBe(404)
+  }
+})
