@@ -150,7 +150,7 @@ export const createJobs = (options: { databaseUrl: string; mode: 'inline' | 'off
     stop: async () => {
       stopping = true
       for (const timer of timers) clearInterval(timer)
-      await boss.stop({ graceful: true, timeout: 5_000 })
+      await boss.stop({ graceful: true, timeout: 3_000 })
     },
   }
 }

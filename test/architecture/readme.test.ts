@@ -1,0 +1,34 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
+
+const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8')
+const Package = z.object({
+  scripts: z.record(z.string(), z.string()),
+  dependencies: z.record(z.string(), z.string()),
+  devDependencies: z.record(z.string(), z.string()),
+})
+const { scripts, dependencies, devDependencies } = Package.parse(JSON.parse(read('package.json')))
+const readme = read('README.md')
+const [, service = '', development = ''] = /\| For the service \|([\s\S]*)\| For development \|([\s\S]*)/.exec(readme) ?? []
+const namesIn = (table: string) => [...table.matchAll(/`([@a-z][^`]*)`/g)].map((found) => found[1]).sort()
+
+describe('README.md', () => {
+  it('says of every dependency what it is for, and of none that is not there', () => {
+    expect(namesIn(service).filter((name) => name !== '/docs')).toEqual(Object.keys(dependencies).sort())
+    expect(namesIn(development)).toEqual(Object.keys(devDependencies).sort())
+  })
+
+  it('names every command, and none that is not there', () => {
+    const implied = (name: string) => name.startsWith('pre') || name.startsWith('check:')
+    const named = new Set([...readme.matchAll(/(?:`|&& |^)npm (?:run )?([a-z:]+)/gm)].map((found) => found[1] ?? ''))
+    for (const name of Object.keys(scripts).filter((script) => !implied(script))) expect(named).toContain(name)
+    for (const name of named) if (name !== 'ci') expect(scripts).toHaveProperty([name])
+  })
+
+  it('leads nowhere that is not there', () => {
+    const links = [...readme.matchAll(/\]\(([^)#]+)\)/g)].map((found) => found[1] ?? '')
+    expect(links.length).toBeGreaterThan(5)
+    for (const link of links) expect(existsSync(new URL(`../../${link}`, import.meta.url)), link).toBe(true)
+  })
+})
