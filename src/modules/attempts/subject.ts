@@ -1,4 +1,3 @@
-import type { Principal } from '../../auth/principal.ts'
 import type { Tx } from '../../db/client.ts'
 import type { Actor } from '../../events/audit.ts'
 import type { Uuid } from '../../lib/ids.ts'
@@ -17,10 +16,10 @@ export type Outgoing = { rail: AttemptRecord['rail']; amountMinor: Minor; send: 
 export const notSent = (code: string): Submission => ({ kind: 'not_sent', code, message: 'Nothing was sent.' })
 
 /** Who says it: the rail's answer to sending, its delivery, its answer to a question, its silence for too long, or an operator. */
-export type Witness = { kind: 'submission' | 'delivery' | 'query' | 'silence' } | { kind: 'operator'; principal: Principal }
+export type Witness = { kind: 'submission' | 'delivery' | 'query' | 'silence' } | { kind: 'operator'; actor: Actor }
 
 export const actorOf = (witness: Witness): Actor =>
-  witness.kind === 'operator' ? witness.principal : { accountId: null, origin: null, way: `rail:${witness.kind}` }
+  witness.kind === 'operator' ? witness.actor : { accountId: null, origin: null, way: `rail:${witness.kind}` }
 
 /**
  * What became of a piece of evidence. `mismatch`: it is not about what was sent (another amount, a receipt of somebody else's).

@@ -1,0 +1,122 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { credit } from '../harness/money.ts'
+import { createKey, type Person, signIn } from '../harness/people.ts'
+import type { TestService } from '../harness/service.ts'
+import { balanceOf, isLedgerSound, pay, paymentOf } from '../rails-flows/scene.ts'
+import { startAdministered } from './administrators.ts'
+
+let service: TestService
+let admin: Person
+let second: Person
+beforeAll(async () => {
+  ;({ service, admin, second } = await startAdministered())
+})
+afterAll(async () => {
+  expect(await isLedgerSound(service)).toBe(true)
+  await service.close()
+})
+
+/** A payment of which nobody knows what became: the rail's answer to it was lost. */
+const lostPayment = async (destination: string): Promise<{ person: Person; id: string }> => {
+  const person = await signIn(service.api)
+  await credit(service, person.accountId, 1_000_000n)
+  const id = await pay(person, { payment_rail: 'MPESA_B2C', destination })
+  service.sandbox.failNext({ kind: 'reset', takesEffect: false })
+  await service.deps.jobs.drain()
+  expect((await paymentOf(person, id)).status).toBe('unknown')
+  return { person, id }
+}
+
+const resolve = (who: Person, id: string, outcome: string, more: object = {}) =>
+  who.api.post(`/v1/admin/payments/${id}/resolve`, { outcome, evidence: 'statement of 4 March, line 17', ...more })
+
+test('payments that nobody knows the end of are listed for administrators, of every tenant', async () => {
+  const { person, id } = await lostPayment('254722000101')
+  const { status, body } = await admin.api.get('/v1/admin/payments?status=unknown')
+  expect(status).toBe(200)
+  expect(body.data).toMatchObject([{ id, status: 'unknown', account_id: person.accountId, amount_minor: '150000' }])
+  expect((await admin.api.get('/v1/admin/payments?status=returned')).body.data).toEqual([])
+  await resolve(admin, id, 'failed')
+})
+
+test('resolved as succeeded, the hold is posted, with the receipt that was seen', async () => {
+  const { person, id } = await lostPayment('254722000102')
+  const resolved = await resolve(admin, id, 'succeeded', { provider_receipt: 'QX12345678' })
+  expect([resolved.status, resolved.body.status, resolved.body.provider_receipt]).toEqual([200, 'succeeded', 'QX12345678'])
+  expect(await balanceOf(person)).toEqual({ available: '850000', held: '0' })
+  expect((await resolve(second, id, 'succeeded')).body).toEqual(resolved.body)
+  const otherwise = await resolve(second, id, 'failed')
+  expect([otherwise.status, otherwise.body.error]).toEqual([409, 'conflict'])
+})
+
+test('resolved as failed, the hold is given back, and nobody asks the rail any more', async () => {
+  const { person, id } = await lostPayment('254722000103')
+  const resolved = await resolve(admin, id, 'failed')
+  expect([resolved.status, resolved.body.status, resolved.body.failure_code]).toEqual([200, 'failed', 'resolved_by_operator'])
+  expect(await balanceOf(person)).toEqual({ available: '1000000', held: '0' })
+  const open = await service.deps.db.query(`select from rail_attempts where state not in ('resolved', 'not_sent')`)
+  expect(open).toEqual([])
+})
+
+test('of two administrators who resolve it otherwise at the same moment, one decides', async () => {
+  const { person, id } = await lostPayment('254722000104')
+  const answers = await Promise.all([resolve(admin, id, 'succeeded'), resolve(second, id, 'failed')])
+  expect(answers.map(({ status }) => status).sort()).toEqual([200, 409])
+  const succeeded = (await paymentOf(person, id)).status === 'succeeded'
+  expect(await balanceOf(person)).toEqual({ available: succeeded ? '850000' : '1000000', held: '0' })
+})
+
+test('only what is unknown is an operator’s to resolve, and a receipt stands for one payment', async () => {
+  const [one, two] = [await lostPayment('254722000105'), await lostPayment('254722000106')]
+  expect((await resolve(admin, one.id, 'succeeded', { provider_receipt: 'QX1' })).status).toBe(200)
+  const taken = await resolve(admin, two.id, 'succeeded', { provider_receipt: 'QX1' })
+  expect([taken.status, taken.body.details.reason]).toEqual([409, 'provider_receipt'])
+  expect((await paymentOf(two.person, two.id)).status).toBe('unknown')
+  const beginning = await pay(one.person, { payment_rail: 'MPESA_B2C', destination: '254722000107' })
+  const early = await resolve(admin, beginning, 'failed')
+  expect([early.status, early.body.details.status]).toEqual([409, 'processing'])
+  await service.settle()
+})
+
+test('the audit log keeps the evidence and who brought it', async () => {
+  const { id } = await lostPayment('254722000108')
+  await resolve(admin, id, 'failed')
+  const { body } = await admin.api.get(`/v1/admin/audit-log?subject_id=${id}`)
+  expect(body.data.slice(0, 2)).toMatchObject([
+    {
+      action: 'admin.payment_resolve',
+      account_id: admin.accountId,
+      before: { status: 'unknown' },
+      after: { status: 'failed', evidence: 'statement of 4 March, line 17' },
+    },
+    { action: 'payment.failed', account_id: admin.accountId },
+  ])
+})
+
+test('a resolution says how it ended and on what evidence', async () => {
+  const { id } = await lostPayment('254722000109')
+  const path = `/v1/admin/payments/${id}/resolve`
+  const evidence = 'seen'
+  for (const body of [
+    {},
+    { outcome: 'failed' },
+    { outcome: 'returned', evidence },
+    { outcome: 'failed', evidence: ' ' },
+    { outcome: 'failed', evidence, provider_receipt: 'QX2' },
+  ]) {
+    expect((await admin.api.post(path, body)).status).toBe(400)
+  }
+  for (const missing of ['pay_01h455vb4pex5vsknk084sn02q', 'nonsense'])
+    expect((await resolve(admin, missing, 'failed')).status).toBe(404)
+})
+
+test('only an administrator in person sees and resolves', async () => {
+  const { person, id } = await lostPayment('254722000110')
+  const key = await createKey(admin)
+  for (const who of [person, key]) {
+    expect((await who.api.get('/v1/admin/payments')).body.error).toBe('admin_required')
+    expect((await who.api.post(`/v1/admin/payments/${id}/resolve`, { outcome: 'failed', evidence: 'mine' })).status).toBe(403)
+  }
+  expect((await service.api.get('/v1/admin/payments')).status).toBe(401)
+  expect((await service.api.post(`/v1/admin/payments/${id}/resolve`, {})).status).toBe(401)
+})
