@@ -11,6 +11,7 @@ import { alertAfterCommit } from '../alerts.ts'
 import { resolveAttempts } from '../attempts/queries.ts'
 import { actorOf, type Verdict, type Witness } from '../attempts/subject.ts'
 import type { Deps } from '../deps.ts'
+import { settleMandate } from './mandate.ts'
 import { isUnderWay, judgePayment, type PaymentMove } from './outcome-rules.ts'
 import { presentPayment } from './present.ts'
 import { lockPayment, ownerOfPayment, type PaymentRecord } from './queries.ts'
@@ -47,7 +48,9 @@ const succeed = async (tx: Tx, deps: Deps, step: Step): Promise<PaymentRecord> =
   const at = deps.clock.now()
   const { balance } = await postHold(tx, step.payment.holdTransferId, at)
   const to = { status: 'succeeded', providerReceipt: receiptOf(step.evidence), completedAt: at } as const
-  return change(tx, deps, step, to, await balanceUpdated(tx, deps, step.payment.accountId, balance))
+  const after = await change(tx, deps, step, to, await balanceUpdated(tx, deps, step.payment.accountId, balance))
+  await settleMandate(tx, deps, after)
+  return after
 }
 
 /** The money came back from the rail. What the payment was charged to its limits stays: it was sent. */

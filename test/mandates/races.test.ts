@@ -1,0 +1,108 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Answer, Json } from '../harness/client.ts'
+import { createMandate, mandateTerms, sendMandate, signedMandate } from '../harness/mandates.ts'
+import { credit, newBeneficiary } from '../harness/money.ts'
+import { type Person, signIn } from '../harness/people.ts'
+import { startService, type TestService } from '../harness/service.ts'
+
+/** Two processes on one database: what holds here is held by the database, not by a process. */
+let first: TestService
+let second: TestService
+let person: Person
+let beneficiary: string
+beforeAll(async () => {
+  first = await startService({ env: { RATE_LIMIT_ENABLED: 'false' } })
+  // One service in two processes: one address, which is in what is signed.
+  const env = { RATE_LIMIT_ENABLED: 'false', PUBLIC_URL: first.deps.config.publicUrl }
+  second = await startService({ database: first.database, clock: first.clock, env })
+  person = await signIn(first.api)
+  await credit(first, person.accountId, 100_000_000n)
+  beneficiary = await newBeneficiary(person.api)
+})
+afterAll(async () => {
+  await second.close()
+  await first.close()
+})
+
+const of = (index: number) => (index % 2 === 0 ? first : second)
+const pay = (mandate: Json, index: number, amount = '10000'): Promise<Answer> =>
+  of(index)
+    .api.as({ cookie: person.cookie })
+    .post('/v1/payments', { beneficiary_id: beneficiary, amount_minor: amount, mandate_id: mandate.id })
+const read = async (mandate: Json) => (await person.api.get(`/v1/intent-mandates/${mandate.id}`)).body
+const many = <T>(count: number, make: (index: number) => Promise<T>) =>
+  Promise.all(Array.from({ length: count }, (_, index) => make(index)))
+
+test.each([
+  ['budget', { max_total_minor: '39999' }],
+  ['number of payments', { max_payments: 3 }],
+])('of thirty payments at once exactly as many pass as the %s fits', async (_, terms) => {
+  const mandate = await createMandate(first, person.wallet, terms)
+  const answers = await many(30, (index) => pay(mandate, index))
+  expect(answers.filter((answer) => answer.status === 201)).toHaveLength(3)
+  expect(answers.filter((answer) => answer.status === 403 && answer.body.error === 'policy_denied')).toHaveLength(27)
+  expect(await read(mandate)).toMatchObject({ spent_minor: '30000', payments_made: 3 })
+})
+
+test('what a mandate has spent is the sum of the payments that it counts, however they ended', async () => {
+  const mandate = await createMandate(first, person.wallet, { max_total_minor: '100000' })
+  const doomed = await newBeneficiary(person.api, { destination: '254700000001' })
+  await many(10, async (index) => {
+    const to = index % 3 === 0 ? doomed : beneficiary
+    return of(index)
+      .api.as({ cookie: person.cookie })
+      .post('/v1/payments', { beneficiary_id: to, amount_minor: '10000', mandate_id: mandate.id })
+  })
+  await first.settle()
+  const [counted] = await first.deps.db.query<{ spent: string; made: string; failed: string }>(
+    `select coalesce(sum(amount_minor) filter (where status = 'succeeded'), 0)::text as spent, count(*) filter (where status = 'succeeded')::text as made,
+       count(*) filter (where status = 'failed')::text as failed
+     from payments where mandate_id = (select subject_id from usage_counters where subject = 'mandate' order by subject_id desc limit 1)`,
+  )
+  expect(counted).toEqual({ spent: '60000', made: '6', failed: '4' })
+  expect(await read(mandate)).toMatchObject({ status: 'active', spent_minor: '60000', payments_made: 6 })
+})
+
+test('no payment is decided by a mandate after its revocation was answered', async () => {
+  for (let round = 0; round < 4; round += 1) {
+    const mandate = await createMandate(first, person.wallet)
+    const [payments, revoked] = await Promise.all([
+      many(6, (index) => pay(mandate, index, '100000')),
+      of(round).api.as({ cookie: person.cookie }).post(`/v1/intent-mandates/${mandate.id}/revoke`),
+    ])
+    expect(revoked.status).toBe(200)
+    for (const payment of payments) expect([201, 403]).toContain(payment.status)
+    expect((await pay(mandate, round)).body.error).toBe('policy_denied')
+    await first.settle()
+    // What had passed was not sent any more: its mandate was gone when it was looked at again.
+    expect(await read(mandate)).toMatchObject({ status: 'revoked', spent_minor: '0', payments_made: 0 })
+  }
+})
+
+test('of two revocations and an expiry at once one is told', async () => {
+  for (let round = 0; round < 4; round += 1) {
+    const ends = new Date(first.clock.now().getTime() + 1000).toISOString()
+    const mandate = await createMandate(first, person.wallet, { expires_at: ends })
+    const revoke = (index: number) => of(index).api.as({ cookie: person.cookie }).post(`/v1/intent-mandates/${mandate.id}/revoke`)
+    if (round % 2 === 1) first.clock.advance(1)
+    const answers = await Promise.all([revoke(0), revoke(1), first.deps.jobs.sweep(), second.deps.jobs.sweep()])
+    const expected = round % 2 === 1 ? 409 : 200
+    expect(answers.slice(0, 2).map((answer) => (answer as Answer).status)).toEqual([expected, expected])
+    const events = await first.deps.db.query(
+      "select id from events where type in ('mandate.revoked', 'mandate.expired') and data->>'id' = $1",
+      [mandate.id],
+    )
+    expect(events).toHaveLength(1)
+  }
+})
+
+test('one nonce makes one mandate, even when two processes get it at once with different terms', async () => {
+  for (let round = 0; round < 4; round += 1) {
+    const signed = await signedMandate(first.api, person.wallet, mandateTerms(first, { description: `Round ${round}` }))
+    const other = { ...signed, terms: { ...signed.terms, max_total_minor: '999999' } }
+    const answers = await many(10, (index) => sendMandate(of(index).api, index % 3 === 2 ? other : signed))
+    expect(answers.map((answer) => answer.status)).toEqual(answers.map((_, index) => (index % 3 === 2 ? 409 : 201)))
+    const made = answers.filter((answer) => answer.status === 201)
+    expect(new Set(made.map((answer) => answer.text)).size).toBe(1)
+  }
+})
