@@ -17,8 +17,16 @@ export type Db = {
 }
 
 declare const inTransaction: unique symbol
-/** What a writer needs. `afterCommit` is for wake-ups: what must happen belongs into the transaction. */
-export type Tx = Db & { readonly [inTransaction]: true; afterCommit: (task: () => void) => void }
+/**
+ * What a writer needs. Statements of one transaction run in the order in which they were asked for, so those that don't need each
+ * other's answers are asked for together (`Promise.all`) and travel together. `defer` is for a last one that nobody waits for: its
+ * failure fails the commit. `afterCommit` is for wake-ups: what must happen belongs into the transaction.
+ */
+export type Tx = Db & {
+  readonly [inTransaction]: true
+  defer: (query: Promise<unknown>) => void
+  afterCommit: (task: () => void) => void
+}
 
 export type Database = Db & {
   readonly pool: pg.Pool
@@ -55,11 +63,13 @@ export type DatabaseOptions = {
 
 export const connect = (options: DatabaseOptions): Database => {
   const pool = new pg.Pool({
+    // Statements are sent as they come, not one answer apart; see Tx.
+    pipeline: true,
     connectionString: options.url,
     max: options.poolSize,
     types,
     application_name: 'payments-service',
-    connectionTimeoutMillis: 5_000,
+    connectionTimeoutMillis: 15_000,
     options: `-c statement_timeout=${options.statementTimeoutMs ?? 15_000} -c lock_timeout=${options.lockTimeoutMs ?? 10_000} -c idle_in_transaction_session_timeout=30000 -c timezone=UTC`,
   })
   pool.on('error', (error) => options.logger.warn({ error: error.message }, 'an idle database connection was lost'))
@@ -82,19 +92,28 @@ export const connect = (options: DatabaseOptions): Database => {
       throw translateDatabaseError(error)
     })
     const afterCommit: (() => void)[] = []
+    const deferred: Promise<unknown>[] = []
     let broken: Error | undefined
     try {
-      await client.query('begin')
+      // Not waited for: it travels with the first statement, which fails when it fails.
+      const begun = client.query('begin')
+      begun.catch(() => undefined)
+      deferred.push(begun)
       const tx = {
         orm: clientOrm(client),
         query: queryVia(client),
+        defer: (query: Promise<unknown>) => {
+          query.catch(() => undefined)
+          deferred.push(query)
+        },
         afterCommit: (task: () => void) => void afterCommit.push(task),
       } as unknown as Tx
       const result = await work(tx)
-      const commit = await client.query('commit').catch((error: unknown) => {
+      const committed = client.query('commit').catch((error: unknown) => {
         broken = error instanceof Error ? error : new Error(String(error))
         throw isOutcomeUnknown(error) ? translateDatabaseError(error) : error
       })
+      const [commit] = await Promise.all([committed, ...deferred])
       // After an error that somebody swallowed, COMMIT succeeds as a ROLLBACK: never take that for a commit.
       if (commit.command !== 'COMMIT') throw new Error('the transaction was rolled back at its commit')
       for (const task of afterCommit) task()

@@ -77,7 +77,7 @@ export const respondOnce = async (
       return answer
     }
     const text = answer.body === undefined ? '' : String(reply.code(answer.status).serialize(answer.body))
-    if (scope) await tx.query(store, [scope, answer.status, withoutSecrets(text, answer.secret)])
+    if (scope) tx.defer(tx.query(store, [scope, answer.status, withoutSecrets(text, answer.secret)]))
     return { status: answer.status, text, replayed: false }
   })
   if (outcome instanceof Refusal) throw outcome

@@ -77,12 +77,13 @@ const holdFunds = statement(
    select available_minor, held_minor from moved`,
 )
 
-/** Reserves money for a payment. Throws `insufficient_funds`; the schema's check stands behind it. */
-export const hold = async (tx: Tx, ownerId: Uuid, amount: Minor, reference: Reference, at: Date): Promise<Moved> => {
-  const transferId = newId()
-  const [row] = await tx.query<BalanceRow>(holdFunds, [ownerId, amount, transferId, reference.type, reference.id, at])
+export type Hold = { transferId: Uuid; ownerId: Uuid; amountMinor: Minor; reference: Reference; at: Date }
+
+/** Reserves money for a payment, under an id that the caller chose. Throws `insufficient_funds`; the schema's check stands behind it. */
+export const hold = async (tx: Tx, { transferId, ownerId, amountMinor, reference, at }: Hold): Promise<Balance> => {
+  const [row] = await tx.query<BalanceRow>(holdFunds, [ownerId, amountMinor, transferId, reference.type, reference.id, at])
   if (!row) throw new Refusal('insufficient_funds')
-  return { transferId, balance: balanceOf(row) }
+  return balanceOf(row)
 }
 
 const endHold = (kind: 'post' | 'void') =>

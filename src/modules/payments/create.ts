@@ -4,13 +4,14 @@ import type { NewEvent } from '../../events/append.ts'
 import { audit } from '../../events/audit.ts'
 import { type Balance, hold, lockBalance } from '../../ledger/ledger.ts'
 import { notFound, Refusal } from '../../lib/errors.ts'
-import { newId } from '../../lib/ids.ts'
+import { newId, type Uuid } from '../../lib/ids.ts'
 import { periodsAt } from '../../policy/calendar.ts'
 import { chargesFor, evaluate } from '../../policy/evaluate.ts'
 import { explain } from '../../policy/explain.ts'
 import { effectiveTimeZone } from '../../policy/time-zone.ts'
-import type { Decision, Evaluation } from '../../policy/types.ts'
-import { balanceUpdated } from '../accounts/service.ts'
+import type { Decision, Evaluation, Periods } from '../../policy/types.ts'
+import { presentAccount } from '../accounts/present.ts'
+import { type AccountRecord, getAccount } from '../accounts/queries.ts'
 import { requestApproval } from '../approvals/request.ts'
 import { findBeneficiary } from '../beneficiaries/queries.ts'
 import { destinationContext } from '../beneficiaries/service.ts'
@@ -26,31 +27,38 @@ import { checkRailRules, checkStops } from './rules.ts'
 import type { CreatePayment } from './schema.ts'
 
 type Decided = { context: PaymentContext; evaluation: Evaluation; decision: Decision; mandate: PaymentMandate | null }
+/** What a decision is made from, under the owning ledger account's lock. */
+type Standing = { balance: Balance; context: PaymentContext; owner: AccountRecord; periods: Periods }
 
-/** Loads under locks and decides; writes nothing. The owning ledger account is locked already. */
-const decide = async (tx: Tx, deps: Deps, principal: Principal, input: CreatePayment): Promise<Decided> => {
+/** The lock first, and what stands behind it: asked for together, answered in this order. */
+const lockAndLoad = async (tx: Tx, deps: Deps, { workspace, grant }: Principal, beneficiaryId: Uuid): Promise<Standing> => {
   const at = deps.clock.now()
-  const { workspace } = principal
-  const lineage = principal.grant?.lineage ?? []
   const periods = periodsAt(at, effectiveTimeZone(workspace.zone, at))
-  const context = await loadContext(
-    tx,
-    { workspaceId: workspace.id, lineage, beneficiaryId: input.beneficiary_id, periods },
-    true,
-  )
+  const [balance, context, owner] = await Promise.all([
+    lockBalance(tx, workspace.owningAccountId),
+    loadContext(tx, { workspaceId: workspace.id, lineage: grant?.lineage ?? [], beneficiaryId, periods }, true),
+    getAccount(tx, workspace.owningAccountId),
+  ])
   if (!context) throw notFound()
-  checkStops(context, principal.capabilities.payments)
+  return { balance, context, owner, periods }
+}
+
+const decide = async (tx: Tx, deps: Deps, principal: Principal, input: CreatePayment, standing: Standing): Promise<Decided> => {
+  const { workspace, grant, accountId, capabilities } = principal
+  const { context, periods } = standing
+  checkStops(context, capabilities.payments)
   const paymentType = input.payment_type ?? context.beneficiary.rail
   const accountReference = input.account_reference ?? null
   checkRailRules({ amountMinor: input.amount_minor, paymentType, accountReference }, context, deps.rails, deps.config.CURRENCY)
   const mandate = input.mandate_id ? await loadMandate(tx, workspace.id, input.mandate_id) : null
+  const lineage = grant?.lineage ?? []
   const asked = {
     workspaceId: workspace.id,
-    initiatorAccountId: principal.accountId,
+    initiatorAccountId: accountId,
     lineage,
     amountMinor: input.amount_minor,
     paymentType,
-    at,
+    at: deps.clock.now(),
   }
   const evaluation = evaluationOf(context, asked, periods, mandate?.rules ?? null)
   return { context, evaluation, decision: evaluate(evaluation), mandate }
@@ -95,12 +103,7 @@ const insertPayment = async (tx: Tx, payment: PaymentRecord): Promise<void> => {
   ])
 }
 
-const recordOf = (
-  deps: Deps,
-  principal: Principal,
-  input: CreatePayment,
-  decided: Decided,
-): Omit<PaymentRecord, 'holdTransferId'> => {
+const recordOf = (deps: Deps, principal: Principal, input: CreatePayment, decided: Decided): PaymentRecord => {
   const at = deps.clock.now()
   const { context, decision, evaluation } = decided
   const held = decision.outcome === 'require_approval'
@@ -123,6 +126,7 @@ const recordOf = (
     grantId: principal.grant?.id ?? null,
     decision: presentDecision(decision),
     charges: storedCharges(chargesFor(evaluation)),
+    holdTransferId: newId(),
     providerReceipt: null,
     failureCode: null,
     failureMessage: null,
@@ -146,12 +150,51 @@ const askForApproval = async (tx: Tx, deps: Deps, payment: PaymentRecord, decide
   })
 }
 
-const announce = async (tx: Tx, deps: Deps, payment: PaymentRecord, balance: Balance): Promise<void> => {
+const eventsOf = (payment: PaymentRecord, owner: AccountRecord, balance: Balance): NewEvent[] => {
   const { accountId, workspaceId } = payment
   const data = presentPayment(payment)
   const events: NewEvent[] = [{ type: 'payment.created', accountId, workspaceId, data }]
   if (payment.status === 'processing') events.push({ type: 'payment.processing', accountId, workspaceId, data })
-  await deps.appendEvents(tx, payment.createdAt, [...events, await balanceUpdated(tx, deps, accountId, balance)])
+  return [
+    ...events,
+    { type: 'balance.updated', accountId, workspaceId: null, data: presentAccount(owner, balance, payment.currency) },
+  ]
+}
+
+/** Everything that a payment leaves behind, asked for at once. */
+const write = async (
+  tx: Tx,
+  deps: Deps,
+  principal: Principal,
+  payment: PaymentRecord,
+  decided: Decided,
+  standing: Standing,
+): Promise<void> => {
+  const { amountMinor, createdAt: at } = payment
+  const balance = {
+    availableMinor: standing.balance.availableMinor - amountMinor,
+    heldMinor: standing.balance.heldMinor + amountMinor,
+  }
+  const processing = payment.status === 'processing'
+  await Promise.all([
+    hold(tx, {
+      transferId: payment.holdTransferId,
+      ownerId: payment.accountId,
+      amountMinor,
+      reference: { type: 'payment', id: payment.id },
+      at,
+    }),
+    chargeCounters(tx, payment.charges, amountMinor),
+    insertPayment(tx, payment),
+    deps.appendEvents(tx, at, eventsOf(payment, standing.owner, balance)),
+    audit(tx, principal, at, {
+      action: 'payment.create',
+      subject: { type: 'payment', id: payment.id },
+      after: { status: payment.status, amount_minor: amountMinor.toString(), outcome: decided.decision.outcome },
+    }),
+    ...(processing ? [deps.jobs.enqueue(tx, 'payments.dispatch', { id: payment.id })] : []),
+  ])
+  if (!processing) await askForApproval(tx, deps, payment, decided)
 }
 
 /**
@@ -164,27 +207,11 @@ export const createPayment = async (
   principal: Principal,
   input: CreatePayment,
 ): Promise<PaymentRecord | Refusal> => {
-  await lockBalance(tx, principal.workspace.owningAccountId)
-  const decided = await decide(tx, deps, principal, input)
+  const standing = await lockAndLoad(tx, deps, principal, input.beneficiary_id)
+  const decided = await decide(tx, deps, principal, input, standing)
   if (decided.decision.outcome === 'deny') return denied(tx, deps, principal, decided.decision)
-  const draft = recordOf(deps, principal, input, decided)
-  const { transferId, balance } = await hold(
-    tx,
-    draft.accountId,
-    draft.amountMinor,
-    { type: 'payment', id: draft.id },
-    draft.createdAt,
-  )
-  const payment: PaymentRecord = { ...draft, holdTransferId: transferId }
-  await chargeCounters(tx, payment.charges, payment.amountMinor)
-  await insertPayment(tx, payment)
-  await announce(tx, deps, payment, balance)
-  if (payment.status === 'processing') await deps.jobs.enqueue(tx, 'payments.dispatch', { id: payment.id })
-  else await askForApproval(tx, deps, payment, decided)
-  await audit(tx, principal, payment.createdAt, {
-    action: 'payment.create',
-    subject: { type: 'payment', id: payment.id },
-    after: { status: payment.status, amount_minor: payment.amountMinor.toString(), outcome: decided.decision.outcome },
-  })
+  if (standing.balance.availableMinor < input.amount_minor) throw new Refusal('insufficient_funds')
+  const payment = recordOf(deps, principal, input, decided)
+  await write(tx, deps, principal, payment, decided, standing)
   return payment
 }
