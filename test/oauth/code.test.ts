@@ -1,23 +1,341 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { letIn, refresh } from '../harness/oauth.ts'
-import { type Person, signIn } from '../harness/people.ts'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { parseId } from '../../src/lib/ids.ts'
+import type { Answer } from '../harness/client.ts'
+import {
+  type Agent,
+  answerOf,
+  askPerson,
+  authorizePath,
+  decide,
+  letIn,
+  newPkce,
+  type OAuthClient,
+  obtainCode,
+  postForm,
+  redeemCode,
+  redirectUri,
+  registerClient,
+} from '../harness/oauth.ts'
+import { createKey, type Person, signIn } from '../harness/people.ts'
 import { startService, type TestService } from '../harness/service.ts'
 
 let service: TestService
 let person: Person
+let client: OAuthClient
 beforeAll(async () => {
   service = await startService()
   person = await signIn(service.api)
+  client = await registerClient(service.api)
 })
 afterAll(() => service.close())
 
-test('a client that somebody let in calls the API as far as its scopes go', async () => {
-  const agent = await letIn(service.api, person, { ask: { scope: 'account.read payment.create' } })
-  expect(agent.tokens).toMatchObject({ token_type: 'Bearer', expires_in: 3600, scope: 'account.read payment.create' })
-  expect((await agent.api.get('/v1/accounts/me')).body.id).toBe(person.accountId)
-  const refused = await agent.api.get('/v1/beneficiaries')
-  expect([refused.status, refused.body.error]).toEqual([403, 'forbidden'])
-  const again = await refresh(service.api, agent.client, agent.refreshToken)
-  expect(again.status).toBe(200)
-  expect((await service.api.get('/v1/accounts/me', { bearer: again.body.access_token })).status).toBe(200)
+const refusal = (answer: Answer) => [answer.status, answer.body?.error]
+const authorize = (options: Record<string, string | undefined>) =>
+  service.api.get(authorizePath(client, newPkce(), options), { headers: { accept: 'application/json' } })
+const canRead = async (agent: Pick<Agent, 'api'>) => (await agent.api.get('/v1/accounts/me')).status
+
+describe('a client that somebody let in', () => {
+  test('calls the API as far as its scopes go, and is told which scope it is short of', async () => {
+    const agent = await letIn(service.api, person, { client, ask: { scope: 'account.read payment.create' } })
+    expect(agent.tokens).toMatchObject({ token_type: 'Bearer', expires_in: 3600, scope: 'account.read payment.create' })
+    expect((await agent.api.get('/v1/accounts/me')).body.id).toBe(person.accountId)
+    const refused = await agent.api.get('/v1/beneficiaries')
+    expect(refusal(refused)).toEqual([403, 'forbidden'])
+    expect(refused.headers.get('www-authenticate')).toBe(
+      `Bearer resource_metadata="${service.api.url}/.well-known/oauth-protected-resource", error="insufficient_scope", scope="beneficiary.read account.read payment.create"`,
+    )
+  })
+
+  test('gets no null, and its answers are never stored', async () => {
+    const { code, pkce } = await obtainCode(person, client)
+    const answer = await redeemCode(service.api, client, code, pkce)
+    expect(answer.headers.get('cache-control')).toBe('no-store')
+    expect(Object.values(answer.body)).not.toContain(null)
+    expect(answer.body.authorization_details).toBeUndefined()
+  })
+
+  test('stays within the scopes that exist: what only a person may hand on can not be asked for', async () => {
+    const scopes = (await service.api.get('/.well-known/oauth-authorization-server')).body.scopes_supported
+    expect(scopes).toContain('payment.create')
+    for (const never of ['account.manage', 'grant.manage', 'workspace.manage', 'policy.manage', 'mandate.manage', 'approval.decide']) {
+      expect(scopes).not.toContain(never)
+      expect(refusal(await authorize({ scope: never }))).toEqual([400, 'invalid_scope'])
+    }
+    const agent = await letIn(service.api, person, { client })
+    expect(agent.tokens.scope).toBe(scopes.join(' '))
+  })
+
+  test('may ask for offline_access, which changes nothing', async () => {
+    const agent = await letIn(service.api, person, { client, ask: { scope: 'offline_access account.read' } })
+    expect(agent.tokens.scope).toBe('account.read')
+    expect(agent.refreshToken).toMatch(/^service_ort_/)
+  })
+
+  test('is stopped by the end of its access token, by the clock alone', async () => {
+    const agent = await letIn(service.api, person, { client })
+    service.clock.advance(3599)
+    expect(await canRead(agent)).toBe(200)
+    service.clock.advance(1)
+    expect(refusal(await agent.api.get('/v1/accounts/me'))).toEqual([401, 'token_expired'])
+  })
+
+  test('is refused at once when its grant is revoked, and so is its refresh token', async () => {
+    const agent = await letIn(service.api, person, { client })
+    const [grant] = (await person.api.get('/v1/accounts/me/grants')).body.data
+    expect(grant).toMatchObject({ kind: 'oauth', label: 'Test agent', revoked_at: null })
+    expect((await person.api.delete(`/v1/accounts/me/grants/${grant.id}`)).status).toBe(200)
+    expect(refusal(await agent.api.get('/v1/accounts/me'))).toEqual([401, 'invalid_token'])
+    const answer = await postForm(service.api, '/v1/oauth/token', {
+      grant_type: 'refresh_token',
+      refresh_token: agent.refreshToken,
+      ...client.credentials,
+    })
+    expect(refusal(answer)).toEqual([400, 'invalid_grant'])
+  })
+
+  test('is frozen with its grant: it is still known, and moves no money', async () => {
+    const agent = await letIn(service.api, person, { client })
+    const [grant] = (await person.api.get('/v1/accounts/me/grants')).body.data
+    await person.api.patch(`/v1/accounts/me/grants/${grant.id}`, { frozen: true })
+    expect(await canRead(agent)).toBe(200)
+  })
+
+  test('is stopped when the account may not use OAuth any more', async () => {
+    const other = await signIn(service.api)
+    const agent = await letIn(service.api, other, { client })
+    const pkce = newPkce()
+    const id = await askPerson(other, client, pkce)
+    const { code, pkce: before } = await obtainCode(other, client)
+    await service.deps.db.query('update accounts set oauth_enabled = false where id = $1', [parseId('account', other.accountId)])
+    expect(refusal(await agent.api.get('/v1/accounts/me'))).toEqual([403, 'capability_disabled'])
+    expect(refusal(await decide(other, id))).toEqual([403, 'capability_disabled'])
+    expect(refusal(await redeemCode(service.api, client, code, before))).toEqual([400, 'invalid_grant'])
+  })
+
+  test('is bound to the workspace of its grant', async () => {
+    const agent = await letIn(service.api, person, { client })
+    const other = (await signIn(service.api)).api
+    const { workspace } = (await other.get('/v1/workspaces/current')).body
+    const answer = await agent.api.get('/v1/accounts/me', { headers: { 'workspace-id': workspace.id } })
+    expect(refusal(answer)).toEqual([403, 'forbidden'])
+  })
+
+  test('all at once: one request revokes every agent, and leaves keys alone', async () => {
+    const other = await signIn(service.api)
+    const agents = await Promise.all([letIn(service.api, other, { client }), letIn(service.api, other, { client })])
+    const key = await createKey(other)
+    const child = await createKey({ api: agents[0].api })
+    const revoked = await other.api.post('/v1/accounts/me/grants/revoke-all', { kind: 'oauth' })
+    expect(revoked.body.data).toHaveLength(2)
+    expect(revoked.body.data.every((grant: { revoked_at: string | null }) => grant.revoked_at !== null)).toBe(true)
+    for (const agent of agents) expect(await canRead(agent)).toBe(401)
+    expect(await canRead(child)).toBe(401)
+    expect(await canRead(key)).toBe(200)
+    expect(await canRead({ api: other.api })).toBe(200)
+  })
+})
+
+describe('PKCE', () => {
+  test.each([
+    ['no challenge', { code_challenge: undefined }],
+    ['no method, which would mean plain', { code_challenge_method: undefined }],
+    ['the method plain', { code_challenge_method: 'plain' }],
+    ['a challenge that no hash has', { code_challenge: 'short' }],
+  ])('an authorization request with %s is refused', async (_what, options) => {
+    expect(refusal(await authorize(options))).toEqual([400, 'invalid_request'])
+    const { code_challenge, code_challenge_method } = { code_challenge: newPkce().challenge, code_challenge_method: 'S256', ...options }
+    const pushed = await postForm(service.api, '/v1/oauth/par', {
+      ...client.credentials,
+      response_type: 'code',
+      redirect_uri: redirectUri,
+      code_challenge,
+      code_challenge_method,
+    })
+    expect(refusal(pushed)).toEqual([400, 'invalid_request'])
+  })
+
+  test('a code is nothing without its verifier, and is still good afterwards', async () => {
+    const { code, pkce } = await obtainCode(person, client)
+    const wrong: [string | undefined, string][] = [
+      [undefined, 'invalid_request'],
+      [newPkce().verifier, 'invalid_grant'],
+      [pkce.challenge, 'invalid_grant'],
+      ['short', 'invalid_grant'],
+      [`${pkce.verifier} `, 'invalid_grant'],
+    ]
+    for (const [verifier, error] of wrong) {
+      const answer = await redeemCode(service.api, client, code, pkce, { code_verifier: verifier })
+      expect(refusal(answer)).toEqual([400, error])
+    }
+    expect((await redeemCode(service.api, client, code, pkce)).status).toBe(200)
+  })
+
+  test('a verifier for a request without a challenge is refused: somebody took the challenge away', async () => {
+    const device = await registerClient(service.api, { grant_types: ['urn:ietf:params:oauth:grant-type:device_code'] })
+    const started = (await postForm(service.api, '/v1/oauth/device_authorization', device.credentials)).body
+    await person.api.post(`/v1/oauth/device/${started.user_code}/decision`, { decision: 'approve' })
+    const fields = { grant_type: 'urn:ietf:params:oauth:grant-type:device_code', device_code: started.device_code, ...device.credentials }
+    const answer = await postForm(service.api, '/v1/oauth/token', { ...fields, code_verifier: newPkce().verifier })
+    expect(refusal(answer)).toEqual([400, 'invalid_grant'])
+  })
+})
+
+describe('an authorization request leads nowhere', () => {
+  test.each([
+    ['an unknown client', { client_id: 'oac_01h455vb4pex5vsknk084sn02q' }],
+    ['no client', { client_id: undefined }],
+    ['no such kind of client', { client_id: 'somebody' }],
+    ['another host', { redirect_uri: 'https://evil.example/callback' }],
+    ['another path', { redirect_uri: 'http://127.0.0.1:9876/callback/more' }],
+    ['another loopback name', { redirect_uri: 'http://localhost:9876/callback' }],
+    ['a user name before the host', { redirect_uri: 'http://127.0.0.1:9876@evil.example/callback' }],
+    ['a query more', { redirect_uri: 'http://127.0.0.1:9876/callback?more' }],
+  ])('for %s', async (_what, options) => {
+    const answer = await person.api.get(authorizePath(client, newPkce(), options))
+    expect(answer.status).toBe(400)
+    expect(answer.headers.get('location')).toBeNull()
+    expect(answer.headers.get('content-type')).toContain('text/html')
+  })
+
+  test('of itself for a stranger: with prompt=none or a bad scope, a client that nobody let in gets no redirect', async () => {
+    const stranger = await registerClient(service.api)
+    for (const options of [{ prompt: 'none' }, { scope: 'everything' }, { response_type: 'token' }]) {
+      for (const api of [service.api, person.api]) {
+        const answer = await api.get(authorizePath(stranger, newPkce(), options))
+        expect(answer.status).toBe(400)
+        expect(answer.headers.get('location')).toBeNull()
+      }
+    }
+  })
+
+  test('but back to a client that this person let in before, with the error, the state and iss', async () => {
+    await letIn(service.api, person, { client })
+    const answer = await person.api.get(authorizePath(client, newPkce(), { prompt: 'none' }))
+    expect(answer.status).toBe(302)
+    const location = new URL(answer.headers.get('location') ?? '')
+    expect(location.origin + location.pathname).toBe(redirectUri)
+    expect(Object.fromEntries(location.searchParams)).toMatchObject({ error: 'consent_required', state: 'a state', iss: service.api.url })
+  })
+})
+
+describe('the answer', () => {
+  test('names the issuer, whether it is yes or no', async () => {
+    const yes = answerOf(await decide(person, await askPerson(person, client, newPkce())))
+    expect([yes.get('iss'), yes.get('state'), yes.get('code')]).toEqual([service.api.url, 'a state', expect.stringMatching(/^service_oac_/)])
+    const no = answerOf(await decide(person, await askPerson(person, client, newPkce()), { decision: 'deny' }))
+    expect([no.get('iss'), no.get('state'), no.get('error'), no.get('code')]).toEqual([service.api.url, 'a state', 'access_denied', null])
+  })
+
+  test('goes to any port of a loopback address, with the query that was registered as it was', async () => {
+    const native = await registerClient(service.api, { redirect_uris: ['http://127.0.0.1/cb?x=%7e'] })
+    const id = await askPerson(person, native, newPkce(), { redirect_uri: 'http://127.0.0.1:51234/cb?x=%7e' })
+    const { redirect_to: to } = (await decide(person, id)).body
+    expect(to).toMatch(/^http:\/\/127\.0\.0\.1:51234\/cb\?x=%7e&code=/)
+  })
+
+  test('goes to the only redirect URI when none is named', async () => {
+    const { redirect_to: to } = (await decide(person, await askPerson(person, client, newPkce(), { redirect_uri: undefined }))).body
+    expect(to.startsWith(`${redirectUri}?code=`)).toBe(true)
+  })
+})
+
+describe('a code', () => {
+  test('works once: a second use ends what the first one gave', async () => {
+    const agent = await letIn(service.api, person, { client })
+    expect(refusal(await redeemCode(service.api, client, agent.code, agent.pkce))).toEqual([400, 'invalid_grant'])
+    expect(await canRead(agent)).toBe(401)
+  })
+
+  test('used by twenty at once gives tokens once', async () => {
+    const { code, pkce } = await obtainCode(person, client)
+    const answers = await Promise.all(Array.from({ length: 20 }, () => redeemCode(service.api, client, code, pkce)))
+    const good = answers.filter((answer) => answer.status === 200)
+    expect(good).toHaveLength(1)
+    expect(answers.filter((answer) => answer.body.error === 'invalid_grant')).toHaveLength(19)
+    expect((await service.api.get('/v1/accounts/me', { bearer: good[0]?.body.access_token })).status).toBe(401)
+  })
+
+  test('is worth nothing to another client, and stays good for its own', async () => {
+    const { code, pkce } = await obtainCode(person, client)
+    const thief = await registerClient(service.api)
+    expect(refusal(await redeemCode(service.api, thief, code, pkce))).toEqual([400, 'invalid_grant'])
+    expect((await redeemCode(service.api, client, code, pkce)).status).toBe(200)
+  })
+
+  test('expires, and leaves no grant that could be used', async () => {
+    const { code, pkce } = await obtainCode(person, client)
+    service.clock.advance(120)
+    expect(refusal(await redeemCode(service.api, client, code, pkce))).toEqual([400, 'invalid_grant'])
+    await service.deps.jobs.sweep()
+    const [grant] = (await person.api.get('/v1/accounts/me/grants')).body.data
+    expect(grant.revoked_at).not.toBeNull()
+  })
+
+  test('needs no redirect_uri, but a wrong one is refused', async () => {
+    const { code, pkce } = await obtainCode(person, client)
+    expect(refusal(await redeemCode(service.api, client, code, pkce, { redirect_uri: 'http://127.0.0.1:9876/other' }))).toEqual([400, 'invalid_grant'])
+    expect((await redeemCode(service.api, client, code, pkce, { redirect_uri: redirectUri })).status).toBe(200)
+  })
+})
+
+describe('a resource', () => {
+  const elsewhere = 'https://mcp.example/api'
+
+  test('that is not this API gets a token that is nothing here', async () => {
+    const agent = await letIn(service.api, person, { client, ask: { resource: elsewhere } })
+    expect(refusal(await agent.api.get('/v1/accounts/me'))).toEqual([401, 'invalid_token'])
+  })
+
+  test('of ours may be written with or without its last slash', async () => {
+    const agent = await letIn(service.api, person, { client, ask: { resource: `${service.api.url}/` }, redeem: { resource: service.api.url } })
+    expect(await canRead(agent)).toBe(200)
+  })
+
+  test('can not be more at the token endpoint than it was at the consent', async () => {
+    const { code, pkce } = await obtainCode(person, client, { ask: { resource: elsewhere } })
+    expect(refusal(await redeemCode(service.api, client, code, pkce, { resource: service.api.url }))).toEqual([400, 'invalid_target'])
+    expect(refusal(await redeemCode(service.api, client, code, pkce, { resource: [elsewhere, service.api.url] }))).toEqual([400, 'invalid_target'])
+    expect((await redeemCode(service.api, client, code, pkce, { resource: elsewhere })).status).toBe(200)
+  })
+
+  test.each(['mcp.example', 'http://mcp.example/', 'https://mcp.example/#part', 'javascript:alert(1)'])('%s is none', async (resource) => {
+    expect(refusal(await authorize({ resource }))).toEqual([400, 'invalid_target'])
+  })
+})
+
+describe('a pushed request', () => {
+  const push = (fields: Record<string, string | undefined> = {}, as = client) => {
+    const pkce = newPkce()
+    const ask = { response_type: 'code', redirect_uri: redirectUri, state: 's', code_challenge: pkce.challenge, code_challenge_method: 'S256' }
+    return postForm(service.api, '/v1/oauth/par', { ...as.credentials, ...ask, ...fields }).then((answer) => ({ answer, pkce }))
+  }
+  const open = (requestUri: string, as = client) =>
+    person.api.get(`/v1/oauth/authorize?${new URLSearchParams({ client_id: as.id, request_uri: requestUri })}`)
+
+  test('is opened once, by its own client, and asks what was pushed', async () => {
+    const { answer, pkce } = await push({ scope: 'payment.read' })
+    expect(answer.status).toBe(201)
+    expect(answer.body).toEqual({ request_uri: expect.stringMatching(/^urn:ietf:params:oauth:request_uri:/), expires_in: 90 })
+    const stranger = await registerClient(service.api)
+    expect((await open(answer.body.request_uri, stranger)).status).toBe(400)
+    const opened = await open(answer.body.request_uri)
+    expect(opened.status).toBe(302)
+    expect((await open(answer.body.request_uri)).status).toBe(400)
+    const id = new URL(opened.headers.get('location') ?? '', service.api.url).searchParams.get('authorization') ?? ''
+    const code = answerOf(await decide(person, id)).get('code') ?? ''
+    expect((await redeemCode(service.api, client, code, pkce)).body.scope).toBe('payment.read')
+  })
+
+  test('can not be decided before a browser has opened it, and not opened when it is old', async () => {
+    const { answer } = await push()
+    service.clock.advance(90)
+    expect((await open(answer.body.request_uri)).status).toBe(400)
+  })
+
+  test('is checked when it is pushed', async () => {
+    expect(refusal((await push({ redirect_uri: 'https://evil.example/' })).answer)).toEqual([400, 'invalid_request'])
+    expect(refusal((await push({ scope: 'everything' })).answer)).toEqual([400, 'invalid_scope'])
+    expect(refusal((await push({ request_uri: 'urn:x' })).answer)).toEqual([400, 'invalid_request'])
+    expect(refusal((await push({ client_id: 'oac_01h455vb4pex5vsknk084sn02q' })).answer)).toEqual([401, 'invalid_client'])
+  })
 })

@@ -1,0 +1,224 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { parseId } from '../../src/lib/ids.ts'
+import type { Answer } from '../harness/client.ts'
+import { type Agent, letIn, type OAuthClient, refresh, registerClient } from '../harness/oauth.ts'
+import { type Person, signIn } from '../harness/people.ts'
+import { startService, type TestService } from '../harness/service.ts'
+
+let service: TestService
+let second: TestService
+let person: Person
+let client: OAuthClient
+beforeAll(async () => {
+  service = await startService()
+  second = await startService({ database: service.database, clock: service.clock, env: { PUBLIC_URL: service.api.url } })
+  client = await registerClient(service.api)
+})
+// Time is moved by months here, and a session ends before.
+beforeEach(async () => {
+  person = await signIn(service.api)
+})
+afterAll(async () => {
+  await second.close()
+  await service.close()
+})
+
+const refusal = (answer: Answer) => [answer.status, answer.body?.error]
+const canRead = async (bearer: string) => (await service.api.get('/v1/accounts/me', { bearer })).status
+const pairOf = (answer: Answer) => [answer.body.access_token, answer.body.refresh_token]
+const newAgent = (options: Parameters<typeof letIn>[2] = {}) => letIn(service.api, person, { client, ...options })
+
+/** Holds the grant's row, so that every refresh that comes meanwhile is under way together with the others. */
+const whileHeld = async <T>(agent: Agent, work: () => Promise<T>[]): Promise<T[]> => {
+  const hold = await service.deps.db.pool.connect()
+  try {
+    await hold.query('begin')
+    await hold.query('select from grants where id = (select o.grant_id from oauth_grants o where o.handle = $1) for update', [
+      agent.refreshToken.slice('service_ort_'.length, 'service_ort_'.length + 32),
+    ])
+    const running = work()
+    await arrivals(running.length)
+    await hold.query('rollback')
+    return await Promise.all(running)
+  } finally {
+    hold.release()
+  }
+}
+
+/** Until so many transactions wait for a row. */
+const arrivals = async (count: number) => {
+  for (let tries = 0; tries < 200; tries += 1) {
+    const [row] = await service.deps.db.query<{ waiting: number }>(
+      "select count(*)::int as waiting from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+    )
+    if ((row?.waiting ?? 0) >= count) return
+    await wait(10)
+  }
+  throw new Error('the requests never came to wait')
+}
+
+describe('a refresh token', () => {
+  test('gives a new pair, again and again, and its access tokens stay good until they end', async () => {
+    const agent = await newAgent()
+    const first = await refresh(service.api, client, agent.refreshToken)
+    const next = await refresh(service.api, client, first.body.refresh_token)
+    expect(new Set([...pairOf(first), ...pairOf(next), agent.access, agent.refreshToken]).size).toBe(6)
+    expect(next.body).toMatchObject({ token_type: 'Bearer', expires_in: 3600, scope: agent.tokens.scope })
+    for (const bearer of [agent.access, first.body.access_token, next.body.access_token]) expect(await canRead(bearer)).toBe(200)
+  })
+
+  test('used a second time revokes everything that came of it, at once', async () => {
+    const agent = await newAgent()
+    const stays = await newAgent()
+    const first = await refresh(service.api, client, agent.refreshToken)
+    expect(refusal(await refresh(service.api, client, agent.refreshToken))).toEqual([400, 'invalid_grant'])
+    expect(await canRead(agent.access)).toBe(401)
+    expect(await canRead(first.body.access_token)).toBe(401)
+    expect(refusal(await refresh(service.api, client, first.body.refresh_token))).toEqual([400, 'invalid_grant'])
+    // Another installation of the same agent, let in by the same person.
+    expect(await canRead(stays.access)).toBe(200)
+    const [reuse] = await service.deps.db.query<{ grant_id: string; after: unknown }>("select * from audit_log where action = 'oauth_token.reused'")
+    expect(reuse?.after).toMatchObject({ client_id: client.id, generation: 1, current_generation: 2 })
+  })
+
+  test('of long ago does the same', async () => {
+    const agent = await newAgent()
+    let current = agent.refreshToken
+    for (let times = 0; times < 4; times += 1) current = (await refresh(service.api, client, current)).body.refresh_token
+    expect(refusal(await refresh(service.api, client, agent.refreshToken))).toEqual([400, 'invalid_grant'])
+    expect(refusal(await refresh(service.api, client, current))).toEqual([400, 'invalid_grant'])
+  })
+
+  test('that we never made is refused and costs nobody anything', async () => {
+    const agent = await newAgent()
+    const forged = `${agent.refreshToken.slice(0, -4)}0000`
+    const future = agent.refreshToken.replace(/^(service_ort_[0-9a-f]{32})0{7}1/, '$10000000f')
+    for (const token of [forged, future, 'service_ort_', 'nothing', `${agent.refreshToken}0`])
+      expect(refusal(await refresh(service.api, client, token))).toEqual([400, 'invalid_grant'])
+    expect((await refresh(service.api, client, agent.refreshToken)).status).toBe(200)
+  })
+
+  test('of another client is refused, and its family lives', async () => {
+    const agent = await newAgent()
+    const thief = await registerClient(service.api)
+    expect(refusal(await refresh(service.api, thief, agent.refreshToken))).toEqual([400, 'invalid_grant'])
+    const first = await refresh(service.api, client, agent.refreshToken)
+    expect(first.status).toBe(200)
+    expect(refusal(await refresh(service.api, thief, agent.refreshToken))).toEqual([400, 'invalid_grant'])
+    expect(await canRead(first.body.access_token)).toBe(200)
+  })
+
+  test('gives no more scope and no other resource than was consented to, and asking does not end it', async () => {
+    const agent = await newAgent({ ask: { scope: 'account.read payment.read' } })
+    expect(refusal(await refresh(service.api, client, agent.refreshToken, { scope: 'payment.create' }))).toEqual([400, 'invalid_scope'])
+    expect(refusal(await refresh(service.api, client, agent.refreshToken, { resource: 'https://other.example/' }))).toEqual([400, 'invalid_target'])
+    const less = await refresh(service.api, client, agent.refreshToken, { scope: 'payment.read' })
+    expect(less.body.scope).toBe('payment.read')
+    expect(await canRead(less.body.access_token)).toBe(403)
+    const whole = await refresh(service.api, client, less.body.refresh_token)
+    expect(whole.body.scope).toBe('account.read payment.read')
+  })
+
+  test('slides: it ends so many days after its last use', async () => {
+    const agent = await newAgent()
+    service.clock.advance(29 * 86_400)
+    const first = await refresh(service.api, client, agent.refreshToken)
+    expect(first.status).toBe(200)
+    service.clock.advance(29 * 86_400)
+    const next = await refresh(service.api, client, first.body.refresh_token)
+    expect(next.status).toBe(200)
+    service.clock.advance(30 * 86_400)
+    expect(refusal(await refresh(service.api, client, next.body.refresh_token))).toEqual([400, 'invalid_grant'])
+  })
+
+  test('is not given to a client that has no use for it', async () => {
+    const plain = await registerClient(service.api, { grant_types: ['authorization_code'] })
+    const fresh = await signIn(service.api)
+    const agent = await letIn(service.api, fresh, { client: plain })
+    expect(agent.tokens.refresh_token).toBeUndefined()
+    expect(refusal(await refresh(service.api, plain, 'service_ort_'))).toEqual([400, 'unauthorized_client'])
+  })
+})
+
+describe('requests under way together', () => {
+  test('are one use: all get the same new pair, whichever process they reach', async () => {
+    const agent = await newAgent()
+    const answers = await whileHeld(agent, () =>
+      [service, second, service, second, service].map(({ api }) => refresh(api, client, agent.refreshToken)),
+    )
+    expect(answers.map((answer) => answer.status)).toEqual([200, 200, 200, 200, 200])
+    expect(new Set(answers.map((answer) => answer.text)).size).toBe(1)
+    const [answer] = answers
+    expect(await canRead(answer?.body.access_token)).toBe(200)
+    expect((await refresh(service.api, client, answer?.body.refresh_token)).status).toBe(200)
+  })
+
+  test('without anything to hold them up are one use as well, round after round', async () => {
+    let token = (await newAgent()).refreshToken
+    for (let round = 0; round < 10; round += 1) {
+      const answers = await Promise.all(Array.from({ length: 5 }, () => refresh(service.api, client, token)))
+      expect(answers.map((answer) => answer.status)).toEqual([200, 200, 200, 200, 200])
+      expect(new Set(answers.map((answer) => answer.body.refresh_token)).size).toBe(1)
+      token = answers[0]?.body.refresh_token
+    }
+  })
+
+  test('more than the pool has connections for are still one use: waiting in line is being under way', async () => {
+    const agent = await newAgent()
+    const answers = await Promise.all(Array.from({ length: 30 }, () => refresh(service.api, client, agent.refreshToken)))
+    expect(new Set(answers.map((answer) => answer.text)).size).toBe(1)
+    expect(answers[0]?.status).toBe(200)
+  })
+
+  test('of a confidential client are one use, however long its secret takes to verify', async () => {
+    const confidential = await registerClient(service.api, { token_endpoint_auth_method: 'client_secret_post' })
+    const agent = await newAgent({ client: confidential })
+    const answers = await Promise.all(Array.from({ length: 12 }, () => refresh(service.api, confidential, agent.refreshToken)))
+    expect(new Set(answers.map((answer) => answer.text)).size).toBe(1)
+    expect(answers[0]?.status).toBe(200)
+  })
+
+  test('for another scope are not the same use: refused, and the family lives', async () => {
+    const agent = await newAgent({ ask: { scope: 'account.read payment.read' } })
+    const answers = await whileHeld(agent, () => [
+      refresh(service.api, client, agent.refreshToken),
+      refresh(second.api, client, agent.refreshToken, { scope: 'payment.read' }),
+    ])
+    expect(answers.map((answer) => answer.status).sort()).toEqual([200, 400])
+    const good = answers.find((answer) => answer.status === 200)
+    expect((await refresh(service.api, client, good?.body.refresh_token)).status).toBe(200)
+  })
+
+  test('store nothing that could be presented: neither of the pair is in the database', async () => {
+    const agent = await newAgent()
+    const { body } = await refresh(service.api, client, agent.refreshToken)
+    const rows = await service.deps.db.query<{ text: string }>(
+      'select o::text as text from oauth_grants o union all select t::text from oauth_access_tokens t union all select a::text from oauth_authorizations a',
+    )
+    const all = rows.map(({ text }) => text).join('\n')
+    for (const secret of [body.access_token, body.refresh_token, agent.access, agent.code]) expect(all).not.toContain(secret.slice(-60))
+  })
+})
+
+test('a leeway lets a late repetition have the same pair, and ends', async () => {
+  const patient = await startService({ database: service.database, clock: service.clock, env: { OAUTH_REFRESH_LEEWAY_SECONDS: '30', PUBLIC_URL: service.api.url } })
+  try {
+    const agent = await newAgent()
+    const first = await refresh(patient.api, client, agent.refreshToken)
+    const again = await refresh(patient.api, client, agent.refreshToken)
+    expect(again.text).toBe(first.text)
+    await service.deps.db.query("update oauth_grants set rotated_at = rotated_at - interval '31 seconds' where grant_id = (select grant_id from oauth_access_tokens order by id desc limit 1)")
+    expect(refusal(await refresh(patient.api, client, agent.refreshToken))).toEqual([400, 'invalid_grant'])
+    expect(await canRead(first.body.access_token)).toBe(401)
+  } finally {
+    await patient.close()
+  }
+})
+
+test('a person who closed the account gives no more tokens', async () => {
+  const other = await signIn(service.api)
+  const agent = await letIn(service.api, other, { client })
+  await service.deps.db.query("update accounts set status = 'closed' where id = $1", [parseId('account', other.accountId)])
+  expect(refusal(await refresh(service.api, client, agent.refreshToken))).toEqual([400, 'invalid_grant'])
+})
