@@ -57,7 +57,14 @@ describe('a client that somebody let in', () => {
   test('stays within the scopes that exist: what only a person may hand on can not be asked for', async () => {
     const scopes = (await service.api.get('/.well-known/oauth-authorization-server')).body.scopes_supported
     expect(scopes).toContain('payment.create')
-    for (const never of ['account.manage', 'grant.manage', 'workspace.manage', 'policy.manage', 'mandate.manage', 'approval.decide']) {
+    for (const never of [
+      'account.manage',
+      'grant.manage',
+      'workspace.manage',
+      'policy.manage',
+      'mandate.manage',
+      'approval.decide',
+    ]) {
       expect(scopes).not.toContain(never)
       expect(refusal(await authorize({ scope: never }))).toEqual([400, 'invalid_scope'])
     }
@@ -143,7 +150,11 @@ describe('PKCE', () => {
     ['a challenge that no hash has', { code_challenge: 'short' }],
   ])('an authorization request with %s is refused', async (_what, options) => {
     expect(refusal(await authorize(options))).toEqual([400, 'invalid_request'])
-    const { code_challenge, code_challenge_method } = { code_challenge: newPkce().challenge, code_challenge_method: 'S256', ...options }
+    const { code_challenge, code_challenge_method } = {
+      code_challenge: newPkce().challenge,
+      code_challenge_method: 'S256',
+      ...options,
+    }
     const pushed = await postForm(service.api, '/v1/oauth/par', {
       ...client.credentials,
       response_type: 'code',
@@ -174,7 +185,11 @@ describe('PKCE', () => {
     const device = await registerClient(service.api, { grant_types: ['urn:ietf:params:oauth:grant-type:device_code'] })
     const started = (await postForm(service.api, '/v1/oauth/device_authorization', device.credentials)).body
     await person.api.post(`/v1/oauth/device/${started.user_code}/decision`, { decision: 'approve' })
-    const fields = { grant_type: 'urn:ietf:params:oauth:grant-type:device_code', device_code: started.device_code, ...device.credentials }
+    const fields = {
+      grant_type: 'urn:ietf:params:oauth:grant-type:device_code',
+      device_code: started.device_code,
+      ...device.credentials,
+    }
     const answer = await postForm(service.api, '/v1/oauth/token', { ...fields, code_verifier: newPkce().verifier })
     expect(refusal(answer)).toEqual([400, 'invalid_grant'])
   })
@@ -214,16 +229,29 @@ describe('an authorization request leads nowhere', () => {
     expect(answer.status).toBe(302)
     const location = new URL(answer.headers.get('location') ?? '')
     expect(location.origin + location.pathname).toBe(redirectUri)
-    expect(Object.fromEntries(location.searchParams)).toMatchObject({ error: 'consent_required', state: 'a state', iss: service.api.url })
+    expect(Object.fromEntries(location.searchParams)).toMatchObject({
+      error: 'consent_required',
+      state: 'a state',
+      iss: service.api.url,
+    })
   })
 })
 
 describe('the answer', () => {
   test('names the issuer, whether it is yes or no', async () => {
     const yes = answerOf(await decide(person, await askPerson(person, client, newPkce())))
-    expect([yes.get('iss'), yes.get('state'), yes.get('code')]).toEqual([service.api.url, 'a state', expect.stringMatching(/^service_oac_/)])
+    expect([yes.get('iss'), yes.get('state'), yes.get('code')]).toEqual([
+      service.api.url,
+      'a state',
+      expect.stringMatching(/^service_oac_/),
+    ])
     const no = answerOf(await decide(person, await askPerson(person, client, newPkce()), { decision: 'deny' }))
-    expect([no.get('iss'), no.get('state'), no.get('error'), no.get('code')]).toEqual([service.api.url, 'a state', 'access_denied', null])
+    expect([no.get('iss'), no.get('state'), no.get('error'), no.get('code')]).toEqual([
+      service.api.url,
+      'a state',
+      'access_denied',
+      null,
+    ])
   })
 
   test('goes to any port of a loopback address, with the query that was registered as it was', async () => {
@@ -234,7 +262,8 @@ describe('the answer', () => {
   })
 
   test('goes to the only redirect URI when none is named', async () => {
-    const { redirect_to: to } = (await decide(person, await askPerson(person, client, newPkce(), { redirect_uri: undefined }))).body
+    const { redirect_to: to } = (await decide(person, await askPerson(person, client, newPkce(), { redirect_uri: undefined })))
+      .body
     expect(to.startsWith(`${redirectUri}?code=`)).toBe(true)
   })
 })
@@ -273,7 +302,10 @@ describe('a code', () => {
 
   test('needs no redirect_uri, but a wrong one is refused', async () => {
     const { code, pkce } = await obtainCode(person, client)
-    expect(refusal(await redeemCode(service.api, client, code, pkce, { redirect_uri: 'http://127.0.0.1:9876/other' }))).toEqual([400, 'invalid_grant'])
+    expect(refusal(await redeemCode(service.api, client, code, pkce, { redirect_uri: 'http://127.0.0.1:9876/other' }))).toEqual([
+      400,
+      'invalid_grant',
+    ])
     expect((await redeemCode(service.api, client, code, pkce, { redirect_uri: redirectUri })).status).toBe(200)
   })
 })
@@ -287,26 +319,45 @@ describe('a resource', () => {
   })
 
   test('of ours may be written with or without its last slash', async () => {
-    const agent = await letIn(service.api, person, { client, ask: { resource: `${service.api.url}/` }, redeem: { resource: service.api.url } })
+    const agent = await letIn(service.api, person, {
+      client,
+      ask: { resource: `${service.api.url}/` },
+      redeem: { resource: service.api.url },
+    })
     expect(await canRead(agent)).toBe(200)
   })
 
   test('can not be more at the token endpoint than it was at the consent', async () => {
     const { code, pkce } = await obtainCode(person, client, { ask: { resource: elsewhere } })
-    expect(refusal(await redeemCode(service.api, client, code, pkce, { resource: service.api.url }))).toEqual([400, 'invalid_target'])
-    expect(refusal(await redeemCode(service.api, client, code, pkce, { resource: [elsewhere, service.api.url] }))).toEqual([400, 'invalid_target'])
+    expect(refusal(await redeemCode(service.api, client, code, pkce, { resource: service.api.url }))).toEqual([
+      400,
+      'invalid_target',
+    ])
+    expect(refusal(await redeemCode(service.api, client, code, pkce, { resource: [elsewhere, service.api.url] }))).toEqual([
+      400,
+      'invalid_target',
+    ])
     expect((await redeemCode(service.api, client, code, pkce, { resource: elsewhere })).status).toBe(200)
   })
 
-  test.each(['mcp.example', 'http://mcp.example/', 'https://mcp.example/#part', 'javascript:alert(1)'])('%s is none', async (resource) => {
-    expect(refusal(await authorize({ resource }))).toEqual([400, 'invalid_target'])
-  })
+  test.each(['mcp.example', 'http://mcp.example/', 'https://mcp.example/#part', 'javascript:alert(1)'])(
+    '%s is none',
+    async (resource) => {
+      expect(refusal(await authorize({ resource }))).toEqual([400, 'invalid_target'])
+    },
+  )
 })
 
 describe('a pushed request', () => {
   const push = (fields: Record<string, string | undefined> = {}, as = client) => {
     const pkce = newPkce()
-    const ask = { response_type: 'code', redirect_uri: redirectUri, state: 's', code_challenge: pkce.challenge, code_challenge_method: 'S256' }
+    const ask = {
+      response_type: 'code',
+      redirect_uri: redirectUri,
+      state: 's',
+      code_challenge: pkce.challenge,
+      code_challenge_method: 'S256',
+    }
     return postForm(service.api, '/v1/oauth/par', { ...as.credentials, ...ask, ...fields }).then((answer) => ({ answer, pkce }))
   }
   const open = (requestUri: string, as = client) =>

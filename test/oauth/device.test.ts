@@ -19,7 +19,12 @@ const refusal = (answer: Answer) => [answer.status, answer.body?.error]
 const start = async (fields: Record<string, string> = {}) =>
   (await postForm(service.api, '/v1/oauth/device_authorization', { ...client.credentials, ...fields })).body
 const poll = (started: { device_code: string }, fields: Record<string, string> = {}, as = client) =>
-  postForm(service.api, '/v1/oauth/token', { grant_type: deviceGrant, device_code: started.device_code, ...as.credentials, ...fields })
+  postForm(service.api, '/v1/oauth/token', {
+    grant_type: deviceGrant,
+    device_code: started.device_code,
+    ...as.credentials,
+    ...fields,
+  })
 const decide = (started: { user_code: string }, body: Record<string, unknown> = { decision: 'approve' }, as = person.api) =>
   as.post(`/v1/oauth/device/${started.user_code}/decision`, body)
 
@@ -90,13 +95,20 @@ describe('a device', () => {
     expect(refusal(await poll(started))).toEqual([400, 'invalid_request'])
     expect(refusal(await poll(started, { code_verifier: newPkce().verifier }))).toEqual([400, 'invalid_grant'])
     expect((await poll(started, { code_verifier: pkce.verifier })).status).toBe(200)
-    const plain = await postForm(service.api, '/v1/oauth/device_authorization', { ...client.credentials, code_challenge: pkce.verifier, code_challenge_method: 'plain' })
+    const plain = await postForm(service.api, '/v1/oauth/device_authorization', {
+      ...client.credentials,
+      code_challenge: pkce.verifier,
+      code_challenge_method: 'plain',
+    })
     expect(refusal(plain)).toEqual([400, 'invalid_request'])
   })
 
   test('is a grant type that a client has to have registered', async () => {
     const browser = await registerClient(service.api)
-    expect(refusal(await postForm(service.api, '/v1/oauth/device_authorization', browser.credentials))).toEqual([400, 'unauthorized_client'])
+    expect(refusal(await postForm(service.api, '/v1/oauth/device_authorization', browser.credentials))).toEqual([
+      400,
+      'unauthorized_client',
+    ])
   })
 })
 

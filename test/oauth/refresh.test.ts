@@ -78,7 +78,9 @@ describe('a refresh token', () => {
     expect(refusal(await refresh(service.api, client, first.body.refresh_token))).toEqual([400, 'invalid_grant'])
     // Another installation of the same agent, let in by the same person.
     expect(await canRead(stays.access)).toBe(200)
-    const [reuse] = await service.deps.db.query<{ grant_id: string; after: unknown }>("select * from audit_log where action = 'oauth_token.reused'")
+    const [reuse] = await service.deps.db.query<{ grant_id: string; after: unknown }>(
+      "select * from audit_log where action = 'oauth_token.reused'",
+    )
     expect(reuse?.after).toMatchObject({ client_id: client.id, generation: 1, current_generation: 2 })
   })
 
@@ -111,8 +113,14 @@ describe('a refresh token', () => {
 
   test('gives no more scope and no other resource than was consented to, and asking does not end it', async () => {
     const agent = await newAgent({ ask: { scope: 'account.read payment.read' } })
-    expect(refusal(await refresh(service.api, client, agent.refreshToken, { scope: 'payment.create' }))).toEqual([400, 'invalid_scope'])
-    expect(refusal(await refresh(service.api, client, agent.refreshToken, { resource: 'https://other.example/' }))).toEqual([400, 'invalid_target'])
+    expect(refusal(await refresh(service.api, client, agent.refreshToken, { scope: 'payment.create' }))).toEqual([
+      400,
+      'invalid_scope',
+    ])
+    expect(refusal(await refresh(service.api, client, agent.refreshToken, { resource: 'https://other.example/' }))).toEqual([
+      400,
+      'invalid_target',
+    ])
     const less = await refresh(service.api, client, agent.refreshToken, { scope: 'payment.read' })
     expect(less.body.scope).toBe('payment.read')
     expect(await canRead(less.body.access_token)).toBe(403)
@@ -197,18 +205,25 @@ describe('requests under way together', () => {
       'select o::text as text from oauth_grants o union all select t::text from oauth_access_tokens t union all select a::text from oauth_authorizations a',
     )
     const all = rows.map(({ text }) => text).join('\n')
-    for (const secret of [body.access_token, body.refresh_token, agent.access, agent.code]) expect(all).not.toContain(secret.slice(-60))
+    for (const secret of [body.access_token, body.refresh_token, agent.access, agent.code])
+      expect(all).not.toContain(secret.slice(-60))
   })
 })
 
 test('a leeway lets a late repetition have the same pair, and ends', async () => {
-  const patient = await startService({ database: service.database, clock: service.clock, env: { OAUTH_REFRESH_LEEWAY_SECONDS: '30', PUBLIC_URL: service.api.url } })
+  const patient = await startService({
+    database: service.database,
+    clock: service.clock,
+    env: { OAUTH_REFRESH_LEEWAY_SECONDS: '30', PUBLIC_URL: service.api.url },
+  })
   try {
     const agent = await newAgent()
     const first = await refresh(patient.api, client, agent.refreshToken)
     const again = await refresh(patient.api, client, agent.refreshToken)
     expect(again.text).toBe(first.text)
-    await service.deps.db.query("update oauth_grants set rotated_at = rotated_at - interval '31 seconds' where grant_id = (select grant_id from oauth_access_tokens order by id desc limit 1)")
+    await service.deps.db.query(
+      "update oauth_grants set rotated_at = rotated_at - interval '31 seconds' where grant_id = (select grant_id from oauth_access_tokens order by id desc limit 1)",
+    )
     expect(refusal(await refresh(patient.api, client, agent.refreshToken))).toEqual([400, 'invalid_grant'])
     expect(await canRead(first.body.access_token)).toBe(401)
   } finally {

@@ -17,8 +17,20 @@ const register = (metadata: unknown) => service.api.post('/v1/oauth/register', m
 
 describe('a registration', () => {
   test('says what was registered: no null, a number for its time, the redirect URIs as they came', async () => {
-    const redirect_uris = ['https://client.example/cb?x=%7e', 'http://localhost/cb', 'com.example.app:/cb', 'cursor://anysphere/callback']
-    const answer = await register({ client_name: 'An agent', client_uri: 'https://client.example', redirect_uris, token_endpoint_auth_method: 'none', logo_uri: 'x', unknown: 1 })
+    const redirect_uris = [
+      'https://client.example/cb?x=%7e',
+      'http://localhost/cb',
+      'com.example.app:/cb',
+      'cursor://anysphere/callback',
+    ]
+    const answer = await register({
+      client_name: 'An agent',
+      client_uri: 'https://client.example',
+      redirect_uris,
+      token_endpoint_auth_method: 'none',
+      logo_uri: 'x',
+      unknown: 1,
+    })
     expect(answer.status).toBe(201)
     expect(answer.headers.get('cache-control')).toBe('no-store')
     expect(answer.body).toEqual({
@@ -35,8 +47,14 @@ describe('a registration', () => {
 
   test('of a confidential client gives a secret once, which is kept as Argon2id alone', async () => {
     const answer = await register({ redirect_uris: [redirectUri] })
-    expect(answer.body).toMatchObject({ token_endpoint_auth_method: 'client_secret_basic', client_secret_expires_at: 0, client_name: '127.0.0.1:9876' })
-    const rows = await service.deps.db.query<{ secret_hash: string }>('select secret_hash from oauth_clients where secret_hash is not null')
+    expect(answer.body).toMatchObject({
+      token_endpoint_auth_method: 'client_secret_basic',
+      client_secret_expires_at: 0,
+      client_name: '127.0.0.1:9876',
+    })
+    const rows = await service.deps.db.query<{ secret_hash: string }>(
+      'select secret_hash from oauth_clients where secret_hash is not null',
+    )
     expect(rows.length).toBeGreaterThan(0)
     for (const { secret_hash } of rows) expect(secret_hash).toMatch(/^\$argon2id\$/)
   })
@@ -64,11 +82,23 @@ describe('a registration', () => {
   test.each([
     ['no redirect URI', { grant_types: ['authorization_code'] }, 'invalid_redirect_uri'],
     ['redirect URIs that are no list', { redirect_uris: 'https://client.example/' }, 'invalid_client_metadata'],
-    ['a grant type that begins nothing', { redirect_uris: [redirectUri], grant_types: ['client_credentials', 'refresh_token'] }, 'invalid_client_metadata'],
-    ['an unknown way to prove itself', { redirect_uris: [redirectUri], token_endpoint_auth_method: 'private_key_jwt' }, 'invalid_client_metadata'],
+    [
+      'a grant type that begins nothing',
+      { redirect_uris: [redirectUri], grant_types: ['client_credentials', 'refresh_token'] },
+      'invalid_client_metadata',
+    ],
+    [
+      'an unknown way to prove itself',
+      { redirect_uris: [redirectUri], token_endpoint_auth_method: 'private_key_jwt' },
+      'invalid_client_metadata',
+    ],
     ['another response type', { redirect_uris: [redirectUri], response_types: ['token'] }, 'invalid_client_metadata'],
     ['a name as long as a page', { redirect_uris: [redirectUri], client_name: 'x'.repeat(121) }, 'invalid_client_metadata'],
-    ['an address that a browser would run', { redirect_uris: [redirectUri], client_uri: 'javascript:alert(1)' }, 'invalid_client_metadata'],
+    [
+      'an address that a browser would run',
+      { redirect_uris: [redirectUri], client_uri: 'javascript:alert(1)' },
+      'invalid_client_metadata',
+    ],
   ])('with %s is refused', async (_what, metadata, error) => {
     expect(refusal(await register(metadata))).toEqual([400, error])
   })
@@ -82,14 +112,18 @@ describe('a registration', () => {
     expect((await register({ redirect_uris: [redirectUri], client_name: 'x'.repeat(20_000) })).status).toBe(413)
     const form = await postForm(service.api, '/v1/oauth/register', { client_name: 'x' })
     expect(form.status).toBe(415)
-    expect((await service.api.call('POST', '/v1/oauth/register', { raw: '{' })).body).toMatchObject({ error: 'invalid_request', error_description: expect.any(String) })
+    expect((await service.api.call('POST', '/v1/oauth/register', { raw: '{' })).body).toMatchObject({
+      error: 'invalid_request',
+      error_description: expect.any(String),
+    })
   })
 
   test('is not for everybody all the time: an address that registers on and on is stopped', async () => {
     const strict = await startService({ env: { RATE_LIMIT_PUBLIC_PER_MINUTE: '3' } })
     try {
       const statuses: number[] = []
-      for (let count = 0; count < 4; count += 1) statuses.push((await strict.api.post('/v1/oauth/register', { redirect_uris: [redirectUri] })).status)
+      for (let count = 0; count < 4; count += 1)
+        statuses.push((await strict.api.post('/v1/oauth/register', { redirect_uris: [redirectUri] })).status)
       expect(statuses).toEqual([201, 201, 201, 429])
     } finally {
       await strict.close()
@@ -102,7 +136,8 @@ describe('a confidential client', () => {
   beforeAll(async () => {
     client = await registerClient(service.api, { token_endpoint_auth_method: 'client_secret_basic' })
   })
-  const basic = (id: string, secret: string) => `Basic ${Buffer.from(`${encodeURIComponent(id)}:${encodeURIComponent(secret)}`).toString('base64')}`
+  const basic = (id: string, secret: string) =>
+    `Basic ${Buffer.from(`${encodeURIComponent(id)}:${encodeURIComponent(secret)}`).toString('base64')}`
   const token = async (fields: Record<string, string | undefined>, authorization?: string) => {
     const { code, pkce } = await obtainCode(person, client)
     return postForm(
@@ -123,18 +158,31 @@ describe('a confidential client', () => {
     const wrong = await token({}, basic(client.id, 'wrong'))
     expect(refusal(wrong)).toEqual([401, 'invalid_client'])
     expect(wrong.headers.get('www-authenticate')).toMatch(/^Basic /)
-    expect(wrong.body).toEqual({ error: 'invalid_client', error_description: expect.any(String), message: wrong.body.error_description, details: { request_id: expect.any(String) } })
+    expect(wrong.body).toEqual({
+      error: 'invalid_client',
+      error_description: expect.any(String),
+      message: wrong.body.error_description,
+      details: { request_id: expect.any(String) },
+    })
     expect(refusal(await token({ client_id: client.id }))).toEqual([401, 'invalid_client'])
     expect(refusal(await token({ client_id: client.id, client_secret: '' }))).toEqual([401, 'invalid_client'])
-    expect(refusal(await token({ client_secret: client.secret }, basic(client.id, client.secret ?? '')))).toEqual([400, 'invalid_request'])
-    expect(refusal(await token({ client_id: 'oac_01h455vb4pex5vsknk084sn02q' }, basic(client.id, client.secret ?? '')))).toEqual([400, 'invalid_request'])
+    expect(refusal(await token({ client_secret: client.secret }, basic(client.id, client.secret ?? '')))).toEqual([
+      400,
+      'invalid_request',
+    ])
+    expect(refusal(await token({ client_id: 'oac_01h455vb4pex5vsknk084sn02q' }, basic(client.id, client.secret ?? '')))).toEqual([
+      400,
+      'invalid_request',
+    ])
     for (const nonsense of ['Basic', 'Basic !', 'Bearer x', `Basic ${Buffer.from('%').toString('base64')}`])
       expect(refusal(await token({}, nonsense))).toEqual([401, 'invalid_client'])
   })
 
   test('has to prove itself for a refresh as well', async () => {
     const agent = await letIn(service.api, person, { client })
-    expect(refusal(await refresh(service.api, { ...client, credentials: { client_id: client.id } }, agent.refreshToken))).toEqual([401, 'invalid_client'])
+    expect(refusal(await refresh(service.api, { ...client, credentials: { client_id: client.id } }, agent.refreshToken))).toEqual(
+      [401, 'invalid_client'],
+    )
     expect((await refresh(service.api, client, agent.refreshToken)).status).toBe(200)
   })
 })
@@ -144,7 +192,8 @@ describe('the token endpoint', () => {
   beforeAll(async () => {
     client = await registerClient(service.api)
   })
-  const token = (fields: Record<string, string | string[] | undefined>) => postForm(service.api, '/v1/oauth/token', { ...client.credentials, ...fields })
+  const token = (fields: Record<string, string | string[] | undefined>) =>
+    postForm(service.api, '/v1/oauth/token', { ...client.credentials, ...fields })
 
   test.each([
     ['no grant type', {}, 'invalid_request'],
@@ -170,7 +219,13 @@ describe('the token endpoint', () => {
 
   test('does not look at what it does not know', async () => {
     const { code, pkce } = await obtainCode(person, client)
-    const answer = await token({ grant_type: 'authorization_code', code, code_verifier: pkce.verifier, audience: 'x', __proto__x: 'y' })
+    const answer = await token({
+      grant_type: 'authorization_code',
+      code,
+      code_verifier: pkce.verifier,
+      audience: 'x',
+      __proto__x: 'y',
+    })
     expect(answer.status).toBe(200)
   })
 
@@ -186,8 +241,10 @@ describe('housekeeping', () => {
     const used = await registerClient(service.api)
     const other = await signIn(service.api)
     let agent = await letIn(service.api, other, { client: used })
-    const knows = async (id: string) => (await postForm(service.api, '/v1/oauth/token', { client_id: id, grant_type: 'x' })).status === 400
-    const count = async (table: string) => Number((await service.deps.db.query<{ n: string }>(`select count(*) as n from ${table}`))[0]?.n)
+    const knows = async (id: string) =>
+      (await postForm(service.api, '/v1/oauth/token', { client_id: id, grant_type: 'x' })).status === 400
+    const count = async (table: string) =>
+      Number((await service.deps.db.query<{ n: string }>(`select count(*) as n from ${table}`))[0]?.n)
     service.clock.advance(8 * 86_400)
     await service.deps.jobs.sweep()
     expect(await knows(unused.id)).toBe(false)

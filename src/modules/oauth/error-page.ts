@@ -14,8 +14,12 @@ const understood = (error: unknown, request: FastifyRequest): OAuthError | Refus
 }
 
 /** RFC 6749 section 5.2, with the envelope's `message` beside it. */
-export const handleOAuthError = (error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
-  const { code, status, message, headers } = understood(error, request)
+const sendOAuthError = (
+  { code, message, headers }: OAuthError | Refusal,
+  status: number,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): FastifyReply => {
   const body = { error: code, error_description: message, message, details: { request_id: request.id } }
   return reply
     .headers(headers ?? {})
@@ -23,6 +27,11 @@ export const handleOAuthError = (error: unknown, request: FastifyRequest, reply:
     .header('cache-control', 'no-store')
     .type('application/json')
     .send(JSON.stringify(body))
+}
+
+export const handleOAuthError = (error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
+  const refused = understood(error, request)
+  return sendOAuthError(refused, refused.status, request, reply)
 }
 
 const wantsJson = (request: FastifyRequest): boolean => {
@@ -40,10 +49,11 @@ const titles: Readonly<Record<number, string>> = {
 
 /** For a browser: what went wrong stays on a page of ours, which leads nowhere. */
 export const handlePageError = (error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
-  if (wantsJson(request)) return handleOAuthError(error, request, reply)
-  const { status, message, headers } = understood(error, request)
+  const refused = understood(error, request)
+  const { status, message, headers } = refused
   // An unknown client is the fault of whoever made the link, and no reason for a browser to ask for a password.
   const shown = error instanceof OAuthError ? 400 : status
+  if (wantsJson(request)) return sendOAuthError(refused, shown, request, reply)
   const title = titles[shown] ?? (shown >= 500 ? 'Something went wrong' : 'This request can not be answered')
   return reply
     .headers(headers ?? {})

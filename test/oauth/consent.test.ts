@@ -1,0 +1,378 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Answer } from '../harness/client.ts'
+import {
+  answerOf,
+  askPerson,
+  authorizePath,
+  decide,
+  letIn,
+  newPkce,
+  type OAuthClient,
+  redeemCode,
+  redirectUri,
+  registerClient,
+} from '../harness/oauth.ts'
+import { createKey, type Person, signIn } from '../harness/people.ts'
+import { startService, type TestService } from '../harness/service.ts'
+
+let service: TestService
+let person: Person
+let client: OAuthClient
+beforeAll(async () => {
+  service = await startService()
+  person = await signIn(service.api)
+  client = await registerClient(service.api, { client_name: 'Agent <b>"Smith"</b>' })
+})
+afterAll(() => service.close())
+
+const refusal = (answer: Answer) => [answer.status, answer.body?.error]
+const show = (id: string, as = person.api) => as.get(`/v1/oauth/authorizations/${id}`)
+const limits = {
+  type: 'payment',
+  per_payment_limit_minor: '100000',
+  daily_limit_minor: '300000',
+  payment_types: ['MPESA_B2C', 'rent'],
+}
+const withLimits = { scope: 'account.read payment.create', authorization_details: JSON.stringify([limits]) }
+const tokensFor = async (id: string, decision: Record<string, unknown>, pkce: ReturnType<typeof newPkce>) => {
+  const code = answerOf(await decide(person, id, { decision: 'approve', ...decision })).get('code') ?? ''
+  return (await redeemCode(service.api, client, code, pkce)).body
+}
+
+describe('what is asked', () => {
+  test('names the client, where the answer goes, the scopes, the limits and the workspaces', async () => {
+    const id = await askPerson(person, client, newPkce(), withLimits)
+    const { workspace } = (await person.api.get('/v1/workspaces/current')).body
+    expect((await show(id)).body).toEqual({
+      id,
+      flow: 'code',
+      status: 'pending',
+      client: { id: client.id, name: 'Agent <b>"Smith"</b>', uri: null, verified_host: null },
+      user_code: null,
+      redirect_host: '127.0.0.1:9876',
+      redirect_is_local: true,
+      scopes: ['account.read', 'payment.create'],
+      spending_controls: { per_payment_limit_minor: '100000', daily_limit_minor: '300000', payment_types: ['MPESA_B2C', 'rent'] },
+      resources: [service.api.url],
+      workspaces: [{ id: workspace.id, name: workspace.name, role: 'owner', permissions: ['account.read', 'payment.create'] }],
+      created_at: service.clock.now().toISOString(),
+      expires_at: new Date(service.clock.now().getTime() + 600_000).toISOString(),
+    })
+  })
+
+  test.each([
+    ['no JSON', 'x'],
+    ['no list', '{}'],
+    ['no object', '[null]'],
+    ['nothing', '[]'],
+    ['another type', '[{"type":"account_information"}]'],
+    ['two of them', '[{"type":"payment"},{"type":"payment"}]'],
+    ['a misspelt limit', '[{"type":"payment","daily_limt_minor":"1"}]'],
+    ['a limit that is a number', '[{"type":"payment","daily_limit_minor":1}]'],
+    ['limits that can not all be meant', '[{"type":"payment","daily_limit_minor":"1","monthly_limit_minor":"0"}]'],
+    ['an empty list of beneficiaries', '[{"type":"payment","beneficiary_ids":[]}]'],
+  ])('in authorization_details with %s is refused', async (_what, authorization_details) => {
+    const path = authorizePath(client, newPkce(), { authorization_details })
+    const answer = await service.api.get(path, { headers: { accept: 'application/json' } })
+    expect(refusal(answer)).toEqual([400, 'invalid_authorization_details'])
+  })
+})
+
+describe('consent', () => {
+  test('gives what was asked for, and tells the client the limits that hold', async () => {
+    const pkce = newPkce()
+    const tokens = await tokensFor(await askPerson(person, client, pkce, withLimits), {}, pkce)
+    expect(tokens.authorization_details).toEqual([limits])
+    const { spending_controls: held } = (await person.api.get('/v1/accounts/me/grants')).body.data[0]
+    expect([{ type: 'payment', ...held }]).toEqual([limits])
+  })
+
+  test('may be narrower in every way', async () => {
+    const pkce = newPkce()
+    const id = await askPerson(person, client, pkce, withLimits)
+    const controls = { per_payment_limit_minor: '50000', monthly_limit_minor: '300000', payment_types: ['rent'] }
+    const tokens = await tokensFor(id, { permissions: ['payment.create'], spending_controls: controls }, pkce)
+    expect(tokens.scope).toBe('payment.create')
+    expect(tokens.authorization_details).toEqual([{ type: 'payment', daily_limit_minor: '300000', ...controls }])
+  })
+
+  test('may set limits where the client asked for none, and the client learns of them', async () => {
+    const pkce = newPkce()
+    const tokens = await tokensFor(
+      await askPerson(person, client, pkce),
+      { spending_controls: { monthly_limit_minor: '1' } },
+      pkce,
+    )
+    expect(tokens.authorization_details).toEqual([{ type: 'payment', monthly_limit_minor: '1' }])
+  })
+
+  test.each([
+    ['a permission more', { permissions: ['account.read', 'payment.read'] }, 'permissions'],
+    ['a higher limit', { spending_controls: { daily_limit_minor: '300001' } }, 'spending_controls.daily_limit_minor'],
+    ['a payment type more', { spending_controls: { payment_types: ['rent', 'gifts'] } }, 'spending_controls.payment_types'],
+    [
+      'limits that contradict what was asked',
+      { spending_controls: { monthly_limit_minor: '299999' } },
+      'spending_controls.daily_limit_minor',
+    ],
+    ['nothing left', { permissions: [] }, 'permissions'],
+  ])('with %s is refused, and can still be given', async (_what, decision, path) => {
+    const id = await askPerson(person, client, newPkce(), withLimits)
+    const answer = await decide(person, id, { decision: 'approve', ...decision })
+    expect(refusal(answer)).toEqual([400, 'invalid_request'])
+    expect(answer.body.details.fields[0].path).toBe(path)
+    expect((await show(id)).body.status).toBe('pending')
+  })
+
+  test("to a beneficiary of somebody else's is refused as one that does not exist", async () => {
+    const id = await askPerson(person, client, newPkce())
+    const controls = { beneficiary_ids: ['ben_01h455vb4pex5vsknk084sn02q'] }
+    expect(refusal(await decide(person, id, { decision: 'approve', spending_controls: controls }))).toEqual([
+      400,
+      'invalid_request',
+    ])
+  })
+
+  test('is given once', async () => {
+    const id = await askPerson(person, client, newPkce())
+    const answers = await Promise.all(Array.from({ length: 5 }, () => decide(person, id)))
+    expect(answers.filter((answer) => answer.status === 200)).toHaveLength(1)
+    expect(answers.filter((answer) => answer.body.error === 'conflict')).toHaveLength(4)
+    expect(refusal(await decide(person, id, { decision: 'deny' }))).toEqual([409, 'conflict'])
+    expect((await show(id)).body.status).toBe('approved')
+  })
+
+  test('comes too late after ten minutes', async () => {
+    const id = await askPerson(person, client, newPkce())
+    service.clock.advance(600)
+    expect((await show(id)).body.status).toBe('expired')
+    expect(refusal(await decide(person, id))).toEqual([409, 'conflict'])
+  })
+
+  test('is the business of whoever was signed in where it was asked for', async () => {
+    const id = await askPerson(person, client, newPkce())
+    const other = await signIn(service.api)
+    expect(refusal(await show(id, other.api))).toEqual([404, 'not_found'])
+    expect(refusal(await decide(other, id))).toEqual([404, 'not_found'])
+    const elsewhere = await signIn(service.api, person.wallet)
+    expect(refusal(await decide(elsewhere, id))).toEqual([403, 'forbidden'])
+    const token = (await person.api.post('/v1/auth/dashboard-tokens')).body.token
+    expect((await decide({ api: service.api.as({ bearer: token }) }, id)).status).toBe(200)
+  })
+
+  test('waits for a sign-in when nobody is signed in', async () => {
+    const answer = await service.api.get(authorizePath(client, newPkce()))
+    expect(answer.status).toBe(302)
+    const to = new URL(answer.headers.get('location') ?? '', service.api.url)
+    expect(to.pathname).toBe('/sign-in')
+    const consent = to.searchParams.get('return_to') ?? ''
+    expect(consent).toMatch(/^\/consent\?authorization=oaz_/)
+    const id = consent.split('=')[1] ?? ''
+    const late = await signIn(service.api)
+    expect((await decide(late, id)).status).toBe(200)
+  })
+
+  test('is for a person alone: no key and no agent can see what is asked, or give it, or act as the browser', async () => {
+    const id = await askPerson(person, client, newPkce())
+    const key = await createKey(person, { permissions: ['account.manage', 'grant.manage', 'account.read'] })
+    const agent = await letIn(service.api, person, { client })
+    const minted = (await agent.api.post('/v1/auth/dashboard-tokens')).body.token
+    for (const api of [key.api, agent.api, service.api.as({ bearer: minted })]) {
+      expect(refusal(await show(id, api))).toEqual([403, 'forbidden'])
+      expect(refusal(await decide({ api }, id))).toEqual([403, 'forbidden'])
+      const begun = await api.get(authorizePath(client, newPkce()))
+      expect(begun.headers.get('location')).toMatch(/^\/sign-in/)
+    }
+    expect(refusal(await decide({ api: service.api }, id))).toEqual([401, 'authentication_required'])
+    expect((await decide(person, id)).status).toBe(200)
+  })
+
+  test('picks the workspace, and gives there no more than the person has there', async () => {
+    const owner = await signIn(service.api)
+    const team = (await owner.api.post('/v1/workspaces', { name: 'Team' })).body.workspace
+    const { token } = (
+      await owner.api.post('/v1/workspaces/current/invitations', { role: 'viewer' }, { headers: { 'workspace-id': team.id } })
+    ).body
+    await person.api.post('/v1/workspaces/invitations/accept', { token })
+    const pkce = newPkce()
+    const id = await askPerson(person, client, pkce, { scope: 'payment.read payment.create' })
+    expect((await show(id)).body.workspaces).toContainEqual({
+      id: team.id,
+      name: 'Team',
+      role: 'viewer',
+      permissions: ['payment.read'],
+    })
+    const tokens = await tokensFor(id, { workspace_id: team.id }, pkce)
+    expect(tokens.scope).toBe('payment.read')
+    const here = await service.api.get('/v1/payments', { bearer: tokens.access_token, headers: { 'workspace-id': team.id } })
+    expect(here.status).toBe(200)
+    const foreign = (await signIn(service.api)).api
+    const { workspace } = (await foreign.get('/v1/workspaces/current')).body
+    const again = await askPerson(person, client, newPkce())
+    expect(refusal(await decide(person, again, { decision: 'approve', workspace_id: workspace.id }))).toEqual([404, 'not_found'])
+    const viewer = await askPerson(person, client, newPkce(), { scope: 'payment.create' })
+    expect(refusal(await decide(person, viewer, { decision: 'approve', workspace_id: team.id }))).toEqual([
+      400,
+      'invalid_request',
+    ])
+  })
+})
+
+describe('an agent', () => {
+  test('can not widen its own limits, make a wider key, or add or remove a way to sign in', async () => {
+    const agent = await letIn(service.api, person, { client, ask: { scope: 'account.read key.manage payment.create' } })
+    const [{ id: own }] = (await person.api.get('/v1/accounts/me/grants')).body.data
+    expect(refusal(await agent.api.patch(`/v1/accounts/me/grants/${own}`, { spending_controls: {} }))).toEqual([403, 'forbidden'])
+    expect(refusal(await agent.api.post('/v1/accounts/me/api-keys', { name: 'x', permissions: ['payment.read'] }))).toEqual([
+      403,
+      'forbidden',
+    ])
+    expect(refusal(await agent.api.post('/v1/accounts/me/api-keys', { name: 'x', permissions: ['account.manage'] }))).toEqual([
+      403,
+      'forbidden',
+    ])
+    const [{ id: identity }] = (await person.api.get('/v1/accounts/me/identities')).body.data
+    expect(refusal(await agent.api.delete(`/v1/accounts/me/identities/${identity}`))).toEqual([403, 'forbidden'])
+    expect((await agent.api.post('/v1/accounts/me/api-keys', { name: 'x', permissions: ['payment.create'] })).status).toBe(201)
+  })
+
+  test("'s dashboard token can do what its access token could, and dies with its grant", async () => {
+    const agent = await letIn(service.api, person, { client, ask: { scope: 'account.read payment.read' } })
+    const { body } = await agent.api.post('/v1/auth/dashboard-tokens')
+    const minted = service.api.as({ bearer: body.token })
+    expect((await minted.get('/v1/accounts/me')).status).toBe(200)
+    expect((await minted.get('/v1/beneficiaries')).status).toBe(403)
+    const [{ id }] = (await person.api.get('/v1/accounts/me/grants')).body.data
+    await person.api.delete(`/v1/accounts/me/grants/${id}`)
+    expect(refusal(await minted.get('/v1/accounts/me'))).toEqual([401, 'invalid_token'])
+  })
+})
+
+describe('the page that asks', () => {
+  const open = (id: string, as = person.api) => as.get(`/consent?authorization=${id}`)
+  const csrfOf = (page: Answer) => /name="csrf" value="([0-9a-f]+)"/.exec(page.text)?.[1] ?? ''
+  const submit = (fields: Record<string, string | string[]>, as = person.api, headers: Record<string, string> = {}) => {
+    const body = new URLSearchParams()
+    for (const [name, value] of Object.entries(fields)) for (const text of [value].flat()) body.append(name, text)
+    return as.call('POST', '/consent', {
+      raw: body.toString(),
+      headers: { 'content-type': 'application/x-www-form-urlencoded', ...headers },
+    })
+  }
+
+  test('shows the client, the host, the warning about localhost and the limits, and can not be framed, stored or scripted', async () => {
+    const page = await open(await askPerson(person, client, newPkce(), withLimits))
+    expect(page.status).toBe(200)
+    for (const text of [
+      'Agent &lt;b&gt;&quot;Smith&quot;&lt;/b&gt;',
+      '127.0.0.1:9876',
+      'localhost',
+      'value="1000"',
+      'value="3000"',
+      'MPESA_B2C, rent',
+      'payment.create',
+    ])
+      expect(page.text).toContain(text)
+    expect(page.text).not.toContain('<script')
+    expect(page.headers.get('cache-control')).toBe('no-store')
+    expect(page.headers.get('x-frame-options')).toBe('DENY')
+    const policy = page.headers.get('content-security-policy') ?? ''
+    expect(policy).toContain("frame-ancestors 'none'")
+    expect(policy).toContain("default-src 'none'")
+    expect(policy).toContain("form-action 'self' http://127.0.0.1:9876")
+  })
+
+  test('takes the answer by a plain form, and sends the browser on with 303', async () => {
+    const pkce = newPkce()
+    const id = await askPerson(person, client, pkce, withLimits)
+    const csrf = csrfOf(await open(id))
+    const answer = await submit({
+      csrf,
+      authorization: id,
+      decision: 'approve',
+      permissions: ['payment.create'],
+      per_payment_limit: '500.50',
+      daily_limit: '',
+      monthly_limit: '9,000',
+      approval_threshold: '',
+    })
+    expect(answer.status).toBe(303)
+    const to = new URL(answer.headers.get('location') ?? '')
+    expect(to.origin + to.pathname).toBe(redirectUri)
+    expect(to.searchParams.get('iss')).toBe(service.api.url)
+    const tokens = (await redeemCode(service.api, client, to.searchParams.get('code') ?? '', pkce)).body
+    expect(tokens.scope).toBe('payment.create')
+    expect(tokens.authorization_details).toEqual([{ ...limits, per_payment_limit_minor: '50050', monthly_limit_minor: '900000' }])
+  })
+
+  test('takes a no as well', async () => {
+    const id = await askPerson(person, client, newPkce())
+    const answer = await submit({ csrf: csrfOf(await open(id)), authorization: id, decision: 'deny' })
+    expect([answer.status, new URL(answer.headers.get('location') ?? '').searchParams.get('error')]).toEqual([
+      303,
+      'access_denied',
+    ])
+  })
+
+  test('takes no form that it did not make for this session and this request', async () => {
+    const id = await askPerson(person, client, newPkce())
+    const other = await askPerson(person, client, newPkce())
+    const stranger = await signIn(service.api)
+    const foreign = csrfOf(await open(await askPerson(stranger, client, newPkce()), stranger.api))
+    for (const csrf of ['', 'x', foreign, csrfOf(await open(other))]) {
+      const answer = await submit({ csrf, authorization: id, decision: 'approve', permissions: ['account.read'] })
+      expect([answer.status, answer.headers.get('location')]).toEqual([403, null])
+    }
+    const csrf = csrfOf(await open(id))
+    expect(
+      (
+        await submit({ csrf, authorization: id, decision: 'approve' }, person.api, {
+          origin: 'https://evil.example',
+          'sec-fetch-site': 'cross-site',
+        })
+      ).status,
+    ).toBe(403)
+    expect(
+      (
+        await submit({ csrf, authorization: id, decision: 'approve', permissions: ['account.read'] }, person.api, {
+          origin: service.api.url,
+        })
+      ).status,
+    ).toBe(303)
+  })
+
+  test('is sent to the sign-in first, and shows nothing to others', async () => {
+    const id = await askPerson(person, client, newPkce())
+    const answer = await open(id, service.api)
+    expect([answer.status, answer.headers.get('location')]).toEqual([
+      302,
+      `/sign-in?return_to=${encodeURIComponent(`/consent?authorization=${id}`)}`,
+    ])
+    const stranger = await signIn(service.api)
+    expect((await open(id, stranger.api)).status).toBe(404)
+    expect((await open('oaz_01h455vb4pex5vsknk084sn02q')).status).toBe(404)
+    expect((await open('x')).status).toBe(404)
+  })
+
+  test('and every other page of ours can not be framed or stored', async () => {
+    const pages = [
+      await service.api.get('/sign-in?return_to=/consent'),
+      await person.api.get('/device'),
+      await person.api.get('/device?outcome=approved'),
+      await person.api.get('/device?user_code=BBBB-BBBB'),
+      await open('x'),
+      await service.api.get('/v1/oauth/authorize'),
+    ]
+    for (const page of pages) {
+      expect(page.headers.get('content-type')).toContain('text/html')
+      expect(page.headers.get('cache-control')).toBe('no-store')
+      expect(page.headers.get('x-frame-options')).toBe('DENY')
+      expect(page.headers.get('content-security-policy')).toContain("frame-ancestors 'none'")
+    }
+  })
+
+  test('of the sign-in leads back to this site alone', async () => {
+    for (const to of ['https://evil.example', '//evil.example', '/\\evil.example', 'javascript:alert(1)'])
+      expect((await service.api.get(`/sign-in?return_to=${encodeURIComponent(to)}`)).text).not.toContain('evil')
+  })
+})

@@ -1,0 +1,252 @@
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { fetchDocument } from '../../src/modules/oauth/fetch-document.ts'
+import { isPublicAddress } from '../../src/modules/oauth/public-address.ts'
+import { answerOf, askPerson, authorizePath, decide, letIn, newPkce, postForm, redirectUri } from '../harness/oauth.ts'
+import { type Person, signIn } from '../harness/people.ts'
+import { startService, type TestService } from '../harness/service.ts'
+
+/** A client's own web server. What it answers is set by each test; `hits` counts who came. */
+let site: Server
+let siteUrl: string
+let hits = 0
+let respond: (path: string, answer: import('node:http').ServerResponse) => void
+let service: TestService
+let strict: TestService
+let person: Person
+
+const documentOf = (path: string, more: Record<string, unknown> = {}) =>
+  JSON.stringify({
+    client_id: siteUrl + path,
+    client_name: 'Document agent',
+    redirect_uris: [redirectUri],
+    token_endpoint_auth_method: 'none',
+    ...more,
+  })
+const serve = (more: Record<string, unknown> = {}, headers: Record<string, string> = {}) => {
+  respond = (path, answer) =>
+    answer.writeHead(200, { 'content-type': 'application/json', ...headers }).end(documentOf(path, more))
+}
+
+beforeAll(async () => {
+  site = createServer((request, answer) => {
+    hits += 1
+    respond(request.url ?? '', answer)
+  })
+  await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve))
+  siteUrl = `http://localhost:${(site.address() as AddressInfo).port}`
+  service = await startService({ env: { OAUTH_METADATA_LOOPBACK: 'true', OAUTH_METADATA_TIMEOUT_MS: '500' } })
+  strict = await startService()
+  person = await signIn(service.api)
+})
+afterAll(async () => {
+  await service.close()
+  await strict.close()
+  site.closeAllConnections()
+  await new Promise((resolve) => site.close(resolve))
+})
+
+let count = 0
+const newClient = () => {
+  count += 1
+  return {
+    id: `${siteUrl}/client-${count}.json`,
+    secret: undefined,
+    credentials: { client_id: `${siteUrl}/client-${count}.json` },
+  }
+}
+const begin = async (clientId: string, at = service) => {
+  const answer = await at.api.get(authorizePath({ id: clientId }, newPkce()), { headers: { accept: 'application/json' } })
+  return [answer.status, answer.body?.error ?? null, answer.headers.get('location')?.slice(0, 8) ?? null]
+}
+const refused = [400, 'invalid_client', null]
+
+describe('a client whose id is the address of its metadata document', () => {
+  test('needs no registration: it is let in, gets tokens and refreshes them by its address', async () => {
+    serve()
+    const client = newClient()
+    const agent = await letIn(service.api, person, { client })
+    expect((await agent.api.get('/v1/accounts/me')).status).toBe(200)
+    const again = await postForm(service.api, '/v1/oauth/token', {
+      grant_type: 'refresh_token',
+      refresh_token: agent.refreshToken,
+      client_id: client.id,
+    })
+    expect(again.status).toBe(200)
+    const [grant] = (await person.api.get('/v1/accounts/me/grants')).body.data
+    expect(grant.label).toBe('Document agent')
+  })
+
+  test('can push a request and ask for a device without having been seen before', async () => {
+    serve({ grant_types: ['authorization_code', 'urn:ietf:params:oauth:grant-type:device_code'] })
+    const pkce = newPkce()
+    const ask = { response_type: 'code', code_challenge: pkce.challenge, code_challenge_method: 'S256' }
+    expect((await postForm(service.api, '/v1/oauth/par', { ...newClient().credentials, ...ask })).status).toBe(201)
+    expect((await postForm(service.api, '/v1/oauth/device_authorization', newClient().credentials)).status).toBe(200)
+    expect(
+      (await postForm(service.api, '/v1/oauth/token', { ...newClient().credentials, grant_type: 'refresh_token' })).status,
+    ).toBe(401)
+  })
+
+  test('is read again when its document is old, and what it says then holds', async () => {
+    serve({}, { 'cache-control': 'max-age=120' })
+    const client = newClient()
+    const before = hits
+    await begin(client.id)
+    await begin(client.id)
+    expect(hits - before).toBe(1)
+    serve({ redirect_uris: ['http://127.0.0.1/elsewhere'] })
+    service.clock.advance(120)
+    expect(await begin(client.id)).toEqual([400, 'invalid_request', null])
+    expect(hits - before).toBe(2)
+  })
+
+  test('is vouched for by its host only when the answer goes there', async () => {
+    serve()
+    const client = newClient()
+    const id = await askPerson(person, client, newPkce())
+    expect((await person.api.get(`/v1/oauth/authorizations/${id}`)).body.client).toMatchObject({
+      id: client.id,
+      verified_host: null,
+    })
+    expect(answerOf(await decide(person, id)).get('code')).toMatch(/^service_oac_/)
+  })
+
+  test.each<[string, () => void]>([
+    ['another client_id', () => serve({ client_id: 'http://localhost/other.json' })],
+    ['no client_id', () => serve({ client_id: undefined })],
+    ['a secret that everybody can read', () => serve({ client_secret: 'x' })],
+    ['a secret for its method', () => serve({ token_endpoint_auth_method: 'client_secret_basic' })],
+    ['more than 5 KB', () => serve({ padding: 'x'.repeat(5 * 1024) })],
+    ['another content type', () => serve({}, { 'content-type': 'text/html' })],
+    [
+      'a redirect, even to a good document',
+      () => {
+        respond = (path, answer) =>
+          path.endsWith('good')
+            ? answer.writeHead(200, { 'content-type': 'application/json' }).end(documentOf(path))
+            : answer.writeHead(302, { location: `${siteUrl}/good` }).end()
+      },
+    ],
+    ['an error', () => (respond = (_path, answer) => answer.writeHead(500, { 'content-type': 'application/json' }).end('{}'))],
+    ['no JSON', () => (respond = (_path, answer) => answer.writeHead(200, { 'content-type': 'application/json' }).end('['))],
+    ['a list', () => (respond = (_path, answer) => answer.writeHead(200, { 'content-type': 'application/json' }).end('[]'))],
+    [
+      'a body that never ends',
+      () => (respond = (_path, answer) => answer.writeHead(200, { 'content-type': 'application/json' }).write('{')),
+    ],
+    ['no answer at all', () => (respond = () => undefined)],
+  ])('with %s is refused', async (_what, prepare) => {
+    prepare()
+    expect(await begin(newClient().id)).toEqual(refused)
+  })
+
+  test('with a redirect URI that a browser would run is refused', async () => {
+    serve({ redirect_uris: ['javascript:alert(1)'] })
+    expect(await begin(newClient().id)).toEqual([400, 'invalid_redirect_uri', null])
+  })
+})
+
+describe('without being told otherwise', () => {
+  test.each([
+    'http://localhost/client.json',
+    'https://localhost/client.json',
+    'https://127.0.0.1/client.json',
+    'https://169.254.169.254/latest/meta-data',
+    'https://[::1]/client.json',
+    'https://[::ffff:127.0.0.1]/client.json',
+    'https://[::ffff:7f00:1]/client.json',
+    'https://[64:ff9b::7f00:1]/client.json',
+    'https://10.0.0.1/client.json',
+    'https://2130706433/client.json',
+    'https://0x7f.1/client.json',
+    'https://client.example',
+    'https://client.example/',
+    'https://client.example:8443/client.json',
+    'https://user@client.example/client.json',
+    'https://client.example/client.json#part',
+    'https://client.example/a/../client.json',
+    'HTTPS://client.example/client.json',
+  ])('%s is read by nobody', async (id) => {
+    const before = hits
+    expect(await begin(id, strict)).toEqual(refused)
+    expect(hits).toBe(before)
+  })
+
+  test('this machine is read by nobody, whatever answers there', async () => {
+    serve()
+    const before = hits
+    expect(await begin(`${siteUrl}/client.json`, strict)).toEqual(refused)
+    expect(await begin(`${siteUrl.replace('localhost', '127.0.0.1')}/client.json`, strict)).toEqual(refused)
+    expect(hits).toBe(before)
+  })
+})
+
+describe('the connection', () => {
+  const port = () => new URL(siteUrl).port
+  const options = { timeoutMs: 500, maxBytes: 5_000 }
+
+  test('goes to the address that was checked: the name is resolved once, and never again', async () => {
+    serve()
+    let asked = 0
+    const resolve = async () => {
+      asked += 1
+      return [{ address: asked === 1 ? '127.0.0.1' : '127.0.0.99', family: 4 }]
+    }
+    const checked: string[] = []
+    const allows = (address: string) => checked.push(address) > 0
+    const { text } = await fetchDocument(new URL(`http://client.example:${port()}/x`), { ...options, resolve, allows })
+    expect(JSON.parse(text).client_name).toBe('Document agent')
+    expect([asked, checked]).toEqual([1, ['127.0.0.1']])
+  })
+
+  test('is not made when one of several addresses is not allowed', async () => {
+    const before = hits
+    const resolve = async () => [
+      { address: '127.0.0.1', family: 4 },
+      { address: '10.0.0.1', family: 4 },
+    ]
+    const allows = (address: string) => address === '127.0.0.1'
+    await expect(fetchDocument(new URL(`http://client.example:${port()}/x`), { ...options, resolve, allows })).rejects.toThrow(
+      'could not be fetched',
+    )
+    expect(hits).toBe(before)
+  })
+
+  test.each([
+    '127.0.0.1',
+    '10.1.2.3',
+    '172.16.0.1',
+    '172.31.255.255',
+    '192.168.1.1',
+    '169.254.169.254',
+    '100.64.0.1',
+    '0.0.0.0',
+    '224.0.0.1',
+    '255.255.255.255',
+    '198.18.0.1',
+    '::',
+    '::1',
+    '::ffff:8.8.8.8',
+    '::ffff:127.0.0.1',
+    '64:ff9b::808:808',
+    'fc00::1',
+    'fe80::1',
+    'ff02::1',
+    '2001:db8::1',
+    '2002:7f00:1::',
+    '2001::1',
+    '3fff::1',
+  ])('%s is not public', (address) => expect(isPublicAddress(address)).toBe(false))
+  test.each([
+    '8.8.8.8',
+    '172.15.0.1',
+    '172.32.0.1',
+    '100.63.0.1',
+    '1.1.1.1',
+    '2606:4700::1111',
+    '2a00:1450:4001::1',
+    '2001:4860::8888',
+  ])('%s is public', (address) => expect(isPublicAddress(address)).toBe(true))
+})
