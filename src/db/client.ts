@@ -72,11 +72,14 @@ export const connect = (options: DatabaseOptions): Database => {
     connectionTimeoutMillis: 15_000,
     options: `-c statement_timeout=${options.statementTimeoutMs ?? 15_000} -c lock_timeout=${options.lockTimeoutMs ?? 10_000} -c idle_in_transaction_session_timeout=30000 -c timezone=UTC`,
   })
-  pool.on('error', (error) => options.logger.warn({ error: error.message }, 'an idle database connection was lost'))
+  // The pool ends before its connections have said goodbye: what a server that stops right after us does to them is no news.
+  let closing = false
+  const lost = (message: string) => (error: Error) => {
+    if (!closing) options.logger.warn({ error: error.message }, message)
+  }
+  pool.on('error', lost('an idle database connection was lost'))
   // Without a listener of its own, a backend that dies inside a transaction takes the whole process down.
-  pool.on('connect', (client) =>
-    client.on('error', (error) => options.logger.warn({ error: error.message }, 'a database connection was lost')),
-  )
+  pool.on('connect', (client) => client.on('error', lost('a database connection was lost')))
 
   const ormOf = new WeakMap<pg.PoolClient, Orm>()
   const clientOrm = (client: pg.PoolClient): Orm => {
@@ -150,7 +153,10 @@ export const connect = (options: DatabaseOptions): Database => {
         throw translateDatabaseError(error)
       }),
     transaction,
-    close: () => pool.end(),
+    close: () => {
+      closing = true
+      return pool.end()
+    },
   }
 }
 
