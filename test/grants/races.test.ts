@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { parseId } from '../../src/lib/ids.ts'
 import { createKey, type Key, type Person, signIn } from '../harness/people.ts'
 import { startService, type TestService } from '../harness/service.ts'
 
@@ -117,4 +118,24 @@ test('two processes that sweep at once end a grant once', async () => {
     made.map(({ grantId }) => grantId),
   ])
   expect(events).toHaveLength(5)
+})
+
+test('a grant whose end is moved while the sweep waits for it lives on', async () => {
+  const ends = new Date(first.clock.now().getTime() + 60_000)
+  const key = await createKey(person, { expires_at: ends.toISOString() })
+  const grant = parseId('grant', key.grantId)
+  first.clock.advance(60)
+  const sweep = await first.deps.db.transaction(async (tx) => {
+    await tx.query('update grants set expires_at = $2 where id = $1', [grant, new Date(ends.getTime() + 60_000)])
+    const waiting = second.deps.jobs.sweep()
+    await vi.waitFor(async () => {
+      const rows = await first.deps.db.query(
+        "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and query like '%grants%'",
+      )
+      expect(rows).toHaveLength(1)
+    })
+    return { waiting }
+  })
+  await sweep.waiting
+  expect((await byPerson(first).get(`/v1/accounts/me/grants/${key.grantId}`)).body.revoked_at).toBeNull()
 })

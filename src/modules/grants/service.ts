@@ -6,7 +6,7 @@ import type { Actor } from '../../events/audit.ts'
 import { notFound } from '../../lib/errors.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import type { Deps } from '../deps.ts'
-import { findGrant, type GrantRecord, listRootGrantIds, scopeOf } from './queries.ts'
+import { findGrant, type GrantRecord, listRootGrantIds, lockGrant, scopeOf } from './queries.ts'
 import { revokeGrant } from './revoke.ts'
 
 export { createGrant, type NewGrant } from './create.ts'
@@ -52,6 +52,13 @@ export const revokeGrantsOf = async (
 
 const batch = 100
 
+/** A refresh may have moved the end of an OAuth grant while its lock was waited for. */
+const revokeIfDue = async (tx: Tx, deps: Deps, id: Uuid): Promise<void> => {
+  const { expiresAt } = await lockGrant(tx, id)
+  if (!expiresAt || expiresAt > deps.clock.now()) return
+  await revokeGrant(tx, deps, { accountId: null, origin: null, way: 'end_of_grant' }, id)
+}
+
 /** Grants whose end has come: authentication refuses them already; here they and what is below them are revoked, and it is told. */
 export const revokeDueGrants = async (deps: Deps): Promise<void> => {
   for (let more = true; more; ) {
@@ -59,8 +66,7 @@ export const revokeDueGrants = async (deps: Deps): Promise<void> => {
       'select id from grants where revoked_at is null and expires_at <= $1 order by expires_at, cardinality(ancestor_ids) limit $2',
       [deps.clock.now(), batch],
     )
-    for (const { id } of due)
-      await inTx(deps.db, (tx) => revokeGrant(tx, deps, { accountId: null, origin: null, way: 'end_of_grant' }, id))
+    for (const { id } of due) await inTx(deps.db, (tx) => revokeIfDue(tx, deps, id))
     more = due.length === batch
   }
 }
