@@ -7,7 +7,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { createClient } from '../harness/client.ts'
 import { signIn } from '../harness/people.ts'
 import { createTestDatabase, type TestDatabase } from '../harness/postgres.ts'
-import { killAll, patience, spawnServer } from './process.ts'
+import { killAll, patience, type SpawnOptions, spawnServer } from './process.ts'
 
 let database: TestDatabase
 let dataDir: string
@@ -21,8 +21,8 @@ afterAll(async () => {
   await rm(dataDir, { recursive: true, force: true })
 })
 
-const start = async () => {
-  const server = spawnServer({ DATABASE_URL: database.url, DATA_DIR: dataDir })
+const start = async (options: SpawnOptions = {}) => {
+  const server = spawnServer({ DATABASE_URL: database.url, DATA_DIR: dataDir }, options)
   return { server, ...(await server.ready()) }
 }
 
@@ -79,6 +79,14 @@ describe('a signal', patience, () => {
     expect(await drained).toContain('retry: 3000')
     expect(await server.ended).toEqual({ code: 0, signal: null })
     expect(performance.now() - since).toBeLessThan(10_000)
+  })
+
+  it('reaches the service through npm, which waits for its end', async () => {
+    const { server, url } = await start({ command: ['npm', 'start'] })
+    server.kill('SIGTERM')
+    expect(await server.ended).toEqual({ code: 0, signal: null })
+    expect(server.stdout()).toContain('SIGTERM: finishing what is under way')
+    await expect(fetch(`${url}/healthz`)).rejects.toThrow()
   })
 
   it('of a second kind ends at once, whatever is under way', async () => {

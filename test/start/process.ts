@@ -20,7 +20,8 @@ export type ServerProcess = {
   ended: Promise<Ended>
 }
 
-export type SpawnOptions = { uid?: number; gid?: number; cwd?: string }
+/** `command`: what a person types, instead of the program itself. */
+export type SpawnOptions = { command?: readonly [string, ...string[]] }
 
 /** Only these of our own variables reach the process: a setting of whoever runs the tests must not decide their outcome. */
 const inherited = ['PATH', 'HOME', 'TMPDIR', 'LD_LIBRARY_PATH', 'SystemRoot']
@@ -33,9 +34,9 @@ export const patience = { timeout: 90_000 }
 
 export const spawnServer = (variables: Record<string, string>, options: SpawnOptions = {}): ServerProcess => {
   const passed = inherited.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]]))
-  const child: ChildProcess = spawn(process.execPath, [server], {
+  const [program, ...args] = options.command ?? [process.execPath, server]
+  const child: ChildProcess = spawn(program, args, {
     cwd: root,
-    ...options,
     env: { ...Object.fromEntries(passed), ...compiledOnce, PORT: '0', OPERATOR_PORT: '0', LOG_LEVEL: 'warn', ...variables },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
