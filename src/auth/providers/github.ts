@@ -17,7 +17,7 @@ export const githubUrl = 'https://github.com'
 export const githubApiUrl = 'https://api.github.com'
 
 const Token = z.union([z.object({ access_token: z.string().min(1) }), z.object({ error: z.string() })])
-const User = z.object({ id: z.number().int().positive(), login: z.string(), name: z.unknown() })
+const User = z.object({ id: z.number().int().positive(), login: z.string(), name: z.unknown().optional() })
 const Emails = z.array(z.object({ email: z.string(), primary: z.boolean(), verified: z.boolean() }))
 
 /** What GitHub calls a code that is unknown, used, expired or of another verifier. */

@@ -45,9 +45,9 @@ const Header = z.object({ kid: z.string(), alg: z.literal('RS256') })
 const Claims = z.object({
   sub: z.string().min(1).max(255),
   nonce: z.string(),
-  email: z.unknown(),
-  email_verified: z.unknown(),
-  name: z.unknown(),
+  email: z.unknown().optional(),
+  email_verified: z.unknown().optional(),
+  name: z.unknown().optional(),
 })
 
 const timeoutMs = 10_000
