@@ -6,6 +6,7 @@ import {
   googleEndpoints,
   googleIssuer,
   googleTokenIssuers,
+  issuerForms,
 } from './auth/providers/google.ts'
 import type { IdentityProviders } from './auth/providers/provider.ts'
 import { type Config, isLoopbackUrl } from './config.ts'
@@ -18,12 +19,12 @@ import { createIdentitySandbox, sandboxIssuerPrefix } from './sandbox/identity.t
 // With app.ts the only place that says which identity providers there are.
 
 const realGoogle = (config: Config, clientId: string, clientSecret: string): GoogleOptions => {
-  const standIn = config.GOOGLE_ISSUER
+  const standIn = config.GOOGLE_ISSUER === googleIssuer ? undefined : config.GOOGLE_ISSUER
   return {
     clientId,
     clientSecret,
     issuer: standIn ?? googleIssuer,
-    tokenIssuers: standIn === undefined ? googleTokenIssuers : [standIn],
+    tokenIssuers: standIn === undefined ? googleTokenIssuers : issuerForms(standIn),
     endpoints: standIn === undefined ? async () => googleEndpoints : discover(standIn),
   }
 }
@@ -37,7 +38,7 @@ const realGithub = (config: Config, clientId: string, clientSecret: string): Git
     authorizeUrl: `${url}/login/oauth/authorize`,
     tokenUrl: `${url}/login/oauth/access_token`,
     // GitHub Enterprise Server has its API below its own address.
-    apiUrl: config.GITHUB_API_URL ?? (config.GITHUB_URL === undefined ? githubApiUrl : `${url}/api/v3`),
+    apiUrl: config.GITHUB_API_URL ?? (url === githubUrl ? githubApiUrl : `${url}/api/v3`),
   }
 }
 

@@ -17,6 +17,11 @@ const origin = z.url({ protocol: /^https?$/ }).transform((text, context) => {
     context.addIssue({ code: 'custom', message: 'must be an origin: scheme, host and port alone' })
   return url.origin
 })
+/** An issuer may have a path; with or without a slash at its end it is the same one. */
+const issuer = z
+  .url({ protocol: /^https?$/ })
+  .regex(/^[^?#]*$/, 'must have no query and no fragment')
+  .transform((text) => text.replace(/\/+$/, ''))
 const keyRing = z.string().transform((text, context): KeyRing => {
   try {
     return parseKeyRing(text)
@@ -63,11 +68,11 @@ const environment = z.object({
   TOKEN_SECRETS: keyRing.optional(),
   GOOGLE_CLIENT_ID: z.string().optional(),
   GOOGLE_CLIENT_SECRET: z.string().optional(),
-  GOOGLE_ISSUER: origin.optional(),
+  GOOGLE_ISSUER: issuer.optional(),
   GITHUB_CLIENT_ID: z.string().optional(),
   GITHUB_CLIENT_SECRET: z.string().optional(),
   GITHUB_URL: origin.optional(),
-  GITHUB_API_URL: z.url().optional(),
+  GITHUB_API_URL: issuer.optional(),
   EVM_RPC_URLS: rpcUrls.default(new Map()),
   SIWE_CHAIN_IDS: list.pipe(z.array(whole(1, Number.MAX_SAFE_INTEGER))).default([1, 8453]),
   RAILS: list.pipe(z.array(z.enum(['sandbox', 'daraja', 'pesalink']))).optional(),
@@ -193,6 +198,11 @@ function* missing(env: Environment): Generator<string> {
     yield 'GOOGLE_CLIENT_ID and GOOGLE_CLIENT_SECRET go together'
   if (Boolean(env.GITHUB_CLIENT_ID) !== Boolean(env.GITHUB_CLIENT_SECRET))
     yield 'GITHUB_CLIENT_ID and GITHUB_CLIENT_SECRET go together'
+  for (const name of production ? (['GOOGLE_ISSUER', 'GITHUB_URL', 'GITHUB_API_URL'] as const) : []) {
+    const url = env[name]
+    if (url !== undefined && !url.startsWith('https://') && !isLoopbackUrl(url))
+      yield `${name} must be https:// in production: sign-ins, codes and tokens go there`
+  }
   if (env.PORT !== 0 && env.PORT === env.OPERATOR_PORT)
     yield 'PORT and OPERATOR_PORT must differ: what is private has a listener of its own'
   if (env.B2B_MIN_MINOR > env.B2B_MAX_MINOR) yield 'B2B_MIN_MINOR must not be above B2B_MAX_MINOR'

@@ -29,13 +29,16 @@ export const googleEndpoints: GoogleEndpoints = {
 
 const Discovery = z.object({ issuer: z.string(), authorization_endpoint: z.url(), token_endpoint: z.url(), jwks_uri: z.url() })
 
+/** A stand-in may write its issuer with a slash at its end. */
+export const issuerForms = (issuer: string): string[] => [issuer, `${issuer}/`]
+
 /** OpenID Connect Discovery, for a stand-in; asked once it is needed, and kept when it answered. */
 export const discover = (issuer: string): (() => Promise<GoogleEndpoints>) => {
   let known: GoogleEndpoints | undefined
   return async () => {
     if (known) return known
     const found = await askFor('google', Discovery, `${issuer}/.well-known/openid-configuration`)
-    if (found.issuer !== issuer) throw providerFailed('google', 'its discovery document names another issuer')
+    if (!issuerForms(issuer).includes(found.issuer)) throw providerFailed('google', 'its discovery document names another issuer')
     known = { authorize: found.authorization_endpoint, token: found.token_endpoint, keys: found.jwks_uri }
     return known
   }
