@@ -280,6 +280,8 @@ describe('a link begun with a bearer', () => {
     expect((await key.api.post('/v1/auth/wallet/verify', { message: 'x', signature: 'y' })).status).toBe(403)
     const [identity] = (await person.api.get('/v1/accounts/me/identities')).body.data
     expect((await key.api.delete(`/v1/accounts/me/identities/${identity.id}`)).status).toBe(403)
+    const blind = await createKey(person, { permissions: ['topup.read'] })
+    expect((await blind.api.get('/v1/accounts/me/identities')).body.details.required_permission).toBe('account.read')
     expect((await key.api.get('/v1/accounts/me/sessions')).status).toBe(403)
     expect((await key.api.delete('/v1/accounts/me/sessions/ses_01h455vb4pex5vsknk084sn02q')).status).toBe(403)
   })
@@ -292,6 +294,33 @@ test('a browser that came by another name of this machine finishes under the one
   const person = await signIn(service.api)
   const linking = await browserOf(person).step(`${elsewhere}/v1/auth/google/start`)
   expect(linking.headers.get('location')).toMatch(`${service.api.url}/link/`)
+})
+
+test('a page of another site that asks by script is sent to ask by itself, for no browser would keep the cookie', async () => {
+  const headers = { ...json, 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'cors', origin: 'https://app.example.com' }
+  const answer = await service.api.get('/v1/auth/google/start?return_to=/account', { headers })
+  expect(answer.body.authorization_url).toBe(`${service.api.url}/v1/auth/google/start?return_to=/account`)
+  expect(answer.headers.getSetCookie()).toEqual([])
+})
+
+test('a frozen account opens to who could open it before, and gets no new way in', async () => {
+  const person = newPerson()
+  const owner = await continueWith(service, 'google', person)
+  await service.deps.db.query(`update accounts set status = 'frozen' where lower(email) = $1`, [person.email])
+  expect((await continueWith(service, 'google', person)).outcome).toBe('signed_in')
+  expect((await continueWith(service, 'github', person)).shown.status).toBe(403)
+  const linking = await createBrowser({ service_session: owner.cookie }).step(startUrl(service, 'github'), json)
+  expect([linking.status, JSON.parse(linking.html).error]).toEqual([403, 'account_frozen'])
+})
+
+test('a closed account opens to nobody', async () => {
+  const person = newPerson()
+  await continueWith(service, 'google', person)
+  await service.deps.db.query(`update accounts set status = 'closed' where lower(email) = $1`, [person.email])
+  for (const provider of ['google', 'github'] as const) {
+    const came = await continueWith(service, provider, person)
+    expect([came.shown.status, came.cookie]).toEqual([403, ''])
+  }
 })
 
 test('forwarded hosts alter nothing', async () => {

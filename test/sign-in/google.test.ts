@@ -114,6 +114,16 @@ test.each(['not an address', 'two@at@signs', 'line\nbreak@example.com', `${'a'.r
   },
 )
 
+test('an address that only folds into somebody else’s is not theirs', async () => {
+  const owner = claimsOf({ email: `kim${newPerson().email}` })
+  const known = await me(service, (await signInWith(owner)).cookie)
+  google.service.removeAllListeners()
+  const alike = String(owner.email).replace('k', '\u212a')
+  const stranger = await me(service, (await signInWith({ ...owner, sub: alike, email: alike })).cookie)
+  expect(stranger.id).not.toBe(known.id)
+  expect(stranger).toMatchObject({ email: null, identities: [{ email: alike, email_verified: false }] })
+})
+
 test('an address that the provider no longer vouches for leaves the account with the next sign-in', async () => {
   const claims = claimsOf()
   await signInWith(claims)

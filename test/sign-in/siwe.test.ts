@@ -124,6 +124,11 @@ test('a nonce that was given for another purpose is nothing here', async () => {
   expect((await verify(text, await wallet.signMessage({ message: text }))).body.details.field).toBe('nonce')
 })
 
+test('a message for a chain that no sign-in may name is not made', async () => {
+  const answer = await service.api.post('/v1/auth/wallet/nonce', { address: newWallet().address, chain_id: 5 })
+  expect([answer.status, answer.body.details.fields[0].path]).toEqual([400, 'chain_id'])
+})
+
 test('in production only the public name is this service', async () => {
   const strict = await startService({
     env: { NODE_ENV: 'production', PUBLIC_URL: 'https://pay.example.com', DATABASE_URL: service.database.url, RAILS: 'sandbox' },

@@ -50,6 +50,8 @@ const newAccount = async (tx: Tx, deps: Deps, proof: IdentityProof): Promise<Uui
 const whyNotSignIn = async (tx: Tx, match: Match, proof: IdentityProof): Promise<Refusal | null> => {
   const account = await lockAccount(tx, match.accountId)
   if (account.status === 'closed') return new Refusal('account_frozen', { message: 'This account is closed.' })
+  // A frozen account can be looked at by who could before, and gets no new way in.
+  if (account.status === 'frozen' && !match.existing) return new Refusal('account_frozen')
   return match.existing && walletContradiction(match.existing, proof)
 }
 

@@ -41,8 +41,15 @@ const actorOf = (provider: ProviderName, intent: LinkIntent | null, origin: Requ
   return { accountId: intent.accountId, origin, way: `link:${provider}`, startedBy }
 }
 
+/**
+ * Letter case is folded when addresses are compared, and beyond ASCII some letters fold into others (the Kelvin sign into a k): such
+ * an address could pass for somebody else's, so it vouches for nothing.
+ */
+const isComparable = (email: string | null): boolean => email !== null && /^[\u0021-\u007e]+$/.test(email)
+
 const toProof = (provider: ProviderName, issuer: string, proven: ProvenSubject): IdentityProof => ({
   ...proven,
+  emailVerified: proven.emailVerified && isComparable(proven.email),
   provider,
   issuer,
   subjectKey: proven.subject,
@@ -91,7 +98,10 @@ export const finishFlow = async (deps: Deps, origin: RequestOrigin, answer: Answ
   const { provider, browser, state } = answer
   const flow = browser && state ? await takeFlow(deps.db, deps, { provider, state, browser }) : undefined
   const returnTo = flow?.returnTo ?? '/'
-  if (flow && answer.error === 'access_denied') return { returnTo, outcome: 'denied', session: null }
+  if (flow && answer.error === 'access_denied') {
+    await inTx(deps.db, (tx) => note(tx, deps, actorOf(provider, flow.intent, origin), 'denied at the provider'))
+    return { returnTo, outcome: 'denied', session: null }
+  }
   try {
     return await finish(deps, origin, flow, answer)
   } catch (error) {

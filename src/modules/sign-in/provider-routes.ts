@@ -31,6 +31,12 @@ const isElsewhere = (deps: Deps, request: FastifyRequest): boolean => {
   )
 }
 
+/** A page of another site that asks by script: no browser keeps our cookie from such an answer, so it is sent to ask by itself. */
+const isAskedFromAfar = ({ headers }: FastifyRequest): boolean =>
+  headers['sec-fetch-site'] === 'cross-site' &&
+  headers['sec-fetch-mode'] !== undefined &&
+  headers['sec-fetch-mode'] !== 'navigate'
+
 /**
  * Whether the browser that asks is the one to come back, and asks of its own accord. Not so for a bearer, whose browser is elsewhere;
  * nor for a link that another site sent the browser to: these go by a page that names the account first.
@@ -47,7 +53,7 @@ const answerWith = (reply: FastifyReply, finished: FinishedFlow, deps: Deps): Fa
 
 const registerProvider = (app: App, deps: Deps, provider: ProviderName): void => {
   const start = async (request: FastifyRequest, reply: FastifyReply, returnTo: string | undefined): Promise<StartedFlow> => {
-    if (!request.caller && isElsewhere(deps, request)) {
+    if (!request.caller && (isElsewhere(deps, request) || isAskedFromAfar(request))) {
       return { authorizationUrl: deps.config.publicUrl + request.url, expiresAt: secondsAfter(deps.clock.now(), flowTtlSeconds) }
     }
     const browser = isOwnBrowser(deps, request) ? markBrowser(request, reply, deps.config) : null

@@ -2,7 +2,7 @@ import { SiweMessage } from 'siwe'
 import { type Address, parseAddress, recoverSigner } from '../../auth/wallet.ts'
 import type { Tx } from '../../db/client.ts'
 import { type Actor, audit } from '../../events/audit.ts'
-import { Refusal } from '../../lib/errors.ts'
+import { invalidFields, Refusal } from '../../lib/errors.ts'
 import type { Deps } from '../deps.ts'
 import { type IdentityProof, walletProof } from '../identities/service.ts'
 import { burnNonce, type IssuedNonce, isFreshNonce, issueNonce } from './nonces.ts'
@@ -15,9 +15,12 @@ export const createWalletNonce = async (
   deps: Deps,
   wanted: { address?: Address; chain_id?: number },
 ): Promise<WalletChallenge> => {
+  const { domain, uri, chain_ids } = expectedOf(deps.config)
+  if (wanted.chain_id !== undefined && !chain_ids.includes(wanted.chain_id)) {
+    throw invalidFields({ path: 'chain_id', message: `must be one of ${chain_ids.join(', ')}` })
+  }
   const issued = await issueNonce(deps.db, deps.clock.now(), { purpose: 'wallet_sign_in', ttlSeconds: nonceTtlSeconds })
   if (wanted.address === undefined) return issued
-  const { domain, uri, chain_ids } = expectedOf(deps.config)
   const message = new SiweMessage({
     domain,
     address: wanted.address,
