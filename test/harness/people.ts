@@ -12,8 +12,11 @@ export const sessionCookieOf = (headers: Headers): string => {
 }
 
 /** The sign-in's message for a wallet, ready to be signed. */
-export const walletMessage = async (client: Client, wallet: PrivateKeyAccount): Promise<string> =>
-  (await client.post('/v1/auth/wallet/nonce', { address: wallet.address })).body.message
+export const walletMessage = async (client: Client, wallet: PrivateKeyAccount): Promise<string> => {
+  const answer = await client.post('/v1/auth/wallet/nonce', { address: wallet.address })
+  if (answer.status !== 200) throw new Error(`no message to sign: ${answer.status} ${answer.text}`)
+  return answer.body.message
+}
 
 export const signIn = async (client: Client, wallet = newWallet()): Promise<Person> => {
   const message = await walletMessage(client, wallet)
