@@ -44,9 +44,17 @@ export type Service = {
 /** `databaseUrl` is migrated already; the keys of `config` are there (made in development). */
 export type ServiceOptions = { config: Config; databaseUrl: string; clock: Clock; logger: Logger; rails: Rails }
 
-const buildDeps = ({ config, databaseUrl, clock, logger, rails }: ServiceOptions, identity: IdentityParts): Deps => {
+type PartsOptions = ServiceOptions & { statementTimeoutMs?: number }
+
+const buildDeps = (options: PartsOptions, identity: IdentityParts): Deps => {
+  const { config, databaseUrl, clock, logger, rails, statementTimeoutMs } = options
   if (!config.ENCRYPTION_KEYS || !config.TOKEN_SECRETS) throw new Error('the keys must be made before the service is built')
-  const db = connect({ url: databaseUrl, poolSize: config.DATABASE_POOL_SIZE, logger })
+  const db = connect({
+    url: databaseUrl,
+    poolSize: config.DATABASE_POOL_SIZE,
+    logger,
+    ...(statementTimeoutMs !== undefined && { statementTimeoutMs }),
+  })
   const feed = createFeed({ db, databaseUrl, logger })
   const derivations = createDerivations(config.TOKEN_SECRETS)
   return {
@@ -68,6 +76,9 @@ const buildDeps = ({ config, databaseUrl, clock, logger, rails }: ServiceOptions
     alerts: createAlerts(logger),
   }
 }
+
+/** The parts alone, for commands that run beside the service: no listener, no worker, nothing that starts. */
+export const createParts = (options: PartsOptions): Deps => buildDeps(options, createIdentityParts(options.config, options.clock))
 
 const buildHttp = async (
   deps: Deps,

@@ -41,8 +41,11 @@ export const startEmbeddedPostgres = async (options: EmbeddedPostgresOptions): P
   const { child, lock, port } = await startServer({ folder, binaries, user, cluster, durable }, options.port)
   await ensureDatabase(lock)
   const stop = stopper(child, lock, options.logger)
-  return { url: `postgresql://${role}:${cluster.password}@127.0.0.1:${port}/${database}`, port, stop }
+  return { url: embeddedUrl(role, cluster.password, port), port, stop }
 }
+
+export const embeddedUrl = (user: string, password: string, port: number) =>
+  `postgresql://${user}:${password}@127.0.0.1:${port}/${database}`
 
 const replacePrevious = async (cluster: Cluster, folder: string, logger: EmbeddedPostgresOptions['logger']) => {
   const previous = await runningPostmaster(cluster.data)

@@ -1,4 +1,5 @@
 import { pruneEvents } from '../events/prune.ts'
+import { sealAuditLog } from '../events/seal.ts'
 import { idempotencyRetentionDays, pruneIdempotencyKeys } from '../http/idempotency-retention.ts'
 import type { Handlers, Sweep } from '../jobs/jobs.ts'
 import { daysAfter } from '../lib/clock.ts'
@@ -39,6 +40,7 @@ export const createSweeps = (deps: Deps): Sweep[] => {
     { name: 'attempts.enqueue_what_waits', everySeconds: 30, run: () => enqueueWhatWaits(deps) },
     { name: 'attempts.reconcile', everySeconds: 5, run: () => reconcile(deps, subjects) },
     { name: 'topups.expire', everySeconds: 10, run: () => expireTopups(deps) },
+    { name: 'audit.seal', everySeconds: 10, run: () => sealAuditLog(deps) },
     { name: 'events.prune', everySeconds: 600, run: () => pruneEvents(db, daysAgo(config.EVENT_RETENTION_DAYS)) },
     { name: 'idempotency.prune', everySeconds: 600, run: () => pruneIdempotencyKeys(db, daysAgo(idempotencyRetentionDays)) },
     { name: 'oauth.prune', everySeconds: 600, run: () => pruneOAuth(deps) },

@@ -1,3 +1,5 @@
+import { adjustments } from '../../src/db/tables/adjustments.ts'
+import { audit } from '../../src/events/audit.ts'
 import { transfer } from '../../src/ledger/ledger.ts'
 import { newId, parseId } from '../../src/lib/ids.ts'
 import type { Client } from './client.ts'
@@ -8,10 +10,18 @@ import type { TestService } from './service.ts'
 export const credit = async (service: TestService, accountId: string, amountMinor: bigint): Promise<void> => {
   const ownerId = parseId('account', accountId)
   if (!ownerId) throw new Error('not an account id')
-  const reference = { type: 'adjustment' as const, id: newId() }
-  await service.deps.db.transaction((tx) =>
-    transfer(tx, { ownerId, amountMinor, against: 'adjustments', reference, at: service.clock.now() }),
-  )
+  const at = service.clock.now()
+  const id = newId()
+  await service.deps.db.transaction(async (tx) => {
+    const reference = { type: 'adjustment' as const, id }
+    const { transferId } = await transfer(tx, { ownerId, amountMinor, against: 'adjustments', reference, at })
+    const made = { accountId: ownerId, amountMinor, transferId, currency: service.deps.config.CURRENCY, createdAt: at }
+    await tx.orm.insert(adjustments).values({ id, status: 'posted', reason: 'a test', requestedBy: 'a test', ...made })
+    await audit(tx, { accountId: null, origin: null, way: 'test' }, at, {
+      action: 'test.credit',
+      subject: { type: 'ledger', id },
+    })
+  })
 }
 
 let serial = 0

@@ -24,7 +24,8 @@ export type Arrival = {
 /** What becomes of a delivery: a verdict on its evidence, or the reason why there is none. */
 type DeliveryVerdict = Verdict | 'forged' | 'unknown_attempt' | 'foreign_source' | 'other_request'
 
-const context = (deliveryId: Uuid) => ['callback_delivery', deliveryId]
+/** What a delivery's body is sealed with. */
+export const deliveryContext = (deliveryId: Uuid): readonly string[] => ['callback_delivery', deliveryId]
 
 const refuse = (arrival: Arrival, attempt: AttemptRecord | undefined): DeliveryVerdict | null => {
   const knowsSecret = isSecretOf(attempt, arrival.secret)
@@ -39,7 +40,7 @@ export const receiveDelivery = async (deps: Deps, arrival: Arrival): Promise<voi
   const attempt = arrival.attemptId === null ? undefined : await findAttempt(deps.db, arrival.attemptId)
   const refusal = refuse(arrival, attempt)
   const id = newId()
-  const sealed = deps.vault.seal(arrival.body, context(id))
+  const sealed = deps.vault.seal(arrival.body, deliveryContext(id))
   await inTx(deps.db, async (tx) => {
     await tx.orm.insert(callbackDeliveries).values({
       id,
@@ -100,7 +101,7 @@ export const processDelivery = async (deps: Deps, subjects: Subjects, deliveryId
     const rail = railOf(deps.rails, attempt.rail)
     if (!rail) throw new Error('the rail of a delivery is no longer configured')
     const body = parseJson(
-      deps.vault.open({ ciphertext: delivery.bodyCiphertext, keyId: delivery.bodyKeyId }, context(deliveryId)),
+      deps.vault.open({ ciphertext: delivery.bodyCiphertext, keyId: delivery.bodyKeyId }, deliveryContext(deliveryId)),
     )
     const kind: DeliveryKind = delivery.kind === 'timeout' ? 'timeout' : 'result'
     const verdict = await judge(tx, deps, subjects, attempt, rail.readDelivery(kind, body, attempt))

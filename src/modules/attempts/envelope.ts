@@ -18,9 +18,10 @@ export const callbackUrls = (operatorUrl: string, attemptId: Uuid, secret: strin
   return { result: `${url}/result`, timeout: `${url}/timeout` }
 }
 
-const context = (attemptId: Uuid) => ['attempt', attemptId]
+/** What an attempt's secret is sealed with. */
+export const attemptContext = (attemptId: Uuid): readonly string[] => ['attempt', attemptId]
 
-export const sealSecret = (vault: Vault, attemptId: Uuid, secret: string) => vault.seal(secret, context(attemptId))
+export const sealSecret = (vault: Vault, attemptId: Uuid, secret: string) => vault.seal(secret, attemptContext(attemptId))
 
 const nobody = sha256('no attempt has this secret')
 
@@ -30,7 +31,7 @@ export const isSecretOf = (attempt: Pick<AttemptRecord, 'secretHash'> | undefine
 
 /** The attempt as its rail knows it, callback URLs included: what a question about it needs. */
 export const attemptForRail = (vault: Vault, operatorUrl: string, attempt: AttemptRecord): Attempt => {
-  const secret = vault.open({ ciphertext: attempt.secretCiphertext, keyId: attempt.secretKeyId }, context(attempt.id))
+  const secret = vault.open({ ciphertext: attempt.secretCiphertext, keyId: attempt.secretKeyId }, attemptContext(attempt.id))
   return {
     attemptId: attempt.id,
     rail: attempt.rail,

@@ -1,0 +1,37 @@
+import type { Db } from './client.ts'
+
+/** What a check may need to know besides the data. */
+export type CheckFacts = {
+  now: Date
+  eventRetentionDays: number
+  /** The keys that sealed values can be opened with. */
+  encryptionKeyIds: readonly string[]
+}
+
+/** A promise about the data, as a query for what breaks it: the `subject` of every row is one breach. */
+export type Check = {
+  /** As reliability promises are numbered: I1, I2, … */
+  invariant: string
+  promise: string
+  find: (db: Db, facts: CheckFacts) => Promise<string[]>
+}
+
+const most = 50
+
+export const sqlCheck = (invariant: string, promise: string, text: string, values?: (facts: CheckFacts) => unknown[]): Check => ({
+  invariant,
+  promise,
+  find: async (db, facts) => {
+    const rows = await db.query<{ subject: string }>(
+      `select subject from (${text}) as breach limit ${most}`,
+      values?.(facts) ?? [],
+    )
+    return rows.map(({ subject }) => subject)
+  },
+})
+
+const digits = '0123456789abcdefghjkmnpqrstvwxyz'
+
+/** A UUID column as the TypeID that it is on the wire: 130 bits, five a digit. */
+export const typeIdSql = (prefix: string, column: string): string =>
+  `('${prefix}_' || (select string_agg(substr('${digits}', substring(B'00' || ('x' || replace(${column}::text, '-', ''))::bit(128) from 5 * i + 1 for 5)::bit(5)::int + 1, 1), '' order by i) from generate_series(0, 25) as i))`

@@ -1,0 +1,89 @@
+import type { Logger } from 'pino'
+import { type Database, type Db, inTx, statement, type Tx } from '../db/client.ts'
+import type { Clock } from '../lib/clock.ts'
+import { genesis, type SealedRow, sealHash } from './seal-chain.ts'
+
+/** Where a seal ends: the place of its last row in the order of commits, as text. */
+type Place = { transaction: string; id: string }
+export type Seal = Place & { sequence: number; rows: number; previousHash: Buffer; hash: Buffer }
+
+const beginning: Place = { transaction: '0', id: '00000000-0000-0000-0000-000000000000' }
+const batch = 500
+/** Any number that nothing else locks: one process seals at a time. */
+const sealLock = 7_241_991
+
+const rowColumns = `id, transaction::text, to_char(at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as at, action, account_id, credential_kind,
+  credential_id, grant_id, workspace_id, subject_type, subject_id, before, after, ip, user_agent, request_id`
+
+const unsealed = statement(
+  'audit.unsealed',
+  `select ${rowColumns} from audit_log
+   where (transaction, id) > ($1::xid8, $2::uuid) and transaction < (select events_settled_before())
+   order by audit_log.transaction, audit_log.id limit $3`,
+)
+const between = statement(
+  'audit.sealed',
+  `select ${rowColumns} from audit_log
+   where (transaction, id) > ($1::xid8, $2::uuid) and (transaction, id) <= ($3::xid8, $4::uuid)
+   order by audit_log.transaction, audit_log.id`,
+)
+const sealColumns = 'sequence, through_transaction::text as transaction, through_id as id, rows, previous_hash, hash'
+const newestSeal = statement(
+  'audit.newest_seal',
+  `select ${sealColumns} from audit_seals order by audit_seals.sequence desc limit 1`,
+)
+const sealsAfter = statement(
+  'audit.seals_after',
+  `select ${sealColumns} from audit_seals where sequence > $1 order by audit_seals.sequence limit $2`,
+)
+const insertSeal = statement(
+  'audit.seal',
+  `insert into audit_seals (sequence, through_transaction, through_id, rows, previous_hash, hash, sealed_at) values ($1, $2::xid8, $3, $4, $5, $6, $7)`,
+)
+
+type SealRow = Place & { sequence: bigint; rows: number; previous_hash: Buffer; hash: Buffer }
+const toSeal = ({ sequence, previous_hash: previousHash, ...row }: SealRow): Seal => ({
+  ...row,
+  sequence: Number(sequence),
+  previousHash,
+})
+
+/** The newest seal: whoever keeps its hash elsewhere can tell later whether the chain up to it is still the same. */
+export const readNewestSeal = async (db: Db): Promise<Seal | undefined> => (await db.query<SealRow>(newestSeal)).map(toSeal)[0]
+
+export const readSealsAfter = async (db: Db, sequence: number, take: number): Promise<Seal[]> =>
+  (await db.query<SealRow>(sealsAfter, [sequence, take])).map(toSeal)
+
+/** The rows that a seal covers, behind the one before it. */
+export const readSealedRows = (db: Db, before: Place | undefined, seal: Place): Promise<SealedRow[]> => {
+  const from = before ?? beginning
+  return db.query<SealedRow>(between, [from.transaction, from.id, seal.transaction, seal.id])
+}
+
+const sealNext = async (tx: Tx, at: Date): Promise<Seal | undefined> => {
+  const [lock] = await tx.query<{ taken: boolean }>('select pg_try_advisory_xact_lock($1) as taken', [sealLock])
+  if (!lock?.taken) return undefined
+  const last = await readNewestSeal(tx)
+  const from = last ?? beginning
+  const rows = await tx.query<SealedRow & Place>(unsealed, [from.transaction, from.id, batch])
+  const end = rows.at(-1)
+  if (!end) return undefined
+  const sequence = (last?.sequence ?? 0) + 1
+  const previousHash = last?.hash ?? genesis
+  const hash = sealHash(previousHash, rows)
+  await tx.query(insertSeal, [sequence, end.transaction, end.id, rows.length, previousHash, hash, at])
+  return { sequence, transaction: end.transaction, id: end.id, rows: rows.length, previousHash, hash }
+}
+
+/**
+ * Chains what was committed since, in batches; no commit ever waits for it. Rows stay out while an older transaction could still put
+ * one before them. The head is logged: kept where the database's owner can't reach, it anchors everything up to it.
+ */
+export const sealAuditLog = async (deps: { db: Database; clock: Clock; logger: Logger }): Promise<void> => {
+  for (let more = true; more; ) {
+    const seal = await inTx(deps.db, (tx) => sealNext(tx, deps.clock.now()))
+    if (seal)
+      deps.logger.info({ seal: seal.sequence, rows: seal.rows, hash: seal.hash.toString('hex') }, 'audit rows were sealed')
+    more = seal?.rows === batch
+  }
+}

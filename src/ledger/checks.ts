@@ -1,0 +1,105 @@
+import { type Check, sqlCheck } from '../db/check.ts'
+import { findDrift, trialBalance } from './reports.ts'
+
+const ends = 'select e.kind, e.pending_id from ledger_transfers e where e.pending_id is not null'
+
+const balances: Check = {
+  invariant: 'I1',
+  promise: 'debits equal credits over all accounts, posted and pending',
+  find: async (db) => {
+    const lines = await trialBalance(db)
+    const off = (name: 'debitsMinor' | 'pendingDebitsMinor', other: 'creditsMinor' | 'pendingCreditsMinor') =>
+      lines.reduce((sum, line) => sum + line[name] - line[other], 0n)
+    const [posted, pending] = [off('debitsMinor', 'creditsMinor'), off('pendingDebitsMinor', 'pendingCreditsMinor')]
+    return [
+      ...(posted === 0n ? [] : [`posted debits exceed credits by ${posted}`]),
+      ...(pending === 0n ? [] : [`pending debits exceed credits by ${pending}`]),
+    ]
+  },
+}
+
+const drift: Check = {
+  invariant: 'I2',
+  promise: "a customer's stored totals are the sum of the transfers",
+  find: async (db) => (await findDrift(db)).map(({ code }) => code),
+}
+
+/** What the ledger's own triggers and constraints should have made impossible, and where it must agree with the other tables. */
+export const ledgerChecks: readonly Check[] = [
+  balances,
+  sqlCheck(
+    'I1',
+    'every transfer names two accounts of one currency, and an end is of the accounts and the amount of its hold',
+    `select t.id::text as subject from ledger_transfers t
+       left join ledger_accounts d on d.id = t.debit_account_id left join ledger_accounts c on c.id = t.credit_account_id
+       left join ledger_transfers h on h.id = t.pending_id
+     where d.id is null or c.id is null or d.currency <> c.currency or t.amount_minor <= 0
+       or (t.pending_id is not null and (h.kind, h.debit_account_id, h.credit_account_id, h.amount_minor)
+           is distinct from ('pending', t.debit_account_id, t.credit_account_id, t.amount_minor))`,
+  ),
+  drift,
+  sqlCheck(
+    'I2',
+    'nothing is available that is not there, and system accounts keep no totals',
+    `select code as subject from ledger_accounts
+     where (kind = 'customer' and posted_credits_minor - posted_debits_minor - pending_debits_minor < 0)
+        or (kind <> 'customer' and (posted_credits_minor, posted_debits_minor, pending_debits_minor) <> (0, 0, 0))`,
+  ),
+  sqlCheck(
+    'I2',
+    'every account has a ledger account of its own',
+    `select a.id::text as subject from accounts a where not exists (select from ledger_accounts l where l.owner_id = a.id)
+     union all select l.code from ledger_accounts l where l.kind = 'customer' and not exists (select from accounts a where a.id = l.owner_id)`,
+  ),
+  sqlCheck(
+    'I3',
+    'a receipt of a provider stands for one payment or one top-up',
+    `select rail || ' ' || provider_receipt as subject from payments where provider_receipt is not null group by rail, provider_receipt having count(*) > 1
+     union all select method || ' ' || provider_receipt from topups where provider_receipt is not null group by method, provider_receipt having count(*) > 1`,
+  ),
+  sqlCheck(
+    'I3',
+    'a top-up that succeeded was credited once, whole, to its account, and no other one was',
+    `select p.id::text as subject from topups p
+       left join lateral (
+         select count(*) as credits, coalesce(sum(t.amount_minor) filter (where c.owner_id = p.account_id), 0) as credited
+         from ledger_transfers t join ledger_accounts c on c.id = t.credit_account_id
+         where t.reference_type = 'topup' and t.reference_id = p.id and t.kind = 'direct') as booked on true
+     where (p.status = 'succeeded') <> (booked.credits = 1 and booked.credited = p.amount_minor) or (p.status <> 'succeeded' and booked.credits > 0)
+     union all
+     select t.id::text from ledger_transfers t where t.reference_type = 'topup' and not exists (select from topups p where p.id = t.reference_id)`,
+  ),
+  sqlCheck(
+    'I5',
+    "a payment's hold is its amount from its account: open while it is under way, posted when it was paid, voided when it was not",
+    `with ends as (${ends})
+     select p.id::text as subject from payments p
+       left join ledger_transfers h on h.id = p.hold_transfer_id left join ledger_accounts d on d.id = h.debit_account_id left join ends e on e.pending_id = h.id
+     where (h.kind, h.reference_id, h.amount_minor, d.owner_id) is distinct from ('pending', p.id, p.amount_minor, p.account_id)
+        or e.kind is distinct from case
+             when p.status in ('succeeded', 'returned') then 'post' when p.status in ('failed', 'rejected', 'cancelled', 'expired') then 'void' end
+     union all
+     select t.id::text from ledger_transfers t
+     where t.kind = 'pending' and not exists (select from payments p where p.hold_transfer_id = t.id)`,
+  ),
+  sqlCheck(
+    'I5',
+    'a payment that came back was credited once, and no other one was',
+    `select p.id::text as subject from payments p
+       left join lateral (
+         select count(*) as credits, coalesce(sum(t.amount_minor) filter (where c.owner_id = p.account_id), 0) as credited
+         from ledger_transfers t join ledger_accounts c on c.id = t.credit_account_id
+         where t.reference_type = 'payment' and t.reference_id = p.id and t.kind = 'direct') as booked on true
+     where (p.status = 'returned') <> (booked.credits = 1 and booked.credited = p.amount_minor) or (p.status <> 'returned' and booked.credits > 0)`,
+  ),
+  sqlCheck(
+    'I8',
+    'an adjustment moved what it says, and nothing was adjusted without one',
+    `select a.id::text as subject from adjustments a
+       left join ledger_transfers t on t.id = a.transfer_id left join ledger_accounts c on c.id = t.customer_account_id
+     where a.status = 'posted' and (t.reference_id, abs(a.amount_minor), t.credit_account_id = t.customer_account_id, c.owner_id)
+       is distinct from (a.id, t.amount_minor, a.amount_minor > 0, a.account_id)
+     union all
+     select t.id::text from ledger_transfers t where t.reference_type = 'adjustment' and not exists (select from adjustments a where a.transfer_id = t.id)`,
+  ),
+]

@@ -1,0 +1,50 @@
+import { sqlCheck } from '../db/check.ts'
+
+export const accessChecks = [
+  sqlCheck(
+    'I5',
+    'every account has one personal workspace, and every workspace its owning account as an active owner',
+    `select a.id::text as subject from accounts a
+     where (select count(*) from workspaces w where w.owning_account_id = a.id and w.kind = 'personal') <> 1
+     union all
+     select w.id::text from workspaces w where not exists (
+       select from members m where m.workspace_id = w.id and m.account_id = w.owning_account_id and m.role = 'owner' and m.status = 'active')`,
+  ),
+  sqlCheck(
+    'I5',
+    'nothing below a revoked grant lives, no live grant belongs to somebody who left, and no key outlives its grant',
+    `select g.id::text as subject from grants g
+     where g.revoked_at is null and (
+       exists (select from grants above where above.id = any(g.ancestor_ids) and above.revoked_at is not null)
+       or not exists (select from members m where m.workspace_id = g.workspace_id and m.account_id = g.account_id))
+     union all
+     select k.id::text from api_keys k join grants g on g.id = k.grant_id
+     where g.revoked_at is not null and k.revoked_at is null and (k.expires_at is null or k.expires_at > g.revoked_at)`,
+  ),
+  sqlCheck(
+    'I5',
+    'a closed account has no session, no grant and no money',
+    `select a.id::text as subject from accounts a
+     where a.status = 'closed' and (exists (select from sessions s where s.account_id = a.id and s.revoked_at is null)
+       or exists (select from grants g where g.account_id = a.id and g.revoked_at is null))`,
+  ),
+  sqlCheck(
+    'I4',
+    'an idempotency key stands for an answer',
+    `select encode(scope, 'hex') as subject from idempotency_keys where status is null or response is null`,
+  ),
+  sqlCheck(
+    'I10',
+    'a nonce that a mandate was signed over is used up',
+    `select m.id::text as subject from intent_mandates m join nonces n on n.nonce = m.nonce where n.consumed_at is null`,
+  ),
+  sqlCheck(
+    'I7',
+    'every sealed value can be opened with a key that is configured',
+    `select 'beneficiary ' || id as subject from beneficiaries where destination_key_id <> all ($1::text[])
+     union all select 'topup ' || id from topups where phone_key_id <> all ($1::text[])
+     union all select 'attempt ' || id from rail_attempts where secret_key_id <> all ($1::text[])
+     union all select 'delivery ' || id from callback_deliveries where body_key_id <> all ($1::text[])`,
+    ({ encryptionKeyIds }) => [encryptionKeyIds],
+  ),
+]

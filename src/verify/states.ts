@@ -1,0 +1,81 @@
+import { sqlCheck, typeIdSql } from '../db/check.ts'
+
+/** `from>to`; a type's first event may have any state that begins one. */
+const edges = {
+  payment: [
+    'pending_approval>processing',
+    'pending_approval>rejected',
+    'pending_approval>expired',
+    'pending_approval>cancelled',
+    'processing>succeeded',
+    'processing>failed',
+    'processing>unknown',
+    'unknown>succeeded',
+    'unknown>failed',
+    'succeeded>returned',
+  ],
+  topup: ['pending>succeeded', 'pending>failed', 'pending>expired', 'expired>succeeded', 'failed>succeeded'],
+  approval: ['pending>approved', 'pending>rejected', 'pending>expired', 'pending>cancelled'],
+  mandate: ['active>exhausted', 'active>expired', 'active>revoked'],
+} as const
+
+const moves = Object.entries(edges).map(([resource, allowed]) =>
+  sqlCheck(
+    'I5',
+    `a ${resource} moves only where it may`,
+    `select id || ': ' || before || ' to ' || status as subject from (
+       select data->>'id' as id, data->>'status' as status,
+         lag(data->>'status') over (partition by data->>'id' order by events.transaction, events.id) as before
+       from events where split_part(type, '.', 1) = '${resource}') as told
+     where before is not null and before <> status and before || '>' || status <> all ($1::text[])`,
+    () => [allowed],
+  ),
+)
+
+const lastTold = (resource: string, prefix: string, table: string, column: string) =>
+  sqlCheck(
+    'I8',
+    `what was told last of a ${resource} is what it is`,
+    `select t.id::text || ': told ' || told.status || ', is ' || t.status as subject
+     from ${table} t join (
+       select distinct on (data->>'id') data->>'id' as id, data->>'status' as status from events
+       where split_part(type, '.', 1) = '${resource}' order by data->>'id', events.transaction desc, events.id desc) as told
+     on told.id = ${typeIdSql(prefix, 't.id')}
+     where told.status <> t.status and t.${column} > $1::timestamptz`,
+    ({ now, eventRetentionDays }) => [new Date(now.getTime() - eventRetentionDays * 86_400_000)],
+  )
+
+const hourAgo = (now: Date): Date => new Date(now.getTime() - 3_600_000)
+
+export const stateChecks = [
+  ...moves,
+  lastTold('payment', 'pay', 'payments', 'updated_at'),
+  lastTold('topup', 'top', 'topups', 'updated_at'),
+  lastTold('approval', 'apr', 'approvals', 'updated_at'),
+  sqlCheck(
+    'I5',
+    'an approval is as its payment is, and has the decisions that it ended by',
+    `select a.id::text as subject from approvals a join payments p on p.id = a.payment_id
+       cross join lateral (
+         select count(*) filter (where decision = 'approve') as given, count(*) filter (where decision = 'reject') as refused
+         from approval_decisions d where d.approval_id = a.id) as d
+     where p.approval_id is distinct from a.id or (a.status = 'pending') <> (p.status = 'pending_approval')
+        or (a.status in ('rejected', 'expired', 'cancelled') and p.status <> a.status)
+        or (a.status = 'approved' and (d.given < a.required_approvals or d.refused > 0)) or (a.status = 'rejected' and d.refused = 0)`,
+  ),
+  sqlCheck(
+    'I6',
+    'a payment ends, or is unknown, within an hour after it was let go, and an hour after its approval ran out',
+    `select id::text as subject from payments where status = 'processing' and updated_at < $1
+     union all select p.id::text from payments p join approvals a on a.id = p.approval_id where p.status = 'pending_approval' and a.expires_at < $1
+     union all select p.id::text from payments p where p.status = 'pending_approval' and p.approval_id is null`,
+    ({ now }) => [hourAgo(now)],
+  ),
+  sqlCheck(
+    'I6',
+    'a top-up ends within a day, and what providers deliver is worked off within an hour',
+    `select id::text as subject from topups where status = 'pending' and created_at < $1::timestamptz - interval '1 day'
+     union all select id::text from callback_deliveries where processed_at is null and received_at < $1`,
+    ({ now }) => [hourAgo(now)],
+  ),
+]

@@ -1,0 +1,25 @@
+import type { Check, CheckFacts } from '../db/check.ts'
+import type { Db } from '../db/client.ts'
+import { ledgerChecks } from '../ledger/checks.ts'
+import { accessChecks } from './access.ts'
+import { auditChainChecks } from './audit-chain.ts'
+import { counterChecks } from './counters.ts'
+import { stateChecks } from './states.ts'
+import { traceChecks } from './traces.ts'
+
+export const checks: readonly Check[] = [
+  ...ledgerChecks,
+  ...stateChecks,
+  ...counterChecks,
+  ...accessChecks,
+  ...traceChecks,
+  ...auditChainChecks,
+]
+
+/** A check and what breaks it; nothing does when `breaches` is empty. */
+export type Result = Pick<Check, 'invariant' | 'promise'> & { breaches: string[] }
+
+/** Holds the data against every promise that can be read off it. Reads only, and can run while the service does. */
+export async function* verify(db: Db, facts: CheckFacts): AsyncGenerator<Result> {
+  for (const { invariant, promise, find } of checks) yield { invariant, promise, breaches: await find(db, facts) }
+}

@@ -1,0 +1,205 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Tx } from '../../src/db/client.ts'
+import { fund, newBeneficiary } from '../harness/money.ts'
+import { createKey, type Person, signIn } from '../harness/people.ts'
+import type { TestService } from '../harness/service.ts'
+import { findBreaches } from '../harness/verify.ts'
+import { pay } from '../rails-flows/scene.ts'
+import { createTeam, join } from '../workspaces/team.ts'
+import { startAdministered } from './administrators.ts'
+
+let service: TestService
+let admin: Person
+
+const to = (destination: string) => ({ payment_rail: 'MPESA_B2C', destination })
+
+/** A little of everything: what came of payments, who may do what, and what was taken back. */
+const live = async () => {
+  const team = await createTeam(service)
+  const { owner } = team
+  await fund(service, owner, 5_000_000n)
+  await owner.api.post('/v1/topups/initiate', { amount_minor: '100000', phone_number: '254700001032' })
+  await owner.api.post('/v1/spending-policies', {
+    name: 'Ask',
+    approval_threshold_minor: '200000',
+    monthly_limit_minor: '4000000',
+  })
+  const member = await join(service, team, 'member')
+  const key = await createKey(member, { spending_controls: { daily_limit_minor: '3000000' } })
+  const child = await createKey(key)
+  for (const api of [owner.api, member.api, key.api, child.api]) await pay({ api }, to('254700000000'))
+  await pay(owner, to('254700000001'))
+  await service.settle()
+  await service.deps.jobs.sweep()
+  const beneficiary_id = await newBeneficiary(owner.api)
+  const ask = async () => (await key.api.post('/v1/payments', { beneficiary_id, amount_minor: '250000' })).body
+  const [approved, rejected, cancelled] = [await ask(), await ask(), await ask()]
+  await ask()
+  await owner.api.post(`/v1/approvals/${approved.approval_id}/decide`, { decision: 'approve' })
+  await owner.api.post(`/v1/approvals/${rejected.approval_id}/decide`, { decision: 'reject' })
+  await key.api.post(`/v1/payments/${cancelled.id}/cancel`)
+  await service.settle()
+  await pay(owner, to('254722000201'))
+  service.sandbox.failNext({ kind: 'reset', takesEffect: false })
+  await service.deps.jobs.drain()
+  await owner.api.delete(`/v1/workspaces/current/members/${member.memberId}`)
+  const gone = await signIn(service.api)
+  await createKey(gone)
+  await admin.api.patch(`/v1/admin/accounts/${gone.accountId}`, { status: 'closed' })
+  const adjustment = { account_id: owner.accountId, direction: 'credit', amount_minor: '500', reason: 'rounding' }
+  await admin.api.post('/v1/admin/adjustments', adjustment)
+}
+
+beforeAll(async () => {
+  ;({ service, admin } = await startAdministered())
+  await live()
+  await service.deps.jobs.sweep()
+  await service.settle()
+})
+afterAll(() => service.close())
+
+test('data that the service itself wrote keeps every promise', async () => {
+  const statuses = await service.deps.db.query<{ status: string }>('select distinct status from payments order by status')
+  expect(statuses.map(({ status }) => status)).toEqual([
+    'cancelled',
+    'failed',
+    'pending_approval',
+    'rejected',
+    'succeeded',
+    'unknown',
+  ])
+  expect(await findBreaches(service)).toEqual([])
+})
+
+class Undone extends Error {}
+
+/** What is found after somebody with the database's own powers changed it; undone afterwards. */
+const breachesAfter = async (...tampering: string[]): Promise<string[]> => {
+  let found: string[] = []
+  await service.deps.db
+    .transaction(async (tx: Tx) => {
+      // What an owner of the database can do: no trigger, no foreign key stands in the way.
+      await tx.query('set local session_replication_role = replica')
+      for (const statement of tampering)
+        expect([statement, (await tx.query(`${statement} returning 1`)).length > 0]).toEqual([statement, true])
+      found = await findBreaches(service, tx)
+      throw new Undone()
+    })
+    .catch((error: unknown) => {
+      if (!(error instanceof Undone)) throw error
+    })
+  return found
+}
+
+const anAudit = `(select id from audit_log where transaction <= (select through_transaction from audit_seals where sequence = 1) order by transaction, id limit 1)`
+const paid = `(select id from payments where status = 'succeeded' limit 1)`
+
+test.each([
+  [
+    'a transfer of another amount',
+    'debits equal|stored totals',
+    `update ledger_transfers set amount_minor = amount_minor + 1 where kind = 'direct' and reference_type = 'topup'`,
+  ],
+  ['a transfer taken out', "a payment's hold", `delete from ledger_transfers where kind = 'post' and reference_id = ${paid}`],
+  [
+    'a balance that was raised',
+    'stored totals',
+    `update ledger_accounts set posted_credits_minor = posted_credits_minor + 1 where kind = 'customer'`,
+  ],
+  ['money from nowhere', 'nothing was adjusted without one', `delete from adjustments where status = 'posted'`],
+  [
+    'a top-up that was never credited',
+    'a top-up that succeeded',
+    `update topups set status = 'succeeded' where status <> 'succeeded'`,
+  ],
+  ['a payment paid on paper', "a payment's hold", `update payments set status = 'succeeded' where status = 'unknown'`],
+  ['a payment that came back on paper', 'a payment that came back', `update payments set status = 'returned' where id = ${paid}`],
+  [
+    'a payment that nobody was told of',
+    'told last of a payment',
+    `update payments set status = 'failed' where status = 'cancelled'`,
+  ],
+  ['a counter that was lowered', 'a usage counter', 'update usage_counters set used_minor = used_minor - 1 where used_minor > 0'],
+  ['a counter that is missing', 'a usage counter', `delete from usage_counters where period = 'month'`],
+  ['an approval without its decisions', 'an approval is as its payment is', 'delete from approval_decisions'],
+  [
+    'a payment that hangs',
+    'a payment ends, or is unknown',
+    `update payments set status = 'processing', updated_at = '2020-01-01' where status = 'unknown'`,
+  ],
+  [
+    'a delivery that nobody worked off',
+    'a top-up ends within a day',
+    `update callback_deliveries set processed_at = null, received_at = '2020-01-01'`,
+  ],
+  [
+    'a workspace without its owner',
+    'its owning account as an active owner',
+    `update members set role = 'viewer' where role = 'owner'`,
+  ],
+  [
+    'a child that outlived its parent',
+    'nothing below a revoked grant lives',
+    `update grants set revoked_at = null where parent_grant_id is not null`,
+  ],
+  [
+    'a closed account that was opened at the back',
+    'a closed account',
+    `update sessions set revoked_at = null where account_id in (select id from accounts where status = 'closed')`,
+  ],
+  [
+    'a key without a trace',
+    'every row of api_keys is in the audit log',
+    `update audit_log set subject_id = null where subject_type = 'api_key'`,
+  ],
+  ['an event taken out', 'was told by payment.created', `delete from events where type = 'payment.created'`],
+  ['a destination under a lost key', 'every sealed value', `update beneficiaries set destination_key_id = 'lost'`],
+  [
+    'an audit row that was changed',
+    'a row that it sealed was changed',
+    `update audit_log set after = '{"harmless": true}' where id = ${anAudit}`,
+  ],
+  ['an audit row taken out', 'and there are', `delete from audit_log where id = ${anAudit}`],
+  ['a seal taken out', 'a seal before it is missing', 'delete from audit_seals where sequence = 1'],
+  [
+    'a seal that was replaced',
+    'a row that it sealed was changed',
+    `update audit_seals set hash = sha256('forged') where sequence = 1`,
+  ],
+] as const)('%s is found', async (_what, promise, statement) => {
+  const found = await breachesAfter(statement)
+  expect(found.join('\n')).toMatch(new RegExp(promise))
+})
+
+test('an audit row put in afterwards is found, wherever it was put', async () => {
+  const copy = `insert into audit_log (id, transaction, at, action) select gen_random_uuid(), transaction, at, 'payment.create' from audit_log where id = ${anAudit}`
+  expect((await breachesAfter(copy)).join('\n')).toContain('and there are')
+})
+
+test('a chain that was sealed anew from the changed row on no longer has the head that was logged', async () => {
+  const heads = service.log.flatMap((line) => JSON.parse(line).hash ?? [])
+  const [newest] = await service.deps.db.query<{ hash: Buffer }>('select hash from audit_seals order by sequence desc limit 1')
+  expect(heads.at(-1)).toBe(newest?.hash.toString('hex'))
+})
+
+test('the database itself refuses to change or take out what was audited, sealed or booked', async () => {
+  for (const statement of [
+    `update audit_log set action = 'nothing'`,
+    'delete from audit_log',
+    'truncate audit_log',
+    'delete from audit_seals',
+    'update ledger_transfers set amount_minor = 1',
+  ]) {
+    await expect(service.deps.db.query(statement)).rejects.toThrow('append-only')
+  }
+})
+
+test('audit rows that nobody seals are found', async () => {
+  await signIn(service.api)
+  expect(await findBreaches(service)).toEqual([])
+  service.clock.advance(601)
+  expect((await findBreaches(service)).join('\n')).toContain('sealed up to ten minutes ago')
+  await service.deps.jobs.sweep()
+  await service.settle()
+  expect(await findBreaches(service)).toEqual([])
+})
