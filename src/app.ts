@@ -14,6 +14,7 @@ import { registerAuthentication } from './http/authenticate.ts'
 import { registerAuthorization } from './http/authorize.ts'
 import { registerBodyParsing } from './http/body.ts'
 import { registerCsrfGuard } from './http/csrf.ts'
+import { registerDashboard } from './http/dashboard.ts'
 import { registerErrors } from './http/errors.ts'
 import { registerOpenapi, registerReference } from './http/openapi.ts'
 import { createCursors } from './http/pagination.ts'
@@ -124,6 +125,7 @@ const buildHttp = async (
   registerServiceRoutes(http, migrationsCheck(deps.db.pool))
   registerModules(http, deps)
   await identity.registerSandbox(http)
+  await registerDashboard(http)
   await registerReference(http)
   return { http, routes }
 }

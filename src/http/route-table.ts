@@ -45,7 +45,7 @@ const commonRefusals = (route: RouteOptions) => {
 }
 
 /** Routes of plugins that serve pages can't carry our declarations; what they serve is named here by its prefix. */
-const pagePrefixes = ['/docs']
+const pagePrefixes = ['/docs', '/assets']
 
 const isInternal = (route: RouteOptions): boolean => {
   if (!pagePrefixes.some((prefix) => route.url === prefix || route.url.startsWith(`${prefix}/`)))

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { TestProject } from 'vitest/node'
+import { ensureDashboardBuilt } from '../../scripts/build-dashboard.ts'
 import { migrate } from '../../src/db/migrate.ts'
 import { installJobs } from '../../src/jobs/jobs.ts'
 import { databaseUrl, dropDatabase, withAdmin } from './postgres.ts'
@@ -13,6 +14,8 @@ export const prepareTemplate = async (url: string): Promise<void> => {
 
 /** Once per run, before the first test file: a server and a migrated template on it. Returns the teardown. */
 export const setup = async (project: TestProject) => {
+  // The service serves its pages in tests as well.
+  await ensureDashboardBuilt()
   const server = await startTestServer()
   const { adminUrl } = server
   // The server may be shared with other runs.

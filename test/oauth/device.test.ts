@@ -127,9 +127,6 @@ describe('the person', () => {
       scopes: ['payment.create'],
       spending_controls: { daily_limit_minor: '500000' },
     })
-    const page = await person.api.get(`/device?user_code=${typed}`)
-    expect(page.status).toBe(200)
-    for (const text of ['Test agent', started.user_code, 'value="5000"']) expect(page.text).toContain(text)
     await decide(started, { decision: 'approve', spending_controls: { daily_limit_minor: '200000' } })
     expect((await poll(started)).body.authorization_details).toEqual([{ type: 'payment', daily_limit_minor: '200000' }])
   })
@@ -163,7 +160,6 @@ test('codes can not be guessed for long: each address has few attempts', async (
     for (let guess = 0; guess < 10; guess += 1) statuses.push((await guesser.api.get('/v1/oauth/device/BBBB-BBBB')).status)
     expect(statuses.slice(0, 5)).toEqual([404, 404, 404, 404, 404])
     expect(statuses.at(-1)).toBe(429)
-    expect((await guesser.api.get('/device?user_code=BBBB-BBBB')).status).toBe(429)
   } finally {
     await strict.close()
   }

@@ -63,10 +63,3 @@ export const redirectHost = (uri: string): string => {
   const url = new URL(uri)
   return url.protocol === 'https:' || url.protocol === 'http:' ? url.host : `${url.protocol}//`
 }
-
-/** How a Content-Security-Policy names the redirect's target: browsers hold form-action against the redirect after a form as well. */
-export const redirectSource = (uri: string): string => {
-  const url = new URL(uri)
-  const expressible = url.protocol === 'https:' || (url.protocol === 'http:' && url.hostname !== '[::1]')
-  return expressible ? url.origin : url.protocol
-}

@@ -8,7 +8,6 @@ import { allowPreflight, anyOrigin } from './cors.ts'
 import { handlePageError } from './error-page.ts'
 import { requireStorable } from './form.ts'
 import { ResourceMetadata, resourceMetadata, ServerMetadata, serverMetadata } from './metadata.ts'
-import { registerOAuthPages } from './page-routes.ts'
 import { AuthorizeQuery, oauthRefusals } from './schema.ts'
 
 const registerMetadata = (app: App, deps: Deps): void => {
@@ -70,5 +69,4 @@ export const registerOAuth = (app: App, deps: Deps): void => {
   registerClientEndpoints(app, deps)
   registerRegistration(app, deps)
   registerConsent(app, deps)
-  registerOAuthPages(app, deps)
 }

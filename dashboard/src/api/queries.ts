@@ -1,0 +1,153 @@
+import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query'
+import { api, call } from './client.ts'
+
+// The first part of a key is the name that live/affected.ts knows it by.
+
+const first: string | undefined = undefined
+const nextOf = ({ next_cursor: next }: { next_cursor: string | null }): string | undefined => next ?? undefined
+const pages = { initialPageParam: first, getNextPageParam: nextOf } as const
+
+export const accountQuery = queryOptions({ queryKey: ['account'], queryFn: () => call(api.GET('/v1/accounts/me')) })
+export const workspaceQuery = queryOptions({ queryKey: ['workspace'], queryFn: () => call(api.GET('/v1/workspaces/current')) })
+export const workspacesQuery = queryOptions({
+  queryKey: ['workspaces'],
+  queryFn: () => call(api.GET('/v1/workspaces', { params: { query: { limit: 100 } } })),
+})
+export const sessionsQuery = infiniteQueryOptions({
+  queryKey: ['sessions'],
+  queryFn: ({ pageParam }) => call(api.GET('/v1/accounts/me/sessions', { params: { query: { cursor: pageParam } } })),
+  ...pages,
+})
+export const historyQuery = (limit: number) =>
+  infiniteQueryOptions({
+    queryKey: ['history', limit],
+    queryFn: ({ pageParam }) => call(api.GET('/v1/accounts/me/history', { params: { query: { limit, cursor: pageParam } } })),
+    ...pages,
+  })
+
+export type PaymentFilters = {
+  status?: PaymentStatus | undefined
+  beneficiary_id?: string | undefined
+  created_after?: string | undefined
+  created_before?: string | undefined
+}
+export type PaymentStatus =
+  | 'pending_approval'
+  | 'processing'
+  | 'succeeded'
+  | 'failed'
+  | 'unknown'
+  | 'rejected'
+  | 'cancelled'
+  | 'expired'
+  | 'returned'
+
+export const paymentsQuery = (filters: PaymentFilters, limit = 25) =>
+  infiniteQueryOptions({
+    queryKey: ['payments', filters, limit],
+    queryFn: ({ pageParam }) => call(api.GET('/v1/payments', { params: { query: { ...filters, limit, cursor: pageParam } } })),
+    placeholderData: keepPreviousData,
+    ...pages,
+  })
+export const paymentQuery = (id: string) =>
+  queryOptions({ queryKey: ['payment', id], queryFn: () => call(api.GET('/v1/payments/{id}', { params: { path: { id } } })) })
+
+export type ApprovalStatus = 'pending' | 'approved' | 'rejected' | 'expired' | 'cancelled'
+export const approvalsQuery = (status: ApprovalStatus | undefined, limit = 25) =>
+  infiniteQueryOptions({
+    queryKey: ['approvals', status ?? 'all', limit],
+    queryFn: ({ pageParam }) => call(api.GET('/v1/approvals', { params: { query: { status, limit, cursor: pageParam } } })),
+    ...pages,
+  })
+export const approvalQuery = (id: string) =>
+  queryOptions({ queryKey: ['approval', id], queryFn: () => call(api.GET('/v1/approvals/{id}', { params: { path: { id } } })) })
+export const approvalMessageQuery = (id: string, decision: 'approve' | 'reject') =>
+  queryOptions({
+    queryKey: ['approval', id, 'message', decision],
+    queryFn: () => call(api.GET('/v1/approvals/{id}/message', { params: { path: { id }, query: { decision } } })),
+  })
+
+export const beneficiariesQuery = infiniteQueryOptions({
+  queryKey: ['beneficiaries'],
+  queryFn: ({ pageParam }) => call(api.GET('/v1/beneficiaries', { params: { query: { limit: 100, cursor: pageParam } } })),
+  ...pages,
+})
+export const beneficiaryQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['beneficiary', id],
+    queryFn: () => call(api.GET('/v1/beneficiaries/{id}', { params: { path: { id } } })),
+  })
+
+export const policiesQuery = (status: 'active' | 'all') =>
+  infiniteQueryOptions({
+    queryKey: ['policies', status],
+    queryFn: ({ pageParam }) =>
+      call(api.GET('/v1/spending-policies', { params: { query: { status, limit: 100, cursor: pageParam } } })),
+    ...pages,
+  })
+export const policyQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['policy', id],
+    queryFn: () => call(api.GET('/v1/spending-policies/{id}', { params: { path: { id } } })),
+  })
+
+export const mandatesQuery = infiniteQueryOptions({
+  queryKey: ['mandates'],
+  queryFn: ({ pageParam }) => call(api.GET('/v1/intent-mandates', { params: { query: { cursor: pageParam } } })),
+  ...pages,
+})
+export const mandateQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['mandate', id],
+    queryFn: () => call(api.GET('/v1/intent-mandates/{id}', { params: { path: { id } } })),
+  })
+
+export const topupQuery = (id: string) =>
+  queryOptions({ queryKey: ['topup', id], queryFn: () => call(api.GET('/v1/topups/{id}', { params: { path: { id } } })) })
+
+export const apiKeysQuery = infiniteQueryOptions({
+  queryKey: ['api-keys'],
+  queryFn: ({ pageParam }) => call(api.GET('/v1/accounts/me/api-keys', { params: { query: { cursor: pageParam } } })),
+  ...pages,
+})
+export const grantsQuery = infiniteQueryOptions({
+  queryKey: ['grants', 'own'],
+  queryFn: ({ pageParam }) => call(api.GET('/v1/accounts/me/grants', { params: { query: { limit: 100, cursor: pageParam } } })),
+  ...pages,
+})
+export const eventsQuery = infiniteQueryOptions({
+  queryKey: ['events'],
+  queryFn: ({ pageParam }) => call(api.GET('/v1/notifications', { params: { query: { limit: 50, cursor: pageParam } } })),
+  ...pages,
+})
+
+export const membersQuery = infiniteQueryOptions({
+  queryKey: ['members'],
+  queryFn: ({ pageParam }) =>
+    call(api.GET('/v1/workspaces/current/members', { params: { query: { limit: 100, cursor: pageParam } } })),
+  ...pages,
+})
+export const invitationsQuery = infiniteQueryOptions({
+  queryKey: ['invitations'],
+  queryFn: ({ pageParam }) => call(api.GET('/v1/workspaces/current/invitations', { params: { query: { cursor: pageParam } } })),
+  ...pages,
+})
+export const workspaceGrantsQuery = infiniteQueryOptions({
+  queryKey: ['grants', 'workspace'],
+  queryFn: ({ pageParam }) =>
+    call(api.GET('/v1/workspaces/current/grants', { params: { query: { limit: 100, cursor: pageParam } } })),
+  ...pages,
+})
+
+export const authorizationQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['authorization', id],
+    queryFn: () => call(api.GET('/v1/oauth/authorizations/{id}', { params: { path: { id } } })),
+    retry: false,
+  })
+export const deviceQuery = (userCode: string) =>
+  queryOptions({
+    queryKey: ['device', userCode],
+    queryFn: () => call(api.GET('/v1/oauth/device/{user_code}', { params: { path: { user_code: userCode } } })),
+    retry: false,
+  })

@@ -1,0 +1,29 @@
+import { MutationCache, QueryCache, QueryClient } from '@tanstack/react-query'
+import { ApiError, isSignedOut } from './error.ts'
+import { accountQuery } from './queries.ts'
+
+const maxRetries = 2
+
+/** A refusal stays one however often it is asked again; only what may pass is retried. */
+const mayPass = (error: unknown): boolean =>
+  error instanceof ApiError && (error.status === 0 || error.status >= 500) && error.code !== 'provider_not_configured'
+
+export const createQueryClient = (): QueryClient => {
+  // The gate follows the account's query: when that says 401 it asks for a sign-in.
+  const noticeSignOut = (error: unknown) => {
+    if (isSignedOut(error)) void client.resetQueries({ queryKey: accountQuery.queryKey })
+  }
+  const client = new QueryClient({
+    queryCache: new QueryCache({
+      onError: (error, query) => {
+        if (query.queryKey[0] !== 'account') noticeSignOut(error)
+      },
+    }),
+    mutationCache: new MutationCache({ onError: noticeSignOut }),
+    defaultOptions: {
+      queries: { staleTime: 30_000, retry: (count, error) => mayPass(error) && count < maxRetries },
+      mutations: { retry: false },
+    },
+  })
+  return client
+}

@@ -1,0 +1,22 @@
+import type { Schemas } from '../api/types.ts'
+import { listWords } from './list-words.ts'
+import { moneyText } from './money.ts'
+import { typeLabel } from './rails.ts'
+
+/** Limits in one line: "KES 500.00 per payment, KES 2,000.00 a day". */
+export const controlsWords = (
+  controls: Schemas['SpendingControls'],
+  currency: string,
+  nameOf: (id: string) => string,
+): string => {
+  const money = (minor: string) => moneyText(minor, currency)
+  const parts = [
+    ...(controls.per_payment_limit_minor !== undefined ? [`${money(controls.per_payment_limit_minor)} per payment`] : []),
+    ...(controls.daily_limit_minor !== undefined ? [`${money(controls.daily_limit_minor)} a day`] : []),
+    ...(controls.monthly_limit_minor !== undefined ? [`${money(controls.monthly_limit_minor)} a month`] : []),
+    ...(controls.approval_threshold_minor !== undefined ? [`approval from ${money(controls.approval_threshold_minor)} on`] : []),
+    ...(controls.payment_types ? [`only ${listWords(controls.payment_types.map(typeLabel), 'or')}`] : []),
+    ...(controls.beneficiary_ids ? [`only to ${listWords(controls.beneficiary_ids.map(nameOf), 'or')}`] : []),
+  ]
+  return parts.length > 0 ? parts.join(', ') : 'No limits of its own'
+}

@@ -1,0 +1,7 @@
+/** "a", "a and b", "a, b and c" */
+export const listWords = (items: readonly string[], last = 'and'): string =>
+  items.length < 2 ? (items[0] ?? '') : `${items.slice(0, -1).join(', ')} ${last} ${items.at(-1)}`
+
+export const capitalized = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
+
+export const countWords = (count: number, one: string, many = `${one}s`): string => `${count} ${count === 1 ? one : many}`

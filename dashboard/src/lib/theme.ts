@@ -1,0 +1,20 @@
+import { createStore } from './store.ts'
+
+export const themes = ['system', 'light', 'dark'] as const
+export type Theme = (typeof themes)[number]
+
+const stored = (): Theme => themes.find((theme) => theme === document.documentElement.dataset.theme) ?? 'system'
+
+export const theme = createStore<Theme>(stored())
+
+export const chooseTheme = (choice: Theme): void => {
+  if (choice === 'system') delete document.documentElement.dataset.theme
+  else document.documentElement.dataset.theme = choice
+  try {
+    if (choice === 'system') localStorage.removeItem('theme')
+    else localStorage.setItem('theme', choice)
+  } catch {
+    // Without storage the choice lasts as long as the page.
+  }
+  theme.set(choice)
+}

@@ -1,0 +1,23 @@
+import { PageHeader } from '../../ui/layout.tsx'
+import { BalanceFacts } from './balance-facts.tsx'
+import { Identities } from './identities.tsx'
+import { Preferences } from './preferences.tsx'
+import { Profile } from './profile.tsx'
+import { Sessions } from './sessions.tsx'
+
+export const AccountPage = () => (
+  <div className="stack">
+    <PageHeader title="Account" lead="Who you are here, how you sign in, and where you are signed in." />
+    <div className="split">
+      <div className="stack">
+        <Profile />
+        <Identities />
+        <Sessions />
+      </div>
+      <div className="stack split-aside">
+        <BalanceFacts />
+        <Preferences />
+      </div>
+    </div>
+  </div>
+)

@@ -1,0 +1,82 @@
+import { useState } from 'react'
+import type { Schemas } from '../../api/types.ts'
+import { maskEmail, maskSubject, shortAddress } from '../../lib/mask.ts'
+import { useSession } from '../../shell/session.tsx'
+import { Button } from '../../ui/button.tsx'
+import { CopyText } from '../../ui/copy.tsx'
+import { Card } from '../../ui/layout.tsx'
+import { ProviderMark, providerNames } from '../../ui/provider-mark.tsx'
+import { Time } from '../../ui/time.tsx'
+import { LinkProvider } from './link-provider.tsx'
+import { LinkWallet } from './link-wallet.tsx'
+import { Unlink } from './unlink.tsx'
+
+type Identity = Schemas['Identity']
+
+const Who = ({ identity }: { identity: Identity }) => {
+  if (identity.provider === 'wallet')
+    return <CopyText value={identity.subject} shown={shortAddress(identity.subject)} label="wallet address" />
+  return <span>{identity.email ? maskEmail(identity.email) : maskSubject(identity.subject)}</span>
+}
+
+const IdentityCard = ({ identity, onUnlink, last }: { identity: Identity; onUnlink: () => void; last: boolean }) => (
+  <div className="item">
+    <span className="avatar">
+      <ProviderMark provider={identity.provider} />
+    </span>
+    <div className="item-main">
+      <p className="item-title">
+        {providerNames[identity.provider]}
+        <Who identity={identity} />
+      </p>
+      <p className="item-note">
+        Linked <Time at={identity.created_at} />
+        {identity.last_used_at && (
+          <>
+            , last used <Time at={identity.last_used_at} />
+          </>
+        )}
+        {identity.display_name && <>, known there as {identity.display_name}</>}
+      </p>
+    </div>
+    <Button
+      size="small"
+      variant="danger"
+      disabled={last}
+      onClick={onUnlink}
+      label={`Unlink ${providerNames[identity.provider]}`}
+      {...(last && { describedBy: 'last-identity' })}
+    >
+      Unlink
+    </Button>
+  </div>
+)
+
+/** The ways in, each with what is kept of it; and the buttons that add another. */
+export const Identities = () => {
+  const { account } = useSession()
+  const [unlinking, setUnlinking] = useState<Identity | null>(null)
+  const last = account.identities.length === 1
+  return (
+    <Card title="Ways to sign in" note="Each of them opens this account." flush>
+      <ul className="rows">
+        {account.identities.map((identity) => (
+          <li key={identity.id}>
+            <IdentityCard identity={identity} last={last} onUnlink={() => setUnlinking(identity)} />
+          </li>
+        ))}
+      </ul>
+      {last && (
+        <p className="item-note" id="last-identity" style={{ padding: '0 20px 14px' }}>
+          This is the only way in, so it can’t be unlinked. Link another one first.
+        </p>
+      )}
+      <div className="card-footer" style={{ justifyContent: 'flex-start' }}>
+        <LinkProvider provider="google" />
+        <LinkProvider provider="github" />
+        <LinkWallet />
+      </div>
+      {unlinking && <Unlink identity={unlinking} onClose={() => setUnlinking(null)} />}
+    </Card>
+  )
+}

@@ -1,0 +1,55 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { api, call } from '../../api/client.ts'
+import { hasCode } from '../../api/error.ts'
+import { Button } from '../../ui/button.tsx'
+import { Dialog } from '../../ui/dialog.tsx'
+import { Notice } from '../../ui/layout.tsx'
+import { announce } from '../../ui/toast.tsx'
+import { useWalletFlow } from '../../wallet/wallet-flow.ts'
+import { WalletPicker } from '../../wallet/wallet-picker.tsx'
+import { prepareSignIn } from '../sign-in/wallet-message.ts'
+
+const LinkDialog = ({ onClose }: { onClose: () => void }) => {
+  const client = useQueryClient()
+  const flow = useWalletFlow({
+    prepare: prepareSignIn,
+    send: async ({ message, signature }) =>
+      call(api.POST('/v1/accounts/me/identities', { body: { provider: 'wallet', message, signature } })),
+    done: () => {
+      announce('Wallet linked')
+      void client.invalidateQueries({ queryKey: ['account'] })
+      onClose()
+    },
+  })
+  return (
+    <Dialog title="Link a wallet" onClose={onClose}>
+      <p className="quiet">Sign a message with the wallet. From then on it opens this account and can decide its approvals.</p>
+      <WalletPicker
+        flow={flow}
+        verb="Link"
+        action={
+          hasCode(flow.error, 'conflict') && (
+            <Notice tone="info" title="This wallet has an account of its own">
+              <p className="quiet">
+                Accounts are not merged. Sign out and sign in with that wallet to use it, or link another one.
+              </p>
+            </Notice>
+          )
+        }
+      />
+    </Dialog>
+  )
+}
+
+export const LinkWallet = () => {
+  const [open, setOpen] = useState(false)
+  return (
+    <>
+      <Button icon="wallet" onClick={() => setOpen(true)}>
+        Link wallet
+      </Button>
+      {open && <LinkDialog onClose={() => setOpen(false)} />}
+    </>
+  )
+}

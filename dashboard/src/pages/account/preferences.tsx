@@ -1,0 +1,34 @@
+import { shortcutsOn, switchShortcuts } from '../../lib/shortcuts.ts'
+import { useStore } from '../../lib/store.ts'
+import { chooseTheme, theme, themes } from '../../lib/theme.ts'
+import { CheckField } from '../../ui/field.tsx'
+import { Card } from '../../ui/layout.tsx'
+import { statusText } from '../../ui/status.tsx'
+
+export const Preferences = () => {
+  const current = useStore(theme)
+  const on = useStore(shortcutsOn)
+  return (
+    <Card title="This browser">
+      <div className="stack">
+        <fieldset className="stack-s">
+          <legend className="field-label">Theme</legend>
+          <div className="segments">
+            {themes.map((choice) => (
+              <button
+                key={choice}
+                type="button"
+                className="segment"
+                aria-pressed={choice === current}
+                onClick={() => chooseTheme(choice)}
+              >
+                {statusText(choice)}
+              </button>
+            ))}
+          </div>
+        </fieldset>
+        <CheckField label="Single-key shortcuts" hint="Press ? for the list." checked={on} onChange={switchShortcuts} />
+      </div>
+    </Card>
+  )
+}

@@ -1,0 +1,64 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { api, call } from '../../api/client.ts'
+import { nameOf } from '../../shell/account-menu.tsx'
+import { useSession } from '../../shell/session.tsx'
+import { Button } from '../../ui/button.tsx'
+import { CopyText } from '../../ui/copy.tsx'
+import { Failure, fieldError } from '../../ui/failure.tsx'
+import { TextField } from '../../ui/field.tsx'
+import { Card, Facts } from '../../ui/layout.tsx'
+import { StatusBadge } from '../../ui/status.tsx'
+import { ExactTime } from '../../ui/time.tsx'
+import { announce } from '../../ui/toast.tsx'
+
+export const Profile = () => {
+  const { account } = useSession()
+  const client = useQueryClient()
+  const [name, setName] = useState(account.display_name ?? '')
+  const save = useMutation({
+    mutationFn: () => call(api.PATCH('/v1/accounts/me', { body: { display_name: name.trim() || null } })),
+    onSuccess: () => {
+      announce('Name saved')
+      void client.invalidateQueries({ queryKey: ['account'] })
+    },
+  })
+  const changed = name.trim() !== (account.display_name ?? '')
+  return (
+    <Card title="Profile">
+      <form
+        className="stack"
+        onSubmit={(event) => {
+          event.preventDefault()
+          if (changed) save.mutate()
+        }}
+      >
+        <div className="row" style={{ alignItems: 'end' }}>
+          <div className="grow">
+            <TextField
+              label="Display name"
+              value={name}
+              onChange={setName}
+              maxLength={120}
+              autoComplete="name"
+              placeholder={nameOf(account)}
+              error={fieldError(save.error, 'display_name')}
+            />
+          </div>
+          <Button type="submit" busy={save.isPending} disabled={!changed}>
+            Save
+          </Button>
+        </div>
+        {save.error && !fieldError(save.error, 'display_name') && <Failure error={save.error} />}
+        <Facts
+          facts={[
+            ['E-mail', account.email ?? <span className="faint">None: link Google or GitHub to add one</span>],
+            ['Account', <CopyText key="id" value={account.id} label="account id" />],
+            ['Status', <StatusBadge key="status" status={account.status} />],
+            ['Since', <ExactTime key="since" at={account.created_at} />],
+          ]}
+        />
+      </form>
+    </Card>
+  )
+}

@@ -1,0 +1,34 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { api, call } from '../../api/client.ts'
+import type { Schemas } from '../../api/types.ts'
+import { Confirm } from '../../ui/confirm.tsx'
+import { providerNames } from '../../ui/provider-mark.tsx'
+import { announce } from '../../ui/toast.tsx'
+
+export const Unlink = ({ identity, onClose }: { identity: Schemas['Identity']; onClose: () => void }) => {
+  const client = useQueryClient()
+  const name = providerNames[identity.provider]
+  const unlink = useMutation({
+    mutationFn: () => call(api.DELETE('/v1/accounts/me/identities/{id}', { params: { path: { id: identity.id } } })),
+    onSuccess: () => {
+      announce(`${name} unlinked`)
+      void client.invalidateQueries({ queryKey: ['account'] })
+      onClose()
+    },
+  })
+  return (
+    <Confirm
+      title={`Unlink ${name}?`}
+      action="Unlink"
+      busy={unlink.isPending}
+      error={unlink.error}
+      onConfirm={() => unlink.mutate()}
+      onClose={onClose}
+    >
+      <p>
+        It will no longer open this account{identity.provider === 'wallet' && ', and its signature will decide no more approvals'}
+        . Your other ways to sign in stay.
+      </p>
+    </Confirm>
+  )
+}

@@ -1,0 +1,34 @@
+import type { Schemas } from '../../api/types.ts'
+import { shortAddress } from '../../lib/mask.ts'
+import { Icon } from '../../ui/icon.tsx'
+import { Card } from '../../ui/layout.tsx'
+import { Time } from '../../ui/time.tsx'
+
+/** Who has said what so far. */
+export const Given = ({ approval, people }: { approval: Schemas['Approval']; people: (id: string) => string }) => {
+  if (approval.decisions.length === 0) return null
+  return (
+    <Card title="Decisions">
+      <ul className="timeline">
+        {approval.decisions.map((decision) => (
+          <li key={`${decision.account_id} ${decision.decided_at}`}>
+            <span className={`timeline-mark timeline-${decision.decision === 'approve' ? 'good' : 'bad'}`}>
+              <Icon name={decision.decision === 'approve' ? 'check' : 'cross'} size={14} />
+            </span>
+            <div>
+              <p>
+                <span className="strong">{decision.decision === 'approve' ? 'Approved' : 'Rejected'}</span> by{' '}
+                {people(decision.account_id)}
+              </p>
+              <p className="quiet small">
+                <Time at={decision.decided_at} />
+                {decision.via === 'signature' && `, signed${decision.signer ? ` by ${shortAddress(decision.signer)}` : ''}`}
+                {decision.reason && `: ${decision.reason}`}
+              </p>
+            </div>
+          </li>
+        ))}
+      </ul>
+    </Card>
+  )
+}

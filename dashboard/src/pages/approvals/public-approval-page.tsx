@@ -1,0 +1,103 @@
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { Link } from 'wouter'
+import { accountQuery, approvalMessageQuery } from '../../api/queries.ts'
+import type { Schemas } from '../../api/types.ts'
+import { readMessage } from '../../lib/approval-message.ts'
+import { useTitle } from '../../lib/title.ts'
+import { SinglePage } from '../../shell/single-page.tsx'
+import { Failure } from '../../ui/failure.tsx'
+import { Facts, Notice, SkeletonText } from '../../ui/layout.tsx'
+import { Countdown } from '../../ui/time.tsx'
+import { type Choice, decidedWords } from './decide-dialog.tsx'
+import { SignDecision, SignedText } from './sign-decision.tsx'
+
+/** For a wallet holder with a link and a phone: what the wallet will be shown, in plain sight, and nothing else to know. */
+export const PublicApprovalPage = ({ id }: { id: string }) => {
+  useTitle('Decide a payment')
+  const [choice, setChoice] = useState<Choice>('approve')
+  const [decided, setDecided] = useState<Schemas['Approval'] | null>(null)
+  const account = useQuery(accountQuery)
+  const message = useQuery({ ...approvalMessageQuery(id, choice), placeholderData: (before) => before })
+  return (
+    <SinglePage wide aside={account.isSuccess && <Link href={`/approvals/${id}`}>Open in the dashboard</Link>}>
+      {decided ? (
+        <Decided approval={decided} />
+      ) : (
+        <div className="stack">
+          <h1>Decide a payment</h1>
+          {message.isPending && <SkeletonText width="80%" height={40} />}
+          {message.isError && <Failure error={message.error} onRetry={() => void message.refetch()} />}
+          {message.data && (
+            <Question
+              id={id}
+              choice={choice}
+              setChoice={setChoice}
+              message={message.data.message}
+              expiresAt={message.data.expires_at}
+              onDecided={setDecided}
+            />
+          )}
+        </div>
+      )}
+    </SinglePage>
+  )
+}
+
+const Decided = ({ approval }: { approval: Schemas['Approval'] }) => (
+  <div className="stack">
+    <h1>
+      {approval.status === 'rejected' ? 'Rejected' : approval.status === 'approved' ? 'Approved' : 'Your approval is noted'}
+    </h1>
+    <Notice tone="good" live>
+      {decidedWords(approval)}.
+    </Notice>
+    <p className="quiet">You can close this page.</p>
+  </div>
+)
+
+type QuestionProps = {
+  id: string
+  choice: Choice
+  setChoice: (choice: Choice) => void
+  message: string
+  expiresAt: string
+  onDecided: (approval: Schemas['Approval']) => void
+}
+
+const Question = ({ id, choice, setChoice, message, expiresAt, onDecided }: QuestionProps) => {
+  const { amount, facts } = readMessage(message)
+  return (
+    <>
+      {amount && <p className="amount-big">{amount}</p>}
+      <Facts
+        facts={[
+          ...facts,
+          [
+            'Time left',
+            <span key="left" className="strong">
+              <Countdown to={expiresAt} />
+            </span>,
+          ],
+        ]}
+      />
+      <fieldset>
+        <legend className="visually-hidden">Decision</legend>
+        <div className="segments">
+          <button type="button" className="segment" aria-pressed={choice === 'approve'} onClick={() => setChoice('approve')}>
+            Approve
+          </button>
+          <button type="button" className="segment" aria-pressed={choice === 'reject'} onClick={() => setChoice('reject')}>
+            Reject
+          </button>
+        </div>
+      </fieldset>
+      <SignDecision key={choice} id={id} choice={choice} message={message} onDecided={onDecided} />
+      <details>
+        <summary className="quiet small">The message that is signed</summary>
+        <SignedText message={message} />
+      </details>
+      <p className="faint small">The signature decides this payment only. It costs nothing, and no session is needed.</p>
+    </>
+  )
+}

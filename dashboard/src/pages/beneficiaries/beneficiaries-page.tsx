@@ -1,0 +1,87 @@
+import { useInfiniteQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { Link } from 'wouter'
+import { beneficiariesQuery } from '../../api/queries.ts'
+import type { Schemas } from '../../api/types.ts'
+import { railIcons, railLabels } from '../../lib/rails.ts'
+import { useSession } from '../../shell/session.tsx'
+import { LinkButton } from '../../ui/button.tsx'
+import { TextField } from '../../ui/field.tsx'
+import { Icon } from '../../ui/icon.tsx'
+import { Empty, PageHeader } from '../../ui/layout.tsx'
+import { Listing } from '../../ui/listing.tsx'
+import { Badge, StatusBadge } from '../../ui/status.tsx'
+
+type Beneficiary = Schemas['Beneficiary']
+
+const Row = ({ beneficiary }: { beneficiary: Beneficiary }) => (
+  <Link href={`/beneficiaries/${beneficiary.id}`} className="item">
+    <span className="avatar">
+      <Icon name={railIcons[beneficiary.payment_rail]} />
+    </span>
+    <span className="item-main">
+      <span className="item-title">{beneficiary.display_name}</span>
+      <span className="item-note">
+        {railLabels[beneficiary.payment_rail]} · <span className="mono">{beneficiary.destination_mask}</span>
+      </span>
+    </span>
+    <span className="item-side">
+      {beneficiary.status === 'frozen' && <Badge tone="warn">Stopped</Badge>}
+      {beneficiary.status === 'archived' && <StatusBadge status="archived" />}
+      <span className="faint">
+        <Icon name="forward" size={16} />
+      </span>
+    </span>
+  </Link>
+)
+
+const matches = (beneficiary: Beneficiary, text: string): boolean =>
+  [beneficiary.display_name, beneficiary.legal_name ?? '', beneficiary.type].some((part) =>
+    part.toLowerCase().includes(text.toLowerCase()),
+  )
+
+export const BeneficiariesPage = () => {
+  const { can } = useSession()
+  const [search, setSearch] = useState('')
+  const create = can('beneficiary.manage') && (
+    <LinkButton href="/beneficiaries/new" variant="primary" icon="plus">
+      Add beneficiary
+    </LinkButton>
+  )
+  return (
+    <div className="stack">
+      <PageHeader
+        title="Beneficiaries"
+        lead="Where money may go. Destinations are kept encrypted and only ever shown as a mask."
+        actions={create}
+      />
+      <search className="filters">
+        <TextField label="Search" type="search" value={search} onChange={setSearch} placeholder="Name or type" />
+      </search>
+      <section className="card" aria-label="Beneficiaries">
+        <Listing
+          query={useInfiniteQuery(beneficiariesQuery)}
+          empty={
+            <Empty icon="people" title="Nobody to pay yet" actions={create}>
+              Add a phone, a business or a bank account once, then pay it by name.
+            </Empty>
+          }
+        >
+          {(all) => {
+            const found = all.filter((beneficiary) => matches(beneficiary, search.trim()))
+            if (found.length === 0) return <Empty icon="search" title="No beneficiary fits this search" />
+            return (
+              <ul className="rows">
+                {found.map((beneficiary) => (
+                  <li key={beneficiary.id}>
+                    <Row beneficiary={beneficiary} />
+                  </li>
+                ))}
+              </ul>
+            )
+          }}
+        </Listing>
+      </section>
+    </div>
+  )
+}

@@ -1,0 +1,32 @@
+import { useQuery } from '@tanstack/react-query'
+import { useSearchParams } from 'wouter'
+import { authorizationQuery } from '../../api/queries.ts'
+import { useTitle } from '../../lib/title.ts'
+import { SinglePage } from '../../shell/single-page.tsx'
+import { LinkButton } from '../../ui/button.tsx'
+import { Failure } from '../../ui/failure.tsx'
+import { Empty, SkeletonText } from '../../ui/layout.tsx'
+import { Consent } from './consent.tsx'
+
+export const ConsentPage = () => {
+  useTitle('Connect an agent')
+  const [params] = useSearchParams()
+  const id = params.get('authorization') ?? ''
+  const authorization = useQuery({ ...authorizationQuery(id), enabled: id !== '' })
+  return (
+    <SinglePage wide>
+      {id === '' && (
+        <Empty
+          icon="robot"
+          title="Nothing asks for anything"
+          actions={<LinkButton href="/developers/agents">Connected agents</LinkButton>}
+        >
+          An agent sends you here when it wants to act for you.
+        </Empty>
+      )}
+      {id !== '' && authorization.isPending && <SkeletonText width="80%" height={60} />}
+      {authorization.isError && <Failure error={authorization.error} />}
+      {authorization.data && <Consent authorization={authorization.data} />}
+    </SinglePage>
+  )
+}

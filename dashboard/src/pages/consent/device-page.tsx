@@ -1,0 +1,62 @@
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { useSearchParams } from 'wouter'
+import { deviceQuery } from '../../api/queries.ts'
+import { useTitle } from '../../lib/title.ts'
+import { SinglePage } from '../../shell/single-page.tsx'
+import { Button } from '../../ui/button.tsx'
+import { Failure } from '../../ui/failure.tsx'
+import { TextField } from '../../ui/field.tsx'
+import { Empty } from '../../ui/layout.tsx'
+import { Consent } from './consent.tsx'
+
+const outcomes: Readonly<Record<string, { title: string; text: string }>> = {
+  approved: { title: 'Connected', text: 'Go back to your device: it goes on by itself.' },
+  denied: { title: 'Refused', text: 'The device gets nothing. You can close this page.' },
+}
+
+/** For agents without a browser: the code that the device shows, then the same question as anywhere. */
+export const DevicePage = () => {
+  useTitle('Connect a device')
+  const [params, setParams] = useSearchParams()
+  const code = params.get('user_code') ?? ''
+  const [typed, setTyped] = useState(code)
+  const authorization = useQuery({ ...deviceQuery(code), enabled: code !== '' })
+  const outcome = outcomes[params.get('outcome') ?? '']
+  if (outcome)
+    return (
+      <SinglePage>
+        <Empty icon="check" title={outcome.title}>
+          {outcome.text}
+        </Empty>
+      </SinglePage>
+    )
+  if (authorization.data)
+    return (
+      <SinglePage wide>
+        <Consent authorization={authorization.data} />
+      </SinglePage>
+    )
+  return (
+    <SinglePage>
+      <form
+        className="stack"
+        noValidate
+        onSubmit={(event) => {
+          event.preventDefault()
+          if (typed.trim() !== '') setParams({ user_code: typed.trim().toUpperCase() })
+        }}
+      >
+        <div className="stack-xs">
+          <h1>Connect a device</h1>
+          <p className="quiet">Enter the code that the device or program shows you.</p>
+        </div>
+        <TextField label="Code" value={typed} onChange={setTyped} placeholder="BCDF-GHJK" mono maxLength={16} autoFocus />
+        <Failure error={authorization.error} />
+        <Button type="submit" variant="primary" size="large" wide busy={authorization.isFetching} disabled={typed.trim() === ''}>
+          Go on
+        </Button>
+      </form>
+    </SinglePage>
+  )
+}

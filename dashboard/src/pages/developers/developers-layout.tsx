@@ -1,0 +1,35 @@
+import type { ReactNode } from 'react'
+import { Link, useLocation } from 'wouter'
+import { PageHeader } from '../../ui/layout.tsx'
+
+const tabs = [
+  { href: '/developers', label: 'API keys' },
+  { href: '/developers/agents', label: 'Connected agents' },
+  { href: '/developers/events', label: 'Events' },
+  { href: '/developers/requests', label: 'Requests' },
+] as const
+
+export const DevelopersLayout = ({ children, actions }: { children: ReactNode; actions?: ReactNode }) => {
+  const [location] = useLocation()
+  return (
+    <div className="stack">
+      <PageHeader
+        title="Developers"
+        lead={
+          <>
+            Keys and agents that act for you, each within its limits. <a href="/docs">Read the API reference</a>
+          </>
+        }
+        actions={actions}
+      />
+      <nav className="tabs" aria-label="Developers">
+        {tabs.map(({ href, label }) => (
+          <Link key={href} href={href} aria-current={location === href ? 'page' : undefined}>
+            {label}
+          </Link>
+        ))}
+      </nav>
+      {children}
+    </div>
+  )
+}

@@ -1,0 +1,91 @@
+import { useInfiniteQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { eventsQuery } from '../../api/queries.ts'
+import { useStore } from '../../lib/store.ts'
+import { clockText, fullTime } from '../../lib/time.ts'
+import type { LiveEvent } from '../../live/event.ts'
+import { connection, recentEvents } from '../../live/live.tsx'
+import { Button } from '../../ui/button.tsx'
+import { CodeBlock } from '../../ui/copy.tsx'
+import { Dialog } from '../../ui/dialog.tsx'
+import { Card, Empty } from '../../ui/layout.tsx'
+import { Listing } from '../../ui/listing.tsx'
+import { Badge } from '../../ui/status.tsx'
+import { DevelopersLayout } from './developers-layout.tsx'
+
+type Shown = Pick<LiveEvent, 'id' | 'type' | 'created_at'> & { data: unknown }
+
+const resourceId = (data: unknown): string => (typeof data === 'object' && data !== null && 'id' in data ? String(data.id) : '')
+
+const EventRow = ({ event, onOpen }: { event: Shown; onOpen: () => void }) => (
+  <button type="button" className="item item-button" onClick={onOpen}>
+    <time className="faint mono nowrap" dateTime={event.created_at} title={fullTime(event.created_at)}>
+      {clockText(event.created_at)}
+    </time>
+    <span className="item-main">
+      <code className="strong">{event.type}</code>
+      <span className="item-note mono"> {resourceId(event.data)}</span>
+    </span>
+  </button>
+)
+
+/** What came over the stream, on top of what the list remembers: the same events, each once. */
+const merge = (live: readonly LiveEvent[], listed: readonly Shown[]): Shown[] => {
+  const ids = new Set(listed.map(({ id }) => id))
+  return [...live.filter(({ id }) => !ids.has(id)), ...listed]
+}
+
+export const EventsPage = () => {
+  const live = useStore(recentEvents)
+  const state = useStore(connection)
+  const [open, setOpen] = useState<Shown | null>(null)
+  const nothing = (
+    <Empty icon="bolt" title="Nothing has happened yet">
+      Every change tells an event here and on the stream, as it happens.
+    </Empty>
+  )
+  return (
+    <DevelopersLayout>
+      <Card
+        title="Events"
+        note="The stream of this account, newest first. Kept for seven days."
+        actions={<Badge tone={state === 'live' ? 'good' : 'warn'}>{state === 'live' ? 'Live' : 'Connecting'}</Badge>}
+        flush
+      >
+        <Listing
+          query={useInfiniteQuery(eventsQuery)}
+          rows={6}
+          empty={live.length === 0 ? nothing : <Rows events={merge(live, [])} onOpen={setOpen} />}
+        >
+          {(listed) => <Rows events={merge(live, listed)} onOpen={setOpen} />}
+        </Listing>
+      </Card>
+      <Card title="Follow it from a terminal">
+        <CodeBlock
+          label="curl command"
+          code={`curl -N ${location.origin}/v1/notifications/stream \\\n  -H "Authorization: Bearer $API_KEY"`}
+        />
+      </Card>
+      {open && (
+        <Dialog
+          title={open.type}
+          onClose={() => setOpen(null)}
+          wide
+          footer={<Button onClick={() => setOpen(null)}>Close</Button>}
+        >
+          <CodeBlock label="Event" code={JSON.stringify(open, null, 2)} />
+        </Dialog>
+      )}
+    </DevelopersLayout>
+  )
+}
+
+const Rows = ({ events, onOpen }: { events: readonly Shown[]; onOpen: (event: Shown) => void }) => (
+  <ul className="rows">
+    {events.map((event) => (
+      <li key={event.id}>
+        <EventRow event={event} onOpen={() => onOpen(event)} />
+      </li>
+    ))}
+  </ul>
+)

@@ -1,0 +1,39 @@
+import { permissions as order, type Permission } from '../../../../src/auth/permissions.ts'
+import { isPowerful, permissionWords } from '../../lib/permission-words.ts'
+import { CheckField } from '../../ui/field.tsx'
+import { Badge } from '../../ui/status.tsx'
+
+/** Permissions in words, in one order everywhere; those that move money or change rules marked. */
+export const PermissionChecks = ({
+  offered,
+  chosen,
+  onChange,
+}: {
+  offered: readonly Permission[]
+  chosen: readonly Permission[]
+  onChange: (chosen: Permission[]) => void
+}) => (
+  <fieldset className="stack-s">
+    <legend className="visually-hidden">What it may do</legend>
+    {order
+      .filter((permission) => offered.includes(permission))
+      .map((permission) => (
+        <CheckField
+          key={permission}
+          checked={chosen.includes(permission)}
+          onChange={(on) => onChange(on ? [...chosen, permission] : chosen.filter((other) => other !== permission))}
+          label={
+            <>
+              {permissionWords[permission]}{' '}
+              {isPowerful(permission) && (
+                <Badge tone="warn" dot={false}>
+                  Powerful
+                </Badge>
+              )}
+            </>
+          }
+          hint={<code>{permission}</code>}
+        />
+      ))}
+  </fieldset>
+)

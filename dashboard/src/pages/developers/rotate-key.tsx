@@ -1,0 +1,60 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { api, call } from '../../api/client.ts'
+import type { Schemas } from '../../api/types.ts'
+import { useIdempotencyKey } from '../../lib/idempotency.ts'
+import { Button } from '../../ui/button.tsx'
+import { Dialog } from '../../ui/dialog.tsx'
+import { Failure } from '../../ui/failure.tsx'
+import { SelectField } from '../../ui/field.tsx'
+import { announce } from '../../ui/toast.tsx'
+import { ShownOnce } from './shown-once.tsx'
+
+const overlaps = [
+  { value: '0', label: 'End it at once' },
+  { value: '600', label: '10 minutes more' },
+  { value: '3600', label: '1 hour more' },
+  { value: '86400', label: '1 day more' },
+]
+
+/** A new key on the same limits; the old one may work a little longer, so that nothing stops in between. */
+export const RotateKey = ({ apiKey, onClose }: { apiKey: Schemas['ApiKey']; onClose: () => void }) => {
+  const client = useQueryClient()
+  const keyFor = useIdempotencyKey()
+  const [overlap, setOverlap] = useState('3600')
+  const rotate = useMutation({
+    mutationFn: () => {
+      const body = { overlap_seconds: Number(overlap) }
+      return call(
+        api.POST('/v1/accounts/me/api-keys/{id}/rotate', { params: { path: { id: apiKey.id } }, body, headers: keyFor(body) }),
+      )
+    },
+    onSuccess: () => {
+      void client.invalidateQueries({ queryKey: ['api-keys'] })
+      announce(`${apiKey.name} rotated`)
+    },
+  })
+  if (rotate.data)
+    return <ShownOnce title={`The new ${apiKey.name}`} value={rotate.data.key ?? 'The key was shown before.'} onClose={onClose} />
+  return (
+    <Dialog
+      title={`Rotate ${apiKey.name}`}
+      onClose={onClose}
+      onSubmit={() => {
+        if (!rotate.isPending) rotate.mutate()
+      }}
+      footer={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" variant="primary" busy={rotate.isPending}>
+            Rotate
+          </Button>
+        </>
+      }
+    >
+      <p className="quiet">You get a new key with the same permissions, limits and spending so far.</p>
+      <SelectField label="The old key" value={overlap} onChange={setOverlap} options={overlaps} />
+      <Failure error={rotate.error} />
+    </Dialog>
+  )
+}

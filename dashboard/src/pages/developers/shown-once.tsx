@@ -1,0 +1,27 @@
+import { Button } from '../../ui/button.tsx'
+import { CodeBlock, Secret } from '../../ui/copy.tsx'
+import { Dialog } from '../../ui/dialog.tsx'
+import { Notice } from '../../ui/layout.tsx'
+
+/** The only moment at which the key can be read. */
+export const ShownOnce = ({ title, value, onClose }: { title: string; value: string; onClose: () => void }) => (
+  <Dialog
+    title={title}
+    onClose={onClose}
+    footer={
+      <Button variant="primary" onClick={onClose}>
+        I have stored it
+      </Button>
+    }
+    wide
+  >
+    <Notice tone="warn" title="Copy it now">
+      <p className="quiet">It is shown this once. We keep only a hash of it and can’t show it again.</p>
+    </Notice>
+    <Secret value={value} label="API key" />
+    <CodeBlock
+      label="A first request"
+      code={`export API_KEY=…\ncurl ${location.origin}/v1/accounts/me \\\n  -H "Authorization: Bearer $API_KEY"`}
+    />
+  </Dialog>
+)

@@ -1,0 +1,134 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { api, call } from '../../api/client.ts'
+import { mandateQuery } from '../../api/queries.ts'
+import type { Schemas } from '../../api/types.ts'
+import { useBeneficiaries } from '../../api/use-beneficiaries.ts'
+import { listWords } from '../../lib/list-words.ts'
+import { shortAddress } from '../../lib/mask.ts'
+import { moneyText } from '../../lib/money.ts'
+import { typeLabel } from '../../lib/rails.ts'
+import { useSession } from '../../shell/session.tsx'
+import { Button } from '../../ui/button.tsx'
+import { Confirm } from '../../ui/confirm.tsx'
+import { CopyText } from '../../ui/copy.tsx'
+import { Failure } from '../../ui/failure.tsx'
+import { Card, Facts, PageHeader, SkeletonRows } from '../../ui/layout.tsx'
+import { Meter } from '../../ui/meter.tsx'
+import { StatusBadge } from '../../ui/status.tsx'
+import { ExactTime } from '../../ui/time.tsx'
+import { announce } from '../../ui/toast.tsx'
+import { SignedText } from '../approvals/sign-decision.tsx'
+
+const back = { href: '/mandates', label: 'Mandates' }
+
+export const MandatePage = ({ id }: { id: string }) => {
+  const mandate = useQuery(mandateQuery(id))
+  const [revoking, setRevoking] = useState(false)
+  const { can } = useSession()
+  return (
+    <div className="stack">
+      <PageHeader
+        title={mandate.data?.description ?? 'Mandate'}
+        back={back}
+        actions={
+          mandate.data?.status === 'active' &&
+          can('mandate.manage') && (
+            <Button variant="danger" onClick={() => setRevoking(true)}>
+              Revoke
+            </Button>
+          )
+        }
+      />
+      {mandate.isPending && (
+        <div className="card">
+          <SkeletonRows rows={3} />
+        </div>
+      )}
+      {mandate.isError && <Failure error={mandate.error} onRetry={() => void mandate.refetch()} />}
+      {mandate.data && <Detail mandate={mandate.data} />}
+      {mandate.data && revoking && <Revoke mandate={mandate.data} onClose={() => setRevoking(false)} />}
+    </div>
+  )
+}
+
+const Detail = ({ mandate }: { mandate: Schemas['IntentMandate'] }) => {
+  const { currency } = useSession()
+  const beneficiaries = useBeneficiaries()
+  return (
+    <>
+      <Card>
+        <div className="stack-s">
+          <div className="row row-between">
+            <p>
+              <span className="amount-medium">{moneyText(mandate.spent_minor, currency)}</span>{' '}
+              <span className="quiet">of {moneyText(mandate.max_total_minor, currency)} spent</span>
+            </p>
+            <StatusBadge status={mandate.status} />
+          </div>
+          <Meter used={mandate.spent_minor} limit={mandate.max_total_minor} currency={currency} label="Spent" />
+        </div>
+      </Card>
+      <Card title="Terms">
+        <Facts
+          stacked
+          facts={[
+            [
+              'Per payment',
+              mandate.max_per_payment_minor === null
+                ? 'No limit but the total'
+                : `At most ${moneyText(mandate.max_per_payment_minor, currency)}`,
+            ],
+            [
+              'Payments',
+              mandate.max_payments === null
+                ? `${mandate.payments_made} so far`
+                : `${mandate.payments_made} of ${mandate.max_payments}`,
+            ],
+            [
+              'Beneficiaries',
+              mandate.beneficiary_ids.length === 0 ? 'Anybody' : listWords(mandate.beneficiary_ids.map(beneficiaries.nameOf)),
+            ],
+            ['Types', mandate.payment_types.length === 0 ? 'Any' : listWords(mandate.payment_types.map(typeLabel))],
+            ['From', <ExactTime key="from" at={mandate.valid_from} />],
+            ['Until', <ExactTime key="until" at={mandate.expires_at} />],
+            ['Revoked', mandate.revoked_at && <ExactTime key="revoked" at={mandate.revoked_at} />],
+            [
+              'Signed by',
+              <CopyText key="signer" value={mandate.signer} shown={shortAddress(mandate.signer)} label="wallet address" />,
+            ],
+            ['Id', <CopyText key="id" value={mandate.id} label="mandate id" />],
+          ]}
+        />
+      </Card>
+      <Card title="The message that was signed">
+        <SignedText message={mandate.message} />
+      </Card>
+    </>
+  )
+}
+
+const Revoke = ({ mandate, onClose }: { mandate: Schemas['IntentMandate']; onClose: () => void }) => {
+  const client = useQueryClient()
+  const revoke = useMutation({
+    mutationFn: () => call(api.POST('/v1/intent-mandates/{id}/revoke', { params: { path: { id: mandate.id } }, body: {} })),
+    onSuccess: (after) => {
+      client.setQueryData(mandateQuery(mandate.id).queryKey, after)
+      void client.invalidateQueries({ queryKey: ['mandates'] })
+      announce('Mandate revoked')
+      onClose()
+    },
+  })
+  return (
+    <Confirm
+      title="Revoke this mandate?"
+      action="Revoke"
+      busy={revoke.isPending}
+      error={revoke.error}
+      onConfirm={() => revoke.mutate()}
+      onClose={onClose}
+    >
+      <p>No further payment has an approval by it. Payments under way finish.</p>
+    </Confirm>
+  )
+}

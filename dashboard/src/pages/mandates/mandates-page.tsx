@@ -1,0 +1,71 @@
+import { useInfiniteQuery } from '@tanstack/react-query'
+import { Link } from 'wouter'
+import { mandatesQuery } from '../../api/queries.ts'
+import type { Schemas } from '../../api/types.ts'
+import { moneyText } from '../../lib/money.ts'
+import { useSession } from '../../shell/session.tsx'
+import { LinkButton } from '../../ui/button.tsx'
+import { Icon } from '../../ui/icon.tsx'
+import { Empty, PageHeader } from '../../ui/layout.tsx'
+import { Listing } from '../../ui/listing.tsx'
+import { Meter } from '../../ui/meter.tsx'
+import { StatusBadge } from '../../ui/status.tsx'
+import { Time } from '../../ui/time.tsx'
+
+const Row = ({ mandate, currency }: { mandate: Schemas['IntentMandate']; currency: string }) => (
+  <Link href={`/mandates/${mandate.id}`} className="item">
+    <span className="avatar">
+      <Icon name="mandate" />
+    </span>
+    <span className="item-main stack-xs">
+      <span className="item-title">{mandate.description}</span>
+      <span className="item-note">
+        {moneyText(mandate.spent_minor, currency)} of {moneyText(mandate.max_total_minor, currency)} · until{' '}
+        <Time at={mandate.expires_at} />
+      </span>
+      <Meter used={mandate.spent_minor} limit={mandate.max_total_minor} currency={currency} label="Spent" />
+    </span>
+    <span className="item-side">
+      <StatusBadge status={mandate.status} />
+    </span>
+  </Link>
+)
+
+export const MandatesPage = () => {
+  const { currency } = useSession()
+  const create = (
+    <LinkButton href="/mandates/new" variant="primary" icon="plus">
+      New mandate
+    </LinkButton>
+  )
+  return (
+    <div className="stack">
+      <PageHeader
+        title="Mandates"
+        lead="What you have agreed to in advance, signed with your wallet: payments that name a fitting mandate have your approval already."
+        actions={create}
+      />
+      <section className="card" aria-label="Mandates">
+        <Listing
+          query={useInfiniteQuery(mandatesQuery)}
+          rows={2}
+          empty={
+            <Empty icon="mandate" title="No mandate yet" actions={create}>
+              Sign once that an agent may pay, say, KES 2,000 to the caterer this week, and it needn’t ask you each time.
+            </Empty>
+          }
+        >
+          {(mandates) => (
+            <ul className="rows">
+              {mandates.map((mandate) => (
+                <li key={mandate.id}>
+                  <Row mandate={mandate} currency={currency} />
+                </li>
+              ))}
+            </ul>
+          )}
+        </Listing>
+      </section>
+    </div>
+  )
+}

@@ -1,0 +1,175 @@
+import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query'
+import { useRef, useState } from 'react'
+import { useLocation } from 'wouter'
+import { api, call } from '../../api/client.ts'
+import { grantsQuery } from '../../api/queries.ts'
+import { useBeneficiaries } from '../../api/use-beneficiaries.ts'
+import { now } from '../../lib/clock.ts'
+import { countWords, listWords } from '../../lib/list-words.ts'
+import { moneyText, parseMajor } from '../../lib/money.ts'
+import { railLabels, rails, typeLabel } from '../../lib/rails.ts'
+import { localInput } from '../../lib/time.ts'
+import { useSession } from '../../shell/session.tsx'
+import { fieldError } from '../../ui/failure.tsx'
+import { MoneyField, SelectField, TextField } from '../../ui/field.tsx'
+import { Card, Notice, PageHeader } from '../../ui/layout.tsx'
+import { PickMany } from '../../ui/pick-many.tsx'
+import { announce } from '../../ui/toast.tsx'
+import { useWalletFlow } from '../../wallet/wallet-flow.ts'
+import { WalletPicker } from '../../wallet/wallet-picker.tsx'
+
+const weekMs = 7 * 86_400_000
+
+export const NewMandatePage = () => {
+  const { currency, workspace } = useSession()
+  const [, navigate] = useLocation()
+  const client = useQueryClient()
+  const beneficiaries = useBeneficiaries()
+  const grants = useInfiniteQuery(grantsQuery)
+  const [description, setDescription] = useState('')
+  const [total, setTotal] = useState('')
+  const [perPayment, setPerPayment] = useState('')
+  const [count, setCount] = useState('')
+  const [recipients, setRecipients] = useState<string[]>([])
+  const [types, setTypes] = useState<string[]>([])
+  const [grant, setGrant] = useState('')
+  const [until, setUntil] = useState(() => localInput(new Date(now() + weekMs)))
+  const nonce = useRef('')
+
+  const totalMinor = parseMajor(total)
+  const perMinor = perPayment.trim() === '' ? undefined : parseMajor(perPayment)
+  const terms =
+    description.trim() !== '' && totalMinor !== null && totalMinor !== '0' && perMinor !== null && until !== ''
+      ? {
+          workspace_id: workspace.id,
+          description: description.trim(),
+          max_total_minor: totalMinor,
+          ...(perMinor !== undefined && { max_per_payment_minor: perMinor }),
+          ...(count.trim() !== '' && { max_payments: Number(count) }),
+          ...(recipients.length > 0 && { beneficiary_ids: recipients }),
+          ...(types.length > 0 && { payment_types: types }),
+          ...(grant && { grant_id: grant }),
+          expires_at: new Date(until).toISOString(),
+        }
+      : null
+
+  const flow = useWalletFlow({
+    prepare: async (address) => {
+      if (!terms) throw new Error('The mandate is not complete.')
+      const prepared = await call(api.POST('/v1/intent-mandates/prepare', { body: { address, terms } }))
+      nonce.current = prepared.nonce
+      return prepared.message
+    },
+    send: ({ address, signature }) => {
+      if (!terms) throw new Error('The mandate is not complete.')
+      return call(api.POST('/v1/intent-mandates', { body: { address, terms, nonce: nonce.current, signature } }))
+    },
+    done: (mandate) => {
+      void client.invalidateQueries({ queryKey: ['mandates'] })
+      announce('Mandate in force')
+      navigate(`/mandates/${mandate.id}`)
+    },
+  })
+  const agents =
+    grants.data?.pages
+      .flatMap((page) => page.data)
+      .filter(({ revoked_at, workspace_id }) => revoked_at === null && workspace_id === workspace.id) ?? []
+  const problem = (path: string) => fieldError(flow.error, `terms.${path}`)
+  return (
+    <div className="stack">
+      <PageHeader title="New mandate" back={{ href: '/mandates', label: 'Mandates' }} />
+      <div className="split">
+        <Card>
+          <div className="stack">
+            <TextField
+              label="What it is for"
+              value={description}
+              onChange={setDescription}
+              maxLength={140}
+              placeholder="For example: catering this week"
+              error={problem('description')}
+            />
+            <div className="columns">
+              <MoneyField
+                label="Most in all"
+                value={total}
+                onChange={setTotal}
+                currency={currency}
+                error={problem('max_total_minor')}
+              />
+              <MoneyField
+                label="Most per payment"
+                optional
+                value={perPayment}
+                onChange={setPerPayment}
+                currency={currency}
+                error={problem('max_per_payment_minor')}
+              />
+            </div>
+            <div className="columns">
+              <TextField
+                label="Most payments"
+                optional
+                inputMode="numeric"
+                value={count}
+                onChange={(value) => setCount(value.replace(/\D/g, ''))}
+                error={problem('max_payments')}
+              />
+              <TextField label="Until" type="datetime-local" value={until} onChange={setUntil} error={problem('expires_at')} />
+            </div>
+            <PickMany
+              label="Only to these beneficiaries"
+              placeholder="Choose a beneficiary"
+              chosen={recipients}
+              onChange={setRecipients}
+              options={beneficiaries.all
+                .filter(({ status }) => status !== 'archived')
+                .map(({ id, display_name }) => ({ value: id, label: display_name }))}
+            />
+            <PickMany
+              label="Only these payment types"
+              placeholder="Choose or type"
+              free
+              chosen={types}
+              onChange={setTypes}
+              options={rails.map((rail) => ({ value: rail, label: railLabels[rail] }))}
+            />
+            <SelectField
+              label="For"
+              value={grant}
+              onChange={setGrant}
+              options={[
+                { value: '', label: 'Payments that I start myself' },
+                ...agents.map(({ id, label }) => ({ value: id, label: `${label} (key or agent)` })),
+              ]}
+              hint="An agent can use a mandate only when it is made for it."
+              error={problem('grant_id')}
+            />
+          </div>
+        </Card>
+        <div className="stack split-aside">
+          <Card title="What you sign">
+            <div className="stack">
+              {terms ? (
+                <p className="sentence">
+                  Payments{types.length > 0 && ` of type ${listWords(types.map(typeLabel), 'or')}`}
+                  {recipients.length > 0 ? ` to ${listWords(recipients.map(beneficiaries.nameOf), 'or')}` : ' to anybody'} of up
+                  to {moneyText(terms.max_total_minor, currency)} in all
+                  {terms.max_per_payment_minor !== undefined && `, ${moneyText(terms.max_per_payment_minor, currency)} each`}
+                  {terms.max_payments !== undefined && `, ${countWords(terms.max_payments, 'payment')} at most`} have my approval
+                  until {until.replace('T', ' ')}.
+                </p>
+              ) : (
+                <p className="quiet">Say what it is for and how much it may be.</p>
+              )}
+              <Notice tone="info">
+                <p className="quiet">Limits of policies and keys still hold. You can revoke it at any time.</p>
+              </Notice>
+              {terms && <WalletPicker flow={flow} verb="Sign with" />}
+            </div>
+          </Card>
+        </div>
+      </div>
+    </div>
+  )
+}

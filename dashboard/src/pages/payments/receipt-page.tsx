@@ -1,0 +1,103 @@
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { adviceFor, messageOf } from '../../api/advice.ts'
+import { api, call } from '../../api/client.ts'
+import { paymentQuery } from '../../api/queries.ts'
+import { useBeneficiaries } from '../../api/use-beneficiaries.ts'
+import { typeLabel } from '../../lib/rails.ts'
+import { useSession } from '../../shell/session.tsx'
+import { Brand } from '../../shell/single-page.tsx'
+import { Amount } from '../../ui/amount.tsx'
+import { Button } from '../../ui/button.tsx'
+import { Failure } from '../../ui/failure.tsx'
+import { Facts, PageHeader, SkeletonRows } from '../../ui/layout.tsx'
+import { StatusBadge } from '../../ui/status.tsx'
+import { ExactTime } from '../../ui/time.tsx'
+import { announce } from '../../ui/toast.tsx'
+
+/** Everything that the payment was decided by, with the signatures, to be checked without us. */
+const saveJson = (name: string, content: unknown): void => {
+  const url = URL.createObjectURL(new Blob([JSON.stringify(content, null, 2)], { type: 'application/json' }))
+  const link = document.createElement('a')
+  link.href = url
+  link.download = name
+  link.click()
+  URL.revokeObjectURL(url)
+}
+
+/** For paper and for the books: what was paid to whom, and the rail's number for it. */
+export const ReceiptPage = ({ id }: { id: string }) => {
+  const { workspace } = useSession()
+  const payment = useQuery(paymentQuery(id))
+  const beneficiaries = useBeneficiaries()
+  const proof = useMutation({
+    mutationFn: () => call(api.GET('/v1/payments/{id}/receipt', { params: { path: { id } } })),
+    onSuccess: (receipt) => saveJson(`receipt-${id}.json`, receipt),
+    onError: (error) => announce(`${messageOf(error)} ${adviceFor(error)}`, 'bad'),
+  })
+  const beneficiary = payment.data && beneficiaries.find(payment.data.beneficiary_id)
+  return (
+    <div className="stack">
+      <PageHeader
+        title="Receipt"
+        back={{ href: `/payments/${id}`, label: 'Payment' }}
+        actions={
+          <>
+            <Button icon="topup" busy={proof.isPending} onClick={() => proof.mutate()}>
+              Signed proof
+            </Button>
+            <Button icon="print" onClick={() => print()}>
+              Print
+            </Button>
+          </>
+        }
+      />
+      {payment.isPending && (
+        <div className="card">
+          <SkeletonRows rows={3} />
+        </div>
+      )}
+      {payment.isError && <Failure error={payment.error} />}
+      {payment.data && (
+        <section className="card">
+          <div className="card-body stack">
+            <div className="row row-between">
+              <Brand />
+              <StatusBadge status={payment.data.status} />
+            </div>
+            <div>
+              <p className="quiet">{beneficiary?.legal_name ?? beneficiaries.nameOf(payment.data.beneficiary_id)}</p>
+              <Amount minor={payment.data.amount_minor} currency={payment.data.currency} size="big" />
+            </div>
+            <Facts
+              stacked
+              facts={[
+                ['Paid to', beneficiaries.nameOf(payment.data.beneficiary_id)],
+                ['Destination', beneficiary?.destination_mask],
+                ['By', typeLabel(payment.data.payment_rail)],
+                ['Paid by', workspace.name],
+                ['Account reference', payment.data.account_reference],
+                ['For', payment.data.narrative],
+                ['Completed', payment.data.completed_at && <ExactTime key="completed" at={payment.data.completed_at} />],
+                [
+                  'Receipt number',
+                  payment.data.provider_receipt && (
+                    <span key="receipt" className="mono">
+                      {payment.data.provider_receipt}
+                    </span>
+                  ),
+                ],
+                ['Fee', <Amount key="fee" minor={payment.data.fee_minor} currency={payment.data.currency} />],
+                [
+                  'Payment',
+                  <span key="id" className="mono">
+                    {payment.data.id}
+                  </span>,
+                ],
+              ]}
+            />
+          </div>
+        </section>
+      )}
+    </div>
+  )
+}

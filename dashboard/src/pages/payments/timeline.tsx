@@ -1,0 +1,134 @@
+import { useQuery } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
+import { Link } from 'wouter'
+import { approvalQuery } from '../../api/queries.ts'
+import type { Schemas } from '../../api/types.ts'
+import { cx } from '../../lib/class-names.ts'
+import { countWords } from '../../lib/list-words.ts'
+import { shortAddress } from '../../lib/mask.ts'
+import { Icon, type IconName } from '../../ui/icon.tsx'
+import { Countdown, Time } from '../../ui/time.tsx'
+
+type Payment = Schemas['Payment']
+type Approval = Schemas['Approval']
+type Tone = 'good' | 'warn' | 'bad' | 'now' | 'later'
+type Step = { key: string; tone: Tone; icon: IconName; title: ReactNode; note?: ReactNode; at?: string | undefined }
+
+const decisionStep = (decision: Approval['decisions'][number], who: (account: string) => string): Step => ({
+  key: `${decision.account_id} ${decision.decided_at}`,
+  tone: decision.decision === 'approve' ? 'good' : 'bad',
+  icon: decision.decision === 'approve' ? 'check' : 'cross',
+  title: `${decision.decision === 'approve' ? 'Approved' : 'Rejected'} by ${who(decision.account_id)}`,
+  note: [
+    decision.via === 'signature' && (decision.signer ? `Signed by ${shortAddress(decision.signer)}` : 'By signature'),
+    decision.reason,
+  ]
+    .filter(Boolean)
+    .join(': '),
+  at: decision.decided_at,
+})
+
+const approvalSteps = (payment: Payment, approval: Approval | undefined, who: (account: string) => string): Step[] => {
+  if (!payment.approval_id) return []
+  const asked: Step = {
+    key: 'asked',
+    tone: 'good',
+    icon: 'approvals',
+    title: `Approval asked for (${countWords(payment.decision.required_approvals, 'approval')})`,
+    at: approval?.created_at ?? payment.created_at,
+  }
+  const given = approval?.decisions.map((decision) => decisionStep(decision, who)) ?? []
+  if (payment.status !== 'pending_approval') return [asked, ...given]
+  return [
+    asked,
+    ...given,
+    {
+      key: 'waiting',
+      tone: 'now',
+      icon: 'clock',
+      title: 'Waiting for approval',
+      note: approval && (
+        <>
+          {approval.approvals_given} of {approval.required_approvals} given, <Countdown to={approval.expires_at} /> left.{' '}
+          <Link href={`/approvals/${approval.id}`}>Look at it</Link>
+        </>
+      ),
+    },
+  ]
+}
+
+const ends: Readonly<Partial<Record<Payment['status'], Omit<Step, 'key' | 'at'>>>> = {
+  succeeded: { tone: 'good', icon: 'check', title: 'Succeeded' },
+  failed: { tone: 'bad', icon: 'cross', title: 'Failed', note: 'What was held is available again.' },
+  rejected: { tone: 'bad', icon: 'cross', title: 'Not sent', note: 'It was rejected; what was held is available again.' },
+  cancelled: { tone: 'later', icon: 'cross', title: 'Cancelled', note: 'What was held is available again.' },
+  expired: { tone: 'later', icon: 'clock', title: 'Expired', note: 'Nobody decided in time; what was held is available again.' },
+}
+
+const outcomeSteps = (payment: Payment): Step[] => {
+  const { status, completed_at: at } = payment
+  if (status === 'pending_approval') return [{ key: 'later', tone: 'later', icon: 'forward', title: 'Sent to the rail' }]
+  const sent: Step = { key: 'sent', tone: 'good', icon: 'forward', title: 'Sent to the rail' }
+  const end = ends[status]
+  if (status === 'processing')
+    return [
+      sent,
+      { key: 'now', tone: 'now', icon: 'clock', title: 'Waiting for the rail’s word', note: 'This page follows by itself.' },
+    ]
+  if (status === 'unknown')
+    return [
+      sent,
+      {
+        key: 'unknown',
+        tone: 'warn',
+        icon: 'alert',
+        title: 'Being checked',
+        note: 'The rail’s answer was lost, so the money may have moved. It stays held, nothing is sent twice, and we are finding out.',
+      },
+    ]
+  if (status === 'returned')
+    return [
+      sent,
+      { key: 'arrived', tone: 'good', icon: 'check', title: 'Succeeded' },
+      { key: 'returned', tone: 'warn', icon: 'back', title: 'Returned by the rail', at: at ?? payment.updated_at },
+    ]
+  if (!end) return []
+  const wasSent = status === 'succeeded' || (status === 'failed' && payment.failure_code !== 'policy_changed')
+  const note = payment.failure_message ?? end.note
+  return [...(wasSent ? [sent] : []), { key: status, ...end, note, at: at ?? payment.updated_at }]
+}
+
+const Mark = ({ tone, icon }: { tone: Tone; icon: IconName }) => (
+  <span className={cx('timeline-mark', `timeline-${tone}`)}>{tone !== 'later' && <Icon name={icon} size={14} />}</span>
+)
+
+/** Created, held, approved, sent, and how it ended. */
+export const Timeline = ({ payment, who }: { payment: Payment; who: (account: string) => string }) => {
+  const approval = useQuery({ ...approvalQuery(payment.approval_id ?? ''), enabled: payment.approval_id !== null })
+  const steps: Step[] = [
+    { key: 'created', tone: 'good', icon: 'plus', title: 'Created', at: payment.created_at },
+    { key: 'held', tone: 'good', icon: 'wallet', title: 'Amount held', at: payment.created_at },
+    ...approvalSteps(payment, approval.data, who),
+    ...outcomeSteps(payment),
+  ]
+  return (
+    <ol className="timeline" aria-label="What happened">
+      {steps.map((step) => (
+        <li key={step.key}>
+          <Mark tone={step.tone} icon={step.icon} />
+          <div>
+            <p className="row row-between row-tight">
+              <span className={step.tone === 'later' && step.key === 'later' ? 'faint' : 'strong'}>{step.title}</span>
+              {step.at && (
+                <span className="faint small">
+                  <Time at={step.at} />
+                </span>
+              )}
+            </p>
+            {step.note && <p className="quiet small">{step.note}</p>}
+          </div>
+        </li>
+      ))}
+    </ol>
+  )
+}

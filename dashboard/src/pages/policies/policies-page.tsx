@@ -1,0 +1,62 @@
+import { useInfiniteQuery } from '@tanstack/react-query'
+import { Link } from 'wouter'
+import { policiesQuery } from '../../api/queries.ts'
+import { useBeneficiaries } from '../../api/use-beneficiaries.ts'
+import { policySentence } from '../../lib/policy-sentence.ts'
+import { useSession } from '../../shell/session.tsx'
+import { LinkButton } from '../../ui/button.tsx'
+import { Icon } from '../../ui/icon.tsx'
+import { Empty, PageHeader } from '../../ui/layout.tsx'
+import { Listing } from '../../ui/listing.tsx'
+
+export const PoliciesPage = () => {
+  const { can, currency } = useSession()
+  const beneficiaries = useBeneficiaries()
+  const create = can('policy.create') && (
+    <LinkButton href="/policies/new" variant="primary" icon="plus">
+      New policy
+    </LinkButton>
+  )
+  return (
+    <div className="stack">
+      <PageHeader
+        title="Policies"
+        lead="Rules for everybody and every agent of this workspace. Where several fall on a payment, the strictest wins."
+        actions={create}
+      />
+      <section className="card" aria-label="Policies">
+        <Listing
+          query={useInfiniteQuery(policiesQuery('active'))}
+          rows={3}
+          empty={
+            <Empty icon="policy" title="No policy yet" actions={create}>
+              Without one, only the balance and each key’s own limits stop a payment. A policy can cap what goes out and ask for
+              approval from an amount on.
+            </Empty>
+          }
+        >
+          {(policies) => (
+            <ul className="rows">
+              {policies.map((policy) => (
+                <li key={policy.id}>
+                  <Link href={`/policies/${policy.id}`} className="item">
+                    <span className="avatar">
+                      <Icon name="policy" />
+                    </span>
+                    <span className="item-main">
+                      <span className="item-title">{policy.name}</span>
+                      <span className="item-note">{policySentence(policy, { currency, nameOf: beneficiaries.nameOf })}</span>
+                    </span>
+                    <span className="item-side faint">
+                      <Icon name="forward" size={16} />
+                    </span>
+                  </Link>
+                </li>
+              ))}
+            </ul>
+          )}
+        </Listing>
+      </section>
+    </div>
+  )
+}

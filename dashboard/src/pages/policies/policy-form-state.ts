@@ -1,0 +1,58 @@
+import { useState } from 'react'
+import type { Schemas } from '../../api/types.ts'
+import { editableMajor, parseMajor } from '../../lib/money.ts'
+
+export type PolicyDraft = {
+  name: string
+  payment_types: string[]
+  beneficiary_ids: string[]
+  per_payment: string
+  daily: string
+  monthly: string
+  threshold: string
+  approvals: number
+  separation: boolean
+}
+
+const amountFields = ['per_payment', 'daily', 'monthly', 'threshold'] as const
+export type AmountField = (typeof amountFields)[number]
+
+const draftOf = (policy: Schemas['SpendingPolicy'] | null): PolicyDraft => ({
+  name: policy?.name ?? '',
+  payment_types: policy?.payment_types ?? [],
+  beneficiary_ids: policy?.beneficiary_ids ?? [],
+  per_payment: editableMajor(policy?.per_payment_limit_minor),
+  daily: editableMajor(policy?.daily_limit_minor),
+  monthly: editableMajor(policy?.monthly_limit_minor),
+  threshold: editableMajor(policy?.approval_threshold_minor),
+  approvals: policy?.required_approval_count ?? 0,
+  separation: policy?.separation_of_duties ?? false,
+})
+
+const minorOf = (text: string): string | null => (text.trim() === '' ? null : parseMajor(text))
+
+/** What the form says in the terms of the API; null while an amount in it is none. */
+const termsOf = (draft: PolicyDraft) => {
+  if (amountFields.some((field) => draft[field].trim() !== '' && parseMajor(draft[field]) === null)) return null
+  const threshold = minorOf(draft.threshold)
+  return {
+    payment_types: draft.payment_types,
+    beneficiary_ids: draft.beneficiary_ids,
+    per_payment_limit_minor: minorOf(draft.per_payment),
+    daily_limit_minor: minorOf(draft.daily),
+    monthly_limit_minor: minorOf(draft.monthly),
+    approval_threshold_minor: threshold,
+    required_approval_count: threshold !== null && draft.approvals === 0 ? 1 : draft.approvals,
+    separation_of_duties: draft.separation,
+  }
+}
+
+export const usePolicyForm = (policy: Schemas['SpendingPolicy'] | null) => {
+  const [draft, setDraft] = useState(() => draftOf(policy))
+  return {
+    draft,
+    terms: termsOf(draft),
+    set: (change: Partial<PolicyDraft>) => setDraft((before) => ({ ...before, ...change })),
+    invalid: (field: AmountField) => draft[field].trim() !== '' && parseMajor(draft[field]) === null,
+  }
+}

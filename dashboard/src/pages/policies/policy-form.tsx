@@ -1,0 +1,207 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { useLocation } from 'wouter'
+import { api, call } from '../../api/client.ts'
+import { hasCode } from '../../api/error.ts'
+import { policyQuery } from '../../api/queries.ts'
+import type { Schemas } from '../../api/types.ts'
+import { useBeneficiaries } from '../../api/use-beneficiaries.ts'
+import { useIdempotencyKey } from '../../lib/idempotency.ts'
+import { policySentence } from '../../lib/policy-sentence.ts'
+import { railLabels, rails } from '../../lib/rails.ts'
+import { useSession } from '../../shell/session.tsx'
+import { Button } from '../../ui/button.tsx'
+import { Confirm } from '../../ui/confirm.tsx'
+import { Failure, fieldError } from '../../ui/failure.tsx'
+import { CheckField, MoneyField, SelectField, TextField } from '../../ui/field.tsx'
+import { Card } from '../../ui/layout.tsx'
+import { PickMany } from '../../ui/pick-many.tsx'
+import { announce } from '../../ui/toast.tsx'
+import { type AmountField, usePolicyForm } from './policy-form-state.ts'
+import { Replay } from './replay.tsx'
+
+type Policy = Schemas['SpendingPolicy']
+
+const amounts: readonly { field: AmountField; path: string; label: string }[] = [
+  { field: 'per_payment', path: 'per_payment_limit_minor', label: 'Most per payment' },
+  { field: 'daily', path: 'daily_limit_minor', label: 'Most per day' },
+  { field: 'monthly', path: 'monthly_limit_minor', label: 'Most per month' },
+]
+
+const approvalCounts = Array.from({ length: 11 }, (_, count) => ({
+  value: String(count),
+  label: count === 0 ? 'None' : count === 1 ? '1 person' : `${count} people`,
+}))
+
+/** New when there is no policy yet. A change names the version it was made from, so that two people don't undo each other. */
+export const PolicyForm = ({ policy }: { policy: Policy | null }) => {
+  const { currency, can, workspace } = useSession()
+  const [, navigate] = useLocation()
+  const client = useQueryClient()
+  const keyFor = useIdempotencyKey()
+  const beneficiaries = useBeneficiaries()
+  const { draft, terms, set, invalid } = usePolicyForm(policy)
+  const [archiving, setArchiving] = useState(false)
+
+  const keep = (saved: Policy, said: string) => {
+    client.setQueryData(policyQuery(saved.id).queryKey, saved)
+    void client.invalidateQueries({ queryKey: ['policies'] })
+    announce(said)
+    navigate('/policies')
+  }
+  const save = useMutation({
+    mutationFn: () => {
+      if (!terms) throw new Error('An amount in the form can’t be read.')
+      const body = { name: draft.name.trim(), ...terms }
+      return policy
+        ? call(
+            api.PATCH('/v1/spending-policies/{id}', {
+              params: { path: { id: policy.id } },
+              body: { ...body, version: policy.version },
+            }),
+          )
+        : call(api.POST('/v1/spending-policies', { body, headers: keyFor(body) }))
+    },
+    onSuccess: (saved) => keep(saved, policy ? 'Policy saved' : 'Policy in force'),
+    onError: (error) => {
+      if (policy && hasCode(error, 'conflict')) void client.invalidateQueries({ queryKey: policyQuery(policy.id).queryKey })
+    },
+  })
+  const archive = useMutation({
+    mutationFn: () => call(api.DELETE('/v1/spending-policies/{id}', { params: { path: { id: policy?.id ?? '' } } })),
+    onSuccess: (saved) => keep(saved, 'Policy archived'),
+  })
+  const editable = can(policy ? 'policy.manage' : 'policy.create') && policy?.status !== 'archived'
+  const ready = draft.name.trim() !== '' && terms !== null
+  const problem = (field: AmountField, path: string) =>
+    invalid(field) ? 'Write an amount such as 1500 or 1,500.50' : fieldError(save.error, path)
+  return (
+    <form
+      className="split"
+      noValidate
+      onSubmit={(event) => {
+        event.preventDefault()
+        if (ready && editable && !save.isPending) save.mutate()
+      }}
+    >
+      <Card
+        footer={
+          editable && (
+            <>
+              {policy && (
+                <Button variant="danger" onClick={() => setArchiving(true)}>
+                  Archive
+                </Button>
+              )}
+              <Button type="submit" variant="primary" busy={save.isPending} disabled={!ready}>
+                {policy ? 'Save policy' : 'Put in force'}
+              </Button>
+            </>
+          )
+        }
+      >
+        <div className="stack">
+          <TextField
+            label="Name"
+            value={draft.name}
+            onChange={(name) => set({ name })}
+            maxLength={120}
+            placeholder="For example: Office expenses"
+            error={fieldError(save.error, 'name')}
+          />
+          <fieldset className="stack">
+            <legend className="visually-hidden">What it falls on</legend>
+            <PickMany
+              label="Only to these beneficiaries"
+              hint="Left empty, it falls on payments to anybody."
+              placeholder="Choose a beneficiary"
+              chosen={draft.beneficiary_ids}
+              onChange={(ids) => set({ beneficiary_ids: ids })}
+              options={beneficiaries.all
+                .filter(({ status }) => status !== 'archived')
+                .map(({ id, display_name }) => ({ value: id, label: display_name }))}
+            />
+            <PickMany
+              label="Only these payment types"
+              hint="A rail, or a type of your own. Left empty, it falls on every type."
+              placeholder="Choose or type"
+              free
+              chosen={draft.payment_types}
+              onChange={(types) => set({ payment_types: types })}
+              options={rails.map((rail) => ({ value: rail, label: railLabels[rail] }))}
+            />
+          </fieldset>
+          <fieldset>
+            <legend className="visually-hidden">Limits</legend>
+            <div className="columns columns-3">
+              {amounts.map(({ field, path, label }) => (
+                <MoneyField
+                  key={field}
+                  label={label}
+                  optional
+                  value={draft[field]}
+                  onChange={(value) => set({ [field]: value })}
+                  currency={currency}
+                  error={problem(field, path)}
+                />
+              ))}
+            </div>
+            <p className="field-hint" style={{ marginTop: '6px' }}>
+              Days and months are those of {workspace.time_zone}.
+            </p>
+          </fieldset>
+          <fieldset className="stack">
+            <legend className="visually-hidden">Approval</legend>
+            <div className="columns">
+              <MoneyField
+                label="Approval from"
+                optional
+                value={draft.threshold}
+                onChange={(threshold) => set({ threshold, ...(draft.approvals === 0 && threshold !== '' && { approvals: 1 }) })}
+                currency={currency}
+                hint="Left empty while people have to approve: every payment waits."
+                error={problem('threshold', 'approval_threshold_minor')}
+              />
+              <SelectField
+                label="Who has to approve"
+                value={String(draft.approvals)}
+                onChange={(count) => set({ approvals: Number(count) })}
+                options={approvalCounts}
+                error={fieldError(save.error, 'required_approval_count')}
+              />
+            </div>
+            <CheckField
+              label="Not by whoever started the payment"
+              hint="Payments by an agent count as its owner’s."
+              checked={draft.separation}
+              onChange={(separation) => set({ separation })}
+            />
+          </fieldset>
+          <Failure error={save.error} />
+        </div>
+      </Card>
+      <div className="stack split-aside">
+        <Card title="In plain words">
+          <p className="sentence" aria-live="polite">
+            {terms
+              ? policySentence(terms, { currency, nameOf: beneficiaries.nameOf })
+              : 'Correct the amounts to read what it means.'}
+          </p>
+        </Card>
+        <Replay terms={terms} />
+      </div>
+      {archiving && (
+        <Confirm
+          title="Archive this policy?"
+          action="Archive"
+          busy={archive.isPending}
+          error={archive.error}
+          onConfirm={() => archive.mutate()}
+          onClose={() => setArchiving(false)}
+        >
+          <p>It stops limiting payments at once. Payments that wait for an approval it asked for keep waiting.</p>
+        </Confirm>
+      )}
+    </form>
+  )
+}

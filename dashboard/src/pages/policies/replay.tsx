@@ -1,0 +1,100 @@
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { Link } from 'wouter'
+import { api, call } from '../../api/client.ts'
+import type { Body, Schemas } from '../../api/types.ts'
+import { useDebounced } from '../../lib/debounced.ts'
+import { countWords } from '../../lib/list-words.ts'
+import { useSession } from '../../shell/session.tsx'
+import { Amount } from '../../ui/amount.tsx'
+import { Failure } from '../../ui/failure.tsx'
+import { Card, SkeletonText } from '../../ui/layout.tsx'
+import { Badge } from '../../ui/status.tsx'
+import { Time } from '../../ui/time.tsx'
+
+type Terms = NonNullable<Body<'/v1/spending-policies/simulate', 'post'>['policy']>
+
+const days = 30
+const shown = 6
+
+const outcomes = {
+  allow: { tone: 'good', text: 'Goes through' },
+  require_approval: { tone: 'warn', text: 'Waits' },
+  deny: { tone: 'bad', text: 'Refused' },
+} as const
+
+/** The last 30 days once more, as if the policy had been there: what a limit would have meant is easier to see than to imagine. */
+export const Replay = ({ terms }: { terms: Terms | null }) => {
+  const settled = useDebounced(terms, 400)
+  const replay = useQuery({
+    queryKey: ['policies', 'replay', settled],
+    queryFn: async () =>
+      settled
+        ? ((await call(api.POST('/v1/spending-policies/simulate', { body: { policy: settled, replay_days: days } }))).replay ??
+          null)
+        : null,
+    enabled: settled !== null,
+    placeholderData: keepPreviousData,
+    staleTime: 60_000,
+  })
+  return (
+    <Card title="The last 30 days, with this policy">
+      <div aria-live="polite" style={{ minHeight: '96px' }}>
+        {replay.isPending && <SkeletonText width="80%" />}
+        {replay.isError && <Failure error={replay.error} />}
+        {replay.data && <Result replay={replay.data} />}
+      </div>
+    </Card>
+  )
+}
+
+type ReplayData = NonNullable<Schemas['Simulation']['replay']>
+
+const Result = ({ replay }: { replay: ReplayData }) => {
+  const { currency } = useSession()
+  const { payments_considered: total, allowed, held, refused } = replay
+  if (total === 0) return <p className="quiet">No payment in the last 30 days falls under it.</p>
+  const parts = [
+    { key: 'good', count: allowed, text: 'go through' },
+    { key: 'warn', count: held, text: 'wait for approval' },
+    { key: 'bad', count: refused, text: 'refused' },
+  ]
+  return (
+    <div className="stack-s">
+      <p>
+        Of {countWords(total, 'payment')}
+        {replay.truncated && ' (the latest ones)'}:
+      </p>
+      <div className="bar" aria-hidden="true">
+        {parts.map(({ key, count }) => (
+          <span key={key} className={`bar-${key}`} style={{ width: `${(count / total) * 100}%` }} />
+        ))}
+      </div>
+      <ul className="legend">
+        {parts.map(({ key, count, text }) => (
+          <li key={key}>
+            <span className={`bar-${key}`} />
+            <span>
+              {count} {text}
+            </span>
+          </li>
+        ))}
+      </ul>
+      {replay.affected.length > 0 && (
+        <ul className="stack-xs">
+          {replay.affected.slice(0, shown).map((payment) => (
+            <li key={payment.payment_id} className="row row-between small">
+              <Link href={`/payments/${payment.payment_id}`}>
+                <Amount minor={payment.amount_minor} currency={currency} />
+              </Link>
+              <span className="row row-tight faint">
+                <Time at={payment.created_at} />
+                <Badge tone={outcomes[payment.outcome].tone}>{outcomes[payment.outcome].text}</Badge>
+              </span>
+            </li>
+          ))}
+          {replay.affected.length > shown && <li className="faint small">and {replay.affected.length - shown} more</li>}
+        </ul>
+      )}
+    </div>
+  )
+}

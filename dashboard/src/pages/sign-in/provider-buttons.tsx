@@ -1,0 +1,46 @@
+import { useMutation } from '@tanstack/react-query'
+import { toApiError, unreachable } from '../../api/error.ts'
+import { Failure } from '../../ui/failure.tsx'
+import { ProviderMark, providerNames } from '../../ui/provider-mark.tsx'
+
+const providers = ['google', 'github'] as const
+type Provider = (typeof providers)[number]
+
+/** Asked as JSON first, so that what the operator hasn't set up is said here and not on a bare page. */
+const startSignIn = async (provider: Provider, returnTo: string): Promise<string> => {
+  const path = `/v1/auth/${provider}/start?return_to=${encodeURIComponent(returnTo)}`
+  const response = await fetch(path, { headers: { accept: 'application/json' } }).catch(() => {
+    throw unreachable()
+  })
+  const body: unknown = await response.json().catch(() => null)
+  const known = typeof body === 'object' && body !== null && 'authorization_url' in body ? body.authorization_url : null
+  if (!response.ok || typeof known !== 'string') throw toApiError(response.status, body, response.headers.get('x-request-id'))
+  return known
+}
+
+export const ProviderButtons = ({ returnTo }: { returnTo: string }) => {
+  const start = useMutation({
+    mutationFn: (provider: Provider) => startSignIn(provider, returnTo),
+    onSuccess: (url) => location.assign(url),
+  })
+  const busy = start.isPending || start.isSuccess
+  return (
+    <div className="stack-s">
+      {providers.map((provider) => (
+        <button
+          key={provider}
+          type="button"
+          className="button button-secondary button-large button-wide"
+          aria-disabled={busy || undefined}
+          onClick={() => {
+            if (!busy) start.mutate(provider)
+          }}
+        >
+          <ProviderMark provider={provider} />
+          Continue with {providerNames[provider]}
+        </button>
+      ))}
+      <Failure error={start.error} />
+    </div>
+  )
+}

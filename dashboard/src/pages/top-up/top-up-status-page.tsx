@@ -1,0 +1,182 @@
+import { useQuery } from '@tanstack/react-query'
+import { topupQuery } from '../../api/queries.ts'
+import type { Schemas } from '../../api/types.ts'
+import { useNow } from '../../lib/clock.ts'
+import { moneyText } from '../../lib/money.ts'
+import { Amount } from '../../ui/amount.tsx'
+import { LinkButton } from '../../ui/button.tsx'
+import { CopyText } from '../../ui/copy.tsx'
+import { Failure } from '../../ui/failure.tsx'
+import { Icon } from '../../ui/icon.tsx'
+import { Card, Facts, Notice, PageHeader, SkeletonRows } from '../../ui/layout.tsx'
+import { StatusBadge } from '../../ui/status.tsx'
+import { ExactTime } from '../../ui/time.tsx'
+
+type TopUp = Schemas['Topup']
+
+/** About as long as the prompt stays on a phone. The service waits longer: no answer is not the same as no payment. */
+const promptSeconds = 60
+
+export const TopUpStatusPage = ({ id }: { id: string }) => {
+  // The stream brings the outcome; asking now and then is for when it doesn't. After a time-out a success may still be proven.
+  const topup = useQuery({
+    ...topupQuery(id),
+    refetchInterval: ({ state }) => (state.data?.status === 'pending' ? 3000 : state.data?.status === 'expired' ? 15_000 : false),
+  })
+  return (
+    <div className="stack">
+      <PageHeader title="Top up" back={{ href: '/top-up', label: 'Top up' }} />
+      {topup.isPending && (
+        <div className="card">
+          <SkeletonRows rows={3} />
+        </div>
+      )}
+      {topup.isError && <Failure error={topup.error} onRetry={() => void topup.refetch()} />}
+      {topup.data && <TopUpState topup={topup.data} />}
+    </div>
+  )
+}
+
+const TopUpState = ({ topup }: { topup: TopUp }) => (
+  <div className="split">
+    <Card>
+      <div aria-live="polite" className="stack">
+        {topup.status === 'pending' && <Pending topup={topup} />}
+        {topup.status === 'succeeded' && <Succeeded topup={topup} />}
+        {topup.status === 'failed' && <Failed topup={topup} />}
+        {topup.status === 'expired' && <TimedOut />}
+      </div>
+    </Card>
+    <div className="split-aside">
+      <Card title="Details">
+        <Facts
+          facts={[
+            ['Status', <StatusBadge key="status" status={topup.status} />],
+            ['Amount', <Amount key="amount" minor={topup.amount_minor} currency={topup.currency} />],
+            [
+              'From',
+              <span key="phone" className="mono">
+                {topup.phone_number_mask}
+              </span>,
+            ],
+            [
+              'Receipt',
+              topup.provider_receipt && <CopyText key="receipt" value={topup.provider_receipt} label="receipt number" />,
+            ],
+            ['Started', <ExactTime key="started" at={topup.created_at} />],
+            ['Id', <CopyText key="id" value={topup.id} label="top-up id" />],
+          ]}
+        />
+      </Card>
+    </div>
+  </div>
+)
+
+const Ring = ({ part, children }: { part: number; children: string }) => {
+  const around = 2 * Math.PI * 58
+  return (
+    <div className="countdown-ring">
+      <svg viewBox="0 0 132 132" aria-hidden="true">
+        <circle cx="66" cy="66" r="58" fill="none" stroke="var(--plain-soft)" strokeWidth="7" />
+        <circle
+          cx="66"
+          cy="66"
+          r="58"
+          fill="none"
+          stroke="var(--accent)"
+          strokeWidth="7"
+          strokeLinecap="round"
+          strokeDasharray={around}
+          strokeDashoffset={around * (1 - part)}
+          transform="rotate(-90 66 66)"
+        />
+      </svg>
+      <span className="amount-medium" role="timer">
+        {children}
+      </span>
+    </div>
+  )
+}
+
+const Pending = ({ topup }: { topup: TopUp }) => {
+  const time = useNow(1000)
+  const left = Math.min(promptSeconds, Math.ceil((Date.parse(topup.created_at) + promptSeconds * 1000 - time) / 1000))
+  if (left <= 0)
+    return (
+      <div className="empty">
+        <span className="avatar avatar-large avatar-warn">
+          <Icon name="clock" size={22} />
+        </span>
+        <h2>No word from M-PESA yet</h2>
+        <p>
+          If you entered your PIN, the money may have moved already, and we are checking. Please don’t pay again; this page
+          changes when we know.
+        </p>
+      </div>
+    )
+  return (
+    <div className="empty">
+      <Ring part={left / promptSeconds}>{`${left} s`}</Ring>
+      <h2>Check your phone</h2>
+      <p>
+        Enter your M-PESA PIN on {topup.phone_number_mask.slice(-4).padStart(8, '•')} to pay{' '}
+        {moneyText(topup.amount_minor, topup.currency)}.
+      </p>
+    </div>
+  )
+}
+
+const Succeeded = ({ topup }: { topup: TopUp }) => (
+  <div className="empty">
+    <span className="avatar avatar-large avatar-good">
+      <Icon name="check" size={22} />
+    </span>
+    <h2>{moneyText(topup.amount_minor, topup.currency)} arrived</h2>
+    <p>It is available now.</p>
+    <div className="row">
+      <LinkButton href="/payments/new" variant="primary">
+        Make a payment
+      </LinkButton>
+      <LinkButton href="/">Overview</LinkButton>
+    </div>
+  </div>
+)
+
+const Failed = ({ topup }: { topup: TopUp }) => (
+  <div className="empty">
+    <span className="avatar avatar-large avatar-bad">
+      <Icon name="cross" size={22} />
+    </span>
+    <h2>It did not work</h2>
+    <p>{topup.failure_message ?? 'M-PESA refused it.'} M-PESA says that nothing was taken.</p>
+    <div className="row">
+      <LinkButton href="/top-up" variant="primary">
+        Try again
+      </LinkButton>
+    </div>
+  </div>
+)
+
+const TimedOut = () => (
+  <>
+    <div className="empty">
+      <span className="avatar avatar-large avatar-warn">
+        <Icon name="alert" size={22} />
+      </span>
+      <h2>We haven’t heard from M-PESA</h2>
+      <p>The time is up, but that doesn’t say that nothing happened.</p>
+    </div>
+    <Notice tone="warn" title="The money may have moved, and we are checking">
+      <p className="quiet">
+        If M-PESA sent you a confirmation, don’t pay again: it is credited here as soon as M-PESA proves it. If it didn’t, nothing
+        was taken and you can try once more.
+      </p>
+    </Notice>
+    <div className="row">
+      <LinkButton href="/">See the balance</LinkButton>
+      <LinkButton href="/top-up" variant="quiet">
+        Start another one
+      </LinkButton>
+    </div>
+  </>
+)

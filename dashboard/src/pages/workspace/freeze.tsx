@@ -1,0 +1,73 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { api, call } from '../../api/client.ts'
+import { workspaceQuery } from '../../api/queries.ts'
+import { useSession } from '../../shell/session.tsx'
+import { Button } from '../../ui/button.tsx'
+import { Confirm } from '../../ui/confirm.tsx'
+import { TextField } from '../../ui/field.tsx'
+import { Card } from '../../ui/layout.tsx'
+import { announce } from '../../ui/toast.tsx'
+
+/** The red button: one click and one question, and no money leaves. */
+export const Freeze = () => {
+  const { workspace } = useSession()
+  const client = useQueryClient()
+  const [asking, setAsking] = useState(false)
+  const [reason, setReason] = useState('')
+  const frozen = workspace.status === 'frozen'
+  const change = useMutation({
+    mutationFn: () =>
+      frozen
+        ? call(api.POST('/v1/workspaces/current/unfreeze'))
+        : call(api.POST('/v1/workspaces/current/freeze', { body: reason.trim() ? { reason: reason.trim() } : {} })),
+    onSuccess: (view) => {
+      client.setQueryData(workspaceQuery.queryKey, view)
+      announce(view.workspace.status === 'frozen' ? 'Frozen: nothing leaves' : 'Unfrozen')
+      setAsking(false)
+    },
+  })
+  return (
+    <Card title={frozen ? 'Frozen' : 'Emergency stop'}>
+      <div className="stack">
+        <p className="quiet">
+          {frozen
+            ? 'No payment can be made and nothing can be changed here. Revoking, rejecting and cancelling still work.'
+            : 'Stops every payment by everybody and every agent of this workspace at once. Payments under way finish.'}
+        </p>
+        <Button variant={frozen ? 'secondary' : 'red'} size="large" icon="freeze" wide onClick={() => setAsking(true)}>
+          {frozen ? 'Unfreeze workspace' : 'Freeze workspace'}
+        </Button>
+      </div>
+      {asking && (
+        <Confirm
+          title={frozen ? `Unfreeze ${workspace.name}?` : `Freeze ${workspace.name}?`}
+          action={frozen ? 'Unfreeze' : 'Freeze now'}
+          harmless={frozen}
+          busy={change.isPending}
+          error={change.error}
+          onConfirm={() => change.mutate()}
+          onClose={() => setAsking(false)}
+        >
+          <div className="stack">
+            <p>
+              {frozen
+                ? 'Payments can be made again by everybody who could before, agents included.'
+                : 'Nobody can pay, and nothing can be changed, until an owner or an administrator unfreezes it.'}
+            </p>
+            {!frozen && (
+              <TextField
+                label="Reason"
+                optional
+                value={reason}
+                onChange={setReason}
+                maxLength={500}
+                hint="For the other members and the record."
+              />
+            )}
+          </div>
+        </Confirm>
+      )}
+    </Card>
+  )
+}

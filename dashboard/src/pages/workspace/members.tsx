@@ -1,0 +1,155 @@
+import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { chooseWorkspace } from '../../api/chosen-workspace.ts'
+import { api, call } from '../../api/client.ts'
+import { membersQuery } from '../../api/queries.ts'
+import type { Body, Schemas } from '../../api/types.ts'
+import { initials, shortAddress } from '../../lib/mask.ts'
+import { useSession } from '../../shell/session.tsx'
+import { Button } from '../../ui/button.tsx'
+import { Confirm } from '../../ui/confirm.tsx'
+import { Dialog } from '../../ui/dialog.tsx'
+import { Failure } from '../../ui/failure.tsx'
+import { ChoiceField } from '../../ui/field.tsx'
+import { Icon } from '../../ui/icon.tsx'
+import { Card, Empty } from '../../ui/layout.tsx'
+import { Listing } from '../../ui/listing.tsx'
+import { Badge, StatusBadge, statusText } from '../../ui/status.tsx'
+import { announce } from '../../ui/toast.tsx'
+import { type Role, roleChoices } from './roles.ts'
+
+type Member = Schemas['Member']
+
+export const memberName = (member: Member): string =>
+  member.display_name ?? member.email ?? (member.wallet_address ? shortAddress(member.wallet_address) : 'Somebody')
+
+const MemberRow = ({ member, onChange, onRemove }: { member: Member; onChange: () => void; onRemove: () => void }) => {
+  const { account, workspace, can } = useSession()
+  const own = member.account_id === account.id
+  const owning = member.account_id === workspace.owning_account_id
+  const name = memberName(member)
+  return (
+    <div className="item">
+      <span className="avatar">{member.display_name ? initials(member.display_name) : <Icon name="account" />}</span>
+      <div className="item-main">
+        <p className="item-title">
+          {name}
+          {own && <Badge tone="info">You</Badge>}
+          {member.status !== 'active' && <StatusBadge status={member.status} />}
+        </p>
+        <p className="item-note">
+          {statusText(member.role)}
+          {owning && ', whose balance pays'}
+          {member.email && member.display_name && `, ${member.email}`}
+        </p>
+      </div>
+      {!owning && (
+        <div className="row row-tight">
+          {can('workspace.manage') && !own && (
+            <Button size="small" onClick={onChange} label={`Change ${name}`}>
+              Change
+            </Button>
+          )}
+          {(can('workspace.manage') || own) && (
+            <Button size="small" variant="danger" onClick={onRemove} label={own ? 'Leave' : `Remove ${name}`}>
+              {own ? 'Leave' : 'Remove'}
+            </Button>
+          )}
+        </div>
+      )}
+    </div>
+  )
+}
+
+export const Members = () => {
+  const [changing, setChanging] = useState<Member | null>(null)
+  const [removing, setRemoving] = useState<Member | null>(null)
+  return (
+    <Card title="Members" flush>
+      <Listing query={useInfiniteQuery(membersQuery)} rows={2} empty={<Empty icon="people" title="Nobody" />}>
+        {(members) => (
+          <ul className="rows">
+            {members.map((member) => (
+              <li key={member.id}>
+                <MemberRow member={member} onChange={() => setChanging(member)} onRemove={() => setRemoving(member)} />
+              </li>
+            ))}
+          </ul>
+        )}
+      </Listing>
+      {changing && <ChangeMember member={changing} onClose={() => setChanging(null)} />}
+      {removing && <RemoveMember member={removing} onClose={() => setRemoving(null)} />}
+    </Card>
+  )
+}
+
+const ChangeMember = ({ member, onClose }: { member: Member; onClose: () => void }) => {
+  const { membership } = useSession()
+  const client = useQueryClient()
+  const [role, setRole] = useState<Role>(member.role)
+  const change = useMutation({
+    mutationFn: (body: Body<'/v1/workspaces/current/members/{id}', 'patch'>) =>
+      call(api.PATCH('/v1/workspaces/current/members/{id}', { params: { path: { id: member.id } }, body })),
+    onSuccess: (after) => {
+      void client.invalidateQueries({ queryKey: ['members'] })
+      announce(`${memberName(after)}: ${after.status === 'active' ? statusText(after.role).toLowerCase() : after.status}`)
+      onClose()
+    },
+  })
+  const suspended = member.status === 'suspended'
+  return (
+    <Dialog
+      title={memberName(member)}
+      onClose={onClose}
+      onSubmit={() => {
+        if (!change.isPending) change.mutate({ role })
+      }}
+      footer={
+        <>
+          <Button
+            variant={suspended ? 'secondary' : 'danger'}
+            onClick={() => change.mutate({ status: suspended ? 'active' : 'suspended' })}
+          >
+            {suspended ? 'Reinstate' : 'Suspend'}
+          </Button>
+          <Button type="submit" variant="primary" busy={change.isPending} disabled={role === member.role}>
+            Save role
+          </Button>
+        </>
+      }
+    >
+      <ChoiceField label="Role" value={role} onChange={setRole} choices={roleChoices(membership.role)} />
+      <Failure error={change.error} />
+    </Dialog>
+  )
+}
+
+const RemoveMember = ({ member, onClose }: { member: Member; onClose: () => void }) => {
+  const { account, workspace } = useSession()
+  const client = useQueryClient()
+  const own = member.account_id === account.id
+  const remove = useMutation({
+    mutationFn: () => call(api.DELETE('/v1/workspaces/current/members/{id}', { params: { path: { id: member.id } } })),
+    onSuccess: () => {
+      announce(own ? `You left ${workspace.name}` : `${memberName(member)} removed`)
+      onClose()
+      if (!own) return void client.invalidateQueries({ queryKey: ['members'] })
+      chooseWorkspace(null)
+      return void client.resetQueries()
+    },
+  })
+  return (
+    <Confirm
+      title={own ? `Leave ${workspace.name}?` : `Remove ${memberName(member)}?`}
+      action={own ? 'Leave' : 'Remove'}
+      busy={remove.isPending}
+      error={remove.error}
+      onConfirm={() => remove.mutate()}
+      onClose={onClose}
+    >
+      <p>
+        {own ? 'You' : 'They'} lose access at once, and the keys and agents {own ? 'you' : 'they'} made here are revoked.
+      </p>
+    </Confirm>
+  )
+}

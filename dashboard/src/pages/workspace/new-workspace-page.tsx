@@ -1,0 +1,69 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { api, call } from '../../api/client.ts'
+import { useIdempotencyKey } from '../../lib/idempotency.ts'
+import { useSwitchWorkspace } from '../../shell/workspace-menu.tsx'
+import { Button } from '../../ui/button.tsx'
+import { Failure, fieldError } from '../../ui/failure.tsx'
+import { SelectField, TextField } from '../../ui/field.tsx'
+import { Card, PageHeader } from '../../ui/layout.tsx'
+import { announce } from '../../ui/toast.tsx'
+import { timeZoneOptions } from './settings.tsx'
+
+export const NewWorkspacePage = () => {
+  const client = useQueryClient()
+  const switchTo = useSwitchWorkspace()
+  const keyFor = useIdempotencyKey()
+  const [name, setName] = useState('')
+  const [zone, setZone] = useState('Africa/Nairobi')
+  const create = useMutation({
+    mutationFn: () => {
+      const body = { name: name.trim(), time_zone: zone }
+      return call(api.POST('/v1/workspaces', { body, headers: keyFor(body) }))
+    },
+    onSuccess: ({ workspace }) => {
+      void client.invalidateQueries({ queryKey: ['workspaces'] })
+      announce(`${workspace.name} is ready`)
+      switchTo(workspace.id)
+    },
+  })
+  return (
+    <div className="stack">
+      <PageHeader
+        title="New workspace"
+        lead="For a team. Its payments draw on your balance, under its own members, beneficiaries and policies."
+        back={{ href: '/workspace', label: 'Workspace' }}
+      />
+      <form
+        noValidate
+        onSubmit={(event) => {
+          event.preventDefault()
+          if (name.trim() !== '' && !create.isPending) create.mutate()
+        }}
+      >
+        <Card
+          footer={
+            <Button type="submit" variant="primary" busy={create.isPending} disabled={name.trim() === ''}>
+              Create workspace
+            </Button>
+          }
+        >
+          <div className="stack">
+            <div className="columns">
+              <TextField label="Name" value={name} onChange={setName} maxLength={120} error={fieldError(create.error, 'name')} />
+              <SelectField
+                label="Time zone"
+                value={zone}
+                onChange={setZone}
+                options={timeZoneOptions(zone)}
+                hint="Where a day and a month begin."
+                error={fieldError(create.error, 'time_zone')}
+              />
+            </div>
+            <Failure error={create.error} />
+          </div>
+        </Card>
+      </form>
+    </div>
+  )
+}

@@ -1,0 +1,81 @@
+import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { api, call } from '../../api/client.ts'
+import { workspaceGrantsQuery } from '../../api/queries.ts'
+import type { Schemas } from '../../api/types.ts'
+import { usePeople } from '../../api/use-people.ts'
+import { moneyText } from '../../lib/money.ts'
+import { useSession } from '../../shell/session.tsx'
+import { Button } from '../../ui/button.tsx'
+import { Confirm } from '../../ui/confirm.tsx'
+import { Icon } from '../../ui/icon.tsx'
+import { Card, Empty } from '../../ui/layout.tsx'
+import { Listing } from '../../ui/listing.tsx'
+import { announce } from '../../ui/toast.tsx'
+
+type Grant = Schemas['WorkspaceGrant']
+
+/** For owners: every key and agent of the workspace, whoever made it. */
+export const WorkspaceGrants = () => {
+  const { currency } = useSession()
+  const people = usePeople()
+  const [revoking, setRevoking] = useState<Grant | null>(null)
+  const none = <Empty icon="robot" title="No key and no agent acts here" />
+  return (
+    <Card title="Keys and agents of everybody" flush>
+      <Listing query={useInfiniteQuery(workspaceGrantsQuery)} rows={1} empty={none}>
+        {(all) => {
+          const live = all.filter(({ revoked_at }) => revoked_at === null)
+          if (live.length === 0) return none
+          return (
+            <ul className="rows">
+              {live.map((grant) => (
+                <li key={grant.id}>
+                  <div className="item">
+                    <span className="avatar">
+                      <Icon name={grant.kind === 'oauth' ? 'robot' : 'key'} />
+                    </span>
+                    <div className="item-main">
+                      <p className="item-title">{grant.label}</p>
+                      <p className="item-note">
+                        Made by {people(grant.account_id)} · {moneyText(grant.usage.month_minor, currency)} this month
+                      </p>
+                    </div>
+                    <Button size="small" variant="danger" onClick={() => setRevoking(grant)} label={`Revoke ${grant.label}`}>
+                      Revoke
+                    </Button>
+                  </div>
+                </li>
+              ))}
+            </ul>
+          )
+        }}
+      </Listing>
+      {revoking && <Revoke grant={revoking} onClose={() => setRevoking(null)} />}
+    </Card>
+  )
+}
+
+const Revoke = ({ grant, onClose }: { grant: Grant; onClose: () => void }) => {
+  const client = useQueryClient()
+  const revoke = useMutation({
+    mutationFn: () => call(api.DELETE('/v1/workspaces/current/grants/{id}', { params: { path: { id: grant.id } } })),
+    onSuccess: () => {
+      announce(`${grant.label} revoked`)
+      for (const name of ['grants', 'api-keys']) void client.invalidateQueries({ queryKey: [name] })
+      onClose()
+    },
+  })
+  return (
+    <Confirm
+      title={`Revoke ${grant.label}?`}
+      action="Revoke"
+      busy={revoke.isPending}
+      error={revoke.error}
+      onConfirm={() => revoke.mutate()}
+      onClose={onClose}
+    >
+      <p>Its next request is refused, and so are those of everything made through it.</p>
+    </Confirm>
+  )
+}

@@ -1,0 +1,82 @@
+import { Link } from 'wouter'
+import type { Schemas } from '../api/types.ts'
+import { initials, shortAddress } from '../lib/mask.ts'
+import { useStore } from '../lib/store.ts'
+import { chooseTheme, type Theme, theme, themes } from '../lib/theme.ts'
+import { Icon, type IconName } from '../ui/icon.tsx'
+import { Menu } from '../ui/menu.tsx'
+import { useSession } from './session.tsx'
+import { useSignOut } from './sign-out.ts'
+
+export const nameOf = (account: Schemas['AccountWithIdentities']): string => {
+  const wallet = account.identities.find(({ provider }) => provider === 'wallet')
+  return account.display_name ?? account.email ?? (wallet ? shortAddress(wallet.subject) : 'Your account')
+}
+
+const themeIcons: Readonly<Record<Theme, IconName>> = { system: 'screen', light: 'sun', dark: 'moon' }
+const themeNames: Readonly<Record<Theme, string>> = { system: 'System theme', light: 'Light theme', dark: 'Dark theme' }
+
+const ThemeItem = () => {
+  const current = useStore(theme)
+  const next = themes[(themes.indexOf(current) + 1) % themes.length] ?? 'system'
+  return (
+    <button type="button" className="menu-item" onClick={() => chooseTheme(next)}>
+      <Icon name={themeIcons[current]} />
+      {themeNames[current]}
+    </button>
+  )
+}
+
+export const AccountMenu = ({ onHelp, up = false, compact = false }: { onHelp: () => void; up?: boolean; compact?: boolean }) => {
+  const { account } = useSession()
+  const signOut = useSignOut()
+  const name = nameOf(account)
+  const mark = account.display_name ? initials(account.display_name) : <Icon name="account" />
+  return (
+    <Menu
+      label={`Account ${name}`}
+      up={up}
+      right={compact}
+      button={
+        compact ? (
+          <span className="avatar">{mark}</span>
+        ) : (
+          <>
+            <span className="avatar">{mark}</span>
+            <span className="grow strong break">{name}</span>
+          </>
+        )
+      }
+    >
+      {(close) => (
+        <>
+          <Link href="/account" className="menu-item" onClick={close}>
+            <Icon name="account" />
+            Account
+          </Link>
+          <ThemeItem />
+          <button
+            type="button"
+            className="menu-item"
+            onClick={() => {
+              close()
+              onHelp()
+            }}
+          >
+            <Icon name="bolt" />
+            Keyboard shortcuts
+          </button>
+          <a className="menu-item" href="/docs">
+            <Icon name="code" />
+            API reference
+          </a>
+          <div className="menu-line" />
+          <button type="button" className="menu-item" onClick={() => signOut.mutate()}>
+            <Icon name="out" />
+            Sign out
+          </button>
+        </>
+      )}
+    </Menu>
+  )
+}

@@ -1,0 +1,29 @@
+import { useEffect, useState } from 'react'
+import { useStore } from '../lib/store.ts'
+import { connection } from '../live/live.tsx'
+
+const patienceMs = 1500
+
+/** Over the page rather than in it, so that nothing moves when it comes and goes. A short break isn't worth a word. */
+export const ConnectionBar = () => {
+  const state = useStore(connection)
+  const [shown, setShown] = useState(false)
+  useEffect(() => {
+    if (state !== 'reconnecting') {
+      setShown(false)
+      return undefined
+    }
+    const timer = setTimeout(() => setShown(true), patienceMs)
+    return () => clearTimeout(timer)
+  }, [state])
+  return (
+    <div role="status" aria-live="polite" className="no-print">
+      {shown && (
+        <div className="connection">
+          <span className="spinner" aria-hidden="true" />
+          Reconnecting. What you see may be out of date.
+        </div>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,24 @@
+import { useEffect } from 'react'
+import { announce } from '../ui/toast.tsx'
+
+const words: Readonly<Record<string, string>> = {
+  signed_in: 'Signed in',
+  account_created: 'Your account is ready',
+  linked: 'Linked to your account',
+  already_linked: 'It was linked to your account already',
+  denied: 'You declined there. Nothing has changed',
+}
+
+/** Says once how a way round by Google or GitHub ended, and takes it out of the address. */
+export const Outcome = () => {
+  useEffect(() => {
+    const url = new URL(location.href)
+    const outcome = url.searchParams.get('outcome')
+    const text = outcome === null ? undefined : words[outcome]
+    if (text === undefined) return
+    url.searchParams.delete('outcome')
+    history.replaceState(null, '', url)
+    announce(text, outcome === 'denied' ? 'bad' : 'good')
+  }, [])
+  return null
+}

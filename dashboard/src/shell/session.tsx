@@ -1,0 +1,63 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { createContext, type ReactNode, use, useEffect } from 'react'
+import { Redirect, useLocation } from 'wouter'
+import { effectivePermissions, type Permission } from '../../../src/auth/permissions.ts'
+import { chooseWorkspace, chosenWorkspace } from '../api/chosen-workspace.ts'
+import { hasCode, isSignedOut } from '../api/error.ts'
+import { accountQuery, workspaceQuery } from '../api/queries.ts'
+import type { Schemas } from '../api/types.ts'
+import { Failure } from '../ui/failure.tsx'
+import { signInPath } from './paths.ts'
+import { ShellFrame } from './shell-frame.tsx'
+
+export type Session = {
+  account: Schemas['AccountWithIdentities']
+  workspace: Schemas['Workspace']
+  membership: Schemas['WorkspaceView']['membership']
+  currency: string
+  /** The workspace draws on this account's balance. */
+  ownsBalance: boolean
+  can: (permission: Permission) => boolean
+}
+
+const SessionContext = createContext<Session | null>(null)
+
+export const useSession = (): Session => {
+  const session = use(SessionContext)
+  if (!session) throw new Error('this page is for people who are signed in')
+  return session
+}
+
+/** Shows its children to whoever is signed in, and the way in to everybody else. */
+export const SignedIn = ({ children }: { children: ReactNode }) => {
+  const [location] = useLocation()
+  const client = useQueryClient()
+  const account = useQuery(accountQuery)
+  const view = useQuery({ ...workspaceQuery, enabled: account.isSuccess })
+  // The workspace chosen in this browser may be another person's, or not be there any more.
+  const lost =
+    chosenWorkspace() !== null &&
+    [account.error, view.error].some((error) => hasCode(error, 'not_found') || hasCode(error, 'membership_suspended'))
+  useEffect(() => {
+    if (!lost) return
+    chooseWorkspace(null)
+    void client.resetQueries()
+  }, [lost, client])
+
+  if (isSignedOut(account.error)) return <Redirect to={signInPath(location + window.location.search)} replace />
+  if (!account.data || !view.data) {
+    const error = lost ? null : (account.error ?? view.error)
+    return <ShellFrame>{error && <Failure error={error} onRetry={() => void client.resetQueries()} />}</ShellFrame>
+  }
+  const { workspace, membership } = view.data
+  const permissions = effectivePermissions(membership.status === 'active' ? membership.role : null, null)
+  const session: Session = {
+    account: account.data,
+    workspace,
+    membership,
+    currency: workspace.currency,
+    ownsBalance: workspace.owning_account_id === account.data.id,
+    can: (permission) => permissions.has(permission),
+  }
+  return <SessionContext value={session}>{children}</SessionContext>
+}

@@ -1,0 +1,13 @@
+import { useMutation } from '@tanstack/react-query'
+import { chooseWorkspace } from '../api/chosen-workspace.ts'
+import { api, call } from '../api/client.ts'
+
+/** A whole new page afterwards: nothing that was read stays in memory for whoever signs in next. */
+export const useSignOut = () =>
+  useMutation({
+    mutationFn: () => call(api.POST('/v1/auth/logout')),
+    onSettled: () => {
+      chooseWorkspace(null)
+      location.assign('/sign-in')
+    },
+  })

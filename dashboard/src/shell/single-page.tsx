@@ -1,0 +1,24 @@
+import type { ReactNode } from 'react'
+import { cx } from '../lib/class-names.ts'
+
+export const Brand = () => (
+  <span className="brand">
+    <img src="/icon.svg" width="28" height="28" alt="" />
+    Payments
+  </span>
+)
+
+/** A page with one thing to do. */
+export const SinglePage = ({ children, wide = false, aside }: { children: ReactNode; wide?: boolean; aside?: ReactNode }) => (
+  <main className="single">
+    <div className={cx('single-inner stack', wide && 'single-wide')}>
+      <div className="row row-between">
+        <Brand />
+        {aside}
+      </div>
+      <div className="card">
+        <div className="card-body">{children}</div>
+      </div>
+    </div>
+  </main>
+)

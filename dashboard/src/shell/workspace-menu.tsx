@@ -1,0 +1,78 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { Link, useLocation } from 'wouter'
+import { chooseWorkspace } from '../api/chosen-workspace.ts'
+import { workspacesQuery } from '../api/queries.ts'
+import { initials } from '../lib/mask.ts'
+import { Icon } from '../ui/icon.tsx'
+import { Menu } from '../ui/menu.tsx'
+import { statusText } from '../ui/status.tsx'
+import { useSession } from './session.tsx'
+
+/** Everything that was read belongs to the workspace before, so nothing of it is kept. */
+export const useSwitchWorkspace = (): ((id: string) => void) => {
+  const client = useQueryClient()
+  const [, navigate] = useLocation()
+  return (id) => {
+    void client.cancelQueries()
+    chooseWorkspace(id)
+    navigate('/')
+    void client.resetQueries()
+  }
+}
+
+export const WorkspaceMenu = () => {
+  const { workspace, membership } = useSession()
+  const switchTo = useSwitchWorkspace()
+  const { data } = useQuery(workspacesQuery)
+  const others = data?.data.filter((view) => view.workspace.id !== workspace.id) ?? []
+  return (
+    <Menu
+      label={`Workspace ${workspace.name}`}
+      button={
+        <>
+          <span className="avatar avatar-accent">{initials(workspace.name)}</span>
+          <span className="grow">
+            <span className="strong break">{workspace.name}</span>
+            <br />
+            <span className="faint small">{statusText(membership.role)}</span>
+          </span>
+          <Icon name="chevron" size={16} />
+        </>
+      }
+    >
+      {(close) => (
+        <>
+          {others.map((view) => (
+            <button
+              key={view.workspace.id}
+              type="button"
+              className="menu-item"
+              onClick={() => {
+                close()
+                switchTo(view.workspace.id)
+              }}
+            >
+              <span className="avatar">{initials(view.workspace.name)}</span>
+              <span className="grow">
+                {view.workspace.name}
+                <br />
+                <span className="faint small">
+                  {statusText(view.membership.status === 'active' ? view.membership.role : view.membership.status)}
+                </span>
+              </span>
+            </button>
+          ))}
+          {others.length > 0 && <div className="menu-line" />}
+          <Link href="/workspace" className="menu-item" onClick={close}>
+            <Icon name="workspace" />
+            Members and settings
+          </Link>
+          <Link href="/workspace/new" className="menu-item" onClick={close}>
+            <Icon name="plus" />
+            New workspace
+          </Link>
+        </>
+      )}
+    </Menu>
+  )
+}

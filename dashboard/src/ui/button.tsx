@@ -1,0 +1,64 @@
+import type { ReactNode } from 'react'
+import { Link } from 'wouter'
+import { cx } from '../lib/class-names.ts'
+import { Icon, type IconName } from './icon.tsx'
+
+export type ButtonVariant = 'primary' | 'secondary' | 'quiet' | 'danger' | 'red'
+
+type Look = { variant?: ButtonVariant; size?: 'small' | 'normal' | 'large'; icon?: IconName; wide?: boolean }
+
+const classOf = ({ variant = 'secondary', size = 'normal', wide = false }: Look) =>
+  cx('button', `button-${variant}`, size !== 'normal' && `button-${size}`, wide && 'button-wide')
+
+type ButtonProps = Look & {
+  children: ReactNode
+  onClick?: () => void
+  type?: 'button' | 'submit'
+  /** The request is under way: the button keeps its place and its focus and does nothing. */
+  busy?: boolean
+  disabled?: boolean
+  describedBy?: string
+  label?: string
+}
+
+/** Disabled buttons stay focusable, so that a keyboard doesn't lose its place when one becomes busy. */
+export const Button = ({
+  children,
+  onClick,
+  type = 'button',
+  busy = false,
+  disabled = false,
+  icon,
+  describedBy,
+  label,
+  ...look
+}: ButtonProps) => (
+  <button
+    type={type}
+    className={classOf(look)}
+    aria-disabled={disabled || busy || undefined}
+    aria-busy={busy || undefined}
+    aria-describedby={describedBy}
+    aria-label={label}
+    onClick={(event) => {
+      if (disabled || busy) return event.preventDefault()
+      onClick?.()
+    }}
+  >
+    {busy ? <span className="spinner" aria-hidden="true" /> : icon && <Icon name={icon} size={16} />}
+    {children}
+  </button>
+)
+
+export const LinkButton = ({ href, children, icon, ...look }: Look & { href: string; children: ReactNode }) => (
+  <Link href={href} className={classOf(look)}>
+    {icon && <Icon name={icon} size={16} />}
+    {children}
+  </Link>
+)
+
+export const IconButton = ({ icon, label, onClick }: { icon: IconName; label: string; onClick: () => void }) => (
+  <button type="button" className="button button-quiet button-icon" aria-label={label} title={label} onClick={onClick}>
+    <Icon name={icon} />
+  </button>
+)

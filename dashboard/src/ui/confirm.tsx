@@ -1,0 +1,35 @@
+import type { ReactNode } from 'react'
+import { Button } from './button.tsx'
+import { Dialog } from './dialog.tsx'
+import { Failure } from './failure.tsx'
+
+type ConfirmProps = {
+  title: string
+  children: ReactNode
+  action: string
+  busy: boolean
+  error: unknown
+  onConfirm: () => void
+  onClose: () => void
+  harmless?: boolean
+}
+
+/** Asks once before something that can't be taken back, and says what it does. */
+export const Confirm = ({ title, children, action, busy, error, onConfirm, onClose, harmless = false }: ConfirmProps) => (
+  <Dialog
+    title={title}
+    onClose={onClose}
+    onSubmit={onConfirm}
+    footer={
+      <>
+        <Button onClick={onClose}>Cancel</Button>
+        <Button type="submit" variant={harmless ? 'primary' : 'red'} busy={busy}>
+          {action}
+        </Button>
+      </>
+    }
+  >
+    <div className="quiet">{children}</div>
+    <Failure error={error} />
+  </Dialog>
+)

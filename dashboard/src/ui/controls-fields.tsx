@@ -1,0 +1,103 @@
+import type { Schemas } from '../api/types.ts'
+import type { Beneficiaries } from '../api/use-beneficiaries.ts'
+import { editableMajor, parseMajor } from '../lib/money.ts'
+import { railLabels, rails } from '../lib/rails.ts'
+import { fieldError } from './failure.tsx'
+import { MoneyField } from './field.tsx'
+import { PickMany } from './pick-many.tsx'
+
+export type Controls = Schemas['SpendingControls']
+export type ControlsDraft = {
+  per_payment: string
+  daily: string
+  monthly: string
+  threshold: string
+  payment_types: string[]
+  beneficiary_ids: string[]
+}
+
+const amounts = [
+  { field: 'per_payment', path: 'per_payment_limit_minor', label: 'Most per payment' },
+  { field: 'daily', path: 'daily_limit_minor', label: 'Most per day' },
+  { field: 'monthly', path: 'monthly_limit_minor', label: 'Most per month' },
+  { field: 'threshold', path: 'approval_threshold_minor', label: 'Approval from' },
+] as const
+
+export const draftOfControls = (controls: Controls): ControlsDraft => ({
+  per_payment: editableMajor(controls.per_payment_limit_minor),
+  daily: editableMajor(controls.daily_limit_minor),
+  monthly: editableMajor(controls.monthly_limit_minor),
+  threshold: editableMajor(controls.approval_threshold_minor),
+  payment_types: controls.payment_types ?? [],
+  beneficiary_ids: controls.beneficiary_ids ?? [],
+})
+
+/** Limits that are left empty are left out: they don't hold. Null while an amount can't be read. */
+export const controlsOfDraft = (draft: ControlsDraft): Controls | null => {
+  const controls: Controls = {}
+  for (const { field, path } of amounts) {
+    if (draft[field].trim() === '') continue
+    const minor = parseMajor(draft[field])
+    if (minor === null) return null
+    controls[path] = minor
+  }
+  if (draft.payment_types.length > 0) controls.payment_types = draft.payment_types
+  if (draft.beneficiary_ids.length > 0) controls.beneficiary_ids = draft.beneficiary_ids
+  return controls
+}
+
+type Props = {
+  draft: ControlsDraft
+  onChange: (draft: ControlsDraft) => void
+  currency: string
+  error: unknown
+  beneficiaries?: Beneficiaries
+  asked?: Controls
+}
+
+/** Limits as fields. `asked`: what a client asked for, which may only be narrowed. */
+export const ControlsFields = ({ draft, onChange, currency, error, beneficiaries, asked }: Props) => {
+  const set = (change: Partial<ControlsDraft>) => onChange({ ...draft, ...change })
+  const problem = (field: (typeof amounts)[number]['field'], path: string) =>
+    draft[field].trim() !== '' && parseMajor(draft[field]) === null
+      ? 'Write an amount such as 1500'
+      : fieldError(error, `spending_controls.${path}`)
+  return (
+    <fieldset className="stack">
+      <legend className="visually-hidden">Limits</legend>
+      <div className="columns">
+        {amounts.map(({ field, path, label }) => (
+          <MoneyField
+            key={field}
+            label={label}
+            optional
+            value={draft[field]}
+            onChange={(value) => set({ [field]: value })}
+            currency={currency}
+            error={problem(field, path)}
+            hint={asked?.[path] && `It asked for ${currency} ${editableMajor(asked[path])}`}
+          />
+        ))}
+      </div>
+      {beneficiaries && (
+        <PickMany
+          label="Only to these beneficiaries"
+          placeholder="Choose a beneficiary"
+          chosen={draft.beneficiary_ids}
+          onChange={(ids) => set({ beneficiary_ids: ids })}
+          options={beneficiaries.all
+            .filter(({ status }) => status !== 'archived')
+            .map(({ id, display_name }) => ({ value: id, label: display_name }))}
+        />
+      )}
+      <PickMany
+        label="Only these payment types"
+        placeholder="Choose or type"
+        free
+        chosen={draft.payment_types}
+        onChange={(types) => set({ payment_types: types })}
+        options={rails.map((rail) => ({ value: rail, label: railLabels[rail] }))}
+      />
+    </fieldset>
+  )
+}

@@ -1,0 +1,62 @@
+import { useEffect, useState } from 'react'
+import { Icon } from './icon.tsx'
+
+const useCopy = (value: string): [copied: boolean, copy: () => void] => {
+  const [copied, setCopied] = useState(false)
+  useEffect(() => {
+    if (!copied) return undefined
+    const timer = setTimeout(() => setCopied(false), 1600)
+    return () => clearTimeout(timer)
+  }, [copied])
+  const copy = () => {
+    void navigator.clipboard.writeText(value).then(() => setCopied(true))
+  }
+  return [copied, copy]
+}
+
+/** An id or address that is copied by a click. */
+export const CopyText = ({ value, shown = value, label }: { value: string; shown?: string; label: string }) => {
+  const [copied, copy] = useCopy(value)
+  return (
+    <button type="button" className="copyable" onClick={copy} title={`Copy ${label}`} aria-label={`Copy ${label} ${value}`}>
+      <span>{shown}</span>
+      <Icon name={copied ? 'check' : 'copy'} size={14} />
+      <span className="visually-hidden" role="status">
+        {copied ? 'Copied' : ''}
+      </span>
+    </button>
+  )
+}
+
+export const CopyButton = ({ value, children = 'Copy' }: { value: string; children?: string }) => {
+  const [copied, copy] = useCopy(value)
+  return (
+    <button type="button" className="button button-secondary button-small" onClick={copy}>
+      <Icon name={copied ? 'check' : 'copy'} size={15} />
+      <span role="status">{copied ? 'Copied' : children}</span>
+    </button>
+  )
+}
+
+/** Shown once: what can't be read again has to be easy to take along. */
+export const Secret = ({ value, label }: { value: string; label: string }) => (
+  <div className="secret">
+    <code>
+      <span className="visually-hidden">{label}: </span>
+      <span data-secret>{value}</span>
+    </code>
+    <CopyButton value={value} />
+  </div>
+)
+
+export const CodeBlock = ({ code, label }: { code: string; label: string }) => (
+  <div className="stack-s">
+    {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so a keyboard has to reach it */}
+    <section className="code-block" tabIndex={0} aria-label={label}>
+      {code}
+    </section>
+    <div className="row row-end">
+      <CopyButton value={code} />
+    </div>
+  </div>
+)

@@ -1,0 +1,61 @@
+import { type Decision, sourceWords, type TraceEntry, traceWords } from '../lib/decision-words.ts'
+import { Icon, type IconName } from './icon.tsx'
+import { Meter } from './meter.tsx'
+import { Badge } from './status.tsx'
+
+const icons: Readonly<Record<TraceEntry['outcome'], IconName>> = { allow: 'check', require_approval: 'clock', deny: 'cross' }
+const spoken: Readonly<Record<TraceEntry['outcome'], string>> = {
+  allow: 'Passes',
+  require_approval: 'Asks for approval',
+  deny: 'Refuses',
+}
+
+type Group = { title: string; entries: TraceEntry[] }
+
+/** Rules of one policy or grant stand under its name once; the order stays the one they were looked at in. */
+const grouped = (trace: readonly TraceEntry[]): Group[] => {
+  const groups: Group[] = []
+  for (const entry of trace) {
+    const title = sourceWords(entry)
+    const last = groups.at(-1)
+    if (last?.title === title) last.entries.push(entry)
+    else groups.push({ title, entries: [entry] })
+  }
+  return groups
+}
+
+const Usage = ({ entry, currency }: { entry: TraceEntry; currency: string }) => {
+  if (entry.limit_minor === undefined || entry.used_minor === undefined) return null
+  const after = (BigInt(entry.used_minor) + BigInt(entry.requested_minor ?? '0')).toString()
+  return <Meter used={after} limit={entry.limit_minor} currency={currency} label="Used with this payment" />
+}
+
+const Entry = ({ entry, currency }: { entry: TraceEntry; currency: string }) => (
+  <li className={`trace-entry trace-${entry.outcome}`}>
+    <Icon name={icons[entry.outcome]} />
+    <div>
+      <p className="quiet">
+        <span className="visually-hidden">{spoken[entry.outcome]}. </span>
+        {traceWords(entry, currency)}{' '}
+        {entry.decisive && <Badge tone={entry.outcome === 'deny' ? 'bad' : 'warn'}>Decided it</Badge>}
+      </p>
+      <Usage entry={entry} currency={currency} />
+    </div>
+  </li>
+)
+
+/** Every rule that was looked at, in order, in plain words. */
+export const DecisionTrace = ({ decision, currency }: { decision: Pick<Decision, 'trace'>; currency: string }) => (
+  <ol className="trace" aria-label="Rules that were looked at">
+    {grouped(decision.trace).map(({ title, entries }) => (
+      <li key={`${title} ${entries[0]?.rule}`}>
+        <p className="strong">{title}</p>
+        <ul>
+          {entries.map((entry) => (
+            <Entry key={entry.rule} entry={entry} currency={currency} />
+          ))}
+        </ul>
+      </li>
+    ))}
+  </ol>
+)

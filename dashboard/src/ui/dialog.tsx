@@ -1,0 +1,63 @@
+import { type ReactNode, useEffect, useId, useRef } from 'react'
+import { cx } from '../lib/class-names.ts'
+import { IconButton } from './button.tsx'
+
+type DialogProps = {
+  title: string
+  onClose: () => void
+  children: ReactNode
+  footer?: ReactNode
+  wide?: boolean
+  onSubmit?: () => void
+}
+
+/** The browser's own dialog: it keeps the focus inside, gives it back, and closes on Escape. Shown as long as it is rendered. */
+export const Dialog = ({ title, onClose, children, footer, wide = false, onSubmit }: DialogProps) => {
+  const element = useRef<HTMLDialogElement>(null)
+  const titleId = useId()
+  useEffect(() => {
+    const opener = document.activeElement
+    element.current?.showModal()
+    return () => {
+      if (opener instanceof HTMLElement) opener.focus()
+    }
+  }, [])
+  const content = (
+    <>
+      <div className="dialog-body stack">{children}</div>
+      {footer && <div className="dialog-footer">{footer}</div>}
+    </>
+  )
+  return (
+    <dialog
+      ref={element}
+      className={cx('dialog', wide && 'dialog-wide')}
+      aria-labelledby={titleId}
+      onCancel={(event) => {
+        event.preventDefault()
+        onClose()
+      }}
+      onMouseDown={(event) => {
+        if (event.target === element.current) onClose()
+      }}
+    >
+      <div className="dialog-header">
+        <h2 id={titleId}>{title}</h2>
+        <IconButton icon="cross" label="Close" onClick={onClose} />
+      </div>
+      {onSubmit ? (
+        <form
+          noValidate
+          onSubmit={(event) => {
+            event.preventDefault()
+            onSubmit()
+          }}
+        >
+          {content}
+        </form>
+      ) : (
+        content
+      )}
+    </dialog>
+  )
+}

@@ -1,0 +1,234 @@
+import { type ReactNode, useId } from 'react'
+import { cx } from '../lib/class-names.ts'
+import { Icon } from './icon.tsx'
+
+type FieldProps = { label: ReactNode; hint?: ReactNode; error?: string | undefined; optional?: boolean }
+
+type Wiring = { id: string; 'aria-describedby': string | undefined; 'aria-invalid': true | undefined }
+
+/** A label, what helps to fill the field in, and what is wrong with it: wired together for everybody who can't see that they are near. */
+export const Field = ({
+  label,
+  hint,
+  error,
+  optional = false,
+  children,
+}: FieldProps & { children: (wiring: Wiring) => ReactNode }) => {
+  const id = useId()
+  const described = [hint && `${id}-hint`, error && `${id}-error`].filter(Boolean).join(' ')
+  return (
+    <div className="field">
+      <label className="field-label" htmlFor={id}>
+        {label}
+        {optional && <span className="field-optional">optional</span>}
+      </label>
+      {children({ id, 'aria-describedby': described || undefined, 'aria-invalid': error ? true : undefined })}
+      {hint && (
+        <p className="field-hint" id={`${id}-hint`}>
+          {hint}
+        </p>
+      )}
+      {error && (
+        <p className="field-error" id={`${id}-error`}>
+          <Icon name="alert" size={15} />
+          {error}
+        </p>
+      )}
+    </div>
+  )
+}
+
+type TextProps = FieldProps & {
+  value: string
+  onChange: (value: string) => void
+  type?: 'text' | 'email' | 'tel' | 'datetime-local' | 'date' | 'search'
+  placeholder?: string
+  autoComplete?: string
+  inputMode?: 'numeric' | 'decimal' | 'tel' | 'text'
+  maxLength?: number
+  autoFocus?: boolean
+  mono?: boolean
+  name?: string
+}
+
+export const TextField = ({
+  value,
+  onChange,
+  type = 'text',
+  mono = false,
+  autoComplete = 'off',
+  label,
+  hint,
+  error,
+  optional,
+  ...input
+}: TextProps) => (
+  <Field label={label} hint={hint} error={error} {...(optional !== undefined && { optional })}>
+    {(wiring) => (
+      <input
+        {...wiring}
+        {...input}
+        className={cx('input', mono && 'mono')}
+        type={type}
+        autoComplete={autoComplete}
+        value={value}
+        onChange={(event) => onChange(event.target.value)}
+      />
+    )}
+  </Field>
+)
+
+export const TextArea = ({
+  value,
+  onChange,
+  maxLength,
+  label,
+  hint,
+  error,
+  optional,
+  mono = false,
+}: FieldProps & { value: string; onChange: (value: string) => void; maxLength?: number; mono?: boolean }) => (
+  <Field label={label} hint={hint} error={error} {...(optional !== undefined && { optional })}>
+    {(wiring) => (
+      <textarea
+        {...wiring}
+        className={cx('input', mono && 'mono')}
+        maxLength={maxLength}
+        value={value}
+        onChange={(event) => onChange(event.target.value)}
+      />
+    )}
+  </Field>
+)
+
+export type Option = { value: string; label: string }
+
+export const SelectField = ({
+  value,
+  onChange,
+  options,
+  label,
+  hint,
+  error,
+  optional,
+}: FieldProps & { value: string; onChange: (value: string) => void; options: readonly Option[] }) => (
+  <Field label={label} hint={hint} error={error} {...(optional !== undefined && { optional })}>
+    {(wiring) => (
+      <select {...wiring} className="input" value={value} onChange={(event) => onChange(event.target.value)}>
+        {options.map((option) => (
+          <option key={option.value} value={option.value}>
+            {option.label}
+          </option>
+        ))}
+      </select>
+    )}
+  </Field>
+)
+
+type MoneyProps = FieldProps & {
+  value: string
+  onChange: (value: string) => void
+  currency: string
+  large?: boolean
+  autoFocus?: boolean
+}
+
+/** Takes an amount the way people write it; `lib/money.ts` turns it into minor units. */
+export const MoneyField = ({
+  value,
+  onChange,
+  currency,
+  large = false,
+  autoFocus = false,
+  label,
+  hint,
+  error,
+  optional,
+}: MoneyProps) => (
+  <Field label={label} hint={hint} error={error} {...(optional !== undefined && { optional })}>
+    {(wiring) => (
+      <div className={cx('money-input', large && 'money-input-large')}>
+        <span aria-hidden="true">{currency}</span>
+        <input
+          {...wiring}
+          className="input"
+          inputMode="decimal"
+          autoComplete="off"
+          placeholder="0.00"
+          // biome-ignore lint/a11y/noAutofocus: the one field that a page was opened for
+          autoFocus={autoFocus}
+          value={value}
+          onChange={(event) => onChange(event.target.value)}
+        />
+      </div>
+    )}
+  </Field>
+)
+
+export const CheckField = ({
+  label,
+  hint,
+  checked,
+  onChange,
+}: {
+  label: ReactNode
+  hint?: ReactNode
+  checked: boolean
+  onChange: (checked: boolean) => void
+}) => (
+  <label className="check">
+    <input type="checkbox" checked={checked} onChange={(event) => onChange(event.target.checked)} />
+    <span>
+      {label}
+      {hint && <span className="field-hint"> {hint}</span>}
+    </span>
+  </label>
+)
+
+export type Choice<Value extends string> = { value: Value; label: string; hint?: string }
+
+export const ChoiceField = <Value extends string>({
+  label,
+  value,
+  onChange,
+  choices,
+  inRow = false,
+  error,
+}: {
+  label: string
+  value: Value
+  onChange: (value: Value) => void
+  choices: readonly Choice<Value>[]
+  inRow?: boolean
+  error?: string | undefined
+}) => {
+  const name = useId()
+  return (
+    <fieldset className="field">
+      <legend className="field-label">{label}</legend>
+      <div className={cx('choices', inRow && 'choices-row')}>
+        {choices.map((choice) => (
+          <label key={choice.value} className="choice">
+            <input
+              type="radio"
+              name={name}
+              value={choice.value}
+              checked={choice.value === value}
+              onChange={() => onChange(choice.value)}
+            />
+            <span>
+              <span className="strong">{choice.label}</span>
+              {choice.hint && (
+                <span className="field-hint">
+                  <br />
+                  {choice.hint}
+                </span>
+              )}
+            </span>
+          </label>
+        ))}
+      </div>
+      {error && <p className="field-error">{error}</p>}
+    </fieldset>
+  )
+}

@@ -1,0 +1,85 @@
+import { type ReactNode, useId, useState } from 'react'
+import { Icon } from './icon.tsx'
+
+type Option = { value: string; label: string }
+type PickManyProps = {
+  label: string
+  hint?: ReactNode
+  options: readonly Option[]
+  chosen: readonly string[]
+  onChange: (chosen: string[]) => void
+  /** Anything may be typed as well, not only what is offered. */
+  free?: boolean
+  placeholder: string
+}
+
+/** Chips of what is chosen, and a field that adds more: works by keyboard alone, with the browser's own suggestions. */
+export const PickMany = ({ label, hint, options, chosen, onChange, free = false, placeholder }: PickManyProps) => {
+  const id = useId()
+  const [text, setText] = useState('')
+  const labelOf = (value: string) => options.find((option) => option.value === value)?.label ?? value
+  const offered = options.filter(({ value }) => !chosen.includes(value))
+  const add = (typed: string) => {
+    const wanted = typed.trim().toLowerCase()
+    const match = offered.find((option) => option.label.toLowerCase() === wanted || option.value.toLowerCase() === wanted)
+    const value = match?.value ?? (free ? typed.trim() : '')
+    if (value === '' || chosen.includes(value)) return
+    onChange([...chosen, value])
+    setText('')
+  }
+  return (
+    <div className="field">
+      <label className="field-label" htmlFor={id}>
+        {label}
+        <span className="field-optional">optional</span>
+      </label>
+      {chosen.length > 0 && (
+        <ul className="chips">
+          {chosen.map((value) => (
+            <li key={value}>
+              <button
+                type="button"
+                className="chip chip-button"
+                onClick={() => onChange(chosen.filter((other) => other !== value))}
+                aria-label={`Remove ${labelOf(value)}`}
+              >
+                {labelOf(value)}
+                <Icon name="cross" size={12} />
+              </button>
+            </li>
+          ))}
+        </ul>
+      )}
+      <input
+        id={id}
+        className="input"
+        list={`${id}-options`}
+        value={text}
+        placeholder={placeholder}
+        autoComplete="off"
+        aria-describedby={hint ? `${id}-hint` : undefined}
+        onChange={(event) => {
+          setText(event.target.value)
+          // A click on a suggestion comes as its whole text at once.
+          if (offered.some((option) => option.label === event.target.value)) add(event.target.value)
+        }}
+        onKeyDown={(event) => {
+          if (event.key !== 'Enter') return
+          event.preventDefault()
+          add(text)
+        }}
+        onBlur={() => add(text)}
+      />
+      <datalist id={`${id}-options`}>
+        {offered.map(({ value, label: shown }) => (
+          <option key={value} value={shown} />
+        ))}
+      </datalist>
+      {hint && (
+        <p className="field-hint" id={`${id}-hint`}>
+          {hint}
+        </p>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,79 @@
+import type { ReactNode } from 'react'
+import { ApiError, hasCode } from '../api/error.ts'
+import { shortAddress } from '../lib/mask.ts'
+import { Button } from '../ui/button.tsx'
+import { CopyButton } from '../ui/copy.tsx'
+import { Failure } from '../ui/failure.tsx'
+import { Icon } from '../ui/icon.tsx'
+import { Notice } from '../ui/layout.tsx'
+import { useWallets } from './discovery.ts'
+import type { Wallet } from './provider.ts'
+import type { WalletFlow, WalletStep } from './wallet-flow.ts'
+
+const waiting = (step: WalletStep, { name }: Wallet): string => {
+  if (step === 'connect') return `Connect in ${name}`
+  return step === 'sign' ? `Sign the message in ${name}` : 'Checking the signature'
+}
+
+const Face = ({ wallet }: { wallet: Wallet }) => (
+  <span className="avatar">{wallet.icon ? <img src={wallet.icon} alt="" /> : <Icon name="wallet" />}</span>
+)
+
+/** Another account of the same wallet may be the right one: the one thing that a stranger's signature needs. */
+const WrongAccount = ({ flow }: { flow: WalletFlow }) => {
+  const wrong = hasCode(flow.error, 'invalid_signature') || (flow.error instanceof ApiError && flow.error.code === 'conflict')
+  if (!wrong || !flow.wallet || !flow.address) return null
+  return (
+    <p className="small quiet">
+      Signed with {shortAddress(flow.address)}.{' '}
+      <Button size="small" onClick={flow.changeAccount}>
+        Choose another account in {flow.wallet.name}
+      </Button>
+    </p>
+  )
+}
+
+const NoWallet = () => (
+  <Notice title="No wallet in this browser">
+    <p className="quiet">Open this page in your wallet’s own browser, or in one with a wallet extension.</p>
+    <p style={{ marginTop: '8px' }}>
+      <CopyButton value={location.href}>Copy the link to this page</CopyButton>
+    </p>
+  </Notice>
+)
+
+/** The wallets that this browser offers (EIP-6963), and where a signature by one of them stands. */
+export const WalletPicker = ({ flow, verb, action }: { flow: WalletFlow; verb: string; action?: ReactNode }) => {
+  const wallets = useWallets()
+  const busy = flow.step !== 'idle'
+  return (
+    <div className="stack-s">
+      {wallets.length === 0 && <NoWallet />}
+      {wallets.map((wallet) => {
+        const active = busy && flow.wallet?.id === wallet.id
+        return (
+          <button
+            key={wallet.id}
+            type="button"
+            className="button button-secondary button-large button-wide"
+            aria-disabled={busy || undefined}
+            aria-busy={active || undefined}
+            onClick={() => flow.start(wallet)}
+          >
+            <Face wallet={wallet} />
+            <span className="grow" style={{ textAlign: 'left' }}>
+              {active ? waiting(flow.step, wallet) : `${verb} ${wallet.name}`}
+            </span>
+            {active ? <span className="spinner" aria-hidden="true" /> : <Icon name="forward" size={16} />}
+          </button>
+        )
+      })}
+      <p className="visually-hidden" role="status">
+        {busy && flow.wallet ? waiting(flow.step, flow.wallet) : ''}
+      </p>
+      <Failure error={flow.error} />
+      <WrongAccount flow={flow} />
+      {action}
+    </div>
+  )
+}

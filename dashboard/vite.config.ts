@@ -1,0 +1,17 @@
+import react from '@vitejs/plugin-react'
+import { defineConfig } from 'vite'
+
+const service = 'http://localhost:3000'
+const proxied = ['/v1', '/openapi.json', '/docs', '/link', '/.well-known']
+
+export default defineConfig({
+  plugins: [react()],
+  build: {
+    target: ['chrome120', 'firefox121', 'safari17'],
+    // The page may run no inline script, so nothing may put one there.
+    modulePreload: { polyfill: false },
+    assetsInlineLimit: 0,
+    reportCompressedSize: false,
+  },
+  server: { proxy: Object.fromEntries(proxied.map((path) => [path, service])) },
+})

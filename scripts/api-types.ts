@@ -1,0 +1,37 @@
+import { randomBytes } from 'node:crypto'
+import { mkdir, writeFile } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { pino } from 'pino'
+import { createService } from '../src/app.ts'
+import { loadConfig } from '../src/config.ts'
+import { systemClock } from '../src/lib/clock.ts'
+import { typesOf } from './openapi-to-types.ts'
+
+export const apiTypesFile = fileURLToPath(new URL('../dashboard/.types/api.ts', import.meta.url))
+
+/** The document as the running service would serve it. Nothing listens and no database is asked: the routes alone make it. */
+export const openapiDocument = async (): Promise<unknown> => {
+  const key = `types:${randomBytes(32).toString('base64')}`
+  const { http } = await createService({
+    config: loadConfig({ NODE_ENV: 'test', ENCRYPTION_KEYS: key, TOKEN_SECRETS: key }),
+    databaseUrl: 'postgresql://localhost/none',
+    clock: systemClock,
+    logger: pino({ level: 'silent' }),
+    rails: { payout: {}, collection: null },
+  })
+  return http.swagger()
+}
+
+/** Written anew before every type check of the dashboard, so that its code is held against the API as it is, never as it was. */
+export const writeApiTypes = async (): Promise<void> => {
+  const text = typesOf(await openapiDocument())
+  await mkdir(dirname(apiTypesFile), { recursive: true })
+  await writeFile(apiTypesFile, text)
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  await writeApiTypes()
+  // The parts of the service that were built keep timers of their own.
+  process.exit(0)
+}

@@ -1,0 +1,58 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import serveFiles from '@fastify/static'
+import type { FastifyReply } from 'fastify'
+import { Refusal } from '../lib/errors.ts'
+import type { App } from './app-type.ts'
+
+const built = fileURLToPath(new URL('../../dashboard/dist', import.meta.url))
+
+/** The addresses that the dashboard's own router answers. What isn't here is the API's to refuse. */
+const pages = [
+  'sign-in',
+  'payments',
+  'approvals',
+  'approve',
+  'beneficiaries',
+  'policies',
+  'mandates',
+  'top-up',
+  'developers',
+  'account',
+  'workspace',
+  'invitation',
+  'consent',
+  'device',
+]
+
+const yearSeconds = 31_536_000
+const hasHash = /-[\w-]{8}\.(js|css)$/
+
+const sendPage = async (reply: FastifyReply): Promise<FastifyReply> => {
+  const page = await readFile(join(built, 'index.html')).catch((cause: unknown) => {
+    throw new Refusal('unavailable', { message: 'The dashboard is not built: npm run build:dashboard.', cause })
+  })
+  // One of them is where a decision is made, so none of them is kept by anybody.
+  return reply.header('cache-control', 'no-store').type('text/html; charset=utf-8').send(page)
+}
+
+/** Serves the dashboard's build: its page at every address it knows, and its files, kept for good where their name has their content's hash. */
+export const registerDashboard = async (app: App): Promise<void> => {
+  const declared = { config: { internal: true, cors: false as const }, schema: { hide: true } }
+  for (const url of ['/', ...pages.flatMap((page) => [`/${page}`, `/${page}/*`])]) {
+    app.get(url, declared, async (_request, reply) => sendPage(reply))
+  }
+  for (const file of ['icon.svg', 'theme.js']) {
+    app.get(`/${file}`, declared, async (_request, reply) => reply.header('cache-control', 'no-cache').sendFile(file, built))
+  }
+  await app.register(serveFiles, {
+    root: join(built, 'assets'),
+    prefix: '/assets/',
+    preCompressed: true,
+    cacheControl: false,
+    setHeaders: (reply, path) => {
+      reply.header('cache-control', hasHash.test(path) ? `public, max-age=${yearSeconds}, immutable` : 'no-cache')
+    },
+  })
+}

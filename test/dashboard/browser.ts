@@ -1,0 +1,26 @@
+import { existsSync } from 'node:fs'
+import { type Browser, chromium } from 'playwright-core'
+
+const candidates = [process.env.CHROMIUM_PATH, '/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
+
+/** A browser to test with, or undefined where none is installed. */
+export const chromiumPath = candidates.find((path): path is string => path !== undefined && existsSync(path))
+
+if (!chromiumPath) {
+  console.warn('\n!!! NO CHROMIUM: the dashboard is NOT tested. Install chromium or name one with CHROMIUM_PATH. !!!\n')
+}
+
+export const openBrowser = (): Promise<Browser> =>
+  chromium.launch({
+    executablePath: chromiumPath ?? '',
+    args: [
+      '--headless=new',
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-quic',
+      '--no-first-run',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
+    ],
+  })
