@@ -1,0 +1,181 @@
+import { Client as NewClient, StreamableHTTPClientTransport as NewTransport } from '@modelcontextprotocol/client'
+import { Client as OldClient } from '@modelcontextprotocol/sdk/client/index.js'
+import { StreamableHTTPClientTransport as OldTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Json } from '../harness/client.ts'
+import { type ProtectedMcpServer, startProtectedMcpServer } from '../harness/mcp-server.ts'
+import { decide, redirectUri, registerClient } from '../harness/oauth.ts'
+import { type Person, signIn } from '../harness/people.ts'
+import { startService, type TestService } from '../harness/service.ts'
+
+let service: TestService
+let person: Person
+let mcp: ProtectedMcpServer
+// These clients send their refreshes one by one as their calls are refused, a few milliseconds apart, and read what they kept before
+// the first answer is there: they need the leeway that the strict default doesn't give.
+beforeAll(async () => {
+  service = await startService({ env: { OAUTH_REFRESH_LEEWAY_SECONDS: '10' } })
+  person = await signIn(service.api)
+  mcp = await startProtectedMcpServer(
+    service.api,
+    await registerClient(service.api, { token_endpoint_auth_method: 'client_secret_post' }),
+  )
+})
+afterAll(async () => {
+  await mcp.close()
+  await service.close()
+})
+
+/** What an application keeps for its MCP client, and a browser whose owner always says yes. */
+const newProvider = () => {
+  const kept: {
+    client?: Json
+    tokens?: Json
+    verifier?: string
+    discovery?: Json
+    answer?: URLSearchParams
+    asked: URL[]
+    saves: number
+  } = {
+    asked: [],
+    saves: 0,
+  }
+  return {
+    kept,
+    redirectUrl: redirectUri,
+    clientMetadata: {
+      client_name: 'MCP agent',
+      redirect_uris: [redirectUri],
+      grant_types: ['authorization_code', 'refresh_token'],
+      token_endpoint_auth_method: 'none',
+    },
+    state: () => 'mcp state',
+    clientInformation: () => kept.client,
+    saveClientInformation: (client: Json) => {
+      kept.client = client
+    },
+    tokens: () => kept.tokens,
+    saveTokens: (tokens: Json) => {
+      kept.tokens = tokens
+      kept.saves += 1
+    },
+    saveCodeVerifier: (verifier: string) => {
+      kept.verifier = verifier
+    },
+    // Asked for by the newer client: where its metadata came from must be the same when the answer comes back.
+    saveDiscoveryState: (state: Json) => {
+      kept.discovery = state
+    },
+    discoveryState: () => kept.discovery,
+    codeVerifier: () => kept.verifier ?? '',
+    redirectToAuthorization: async (url: URL) => {
+      kept.asked.push(url)
+      const asked = await person.api.get(url.pathname + url.search)
+      const id = new URL(asked.headers.get('location') ?? '', service.api.url).searchParams.get('authorization') ?? ''
+      kept.answer = new URL((await decide(person, id)).body.redirect_to).searchParams
+    },
+    /** The application tells its transport what the browser brought back. */
+    takeAnswer: () => {
+      const answer = kept.answer ?? new URLSearchParams()
+      delete kept.answer
+      return answer
+    },
+  }
+}
+type Provider = ReturnType<typeof newProvider>
+
+type Connection = { call: (tool: string) => Promise<string>; finish: () => Promise<void>; close: () => Promise<void> }
+type Connect = { first: (provider: Provider) => Promise<Connection>; again: (provider: Provider) => Promise<Connection> }
+
+const textOf = (result: Json): string => result.content[0].text
+
+const startOld = (provider: Provider) => ({
+  transport: new OldTransport(mcp.url, { authProvider: provider as never }),
+  client: new OldClient({ name: 'test', version: '1.0.0' }),
+})
+const old: Connect = {
+  first: async (provider) => {
+    const { transport, client } = startOld(provider)
+    await expect(client.connect(transport as never)).rejects.toThrow()
+    await transport.finishAuth(provider.takeAnswer().get('code') ?? '')
+    return old.again(provider)
+  },
+  again: async (provider) => {
+    const { transport, client } = startOld(provider)
+    await client.connect(transport as never)
+    return {
+      call: async (tool) => textOf(await client.callTool({ name: tool, arguments: {} })),
+      finish: () => transport.finishAuth(provider.takeAnswer().get('code') ?? ''),
+      close: () => client.close(),
+    }
+  },
+}
+
+const startRecent = (provider: Provider) => ({
+  transport: new NewTransport(mcp.url, { authProvider: provider as never }),
+  client: new NewClient({ name: 'test', version: '1.0.0' }),
+})
+const recent: Connect = {
+  first: async (provider) => {
+    const { transport, client } = startRecent(provider)
+    await expect(client.connect(transport)).rejects.toThrow()
+    await transport.finishAuth(provider.takeAnswer())
+    return recent.again(provider)
+  },
+  again: async (provider) => {
+    const { transport, client } = startRecent(provider)
+    await client.connect(transport)
+    return {
+      call: async (tool) => textOf(await client.callTool({ name: tool, arguments: {} })),
+      finish: () => transport.finishAuth(provider.takeAnswer()),
+      close: () => client.close(),
+    }
+  },
+}
+
+describe.each<[string, Connect]>([
+  ['@modelcontextprotocol/sdk', old],
+  ['@modelcontextprotocol/client', recent],
+])('%s', (_name, connect) => {
+  test('finds its way from a 401: metadata, registration, consent, tokens for that server alone', async () => {
+    const provider = newProvider()
+    const connection = await connect.first(provider)
+    expect(await connection.call('whoami')).toBe(`whoami for ${person.accountId}`)
+    const [asked] = provider.kept.asked
+    expect(asked?.searchParams.get('resource')).toBe(mcp.url.href)
+    expect(asked?.searchParams.get('scope')).toBe('account.read')
+    expect(asked?.searchParams.get('code_challenge_method')).toBe('S256')
+    expect(provider.kept.client.client_id).toMatch(/^oac_/)
+    expect((await service.api.get('/v1/accounts/me', { bearer: provider.kept.tokens.access_token })).status).toBe(401)
+    await connection.close()
+  })
+
+  // One connection each: the older client gives up by itself when two calls of one connection are refused at once.
+  test('refreshes when its token ends, several connections at once, and nobody is asked again', async () => {
+    const provider = newProvider()
+    const connections = [await connect.first(provider)]
+    while (connections.length < 4) connections.push(await connect.again(provider))
+    const before = provider.kept.tokens
+    service.clock.advance(3600)
+    const answers = await Promise.all(connections.map((connection) => connection.call('whoami')))
+    expect(answers).toEqual(Array(4).fill(`whoami for ${person.accountId}`))
+    expect(provider.kept.tokens.access_token).not.toBe(before.access_token)
+    for (const connection of connections) expect(await connection.call('whoami')).toBe(`whoami for ${person.accountId}`)
+    expect(provider.kept.asked).toHaveLength(1)
+    await Promise.all(connections.map((connection) => connection.close()))
+  })
+
+  test('steps up when a tool needs more, and keeps what it had', async () => {
+    const provider = newProvider()
+    const connection = await connect.first(provider)
+    // The older client would refresh first, which gives no new scope, and then give up.
+    if (connect === old) delete provider.kept.tokens.refresh_token
+    await expect(connection.call('pay')).rejects.toThrow()
+    expect(provider.kept.asked).toHaveLength(2)
+    await connection.finish()
+    expect(await connection.call('pay')).toBe(`pay for ${person.accountId}`)
+    expect(await connection.call('whoami')).toBe(`whoami for ${person.accountId}`)
+    expect(provider.kept.tokens.scope).toBe('account.read payment.create')
+    await connection.close()
+  })
+})
