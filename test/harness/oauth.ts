@@ -62,7 +62,11 @@ export const askPerson = async (
   pkce: Pkce,
   options: AskOptions = {},
 ): Promise<string> => {
-  const answer = await person.api.get(authorizePath(client, pkce, options))
+  return askedBy(await person.api.get(authorizePath(client, pkce, options)))
+}
+
+/** The id of what a redirect to our consent page asks. */
+export const askedBy = (answer: Answer): string => {
   const id = new URL(answer.headers.get('location') ?? '', 'http://x').searchParams.get('authorization')
   if (answer.status !== 302 || id === null)
     throw new Error(`nobody was asked: ${answer.status} ${answer.text.slice(0, 2000)} ${answer.headers.get('location')}`)

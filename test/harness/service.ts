@@ -42,7 +42,7 @@ export type TestOptions = {
 const given = new Set<number>()
 
 /** Below what the system gives out by itself, so that no connection of anybody's takes it between this check and our listening. */
-const freePort = async (): Promise<number> => {
+export const freePort = async (): Promise<number> => {
   const port = randomInt(10_000, 30_000)
   const server = createServer()
   const isFree = await new Promise<boolean>((resolve) => {
