@@ -4,6 +4,7 @@ import { registerDrain } from '../http/drain.ts'
 import { trustedProxies } from '../http/origin.ts'
 import type { Deps } from '../modules/deps.ts'
 import { registerCallbacks } from './callbacks.ts'
+import { registerOperatorErrors } from './errors.ts'
 import type { Metrics } from './metrics.ts'
 
 /** The private listener: provider callbacks and metrics. The public one never serves them and the API's document never lists them. */
@@ -17,6 +18,7 @@ export const createOperator = async (deps: Deps, metrics: Metrics): Promise<App>
   }) as unknown as App
   registerDrain(app)
   metrics.serve(app)
+  registerOperatorErrors(app)
   registerCallbacks(app, deps)
   app.get('/healthz', async () => ({ status: 'ok' }))
   return app

@@ -4,6 +4,7 @@ import { type Person, signIn } from '../harness/people.ts'
 import { startService, type TestService } from '../harness/service.ts'
 import {
   alerts,
+  b2cResult,
   balanceOf,
   deliver,
   isLedgerSound,
@@ -337,15 +338,56 @@ describe('what comes after the end', () => {
     expect(await balanceOf(person)).toEqual(untouched)
   })
 
-  test('a receipt that has paid for another payment ends no second one', async () => {
-    const other = await settled('99990000')
+  test('a delivery that names another transaction than the bank gave us is not applied, and alarms', async () => {
     const { id, order } = await settled('99994999')
-    const answered = order.receipt
-    await tell(order, { transactionId: other.order.receipt })
-    expect(answered).not.toBe(other.order.receipt)
-    expect(['unknown', 'processing']).toContain((await paymentOf(person, id)).status)
+    await tell(order, { transactionId: 'ANOTHERTRANSACTION' })
+    expect((await paymentOf(person, id)).status).toBe('processing')
+    expect(await verdicts(service, order.resultUrl)).toEqual(['mismatch'])
+    expect(alerts(service)).toEqual(['evidence_mismatch'])
+  })
+})
+
+describe('a receipt that stands for something else already ends no payment', () => {
+  const never = b2c('254700004999')
+  const open = async () => {
+    const id = await pay(person, never)
+    await service.settle()
+    return { id, order: lastOrder(service) }
+  }
+  const tell = async (order: ReturnType<typeof lastOrder>, receipt: string) => {
+    await deliver(order.resultUrl, b2cResult(order, { receipt }))
+    await service.settle()
+  }
+
+  test('another payment', async () => {
+    const other = await open()
+    await tell(other.order, other.order.receipt)
+    expect((await paymentOf(person, other.id)).status).toBe('succeeded')
+    const { id, order } = await open()
+    await tell(order, other.order.receipt)
+    expect((await paymentOf(person, id)).status).toBe('unknown')
     expect(await verdicts(service, order.resultUrl)).toEqual(['mismatch'])
     expect((await balanceOf(person)).held).toBe('150000')
+  })
+
+  test('a top-up at the same provider', async () => {
+    await fund(service, person, 100n)
+    const { receipt } = lastOrder(service)
+    const { id, order } = await open()
+    await tell(order, receipt)
+    expect((await paymentOf(person, id)).status).toBe('unknown')
+    expect(await verdicts(service, order.resultUrl)).toEqual(['mismatch'])
+  })
+
+  test('two payments of different accounts that name it at the same moment: one of them succeeds', async () => {
+    const one = { person, ...(await open()) }
+    person = await signIn(service.api)
+    await credit(service, person.accountId, 1_000_000n)
+    const two = { person, ...(await open()) }
+    await Promise.all([one, two].map(({ order }) => deliver(order.resultUrl, b2cResult(order, { receipt: 'SAMERECEIPT' }))))
+    await service.settle()
+    const payments = await Promise.all([one, two].map((each) => paymentOf(each.person, each.id)))
+    expect(payments.map(({ status }) => status).sort()).toEqual(['succeeded', 'unknown'])
   })
 })
 

@@ -113,3 +113,17 @@ export const transferCallback = (order: Readonly<Order>, outcome: TransferOutcom
     data: { state, code, amount: Number(amountMinor) / 100, reference: order.key, transactionId },
   }
 }
+
+type ResultOutcome = { code?: number; amountMinor?: bigint; receipt?: string }
+
+/** B2C's result, in Daraja's shape. */
+export const b2cResult = (order: Readonly<Order>, outcome: ResultOutcome = {}) => {
+  const { code = 0, amountMinor = order.amountMinor, receipt = order.receipt } = outcome
+  const ids = { OriginatorConversationID: order.key, ConversationID: order.conversation, TransactionID: receipt }
+  const ResultParameter = [
+    { Key: 'TransactionAmount', Value: Number(amountMinor) / 100 },
+    { Key: 'TransactionReceipt', Value: receipt },
+  ]
+  const result = { ResultType: 0, ResultCode: code, ResultDesc: 'told by a test', ...ids }
+  return { Result: code === 0 ? { ...result, ResultParameters: { ResultParameter } } : result }
+}

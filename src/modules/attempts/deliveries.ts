@@ -109,6 +109,8 @@ export const processDelivery = async (deps: Deps, subjects: Subjects, deliveryId
       .update(callbackDeliveries)
       .set({ verdict, processedAt: deps.clock.now() })
       .where(eq(callbackDeliveries.id, deliveryId))
-    deps.logger.info({ delivery: deliveryId, attempt: attempt.id, subject: subjectId, verdict }, 'a delivery was processed')
+    tx.afterCommit(() =>
+      deps.logger.info({ delivery: deliveryId, attempt: attempt.id, subject: subjectId, verdict }, 'a delivery was processed'),
+    )
   })
 }

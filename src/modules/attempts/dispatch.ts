@@ -86,5 +86,10 @@ export const dispatch = async (deps: Deps, subjects: Subjects, kind: AttemptReco
   if (!recorded) return
   const { sending, outgoing } = recorded
   const submission: Submission = await outgoing.send(sending)
+  const code = 'code' in submission ? submission.code : undefined
+  deps.logger.info(
+    { subject: kind, id, attempt: sending.attemptId, rail: outgoing.rail, submission: submission.kind, code },
+    'a rail was called',
+  )
   await untilWritten(() => inTx(deps.db, (tx) => recordSubmission(tx, deps, subjects[kind], sending.attemptId, submission)))
 }

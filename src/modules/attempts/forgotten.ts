@@ -7,16 +7,20 @@ import type { Deps } from '../deps.ts'
 const graceSeconds = 60
 const batchSize = 100
 
+/** No attempt, or none but such as never left and whose next try was asked for a while ago. */
+const noAttempt = (subject: string) => `not exists (select from rail_attempts a where a.subject_id = ${subject}
+  and (a.state <> 'not_sent' or a.next_check_at is not null or a.updated_at >= $1))`
+
 const waiting: Readonly<Record<QueueName, ReturnType<typeof statement>>> = {
   'payments.dispatch': statement(
     'attempts.forgotten_payments',
     `select p.id from payments p where p.status = 'processing' and p.updated_at < $1
-       and not exists (select from rail_attempts a where a.subject_id = p.id) order by p.updated_at limit ${batchSize}`,
+       and ${noAttempt('p.id')} order by p.updated_at limit ${batchSize}`,
   ),
   'topups.dispatch': statement(
     'attempts.forgotten_topups',
     `select t.id from topups t where t.status = 'pending' and t.created_at < $1
-       and not exists (select from rail_attempts a where a.subject_id = t.id) order by t.created_at limit ${batchSize}`,
+       and ${noAttempt('t.id')} order by t.created_at limit ${batchSize}`,
   ),
   'callbacks.process': statement(
     'attempts.forgotten_deliveries',

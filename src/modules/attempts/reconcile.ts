@@ -17,7 +17,10 @@ const due = statement(
   'attempts.due',
   `select ${attemptColumns} from rail_attempts where next_check_at <= $1 and state <> 'resolved' order by next_check_at limit ${batchSize} for update skip locked`,
 )
-const postpone = statement('attempts.postpone', 'update rail_attempts set checks = checks + 1, next_check_at = $2 where id = $1')
+const postpone = statement(
+  'attempts.postpone',
+  'update rail_attempts set checks = checks + 1, next_check_at = $2, updated_at = $3 where id = $1',
+)
 
 const nextCheck = (attempt: AttemptRecord, now: Date): Date | null => {
   if (attempt.state === 'not_sent') return null
@@ -30,7 +33,7 @@ const claim = async (tx: Tx, deps: Deps, subjects: Subjects): Promise<AttemptRec
   const now = deps.clock.now()
   const attempts = await tx.query<AttemptRecord>(due, [now])
   for (const attempt of attempts) {
-    await tx.query(postpone, [attempt.id, nextCheck(attempt, now)])
+    await tx.query(postpone, [attempt.id, nextCheck(attempt, now), now])
     if (attempt.state === 'not_sent') await deps.jobs.enqueue(tx, subjects[attempt.kind].queue, { id: attempt.subjectId })
   }
   return attempts

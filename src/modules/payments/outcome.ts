@@ -1,4 +1,4 @@
-import { and, eq, ne } from 'drizzle-orm'
+import { eq } from 'drizzle-orm'
 import type { Tx } from '../../db/client.ts'
 import { payments } from '../../db/tables/payments.ts'
 import type { NewEvent } from '../../events/append.ts'
@@ -9,6 +9,7 @@ import type { Evidence } from '../../rails/rail.ts'
 import { balanceUpdated } from '../accounts/service.ts'
 import { alertAfterCommit } from '../alerts.ts'
 import { resolveAttempts } from '../attempts/queries.ts'
+import { isReceiptTaken } from '../attempts/receipts.ts'
 import { actorOf, type Verdict, type Witness } from '../attempts/subject.ts'
 import type { Deps } from '../deps.ts'
 import { settleMandate } from './mandate.ts'
@@ -90,17 +91,6 @@ const make: Readonly<Record<PaymentMove, (tx: Tx, deps: Deps, step: Step) => Pro
   complete: (tx, deps, step) => change(tx, deps, step, { providerReceipt: receiptOf(step.evidence) }),
 }
 
-/** Two payments that claim one receipt at the same moment may belong to different accounts: this makes the second wait. */
-const isReceiptTaken = async (tx: Tx, payment: PaymentRecord, receipt: string | null): Promise<boolean> => {
-  if (receipt === null) return false
-  await tx.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [`receipt:${payment.rail}:${receipt}`])
-  const others = await tx.orm
-    .select({ id: payments.id })
-    .from(payments)
-    .where(and(eq(payments.rail, payment.rail), eq(payments.providerReceipt, receipt), ne(payments.id, payment.id)))
-  return others.length > 0
-}
-
 /**
  * Ends a payment on evidence, whoever brings it, how often and in which order. Takes the owning ledger account's lock, then the
  * payment's. A mismatch moves nothing, but puts a payment that was under way in doubt. After an operator's word nobody asks any more.
@@ -112,7 +102,8 @@ export const settlePayment = async (tx: Tx, deps: Deps, id: Uuid, evidence: Evid
   const payment = await lockPayment(tx, id)
   const step: Step = { payment, evidence, witness }
   const receipt = isUnderWay(payment) || evidence.kind === 'succeeded' ? receiptOf(evidence) : null
-  const judged = judgePayment(payment, evidence, await isReceiptTaken(tx, payment, receipt))
+  const taken = receipt !== null && (await isReceiptTaken(tx, payment.rail, receipt, payment.id))
+  const judged = judgePayment(payment, evidence, taken)
   if (judged.move !== null) {
     await make[judged.move](tx, deps, step)
     if (witness.kind === 'operator') await resolveAttempts(tx, id, deps.clock.now())

@@ -8,10 +8,11 @@ import { lockBalance, transfer } from '../../ledger/ledger.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import type { Evidence } from '../../rails/rail.ts'
 import { balanceUpdated } from '../accounts/service.ts'
+import { isReceiptTaken } from '../attempts/receipts.ts'
 import { actorOf, type Verdict, type Witness } from '../attempts/subject.ts'
 import type { Deps } from '../deps.ts'
 import { presentTopup } from './present.ts'
-import { getTopup, isReceiptTaken, type TopupRecord } from './queries.ts'
+import { getTopup, type TopupRecord } from './queries.ts'
 import { moveTopup } from './rules.ts'
 
 type Change = Partial<Pick<TopupRecord, 'status' | 'providerReceipt' | 'failureCode' | 'failureMessage' | 'completedAt'>>
@@ -82,19 +83,12 @@ const fail = async (
   await auditEnd(tx, witness, topup, failed, at)
 }
 
-/** Two top-ups that claim one receipt at the same moment belong to different accounts, so no other lock makes the second wait. */
-const lockReceipt = (tx: Tx, topup: TopupRecord, receipt: string) =>
-  tx.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [`receipt:${topup.method}:${receipt}`])
-
 /** Ends a top-up on evidence, once, whatever comes how often and in which order. */
 export const settleTopup = async (tx: Tx, deps: Deps, id: Uuid, evidence: Evidence, witness: Witness): Promise<Verdict> => {
   await lockBalance(tx, (await getTopup(tx, id)).accountId)
   const topup = await getTopup(tx, id)
-  if (evidence.kind === 'succeeded' && evidence.receipt !== null) {
-    await lockReceipt(tx, topup, evidence.receipt)
-    if (await isReceiptTaken(tx, topup, evidence.receipt)) return 'mismatch'
-  }
-  const decided = moveTopup(topup, evidence)
+  const receipt = evidence.kind === 'succeeded' ? evidence.receipt : null
+  const decided = moveTopup(topup, evidence, receipt !== null && (await isReceiptTaken(tx, topup.method, receipt, topup.id)))
   if (decided.move === 'none') return decided.verdict
   if (evidence.kind === 'failed') await fail(tx, deps, topup, evidence, witness)
   else if (evidence.kind === 'succeeded' && decided.move === 'credit') await credit(tx, deps, topup, evidence.receipt, witness)

@@ -1,4 +1,4 @@
-import { and, eq, ne } from 'drizzle-orm'
+import { and, eq } from 'drizzle-orm'
 import type { Db } from '../../db/client.ts'
 import { topups } from '../../db/tables/payments.ts'
 import type { Uuid } from '../../lib/ids.ts'
@@ -17,13 +17,4 @@ export const getTopup = async (db: Db, id: Uuid): Promise<TopupRecord> => {
   const [topup] = await db.orm.select().from(topups).where(eq(topups.id, id))
   if (!topup) throw new Error('a top-up that must exist is missing')
   return topup
-}
-
-/** Whether another top-up was credited by this receipt. */
-export const isReceiptTaken = async (db: Db, topup: TopupRecord, receipt: string): Promise<boolean> => {
-  const others = await db.orm
-    .select({ id: topups.id })
-    .from(topups)
-    .where(and(eq(topups.method, topup.method), eq(topups.providerReceipt, receipt), ne(topups.id, topup.id)))
-  return others.length > 0
 }

@@ -19,24 +19,26 @@ export type TopupMove = { move: 'credit' | 'fail' | 'complete' } | { move: 'none
 
 const none = (verdict: Exclude<Verdict, 'applied'>): TopupMove => ({ move: 'none', verdict })
 
-const onSuccess = (topup: TopupRecord, evidence: { receipt: string | null; amountMinor: Minor | null }): TopupMove => {
-  const sameAmount = evidence.amountMinor === null || evidence.amountMinor === topup.amountMinor
+type Success = { receipt: string | null; amountMinor: Minor | null }
+
+const onSuccess = (topup: TopupRecord, evidence: Success, receiptIsTaken: boolean): TopupMove => {
+  const strange = receiptIsTaken || (evidence.amountMinor !== null && evidence.amountMinor !== topup.amountMinor)
   if (topup.status !== 'succeeded') {
-    if (!sameAmount) return none('mismatch')
+    if (strange) return none('mismatch')
     // The word of a delivery against the answer to a question: only a receipt outweighs a failure that was told.
     if (topup.status === 'failed' && evidence.receipt === null) return none('contradiction')
     return { move: 'credit' }
   }
-  if (!sameAmount) return none('contradiction')
+  if (strange) return none('contradiction')
   if (evidence.receipt === null || evidence.receipt === topup.providerReceipt) return none('repeated')
   return topup.providerReceipt === null ? { move: 'complete' } : none('contradiction')
 }
 
 /** Allowed: pending → succeeded or failed; expired and failed → succeeded on proof. A success is never overwritten. */
-export const moveTopup = (topup: TopupRecord, evidence: Evidence): TopupMove => {
+export const moveTopup = (topup: TopupRecord, evidence: Evidence, receiptIsTaken: boolean): TopupMove => {
   switch (evidence.kind) {
     case 'succeeded':
-      return onSuccess(topup, evidence)
+      return onSuccess(topup, evidence, receiptIsTaken)
     case 'failed':
       if (topup.status === 'pending') return { move: 'fail' }
       return none(topup.status === 'succeeded' ? 'contradiction' : 'repeated')

@@ -1,0 +1,21 @@
+import { describeError, translateDatabaseError } from '../db/errors.ts'
+import type { App } from '../http/app-type.ts'
+import { Refusal } from '../lib/errors.ts'
+
+const statusOf = (error: unknown): number => {
+  if (translateDatabaseError(error) instanceof Refusal) return 503
+  const given = error instanceof Error && 'statusCode' in error ? Number(error.statusCode) : 500
+  return given >= 400 && given < 500 ? given : 500
+}
+
+/** Says nothing but the status, and logs neither a path (it may hold a secret) nor what a statement was bound to. */
+export const registerOperatorErrors = (app: App): void => {
+  app.setNotFoundHandler((_request, reply) => reply.code(404).send({ error: 'not_found' }))
+  app.setErrorHandler((error, _request, reply) => {
+    const status = statusOf(error)
+    if (status >= 500) app.log.error(describeError(error), 'a request on the private listener failed')
+    return reply
+      .code(status)
+      .send({ error: status === 503 ? 'unavailable' : status >= 500 ? 'internal_error' : 'invalid_request' })
+  })
+}
