@@ -218,6 +218,20 @@ test('a send that did not leave once is sent once when it can be', async () => {
   expect(ordersTo(service, '254722000042')).toHaveLength(1)
 })
 
+test('a send that did not leave is tried again although the job of its next try was lost', async () => {
+  service.sandbox.failNext(spikeArrest)
+  const id = await pay(person, b2c('254722000050'))
+  await service.settle()
+  service.clock.advance(5)
+  await service.deps.jobs.sweep()
+  await service.deps.db.query(`delete from pgboss.job where name = 'payments.dispatch'`)
+  await service.settle()
+  expect((await paymentOf(person, id)).status).toBe('processing')
+  await pass(service, 61)
+  expect((await paymentOf(person, id)).status).toBe('succeeded')
+  expect(ordersTo(service, '254722000050')).toHaveLength(1)
+})
+
 test("the provider's plain refusal fails the payment with its code", async () => {
   service.sandbox.failNext({
     kind: 'answer',

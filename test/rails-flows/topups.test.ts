@@ -193,6 +193,15 @@ test('a top-up whose job was lost is asked for by the sweep', async () => {
   expect((await topupOf(person, id)).status).toBe('succeeded')
 })
 
+test('a top-up that has expired before it could be sent asks nobody', async () => {
+  const id = await initiate(person, '254722000016')
+  service.clock.advance(service.deps.config.TOPUP_TTL_SECONDS)
+  await service.settle()
+  expect(ordersTo(service, '254722000016')).toHaveLength(0)
+  await pass(service, 0)
+  expect((await topupOf(person, id)).status).toBe('expired')
+})
+
 test('twenty dispatches of one top-up at once, over two processes, ask the payer once', async () => {
   const second = await startService({ database: service.database, clock: service.clock, provider: service })
   const id = await initiate(person, '254722000015')
