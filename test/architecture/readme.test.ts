@@ -10,7 +10,7 @@ const Package = z.object({
 })
 const { scripts, dependencies, devDependencies } = Package.parse(JSON.parse(read('package.json')))
 const readme = read('README.md')
-const [, service = '', development = ''] = /\| For the service \|([\s\S]*)\| For development \|([\s\S]*)/.exec(readme) ?? []
+const [, service = '', development = ''] = /\| For the service +\|([\s\S]*)\| For development +\|([\s\S]*)/.exec(readme) ?? []
 const namesIn = (table: string) => [...table.matchAll(/`([@a-z][^`]*)`/g)].map((found) => found[1]).sort()
 
 describe('README.md', () => {
