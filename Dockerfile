@@ -1,11 +1,11 @@
-# The service needs no build: Node runs the TypeScript as it is. The database is another container's (docker-compose.yml).
-# The dashboard's pages do: its tools stay in a stage of their own.
+# The server needs no build: Node runs the TypeScript as it is. The dashboard does, and brings tools that the image doesn't keep. The
+# database is another container's (docker-compose.yml).
 FROM node:24-bookworm-slim AS dashboard
 WORKDIR /service
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci
 COPY . .
-RUN node scripts/build-dashboard.ts
+RUN npm run build:dashboard
 
 FROM node:24-bookworm-slim
 ENV NODE_ENV=production
@@ -14,7 +14,7 @@ COPY package.json package-lock.json .npmrc ./
 # Without development's dependencies, Node itself among them: the image has it.
 RUN npm ci --omit=dev && npm cache clean --force
 COPY . .
-COPY --from=dashboard /service/dashboard/dist ./dashboard/dist
+COPY --from=dashboard /service/dashboard/dist dashboard/dist
 # A volume that is mounted here begins as this folder is: the service does not run as root.
 RUN mkdir /data && chown node:node /data
 USER node
