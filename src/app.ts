@@ -15,8 +15,9 @@ import { registerAuthorization } from './http/authorize.ts'
 import { registerBodyParsing } from './http/body.ts'
 import { registerCsrfGuard } from './http/csrf.ts'
 import { registerDashboard } from './http/dashboard.ts'
+import { registerDocs } from './http/docs.ts'
 import { registerErrors } from './http/errors.ts'
-import { registerOpenapi, registerReference } from './http/openapi.ts'
+import { registerDocument, registerOpenapi } from './http/openapi.ts'
 import { createCursors } from './http/pagination.ts'
 import { registerRateLimits } from './http/rate-limit.ts'
 import { type RouteEntry, registerRouteGuard } from './http/route-table.ts'
@@ -126,7 +127,8 @@ const buildHttp = async (
   registerModules(http, deps)
   await identity.registerSandbox(http)
   await registerDashboard(http)
-  await registerReference(http)
+  await registerDocument(http)
+  await registerDocs(http)
   return { http, routes }
 }
 

@@ -1,13 +1,38 @@
 import swagger from '@fastify/swagger'
-import reference from '@scalar/fastify-api-reference'
+import type { FastifyContextConfig } from 'fastify'
 import { createJsonSchemaTransform, createJsonSchemaTransformObject } from 'fastify-type-provider-zod'
 import type { App } from './app-type.ts'
 import { sessionCookie } from './authenticate.ts'
+import { finishDocument } from './document.ts'
 
 const about = `A payments service for people and software agents.
 
 Amounts are decimal strings of minor units. Lists are \`{data, next_cursor}\`, newest first. Every refusal is \`{error, message, details}\`.
 A POST that creates something honours \`Idempotency-Key\`. Real-time events come over \`GET /v1/notifications/stream\`.`
+
+const toJsonSchema = createJsonSchemaTransform({})
+const withComponents = createJsonSchemaTransformObject({})
+
+const headerText = {
+  'Idempotency-Key':
+    'At most 255 printable characters of your own. The same key again gives the first answer again, and no second effect.',
+  'Workspace-Id': 'For callers without a grant: the workspace that this request is about, instead of the current one.',
+  'Last-Event-ID': 'The last event that was received: what was missed since is told first.',
+}
+
+const headersFor = (config: FastifyContextConfig): (keyof typeof headerText)[] => [
+  ...(config.idempotent ? (['Idempotency-Key'] as const) : []),
+  ...(config.permission !== undefined ? (['Workspace-Id'] as const) : []),
+  ...(config.operation === 'notifications.stream' ? (['Last-Event-ID'] as const) : []),
+]
+
+/** Headers that the frame reads for every route; as part of a route's own schema they would be validated twice. */
+const withHeaders = (given: ReturnType<typeof toJsonSchema>, config: FastifyContextConfig): ReturnType<typeof toJsonSchema> => {
+  const names = headersFor(config)
+  if (names.length === 0) return given
+  const properties = Object.fromEntries(names.map((name) => [name, { type: 'string', description: headerText[name] }]))
+  return { ...given, schema: { ...given.schema, headers: { type: 'object', properties } } }
+}
 
 /** OpenAPI 3.1 from the routes' own schemas, and a reference to read it by. */
 export const registerOpenapi = async (app: App, publicUrl: string): Promise<void> => {
@@ -28,18 +53,14 @@ export const registerOpenapi = async (app: App, publicUrl: string): Promise<void
       },
       security: [{ bearer: [] }, { session: [] }],
     },
-    transform: createJsonSchemaTransform({}),
-    transformObject: createJsonSchemaTransformObject({}),
+    transform: (given) => withHeaders(toJsonSchema(given), given.route.config ?? {}),
+    transformObject: (given) => finishDocument(withComponents(given)) as ReturnType<typeof withComponents>,
   })
 }
 
 /** After every route has been registered. */
-export const registerReference = async (app: App): Promise<void> => {
+export const registerDocument = async (app: App): Promise<void> => {
   app.get('/openapi.json', { config: { internal: true }, schema: { hide: true } }, async (_request, reply) =>
     reply.send(app.swagger()),
   )
-  await app.register(reference, {
-    routePrefix: '/docs',
-    configuration: { url: '/openapi.json', telemetry: false, withDefaultFonts: false } as never,
-  })
 }

@@ -1,7 +1,7 @@
 import type { RouteOptions } from 'fastify'
 import type { App } from './app-type.ts'
-import { isUnsafe } from './authorize.ts'
-import { refusals } from './wire.ts'
+import { commonRefusals } from './common-refusals.ts'
+import { codesIn, refusals } from './wire.ts'
 
 export type RouteEntry = { method: string; path: string; operation: string; access: string; idempotent: boolean }
 
@@ -18,30 +18,6 @@ const check = (route: RouteOptions): void => {
   if (config.permission === undefined && config.access === undefined) throw complain(route, 'says nothing of who may call it')
   if (!schema?.response) throw complain(route, 'declares no responses: an undeclared one could leak a column')
   if (config.idempotent && route.method !== 'POST') throw complain(route, 'is idempotent by nature, not by key')
-}
-
-/** The refusals that authentication, authorization and the limits make, whatever the route. */
-const commonRefusals = (route: RouteOptions) => {
-  const { permission, access, whileFrozen } = route.config ?? {}
-  const stranger = access === 'public'
-  const writes = isUnsafe(String(route.method)) && !whileFrozen && permission !== undefined
-  return refusals(
-    'rate_limited',
-    'unavailable',
-    ...(stranger
-      ? []
-      : ([
-          'authentication_required',
-          'invalid_token',
-          'token_expired',
-          'api_key_revoked',
-          'api_key_expired',
-          'session_revoked',
-        ] as const)),
-    ...(permission === undefined ? [] : (['forbidden', 'membership_suspended'] as const)),
-    ...(writes ? (['account_frozen', 'workspace_frozen'] as const) : []),
-    ...(access === 'admin' ? (['admin_required'] as const) : []),
-  )
 }
 
 /** Routes of plugins that serve pages can't carry our declarations; what they serve is named here by its prefix. */
@@ -73,14 +49,18 @@ export const registerRouteGuard = (app: App): RouteEntry[] => {
       access: accessOf(config),
       idempotent: config.idempotent ?? false,
     })
-    const common: Record<string, unknown> = commonRefusals(route)
     const declared = route.schema?.response as Record<string, unknown>
+    const ownAnswers = Object.fromEntries(
+      Object.entries(declared).filter(([status, answer]) => codesIn({ [status]: answer }).length === 0),
+    )
+    const refused = refusals(...codesIn(declared), ...commonRefusals(route))
     route.schema = {
       ...route.schema,
-      response: mergeResponses(common, declared),
+      response: { ...refused, ...ownAnswers },
       operationId: config.operation,
       tags: [config.operation.split('.')[0] ?? ''],
-      ...(accessOf(config) === 'public' ? { security: [] } : {}),
+      ...(config.access === 'public' && { security: [] }),
+      ...(config.access === 'optional' && { security: [{}, { bearer: [] }, { session: [] }] }),
       description: [route.schema?.description, accessNote(config)].filter(Boolean).join('\n\n'),
     } as RouteOptions['schema']
   })
@@ -103,18 +83,3 @@ const accessNote = ({ permission, access, idempotent }: NonNullable<RouteOptions
   ]
     .filter(Boolean)
     .join(' ')
-
-type Described = { description?: string }
-
-const mergeResponses = (common: Record<string, unknown>, declared: Record<string, unknown>): Record<string, unknown> => {
-  const merged: Record<string, unknown> = { ...common }
-  for (const [status, response] of Object.entries(declared)) {
-    const before = merged[status] as Described | undefined
-    const after = response as Described
-    merged[status] =
-      before?.description && after.description
-        ? { ...after, description: `${after.description} ${before.description}` }
-        : response
-  }
-  return merged
-}

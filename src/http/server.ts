@@ -11,6 +11,7 @@ import { type FieldError, invalidFields, notFound } from '../lib/errors.ts'
 import type { App } from './app-type.ts'
 import { registerDrain } from './drain.ts'
 import { trustedProxies } from './origin.ts'
+import { refuseGarbage, refuseUnroutable } from './unroutable.ts'
 
 const bodyLimitBytes = 64 * 1024
 
@@ -42,6 +43,8 @@ export const createHttp = async (options: HttpOptions): Promise<App> => {
     return503OnClosing: false,
     routerOptions: { maxParamLength: 300 },
     genReqId: () => randomUUID(),
+    frameworkErrors: refuseUnroutable,
+    clientErrorHandler: refuseGarbage,
     trustProxy: trustedProxies(options.trustProxy),
   }) as unknown as App
   registerDrain(app)
@@ -77,6 +80,7 @@ export const createHttp = async (options: HttpOptions): Promise<App> => {
   })
   await app.register(helmet, {
     contentSecurityPolicy: {
+      useDefaults: false,
       directives: {
         defaultSrc: ["'self'"],
         scriptSrc: ["'self'"],
@@ -87,7 +91,9 @@ export const createHttp = async (options: HttpOptions): Promise<App> => {
         baseUri: ["'none'"],
         formAction: ["'self'"],
         frameAncestors: ["'none'"],
-        ...(options.production ? {} : { upgradeInsecureRequests: null }),
+        scriptSrcAttr: ["'none'"],
+        fontSrc: ["'self'", 'data:'],
+        ...(options.production ? { upgradeInsecureRequests: [] } : {}),
       },
     },
     strictTransportSecurity: options.production ? { maxAge: 31_536_000 } : false,
@@ -97,6 +103,7 @@ export const createHttp = async (options: HttpOptions): Promise<App> => {
   await app.register(cors, {
     origin: options.corsOrigins.length > 0 ? [...options.corsOrigins] : false,
     credentials: true,
+    methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
     exposedHeaders: [
       'x-request-id',
       'idempotency-replayed',

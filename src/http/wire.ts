@@ -34,7 +34,9 @@ export const PositiveMinorIn = z
   .transform(BigInt)
   .meta({ description: 'Minor units (cents) as a decimal string, above 0.', example: '150000' })
 
-export const MinorOut = z.string().meta({ description: 'Minor units (cents) as a decimal string.', example: '150000' })
+export const MinorOut = z
+  .string()
+  .meta({ description: 'Minor units (cents) as a decimal string.', pattern: minorPattern.source, example: '150000' })
 export const TimeOut = z.string().meta({ format: 'date-time', example: '2026-01-31T08:00:00.000Z' })
 export const TimeIn = z.iso
   .datetime({ offset: true, message: 'must be an RFC 3339 date and time with an offset' })
@@ -48,7 +50,7 @@ export const isoTimeOrNull = (time: Date | null): string | null => (time ? time.
 
 export const ErrorEnvelope = z
   .object({
-    error: z.string(),
+    error: z.string().meta({ enum: Object.keys(catalogue), description: 'What a program decides by; the list may grow.' }),
     message: z.string(),
     details: z.record(z.string(), z.unknown()).optional(),
   })
@@ -59,20 +61,28 @@ export const ErrorEnvelope = z
 
 type Response = { description: string; content: { 'application/json': { schema: typeof ErrorEnvelope } } }
 
+const codesOf = new WeakMap<object, readonly ErrorCode[]>()
+
+const response = (codes: readonly ErrorCode[]): Response => {
+  const described: Response = {
+    description: codes.map((code) => `\`${code}\`: ${catalogue[code][1]}`).join(' '),
+    content: { 'application/json': { schema: ErrorEnvelope } },
+  }
+  codesOf.set(described, codes)
+  return described
+}
+
 /** The responses of the refusals that a route can make, grouped by status, for the OpenAPI document. */
 export const refusals = (...codes: ErrorCode[]): Record<number, Response> => {
-  const byStatus = new Map<number, ErrorCode[]>()
-  for (const code of codes) byStatus.set(catalogue[code][0], [...(byStatus.get(catalogue[code][0]) ?? []), code])
-  return Object.fromEntries(
-    [...byStatus].map(([status, of]) => [
-      status,
-      {
-        description: of.map((code) => `\`${code}\`: ${catalogue[code][1]}`).join(' '),
-        content: { 'application/json': { schema: ErrorEnvelope } },
-      },
-    ]),
-  )
+  const byStatus = Map.groupBy(new Set(codes), (code) => catalogue[code][0])
+  return Object.fromEntries([...byStatus].map(([status, of]) => [status, response(of)]))
 }
+
+/** What `refusals` was asked for, of any of its responses. */
+export const codesIn = (responses: Readonly<Record<string, unknown>>): ErrorCode[] =>
+  Object.values(responses).flatMap((described) =>
+    typeof described === 'object' && described ? (codesOf.get(described) ?? []) : [],
+  )
 
 /** 204: an answer without a body. */
 export const NoContent = z.undefined().meta({ description: 'Done; there is no body.' })

@@ -1,0 +1,34 @@
+import type { RouteOptions } from 'fastify'
+import type { ErrorCode } from '../lib/errors.ts'
+import { isUnsafe } from './authorize.ts'
+
+const ofCredentials: readonly ErrorCode[] = [
+  'authentication_required',
+  'invalid_token',
+  'token_expired',
+  'api_key_revoked',
+  'api_key_expired',
+  'session_revoked',
+]
+
+/** What the frame may refuse before a route is asked at all: found out from its declaration, so that no route has to list it. */
+export const commonRefusals = (route: RouteOptions): ErrorCode[] => {
+  const { permission, access, whileFrozen, idempotent } = route.config ?? {}
+  const unsafe = isUnsafe(String(route.method))
+  const when = (holds: boolean, ...codes: readonly ErrorCode[]): readonly ErrorCode[] => (holds ? codes : [])
+  return [
+    'rate_limited',
+    'internal_error',
+    'unavailable',
+    ...when(access !== 'public', ...ofCredentials),
+    ...when(permission !== undefined, 'forbidden', 'membership_suspended'),
+    ...when(access === 'undelegated', 'forbidden'),
+    ...when(access === 'admin', 'admin_required'),
+    ...when(unsafe, 'csrf_rejected', 'invalid_request', 'payload_too_large', 'unsupported_media_type'),
+    ...when(unsafe && !whileFrozen && access !== 'public', 'account_frozen'),
+    ...when(unsafe && !whileFrozen && permission !== undefined, 'workspace_frozen'),
+    ...when(route.schema?.querystring !== undefined, 'invalid_request'),
+    ...when(route.schema?.params !== undefined, 'not_found'),
+    ...when(idempotent === true, 'conflict'),
+  ]
+}

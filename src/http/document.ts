@@ -1,0 +1,130 @@
+type Json = Record<string, unknown>
+
+const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value)
+const objectAt = (parent: Json, name: string): Json => {
+  const value = parent[name]
+  return isObject(value) ? value : {}
+}
+
+/** The same value with every object in it, innermost first, put through `change`. */
+const rewrite = (value: unknown, change: (object: Json) => Json): unknown => {
+  if (Array.isArray(value)) return value.map((entry) => rewrite(entry, change))
+  if (!isObject(value)) return value
+  return change(Object.fromEntries(Object.entries(value).map(([name, entry]) => [name, rewrite(entry, change)])))
+}
+
+const schemaPrefix = '#/components/schemas/'
+
+const schemasNamedIn = (value: unknown): string[] => {
+  const found: string[] = []
+  rewrite(value, (object) => {
+    if (typeof object.$ref === 'string' && object.$ref.startsWith(schemaPrefix))
+      found.push(object.$ref.slice(schemaPrefix.length))
+    return object
+  })
+  return found
+}
+
+const reachable = (paths: Json, schemas: Json): Set<string> => {
+  const known = new Set<string>()
+  const visit = (name: string): void => {
+    if (known.has(name)) return
+    known.add(name)
+    for (const next of schemasNamedIn(schemas[name])) visit(next)
+  }
+  for (const name of schemasNamedIn(paths)) visit(name)
+  return known
+}
+
+/** Every schema comes as it is sent and as it is received; most are only one of them and need no second name. */
+const nameSchemas = (document: Json): Json => {
+  const components = objectAt(document, 'components')
+  const schemas = objectAt(components, 'schemas')
+  const used = reachable(objectAt(document, 'paths'), schemas)
+  const nameOf = (name: string): string => {
+    const plain = name.replace(/Input$/, '')
+    return used.has(plain) ? name : plain
+  }
+  const kept = [...used].sort().map((name) => [nameOf(name), name.endsWith('Input') ? schemas[name] : mayGrow(schemas[name])])
+  const named = { ...document, components: { ...components, schemas: Object.fromEntries(kept) } }
+  return rewrite(named, (object) =>
+    typeof object.$ref === 'string' && object.$ref.startsWith(schemaPrefix)
+      ? { ...object, $ref: schemaPrefix + nameOf(object.$ref.slice(schemaPrefix.length)) }
+      : object,
+  ) as Json
+}
+
+/** What we send may get fields: a client that was generated from this must not refuse them. */
+const mayGrow = (schema: unknown): unknown =>
+  rewrite(schema, ({ additionalProperties, ...rest }) =>
+    additionalProperties === false ? rest : { ...rest, ...(additionalProperties !== undefined && { additionalProperties }) },
+  )
+
+const header = (description: string, type = 'string') => ({ description, schema: { type } })
+
+const headers = {
+  'X-Request-Id': header('Names this request in our logs.'),
+  'RateLimit-Limit': header('Requests that are allowed in the window.', 'integer'),
+  'RateLimit-Remaining': header('Requests that are left in the window.', 'integer'),
+  'RateLimit-Reset': header('Seconds until the window ends.', 'integer'),
+  'Retry-After': header('Seconds to wait before trying again.', 'integer'),
+  'Idempotency-Replayed': header('`true` when this is the first answer again.'),
+  'WWW-Authenticate': header('Where to get a token, and which scope is missing.'),
+}
+type HeaderName = keyof typeof headers
+
+const headersOf = (status: string, repeatable: boolean): HeaderName[] => [
+  'X-Request-Id',
+  'RateLimit-Limit',
+  'RateLimit-Remaining',
+  'RateLimit-Reset',
+  ...(['429', '503'].includes(status) ? (['Retry-After'] as const) : []),
+  ...(['401', '403'].includes(status) ? (['WWW-Authenticate'] as const) : []),
+  ...(repeatable && status.startsWith('2') ? (['Idempotency-Replayed'] as const) : []),
+]
+
+const defaultDescriptions: Readonly<Record<string, string>> = {
+  200: 'Done.',
+  201: 'Created.',
+  202: 'Accepted.',
+  204: 'Done; there is no body.',
+}
+
+const describeResponse = (status: string, response: unknown, repeatable: boolean): Json => {
+  const given = isObject(response) ? response : {}
+  const described = given.description === 'Default Response' ? (defaultDescriptions[status] ?? 'Done.') : given.description
+  const refs = headersOf(status, repeatable).map((name) => [name, { $ref: `#/components/headers/${name}` }])
+  return {
+    ...(mayGrow(given) as Json),
+    description: described,
+    headers: { ...Object.fromEntries(refs), ...objectAt(given, 'headers') },
+  }
+}
+
+const describeOperation = (operation: Json): Json => {
+  const parameters = Array.isArray(operation.parameters) ? operation.parameters.filter(isObject) : []
+  const repeatable = parameters.some((parameter) => parameter.name === 'Idempotency-Key')
+  const responses = Object.entries(objectAt(operation, 'responses'))
+  return {
+    ...operation,
+    responses: Object.fromEntries(
+      responses.map(([status, response]) => [status, describeResponse(status, response, repeatable)]),
+    ),
+  }
+}
+
+const describeOperations = (document: Json): Json => {
+  const paths = Object.entries(objectAt(document, 'paths')).map(([path, item]) => {
+    const operations = Object.entries(isObject(item) ? item : {})
+    return [
+      path,
+      Object.fromEntries(
+        operations.map(([method, operation]) => [method, isObject(operation) ? describeOperation(operation) : operation]),
+      ),
+    ]
+  })
+  return { ...document, components: { ...objectAt(document, 'components'), headers }, paths: Object.fromEntries(paths) }
+}
+
+/** From what the routes' schemas give to what a reader, or a generator of clients, wants to see. */
+export const finishDocument = (document: object): object => nameSchemas(describeOperations(document as Json))

@@ -1,0 +1,42 @@
+import { randomUUID } from 'node:crypto'
+import { STATUS_CODES } from 'node:http'
+import type { Socket } from 'node:net'
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import { Refusal } from '../lib/errors.ts'
+import { envelope } from './errors.ts'
+
+// What is refused before there is a route, and so before any hook: same envelope, written by hand.
+
+const headersOf = (requestId: string): Record<string, string> => ({
+  'content-type': 'application/json',
+  'cache-control': 'no-store',
+  'x-content-type-options': 'nosniff',
+  'x-request-id': requestId,
+})
+
+/** A path that can't be decoded, or with an endless part, names nothing. */
+export const refuseUnroutable = (_error: FastifyError, request: FastifyRequest, reply: FastifyReply): void => {
+  const refusal = new Refusal('not_found')
+  reply.hijack()
+  reply.raw.writeHead(refusal.status, headersOf(request.id)).end(JSON.stringify(envelope(refusal, request.id)))
+}
+
+const refusalOf = (code: string | undefined): Refusal => {
+  if (code === 'HPE_HEADER_OVERFLOW') return new Refusal('payload_too_large', { message: 'The request headers are too large.' })
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT')
+    return new Refusal('invalid_request', { message: 'The request did not arrive in time.' })
+  return new Refusal('invalid_request', { message: 'This is not an HTTP request.' })
+}
+
+/** What is no HTTP at all: answered, so that a person with a broken client sees why, and closed. */
+export const refuseGarbage = (error: Error & { code?: string }, socket: Socket): void => {
+  if (error.code === 'ECONNRESET' || socket.destroyed) return
+  const requestId = randomUUID()
+  const refusal = refusalOf(error.code)
+  const body = JSON.stringify(envelope(refusal, requestId))
+  const headers = { ...headersOf(requestId), 'content-length': String(Buffer.byteLength(body)), connection: 'close' }
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`)
+  if (socket.writable)
+    socket.write([`HTTP/1.1 ${refusal.status} ${STATUS_CODES[refusal.status]}`, ...lines, '', body].join('\r\n'))
+  socket.destroySoon()
+}
