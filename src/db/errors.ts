@@ -1,6 +1,6 @@
 import { Refusal } from '../lib/errors.ts'
 
-type PgLike = { code?: unknown; constraint?: unknown; cause?: unknown }
+type PgLike = { code?: unknown; severity?: unknown; constraint?: unknown; cause?: unknown }
 
 const pgError = (error: unknown): PgLike | undefined => {
   for (let current = error; typeof current === 'object' && current !== null; current = (current as PgLike).cause) {
@@ -41,6 +41,9 @@ const isConnectionLost = (error: unknown): boolean => {
 export const isOutcomeUnknown = (error: unknown): boolean => isUnavailable(error)
 
 export const isUnavailable = (error: unknown): boolean => {
+  const found = pgError(error)
+  // FATAL: the server gave up the session, or never began it.
+  if (found?.severity === 'FATAL' || found?.severity === 'PANIC') return true
   const state = sqlState(error)
   if (state !== undefined) return connectionCodes.has(state) || unavailableStates.test(state)
   return isConnectionLost(error) || (error instanceof Error && error.cause instanceof Error && isConnectionLost(error.cause))

@@ -39,6 +39,8 @@ declare module 'fastify' {
     credentialIssuing?: boolean
     /** Instead of the configured origins: any origin, without cookies; or none at all. */
     cors?: false | { origin: '*'; credentials: false; methods: string; allowedHeaders: string }
+    /** Never refused for being asked often: what a load balancer asks. */
+    unlimited?: boolean
     /** Not an operation of the API: pages, assets, the document itself. */
     internal?: boolean
   }

@@ -48,7 +48,7 @@ export const registerRateLimits = async (app: App, options: RateLimitOptions): P
   }
   app.addHook('onRequest', async (request, reply) => {
     const { config } = request.routeOptions
-    if (config.internal) return
+    if (config.internal || config.unlimited) return
     await apply(config.credentialIssuing ? strict : general, request, reply)
   })
   return { countRefused: (request, reply) => apply(refused, request, reply) }

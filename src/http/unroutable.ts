@@ -25,7 +25,7 @@ const refusalOf = (code: string | undefined): Refusal => {
   if (code === 'HPE_HEADER_OVERFLOW') return new Refusal('payload_too_large', { message: 'The request headers are too large.' })
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT')
     return new Refusal('invalid_request', { message: 'The request did not arrive in time.' })
-  return new Refusal('invalid_request', { message: 'This is not an HTTP request.' })
+  return new Refusal('invalid_request', { message: 'This is not a well-formed HTTP request.' })
 }
 
 /** What is no HTTP at all: answered, so that a person with a broken client sees why, and closed. */

@@ -1,0 +1,86 @@
+import pg from 'pg'
+import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { createKey, type Person, signIn } from '../harness/people.ts'
+import { startService, type TestService } from '../harness/service.ts'
+
+let service: TestService
+let person: Person
+let admin: pg.Client
+beforeAll(async () => {
+  service = await startService()
+  person = await signIn(service.api)
+  admin = new pg.Client({ connectionString: inject('testServer').adminUrl })
+  await admin.connect()
+})
+afterAll(async () => {
+  await admin.end()
+  await service.close()
+})
+
+const database = () => new URL(service.database.url).pathname.slice(1)
+
+test('a fault of ours is told as little as possible, and nothing that was secret gets anywhere', async () => {
+  const canary = { destination: '254799111222', display_name: 'Canary Trading', legal_name: 'Canary-7f3a' }
+  const key = await createKey(person)
+  await service.deps.db.query('alter table beneficiaries rename column legal_name to lost_name')
+  const answer = await key.api.post('/v1/beneficiaries', { type: 'supplier', payment_rail: 'MPESA_B2C', ...canary })
+  await service.deps.db.query('alter table beneficiaries rename column lost_name to legal_name')
+  expect([answer.status, answer.body]).toEqual([
+    500,
+    {
+      error: 'internal_error',
+      message: 'Something went wrong on our side.',
+      details: { request_id: answer.headers.get('x-request-id') },
+    },
+  ])
+  expect(answer.text).not.toMatch(/select|insert|beneficiaries|legal_name|\.ts|node_modules/i)
+  const lines = service.log.filter((line) => line.includes(answer.headers.get('x-request-id') ?? 'none'))
+  expect(lines.some((line) => JSON.parse(line).sqlstate === '42703' && JSON.parse(line).stack)).toBe(true)
+  for (const secret of [...Object.values(canary), '0799111222', key.key, key.key.slice(13), person.cookie]) {
+    expect(service.log.join('\n')).not.toContain(secret)
+  }
+})
+
+test('while the database is away requests are refused with the time to try again, and then served, without a restart', async () => {
+  await admin.query(`alter database ${database()} with allow_connections false`)
+  await admin.query('select pg_terminate_backend(pid) from pg_stat_activity where datname = $1', [database()])
+  const read = await person.api.get('/v1/accounts/me')
+  const write = await person.api.patch('/v1/accounts/me', { display_name: 'Nobody' })
+  for (const answer of [read, write, await service.api.get('/readyz')]) {
+    expect([answer.status, answer.body.error, Number(answer.headers.get('retry-after'))]).toEqual([503, 'unavailable', 1])
+    expect(answer.body.details.request_id).toBe(answer.headers.get('x-request-id'))
+    expect(answer.text).not.toMatch(/postgres|connection|database/i)
+  }
+  expect((await service.api.get('/healthz')).body).toEqual({ status: 'ok' })
+  await admin.query(`alter database ${database()} with allow_connections true`)
+  await expect.poll(async () => (await service.api.get('/readyz')).status, { timeout: 10_000 }).toBe(200)
+  expect((await person.api.get('/v1/accounts/me')).body.display_name).toBeNull()
+})
+
+test('backends that die under load cost some requests a 503, and nobody anything else', async () => {
+  const patch = (index: number) => person.api.patch('/v1/accounts/me', { display_name: `Name ${index}` })
+  const killAll = async () => {
+    for (let count = 0; count < 5; count += 1)
+      await admin.query('select pg_terminate_backend(pid) from pg_stat_activity where datname = $1', [database()])
+  }
+  const [answers] = await Promise.all([Promise.all(Array.from({ length: 150 }, (_, index) => patch(index))), killAll()])
+  expect([...new Set(answers.map((answer) => answer.status))].filter((status) => status !== 200 && status !== 503)).toEqual([])
+  await expect.poll(async () => (await patch(0)).status, { timeout: 10_000 }).toBe(200)
+})
+
+test('a service whose migrations are not those of its release is alive and not ready', async () => {
+  const migrations = 'drizzle.__drizzle_migrations'
+  const [last] = await service.deps.db.query<{ id: number; hash: string; created_at: bigint }>(
+    `delete from ${migrations} where id = (select max(id) from ${migrations}) returning *`,
+  )
+  const other = await startService({ database: service.database, clock: service.clock })
+  expect((await other.api.get('/readyz')).status).toBe(503)
+  expect((await other.api.get('/healthz')).status).toBe(200)
+  await service.deps.db.query(`insert into ${migrations} (id, hash, created_at) values ($1, $2, $3)`, [
+    last?.id,
+    last?.hash,
+    last?.created_at,
+  ])
+  await expect.poll(async () => (await other.api.get('/readyz')).status, { timeout: 10_000 }).toBe(200)
+  await other.close()
+})

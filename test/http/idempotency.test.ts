@@ -1,0 +1,164 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Answer, Client } from '../harness/client.ts'
+import { createKey, signIn } from '../harness/people.ts'
+import { startService, type TestService } from '../harness/service.ts'
+import { sendRaw } from './raw.ts'
+
+let first: TestService
+let second: TestService
+beforeAll(async () => {
+  first = await startService()
+  second = await startService({ database: first.database, clock: first.clock })
+})
+afterAll(async () => {
+  await second.close()
+  await first.close()
+})
+
+const payee = { type: 'supplier', display_name: 'Acme', payment_rail: 'MPESA_B2C', destination: '0712345678' }
+const create = (api: Client, key: string, fields: object = {}): Promise<Answer> =>
+  api.post('/v1/beneficiaries', { ...payee, ...fields }, { key })
+const countOf = async (api: Client, path = '/v1/beneficiaries'): Promise<number> => (await api.get(path)).body.data.length
+const replayed = (answer: Answer) => answer.headers.get('idempotency-replayed')
+
+test('the same key with the same body gives the first answer again, byte for byte, and has no second effect', async () => {
+  const { api } = await signIn(first.api)
+  const answer = await create(api, 'once')
+  expect([answer.status, replayed(answer)]).toEqual([201, null])
+  const again = await create(second.api.as(api.credentials), 'once')
+  expect([again.status, again.text, replayed(again)]).toEqual([201, answer.text, 'true'])
+  expect(again.headers.get('content-type')).toBe(answer.headers.get('content-type'))
+  expect(again.headers.get('x-request-id')).not.toBe(answer.headers.get('x-request-id'))
+  expect(await countOf(api)).toBe(1)
+  await first.settle()
+  const told = (await api.get('/v1/notifications')).body.data.filter(
+    (event: { type: string }) => event.type === 'beneficiary.created',
+  )
+  expect(told).toHaveLength(1)
+})
+
+test('the order of the fields and the white space are no other body; a value is', async () => {
+  const { api } = await signIn(first.api)
+  const answer = await create(api, 'order')
+  const reordered = await api.call('POST', '/v1/beneficiaries', {
+    raw: JSON.stringify(Object.fromEntries(Object.entries(payee).reverse()), null, 2),
+    key: 'order',
+  })
+  expect([reordered.text, replayed(reordered)]).toEqual([answer.text, 'true'])
+  const other = await create(api, 'order', { display_name: 'Acne' })
+  expect([other.status, other.body.error, other.body.details.reason]).toEqual([409, 'conflict', 'idempotency'])
+  expect(await countOf(api)).toBe(1)
+})
+
+test('of fifty at once over two processes one has the effect, and all have the same answer', async () => {
+  const { api } = await signIn(first.api)
+  const clients = [api, second.api.as(api.credentials)]
+  const answers = await Promise.all(Array.from({ length: 50 }, (_, index) => create(clients[index % 2] ?? api, 'parallel')))
+  expect(new Set(answers.map((answer) => answer.text)).size).toBe(1)
+  expect(answers.map((answer) => answer.status)).toEqual(Array(50).fill(201))
+  expect(answers.filter((answer) => replayed(answer) === null)).toHaveLength(1)
+  expect(await countOf(api)).toBe(1)
+})
+
+test('a request that failed leaves no key: the corrected one goes through with it', async () => {
+  const { api } = await signIn(first.api)
+  expect((await create(api, 'corrected', { destination: '12' })).status).toBe(400)
+  expect((await create(api, 'corrected')).status).toBe(201)
+  const poor = { beneficiary_id: (await create(api, 'payee')).body.id, amount_minor: '100000' }
+  expect((await api.post('/v1/payments', poor, { key: 'poor' })).status).toBe(402)
+  expect((await api.post('/v1/payments', { ...poor, amount_minor: '200000' }, { key: 'poor' })).status).toBe(402)
+})
+
+test('a secret is shown once only: the replay is the same answer without it', async () => {
+  const { api } = await signIn(first.api)
+  const answer = await api.post('/v1/accounts/me/api-keys', { name: 'Agent' }, { key: 'secret' })
+  const again = await api.post('/v1/accounts/me/api-keys', { name: 'Agent' }, { key: 'secret' })
+  const { key, ...rest } = answer.body
+  expect(key).toMatch(/^service_live_/)
+  expect([again.status, again.body, replayed(again)]).toEqual([201, rest, 'true'])
+  const [stored] = await first.deps.db.query<{ found: boolean }>(
+    'select exists (select from idempotency_keys where response like $1) as found',
+    [`%${key}%`],
+  )
+  expect(stored?.found).toBe(false)
+})
+
+test('a key belongs to one account, one grant, one workspace and one path', async () => {
+  const person = await signIn(first.api)
+  const agent = await createKey(person)
+  const team = (await person.api.post('/v1/workspaces', { name: 'Team' })).body.workspace.id
+  const answers = [
+    await create(person.api, 'shared'),
+    await create(agent.api, 'shared'),
+    await create((await signIn(first.api)).api, 'shared'),
+    await person.api.post('/v1/beneficiaries', payee, { key: 'shared', headers: { 'workspace-id': team } }),
+    await person.api.post('/v1/accounts/me/api-keys', { name: 'Agent' }, { key: 'shared' }),
+  ]
+  expect(answers.map((answer) => [answer.status, replayed(answer)])).toEqual(answers.map(() => [201, null]))
+  expect(new Set(answers.map((answer) => answer.body.id)).size).toBe(answers.length)
+})
+
+test('the credential may change in between, as long as it stands for the same', async () => {
+  const person = await signIn(first.api)
+  const answer = await create(person.api, 'roaming')
+  const elsewhere = await signIn(first.api, person.wallet)
+  expect((await create(elsewhere.api, 'roaming')).text).toBe(answer.text)
+})
+
+test.each([
+  ['256 characters', 'k'.repeat(256)],
+  ['nothing', ''],
+  ['a letter beyond ASCII', 'schlüssel'],
+])('a key of %s is refused and named', async (_what, key) => {
+  const { api } = await signIn(first.api)
+  const answer = await sendKey(api, key)
+  expect([answer.status, answer.body.error, answer.body.details.fields[0].path]).toEqual([
+    400,
+    'invalid_request',
+    'Idempotency-Key',
+  ])
+})
+
+/** Header values that fetch would not let through go over a socket. */
+const sendKey = async (api: Client, key: string): Promise<{ status: number; body: Answer['body'] }> => {
+  const body = JSON.stringify(payee)
+  const head = [
+    'POST /v1/beneficiaries HTTP/1.1',
+    `Cookie: service_session=${api.credentials.cookie}`,
+    'Content-Type: application/json',
+    `Content-Length: ${body.length}`,
+  ]
+  const answer = await sendRaw(api.url, [...head, `Idempotency-Key: ${key}`], body)
+  return { status: answer.status, body: answer.text && JSON.parse(answer.text) }
+}
+
+test('255 characters are enough, and a route that creates nothing does not look at it', async () => {
+  const { api } = await signIn(first.api)
+  expect((await create(api, 'k'.repeat(255))).status).toBe(201)
+  expect((await api.patch('/v1/accounts/me', { display_name: 'A' }, { key: 'k'.repeat(300) })).status).toBe(200)
+})
+
+test('a key is kept for a day, and then forgotten', async () => {
+  const { api } = await signIn(first.api)
+  const answer = await create(api, 'day')
+  first.clock.advance(86_400 - 1)
+  await first.deps.jobs.sweep()
+  expect((await create(api, 'day')).text).toBe(answer.text)
+  first.clock.advance(2)
+  await first.deps.jobs.sweep()
+  const later = await create(api, 'day')
+  expect([later.status, replayed(later)]).toEqual([201, null])
+  expect(later.body.id).not.toBe(answer.body.id)
+})
+
+test('every operation that creates something for its caller honours a key', () => {
+  const creating = first.routes.filter(
+    ({ method, access, path }) => method === 'POST' && access !== 'public' && !path.startsWith('/v1/oauth'),
+  )
+  // What ends, decides, stops or asks: a second time it finds the work done, and says so.
+  const again =
+    /\.(revoke|revoke_.*|cancel|decide.*|freeze|unfreeze|logout|simulate|replay|accept.*|wallet_verify|end.*|suspend.*|reinstate.*|.*_form|resolve|confirm.*|reject.*|verify)$/
+  expect(
+    creating.filter(({ idempotent, operation }) => !idempotent && !again.test(operation)).map(({ operation }) => operation),
+  ).toEqual([])
+})

@@ -1,0 +1,76 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createKey, signIn } from '../harness/people.ts'
+import { startService, type TestService } from '../harness/service.ts'
+
+const limitsOf = (headers: Headers) => ['ratelimit-limit', 'ratelimit-remaining'].map((name) => Number(headers.get(name)))
+
+describe('requests in a minute', () => {
+  let service: TestService
+  beforeAll(async () => {
+    service = await startService({ env: { RATE_LIMIT_PER_MINUTE: '12', RATE_LIMIT_PUBLIC_PER_MINUTE: '30' } })
+  })
+  afterAll(() => service.close())
+
+  test('each principal has its own allowance and is told of it; beyond it is 429 with the time to wait', async () => {
+    const person = await signIn(service.api)
+    const other = await signIn(service.api)
+    const key = await createKey(person)
+    const first = await person.api.get('/v1/accounts/me')
+    const second = await person.api.get('/v1/accounts/me')
+    expect(limitsOf(first.headers)[0]).toBe(12)
+    expect((limitsOf(first.headers)[1] ?? 0) - (limitsOf(second.headers)[1] ?? 0)).toBe(1)
+    expect(Number(first.headers.get('ratelimit-reset'))).toBeGreaterThan(0)
+    const answers = await Promise.all(Array.from({ length: 20 }, () => person.api.get('/v1/accounts/me')))
+    const refused = answers.filter((answer) => answer.status === 429)
+    expect(refused.length).toBeGreaterThan(7)
+    expect(refused[0]?.body.error).toBe('rate_limited')
+    expect(Number(refused[0]?.headers.get('retry-after'))).toBeGreaterThan(0)
+    expect(limitsOf(refused[0]?.headers ?? new Headers())).toEqual([12, 0])
+    // The account's agents and other accounts go on.
+    expect((await key.api.get('/v1/accounts/me')).status).toBe(200)
+    expect((await other.api.get('/v1/accounts/me')).status).toBe(200)
+  })
+
+  test('whether the service lives is asked as often as somebody likes', async () => {
+    const answers = await Promise.all(Array.from({ length: 40 }, () => service.api.get('/healthz')))
+    expect(new Set(answers.map((answer) => answer.status))).toEqual(new Set([200]))
+  })
+})
+
+describe('guessing', () => {
+  let service: TestService
+  beforeAll(async () => {
+    service = await startService({ env: { RATE_LIMIT_PER_MINUTE: '1000', RATE_LIMIT_PUBLIC_PER_MINUTE: '10' } })
+  })
+  afterAll(() => service.close())
+
+  test('keys costs the guesser its allowance; who has a credential is not bothered by it', async () => {
+    const person = await signIn(service.api)
+    const guess = (index: number) =>
+      service.api.get('/v1/accounts/me', { bearer: `service_live_${String(index).padStart(64, '0')}` })
+    const answers = []
+    for (let index = 0; index < 14; index += 1) answers.push(await guess(index))
+    expect(answers.map((answer) => answer.status)).toEqual([...Array(10).fill(401), ...Array(4).fill(429)])
+    expect(answers.at(-1)?.headers.get('retry-after')).toBeTruthy()
+    expect((await person.api.get('/v1/accounts/me')).status).toBe(200)
+  })
+
+  test('a claimed address is no other address', async () => {
+    const answers = []
+    for (let index = 0; index < 14; index += 1) {
+      answers.push(await service.api.post('/v1/auth/wallet/nonce', {}, { headers: { 'x-forwarded-for': `203.0.113.${index}` } }))
+    }
+    expect(answers.at(-1)?.status).toBe(429)
+  })
+})
+
+test('behind a proxy that is trusted, the address is the one that it names', async () => {
+  const service = await startService({ env: { RATE_LIMIT_PUBLIC_PER_MINUTE: '2', TRUST_PROXY: '127.0.0.1,::1' } })
+  const ask = (from: string) => service.api.post('/v1/auth/wallet/nonce', {}, { headers: { 'x-forwarded-for': from } })
+  for (let index = 0; index < 6; index += 1) expect((await ask(`203.0.113.${index}`)).status).toBe(200)
+  const answers = [await ask('198.51.100.7'), await ask('198.51.100.7'), await ask('198.51.100.7')]
+  expect(answers.map((answer) => answer.status)).toEqual([200, 200, 429])
+  // Only the last hop is the proxy's own word; what stands before it the client may have made up.
+  expect((await ask('203.0.113.99, 198.51.100.7')).status).toBe(429)
+  await service.close()
+})
