@@ -22,7 +22,7 @@ const edges = {
 const moves = Object.entries(edges).map(([resource, allowed]) =>
   sqlCheck(
     'I5',
-    `a ${resource} moves only where it may`,
+    `${resource}s move only where they may`,
     `select id || ': ' || before || ' to ' || status as subject from (
        select data->>'id' as id, data->>'status' as status,
          lag(data->>'status') over (partition by data->>'id' order by events.transaction, events.id) as before
@@ -35,7 +35,7 @@ const moves = Object.entries(edges).map(([resource, allowed]) =>
 const lastTold = (resource: string, prefix: string, table: string, column: string) =>
   sqlCheck(
     'I8',
-    `what was told last of a ${resource} is what it is`,
+    `what was told last of ${resource}s is what they are`,
     `select t.id::text || ': told ' || told.status || ', is ' || t.status as subject
      from ${table} t join (
        select distinct on (data->>'id') data->>'id' as id, data->>'status' as status from events

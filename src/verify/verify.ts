@@ -14,7 +14,7 @@ export const checks: readonly Check[] = [
   ...accessChecks,
   ...traceChecks,
   ...auditChainChecks,
-]
+].sort((a, b) => Number(a.invariant.slice(1)) - Number(b.invariant.slice(1)))
 
 /** A check and what breaks it; nothing does when `breaches` is empty. */
 export type Result = Pick<Check, 'invariant' | 'promise'> & { breaches: string[] }

@@ -116,7 +116,7 @@ test.each([
   ['a payment that came back on paper', 'a payment that came back', `update payments set status = 'returned' where id = ${paid}`],
   [
     'a payment that nobody was told of',
-    'told last of a payment',
+    'told last of payments',
     `update payments set status = 'failed' where status = 'cancelled'`,
   ],
   ['a counter that was lowered', 'a usage counter', 'update usage_counters set used_minor = used_minor - 1 where used_minor > 0'],

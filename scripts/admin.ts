@@ -1,0 +1,29 @@
+import { Refusal } from '../src/lib/errors.ts'
+import { StartupError } from '../src/lib/startup-error.ts'
+import { Misused } from './admin/arguments.ts'
+import { readCommand, usage } from './admin/commands.ts'
+import { openConsole } from './admin/console.ts'
+
+// Administers the service from a shell. What is asked for over HTTP by an administrator is asked for here by whoever may be here.
+const run = async (): Promise<void> => {
+  const command = readCommand(process.argv.slice(2))
+  const at = await openConsole()
+  try {
+    const result = await command(at)
+    if (result !== undefined) console.log(JSON.stringify(result, null, 2))
+  } finally {
+    await at.close()
+  }
+}
+
+await run().catch((error: unknown) => {
+  if (error instanceof Misused || (error instanceof TypeError && 'code' in error)) {
+    console.error([error.message, usage].filter(Boolean).join('\n\n'))
+    process.exitCode = 2
+  } else if (error instanceof Refusal || error instanceof StartupError) {
+    console.error(error.message)
+    process.exitCode = 1
+  } else {
+    throw error
+  }
+})

@@ -1,0 +1,49 @@
+import { parseArgs } from 'node:util'
+import { accountCommands } from './accounts.ts'
+import { type Arguments, Misused } from './arguments.ts'
+import type { Console } from './console.ts'
+import { moneyCommands } from './money.ts'
+import { upkeepCommands } from './upkeep.ts'
+
+export type Command = (at: Console) => Promise<unknown>
+
+const commands: Readonly<Record<string, (at: Console, given: Arguments) => Promise<unknown>>> = {
+  ...accountCommands,
+  ...moneyCommands,
+  ...upkeepCommands,
+}
+
+export const usage = `npm run admin -- <command>, on the database and with the keys of the service (DATABASE_URL, else DATA_DIR):
+
+  accounts find <account>                      <account>: an id, an e-mail or a wallet address
+  accounts freeze|unfreeze|close <account> [--reason <text>]
+  accounts enable|disable <account> topups|payments|api_keys|oauth
+  grant|revoke <account>                       names an administrator, or no longer
+  workspaces suspend|reinstate <workspace> [--reason <text>]
+  payments list [--status <status>]
+  payments unknown                             whose end nobody knows
+  payments resolve <payment> succeeded|failed --evidence <text> [--receipt <receipt>]
+  adjustments list [--status pending]
+  adjustments create <account id> credit|debit <amount in minor units> --reason <text>
+  adjustments confirm|reject <adjustment>
+  trial-balance
+  audit-log [--account <id>] [--workspace <id>] [--subject <id>] [--action <action>] [--after <time>] [--before <time>] [--limit <n>]
+  verify                                       holds the data against every promise; fails when one is broken
+  rotate-keys                                  seals everything under the current keys
+  after-restore                                after a dump was restored into another server, before the service starts`
+
+const names = ['reason', 'status', 'evidence', 'receipt', 'account', 'workspace', 'subject', 'action', 'after', 'before', 'limit']
+const text = { type: 'string' } as const
+
+/** Which command a command line means. @throws Misused */
+export const readCommand = (args: readonly string[]): Command => {
+  const options = Object.fromEntries(names.map((name) => [name, text]))
+  const { values, positionals } = parseArgs({ args: [...args], allowPositionals: true, options })
+  const [first = '', second = ''] = positionals
+  for (const name of [`${first} ${second}`, first]) {
+    const command = Object.hasOwn(commands, name) ? commands[name] : undefined
+    const given = { words: positionals.slice(name.split(' ').length), options: values }
+    if (command) return (at) => command(at, given)
+  }
+  throw new Misused(first === '' ? '' : `there is no command "${positionals.join(' ')}"`)
+}

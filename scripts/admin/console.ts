@@ -1,0 +1,62 @@
+import { userInfo } from 'node:os'
+import { pino } from 'pino'
+import { createParts } from '../../src/app.ts'
+import { loadConfig } from '../../src/config.ts'
+import { attachEmbeddedPostgres } from '../../src/db/embedded-attach.ts'
+import { migrationsCheck } from '../../src/db/migrate.ts'
+import { systemClock } from '../../src/lib/clock.ts'
+import { StartupError } from '../../src/lib/startup-error.ts'
+import { type Operator, shellOperator } from '../../src/modules/admin/operators.ts'
+import type { Deps } from '../../src/modules/deps.ts'
+import { findKeys } from '../../src/process/development-keys.ts'
+import { readEnvironment } from '../../src/process/environment.ts'
+
+/** What a command works with: the service's own parts on the service's own database, and who sits at the shell. */
+export type Console = { deps: Deps; operator: Operator; close: () => Promise<void> }
+
+/** A command may look at every row there is. */
+const statementTimeoutMs = 3_600_000
+
+const nameAtShell = (): string => {
+  try {
+    return userInfo().username
+  } catch {
+    return `uid-${process.getuid?.() ?? 'unknown'}`
+  }
+}
+
+const refuseOtherRelease = async (deps: Deps): Promise<void> => {
+  if (await migrationsCheck(deps.db.pool)()) return
+  throw new StartupError(
+    "The database is not of this release: start the service once, which brings it up to date, or use the service's own.",
+  )
+}
+
+/** The same settings, keys and database as the service, beside it or without it. Nothing is migrated and no job is run. */
+export const openConsole = async (): Promise<Console> => {
+  const config = loadConfig(readEnvironment())
+  const database =
+    config.DATABASE_URL === undefined
+      ? await attachEmbeddedPostgres(config.DATA_DIR)
+      : { url: config.DATABASE_URL, stop: async () => undefined }
+  try {
+    const { ENCRYPTION_KEYS, TOKEN_SECRETS } = await findKeys(config)
+    const deps = createParts({
+      config: { ...config, ENCRYPTION_KEYS, TOKEN_SECRETS, JOBS: 'off' },
+      databaseUrl: database.url,
+      clock: systemClock,
+      logger: pino({ level: 'warn' }, pino.destination(2)),
+      rails: { payout: {}, collection: null },
+      statementTimeoutMs,
+    })
+    await refuseOtherRelease(deps)
+    const close = async () => {
+      await deps.db.close()
+      await database.stop()
+    }
+    return { deps, operator: shellOperator(nameAtShell()), close }
+  } catch (error) {
+    await database.stop()
+    throw error
+  }
+}

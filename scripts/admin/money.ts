@@ -1,0 +1,53 @@
+import { inTx } from '../../src/db/client.ts'
+import { trialBalance } from '../../src/ledger/reports.ts'
+import { presentAdjustment } from '../../src/modules/admin/adjustment-present.ts'
+import { listAdjustments } from '../../src/modules/admin/adjustment-queries.ts'
+import { CreateAdjustment, FindAdjustments } from '../../src/modules/admin/adjustment-schema.ts'
+import { confirmAdjustment, createAdjustment, rejectAdjustment } from '../../src/modules/admin/adjustments.ts'
+import { presentTrialBalance } from '../../src/modules/admin/ledger-present.ts'
+import { FindPayments, ResolvePayment } from '../../src/modules/admin/payment-schema.ts'
+import { listAllPayments, resolvePayment } from '../../src/modules/admin/payments.ts'
+import { presentPayment } from '../../src/modules/payments/present.ts'
+import { type Arguments, fieldsOf, idOf, word } from './arguments.ts'
+import type { Console } from './console.ts'
+
+const everything = { before: null, take: 1000 }
+
+const adjust = async (at: Console, given: Arguments): Promise<unknown> => {
+  const input = fieldsOf(CreateAdjustment, {
+    account_id: word(given, 0, 'account'),
+    direction: word(given, 1, 'credit or debit'),
+    amount_minor: word(given, 2, 'amount in minor units'),
+    reason: given.options.reason ?? '',
+  })
+  return presentAdjustment(await inTx(at.deps.db, (tx) => createAdjustment(tx, at.deps, at.operator, input)))
+}
+
+const decide = async (at: Console, given: Arguments, act: typeof rejectAdjustment): Promise<unknown> => {
+  const id = idOf('ledger', word(given, 0, 'adjustment'))
+  return presentAdjustment(await inTx(at.deps.db, (tx) => act(tx, at.deps, at.operator, id, given.options.reason)))
+}
+
+const resolve = async (at: Console, given: Arguments): Promise<unknown> => {
+  const id = idOf('payment', word(given, 0, 'payment'))
+  const { evidence = '', receipt } = given.options
+  const input = fieldsOf(ResolvePayment, { outcome: word(given, 1, 'succeeded or failed'), evidence, provider_receipt: receipt })
+  return presentPayment(await inTx(at.deps.db, (tx) => resolvePayment(tx, at.deps, at.operator, id, input)))
+}
+
+export const moneyCommands = {
+  'payments list': async (at: Console, given: Arguments) => {
+    const { status } = fieldsOf(FindPayments, { status: given.options.status })
+    return (await listAllPayments(at.deps.db, status, everything)).map(presentPayment)
+  },
+  'payments unknown': async (at: Console) => (await listAllPayments(at.deps.db, 'unknown', everything)).map(presentPayment),
+  'payments resolve': resolve,
+  'adjustments list': async (at: Console, given: Arguments) => {
+    const { status } = fieldsOf(FindAdjustments, { status: given.options.status })
+    return (await listAdjustments(at.deps.db, { ...(status && { status }) }, everything)).map(presentAdjustment)
+  },
+  'adjustments create': adjust,
+  'adjustments confirm': (at: Console, given: Arguments) => decide(at, given, confirmAdjustment),
+  'adjustments reject': (at: Console, given: Arguments) => decide(at, given, rejectAdjustment),
+  'trial-balance': async (at: Console) => presentTrialBalance(await trialBalance(at.deps.db), at.deps.config.CURRENCY),
+}

@@ -1,0 +1,51 @@
+import { catchUpTransactionIds } from '../../src/db/transaction-ids.ts'
+import { presentAudit } from '../../src/modules/admin/audit-present.ts'
+import { listAudit } from '../../src/modules/admin/audit-queries.ts'
+import { FindAudit } from '../../src/modules/admin/audit-schema.ts'
+import { rotateKeys } from '../../src/modules/admin/key-rotation.ts'
+import { verify } from '../../src/verify/verify.ts'
+import { type Arguments, fieldsOf } from './arguments.ts'
+import type { Console } from './console.ts'
+
+const auditLog = async (at: Console, { options }: Arguments): Promise<unknown> => {
+  const { account, workspace, subject, action, after, before, limit } = options
+  const {
+    limit: take,
+    cursor: _,
+    ...filter
+  } = fieldsOf(FindAudit, {
+    account_id: account,
+    workspace_id: workspace,
+    subject_id: subject,
+    action,
+    created_after: after,
+    created_before: before,
+    limit,
+  })
+  return (await listAudit(at.deps.db, filter, { before: null, take })).map(presentAudit)
+}
+
+const verifyData = async ({ deps }: Console): Promise<undefined> => {
+  const { config, clock } = deps
+  const facts = {
+    now: clock.now(),
+    eventRetentionDays: config.EVENT_RETENTION_DAYS,
+    encryptionKeyIds: [...(config.ENCRYPTION_KEYS?.all.keys() ?? [])],
+  }
+  let [kept, broken] = [0, 0]
+  for await (const { invariant, promise, breaches } of verify(deps.db, facts)) {
+    console.log(`${breaches.length === 0 ? 'ok    ' : 'BROKEN'} ${invariant.padEnd(4)} ${promise}`)
+    for (const subject of breaches) console.log(`              ${subject}`)
+    if (breaches.length === 0) kept += 1
+    else broken += 1
+  }
+  console.log(`\n${kept} promises kept, ${broken} broken`)
+  if (broken > 0) process.exitCode = 1
+}
+
+export const upkeepCommands = {
+  'audit-log': auditLog,
+  verify: verifyData,
+  'rotate-keys': (at: Console) => rotateKeys(at.deps, at.operator),
+  'after-restore': async (at: Console) => ({ transaction_ids_used_up: (await catchUpTransactionIds(at.deps.db)).toString() }),
+}

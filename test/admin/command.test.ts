@@ -1,0 +1,206 @@
+import { execFile } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { readCommand } from '../../scripts/admin/commands.ts'
+import { createDerivations, createVault } from '../../src/auth/vault.ts'
+import { parseKeyRing } from '../../src/lib/key-ring.ts'
+import { shellOperator } from '../../src/modules/admin/operators.ts'
+import type { Json } from '../harness/client.ts'
+import { credit, newBeneficiary } from '../harness/money.ts'
+import { type Person, signIn } from '../harness/people.ts'
+import { startService, type TestService } from '../harness/service.ts'
+import { findBreaches } from '../harness/verify.ts'
+import { balanceOf, pay, paymentOf } from '../rails-flows/scene.ts'
+import { patience } from '../start/process.ts'
+import { createTeam } from '../workspaces/team.ts'
+
+const ring = () => `first:${randomBytes(32).toString('base64')}`
+const keys = { ENCRYPTION_KEYS: ring(), TOKEN_SECRETS: ring() }
+
+let service: TestService
+let person: Person
+beforeAll(async () => {
+  service = await startService({ env: { ...keys, ADJUSTMENT_CONFIRM_MINOR: '10000' } })
+  person = await signIn(service.api)
+})
+afterAll(() => service.close())
+
+/** What the command prints; run here, as whom it is said. */
+const as =
+  (user: string) =>
+  async (...args: string[]): Promise<Json> =>
+    JSON.parse(
+      JSON.stringify(
+        await readCommand(args)({ deps: service.deps, operator: shellOperator(user), close: async () => undefined }),
+      ),
+    )
+const admin = as('amina')
+
+/** The program itself, as a process of its own. */
+const run = promisify(execFile)
+const spawnAdmin = (...args: string[]) =>
+  run(process.execPath, [fileURLToPath(new URL('../../scripts/admin.ts', import.meta.url)), ...args], {
+    env: { PATH: process.env.PATH, DATABASE_URL: service.database.url, ...keys },
+  }).then(
+    ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
+    (error: { code: number; stdout: string; stderr: string }) => ({
+      code: error.code,
+      stdout: error.stdout,
+      stderr: error.stderr,
+    }),
+  )
+
+test('names an administrator, who is one with the next request, and no longer', async () => {
+  expect((await person.api.get('/v1/admin/accounts')).status).toBe(403)
+  expect(await admin('grant', person.wallet.address)).toMatchObject([{ id: person.accountId, is_admin: true }])
+  expect((await person.api.get('/v1/admin/accounts')).status).toBe(200)
+  expect(await admin('revoke', person.accountId)).toMatchObject([{ is_admin: false }])
+  expect((await person.api.get('/v1/admin/accounts')).body.error).toBe('admin_required')
+})
+
+test('finds, freezes, reactivates and closes accounts, and switches what they may do', async () => {
+  const someone = await signIn(service.api)
+  expect(await admin('accounts', 'find', someone.wallet.address.toLowerCase())).toMatchObject([{ id: someone.accountId }])
+  expect(await admin('accounts', 'find', 'nobody@example.com')).toEqual([])
+  expect(await admin('accounts', 'freeze', someone.accountId, '--reason', 'a call')).toMatchObject([{ status: 'frozen' }])
+  expect((await someone.api.patch('/v1/accounts/me', { display_name: 'Other' })).body.error).toBe('account_frozen')
+  expect(await admin('accounts', 'unfreeze', someone.accountId)).toMatchObject([{ status: 'active' }])
+  expect(await admin('accounts', 'disable', someone.accountId, 'oauth')).toMatchObject([{ capabilities: { oauth: 'disabled' } }])
+  expect(await admin('accounts', 'close', someone.accountId)).toMatchObject([{ status: 'closed' }])
+  expect((await someone.api.get('/v1/accounts/me')).status).toBe(401)
+  await expect(admin('accounts', 'freeze', 'nobody@example.com')).rejects.toThrow('no account')
+  await expect(admin('accounts', 'disable', person.accountId, 'mining')).rejects.toThrow('mining')
+})
+
+test('suspends and reinstates a workspace', async () => {
+  const team = await createTeam(service)
+  expect(await admin('workspaces', 'suspend', team.id, '--reason', 'an order')).toMatchObject({ status: 'frozen' })
+  expect((await team.owner.api.patch('/v1/workspaces/current', { name: 'Other' })).status).toBe(403)
+  expect(await admin('workspaces', 'reinstate', team.id)).toMatchObject({ status: 'active' })
+})
+
+test('adjusts a balance; above the limit a second person at a shell or an administrator confirms', async () => {
+  const someone = await signIn(service.api)
+  const { accountId } = someone
+  expect(await admin('adjustments', 'create', accountId, 'credit', '10000', '--reason', 'goodwill')).toMatchObject({
+    status: 'posted',
+    requested_by: 'shell:amina',
+  })
+  const { id, status } = await admin('adjustments', 'create', accountId, 'debit', '10000', '--reason', 'taken back')
+  expect([id.slice(0, 4), status]).toEqual(['led_', 'posted'])
+  const large = await admin('adjustments', 'create', accountId, 'credit', '10001', '--reason', 'a refund')
+  expect(await admin('adjustments', 'list', '--status', 'pending')).toMatchObject([{ id: large.id }])
+  await expect(admin('adjustments', 'confirm', large.id)).rejects.toThrow('second administrator')
+  expect(await as('bruno')('adjustments', 'confirm', large.id)).toMatchObject({ status: 'posted', decided_by: 'shell:bruno' })
+  expect((await balanceOf(someone)).available).toBe('10001')
+  await expect(admin('adjustments', 'create', accountId, 'credit', '1')).rejects.toThrow('reason')
+  expect(await admin('trial-balance')).toMatchObject({ balanced: true })
+})
+
+test('resolves a payment that nobody knows the end of', async () => {
+  await credit(service, person.accountId, 1_000_000n)
+  const id = await pay(person, { payment_rail: 'MPESA_B2C', destination: '254722000301' })
+  service.sandbox.failNext({ kind: 'reset', takesEffect: false })
+  await service.deps.jobs.drain()
+  expect(await admin('payments', 'unknown')).toMatchObject([{ id }])
+  await expect(admin('payments', 'resolve', id, 'succeeded')).rejects.toThrow('evidence')
+  const resolved = await admin('payments', 'resolve', id, 'succeeded', '--evidence', 'the statement', '--receipt', 'QX301')
+  expect(resolved).toMatchObject({ status: 'succeeded', provider_receipt: 'QX301' })
+  expect((await paymentOf(person, id)).status).toBe('succeeded')
+  const [entry] = await admin('audit-log', '--subject', id, '--action', 'admin.payment_resolve')
+  expect(entry).toMatchObject({
+    account_id: null,
+    credential: { kind: 'command' },
+    user_agent: 'shell:amina',
+    after: { evidence: 'the statement' },
+  })
+})
+
+test(
+  'as a process of its own, verify prints every promise and fails when one is broken; a wrong command line says how it is used',
+  patience,
+  async () => {
+    await service.deps.jobs.sweep()
+    const [sound, misused, refused] = await Promise.all([
+      spawnAdmin('verify'),
+      spawnAdmin('accounts', 'feed', 'x'),
+      spawnAdmin('workspaces', 'suspend', 'wsp_01h455vb4pex5vsknk084sn02q'),
+    ])
+    expect([sound.code, sound.stdout]).toEqual([0, expect.stringMatching(/\n[0-9]+ promises kept, 0 broken\n$/)])
+    expect(sound.stdout).toMatch(/ok {5}I1 {3}debits equal credits/)
+    expect([misused.code, misused.stderr]).toEqual([2, expect.stringContaining('there is no command "accounts feed x"')])
+    expect(misused.stderr).toContain('npm run admin -- <command>')
+    expect([refused.code, refused.stderr.trim()]).toEqual([1, 'There is no such resource.'])
+    const counter = "('policy', gen_random_uuid(), 'day', '2026-03-04', 7, 1)"
+    await service.deps.db.query(
+      `insert into usage_counters (subject, subject_id, period, period_start, used_minor, payments) values ${counter}`,
+    )
+    const broken = await spawnAdmin('verify')
+    await service.deps.db.query('delete from usage_counters where used_minor = 7')
+    expect(broken.code).toBe(1)
+    expect(broken.stdout).toMatch(/BROKEN I9 {3}a usage counter is the sum.*\n +policy .* day 2026-03-04/)
+  },
+)
+
+test('restored into another server, whose transactions are behind, the data catches up: new rows come after the old ones again', async () => {
+  await service.deps.db.query(
+    `insert into audit_log (id, transaction, at, action) select gen_random_uuid(), (pg_current_xact_id()::text::bigint + 60000)::text::xid8, $1, 'test.restored'`,
+    [service.clock.now()],
+  )
+  expect((await findBreaches(service)).join('\n')).toContain('a database that was restored elsewhere')
+  const { transaction_ids_used_up: used } = await admin('after-restore')
+  expect(Number(used)).toBeGreaterThan(0)
+  expect(await admin('after-restore')).toEqual({ transaction_ids_used_up: '0' })
+  await service.deps.jobs.sweep()
+  expect(await findBreaches(service)).toEqual([])
+})
+
+describe('keys that were replaced', () => {
+  test('everything is sealed and fingerprinted under the current ones, and the old ones may go', async () => {
+    const owner = await signIn(service.api)
+    const destination = '254722000302'
+    await newBeneficiary(owner.api, { destination })
+    const rings = {
+      ENCRYPTION_KEYS: `second:${randomBytes(32).toString('base64')},${keys.ENCRYPTION_KEYS}`,
+      TOKEN_SECRETS: `second:${randomBytes(32).toString('base64')},${keys.TOKEN_SECRETS}`,
+    }
+    const deps = {
+      ...service.deps,
+      vault: createVault(parseKeyRing(rings.ENCRYPTION_KEYS)),
+      derivations: createDerivations(parseKeyRing(rings.TOKEN_SECRETS)),
+    }
+    const at = { deps, operator: shellOperator('amina'), close: async () => undefined }
+    expect(await readCommand(['rotate-keys'])(at)).toMatchObject({
+      payees: expect.any(Number),
+      beneficiaries: expect.any(Number),
+    })
+    const left = await service.deps.db.query(`select from beneficiaries where destination_key_id <> 'second' union all
+      select from payees where fingerprint_key_id <> 'second' union all select from rail_attempts where secret_key_id <> 'second'
+      union all select from topups where phone_key_id <> 'second' union all select from callback_deliveries where body_key_id <> 'second'`)
+    expect(left).toEqual([])
+    // Started with the new keys alone: the payee is still the same one, and can be paid.
+    const [encryption = '', secret = ''] = [rings.ENCRYPTION_KEYS.split(',')[0], rings.TOKEN_SECRETS.split(',')[0]]
+    const next = await startService({
+      database: service.database,
+      clock: service.clock,
+      env: { ENCRYPTION_KEYS: encryption, TOKEN_SECRETS: secret },
+    })
+    try {
+      const api = next.api.as({ cookie: owner.cookie })
+      await credit(next, owner.accountId, 1_000_000n)
+      const beneficiary_id = await newBeneficiary(api, { destination })
+      const [payees] = await service.deps.db.query<{ payees: bigint }>(
+        `select count(distinct payee_id) as payees from beneficiaries where workspace_id = (select workspace_id from beneficiaries order by id desc limit 1)`,
+      )
+      expect(payees?.payees).toBe(1n)
+      const payment = await api.post('/v1/payments', { beneficiary_id, amount_minor: '100000' })
+      await next.settle()
+      expect((await api.get(`/v1/payments/${payment.body.id}`)).body.status).toBe('succeeded')
+      expect(await findBreaches(next)).toEqual([])
+    } finally {
+      await next.close()
+    }
+  })
+})
