@@ -19,7 +19,7 @@ import { lockPayment, ownerOfPayment, type PaymentRecord } from './queries.ts'
 import { releasePayment } from './release.ts'
 
 type Step = { payment: PaymentRecord; evidence: Evidence; witness: Witness }
-type Change = Partial<Pick<PaymentRecord, 'status' | 'providerReceipt' | 'completedAt'>>
+type Change = { status: 'succeeded' | 'unknown' | 'returned' } & Partial<Pick<PaymentRecord, 'providerReceipt' | 'completedAt'>>
 
 /** Writes a change of state with what belongs to it: event, audit row, and the balance when money moved. */
 const change = async (tx: Tx, deps: Deps, { payment, witness }: Step, to: Change, balance?: NewEvent): Promise<PaymentRecord> => {
@@ -29,9 +29,9 @@ const change = async (tx: Tx, deps: Deps, { payment, witness }: Step, to: Change
     .update(payments)
     .set({ ...to, updatedAt: at })
     .where(eq(payments.id, payment.id))
-  const { accountId, workspaceId, status } = after
-  if (status === payment.status) return after
-  const event = { type: `payment.${status}`, accountId, workspaceId, data: presentPayment(after) } as NewEvent
+  const { accountId, workspaceId } = after
+  const { status } = to
+  const event: NewEvent = { type: `payment.${status}`, accountId, workspaceId, data: presentPayment(after) }
   await deps.appendEvents(tx, at, balance ? [event, balance] : [event])
   await audit(tx, actorOf(witness), at, {
     action: `payment.${status}`,
@@ -88,7 +88,10 @@ const make: Readonly<Record<PaymentMove, (tx: Tx, deps: Deps, step: Step) => Pro
   doubt,
   return: giveBack,
   succeed_and_return: async (tx, deps, step) => giveBack(tx, deps, { ...step, payment: await succeed(tx, deps, step) }),
-  complete: (tx, deps, step) => change(tx, deps, step, { providerReceipt: receiptOf(step.evidence) }),
+  complete: (tx, deps, { payment, evidence }) => {
+    const missing = { providerReceipt: receiptOf(evidence), updatedAt: deps.clock.now() }
+    return tx.orm.update(payments).set(missing).where(eq(payments.id, payment.id))
+  },
 }
 
 /**
