@@ -13,7 +13,6 @@ const frameworkErrors: Readonly<Record<string, ErrorCode>> = {
   FST_ERR_CTP_INVALID_JSON_BODY: 'invalid_request',
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'invalid_request',
   FST_ERR_ASYNC_CONSTRAINT: 'invalid_request',
-  FST_UNDER_PRESSURE: 'unavailable',
 }
 
 // Text that Postgres can't hold (NUL, a bad encoding) or a number out of range got past a schema: the request is bad, not we.
@@ -27,7 +26,7 @@ export const toRefusal = (error: unknown): Refusal | undefined => {
   const { code, statusCode } = error as Partial<FastifyError>
   const known = code === undefined ? undefined : frameworkErrors[code]
   if (known === 'invalid_request') return invalidFields({ path: 'body', message: 'must be valid JSON' })
-  if (known) return new Refusal(known, known === 'unavailable' ? { headers: { 'retry-after': '1' } } : {})
+  if (known) return new Refusal(known)
   return statusCode !== undefined && statusCode >= 400 && statusCode < 500 ? new Refusal('invalid_request') : undefined
 }
 

@@ -35,6 +35,8 @@ const isInternal = (route: RouteOptions): boolean => {
 export const registerRouteGuard = (app: App): RouteEntry[] => {
   const table: RouteEntry[] = []
   app.addHook('onRoute', (route) => {
+    // Preflights are answered by a plugin, HEAD by what answers GET: neither is an operation of its own.
+    if (route.method === 'OPTIONS') route.schema = { ...route.schema, hide: true } as RouteOptions['schema']
     if (isInternal(route) || route.method === 'HEAD' || route.method === 'OPTIONS') return
     check(route)
     const { config } = route

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto'
 import cookie from '@fastify/cookie'
 import cors from '@fastify/cors'
 import helmet from '@fastify/helmet'
-import underPressure from '@fastify/under-pressure'
 import { fastify, LogController } from 'fastify'
 import { serializerCompiler } from 'fastify-type-provider-zod'
 import type { Logger } from 'pino'
@@ -11,6 +10,7 @@ import { type FieldError, invalidFields, notFound } from '../lib/errors.ts'
 import type { App } from './app-type.ts'
 import { registerDrain } from './drain.ts'
 import { trustedProxies } from './origin.ts'
+import { registerShedding } from './shed.ts'
 import { refuseGarbage, refuseUnroutable } from './unroutable.ts'
 
 const bodyLimitBytes = 64 * 1024
@@ -116,6 +116,6 @@ export const createHttp = async (options: HttpOptions): Promise<App> => {
     maxAge: 600,
   })
   await app.register(cookie)
-  await app.register(underPressure, { maxEventLoopDelay: 2_000, retryAfter: 1 })
+  await registerShedding(app)
   return app
 }

@@ -29,6 +29,7 @@ export const HistoryEntry = z
     amount_minor: z.string().meta({
       description:
         'Signed: how this entry changed what is available, so that a history sums to the balance. A hold takes, a release gives back, the payment itself then changes nothing.',
+      pattern: '^-?(0|[1-9]\\d{0,17})$',
       example: '-150000',
     }),
     available_after_minor: MinorOut,

@@ -1,0 +1,183 @@
+import { readFileSync } from 'node:fs'
+import { validate } from '@scalar/openapi-parser'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { catalogue } from '../../src/lib/errors.ts'
+import type { Json } from '../harness/client.ts'
+import { startService, type TestService } from '../harness/service.ts'
+
+let service: TestService
+let document: Json
+beforeAll(async () => {
+  service = await startService()
+  document = (await service.api.get('/openapi.json')).body
+})
+afterAll(() => service.close())
+
+type Operation = { method: string; path: string; operation: Json }
+
+const operations = (): Operation[] =>
+  Object.entries<Record<string, Json>>(document.paths).flatMap(([path, item]) =>
+    Object.entries(item).map(([method, operation]) => ({ method, path, operation })),
+  )
+
+/** The pages that a browser is sent through are served, but no part of the API. */
+const operationsOfTheApi = () => service.routes.filter(({ path }) => !path.startsWith('/link/'))
+
+/** The contract's table of codes, section 7: what integrators were promised, written down a second time on purpose. */
+const promised: Record<number, string[]> = {
+  400: ['invalid_request', 'invalid_cursor'],
+  401: [
+    'authentication_required',
+    'invalid_token',
+    'token_expired',
+    'api_key_revoked',
+    'api_key_expired',
+    'session_revoked',
+    'invalid_signature',
+  ],
+  402: ['insufficient_funds'],
+  403: [
+    'forbidden',
+    'admin_required',
+    'workspace_frozen',
+    'grant_frozen',
+    'beneficiary_frozen',
+    'membership_suspended',
+    'account_frozen',
+    'capability_disabled',
+    'policy_denied',
+    'separation_of_duties',
+    'csrf_rejected',
+  ],
+  404: ['not_found'],
+  409: ['conflict', 'last_identity', 'last_owner'],
+  413: ['payload_too_large'],
+  415: ['unsupported_media_type'],
+  429: ['rate_limited'],
+  500: ['internal_error'],
+  502: ['provider_error'],
+  503: ['provider_not_configured', 'unavailable'],
+}
+
+const byStatus = (pairs: readonly (readonly [code: string, status: number])[]) =>
+  [...new Set(pairs.map(([code, status]) => `${status} ${code}`))].sort()
+
+test('the codes are those that were promised: none is missing, none is more', () => {
+  const contract = Object.entries(promised).flatMap(([status, codes]) => codes.map((code) => [code, Number(status)] as const))
+  const ours = Object.entries(catalogue).map(([code, [status]]) => [code, status] as const)
+  expect(byStatus(ours)).toEqual(byStatus(contract))
+})
+
+test('every code is in the document with its status, and the document has no other', () => {
+  const described = operations().flatMap(({ operation }) =>
+    Object.entries<Json>(operation.responses).flatMap(([status, response]) =>
+      // OAuth's endpoints have the codes of their RFCs, and a shape that carries both.
+      response.content?.['application/json']?.schema?.$ref !== '#/components/schemas/Error'
+        ? []
+        : [...String(response.description).matchAll(/`([a-z_]+)`: /g)].map((match) => [match[1] ?? '', Number(status)] as const),
+    ),
+  )
+  const ours = Object.entries(catalogue).map(([code, [status]]) => [code, status] as const)
+  expect(byStatus(described)).toEqual(byStatus(ours))
+  expect(document.components.schemas.Error.properties.error.enum).toEqual(Object.keys(catalogue))
+})
+
+test('the guide for integrators explains every code with its status, and no other', () => {
+  const guide = readFileSync(new URL('../../docs/integrating.md', import.meta.url), 'utf8')
+  const rows = [...guide.matchAll(/^\| ([\d, ]+)\|([^|]+)\|/gm)].filter(([, statuses]) => /[45]\d\d/.test(statuses ?? ''))
+  const explained = rows.flatMap(([, , cell]) => [...(cell ?? '').matchAll(/`([a-z_]+)`/g)].map((match) => match[1] ?? ''))
+  const statuses = rows.flatMap(([, cell]) => (cell ?? '').match(/\d{3}/g) ?? []).map(Number)
+  expect([...new Set(explained)].sort()).toEqual(Object.keys(catalogue).sort())
+  expect([...new Set(statuses)].sort()).toEqual([...new Set(Object.values(catalogue).map(([status]) => status))].sort())
+})
+
+test('the document is valid OpenAPI 3.1', async () => {
+  expect(document.openapi).toMatch(/^3\.1\./)
+  const result = await validate(document)
+  expect(result.errors).toEqual([])
+  expect(result.valid).toBe(true)
+})
+
+test('it lists the operations that the service has, and none of the private listener', () => {
+  const listed = operations().map(({ method, path, operation }) => `${method.toUpperCase()} ${path} ${operation.operationId}`)
+  const served = operationsOfTheApi().map(
+    ({ method, path, operation }) => `${method} ${path.replace(/:(\w+)/g, '{$1}')} ${operation}`,
+  )
+  expect(listed.sort()).toEqual(served.sort())
+  expect(listed.length).toBeGreaterThan(80)
+  expect(listed.filter((line) => /callback/.test(line) && !/auth\/(google|github)/.test(line))).toEqual([])
+})
+
+test('every operation has a name, a group, a description and answers: one that succeeds, and every refusal as the envelope', () => {
+  for (const { method, path, operation } of operations()) {
+    const at = `${method} ${path}`
+    expect([at, typeof operation.operationId, operation.tags?.length, operation.description !== '']).toEqual([
+      at,
+      'string',
+      1,
+      true,
+    ])
+    const statuses = Object.keys(operation.responses)
+    expect([at, statuses.some((status) => /^[23]/.test(status)), statuses.includes('429'), statuses.includes('500')]).toEqual([
+      at,
+      true,
+      true,
+      true,
+    ])
+    for (const [status, response] of Object.entries<Json>(operation.responses)) {
+      expect([at, status, response.description]).not.toEqual([at, status, 'Default Response'])
+      const schema = response.content?.['application/json']?.schema
+      if (Number(status) >= 400)
+        expect([at, status, schema?.$ref]).toEqual([at, status, expect.stringMatching(/\/(OAuth)?Error$/)])
+    }
+  }
+})
+
+test('an operation says what it needs: a credential, the permission, the headers that it reads', () => {
+  const byId = new Map(operations().map(({ operation }) => [operation.operationId, operation]))
+  for (const route of operationsOfTheApi()) {
+    const operation = byId.get(route.operation)
+    const headers = (operation.parameters ?? [])
+      .filter((parameter: Json) => parameter.in === 'header')
+      .map((parameter: Json) => parameter.name)
+    expect([route.operation, headers.includes('Idempotency-Key')]).toEqual([route.operation, route.idempotent])
+    if (route.access === 'public') expect([route.operation, operation.security]).toEqual([route.operation, []])
+    else expect([route.operation, Object.keys(operation.responses)]).toEqual([route.operation, expect.arrayContaining(['401'])])
+  }
+})
+
+const schemasOf = function* (node: Json, at = ''): Generator<[at: string, schema: Json]> {
+  if (typeof node !== 'object' || node === null) return
+  for (const [name, schema] of Object.entries<Json>(node.properties ?? {})) yield [`${at}.${name}`, schema]
+  for (const [name, entry] of Object.entries<Json>(node)) yield* schemasOf(entry, `${at}/${name}`)
+}
+
+const alternatives = (schema: Json): Json[] =>
+  (schema.anyOf ?? schema.oneOf ?? [schema]).flatMap((part: Json) => (part === schema ? [part] : alternatives(part)))
+
+test('money is a string of digits everywhere', () => {
+  const amounts = [...schemasOf(document)].filter(([at]) => at.endsWith('_minor'))
+  expect(amounts.length).toBeGreaterThan(60)
+  for (const [at, schema] of amounts) {
+    for (const part of alternatives(schema).filter(({ type }) => type !== 'null')) {
+      expect([at, part.type, part.pattern]).toEqual([at, 'string', expect.stringMatching(/^\^(-\?)?\(0\|\[1-9\]/)])
+    }
+  }
+})
+
+test('times are dates with a zone, and ids say of what they are', () => {
+  const times = [...schemasOf(document.components.schemas)].filter(([at]) => at.endsWith('_at'))
+  expect(times.length).toBeGreaterThan(30)
+  for (const [at, schema] of times) {
+    const formats = alternatives(schema).filter(({ type }) => type === 'string')
+    expect([at, formats.map(({ format }) => format)]).toEqual([at, formats.map(() => 'date-time')])
+  }
+})
+
+test('an answer may get new fields without breaking a client that was generated from the document', () => {
+  const closed = ['Account', 'Payment', 'Event', 'Decision'].filter((name) =>
+    JSON.stringify(document.components.schemas[name]).includes('"additionalProperties":false'),
+  )
+  expect(closed).toEqual([])
+  expect(document.components.schemas.CreatePayment.additionalProperties).toBe(false)
+})
