@@ -1,0 +1,101 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { credit, newBeneficiary } from '../harness/money.ts'
+import { letIn, refresh } from '../harness/oauth.ts'
+import { type Person, signIn } from '../harness/people.ts'
+import { startService, type TestService } from '../harness/service.ts'
+import { openStream } from '../harness/stream.ts'
+
+let service: TestService
+let person: Person
+let beneficiary: string
+beforeAll(async () => {
+  service = await startService()
+  person = await signIn(service.api)
+  beneficiary = await newBeneficiary(person.api)
+  await credit(service, person.accountId, 100_000_000n)
+})
+afterAll(() => service.close())
+
+const ask = (limits: Record<string, unknown>) => ({
+  scope: 'payment.create payment.read account.read key.manage',
+  authorization_details: JSON.stringify([{ type: 'payment', ...limits }]),
+})
+const pay = (api: Person['api'], shillings: number) =>
+  api.post('/v1/payments', { beneficiary_id: beneficiary, amount_minor: String(shillings * 100) })
+
+test('an agent spends to the limit that was consented to, and is refused at the next shilling, with what would help', async () => {
+  const agent = await letIn(service.api, person, {
+    ask: ask({ daily_limit_minor: '500000' }),
+    decision: { spending_controls: { daily_limit_minor: '100000' } },
+  })
+  expect((await pay(agent.api, 600)).status).toBe(201)
+  expect((await pay(agent.api, 400)).status).toBe(201)
+  const refused = await pay(agent.api, 10)
+  expect([refused.status, refused.body.error]).toEqual([403, 'policy_denied'])
+  expect(refused.headers.get('www-authenticate')).toBeNull()
+  const rule = refused.body.details.decision.trace.find((entry: { outcome: string }) => entry.outcome === 'deny')
+  expect(rule).toMatchObject({
+    source: { kind: 'grant', name: 'Test agent' },
+    limit_minor: '100000',
+    used_minor: '100000',
+    requested_minor: '1000',
+  })
+  // Neither a new token nor a key of its own is a way around it.
+  const { body } = await refresh(service.api, agent.client, agent.refreshToken)
+  expect((await pay(service.api.as({ bearer: body.access_token }), 10)).status).toBe(403)
+  const key = await agent.api.post('/v1/accounts/me/api-keys', { name: 'Helper', permissions: ['payment.create'] })
+  expect((await pay(service.api.as({ bearer: key.body.key }), 10)).body.error).toBe('policy_denied')
+  const [grant] = (await person.api.get('/v1/accounts/me/grants')).body.data.filter(
+    (one: { kind: string }) => one.kind === 'oauth',
+  )
+  expect(grant).toMatchObject({
+    label: 'Test agent',
+    usage: { today_minor: '100000' },
+    spending_controls: { daily_limit_minor: '100000' },
+  })
+  expect(grant.last_used_at).not.toBeNull()
+  // The person pays on: the limit is the agent's.
+  expect((await pay(person.api, 10)).status).toBe(201)
+})
+
+test('of twenty payments at once no more pass than fit under the limit', async () => {
+  const agent = await letIn(service.api, person, { ask: ask({ per_payment_limit_minor: '100000', daily_limit_minor: '500000' }) })
+  expect((await pay(agent.api, 1001)).body.error).toBe('policy_denied')
+  const answers = await Promise.all(Array.from({ length: 20 }, () => pay(agent.api, 1000)))
+  expect(answers.filter(({ status }) => status === 201)).toHaveLength(5)
+})
+
+test('the next payment feels a limit that the person changed, a freeze, and its end', async () => {
+  const agent = await letIn(service.api, person, { ask: ask({ daily_limit_minor: '100000' }) })
+  const path = `/v1/accounts/me/grants/${(await person.api.get('/v1/accounts/me/grants')).body.data[0].id}`
+  expect((await pay(agent.api, 1000)).status).toBe(201)
+  await person.api.patch(path, { spending_controls: { daily_limit_minor: '200000' } })
+  expect((await pay(agent.api, 1000)).status).toBe(201)
+  await person.api.patch(path, { frozen: true })
+  expect((await pay(agent.api, 10)).body.error).toBe('grant_frozen')
+  await person.api.delete(path)
+  expect((await pay(agent.api, 10)).status).toBe(401)
+})
+
+test('an agent without the scope is told which it needs, and where to get it', async () => {
+  const agent = await letIn(service.api, person, { ask: { scope: 'account.read' } })
+  const refused = await pay(agent.api, 10)
+  expect([refused.status, refused.body.error, refused.body.details.required_permission]).toEqual([
+    403,
+    'forbidden',
+    'payment.create',
+  ])
+  expect(refused.headers.get('www-authenticate')).toBe(
+    `Bearer resource_metadata="${service.api.url}/.well-known/oauth-protected-resource", error="insufficient_scope", scope="payment.create account.read"`,
+  )
+})
+
+test("the agent's stream ends when its grant does", async () => {
+  const agent = await letIn(service.api, person, { ask: ask({}) })
+  const stream = await openStream(agent.api)
+  expect(stream.status).toBe(200)
+  await pay(agent.api, 10)
+  expect((await stream.next('payment.created')).data.data.initiated_by.account_id).toBe(person.accountId)
+  await person.api.post('/v1/accounts/me/grants/revoke-all', { kind: 'oauth' })
+  await stream.ended()
+})
