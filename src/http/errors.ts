@@ -1,5 +1,5 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
-import { undelegable } from '../auth/permissions.ts'
+import { effectivePermissions, undelegable } from '../auth/permissions.ts'
 import { describeError, sqlState, translateDatabaseError } from '../db/errors.ts'
 import { type ErrorCode, invalidFields, Refusal } from '../lib/errors.ts'
 import type { App } from './app-type.ts'
@@ -40,14 +40,17 @@ export type ErrorOptions = { resourceMetadataUrl: string }
 
 /**
  * The scopes with which the request would pass: what the operation needs, and what the caller has already, as a client that asks
- * again gets what it asks for and nothing else. None where only a person can have the permission: no scope would help.
+ * again gets what it asks for and nothing else. None where no scope would help: only a person can have the permission, or whoever
+ * gave the credential does not have it either.
  */
 const scopesFor = (request: FastifyRequest): string[] => {
   const { permission } = request.routeOptions.config
   const anyOf = permission === undefined ? [] : [permission].flat()
   const needed = anyOf.find((candidate) => !undelegable.has(candidate))
-  if (needed === undefined) return []
-  const held = request.caller?.grant ? [...request.caller.permissions].filter((candidate) => !undelegable.has(candidate)) : []
+  const { caller } = request
+  if (needed === undefined || (caller && !effectivePermissions(caller.memberSuspended ? null : caller.role, null).has(needed)))
+    return []
+  const held = caller?.grant ? [...caller.permissions].filter((candidate) => !undelegable.has(candidate)) : []
   return [...new Set([needed, ...held])]
 }
 

@@ -205,6 +205,9 @@ describe('consent', () => {
     expect(tokens.scope).toBe('payment.read')
     const here = await service.api.get('/v1/payments', { bearer: tokens.access_token, headers: { 'workspace-id': team.id } })
     expect(here.status).toBe(200)
+    // The person may not pay there either: no scope would help, so none is named.
+    const paid = await service.api.post('/v1/payments', {}, { bearer: tokens.access_token })
+    expect([paid.status, paid.headers.get('www-authenticate')]).toEqual([403, null])
     const foreign = (await signIn(service.api)).api
     const { workspace } = (await foreign.get('/v1/workspaces/current')).body
     const again = await askPerson(person, client, newPkce())
