@@ -13,6 +13,19 @@ const violations: Record<keyof typeof rules, [path: string, text: string][]> = {
     ['http/planted.ts', `import { createPayment } from '../modules/payments/service.ts'`],
     ['modules/planted/service.ts', `import { createService } from '../../app.ts'`],
   ],
+  knownParts: [['helpers/planted.ts', 'export const help = 1']],
+  features: [
+    ['modules/planted/service.ts', `import { decide } from '../approvals/decide.ts'`],
+    ['modules/planted/queries.ts', `import { createPayments } from '../payments/create.ts'`],
+  ],
+  queriesRead: [
+    ['modules/planted/queries.ts', 'await db.orm.update(accounts).set({ email })'],
+    ['modules/planted/member-queries.ts', 'const text = `delete from members where id = $1`'],
+  ],
+  pureFiles: [
+    ['modules/planted/schema.ts', `import type { Db } from '../../db/client.ts'`],
+    ['modules/planted/rules.ts', 'const row = await findPayment(id)'],
+  ],
   concreteRails: [['modules/payments/planted.ts', `import { createDaraja } from '../../rails/daraja/daraja.ts'`]],
   fastify: [['modules/payments/planted.ts', `import type { FastifyRequest } from 'fastify'`]],
   routesWithoutSql: [

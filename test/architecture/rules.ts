@@ -2,7 +2,7 @@ import type { Source } from './source.ts'
 
 export type Rule = { name: string; check: (files: readonly Source[]) => string[] }
 
-/** What each part may import besides itself and npm; who is not a key here may import everything. */
+/** What each part may import besides itself and npm. */
 const below: Readonly<Record<string, readonly string[]>> = {
   lib: [],
   'config.ts': ['lib'],
@@ -33,6 +33,7 @@ const below: Readonly<Record<string, readonly string[]>> = {
     'lib',
     'config.ts',
   ],
+  verify: ['ledger', 'events', 'db', 'lib'],
   process: ['app-rails.ts', 'sandbox', 'rails', 'jobs', 'db', 'lib', 'config.ts'],
 }
 
@@ -49,6 +50,74 @@ const direction: Rule = {
       return file.imports.map(({ to, ours }) =>
         ours && allowed && partOf(to) !== part && !allowed.includes(partOf(to)) ? `imports ${to}` : undefined,
       )
+    }),
+}
+
+/** The parts that may import everything: they start the others. */
+const above = ['server.ts', 'admin.ts']
+
+const knownParts: Rule = {
+  name: 'every part has its place in the order of imports',
+  check: (files) =>
+    each(files, ({ path }) => [
+      partOf(path) in below || above.includes(partOf(path)) ? undefined : 'is of a part that nobody placed',
+    ]),
+}
+
+/**
+ * What a feature shows of itself besides its service: schemas, presentations, and queries, which only read. Anything else that
+ * another feature needs is a door that was opened on purpose, and stands here.
+ */
+const shown = /\/([a-z-]+-)?(service|schema|present|queries)\.ts$/
+const doors: readonly RegExp[] = [
+  // One recorded send, whatever is sent: what a payment and a top-up have in common.
+  /^modules\/attempts\//,
+  // What a grant limits, and how it ends, is asked by whatever makes one or pays through one.
+  /^modules\/grants\/(controls|revoke|update)\.ts$/,
+  // Proofs by a signature serve sign-in, approvals and mandates alike.
+  /^modules\/identities\/(proof|signer)\.ts$/,
+  /^modules\/sign-in\/(nonces|siwe)\.ts$/,
+  // A payment waits for its approval, and the approval lets it go: each tells the other in its transaction.
+  /^modules\/approvals\/(cancel|request)\.ts$/,
+  /^modules\/payments\/(outcome|release|start)\.ts$/,
+  /^modules\/mandates\/for-payments\.ts$/,
+  // Simulating is deciding with a policy that is not kept; sealing again needs what was sealed.
+  /^modules\/policies\/(rules|seed)\.ts$/,
+  /^modules\/beneficiaries\/rules\.ts$/,
+]
+
+const featureOf = (path: string) => path.split('/').slice(0, 2).join('/')
+
+const features: Rule = {
+  name: 'features meet at their service, schema, presentation and queries, or at a door',
+  check: (files) =>
+    each(files, ({ path, imports }) =>
+      imports.map(({ to }) => {
+        const foreign = /^modules\/[^/]+\//.test(path) && /^modules\/[^/]+\//.test(to) && featureOf(path) !== featureOf(to)
+        return foreign && !shown.test(to) && !doors.some((door) => door.test(to)) ? `imports ${to}` : undefined
+      }),
+    ),
+}
+
+const writes = /\.(insert|update|delete)\(|\b(insert into|delete from|update \w+ set)\b/i
+
+const queriesRead: Rule = {
+  name: 'queries only read, but those of attempts, which are claimed by reading them',
+  check: (files) =>
+    each(files, ({ path, code }) => [
+      /^modules\/.*queries\.ts$/.test(path) && path !== 'modules/attempts/queries.ts' && writes.test(code) ? 'writes' : undefined,
+    ]),
+}
+
+const pureFiles: Rule = {
+  name: 'schemas and rules are pure: they ask no database',
+  check: (files) =>
+    each(files, ({ path, imports, code }) => {
+      if (!/^modules\/.*(schema|rules)\.ts$/.test(path)) return []
+      return [
+        ...imports.map(({ to }) => (to === 'db/client.ts' || to.startsWith('npm:drizzle-orm') ? `imports ${to}` : undefined)),
+        /\bawait\b/.test(code) ? 'waits for something' : undefined,
+      ]
     }),
 }
 
@@ -110,7 +179,7 @@ const privateRoutes: Rule = {
   check: (files) =>
     each(files, ({ path, imports }) =>
       imports.map(({ to }) => {
-        const foreign = path.split('/').slice(0, 2).join('/') !== to.split('/').slice(0, 2).join('/')
+        const foreign = featureOf(path) !== featureOf(to)
         return foreign && path !== 'modules/routes.ts' && /^modules\/[^/]+\/[a-z-]*routes\.ts$/.test(to)
           ? `imports ${to}`
           : undefined
@@ -160,6 +229,10 @@ const cycles: Rule = { name: 'no import cycles', check: findCycles }
 
 export const rules = {
   direction,
+  knownParts,
+  features,
+  queriesRead,
+  pureFiles,
   concreteRails,
   fastify,
   routesWithoutSql,

@@ -1,0 +1,66 @@
+import type { Rule } from './rules.ts'
+import type { Source } from './source.ts'
+
+/** Without what is written between quotes: words there are for people. */
+const withoutText = (code: string): string =>
+  code
+    .replace(/\/(?:[^/\\\n[]|\\.|\[(?:[^\]\\\n]|\\.)*\])+\/[dgimsuvy]*(?=[.,;)\s])/g, 'REGEX')
+    .replace(/'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"/g, "''")
+    .replace(/`(?:[^`\\]|\\.)*`/g, '``')
+
+const found = (files: readonly Source[], pattern: RegExp, complaint: string, read: (file: Source) => string): string[] =>
+  files.flatMap((file) => {
+    const match = pattern.exec(read(file))
+    return match ? [`${file.path} ${complaint}: ${match[0].trim()}`] : []
+  })
+
+const code =
+  (pattern: RegExp, complaint: string): Rule['check'] =>
+  (files) =>
+    found(files, pattern, complaint, (file) => withoutText(file.code))
+const text =
+  (pattern: RegExp, complaint: string): Rule['check'] =>
+  (files) =>
+    found(files, pattern, complaint, (file) => file.text)
+
+const maxLines = 300
+
+export const styleRules = {
+  any: { name: 'nothing is any', check: code(/(?::|<|\bas|\||,|&)\s*any\b(?!\w)|\bany\[\]/, 'says any') },
+  nonNull: {
+    name: 'nothing is declared to be there',
+    check: code(/[\w)\]]!(?=[.,;)\]\s[]|$)(?!\s*=)/m, 'asserts that something is not null'),
+  },
+  doubt: {
+    name: 'the type checker is not silenced',
+    check: text(/@ts-(ignore|nocheck|expect-error)/, 'silences the type checker'),
+  },
+  defaultExport: {
+    name: 'what is exported has a name',
+    check: code(/^export default\b|\bas default\b/m, 'exports without a name'),
+  },
+  unfinished: { name: 'nothing is left for later', check: text(/\b(TODO|FIXME|XXX|HACK)\b/, 'is not finished') },
+  printing: {
+    name: 'only commands print; everything else logs',
+    check: (files) =>
+      code(
+        /\bconsole\.\w+/,
+        'prints',
+      )(files.filter(({ path }) => !['process', 'server.ts', 'admin.ts'].includes(path.split('/')[0] ?? ''))),
+  },
+  length: {
+    name: `a file has at most ${maxLines} lines`,
+    check: (files) => files.filter((file) => file.text.split('\n').length > maxLines).map(({ path }) => `${path} is too long`),
+  },
+  fileNames: {
+    name: 'files are named in kebab-case, and none is a drawer for everything',
+    check: (files) =>
+      files
+        .filter(
+          ({ path }) =>
+            !/^([a-z0-9]+(-[a-z0-9]+)*\/)*[a-z0-9]+(-[a-z0-9]+)*\.ts$/.test(path) ||
+            /(^|\/)(utils?|helpers?|common|misc|index)\.ts$/.test(path),
+        )
+        .map(({ path }) => `${path} has no good name`),
+  },
+} satisfies Record<string, Rule>
