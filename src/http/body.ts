@@ -34,6 +34,8 @@ const textOf = (bytes: Buffer): string => {
 /** A field that nobody reads may be a limit that somebody meant: a body where none belongs is refused unless it says nothing. */
 const refuseUnreadBody = (request: FastifyRequest): void => {
   const { body, routeOptions } = request
+  // Nothing stands at this path: that is the answer, whatever was sent there.
+  if (request.is404) return
   if (routeOptions.schema?.body !== undefined || request.rawBody === null) return
   if (typeof body !== 'object' || body === null || Array.isArray(body))
     throw invalidFields({ path: 'body', message: 'is not expected here' })
