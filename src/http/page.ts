@@ -7,7 +7,7 @@ export type Page = { title: string; paragraphs: readonly string[]; links?: reado
 
 const style = `
 :root { color-scheme: light dark; font: 17px/1.5 system-ui, sans-serif; }
-body { display: grid; min-height: 90vh; place-items: center; margin: 0 1.25rem; }
+body { display: grid; min-height: 90vh; place-items: center; margin: 2rem 1.25rem; }
 main { max-width: 30rem; }
 h1 { font-size: 1.4rem; line-height: 1.25; margin: 0 0 .75rem; }
 p { margin: 0 0 1rem; overflow-wrap: anywhere; }

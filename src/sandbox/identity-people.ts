@@ -8,7 +8,7 @@ export const people: readonly SandboxPerson[] = [
   { name: 'Amina Otieno', email: 'amina@example.com', verified: true },
   { name: 'Brian Kamau', email: 'brian@example.com', verified: true },
   { name: 'Chao Wanjiru', email: 'chao@example.com', verified: true },
-  { name: 'Dalia Unverified', email: 'amina+unverified@example.com', verified: false },
+  { name: 'Dalia Njeri', email: 'dalia@example.com', verified: false },
 ]
 
 /** The same person is the same subject, in every run. */

@@ -70,7 +70,7 @@ const registerProvider = (app: App, deps: Deps, provider: ProviderName): void =>
         response: {
           200: LinkFlow,
           302: Redirect,
-          ...refusals('invalid_request', 'forbidden', 'account_frozen', 'provider_not_configured'),
+          ...refusals('invalid_request', 'forbidden', 'account_frozen', 'provider_error', 'provider_not_configured'),
         },
       },
     },
