@@ -1,5 +1,5 @@
-import rateLimit from '@fastify/rate-limit'
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import rateLimit, { type CreateRateLimitOptions } from '@fastify/rate-limit'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { Redis } from 'ioredis'
 import { Refusal } from '../lib/errors.ts'
 import type { App } from './app-type.ts'
@@ -11,36 +11,53 @@ export type RateLimits = {
   countRefused: (request: FastifyRequest, reply: FastifyReply) => Promise<void>
 }
 
+type Limit = ReturnType<FastifyInstance['createRateLimit']>
+type CreateLimit = (options: CreateRateLimitOptions) => Limit
+
 const windowMs = 60_000
+
+const connectRedis = (app: App, url: string): Redis => {
+  const redis = new Redis(url, { connectTimeout: 1000, maxRetriesPerRequest: 1, enableOfflineQueue: false })
+  redis.on('error', (error) => app.log.warn({ error: error.message }, 'redis is not reachable'))
+  app.addHook('onClose', async () => redis.disconnect())
+  return redis
+}
+
+/** A scope of its own: the plugin keeps one store for each that it is registered in. */
+const countersIn = async (app: App, redis?: Redis): Promise<CreateLimit> => {
+  const made = Promise.withResolvers<CreateLimit>()
+  await app.register(async (scope) => {
+    await scope.register(rateLimit, { global: false, ...(redis && { redis, nameSpace: 'rate:' }) })
+    made.resolve((options) => scope.createRateLimit(options))
+  })
+  return made.promise
+}
+
+/** Counted by all processes together when there is a Redis; while it is away each counts for itself, so that nothing is let through. */
+const createCounters = async (app: App, redisUrl: string | undefined): Promise<CreateLimit> => {
+  const own = await countersIn(app)
+  if (redisUrl === undefined) return own
+  const shared = await countersIn(app, connectRedis(app, redisUrl))
+  return (options) => {
+    const [together, alone] = [shared(options), own(options)]
+    return (request) => together(request).catch(() => alone(request))
+  }
+}
 
 /** A limit for each principal, and a stricter one for each address where credentials are given out or can be guessed. */
 export const registerRateLimits = async (app: App, options: RateLimitOptions): Promise<RateLimits> => {
   if (!options.enabled) return { countRefused: async () => undefined }
-  const redis =
-    options.redisUrl === undefined
-      ? undefined
-      : new Redis(options.redisUrl, { connectTimeout: 1000, maxRetriesPerRequest: 1, enableOfflineQueue: false })
-  if (redis) {
-    redis.on('error', (error) => app.log.warn({ error: error.message }, 'redis is not reachable'))
-    app.addHook('onClose', async () => redis.disconnect())
-  }
-  await app.register(rateLimit, { global: false, ...(redis && { redis, nameSpace: 'rate:' }) })
-  const keyOf = (request: FastifyRequest) =>
-    request.caller ? `p:${request.caller.accountId}:${request.caller.grant?.id ?? ''}` : `a:${request.ip}`
-  const general = app.createRateLimit({ max: options.perPrincipal, timeWindow: windowMs, keyGenerator: keyOf })
-  const strict = app.createRateLimit({
-    max: options.perAddress,
-    timeWindow: windowMs,
-    keyGenerator: (request) => `c:${request.ip}`,
-  })
-  const refused = app.createRateLimit({
-    max: options.perAddress,
-    timeWindow: windowMs,
-    keyGenerator: (request) => `r:${request.ip}`,
-  })
+  const createLimit = await createCounters(app, options.redisUrl)
+  const limit = (max: number, keyGenerator: (request: FastifyRequest) => string) =>
+    createLimit({ max, timeWindow: windowMs, keyGenerator })
+  const general = limit(options.perPrincipal, ({ caller, ip }) =>
+    caller ? `p:${caller.accountId}:${caller.grant?.id ?? ''}` : `a:${ip}`,
+  )
+  const strict = limit(options.perAddress, ({ ip }) => `c:${ip}`)
+  const refused = limit(options.perAddress, ({ ip }) => `r:${ip}`)
 
-  const apply = async (limit: typeof general, request: FastifyRequest, reply: FastifyReply): Promise<void> => {
-    const state = await limit(request)
+  const apply = async (count: Limit, request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+    const state = await count(request)
     if (state.isAllowed) return
     reply.headers({ 'ratelimit-limit': state.max, 'ratelimit-remaining': state.remaining, 'ratelimit-reset': state.ttlInSeconds })
     if (state.isExceeded)

@@ -74,3 +74,11 @@ test('behind a proxy that is trusted, the address is the one that it names', asy
   expect((await ask('203.0.113.99, 198.51.100.7')).status).toBe(429)
   await service.close()
 })
+
+test('while the shared counter is not reachable each process counts for itself: nobody is turned away, and nothing let through', async () => {
+  const service = await startService({ env: { RATE_LIMIT_PUBLIC_PER_MINUTE: '3', REDIS_URL: 'redis://127.0.0.1:1' } })
+  const answers = []
+  for (let count = 0; count < 5; count += 1) answers.push(await service.api.post('/v1/auth/wallet/nonce', {}))
+  expect(answers.map((answer) => answer.status)).toEqual([200, 200, 200, 429, 429])
+  await service.close()
+})
