@@ -1,9 +1,9 @@
 import type { Clock } from '../lib/clock.ts'
-import { parseId, type Uuid } from '../lib/ids.ts'
+import type { Uuid } from '../lib/ids.ts'
 import type { Feed } from './feed.ts'
 import type { Position, StoredEvent } from './read.ts'
 import { createStream, type Stream, type StreamOptions } from './stream.ts'
-import { changesReaders, resourceOf } from './types.ts'
+import { changesReader, resourceOf } from './types.ts'
 import type { Reader } from './visibility.ts'
 
 export type StreamStart = { replayFrom: Position } | { isPast: (event: Position) => boolean }
@@ -38,13 +38,6 @@ const remove = (index: Index, key: Uuid, stream: Stream) => {
 
 const difference = (all: Iterable<Uuid>, less: Reader['workspaces']): Uuid[] => [...all].filter((id) => !less.has(id))
 
-/** Whom an event about access is about: its account, and the member that it names. */
-const accountsIn = (event: StoredEvent): Uuid[] => {
-  const named = (event.data as { account_id?: unknown } | null)?.account_id
-  const member = typeof named === 'string' ? parseId('account', named) : undefined
-  return member === undefined ? [event.accountId] : [event.accountId, member]
-}
-
 /** Hands the feed's events to the streams of this process that may want them, and has them look again at who they are for. */
 export const createFanOut = (options: { feed: Feed; clock: Clock }): FanOut => {
   const { feed, clock } = options
@@ -55,11 +48,11 @@ export const createFanOut = (options: { feed: Feed; clock: Clock }): FanOut => {
   let ticker: NodeJS.Timeout | undefined
 
   const recheckConcerned = (event: StoredEvent) => {
-    if (!changesReaders(event.type)) return
-    const ofWorkspace = ['member', 'workspace'].includes(resourceOf(event.type)) && event.workspaceId !== null
-    const concerned = new Set(ofWorkspace ? byWorkspace.get(event.workspaceId ?? '') : [])
-    for (const account of accountsIn(event)) for (const stream of byAccount.get(account) ?? []) concerned.add(stream)
-    for (const stream of concerned) stream.recheck(last)
+    if (!changesReader(event.type)) return
+    // A person's own streams don't hang on its keys and grants; those that were delegated do.
+    const delegation = ['api_key', 'grant'].includes(resourceOf(event.type))
+    for (const stream of byAccount.get(event.accountId) ?? [])
+      if (!delegation || stream.reader().grants !== null) stream.recheck(last)
   }
 
   const deliver = (event: StoredEvent) => {

@@ -72,5 +72,5 @@ export const resourceOf = (type: string): string => type.split('.')[0] ?? ''
 const permissionOf: Readonly<Record<string, Permission | undefined>> = eventPermissions
 export const permissionToRead = (type: string): Permission | undefined => permissionOf[resourceOf(type)]
 
-/** Types after which somebody may read less than before, or more: open streams look at their credential again. */
-export const changesReaders = (type: string): boolean => /^(api_key|grant|member|workspace)\.|^session\.revoked$/.test(type)
+/** Types after which the event's own account may read less than before, or more: its open streams look at their credential again. */
+export const changesReader = (type: string): boolean => /^(api_key|grant|member)\.|^session\.revoked$/.test(type)
