@@ -1,3 +1,4 @@
+import { Refusal } from '../lib/errors.ts'
 import type { Uuid } from '../lib/ids.ts'
 import type { Permission, Role } from './permissions.ts'
 
@@ -37,3 +38,8 @@ export type Authenticated = Omit<Principal, 'origin'>
 
 /** From where a request came: what an audit row says besides who. */
 export type RequestOrigin = { readonly ip: string | null; readonly userAgent: string | null; readonly requestId: string | null }
+
+/** For routes that stay open to a frozen account because most of what they do only stops something: for the rest of it. */
+export const requireActiveAccount = ({ accountStatus }: Pick<Principal, 'accountStatus'>): void => {
+  if (accountStatus !== 'active') throw new Refusal('account_frozen')
+}

@@ -31,6 +31,8 @@ declare module 'fastify' {
     /** Any one of a list is enough; the first is the one that a refusal names. */
     permission?: Permission | readonly [Permission, ...Permission[]]
     access?: Access
+    /** Besides the permission: only for members of this role, in person. */
+    role?: 'owner'
     /** Honours Idempotency-Key; for every authenticated POST that creates something. */
     idempotent?: boolean
     /** A write that stays possible while the workspace is frozen, because it only stops or gives back. */

@@ -23,6 +23,12 @@ export const checkPermission = (principal: Principal, anyOf: readonly Permission
   throw new Refusal('forbidden', { message: `This needs the permission ${first}.`, details: { required_permission: first } })
 }
 
+const checkRole = (request: FastifyRequest, principal: Principal): void => {
+  const { role } = request.routeOptions.config
+  if (role !== undefined && principal.role !== role)
+    throw new Refusal('forbidden', { message: `This is for members of the role ${role}.` })
+}
+
 const checkState = (request: FastifyRequest, principal: Principal): void => {
   if (!isUnsafe(request.method)) return
   const { config } = request.routeOptions
@@ -41,6 +47,7 @@ export const registerAuthorization = (app: App): void => {
     if (access === 'undelegated' && principal.grant)
       throw new Refusal('forbidden', { message: 'A delegated credential can not do this.' })
     checkPermission(principal, wanted(request))
+    checkRole(request, principal)
     checkState(request, principal)
   })
 }

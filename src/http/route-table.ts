@@ -1,13 +1,25 @@
 import type { RouteOptions } from 'fastify'
-import type { App } from './app-type.ts'
+import type { Permission } from '../auth/permissions.ts'
+import type { Access, App } from './app-type.ts'
 import { commonRefusals } from './common-refusals.ts'
 import { codesIn, refusals } from './wire.ts'
 
-export type RouteEntry = { method: string; path: string; operation: string; access: string; idempotent: boolean }
+/** What a route declares of who may call it, and when. `access` says it in words. */
+export type RouteEntry = {
+  method: string
+  path: string
+  operation: string
+  access: string
+  idempotent: boolean
+  permissions: readonly Permission[]
+  rule: Access | null
+  role: 'owner' | null
+  whileFrozen: boolean
+}
 
-const accessOf = ({ permission, access }: NonNullable<RouteOptions['config']>): string => {
+const accessOf = ({ permission, access, role }: NonNullable<RouteOptions['config']>): string => {
   const permissions = typeof permission === 'object' ? permission.join(' or ') : permission
-  return [permissions, access].filter((part) => part !== undefined).join(', ')
+  return [permissions, role, access].filter((part) => part !== undefined).join(', ')
 }
 
 const complain = (route: RouteOptions, problem: string) => new Error(`${String(route.method)} ${route.url} ${problem}`)
@@ -50,6 +62,10 @@ export const registerRouteGuard = (app: App): RouteEntry[] => {
       operation: config.operation,
       access: accessOf(config),
       idempotent: config.idempotent ?? false,
+      permissions: [config.permission ?? []].flat(),
+      rule: config.access ?? null,
+      role: config.role ?? null,
+      whileFrozen: config.whileFrozen ?? false,
     })
     const declared = route.schema?.response as Record<string, unknown>
     const ownAnswers = Object.fromEntries(

@@ -1,5 +1,5 @@
 import { decidingRoles } from '../../auth/permissions.ts'
-import type { Principal, RequestOrigin } from '../../auth/principal.ts'
+import { type Principal, type RequestOrigin, requireActiveAccount } from '../../auth/principal.ts'
 import type { Tx } from '../../db/client.ts'
 import { approvalDecisions } from '../../db/tables/approvals.ts'
 import { type Actor, audit } from '../../events/audit.ts'
@@ -127,6 +127,7 @@ export const decideByCredential = async (
   if (!found) throw notFound()
   const record = await lockAll(tx, found)
   if (await sharesLineage(tx, principal, record.payment.grantId)) throw new Refusal('separation_of_duties')
+  if (input.decision === 'approve') requireActiveAccount(principal)
   if (input.decision === 'approve' && principal.workspace.frozen) throw new Refusal('workspace_frozen')
   return decide(
     tx,

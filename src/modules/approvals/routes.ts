@@ -56,7 +56,7 @@ export const registerApprovals = (app: App, deps: Deps): void => {
         body: Decide,
         response: {
           200: Approval,
-          ...refusals('invalid_request', 'not_found', 'conflict', 'separation_of_duties', 'workspace_frozen'),
+          ...refusals('invalid_request', 'not_found', 'conflict', 'separation_of_duties', 'workspace_frozen', 'account_frozen'),
         },
       },
     },

@@ -69,7 +69,10 @@ export const registerBeneficiaries = (app: App, deps: Deps): void => {
       schema: {
         params: byId('beneficiary'),
         body: UpdateBeneficiary,
-        response: { 200: Beneficiary, ...refusals('invalid_request', 'not_found', 'conflict', 'workspace_frozen') },
+        response: {
+          200: Beneficiary,
+          ...refusals('invalid_request', 'not_found', 'conflict', 'workspace_frozen', 'account_frozen'),
+        },
       },
     },
     async (request, reply) =>

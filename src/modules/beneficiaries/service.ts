@@ -1,5 +1,5 @@
 import { eq } from 'drizzle-orm'
-import type { Principal } from '../../auth/principal.ts'
+import { type Principal, requireActiveAccount } from '../../auth/principal.ts'
 import type { Tx } from '../../db/client.ts'
 import { beneficiaries, payees } from '../../db/tables/beneficiaries.ts'
 import { audit } from '../../events/audit.ts'
@@ -110,6 +110,7 @@ const lockBeneficiary = async (tx: Tx, principal: Principal, id: Uuid): Promise<
 /** In a frozen workspace a beneficiary can still be stopped, and nothing else. */
 const refuseWhileFrozen = (principal: Principal, change: UpdateBeneficiary): void => {
   const onlyStops = change.status === 'frozen' && Object.keys(change).length === 1
+  if (!onlyStops) requireActiveAccount(principal)
   if (principal.workspace.frozen && !onlyStops) throw new Refusal('workspace_frozen')
 }
 
@@ -124,6 +125,10 @@ export const updateBeneficiary = async (
   const at = deps.clock.now()
   const before = await lockBeneficiary(tx, principal, id)
   if (before.archivedAt) throw conflict('An archived beneficiary does not change.', 'archived')
+  if (principal.grant && before.frozenAt && change.status === 'active')
+    throw new Refusal('forbidden', {
+      message: 'A delegated credential stops payments to a beneficiary, but does not restart them.',
+    })
   const fields = {
     ...(change.type !== undefined && { type: change.type }),
     ...(change.display_name !== undefined && { displayName: change.display_name }),

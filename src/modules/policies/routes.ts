@@ -73,7 +73,7 @@ export const registerPolicies = (app: App, deps: Deps): void => {
     {
       // Contract: archive stays possible while the workspace is frozen.
       config: { operation: 'policies.archive', permission: 'policy.manage', whileFrozen: true },
-      schema: { params: byId('policy'), response: { 200: Policy, ...refusals('not_found') } },
+      schema: { params: byId('policy'), response: { 200: Policy, ...refusals('not_found', 'account_frozen') } },
     },
     async (request, reply) =>
       respondOnce(deps, request, reply, async (tx) =>

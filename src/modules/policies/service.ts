@@ -1,5 +1,5 @@
 import { eq } from 'drizzle-orm'
-import type { Principal } from '../../auth/principal.ts'
+import { type Principal, requireActiveAccount } from '../../auth/principal.ts'
 import type { Tx } from '../../db/client.ts'
 import { spendingPolicies, spendingPolicyVersions } from '../../db/tables/policies.ts'
 import { audit } from '../../events/audit.ts'
@@ -112,6 +112,7 @@ export const updatePolicy = async (
 
 /** An archived policy falls on nothing any more; what it decided keeps its versions. */
 export const archivePolicy = async (tx: Tx, deps: Deps, principal: Principal, id: Uuid): Promise<PolicyRecord> => {
+  requireActiveAccount(principal)
   const at = deps.clock.now()
   await lockBalance(tx, principal.workspace.owningAccountId)
   const before = await lockPolicy(tx, principal.workspace.id, id)

@@ -7,7 +7,7 @@ import type { Deps } from '../deps.ts'
 import { showGrant, showGrants } from '../grants/present.ts'
 import { listWorkspaceGrants } from '../grants/queries.ts'
 import { Grant } from '../grants/schema.ts'
-import { requireOwner, revokeWorkspaceGrant } from './grants.ts'
+import { revokeWorkspaceGrant } from './grants.ts'
 
 const WorkspaceGrant = Grant.extend({ account_id: IdOut('account').meta({ description: 'Who delegated.' }) }).meta({
   id: 'WorkspaceGrant',
@@ -18,14 +18,13 @@ export const registerWorkspaceGrants = (app: App, deps: Deps): void => {
   app.get(
     '/v1/workspaces/current/grants',
     {
-      config: { operation: 'workspace_grants.list', permission: 'workspace.manage', access: 'undelegated' },
+      config: { operation: 'workspace_grants.list', permission: 'workspace.manage', role: 'owner', access: 'undelegated' },
       schema: {
         querystring: PageQuery,
         response: { 200: pageOf(WorkspaceGrant), ...refusals('invalid_request', 'invalid_cursor', 'forbidden') },
       },
     },
     async (request, reply) => {
-      requireOwner(request.principal)
       const { id } = request.principal.workspace
       const list = `workspace_grants:${id}`
       const rows = await listWorkspaceGrants(deps.db, id, deps.cursors.read(list, request.query))
@@ -48,7 +47,13 @@ export const registerWorkspaceGrants = (app: App, deps: Deps): void => {
   app.delete(
     '/v1/workspaces/current/grants/:id',
     {
-      config: { operation: 'workspace_grants.revoke', permission: 'workspace.manage', access: 'undelegated', whileFrozen: true },
+      config: {
+        operation: 'workspace_grants.revoke',
+        permission: 'workspace.manage',
+        role: 'owner',
+        access: 'undelegated',
+        whileFrozen: true,
+      },
       schema: { params: byId('grant'), response: { 200: WorkspaceGrant, ...refusals('forbidden', 'not_found') } },
     },
     async (request, reply) =>

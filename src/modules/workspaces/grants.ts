@@ -9,14 +9,10 @@ import type { GrantRecord } from '../grants/queries.ts'
 import { revokeGrant } from '../grants/service.ts'
 import { lockStanding } from './standing.ts'
 
-/** What everybody delegated in a workspace is its owners' to see and to end, whoever made it. */
-export const requireOwner = (principal: Pick<Principal, 'role'>): void => {
-  if (principal.role !== 'owner') throw new Refusal('forbidden', { message: 'This is for the owners of the workspace.' })
-}
-
+/** What everybody delegated in a workspace is its owners' to end, whoever made it. */
 export const revokeWorkspaceGrant = async (tx: Tx, deps: Deps, principal: Principal, id: Uuid): Promise<GrantRecord> => {
   const { workspace, member } = await lockStanding(tx, principal, 'workspace.manage')
-  requireOwner(member)
+  if (member.role !== 'owner') throw new Refusal('forbidden', { message: 'This is for the owners of the workspace.' })
   const [grant] = await tx.orm
     .select({ id: grants.id })
     .from(grants)

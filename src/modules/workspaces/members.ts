@@ -1,6 +1,6 @@
 import { eq } from 'drizzle-orm'
 import { effectivePermissions } from '../../auth/permissions.ts'
-import type { Principal } from '../../auth/principal.ts'
+import { type Principal, requireActiveAccount } from '../../auth/principal.ts'
 import type { Tx } from '../../db/client.ts'
 import { members } from '../../db/tables/workspaces.ts'
 import { audit } from '../../events/audit.ts'
@@ -13,7 +13,7 @@ import { tellMember, tellRemoved } from './member-events.ts'
 import { countOwners, findMember, type NamedMember } from './member-queries.ts'
 import { checkMemberChange, type MemberChange } from './member-rules.ts'
 import type { UpdateMember } from './member-schema.ts'
-import { lockStanding, requireActiveAccount, requireOpen, requireUndelegated, type Standing } from './standing.ts'
+import { lockStanding, requireOpen, requireUndelegated, type Standing } from './standing.ts'
 
 const findTarget = async (tx: Tx, standing: Standing, id: Uuid): Promise<NamedMember> => {
   const target = await findMember(tx, standing.workspace.id, id)

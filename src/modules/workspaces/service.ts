@@ -1,5 +1,5 @@
 import { eq } from 'drizzle-orm'
-import type { Principal } from '../../auth/principal.ts'
+import { type Principal, requireActiveAccount } from '../../auth/principal.ts'
 import type { Tx } from '../../db/client.ts'
 import { members, workspaces } from '../../db/tables/workspaces.ts'
 import { audit } from '../../events/audit.ts'
@@ -11,7 +11,7 @@ import { tellIfStopped, tellWorkspace } from './events.ts'
 import { tellMember } from './member-events.ts'
 import { findMembership, type WorkspaceMembership, type WorkspaceRecord } from './queries.ts'
 import type { CreateWorkspace, UpdateWorkspace } from './schema.ts'
-import { lockStanding, requireActiveAccount, requireOpen, requireUndelegated } from './standing.ts'
+import { lockStanding, requireOpen, requireUndelegated } from './standing.ts'
 
 export { tellIfStopped } from './events.ts'
 

@@ -34,8 +34,3 @@ export const requireOpen = (workspace: WorkspaceRecord): void => {
 export const requireUndelegated = (principal: Principal): void => {
   if (principal.grant) throw new Refusal('forbidden', { message: 'A delegated credential can not do this.' })
 }
-
-/** The stop button works for an account that an administrator froze; letting go again does not. */
-export const requireActiveAccount = (principal: Principal): void => {
-  if (principal.accountStatus !== 'active') throw new Refusal('account_frozen')
-}

@@ -1,0 +1,246 @@
+import { readFileSync } from 'node:fs'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { effectivePermissions, type Role, undelegable } from '../../src/auth/permissions.ts'
+import { roles } from '../../src/db/tables/workspaces.ts'
+import { startAdministered } from '../admin/administrators.ts'
+import { credit, newBeneficiary } from '../harness/money.ts'
+import { letIn } from '../harness/oauth.ts'
+import { createKey, newWallet, type Person, signIn } from '../harness/people.ts'
+import type { TestService } from '../harness/service.ts'
+import { createTeam, join, memberIdOf, standIn, type Team, type Teammate } from '../workspaces/team.ts'
+import { type Credential, probeAll, refusals } from './probe.ts'
+import { parseTable, type Row, renderTable } from './table.ts'
+
+const text = readFileSync(new URL('../../docs/authorization.md', import.meta.url), 'utf8')
+const table = parseTable(text)
+const isOpen = ({ needs }: Row) => needs === 'public' || needs === 'optional'
+const closed = table.filter((row) => !isOpen(row))
+const writes = closed.filter(({ method, needs }) => method !== 'GET' && needs !== 'admin')
+
+let service: TestService
+let admin: Person
+let team: Team
+const members = {} as Record<Role, Person>
+let suspended: Teammate
+
+beforeAll(async () => {
+  ;({ service, admin } = await startAdministered({ env: { RATE_LIMIT_ENABLED: 'false' } }))
+  team = await createTeam(service)
+  for (const role of roles) members[role] = role === 'owner' ? team.owner : await join(service, team, role)
+  suspended = await join(service, team, 'owner')
+}, 60_000)
+afterAll(() => service.close())
+
+const dashboardOf = async (of: Pick<Person, 'api'>): Promise<Credential> => ({
+  bearer: (await of.api.post('/v1/auth/dashboard-tokens')).body.token,
+})
+
+const keyOf = async (person: Pick<Person, 'api'>, permissions?: readonly string[]) =>
+  createKey(person, permissions ? { permissions } : {})
+
+test('every route of the running server stands in docs/authorization.md as it is (npm run authorization writes it)', () => {
+  expect(renderTable(service.routes)).toBe(text)
+})
+
+test('the table marks something for every role and kind of credential, and refuses something to most', () => {
+  for (const column of ['owner', 'viewer', 'key', 'agent', 'stopped', 'frozen'] as const) {
+    expect(new Set(closed.map((row) => row[column])).size).toBeGreaterThan(1)
+  }
+})
+
+test('a row that says something else than the server does is noticed', async () => {
+  const wrong = [
+    { method: 'PATCH', path: '/v1/workspaces/current' },
+    { method: 'GET', path: '/v1/workspaces/current' },
+  ]
+  const rows = closed.filter(({ method, path }) => wrong.some((row) => row.method === method && row.path === path))
+  expect(await refusals(service, rows, { cookie: members.viewer.cookie }, (row) => row.viewer !== '●')).toEqual([
+    'GET /v1/workspaces/current: may not, but 200 ',
+    'PATCH /v1/workspaces/current: may, but 403 forbidden',
+  ])
+})
+
+describe.each(roles)('in the role %s', (role) => {
+  const held = [...effectivePermissions(role, null)]
+  const delegable = held.filter((permission) => !undelegable.has(permission))
+  const byRole = (row: Row) => row[role] === '●'
+
+  test('a session may do what its row says, and nothing else', async () => {
+    expect(await refusals(service, closed, { cookie: members[role].cookie }, byRole)).toEqual([])
+  })
+  test('so may its dashboard token', async () => {
+    expect(await refusals(service, closed, await dashboardOf(members[role]), byRole)).toEqual([])
+  })
+  test('a key with every permission that can be named may do what delegation allows', async () => {
+    const key = await keyOf(members[role], held)
+    expect(await refusals(service, closed, { bearer: key.key }, (row) => byRole(row) && row.key !== '·')).toEqual([])
+    expect(await refusals(service, closed, await dashboardOf(key), (row) => byRole(row) && row.key !== '·')).toEqual([])
+  })
+  test('a key without a list may do what is delegated by default', async () => {
+    const key = await keyOf(members[role])
+    expect(await refusals(service, closed, { bearer: key.key }, (row) => byRole(row) && row.key === '●')).toEqual([])
+  })
+  test('an agent with every scope that there is may do what scopes allow', async () => {
+    const agent = await letIn(service.api, members[role], { ask: { scope: delegable.join(' ') } })
+    expect(await refusals(service, closed, { bearer: agent.access }, (row) => byRole(row) && row.agent === '●')).toEqual([])
+  })
+})
+
+test('an administrator in person may do what is theirs; neither their key nor their agent may', async () => {
+  const own = closed.filter(({ needs }) => needs === 'admin')
+  expect(await refusals(service, own, { cookie: admin.cookie }, () => true)).toEqual([])
+  expect(await refusals(service, own, await dashboardOf(admin), () => true)).toEqual([])
+  expect(await refusals(service, own, { bearer: (await keyOf(admin)).key }, () => false)).toEqual([])
+  expect(await refusals(service, own, { bearer: (await letIn(service.api, admin)).access }, () => false)).toEqual([])
+})
+
+const answers = (rows: readonly Row[], credential: Credential) => probeAll(service, rows, credential)
+const told = async (rows: readonly Row[], credential: Credential) => [
+  ...new Set((await answers(rows, credential)).map(({ status, error }) => `${status} ${error}`)),
+]
+
+describe('a credential that is none', () => {
+  test('nobody gets into a route that is not open', async () => {
+    expect(await told(closed, {})).toEqual(['401 authentication_required'])
+  })
+  test('an unknown bearer and a revoked key are refused wherever a credential is looked at', async () => {
+    const looked = table.filter(({ needs }) => needs !== 'public')
+    // Pages say it to a person, in words.
+    const answered = async (bearer: string) => (await told(looked, { bearer })).filter((answer) => answer !== '401 undefined')
+    expect(await answered(`service_live_${'0'.repeat(64)}`)).toEqual(['401 invalid_token'])
+    const key = await keyOf(members.owner)
+    await members.owner.api.delete(`/v1/accounts/me/api-keys/${key.id}`)
+    expect(await answered(key.key)).toEqual(['401 api_key_revoked'])
+  })
+  test('an open route asks nobody who they are', async () => {
+    const open = table.filter(isOpen)
+    const asked = (await answers(open, {})).filter(({ error }) =>
+      ['authentication_required', 'forbidden', 'admin_required'].includes(error ?? ''),
+    )
+    expect(asked).toEqual([])
+  })
+})
+
+test('a stranger who names the workspace gets the 404 of one that is not there, on every route', async () => {
+  const stranger = await signIn(service.api, newWallet())
+  const naming = (id: string) => ({ cookie: stranger.cookie, headers: { 'workspace-id': id } })
+  const [theirs, none] = await Promise.all([
+    answers(closed, naming(team.id)),
+    answers(closed, naming('wsp_01h455vb4pex5vsknk084sn02q')),
+  ])
+  expect(theirs.filter(({ status }) => status !== 404)).toEqual([])
+  expect(theirs.map(({ text: body }) => body)).toEqual(none.map(({ text: body }) => body))
+})
+
+test('a suspended member keeps what comes from being the account, and nothing of the workspace', async () => {
+  const key = await keyOf(suspended, [...effectivePermissions('owner', null)])
+  const { memberId } = suspended
+  await team.owner.api.patch(`/v1/workspaces/current/members/${memberId}`, { status: 'suspended' })
+  const ofAccount = ({ needs }: Row) => /^(account|key|grant)\./.test(needs)
+  const ofWorkspace = closed.filter((row) => /^[a-z]+\./.test(row.needs) && !ofAccount(row) && !row.needs.includes('undelegated'))
+  const inTeam = { cookie: suspended.cookie, headers: { 'workspace-id': team.id } }
+  for (const credential of [inTeam, { bearer: key.key }]) {
+    expect(await told(ofWorkspace, credential)).toEqual(['403 membership_suspended'])
+    expect(await refusals(service, closed.filter(ofAccount), credential, () => true)).toEqual([])
+  }
+})
+
+describe('while it is stopped', () => {
+  const held = () => [...effectivePermissions('admin', null)]
+  const stopped = (row: Row) => row.stopped === '·'
+
+  const expectStopped = async (credential: Credential, may: (row: Row) => boolean) => {
+    const mine = writes.filter(may)
+    expect(await told(mine.filter(stopped), credential)).toEqual(['403 workspace_frozen'])
+    expect(
+      await refusals(
+        service,
+        mine.filter((row) => !stopped(row)),
+        credential,
+        () => true,
+      ),
+    ).toEqual([])
+    expect(
+      await refusals(
+        service,
+        closed.filter((row) => row.method === 'GET' && row.needs !== 'admin' && may(row)),
+        credential,
+        () => true,
+      ),
+    ).toEqual([])
+  }
+
+  test.each(['frozen by its members', 'suspended by an administrator', 'its owning account frozen'])(
+    '%s: only what stops or gives back goes on',
+    async (how) => {
+      const other = await createTeam(service)
+      const member = await join(service, other, 'admin')
+      const key = await keyOf(member, held())
+      if (how.startsWith('frozen')) await other.owner.api.post('/v1/workspaces/current/freeze')
+      else if (how.startsWith('suspended')) await admin.api.post(`/v1/admin/workspaces/${other.id}/suspend`)
+      else await admin.api.patch(`/v1/admin/accounts/${other.owner.accountId}`, { status: 'frozen' })
+      await expectStopped({ cookie: member.cookie }, (row) => row.admin === '●')
+      await expectStopped({ bearer: key.key }, (row) => row.admin === '●' && row.key !== '·')
+    },
+  )
+
+  test('a frozen account writes nothing but what stops or gives back, in its own workspaces and in others', async () => {
+    const person = await join(service, team, 'admin')
+    const key = await keyOf(person, held())
+    await admin.api.patch(`/v1/admin/accounts/${person.accountId}`, { status: 'frozen' })
+    const may = (row: Row) => row.admin === '●'
+    for (const credential of [{ cookie: person.cookie }, { bearer: key.key }]) {
+      const mine = writes.filter((row) => may(row) && ('cookie' in credential || row.key !== '·'))
+      expect(
+        await told(
+          mine.filter(({ frozen }) => frozen === '·'),
+          credential,
+        ),
+      ).toEqual(['403 account_frozen'])
+      expect(
+        await refusals(
+          service,
+          mine.filter(({ frozen }) => frozen === '●'),
+          credential,
+          () => true,
+        ),
+      ).toEqual([])
+    }
+  })
+})
+
+test('what stays open to a frozen account stops and gives back, but lets nothing through', async () => {
+  await credit(service, team.owner.accountId, 1_000_000n)
+  const person = await join(service, team, 'admin')
+  const beneficiary_id = await newBeneficiary(team.owner.api)
+  const policy = await team.owner.api.post('/v1/spending-policies', { name: 'Ask', approval_threshold_minor: '100000' })
+  const payment = await team.owner.api.post('/v1/payments', { beneficiary_id, amount_minor: '150000' })
+  await admin.api.patch(`/v1/admin/accounts/${person.accountId}`, { status: 'frozen' })
+  const approval = `/v1/approvals/${payment.body.approval_id}/decide`
+  const refused = await Promise.all([
+    person.api.post(approval, { decision: 'approve' }),
+    person.api.delete(`/v1/spending-policies/${policy.body.id}`),
+    person.api.patch(`/v1/beneficiaries/${beneficiary_id}`, { display_name: 'Mine' }),
+    person.api.post('/v1/workspaces/current/unfreeze'),
+    person.api.delete(`/v1/workspaces/current/members/${await memberIdOf(team.owner, members.viewer.accountId)}`),
+  ])
+  expect(refused.map(({ status, body }) => `${status} ${body.error}`)).toEqual(Array(5).fill('403 account_frozen'))
+  expect((await person.api.patch(`/v1/beneficiaries/${beneficiary_id}`, { status: 'frozen' })).status).toBe(200)
+  expect((await person.api.patch(`/v1/beneficiaries/${beneficiary_id}`, { status: 'active' })).status).toBe(403)
+  expect((await person.api.post(approval, { decision: 'reject' })).status).toBe(200)
+})
+
+test('a delegated credential stops payments to a beneficiary, and only a person restarts them', async () => {
+  const key = await keyOf(members.owner)
+  const beneficiary = `/v1/beneficiaries/${await newBeneficiary(key.api)}`
+  expect((await key.api.patch(beneficiary, { status: 'frozen' })).status).toBe(200)
+  expect((await key.api.patch(beneficiary, { status: 'active' })).status).toBe(403)
+  expect((await members.owner.api.patch(beneficiary, { status: 'active' })).body.status).toBe('active')
+})
+
+test('whoever left stands in their own workspace again, with all rights there', async () => {
+  const person = await join(service, team, 'viewer')
+  await person.api.delete(`/v1/workspaces/current/members/${person.memberId}`)
+  expect(await refusals(service, closed, { cookie: person.cookie }, (row) => row.owner === '●')).toEqual([])
+  await expect(standIn(person, team.id)).rejects.toThrow('no switch')
+})

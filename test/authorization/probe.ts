@@ -1,0 +1,91 @@
+import type { TestService } from '../harness/service.ts'
+import type { Row } from './table.ts'
+
+export type Credential = { cookie?: string; bearer?: string; headers?: Record<string, string> }
+export type Probed = { route: string; status: number; error: string | undefined; text: string }
+
+/** Ids that nothing has: whoever may call the route gets past its authorization to a 404. */
+const unknown: readonly [RegExp, string][] = [
+  [/\/grants\/:id/, 'gra'],
+  [/\/api-keys\/:id/, 'key'],
+  [/\/identities\/:id/, 'idn'],
+  [/\/sessions\/:id/, 'ses'],
+  [/\/authorizations\/:id/, 'oaz'],
+  [/\/members\/:id/, 'mem'],
+  [/\/invitations\/:id/, 'inv'],
+  [/\/beneficiaries\/:id/, 'ben'],
+  [/\/spending-policies\/:id/, 'pol'],
+  [/\/payments\/:id/, 'pay'],
+  [/\/approvals\/:id/, 'apr'],
+  [/\/intent-mandates\/:id/, 'man'],
+  [/\/topups\/:id/, 'top'],
+  [/\/accounts\/:id/, 'acc'],
+  [/\/workspaces\/:id/, 'wsp'],
+  [/\/adjustments\/:id/, 'led'],
+]
+
+export const unknownPath = (path: string): string => {
+  if (!path.includes(':')) return path
+  const prefix = unknown.find(([pattern]) => pattern.test(path))?.[1]
+  return path.replace(':id', `${prefix ?? 'xxx'}_01h455vb4pex5vsknk084sn02q`).replace(/:[a-z_]+/, 'BCDF-GHJK')
+}
+
+const attempt = async (service: TestService, row: Pick<Row, 'method' | 'path'>, credential: Credential): Promise<Probed> => {
+  const { cookie, bearer, headers } = credential
+  const write = row.method !== 'GET'
+  const response = await fetch(service.api.url + unknownPath(row.path), {
+    method: row.method,
+    redirect: 'manual',
+    headers: {
+      ...(write && { 'content-type': 'application/json' }),
+      ...(cookie !== undefined && { cookie: `service_session=${cookie}` }),
+      ...(bearer !== undefined && { authorization: `Bearer ${bearer}` }),
+      ...headers,
+    },
+    // Who may call is decided before the body is read: whoever may gets a 400, and nothing happens.
+    ...(write && { body: '{' }),
+  })
+  const route = `${row.method} ${row.path}`
+  if (response.headers.get('content-type')?.includes('event-stream')) {
+    await response.body?.cancel()
+    return { route, status: response.status, error: undefined, text: '' }
+  }
+  const text = await response.text()
+  const json = response.headers.get('content-type')?.includes('json') ? JSON.parse(text) : {}
+  return { route, status: response.status, error: json.error, text: text.replace(/"request_id":"[^"]*"/, '') }
+}
+
+const probe = async (service: TestService, row: Row, credential: Credential): Promise<Probed> => {
+  const probed = await attempt(service, row, credential)
+  // A machine that is short of breath says so; it is no answer to what was asked.
+  return probed.status === 503 && probed.error === 'unavailable' ? attempt(service, row, credential) : probed
+}
+
+const atOnce = 8
+
+export const probeAll = async (service: TestService, rows: readonly Row[], credential: Credential): Promise<Probed[]> => {
+  const probed: Probed[] = []
+  for (let at = 0; at < rows.length; at += atOnce) {
+    probed.push(...(await Promise.all(rows.slice(at, at + atOnce).map((row) => probe(service, row, credential)))))
+  }
+  return probed
+}
+
+const refused = new Set(['forbidden', 'admin_required'])
+
+/** Where a credential was let in or kept out otherwise than it should be; empty when all is as the table says. */
+export const refusals = async (
+  service: TestService,
+  rows: readonly Row[],
+  credential: Credential,
+  may: (row: Row) => boolean,
+): Promise<string[]> => {
+  const probed = await probeAll(service, rows, credential)
+  return probed.flatMap(({ route, status, error }, index) => {
+    const row = rows[index]
+    const should = row !== undefined && may(row)
+    const let_in = status !== 401 && status !== 403 && status < 500
+    const kept_out = status === 403 && refused.has(error ?? '')
+    return (should ? let_in : kept_out) ? [] : [`${route}: ${should ? 'may' : 'may not'}, but ${status} ${error ?? ''}`]
+  })
+}

@@ -1,0 +1,164 @@
+import { readFileSync } from 'node:fs'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createMandate } from '../harness/mandates.ts'
+import { credit, newBeneficiary } from '../harness/money.ts'
+import { askPerson, letIn, newPkce, registerClient } from '../harness/oauth.ts'
+import { createKey, newWallet, type Person, signIn } from '../harness/people.ts'
+import { startService, type TestService } from '../harness/service.ts'
+import { createTeam, join, memberIdOf, type Team } from '../workspaces/team.ts'
+import { unknownPath } from './probe.ts'
+import { parseTable, type Row } from './table.ts'
+
+const table = parseTable(readFileSync(new URL('../../docs/authorization.md', import.meta.url), 'utf8'))
+
+/** Routes that take an id, for people. Administrators' are for all tenants; a device's code is for whoever is shown it. */
+const ofTenants = table.filter(
+  ({ path, needs }) =>
+    path.includes(':') && !['public', 'admin'].includes(needs) && !path.startsWith('/link/') && !path.includes(':user_code'),
+)
+
+type Owned = { id: string; body?: object; version?: number }
+
+let service: TestService
+let team: Team
+let strangers: { name: string; api: Person['api'] }[]
+/** What the team has, by the route that names it: a body that would do something, if it were the caller's. */
+let owned: Record<string, Owned>
+
+const made = async (answer: Promise<{ status: number; body: { id: string }; text: string }>): Promise<string> => {
+  const { status, body, text } = await answer
+  if (status !== 201) throw new Error(text)
+  return body.id
+}
+
+const furnish = async (): Promise<Record<string, Owned>> => {
+  const { owner } = team
+  const { api } = owner
+  await credit(service, owner.accountId, 5_000_000n)
+  const member = await join(service, team, 'member')
+  const key = await createKey(owner)
+  const spare = await createKey(owner)
+  const beneficiary = await newBeneficiary(api)
+  const policy = await made(api.post('/v1/spending-policies', { name: 'Ask', approval_threshold_minor: '100000' }))
+  const asked = await api.post('/v1/payments', { beneficiary_id: beneficiary, amount_minor: '150000' })
+  const personal = (await owner.api.get('/v1/workspaces')).body.data.find(
+    (view: { workspace: { kind: string } }) => view.workspace.kind === 'personal',
+  )
+  const mandate = await createMandate(service, owner.wallet, { workspace_id: team.id })
+  const topup = await made(api.post('/v1/topups/initiate', { amount_minor: '100000', phone_number: '254722000001' }))
+  const invitation = await made(api.post('/v1/workspaces/current/invitations', { role: 'viewer' }))
+  const identity = (await api.get('/v1/accounts/me/identities')).body.data[0].id
+  const session = (await api.get('/v1/accounts/me/sessions')).body.data[0].id
+  const client = await registerClient(service.api)
+  const authorization = await askPerson(owner, client, newPkce())
+  expect(personal.workspace.owning_account_id).toBe(owner.accountId)
+  return {
+    'GET /v1/accounts/me/grants/:id': { id: key.grantId },
+    'PATCH /v1/accounts/me/grants/:id': { id: key.grantId, body: { frozen: true } },
+    'DELETE /v1/accounts/me/grants/:id': { id: key.grantId },
+    'GET /v1/accounts/me/api-keys/:id': { id: key.id },
+    'PATCH /v1/accounts/me/api-keys/:id': { id: key.id, body: { name: 'Mine' } },
+    'POST /v1/accounts/me/api-keys/:id/rotate': { id: key.id, body: {} },
+    'DELETE /v1/accounts/me/api-keys/:id': { id: key.id },
+    'DELETE /v1/accounts/me/identities/:id': { id: identity },
+    'DELETE /v1/accounts/me/sessions/:id': { id: session },
+    'GET /v1/oauth/authorizations/:id': { id: authorization },
+    'POST /v1/oauth/authorizations/:id/decision': { id: authorization, body: { decision: 'approve' } },
+    'PATCH /v1/workspaces/current/members/:id': { id: member.memberId, body: { role: 'viewer' } },
+    'DELETE /v1/workspaces/current/members/:id': { id: await memberIdOf(owner, owner.accountId) },
+    'DELETE /v1/workspaces/current/invitations/:id': { id: invitation },
+    'DELETE /v1/workspaces/current/grants/:id': { id: spare.grantId },
+    'GET /v1/beneficiaries/:id': { id: beneficiary },
+    'PATCH /v1/beneficiaries/:id': { id: beneficiary, body: { display_name: 'Mine' } },
+    'DELETE /v1/beneficiaries/:id': { id: beneficiary },
+    'GET /v1/spending-policies/:id': { id: policy },
+    'PATCH /v1/spending-policies/:id': { id: policy, body: { version: 1, name: 'Mine' } },
+    'DELETE /v1/spending-policies/:id': { id: policy },
+    'GET /v1/payments/:id': { id: asked.body.id },
+    'GET /v1/payments/:id/receipt': { id: asked.body.id },
+    'POST /v1/payments/:id/cancel': { id: asked.body.id },
+    'GET /v1/approvals/:id': { id: asked.body.approval_id },
+    'POST /v1/approvals/:id/decide': { id: asked.body.approval_id, body: { decision: 'approve' } },
+    'GET /v1/intent-mandates/:id': { id: mandate.id },
+    'POST /v1/intent-mandates/:id/revoke': { id: mandate.id },
+    'GET /v1/topups/:id': { id: topup },
+  }
+}
+
+beforeAll(async () => {
+  service = await startService({ env: { RATE_LIMIT_ENABLED: 'false' } })
+  team = await createTeam(service)
+  owned = await furnish()
+  const stranger = await signIn(service.api, newWallet())
+  const key = await createKey(stranger, {
+    permissions: (await stranger.api.post('/v1/accounts/me/api-keys', { name: 'All' })).body.permissions.concat(
+      'account.manage',
+      'grant.manage',
+      'workspace.manage',
+      'policy.manage',
+      'mandate.manage',
+      'approval.decide',
+    ),
+  })
+  const agent = await letIn(service.api, stranger)
+  const dashboard = service.api.as({ bearer: (await stranger.api.post('/v1/auth/dashboard-tokens')).body.token })
+  strangers = [
+    { name: 'a session', api: stranger.api },
+    { name: 'a dashboard token', api: dashboard },
+    { name: 'a key', api: key.api },
+    { name: 'an agent', api: agent.api },
+  ]
+}, 60_000)
+afterAll(() => service.close())
+
+const routeOf = ({ method, path }: Row) => `${method} ${path}`
+const call = (api: Person['api'], row: Row, path: string) => {
+  const body = owned[routeOf(row)]?.body
+  return api.call(row.method, path, { ...(body && { body }) })
+}
+const nameless = (text: string) => text.replace(/"request_id":"[^"]*"/, '')
+
+test('every route that takes an id is tried here', () => {
+  expect(ofTenants.map(routeOf).filter((route) => owned[route] === undefined)).toEqual([])
+  expect(Object.keys(owned).filter((route) => !ofTenants.some((row) => routeOf(row) === route))).toEqual([])
+})
+
+describe('what belongs to another tenant is the same 404, byte for byte, as what is not there', () => {
+  test.each(ofTenants.map((row) => [routeOf(row), row] as const))('%s', async (route, row) => {
+    for (const { name, api } of strangers) {
+      const path = row.path.replace(':id', owned[route]?.id ?? '')
+      const [theirs, none] = [await call(api, row, path), await call(api, row, unknownPath(row.path))]
+      // Without the permission it is the same 403 for both: an agent learns nothing either.
+      const expected =
+        theirs.status === 403 && ['a key', 'an agent'].includes(name) && theirs.body.error === 'forbidden' ? 403 : 404
+      expect([name, theirs.status, nameless(theirs.text)]).toEqual([name, expected, nameless(none.text)])
+      expect(theirs.headers.get('content-type')).toBe(none.headers.get('content-type'))
+    }
+    expect((await call(strangers[0]?.api ?? service.api, row, row.path.replace(':id', owned[route]?.id ?? ''))).status).toBe(404)
+  })
+})
+
+test('to the ones whose it is, all of it is there: nothing was changed by those who tried', async () => {
+  for (const row of ofTenants.filter(({ method }) => method === 'GET')) {
+    const answer = await call(team.owner.api, row, row.path.replace(':id', owned[routeOf(row)]?.id ?? ''))
+    // A receipt is there once the payment has ended.
+    expect([routeOf(row), answer.status]).toEqual([routeOf(row), row.path.endsWith('/receipt') ? expect.any(Number) : 200])
+  }
+  const payment = await team.owner.api.get(`/v1/payments/${owned['GET /v1/payments/:id']?.id}`)
+  expect(payment.body.status).toBe('pending_approval')
+  expect((await team.owner.api.get(`/v1/intent-mandates/${owned['GET /v1/intent-mandates/:id']?.id}`)).body.status).toBe('active')
+})
+
+test('lists hold nothing of another tenant', async () => {
+  const ids = new Set(Object.values(owned).map(({ id }) => id))
+  const lists = table.filter(
+    ({ method, path, needs }) =>
+      method === 'GET' && !path.includes(':') && /^[a-z]+\.|^authenticated/.test(needs) && !path.endsWith('/stream'),
+  )
+  expect(lists.length).toBeGreaterThan(10)
+  for (const { path } of lists) {
+    const { status, text } = await (strangers[0]?.api ?? service.api).get(path)
+    expect([path, status]).toEqual([path, 200])
+    expect([...ids].filter((id) => text.includes(id))).toEqual([])
+  }
+})
