@@ -12,7 +12,7 @@ import { findKeys } from '../../src/process/development-keys.ts'
 import { readEnvironment } from '../../src/process/environment.ts'
 
 /** What a command works with: the service's own parts on the service's own database, and who sits at the shell. */
-export type Console = { deps: Deps; operator: Operator; close: () => Promise<void> }
+export type Console = { deps: Deps; databaseUrl: string; operator: Operator; close: () => Promise<void> }
 
 /** A command may look at every row there is. */
 const statementTimeoutMs = 3_600_000
@@ -54,7 +54,7 @@ export const openConsole = async (): Promise<Console> => {
       await deps.db.close()
       await database.stop()
     }
-    return { deps, operator: shellOperator(nameAtShell()), close }
+    return { deps, databaseUrl: database.url, operator: shellOperator(nameAtShell()), close }
   } catch (error) {
     await database.stop()
     throw error

@@ -31,6 +31,7 @@ const verifyData = async ({ deps }: Console): Promise<undefined> => {
     now: clock.now(),
     eventRetentionDays: config.EVENT_RETENTION_DAYS,
     encryptionKeyIds: [...(config.ENCRYPTION_KEYS?.all.keys() ?? [])],
+    tokenSecretIds: [...(config.TOKEN_SECRETS?.all.keys() ?? [])],
   }
   let [kept, broken] = [0, 0]
   for await (const { invariant, promise, breaches } of verify(deps.db, facts)) {
@@ -47,5 +48,5 @@ export const upkeepCommands = {
   'audit-log': auditLog,
   verify: verifyData,
   'rotate-keys': (at: Console) => rotateKeys(at.deps, at.operator),
-  'after-restore': async (at: Console) => ({ transaction_ids_used_up: (await catchUpTransactionIds(at.deps.db)).toString() }),
+  'after-restore': async (at: Console) => ({ transaction_ids_used_up: (await catchUpTransactionIds(at.databaseUrl)).toString() }),
 }

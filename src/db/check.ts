@@ -6,6 +6,8 @@ export type CheckFacts = {
   eventRetentionDays: number
   /** The keys that sealed values can be opened with. */
   encryptionKeyIds: readonly string[]
+  /** The secrets that fingerprints can be made with. */
+  tokenSecretIds: readonly string[]
 }
 
 /** A promise about the data, as a query for what breaks it: the `subject` of every row is one breach. */

@@ -1,26 +1,31 @@
-import type { Db } from './client.ts'
+import pg from 'pg'
 
 const newest = `
   select greatest((select transaction from audit_log order by transaction desc limit 1),
     (select transaction from events order by transaction desc limit 1))::text as newest,
     pg_snapshot_xmax(pg_current_snapshot())::text as next`
 
-/** A second's worth: far below the statement's time-out. */
-const batch = 100_000
+/** A second's worth. */
+const batch = 100_000n
 
 /**
  * Events and audit rows remember the transaction they were written in, and readers and seals go by its order. Restored from a dump
  * into another server, rows may come from transactions that this server has not reached yet; what it writes next would stand before
- * them. This uses transaction ids up until it has caught up (some 100,000 a second) and returns how many that were.
+ * them. This uses transaction ids up until it has caught up and returns how many those were: none, unless there was a restore.
  */
-export const catchUpTransactionIds = async (db: Db): Promise<bigint> => {
-  let used = 0n
-  for (;;) {
-    const [row] = await db.query<{ newest: string | null; next: string }>(newest)
-    const behind = row?.newest ? BigInt(row.newest) - BigInt(row.next) + 1n : 0n
-    if (behind <= 0n) return used
-    const count = behind < BigInt(batch) ? behind : BigInt(batch)
-    await db.query(`do $$ begin for i in 1..${count} loop perform pg_current_xact_id(); commit; end loop; end $$`)
-    used += count
+export const catchUpTransactionIds = async (url: string): Promise<bigint> => {
+  const client = new pg.Client({ connectionString: url, application_name: 'payments-service-catch-up' })
+  await client.connect()
+  try {
+    for (let used = 0n; ; ) {
+      const { rows } = await client.query<{ newest: string | null; next: string }>(newest)
+      const behind = rows[0]?.newest ? BigInt(rows[0].newest) - BigInt(rows[0].next) + 1n : 0n
+      if (behind <= 0n) return used
+      const count = behind < batch ? behind : batch
+      await client.query(`do $$ begin for i in 1..${count} loop perform pg_current_xact_id(); commit; end loop; end $$`)
+      used += count
+    }
+  } finally {
+    await client.end()
   }
 }

@@ -5,6 +5,7 @@ import type { Config } from '../config.ts'
 import { startEmbeddedPostgres } from '../db/embedded.ts'
 import { sqlState } from '../db/errors.ts'
 import { migrate } from '../db/migrate.ts'
+import { catchUpTransactionIds } from '../db/transaction-ids.ts'
 import { installJobs } from '../jobs/jobs.ts'
 import { StartupError } from '../lib/startup-error.ts'
 
@@ -22,6 +23,9 @@ export const openDatabase = async (config: Config, logger: Logger): Promise<Runn
   try {
     await migrate(database.url)
     await installJobs(database.url)
+    const behind = await catchUpTransactionIds(database.url)
+    if (behind > 0n)
+      logger.warn({ behind: behind.toString() }, 'the database was restored into another server, and has caught up with it')
     return database
   } catch (error) {
     await database.stop()

@@ -47,4 +47,10 @@ export const accessChecks = [
      union all select 'delivery ' || id from callback_deliveries where body_key_id <> all ($1::text[])`,
     ({ encryptionKeyIds }) => [encryptionKeyIds],
   ),
+  sqlCheck(
+    'I7',
+    'every payee can be found by a secret that is configured',
+    `select id::text as subject from payees where fingerprint_key_id <> all ($1::text[])`,
+    ({ tokenSecretIds }) => [tokenSecretIds],
+  ),
 ]

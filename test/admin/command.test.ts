@@ -33,7 +33,12 @@ const as =
   async (...args: string[]): Promise<Json> =>
     JSON.parse(
       JSON.stringify(
-        await readCommand(args)({ deps: service.deps, operator: shellOperator(user), close: async () => undefined }),
+        await readCommand(args)({
+          deps: service.deps,
+          databaseUrl: service.database.url,
+          operator: shellOperator(user),
+          close: async () => undefined,
+        }),
       ),
     )
 const admin = as('amina')
@@ -171,7 +176,7 @@ describe('keys that were replaced', () => {
       vault: createVault(parseKeyRing(rings.ENCRYPTION_KEYS)),
       derivations: createDerivations(parseKeyRing(rings.TOKEN_SECRETS)),
     }
-    const at = { deps, operator: shellOperator('amina'), close: async () => undefined }
+    const at = { deps, databaseUrl: service.database.url, operator: shellOperator('amina'), close: async () => undefined }
     expect(await readCommand(['rotate-keys'])(at)).toMatchObject({
       payees: expect.any(Number),
       beneficiaries: expect.any(Number),

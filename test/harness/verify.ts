@@ -9,6 +9,7 @@ export const findBreaches = async (service: TestService, db: Db = service.deps.d
     now: clock.now(),
     eventRetentionDays: config.EVENT_RETENTION_DAYS,
     encryptionKeyIds: [...(config.ENCRYPTION_KEYS?.all.keys() ?? [])],
+    tokenSecretIds: [...(config.TOKEN_SECRETS?.all.keys() ?? [])],
   }
   const found: string[] = []
   for await (const { promise, breaches } of verify(db, facts)) found.push(...breaches.map((subject) => `${promise}: ${subject}`))
