@@ -78,11 +78,7 @@ export const Pages = () => (
         <DevicePage />
       </SignedIn>
     </Route>
-    <Route path="/invitation">
-      <SignedIn>
-        <InvitationPage />
-      </SignedIn>
-    </Route>
+    <Route path="/invitation" component={InvitationPage} />
     <Route>
       <SignedIn>
         <Shell>

@@ -27,7 +27,7 @@ const pages = [
 ]
 
 const yearSeconds = 31_536_000
-const hasHash = /-[\w-]{8}\.(js|css)$/
+const hasHash = /-[\w-]{8}\.(js|css)(\.\w+)?$/
 
 const sendPage = async (reply: FastifyReply): Promise<FastifyReply> => {
   const page = await readFile(join(built, 'index.html')).catch((cause: unknown) => {

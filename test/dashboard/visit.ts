@@ -1,8 +1,8 @@
-import type { Browser, BrowserContext, Page } from 'playwright-core'
+import type { BrowserContext, Page } from 'playwright-core'
 import type { PrivateKeyAccount } from 'viem/accounts'
-import { newWallet, type Person, signIn } from '../harness/people.ts'
-import type { TestService } from '../harness/service.ts'
+import { newWallet, type Person } from '../harness/people.ts'
 import { type InjectedWallet, injectWallet } from './wallet.ts'
+import type { World } from './world.ts'
 
 export type Visit = {
   context: BrowserContext
@@ -10,27 +10,16 @@ export type Visit = {
   wallet: InjectedWallet
   /** What went wrong in the page: exceptions, refused scripts and styles, requests to elsewhere. */
   complaints: string[]
-  goto: (path: string) => Promise<void>
+  close: () => Promise<void>
 }
 
 export type Viewport = { width: number; height: number }
+export const phone: Viewport = { width: 360, height: 760 }
+const desk: Viewport = { width: 1280, height: 860 }
 
 const isOwn = (url: string, own: string): boolean => /^(data|blob):/.test(url) || new URL(url).origin === own
 
-/** A browser of its own (cookies, storage, wallet) looking at the service. */
-export const visit = async (
-  browser: Browser,
-  service: TestService,
-  options: { wallets?: PrivateKeyAccount[]; viewport?: Viewport } = {},
-): Promise<Visit> => {
-  const own = service.api.url
-  const context = await browser.newContext({
-    baseURL: own,
-    viewport: options.viewport ?? { width: 1280, height: 900 },
-    reducedMotion: 'reduce',
-  })
-  const wallet = await injectWallet(context, ...(options.wallets ?? [newWallet()]))
-  const page = await context.newPage()
+const listen = (page: Page, own: string): string[] => {
   const complaints: string[] = []
   page.on('pageerror', (error) => complaints.push(`exception: ${error.message}`))
   page.on('console', (message) => {
@@ -39,19 +28,30 @@ export const visit = async (
   page.on('request', (request) => {
     if (!isOwn(request.url(), own)) complaints.push(`leaves the site: ${request.url()}`)
   })
-  const goto = async (path: string) => {
-    await page.goto(path)
-  }
-  return { context, page, wallet, complaints, goto }
+  return complaints
 }
 
-/** The same, signed in already: the cookie of a person who signed in over the API. */
-export const visitAs = async (browser: Browser, service: TestService, person: Person, viewport?: Viewport): Promise<Visit> => {
-  const visited = await visit(browser, service, { wallets: [person.wallet], ...(viewport && { viewport }) })
-  await visited.context.addCookies([
-    { name: 'service_session', value: person.cookie, url: service.api.url, httpOnly: true, sameSite: 'Lax' },
-  ])
+type VisitOptions = { wallets?: PrivateKeyAccount[]; viewport?: Viewport }
+
+/** A browser of its own (cookies, storage, wallet) looking at the service. */
+export const visit = async ({ browser, service }: World, options: VisitOptions = {}): Promise<Visit> => {
+  const own = service.api.url
+  const context = await browser.newContext({
+    baseURL: own,
+    viewport: options.viewport ?? desk,
+    reducedMotion: 'reduce',
+    permissions: ['clipboard-read', 'clipboard-write'],
+  })
+  context.setDefaultTimeout(10_000)
+  const wallet = await injectWallet(context, ...(options.wallets ?? [newWallet()]))
+  const page = await context.newPage()
+  return { context, page, wallet, complaints: listen(page, own), close: () => context.close() }
+}
+
+/** The same, signed in already: with the cookie of a person who signed in over the API. */
+export const visitAs = async (world: World, person: Person, viewport?: Viewport): Promise<Visit> => {
+  const visited = await visit(world, { wallets: [person.wallet], ...(viewport && { viewport }) })
+  const cookie = { name: 'service_session', value: person.cookie, url: world.service.api.url }
+  await visited.context.addCookies([{ ...cookie, httpOnly: true, sameSite: 'Lax' }])
   return visited
 }
-
-export const newPerson = (service: TestService): Promise<Person> => signIn(service.api)

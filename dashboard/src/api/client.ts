@@ -8,7 +8,9 @@ import type { paths } from './types.ts'
 const workspaceHeader: Middleware = {
   onRequest: ({ request }) => {
     const workspace = chosenWorkspace()
-    if (workspace !== null) request.headers.set('Workspace-Id', workspace)
+    // Who signs in may be somebody else than who chose it.
+    const signsIn = new URL(request.url).pathname.startsWith('/v1/auth/')
+    if (workspace !== null && !signsIn) request.headers.set('Workspace-Id', workspace)
     return request
   },
 }

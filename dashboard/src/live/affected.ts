@@ -2,7 +2,7 @@
 const affected: Readonly<Record<string, readonly string[]>> = {
   balance: ['account', 'history'],
   topup: ['topup', 'account', 'history'],
-  payment: ['payment', 'payments', 'approval', 'approvals', 'account', 'history', 'grants', 'api-keys', 'mandates'],
+  payment: ['payment', 'payments', 'approval', 'approvals', 'account', 'history', 'grants', 'api-keys', 'mandates', 'mandate'],
   approval: ['approval', 'approvals', 'payment', 'payments'],
   mandate: ['mandates', 'mandate'],
   beneficiary: ['beneficiaries', 'beneficiary'],

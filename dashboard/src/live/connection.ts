@@ -30,7 +30,10 @@ export const connect = (listener: Listener): (() => void) => {
   }
 
   const open = () => {
-    source = new EventSource(`/v1/notifications/stream${lastId === null ? '' : `?last_event_id=${encodeURIComponent(lastId)}`}`)
+    clearTimeout(timer)
+    source?.close()
+    const from = lastId === null ? '' : `?last_event_id=${encodeURIComponent(lastId)}`
+    source = new EventSource(`/v1/notifications/stream${from}`)
     for (const type of eventTypes) source.addEventListener(type, receive)
     source.addEventListener('stream.reset', () => listener.onReset())
     source.onopen = () => {
@@ -44,11 +47,20 @@ export const connect = (listener: Listener): (() => void) => {
       timer = setTimeout(open, Math.min(longestPauseMs, 1000 * 2 ** failures))
     }
   }
+  // A network that went away leaves the stream open and silent: the system knows before the stream does.
+  const lose = () => {
+    source?.close()
+    listener.onState('reconnecting')
+  }
 
   listener.onState('connecting')
   open()
+  addEventListener('offline', lose)
+  addEventListener('online', open)
   return () => {
     clearTimeout(timer)
+    removeEventListener('offline', lose)
+    removeEventListener('online', open)
     source?.close()
   }
 }

@@ -11,6 +11,9 @@ type DialogProps = {
   onSubmit?: () => void
 }
 
+/** Where typing begins; a question without a field takes the focus itself, so that no button is pressed by accident. */
+const fields = '.dialog-body :is(input:not([type="radio"], [type="checkbox"]), select, textarea)'
+
 /** The browser's own dialog: it keeps the focus inside, gives it back, and closes on Escape. Shown as long as it is rendered. */
 export const Dialog = ({ title, onClose, children, footer, wide = false, onSubmit }: DialogProps) => {
   const element = useRef<HTMLDialogElement>(null)
@@ -18,6 +21,9 @@ export const Dialog = ({ title, onClose, children, footer, wide = false, onSubmi
   useEffect(() => {
     const opener = document.activeElement
     element.current?.showModal()
+    const field = element.current?.querySelector<HTMLElement>(fields)
+    const first = field ?? element.current
+    first?.focus()
     return () => {
       if (opener instanceof HTMLElement) opener.focus()
     }
@@ -33,6 +39,7 @@ export const Dialog = ({ title, onClose, children, footer, wide = false, onSubmi
       ref={element}
       className={cx('dialog', wide && 'dialog-wide')}
       aria-labelledby={titleId}
+      tabIndex={-1}
       onCancel={(event) => {
         event.preventDefault()
         onClose()

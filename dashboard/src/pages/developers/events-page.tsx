@@ -46,26 +46,30 @@ export const EventsPage = () => {
   )
   return (
     <DevelopersLayout>
-      <Card
-        title="Events"
-        note="The stream of this account, newest first. Kept for seven days."
-        actions={<Badge tone={state === 'live' ? 'good' : 'warn'}>{state === 'live' ? 'Live' : 'Connecting'}</Badge>}
-        flush
-      >
-        <Listing
-          query={useInfiniteQuery(eventsQuery)}
-          rows={6}
-          empty={live.length === 0 ? nothing : <Rows events={merge(live, [])} onOpen={setOpen} />}
+      <div className="split">
+        <Card
+          title="Events"
+          note="The stream of this account, newest first. Kept for seven days."
+          actions={<Badge tone={state === 'live' ? 'good' : 'warn'}>{state === 'live' ? 'Live' : 'Connecting'}</Badge>}
+          flush
         >
-          {(listed) => <Rows events={merge(live, listed)} onOpen={setOpen} />}
-        </Listing>
-      </Card>
-      <Card title="Follow it from a terminal">
-        <CodeBlock
-          label="curl command"
-          code={`curl -N ${location.origin}/v1/notifications/stream \\\n  -H "Authorization: Bearer $API_KEY"`}
-        />
-      </Card>
+          <Listing
+            query={useInfiniteQuery(eventsQuery)}
+            rows={6}
+            empty={live.length === 0 ? nothing : <Rows events={merge(live, [])} onOpen={setOpen} />}
+          >
+            {(listed) => <Rows events={merge(live, listed)} onOpen={setOpen} />}
+          </Listing>
+        </Card>
+        <div className="split-aside">
+          <Card title="Follow it from a terminal">
+            <CodeBlock
+              label="curl command"
+              code={`curl -N ${location.origin}/v1/notifications/stream \\\n  -H "Authorization: Bearer $API_KEY"`}
+            />
+          </Card>
+        </div>
+      </div>
       {open && (
         <Dialog
           title={open.type}

@@ -5,6 +5,8 @@ import type { Schemas } from '../../api/types.ts'
 import { useBeneficiaries } from '../../api/use-beneficiaries.ts'
 import { now } from '../../lib/clock.ts'
 import { controlsWords } from '../../lib/controls-words.ts'
+import { countWords } from '../../lib/list-words.ts'
+import { permissionWords } from '../../lib/permission-words.ts'
 import { useSession } from '../../shell/session.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Icon } from '../../ui/icon.tsx'
@@ -75,6 +77,16 @@ const KeyRow = ({ apiKey, onOpen }: { apiKey: ApiKey; onOpen: (open: Open) => vo
         {live && (
           <>
             <GrantUsage grant={apiKey.grant} currency={currency} />
+            <details>
+              <summary className="small quiet">May do {countWords(apiKey.permissions.length, 'thing')}</summary>
+              <ul className="chips">
+                {apiKey.permissions.map((permission) => (
+                  <li key={permission} className="chip" title={permission}>
+                    {permissionWords[permission]}
+                  </li>
+                ))}
+              </ul>
+            </details>
             <div className="row row-tight">
               <Button size="small" onClick={() => onOpen({ what: 'limits', apiKey })} label={`Limits of ${apiKey.name}`}>
                 Limits

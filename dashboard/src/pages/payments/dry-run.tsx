@@ -1,6 +1,7 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { api, call } from '../../api/client.ts'
 import type { Schemas } from '../../api/types.ts'
+import { cx } from '../../lib/class-names.ts'
 import { useDebounced } from '../../lib/debounced.ts'
 import { type Decision, decisionReason, remedyWords } from '../../lib/decision-words.ts'
 import { countWords } from '../../lib/list-words.ts'
@@ -17,10 +18,10 @@ export type Draft = { beneficiary_id: string; amount_minor: string; payment_type
 const isDecision = (simulation: Schemas['Simulation']): simulation is Schemas['Simulation'] & Decision =>
   simulation.outcome !== undefined && simulation.trace !== undefined
 
-/** Asks what would happen, each time the draft has come to rest. */
+/** Asks what would happen, each time the draft has come to rest. `decision` is for the draft as it is now, or null while that is not known. */
 export const useDryRun = (draft: Draft | null) => {
   const settled = useDebounced(draft)
-  return useQuery({
+  const query = useQuery({
     queryKey: ['payments', 'dry-run', settled],
     queryFn: async () => {
       if (!settled) return null
@@ -31,6 +32,8 @@ export const useDryRun = (draft: Draft | null) => {
     placeholderData: keepPreviousData,
     staleTime: 0,
   })
+  const current = JSON.stringify(settled) === JSON.stringify(draft) && !query.isPlaceholderData
+  return { query, asked: settled, decision: current ? (query.data ?? null) : null }
 }
 
 export type Verdict = { tone: 'good' | 'warn' | 'bad'; icon: IconName; title: string; text: string }
@@ -71,50 +74,40 @@ export const verdictOf = (decision: Decision, amountMinor: string, available: st
 
 type DryRunProps = { draft: Draft | null; run: ReturnType<typeof useDryRun> }
 
+/** Keeps the last answer in sight, faded, while the next one is on its way: nothing jumps while somebody types. */
 export const DryRun = ({ draft, run }: DryRunProps) => {
   const { account, ownsBalance, currency } = useSession()
+  const { query, asked, decision } = run
+  const available = ownsBalance ? account.balance.available_minor : null
   return (
     <Card title="What will happen">
-      <div aria-live="polite" className="stack" style={{ minHeight: '148px' }}>
+      <div className={cx('stack dry-run', !decision && 'is-stale')}>
         {!draft && (
           <p className="quiet">Choose a beneficiary and an amount. The rules that apply are tried at once; nothing is sent.</p>
         )}
-        {draft && run.isPending && (
+        {draft && query.isPending && (
           <div className="stack-s">
             <SkeletonText width="70%" height={18} />
             <SkeletonText width="90%" />
           </div>
         )}
-        {draft && run.isError && <Failure error={run.error} onRetry={() => void run.refetch()} />}
-        {draft && run.data && (
-          <Outcome
-            decision={run.data}
-            amountMinor={draft.amount_minor}
-            available={ownsBalance ? account.balance.available_minor : null}
-            currency={currency}
-          />
+        {draft && query.isError && <Failure error={query.error} onRetry={() => void query.refetch()} />}
+        {draft && asked && query.data && (
+          <Outcome decision={query.data} amountMinor={asked.amount_minor} available={available} currency={currency} />
         )}
       </div>
     </Card>
   )
 }
 
-const Outcome = ({
-  decision,
-  amountMinor,
-  available,
-  currency,
-}: {
-  decision: Decision
-  amountMinor: string
-  available: string | null
-  currency: string
-}) => {
+type OutcomeProps = { decision: Decision; amountMinor: string; available: string | null; currency: string }
+
+const Outcome = ({ decision, amountMinor, available, currency }: OutcomeProps) => {
   const verdict = verdictOf(decision, amountMinor, available, currency)
   const remedies = decision.outcome === 'deny' ? remedyWords(decision, currency) : []
   return (
     <>
-      <div className="verdict">
+      <div className="verdict" role="status">
         <span className={`avatar avatar-${verdict.tone}`}>
           <Icon name={verdict.icon} />
         </span>

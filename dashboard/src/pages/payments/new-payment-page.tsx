@@ -74,10 +74,8 @@ const PaymentForm = ({ beneficiaries }: { beneficiaries: Beneficiaries }) => {
         }
       : null
   const run = useDryRun(draft)
-  const verdict =
-    draft && run.data
-      ? verdictOf(run.data, draft.amount_minor, ownsBalance ? account.balance.available_minor : null, currency)
-      : null
+  const available = ownsBalance ? account.balance.available_minor : null
+  const verdict = draft && run.decision ? verdictOf(run.decision, draft.amount_minor, available, currency) : null
 
   const send = useMutation({
     mutationFn: () => {

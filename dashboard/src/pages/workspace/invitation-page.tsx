@@ -4,7 +4,7 @@ import { useLocation } from 'wouter'
 import { api, call } from '../../api/client.ts'
 import { useTitle } from '../../lib/title.ts'
 import { nameOf } from '../../shell/account-menu.tsx'
-import { useSession } from '../../shell/session.tsx'
+import { SignedIn, useSession } from '../../shell/session.tsx'
 import { useSignOut } from '../../shell/sign-out.ts'
 import { SinglePage } from '../../shell/single-page.tsx'
 import { useSwitchWorkspace } from '../../shell/workspace-menu.tsx'
@@ -14,15 +14,23 @@ import { Empty } from '../../ui/layout.tsx'
 import { announce } from '../../ui/toast.tsx'
 import { heldInvitation, letGoOfInvitation } from './held-invitation.ts'
 
-/** Where an invitation's link leads. Whoever opens it may have to sign in first; the token waits meanwhile. */
+/** Where an invitation's link leads. Whoever opens it may have to sign in first; the token is taken up before that and waits. */
 export const InvitationPage = () => {
+  const [token] = useState(heldInvitation)
+  return (
+    <SignedIn>
+      <Invitation token={token} />
+    </SignedIn>
+  )
+}
+
+const Invitation = ({ token }: { token: string | null }) => {
   useTitle('Invitation')
   const { account } = useSession()
   const client = useQueryClient()
   const switchTo = useSwitchWorkspace()
   const signOut = useSignOut()
   const [, navigate] = useLocation()
-  const [token] = useState(heldInvitation)
   const accept = useMutation({
     mutationFn: () => call(api.POST('/v1/workspaces/invitations/accept', { body: { token: token ?? '' } })),
     onSuccess: ({ workspace }) => {

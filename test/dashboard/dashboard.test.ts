@@ -1,0 +1,33 @@
+import { describe } from 'vitest'
+import { chromiumPath } from './browser.ts'
+import { accountFlows } from './flows/account.ts'
+import { approvalFlows } from './flows/approvals.ts'
+import { beneficiaryFlows } from './flows/beneficiaries.ts'
+import { consentFlows } from './flows/consent.ts'
+import { developerFlows } from './flows/developers.ts'
+import { everywhere } from './flows/everywhere.ts'
+import { mandateFlows } from './flows/mandates.ts'
+import { overviewFlows } from './flows/overview.ts'
+import { paymentFlows } from './flows/payments.ts'
+import { policyFlows } from './flows/policies.ts'
+import { signInFlows } from './flows/sign-in.ts'
+import { topUpFlows } from './flows/top-up.ts'
+import { workspaceFlows } from './flows/workspace.ts'
+import { createWorld } from './world.ts'
+
+describe.skipIf(!chromiumPath)('the dashboard in a real browser', () => {
+  const world = createWorld()
+  describe('sign-in', () => signInFlows(world))
+  describe('account', () => accountFlows(world))
+  describe('overview', () => overviewFlows(world))
+  describe('payments', () => paymentFlows(world))
+  describe('approvals', () => approvalFlows(world))
+  describe('beneficiaries', () => beneficiaryFlows(world))
+  describe('policies', () => policyFlows(world))
+  describe('mandates', () => mandateFlows(world))
+  describe('top-up', () => topUpFlows(world))
+  describe('developers', () => developerFlows(world))
+  describe('consent', () => consentFlows(world))
+  describe('workspace', () => workspaceFlows(world))
+  describe('every page', () => everywhere(world))
+})

@@ -1,0 +1,82 @@
+import { expect, test } from 'vitest'
+import { newWallet, signIn } from '../../harness/people.ts'
+import { visitAs } from '../visit.ts'
+import type { World } from '../world.ts'
+
+export const accountFlows = (world: World): void => {
+  test('the only way in can not be unlinked, and the page says why', async () => {
+    const person = await signIn(world.service.api)
+    const { page, close } = await visitAs(world, person)
+    await page.goto('/account')
+    const unlink = page.getByRole('button', { name: 'Unlink Wallet' })
+    expect(await unlink.getAttribute('aria-disabled')).toBe('true')
+    await page.getByText('This is the only way in').waitFor()
+    await unlink.click({ force: true })
+    expect(await page.getByRole('dialog').count()).toBe(0)
+    await close()
+  })
+
+  test('a second wallet is linked by its signature, and either can then be unlinked', async () => {
+    const person = await signIn(world.service.api)
+    const { page, wallet, complaints, close } = await visitAs(world, person)
+    const second = newWallet()
+    wallet.accounts = [second]
+    await page.goto('/account')
+    await page.getByRole('button', { name: 'Link wallet', exact: true }).click()
+    await page.getByRole('button', { name: 'Link Test Wallet' }).click()
+    await page.getByText('Wallet linked').waitFor()
+    const identities = (await person.api.get('/v1/accounts/me')).body.identities
+    expect(identities.map((identity: { subject: string }) => identity.subject)).toContain(second.address)
+    await page.getByRole('button', { name: 'Unlink Wallet' }).first().click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Unlink' }).click()
+    await page.getByText('Wallet unlinked').waitFor()
+    await page.getByText('This is the only way in').waitFor()
+    expect(complaints).toEqual([])
+    await close()
+  })
+
+  test("somebody else's wallet is not linked; another account of the same wallet can be chosen", async () => {
+    const person = await signIn(world.service.api)
+    const other = await signIn(world.service.api)
+    const { page, wallet, close } = await visitAs(world, person)
+    wallet.accounts = [other.wallet, newWallet()]
+    await page.goto('/account')
+    await page.getByRole('button', { name: 'Link wallet', exact: true }).click()
+    await page.getByRole('button', { name: 'Link Test Wallet' }).click()
+    await page.getByText('This wallet has an account of its own').waitFor()
+    await page.getByRole('button', { name: 'Choose another account in Test Wallet' }).click()
+    await page.getByText('Wallet linked').waitFor()
+    await close()
+  })
+
+  test('Google is linked over its own page, and shown masked', async () => {
+    const person = await signIn(world.service.api)
+    const { page, close } = await visitAs(world, person)
+    await page.goto('/account')
+    await page.getByRole('button', { name: 'Link Google', exact: true }).click()
+    await page.getByRole('link', { name: 'Continue with Google' }).click()
+    await page.getByLabel(/e-mail/i).fill(`somebody.${Date.now()}@example.com`)
+    await page.getByRole('button').last().click()
+    await page.getByText('Linked to your account').waitFor()
+    await page.getByText('s•••@example.com').waitFor()
+    await close()
+  })
+
+  test('a name is saved, and a session that is ended elsewhere asks for a sign-in at once', async () => {
+    const person = await signIn(world.service.api)
+    const elsewhere = await signIn(world.service.api, person.wallet)
+    const here = await visitAs(world, person)
+    const there = await visitAs(world, elsewhere)
+    await there.page.goto('/beneficiaries')
+    await there.page.getByRole('heading', { name: 'Beneficiaries' }).waitFor()
+    await here.page.goto('/account')
+    await here.page.getByLabel('Display name').fill('Achieng')
+    await here.page.getByRole('button', { name: 'Save' }).click()
+    await here.page.getByText('Name saved').waitFor()
+    await here.page.getByRole('button', { name: 'End' }).click()
+    await here.page.getByText('Session ended').waitFor()
+    await there.page.getByRole('heading', { name: 'Sign in' }).waitFor()
+    await here.close()
+    await there.close()
+  })
+}

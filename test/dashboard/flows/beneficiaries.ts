@@ -1,0 +1,48 @@
+import { expect, test } from 'vitest'
+import { signIn } from '../../harness/people.ts'
+import { visitAs } from '../visit.ts'
+import type { World } from '../world.ts'
+
+export const beneficiaryFlows = (world: World): void => {
+  test('a wrong destination is marked where it stands; a right one is kept and never shown again', async () => {
+    const person = await signIn(world.service.api)
+    const { page, complaints, close } = await visitAs(world, person)
+    await page.goto('/beneficiaries')
+    await page.getByRole('link', { name: 'Add beneficiary' }).first().click()
+    await page.getByLabel('Name', { exact: true }).fill('Njeri')
+    const destination = page.getByLabel('Mobile number')
+    await destination.fill('12')
+    await page.getByRole('button', { name: 'Add beneficiary' }).click()
+    await page.locator('[aria-invalid="true"]').waitFor()
+    expect(await destination.getAttribute('aria-invalid')).toBe('true')
+    await destination.fill('0712 345 678')
+    await page.getByRole('button', { name: 'Add beneficiary' }).click()
+    await page.getByRole('heading', { name: 'Njeri' }).waitFor()
+    expect(await page.content()).not.toContain('712345678')
+    expect(complaints).toEqual([])
+    await close()
+  })
+
+  test('payments to it are stopped and allowed again; archived, it is gone for good', async () => {
+    const person = await signIn(world.service.api)
+    const body = { type: 'utility', display_name: 'Water', payment_rail: 'MPESA_B2B', destination: '555123' }
+    const { id } = (await person.api.post('/v1/beneficiaries', body)).body
+    const { page, close } = await visitAs(world, person)
+    const status = async () => (await person.api.get(`/v1/beneficiaries/${id}`)).body.status
+    await page.goto(`/beneficiaries/${id}`)
+    const confirm = async (name: string) => {
+      await page.getByRole('button', { name }).click()
+      await page.getByRole('dialog').getByRole('button', { name }).click()
+      await page.getByRole('dialog').waitFor({ state: 'detached' })
+    }
+    await confirm('Stop payments')
+    await page.getByText('Payments to it are stopped').waitFor()
+    expect(await status()).toBe('frozen')
+    await confirm('Allow payments')
+    expect(await status()).toBe('active')
+    await confirm('Archive')
+    expect(await status()).toBe('archived')
+    expect(await page.getByRole('link', { name: 'Pay', exact: true }).count()).toBe(0)
+    await close()
+  })
+}

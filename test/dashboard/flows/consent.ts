@@ -1,0 +1,81 @@
+import type { Page } from 'playwright-core'
+import { expect, test } from 'vitest'
+import { authorizePath, newPkce, postForm, redeemCode, redirectUri, registerClient } from '../../harness/oauth.ts'
+import { signIn } from '../../harness/people.ts'
+import { visit, visitAs } from '../visit.ts'
+import type { World } from '../world.ts'
+
+const limits = JSON.stringify([{ type: 'payment', per_payment_limit_minor: '100000', daily_limit_minor: '300000' }])
+
+/** The agent's own page, which a browser is sent to with the answer. */
+const answerPage = async (page: Page): Promise<URLSearchParams> => {
+  await page.waitForURL(`${redirectUri}**`)
+  return new URL(page.url()).searchParams
+}
+const playAgent = (page: Page) => page.route(`${redirectUri}**`, (route) => route.fulfill({ body: 'thank you' }))
+
+export const consentFlows = (world: World): void => {
+  test('a stranger signs in first, sees who asks for what, narrows it, and the agent gets just that', async () => {
+    const { api } = world.service
+    const client = await registerClient(api, { client_name: 'Shopping agent' })
+    const pkce = newPkce()
+    const { page, close } = await visit(world)
+    await playAgent(page)
+    const scope = 'account.read payment.read payment.create'
+    await page.goto(authorizePath(client, pkce, { scope, authorization_details: limits }))
+    await page.getByRole('button', { name: /Test Wallet/ }).click()
+    await page.getByRole('heading', { name: 'Shopping agent' }).waitFor()
+    await page.getByText('127.0.0.1:9876').waitFor()
+    await page.getByText('It goes to a program on this computer').waitFor()
+    await page.getByText('Nobody vouches for this name').waitFor()
+    await page.getByLabel(/See payments/).uncheck()
+    expect(await page.getByLabel('Most per day').inputValue()).toBe('3000')
+    await page.getByLabel('Most per day').fill('1,500')
+    await page.getByRole('button', { name: 'Allow Shopping agent' }).click()
+    const answer = await answerPage(page)
+    const tokens = await redeemCode(api, client, answer.get('code') ?? '', pkce)
+    expect(tokens.body.scope.split(' ').sort()).toEqual(['account.read', 'payment.create'])
+    expect(tokens.body.authorization_details).toMatchObject([{ per_payment_limit_minor: '100000', daily_limit_minor: '150000' }])
+    await close()
+  })
+
+  test('limits are never widened, and a refusal sends the agent away with nothing', async () => {
+    const { api } = world.service
+    const client = await registerClient(api)
+    const person = await signIn(api)
+    const { page, close } = await visitAs(world, person)
+    await playAgent(page)
+    await page.goto(authorizePath(client, newPkce(), { scope: 'payment.create', authorization_details: limits }))
+    await page.getByLabel('Most per day').fill('9000')
+    await page.getByRole('button', { name: /^Allow/ }).click()
+    await page.getByRole('alert').waitFor()
+    await page.getByRole('button', { name: 'Refuse' }).click()
+    expect((await answerPage(page)).get('error')).toBe('access_denied')
+    expect((await person.api.get('/v1/accounts/me/grants')).body.data).toEqual([])
+    await close()
+  })
+
+  test('a device without a browser is let in by the code that it shows', async () => {
+    const { api } = world.service
+    const deviceGrant = 'urn:ietf:params:oauth:grant-type:device_code'
+    const client = await registerClient(api, { client_name: 'Till', grant_types: [deviceGrant], redirect_uris: [] })
+    const fields = { ...client.credentials, scope: 'account.read' }
+    const device = (await postForm(api, '/v1/oauth/device_authorization', fields)).body
+    const person = await signIn(api)
+    const { page, complaints, close } = await visitAs(world, person)
+    await page.goto('/device')
+    await page.getByLabel('Code').fill('bbbb-bbbb')
+    await page.getByRole('button', { name: 'Go on' }).click()
+    await page.getByRole('alert').waitFor()
+    await page.getByLabel('Code').fill(device.user_code.toLowerCase())
+    await page.getByRole('button', { name: 'Go on' }).click()
+    await page.getByRole('heading', { name: 'Till' }).waitFor()
+    await page.getByText(device.user_code).waitFor()
+    await page.getByRole('button', { name: 'Allow Till' }).click()
+    await page.getByText('Go back to your device').waitFor()
+    const poll = { ...client.credentials, grant_type: deviceGrant, device_code: device.device_code }
+    expect((await postForm(api, '/v1/oauth/token', poll)).status).toBe(200)
+    expect(complaints).toEqual([])
+    await close()
+  })
+}

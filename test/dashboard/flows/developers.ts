@@ -1,0 +1,82 @@
+import { expect, test } from 'vitest'
+import { letIn } from '../../harness/oauth.ts'
+import { createKey, signIn } from '../../harness/people.ts'
+import { visitAs } from '../visit.ts'
+import type { World } from '../world.ts'
+
+export const developerFlows = (world: World): void => {
+  test('a key is shown once, works within its limits, and the request for it is there as a curl', async () => {
+    const person = await signIn(world.service.api)
+    const { page, complaints, close } = await visitAs(world, person)
+    await page.goto('/developers')
+    await page.getByRole('button', { name: 'New API key' }).first().click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Name', { exact: true }).fill('Night job')
+    await dialog.getByLabel('Most per day').fill('2500')
+    await dialog.getByRole('button', { name: 'Make the key' }).click()
+    const key = (await dialog.locator('[data-secret]').textContent()) ?? ''
+    expect(key).toMatch(/^service_live_[0-9a-f]{64}$/)
+    const account = await world.service.api.as({ bearer: key }).get('/v1/accounts/me')
+    expect(account.body.id).toBe(person.accountId)
+    await dialog.getByRole('button', { name: 'I have stored it' }).click()
+    await page.getByText(/KES\s2,500.00 a day/).waitFor()
+    expect(await page.content()).not.toContain(key)
+    await page.getByRole('link', { name: 'Requests' }).click()
+    await page.getByText('/v1/accounts/me/api-keys').click()
+    const curl = (await page.getByRole('dialog').getByLabel('curl command').textContent()) ?? ''
+    expect(curl).toContain(`curl -X POST ${world.service.api.url}/v1/accounts/me/api-keys`)
+    expect(curl).toContain('"daily_limit_minor": "250000"')
+    expect(curl).not.toContain(key)
+    expect(complaints).toEqual([])
+    await close()
+  })
+
+  test('a key is rotated with an overlap, limited, frozen, and revoked', async () => {
+    const person = await signIn(world.service.api)
+    const old = await createKey(person, { name: 'Batch' })
+    const { page, close } = await visitAs(world, person)
+    await page.goto('/developers')
+    await page.getByRole('button', { name: 'Rotate Batch' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Rotate' }).click()
+    const fresh = (await page.getByRole('dialog').locator('[data-secret]').textContent()) ?? ''
+    await page.getByRole('dialog').getByRole('button', { name: 'I have stored it' }).click()
+    expect((await old.api.get('/v1/accounts/me')).status).toBe(200)
+    await page.getByText(/ends in/).waitFor()
+    await page.getByRole('button', { name: 'Limits of Batch' }).first().click()
+    await page.getByRole('dialog').getByLabel('Most per month').fill('9000')
+    await page.getByRole('dialog').getByLabel('Freeze').check()
+    await page.getByRole('dialog').getByRole('button', { name: 'Save limits' }).click()
+    await page.getByText('Frozen').first().waitFor()
+    const [grant] = (await person.api.get('/v1/accounts/me/grants')).body.data
+    expect(grant).toMatchObject({ frozen: true, spending_controls: { monthly_limit_minor: '900000' } })
+    await page.getByRole('button', { name: 'Revoke Batch' }).first().click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click()
+    await page.getByText('Batch revoked').waitFor()
+    expect((await world.service.api.as({ bearer: fresh }).get('/v1/accounts/me')).body.error).toBe('api_key_revoked')
+    await close()
+  })
+
+  test('connected agents are listed, and all of them are revoked at once', async () => {
+    const person = await signIn(world.service.api)
+    const agents = [await letIn(world.service.api, person), await letIn(world.service.api, person)]
+    const { page, close } = await visitAs(world, person)
+    await page.goto('/developers/agents')
+    await page.getByRole('button', { name: 'Revoke all' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click()
+    await page.getByText('2 agents revoked').waitFor()
+    await page.getByText('No agent is connected').waitFor()
+    for (const agent of agents) expect((await agent.api.get('/v1/accounts/me')).status).toBe(401)
+    await close()
+  })
+
+  test('events appear in the log as they happen', async () => {
+    const person = await signIn(world.service.api)
+    const { page, close } = await visitAs(world, person)
+    await page.goto('/developers/events')
+    await page.getByText('Live', { exact: true }).waitFor()
+    await createKey(person, { name: 'Just now' })
+    await page.getByText('api_key.created').click()
+    await page.getByRole('dialog').getByText('Just now').waitFor()
+    await close()
+  })
+}

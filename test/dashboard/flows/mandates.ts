@@ -1,0 +1,37 @@
+import { expect, test } from 'vitest'
+import { createHousehold } from '../household.ts'
+import { visitAs } from '../visit.ts'
+import type { World } from '../world.ts'
+
+export const mandateFlows = (world: World): void => {
+  test('a mandate is signed with the wallet, covers a payment that names it, and is revoked', async () => {
+    const home = await createHousehold(world.service)
+    const { page, wallet, complaints, close } = await visitAs(world, home.person)
+    await page.goto('/mandates/new')
+    await page.getByLabel('What it is for').fill('Stationery')
+    await page.getByLabel('Most in all').fill('30,000')
+    await page.getByLabel('Only to these beneficiaries').fill('Savannah Supplies Ltd')
+    await page.getByRole('button', { name: 'Remove Savannah Supplies Ltd' }).waitFor()
+    await page.getByRole('button', { name: 'Sign with Test Wallet' }).click()
+    await page.getByText('Mandate in force').waitFor()
+    await page.getByRole('heading', { name: 'Stationery' }).waitFor()
+    expect(wallet.signed.at(-1)).toContain('Stationery')
+    const id = new URL(page.url()).pathname.split('/').at(-1)
+    const paid = await home.person.api.post('/v1/payments', {
+      beneficiary_id: home.beneficiaries.bank,
+      amount_minor: '1200000',
+      mandate_id: id,
+    })
+    expect(paid.body.status).toBe('processing')
+    await page
+      .getByText(/12,000.00/)
+      .first()
+      .waitFor()
+    await page.getByRole('button', { name: 'Revoke' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click()
+    await page.getByText('Mandate revoked').waitFor()
+    expect((await home.person.api.get(`/v1/intent-mandates/${id}`)).body.status).toBe('revoked')
+    expect(complaints).toEqual([])
+    await close()
+  })
+}

@@ -1,0 +1,48 @@
+import { expect, test } from 'vitest'
+import { createHousehold } from '../household.ts'
+import { visitAs } from '../visit.ts'
+import type { World } from '../world.ts'
+
+export const policyFlows = (world: World): void => {
+  test('a policy is read as a sentence and replayed over what was paid, before it is put in force', async () => {
+    const home = await createHousehold(world.service)
+    const { page, complaints, close } = await visitAs(world, home.person)
+    await page.goto('/policies/new')
+    await page.getByLabel('Name', { exact: true }).fill('Careful')
+    await page.getByLabel('Most per payment').fill('3000')
+    await page.getByLabel('Approval from').fill('1000')
+    await page.getByLabel('Not by whoever started the payment').check()
+    const sentence = page.locator('.sentence')
+    await sentence.getByText(/at most KES\s3,000.00 per payment/).waitFor()
+    expect((await sentence.textContent())?.replaceAll('\u00a0', ' ')).toBe(
+      'Every payment may be at most KES 3,000.00 per payment, and from KES 1,000.00 on waits for 1 approval, by somebody other than who started it.',
+    )
+    await page.getByText('3 refused').waitFor()
+    await page.getByText('1 go through').waitFor()
+    await page.getByRole('button', { name: 'Put in force' }).click()
+    await page.getByText('Policy in force').waitFor()
+    const [policy] = (await home.person.api.get('/v1/spending-policies')).body.data
+    expect(policy).toMatchObject({ name: 'Careful', per_payment_limit_minor: '300000', separation_of_duties: true })
+    expect(complaints).toEqual([])
+    await close()
+  })
+
+  test('limits that contradict are marked; a policy that changed meanwhile is not overwritten', async () => {
+    const home = await createHousehold(world.service)
+    const [policy] = (await home.person.api.get('/v1/spending-policies')).body.data
+    const { page, close } = await visitAs(world, home.person)
+    await page.goto(`/policies/${policy.id}`)
+    await page.getByLabel('Most per payment').fill('900000')
+    await page.getByLabel('Most per day').fill('10')
+    await page.getByRole('button', { name: 'Save policy' }).click()
+    await page.getByText('must not be more than daily_limit_minor').first().waitFor()
+    await page.context().setOffline(true)
+    await home.person.api.patch(`/v1/spending-policies/${policy.id}`, { version: policy.version, name: 'Renamed' })
+    await page.getByLabel('Most per payment').fill('')
+    await page.getByLabel('Most per day').fill('100000')
+    await page.context().setOffline(false)
+    await page.getByRole('heading', { name: 'Renamed' }).waitFor()
+    expect((await home.person.api.get(`/v1/spending-policies/${policy.id}`)).body.version).toBe(policy.version + 1)
+    await close()
+  })
+}

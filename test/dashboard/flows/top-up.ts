@@ -1,0 +1,55 @@
+import { expect, test } from 'vitest'
+import { signIn } from '../../harness/people.ts'
+import { visitAs } from '../visit.ts'
+import type { World } from '../world.ts'
+
+export const topUpFlows = (world: World): void => {
+  const begin = async (phoneNumber: string) => {
+    // The page counts down from when the service began.
+    world.service.clock.set(new Date())
+    const person = await signIn(world.service.api)
+    const visited = await visitAs(world, person)
+    const { page } = visited
+    await page.goto('/top-up')
+    await page.getByLabel('Amount').fill('1000')
+    await page.getByLabel('M-PESA phone number').fill(phoneNumber)
+    await page.getByRole('button', { name: /Ask for KES/ }).click()
+    await page.getByRole('heading', { name: 'Check your phone' }).waitFor()
+    return { ...visited, person }
+  }
+
+  test('asks the phone, counts down, and tells the moment when the money is there', async () => {
+    const { page, complaints, close } = await begin('0722 000 001')
+    await page
+      .getByRole('timer')
+      .getByText(/^\d+ s$/)
+      .waitFor()
+    await world.service.settle()
+    await page.getByRole('heading', { name: /KES\s1,000.00 arrived/ }).waitFor()
+    expect(complaints).toEqual([])
+    await close()
+  })
+
+  test('says so when it was declined on the phone', async () => {
+    const { page, close } = await begin('254700001032')
+    await world.service.settle()
+    await page.getByRole('heading', { name: 'It did not work' }).waitFor()
+    await close()
+  })
+
+  test('that times out says that the money may have moved and that we are checking; proven late, it is there', async () => {
+    const { page, person, close } = await begin('254711000003')
+    const id = new URL(page.url()).pathname.split('/').at(-1)
+    const { deps, scheduler, sandbox, clock } = world.service
+    await deps.jobs.drain()
+    await scheduler.runDue()
+    sandbox.failNext({ kind: 'reset', takesEffect: false })
+    clock.advance(deps.config.TOPUP_TTL_SECONDS)
+    await deps.jobs.sweep()
+    expect((await person.api.get(`/v1/topups/${id}`)).body.status).toBe('expired')
+    await page.getByText('The money may have moved, and we are checking').waitFor()
+    await world.service.settle()
+    await page.getByRole('heading', { name: /KES\s1,000.00 arrived/ }).waitFor()
+    await close()
+  })
+}

@@ -1,0 +1,32 @@
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll } from 'vitest'
+import { createTestClock } from '../harness/clock.ts'
+import { startService, type TestService } from '../harness/service.ts'
+import { openBrowser } from './browser.ts'
+
+/** One service and one browser for every flow. They are there once the tests run. */
+export type World = { readonly service: TestService; readonly browser: Browser }
+
+export const createWorld = (): World => {
+  let service: TestService | undefined
+  let browser: Browser | undefined
+  beforeAll(async () => {
+    // The browser's clock is the machine's: what expires has to expire for both.
+    service = await startService({ clock: createTestClock(new Date()) })
+    browser = await openBrowser()
+  }, 60_000)
+  afterAll(async () => {
+    await browser?.close()
+    await service?.close()
+  })
+  return {
+    get service() {
+      if (!service) throw new Error('the service runs only while tests do')
+      return service
+    },
+    get browser() {
+      if (!browser) throw new Error('the browser runs only while tests do')
+      return browser
+    },
+  }
+}
