@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { letIn, postForm, refresh } from '../harness/oauth.ts'
 import { createKey, signIn } from '../harness/people.ts'
 import { startService, type TestService } from '../harness/service.ts'
 import { openStream } from '../harness/stream.ts'
@@ -65,4 +66,24 @@ test("a rotated key's streams live through the overlap and end with it", async (
   await person.api.post(`/v1/accounts/me/api-keys/${key.id}/rotate`, { overlap_seconds: 600 })
   await stream.next('api_key.rotated')
   await endsWithinASecond(stream, () => service.clock.advance(601))
+})
+
+test("an agent's streams end when its access is taken back, when its token is revoked, when it expires and when a stolen refresh token comes back", async () => {
+  const person = await signIn(service.api)
+  const taken = await letIn(service.api, person)
+  const grant = (await person.api.get('/v1/accounts/me/grants')).body.data.find(
+    (entry: { kind: string }) => entry.kind === 'oauth',
+  )
+  await endsWithinASecond(await openStream(taken.api), () => person.api.delete(`/v1/accounts/me/grants/${grant.id}`))
+
+  const revoked = await letIn(service.api, person)
+  const revoke = () => postForm(service.api, '/v1/oauth/revoke', { token: revoked.access, ...revoked.client.credentials })
+  await endsWithinASecond(await openStream(revoked.api), revoke)
+
+  const stolen = await letIn(service.api, person)
+  await refresh(service.api, stolen.client, stolen.refreshToken)
+  await endsWithinASecond(await openStream(stolen.api), () => refresh(service.api, stolen.client, stolen.refreshToken))
+
+  const expired = await letIn(service.api, person)
+  await endsWithinASecond(await openStream(expired.api), () => service.clock.advance(3_601))
 })

@@ -1,0 +1,61 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import pg from 'pg'
+import { expect, test } from 'vitest'
+import { parseId } from '../../src/lib/ids.ts'
+import { signIn } from '../harness/people.ts'
+import { createTestDatabase } from '../harness/postgres.ts'
+import { startService } from '../harness/service.ts'
+import { openStream } from '../harness/stream.ts'
+
+test('a service that closes answers what is under way, ends its streams and waits for nobody who only keeps a connection', async () => {
+  const database = await createTestDatabase()
+  const service = await startService({ database })
+  const person = await signIn(service.api)
+  const stream = await openStream(person.api)
+  const { hostname, port } = new URL(service.api.url)
+  const silent = connect({ host: hostname, port: Number(port) })
+  await once(silent, 'connect')
+
+  const blocker = new pg.Client({ connectionString: database.url })
+  await blocker.connect()
+  await blocker.query('begin')
+  await blocker.query('select from accounts where id = $1 for update', [parseId('account', person.accountId)])
+  const underWay = person.api.patch('/v1/accounts/me', { display_name: 'Written while closing' })
+  await expect.poll(async () => (await blocker.query('select from pg_locks where not granted')).rowCount).toBeGreaterThan(0)
+
+  const closing = service.close()
+  await stream.ended()
+  await once(silent.resume(), 'close')
+  await blocker.query('commit')
+  await blocker.end()
+  expect(await underWay).toMatchObject({ status: 200, body: { display_name: 'Written while closing' } })
+  const answered = performance.now()
+  await closing
+  expect(performance.now() - answered).toBeLessThan(4_000)
+  await database.drop()
+})
+
+test('what has had its time is swept away, and what has not is kept', async () => {
+  const service = await startService()
+  const counts = async () => {
+    const [row] = await service.deps.db.query<Record<string, number>>(
+      'select (select count(*)::int from nonces) as nonces, (select count(*)::int from idempotency_keys) as keys, (select count(*)::int from events) as events',
+    )
+    return row
+  }
+  const person = await signIn(service.api)
+  await person.api.post('/v1/accounts/me/api-keys', { name: 'Agent' }, { key: 'k' })
+  const before = await counts()
+  expect(before).toEqual({ nonces: 1, keys: 1, events: 4 })
+  service.clock.advance(86_400)
+  await service.deps.jobs.sweep()
+  expect(await counts()).toEqual(before)
+  service.clock.advance(601)
+  await service.deps.jobs.sweep()
+  expect(await counts()).toEqual({ nonces: 0, keys: 0, events: 4 })
+  service.clock.advance(6 * 86_400)
+  await service.deps.jobs.sweep()
+  expect(await counts()).toMatchObject({ events: 0 })
+  await service.close()
+})
