@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { effectivePermissions, type Role, undelegable } from '../../src/auth/permissions.ts'
+import { effectivePermissions, isPermission, permissions, type Role, undelegable } from '../../src/auth/permissions.ts'
 import { roles } from '../../src/db/tables/workspaces.ts'
 import { startAdministered } from '../admin/administrators.ts'
 import { credit, newBeneficiary } from '../harness/money.ts'
@@ -84,6 +84,23 @@ describe.each(roles)('in the role %s', (role) => {
     const agent = await letIn(service.api, members[role], { ask: { scope: delegable.join(' ') } })
     expect(await refusals(service, closed, { bearer: agent.access }, (row) => byRole(row) && row.agent === '●')).toEqual([])
   })
+})
+
+test('every permission is asked for: a key that has all the others is told which one it lacks', async () => {
+  const keys = new Map<string, Credential>()
+  for (const row of closed) {
+    const needed = row.needs.split(/, | or /).filter(isPermission)
+    const [first] = needed
+    if (!first) continue
+    const lacking = needed.join()
+    const others = permissions.filter((permission) => !needed.includes(permission))
+    const credential = keys.get(lacking) ?? { bearer: (await keyOf(members.owner, others)).key }
+    keys.set(lacking, credential)
+    const [probed] = await probeAll(service, [row], credential)
+    expect([row.path, probed?.status, probed?.error]).toEqual([row.path, 403, 'forbidden'])
+    if (!row.needs.includes('undelegated')) expect(probed?.text).toContain(`"required_permission":"${first}"`)
+  }
+  expect(keys.size).toBeGreaterThan(14)
 })
 
 test('an administrator in person may do what is theirs; neither their key nor their agent may', async () => {

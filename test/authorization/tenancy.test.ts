@@ -133,6 +133,9 @@ describe('what belongs to another tenant is the same 404, byte for byte, as what
         theirs.status === 403 && ['a key', 'an agent'].includes(name) && theirs.body.error === 'forbidden' ? 403 : 404
       expect([name, theirs.status, nameless(theirs.text)]).toEqual([name, expected, nameless(none.text)])
       expect(theirs.headers.get('content-type')).toBe(none.headers.get('content-type'))
+      if (expected === 403) continue
+      const malformed = await call(api, row, row.path.replace(':id', 'nonsense'))
+      expect([name, malformed.status, nameless(malformed.text)]).toEqual([name, expected, nameless(none.text)])
     }
     expect((await call(strangers[0]?.api ?? service.api, row, row.path.replace(':id', owned[route]?.id ?? ''))).status).toBe(404)
   })
@@ -147,6 +150,24 @@ test('to the ones whose it is, all of it is there: nothing was changed by those 
   const payment = await team.owner.api.get(`/v1/payments/${owned['GET /v1/payments/:id']?.id}`)
   expect(payment.body.status).toBe('pending_approval')
   expect((await team.owner.api.get(`/v1/intent-mandates/${owned['GET /v1/intent-mandates/:id']?.id}`)).body.status).toBe('active')
+})
+
+test('it can not be named in a body either', async () => {
+  const api = strangers[0]?.api ?? service.api
+  const id = (route: string) => owned[route]?.id
+  const beneficiary_id = id('GET /v1/beneficiaries/:id')
+  const own = await newBeneficiary(api)
+  const attempts = await Promise.all([
+    api.post('/v1/payments', { beneficiary_id, amount_minor: '100000' }),
+    api.post('/v1/payments', { beneficiary_id: own, amount_minor: '100000', mandate_id: id('GET /v1/intent-mandates/:id') }),
+    api.post('/v1/spending-policies', { name: 'x', beneficiary_ids: [beneficiary_id] }),
+    api.post('/v1/spending-policies/simulate', { beneficiary_id, amount_minor: '100000' }),
+    api.post('/v1/accounts/me/api-keys', { name: 'x', spending_controls: { beneficiary_ids: [beneficiary_id] } }),
+    api.put('/v1/workspaces/current', { workspace_id: team.id }),
+    api.get('/v1/accounts/me', { headers: { 'workspace-id': team.id } }),
+  ])
+  expect(attempts.map(({ status }) => status)).toEqual([404, 404, 400, 404, 400, 404, 404])
+  for (const { text } of attempts) expect(text).not.toContain(team.owner.accountId)
 })
 
 test('lists hold nothing of another tenant', async () => {
