@@ -1,4 +1,4 @@
-import { describe } from 'vitest'
+import { describe, vi } from 'vitest'
 import { chromiumPath } from './browser.ts'
 import { accountFlows } from './flows/account.ts'
 import { approvalFlows } from './flows/approvals.ts'
@@ -14,6 +14,9 @@ import { signInFlows } from './flows/sign-in.ts'
 import { topUpFlows } from './flows/top-up.ts'
 import { workspaceFlows } from './flows/workspace.ts'
 import { createWorld } from './world.ts'
+
+// A browser shares the machine with every other test file.
+vi.setConfig({ testTimeout: 60_000 })
 
 describe.skipIf(!chromiumPath)('the dashboard in a real browser', () => {
   const world = createWorld()

@@ -44,6 +44,12 @@ export const SignedIn = ({ children }: { children: ReactNode }) => {
     void client.resetQueries()
   }, [lost, client])
 
+  // From now on every request names it, so that nothing that switches the session elsewhere moves this tab along.
+  const current = view.data?.workspace.id
+  useEffect(() => {
+    if (current && chosenWorkspace() === null) chooseWorkspace(current)
+  }, [current])
+
   if (isSignedOut(account.error)) return <Redirect to={signInPath(location + window.location.search)} replace />
   if (!account.data || !view.data) {
     const error = lost ? null : (account.error ?? view.error)

@@ -1,6 +1,6 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { Link, useLocation } from 'wouter'
+import { Link } from 'wouter'
 import { approvalsQuery } from '../../api/queries.ts'
 import type { Schemas } from '../../api/types.ts'
 import { usePeople } from '../../api/use-people.ts'
@@ -23,11 +23,13 @@ export const askerOf = (approval: Approval, people: (id: string) => string): str
   return label ?? people(account)
 }
 
-const ApprovalRow = ({ approval, current, asker }: { approval: Approval; current: boolean; asker: string }) => {
+const rowId = (approval: Approval): string => `row-${approval.id}`
+
+const ApprovalRow = ({ approval, asker }: { approval: Approval; asker: string }) => {
   const { payment } = approval
   const pending = approval.status === 'pending'
   return (
-    <Link href={`/approvals/${approval.id}`} className={cx('item', current && 'is-current')} aria-current={current || undefined}>
+    <Link id={rowId(approval)} href={`/approvals/${approval.id}`} className="item">
       <span className={cx('avatar', pending && 'avatar-warn')}>
         <Icon name={railIcons[payment.beneficiary.payment_rail]} />
       </span>
@@ -69,38 +71,38 @@ const ApprovalRow = ({ approval, current, asker }: { approval: Approval; current
   )
 }
 
-const Rows = ({ approvals, current = -1 }: { approvals: readonly Approval[]; current?: number }) => {
+const Rows = ({ approvals }: { approvals: readonly Approval[] }) => {
   const people = usePeople()
   return (
     <ul className="rows">
-      {approvals.map((approval, index) => (
+      {approvals.map((approval) => (
         <li key={approval.id}>
-          <ApprovalRow approval={approval} current={index === current} asker={askerOf(approval, people)} />
+          <ApprovalRow approval={approval} asker={askerOf(approval, people)} />
         </li>
       ))}
     </ul>
   )
 }
 
-/** One after the other by keyboard: j and k move, Enter opens, a and r decide. */
+/** One after the other by keyboard: j and k move the focus itself, so that Enter opens and a screen reader follows; a and r decide. */
 const useReview = (approvals: readonly Approval[], mayDecide: boolean) => {
-  const [, navigate] = useLocation()
-  const [index, setIndex] = useState(-1)
   const [deciding, setDeciding] = useState<{ approval: Approval; choice: Choice } | null>(null)
-  const at = Math.min(index, approvals.length - 1)
-  const selected = approvals[at]
-  const decide = (choice: Choice) => {
-    if (selected && mayDecide) setDeciding({ approval: selected, choice })
+  const focused = () => approvals.findIndex((approval) => rowId(approval) === document.activeElement?.id)
+  const focus = (index: number) => {
+    const approval = approvals[index]
+    if (approval) document.getElementById(rowId(approval))?.focus()
   }
-  const open = () => navigate(`/approvals/${selected?.id}`)
+  const decide = (choice: Choice) => {
+    const approval = approvals[focused()]
+    if (approval && mayDecide) setDeciding({ approval, choice })
+  }
   useShortcuts({
-    j: () => setIndex(Math.min(at + 1, approvals.length - 1)),
-    k: () => setIndex(Math.max(at - 1, 0)),
+    j: () => focus(Math.min(focused() + 1, approvals.length - 1)),
+    k: () => focus(Math.max(focused() - 1, 0)),
     a: () => decide('approve'),
     r: () => decide('reject'),
-    ...(selected && { Enter: open }),
   })
-  return { at, deciding, close: () => setDeciding(null) }
+  return { deciding, close: () => setDeciding(null) }
 }
 
 export const ApprovalsPage = () => {
@@ -108,7 +110,7 @@ export const ApprovalsPage = () => {
   const pending = useInfiniteQuery(approvalsQuery('pending'))
   const all = useInfiniteQuery(approvalsQuery(undefined))
   const waiting = pending.data?.pages.flatMap((page) => page.data) ?? []
-  const { at, deciding, close } = useReview(waiting, can('approval.decide'))
+  const { deciding, close } = useReview(waiting, can('approval.decide'))
   return (
     <div className="stack">
       <PageHeader title="Approvals" lead="Payments that a policy holds until somebody says yes." />
@@ -133,7 +135,7 @@ export const ApprovalsPage = () => {
             </Empty>
           }
         >
-          {(approvals) => <Rows approvals={approvals} current={at} />}
+          {(approvals) => <Rows approvals={approvals} />}
         </Listing>
       </Card>
       <Card title="Decided" flush>

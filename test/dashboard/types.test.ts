@@ -1,0 +1,19 @@
+import { execFile } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { expect, test } from 'vitest'
+
+const run = promisify(execFile)
+const root = fileURLToPath(new URL('../..', import.meta.url))
+
+/** The compiler's complaints, one a line. */
+const compile = (): Promise<string> =>
+  run(process.execPath, ['node_modules/typescript/bin/tsc', '--noEmit', '-p', 'dashboard'], { cwd: root }).then(
+    () => '',
+    ({ stdout }: { stdout: string }) => stdout,
+  )
+
+test('the pages ask the API for nothing that it does not offer, and read nothing that it does not tell', async () => {
+  await run(process.execPath, ['scripts/api-types.ts'], { cwd: root })
+  expect(await compile()).toBe('')
+}, 60_000)
