@@ -8,8 +8,8 @@ export default defineConfig({
     // Processes, not threads: each file is a whole service, and one that crashes must not take the others with it.
     pool: 'forks',
     maxWorkers: 2,
-    testTimeout: 20_000,
-    hookTimeout: 20_000,
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
     teardownTimeout: 20_000,
   },
 })
