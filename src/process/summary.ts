@@ -27,7 +27,7 @@ export const summarize = (facts: Facts): string => {
   const rows: [string, string][] = [
     ['API', url],
     ['Reference', `${url}/docs`],
-    ...(facts.dashboard ? [['Dashboard', `${url}/account`] as [string, string]] : []),
+    ...(facts.dashboard ? [['Dashboard', `${url}/`] as [string, string]] : []),
     ['Operator', `http://${config.OPERATOR_HOST}:${config.OPERATOR_PORT} (private: provider callbacks, /metrics)`],
     ['Data', embedded ? `${resolve(config.DATA_DIR)} (PostgreSQL, embedded)` : facts.database],
     ...(facts.keysFile

@@ -4,6 +4,9 @@ import { accountQuery } from './queries.ts'
 
 const maxRetries = 2
 
+/** The gate asks for these itself and sees their refusals; asking again because of them would never end. */
+const askedByGate = ['account', 'workspace']
+
 /** A refusal stays one however often it is asked again; only what may pass is retried. */
 const mayPass = (error: unknown): boolean =>
   error instanceof ApiError && (error.status === 0 || error.status >= 500) && error.code !== 'provider_not_configured'
@@ -16,7 +19,7 @@ export const createQueryClient = (): QueryClient => {
   const client = new QueryClient({
     queryCache: new QueryCache({
       onError: (error, query) => {
-        if (query.queryKey[0] !== 'account') noticeSignOut(error)
+        if (!askedByGate.includes(String(query.queryKey[0]))) noticeSignOut(error)
       },
     }),
     mutationCache: new MutationCache({ onError: noticeSignOut }),

@@ -33,7 +33,7 @@ export const SignedIn = ({ children }: { children: ReactNode }) => {
   const [location] = useLocation()
   const client = useQueryClient()
   const account = useQuery(accountQuery)
-  const view = useQuery({ ...workspaceQuery, enabled: account.isSuccess })
+  const view = useQuery(workspaceQuery)
   // The workspace chosen in this browser may be another person's, or not be there any more.
   const lost =
     chosenWorkspace() !== null &&
