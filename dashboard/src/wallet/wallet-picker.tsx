@@ -55,15 +55,13 @@ export const WalletPicker = ({ flow, verb, action }: { flow: WalletFlow; verb: s
           <button
             key={wallet.id}
             type="button"
-            className="button button-secondary button-large button-wide"
+            className="button button-secondary button-large button-wide button-way"
             aria-disabled={busy || undefined}
             aria-busy={active || undefined}
             onClick={() => flow.start(wallet)}
           >
             <Face wallet={wallet} />
-            <span className="grow" style={{ textAlign: 'left' }}>
-              {active ? waiting(flow.step, wallet) : `${verb} ${wallet.name}`}
-            </span>
+            <span className="grow">{active ? waiting(flow.step, wallet) : `${verb} ${wallet.name}`}</span>
             {active ? <span className="spinner" aria-hidden="true" /> : <Icon name="forward" size={16} />}
           </button>
         )

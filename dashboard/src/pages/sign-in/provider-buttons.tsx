@@ -1,6 +1,7 @@
 import { useMutation } from '@tanstack/react-query'
 import { toApiError, unreachable } from '../../api/error.ts'
 import { Failure } from '../../ui/failure.tsx'
+import { Icon } from '../../ui/icon.tsx'
 import { ProviderMark, providerNames } from '../../ui/provider-mark.tsx'
 
 const providers = ['google', 'github'] as const
@@ -30,14 +31,17 @@ export const ProviderButtons = ({ returnTo }: { returnTo: string }) => {
         <button
           key={provider}
           type="button"
-          className="button button-secondary button-large button-wide"
+          className="button button-secondary button-large button-wide button-way"
           aria-disabled={busy || undefined}
           onClick={() => {
             if (!busy) start.mutate(provider)
           }}
         >
-          <ProviderMark provider={provider} />
-          Continue with {providerNames[provider]}
+          <span className="avatar">
+            <ProviderMark provider={provider} />
+          </span>
+          <span className="grow">Continue with {providerNames[provider]}</span>
+          <Icon name="forward" size={16} />
         </button>
       ))}
       <Failure error={start.error} />

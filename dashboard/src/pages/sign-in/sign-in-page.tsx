@@ -40,8 +40,10 @@ export const SignInPage = () => {
           <h1>Sign in</h1>
           <p className="quiet">New here? Signing in makes your account.</p>
         </div>
-        <WalletPicker flow={flow} verb="Continue with" />
-        <ProviderButtons returnTo={target} />
+        <div className="stack-s">
+          <WalletPicker flow={flow} verb="Continue with" />
+          <ProviderButtons returnTo={target} />
+        </div>
         <p className="faint small">Signing a message with a wallet costs nothing and moves no money.</p>
       </div>
     </SinglePage>
