@@ -46,6 +46,7 @@ export const createFanOut = (options: { feed: Feed; clock: Clock }): FanOut => {
   const checkedAt = new Map<Stream, number>()
   let last: Position = feed.position()
   let ticker: NodeJS.Timeout | undefined
+  let closed = false
 
   const recheckConcerned = (event: StoredEvent) => {
     if (!changesReader(event.type)) return
@@ -104,12 +105,16 @@ export const createFanOut = (options: { feed: Feed; clock: Clock }): FanOut => {
       for (const id of rest.reader.workspaces.keys()) add(byWorkspace, id, stream)
       checkedAt.set(stream, performance.now())
       ticker ??= setInterval(tick, tickMs).unref()
+      // What happened to the credential between its check and its place in the index nobody has told this stream.
+      if (closed) stream.end()
+      else stream.recheck(feed.position())
       return () => {
         stream.end()
         forget(stream)
       }
     },
     close: () => {
+      closed = true
       unsubscribe()
       for (const stream of [...checkedAt.keys()]) stream.end()
     },

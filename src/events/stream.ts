@@ -84,6 +84,8 @@ export const createStream = (options: StreamOptions): Stream => {
     const page = await eventsAfter(db, cursor, audienceOf(reader), pageSize)
     if (page.length === pageSize) isBehind = true
     for (const event of page) {
+      // Look first: whether the rest may be told is not known any more.
+      if (isStale) isBehind = true
       if (ended || isStale) return
       if (!send(event) && !(await sink.drained())) return end()
     }

@@ -70,7 +70,10 @@ export type EventType = (typeof eventTypes)[number]
 export const resourceOf = (type: string): string => type.split('.')[0] ?? ''
 
 const permissionOf: Readonly<Record<string, Permission | undefined>> = eventPermissions
-export const permissionToRead = (type: string): Permission | undefined => permissionOf[resourceOf(type)]
+/** About an invitation, which only those read who may make one. */
+const stricter: Readonly<Record<string, Permission | undefined>> = { 'member.invited': 'workspace.manage' }
+
+export const permissionToRead = (type: string): Permission | undefined => stricter[type] ?? permissionOf[resourceOf(type)]
 
 /** Types after which the event's own account may read less than before, or more: its open streams look at their credential again. */
 export const changesReader = (type: string): boolean => /^(api_key|grant|member)\.|^session\.revoked$/.test(type)

@@ -43,9 +43,13 @@ export const openSse = (reply: FastifyReply, options: { pingSeconds: number }): 
   const ping = setInterval(() => {
     if (!raw.writableNeedDrain) write(': ping\n\n')
   }, options.pingSeconds * 1000).unref()
+  // A peer may have gone while its request was looked at: then nothing tells of it any more.
+  let closed = raw.destroyed
+  if (closed) clearInterval(ping)
   raw.on('drain', () => settle(true))
   raw.on('error', () => undefined)
   raw.once('close', () => {
+    closed = true
     clearInterval(ping)
     settle(false)
   })
@@ -58,6 +62,9 @@ export const openSse = (reply: FastifyReply, options: { pingSeconds: number }): 
       return raw.writableNeedDrain ? new Promise((resolve) => waiting.add(resolve)) : Promise.resolve(true)
     },
     end: () => void (raw.writableNeedDrain ? raw.destroy() : raw.end()),
-    onClose: (listener) => void raw.once('close', listener),
+    onClose: (listener) => {
+      if (closed) listener()
+      else raw.once('close', listener)
+    },
   }
 }

@@ -22,7 +22,9 @@ test('a service that closes answers what is under way, ends its streams and wait
   await blocker.query('begin')
   await blocker.query('select from accounts where id = $1 for update', [parseId('account', person.accountId)])
   const underWay = person.api.patch('/v1/accounts/me', { display_name: 'Written while closing' })
-  await expect.poll(async () => (await blocker.query('select from pg_locks where not granted')).rowCount).toBeGreaterThan(0)
+  await expect
+    .poll(async () => (await blocker.query('select from pg_locks where not granted')).rowCount, { timeout: 10_000 })
+    .toBeGreaterThan(0)
 
   const closing = service.close()
   await stream.ended()

@@ -1,7 +1,8 @@
+import { connect } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createKey, type Person, signIn } from '../harness/people.ts'
 import { startService, type TestService } from '../harness/service.ts'
-import { openStream } from '../harness/stream.ts'
+import { type EventStream, openStream } from '../harness/stream.ts'
 
 let service: TestService
 beforeAll(async () => {
@@ -10,6 +11,8 @@ beforeAll(async () => {
   })
 })
 afterAll(() => service.close())
+
+const patiently = { timeout: 10_000 }
 
 /** Something that a person's own streams are told of. */
 const signInAgain = (person: Person) => signIn(service.api, person.wallet)
@@ -77,8 +80,33 @@ test('an account has so many streams and no more, however many ask at once; one 
   expect(refused[0]?.headers.get('retry-after')).toBe('5')
   expect((await openStream(await signIn(service.api).then((other) => other.api))).status).toBe(200)
   open[0]?.close()
-  await expect.poll(() => openStream(person.api).then((stream) => stream.status)).toBe(200)
+  await expect.poll(() => openStream(person.api).then((stream) => stream.status), patiently).toBe(200)
   for (const stream of open) stream.close()
+})
+
+test('streams that are given up while they open leave no place taken', async () => {
+  const person = await signIn(service.api)
+  const { hostname, port } = new URL(service.api.url)
+  const giveUp = (afterMs: number) =>
+    new Promise<void>((resolve) => {
+      const socket = connect({ host: hostname, port: Number(port) }, () => {
+        socket.write(
+          `GET /v1/notifications/stream HTTP/1.1\r\nHost: ${hostname}\r\nCookie: service_session=${person.cookie}\r\n\r\n`,
+        )
+        setTimeout(() => socket.destroy(), afterMs)
+      })
+      socket.once('close', () => resolve())
+    })
+  await Promise.all(Array.from({ length: 40 }, (_, index) => giveUp(index / 4)))
+  const streams: EventStream[] = []
+  await expect
+    .poll(async () => {
+      const stream = await openStream(person.api)
+      if (stream.status === 200) streams.push(stream)
+      return streams.length
+    }, patiently)
+    .toBe(3)
+  for (const stream of streams) stream.close()
 })
 
 test('a HEAD request does not hang on a stream', async () => {

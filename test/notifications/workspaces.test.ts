@@ -128,3 +128,18 @@ test('what belongs to one member is not told to the others, though they read the
   expect(stream.seen.map((event) => event.type)).toEqual(['workspace.updated'])
   stream.close()
 })
+
+test('an invitation is told to those who may invite, and to nobody else', async () => {
+  const team = await createTeam(service)
+  const [viewer, admin] = [await join(service, team, 'viewer'), await join(service, team, 'admin')]
+  const [seen, told] = [await openStream(viewer.api), await openStream(admin.api)]
+  await team.owner.api.post('/v1/workspaces/current/invitations', { role: 'viewer', email: 'guest@example.com' })
+  await renameTeam(team, 'After')
+  await told.next('member.invited')
+  await seen.next('workspace.updated')
+  expect(seen.text()).not.toContain('guest@example.com')
+  await service.settle()
+  expect((await viewer.api.get('/v1/notifications')).text).not.toContain('guest@example.com')
+  seen.close()
+  told.close()
+})

@@ -1,4 +1,5 @@
 import type { Principal } from '../../auth/principal.ts'
+import { describeError } from '../../db/errors.ts'
 import type { FanOut } from '../../events/fan-out.ts'
 import { eventsAfter, eventsBefore, findEvent, type Position, readPast, type StoredEvent } from '../../events/read.ts'
 import { audienceOf, mayRead, type Reader } from '../../events/visibility.ts'
@@ -48,7 +49,10 @@ export const openNotificationStream = async (deps: Deps, fanOut: FanOut, request
     start,
     sink: { ...connection, send: (event) => connection.write(frameOf(event)) },
     lookAgain: async () => findReader(deps.db, await request.reauthenticate()),
-    hasEnded: (error) => error instanceof Refusal && error.status < 500,
+    hasEnded: (error) => {
+      if (!(error instanceof Refusal)) deps.logger.error(describeError(error), "a stream's credential could not be looked at")
+      return error instanceof Refusal && error.status < 500
+    },
   })
   connection.onClose(close)
 }
