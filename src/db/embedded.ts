@@ -82,14 +82,18 @@ const startServer = async (launch: Launch, configured: number | undefined): Prom
       await wait(100)
       continue
     }
-    throw new StartupError(portTaken ? `Port ${port} for the embedded database is already in use.` : explain(said, launch.folder))
+    // Told to stop, not failed: by another process that took this folder, and may have begun the log anew.
+    const stopped = child.exitCode === 0 || child.signalCode !== null
+    throw new StartupError(
+      portTaken ? `Port ${port} for the embedded database is already in use.` : explain(said, launch.folder, stopped),
+    )
   }
 }
 
 const startedTwice = (folder: string) => `Another process is starting the database in ${folder}: use one process per DATA_DIR.`
 
-const explain = (log: string, folder: string) => {
-  if (/postmaster.pid" already exists|received fast shutdown/.test(log)) return startedTwice(folder)
+const explain = (log: string, folder: string, stopped: boolean) => {
+  if (stopped || /postmaster.pid" already exists|received fast shutdown/.test(log)) return startedTwice(folder)
   const fatal = /FATAL:\s+(.*)/.exec(log)?.[1] ?? 'it ended without a reason'
   return `The embedded database did not start: ${fatal} (more in ${join(folder, 'server.log')}).`
 }
