@@ -1,8 +1,10 @@
+import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -20,6 +22,7 @@ const sources = [
   'src/auth/permissions.ts',
   'src/events/types.ts',
   'src/lib/money.ts',
+  'scripts/build-dashboard.ts',
   'package-lock.json',
 ]
 
@@ -52,15 +55,17 @@ const compress = async (directory: string): Promise<void> => {
   }
 }
 
-const build = async (sourcesHash: string): Promise<void> => {
-  const { build: viteBuild } = await import('vite')
-  const outDir = `${built}.${process.pid}`
-  await viteBuild({
-    configFile: join(folder, 'vite.config.ts'),
-    root: folder,
-    logLevel: 'error',
-    build: { outDir, emptyOutDir: true },
+const vite = join(root, 'node_modules', 'vite', 'bin', 'vite.js')
+
+/** A process of its own: what NODE_ENV the caller has (tests have theirs) must not decide which React the browser gets. */
+const bundle = (outDir: string) =>
+  promisify(execFile)(process.execPath, [vite, 'build', folder, '--outDir', outDir, '--emptyOutDir', '--logLevel', 'error'], {
+    env: { ...process.env, NODE_ENV: 'production' },
   })
+
+const build = async (sourcesHash: string): Promise<void> => {
+  const outDir = `${built}.${process.pid}`
+  await bundle(outDir)
   await compress(join(outDir, 'assets'))
   await writeFile(join(outDir, 'sources.sha256'), sourcesHash)
   // Into its place only when it is whole: another process may be serving the one before.
@@ -75,7 +80,7 @@ export const ensureDashboardBuilt = async (): Promise<DashboardBuild> => {
   const sourcesHash = await hashSources()
   const before = await readFile(stamp, 'utf8').catch(() => null)
   if (before === sourcesHash) return 'current'
-  const canBuild = existsSync(join(folder, 'src')) && existsSync(join(root, 'node_modules', 'vite'))
+  const canBuild = existsSync(join(folder, 'src')) && existsSync(vite)
   if (!canBuild) return 'kept'
   await build(sourcesHash)
   return 'built'

@@ -144,6 +144,8 @@ export const everywhere = (world: World): void => {
   test('the script is under 250 KB over the wire, and nothing of it stands in the page', async () => {
     const assets = fileURLToPath(new URL('../../../dashboard/dist/assets', import.meta.url))
     const scripts = readdirSync(assets).filter((name) => name.endsWith('.js'))
+    // A development build of React gives itself away by this.
+    for (const name of scripts) expect(readFileSync(`${assets}/${name}`, 'utf8')).not.toContain('jsxDEV')
     const bytes = scripts.reduce((sum, name) => sum + gzipSync(readFileSync(`${assets}/${name}`)).length, 0)
     expect(bytes).toBeLessThan(250 * 1024)
     const page = await world.service.api.get('/')
