@@ -1,0 +1,43 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Person, signIn } from '../harness/people.ts'
+import { startService, type TestService } from '../harness/service.ts'
+
+let service: TestService
+let person: Person
+beforeAll(async () => {
+  service = await startService()
+  person = await signIn(service.api)
+})
+afterAll(() => service.close())
+
+const metadata = () => `Bearer resource_metadata="${service.deps.config.publicUrl}/.well-known/oauth-protected-resource"`
+
+test('whoever comes without a credential is told where to get one, on every route that needs one', async () => {
+  const guarded = service.routes.filter(({ access }) => !/public|optional/.test(access))
+  expect(guarded.length).toBeGreaterThan(60)
+  for (const { method, path } of guarded) {
+    const answer = await service.api.call(
+      method,
+      path.replace(/:\w+/g, 'x'),
+      method === 'GET' || method === 'DELETE' ? {} : { body: {} },
+    )
+    expect([path, answer.status, answer.body.error]).toEqual([path, 401, 'authentication_required'])
+    expect(answer.headers.get('www-authenticate')).toContain(metadata())
+  }
+})
+
+test('a refused bearer never falls through to a good cookie, and a good bearer needs none', async () => {
+  for (const bearer of ['service_live_' + '0'.repeat(64), 'service_dash_x', 'service_oat_x', 'nonsense']) {
+    const answer = await person.api.get('/v1/accounts/me', { bearer })
+    expect([answer.status, answer.body.error]).toEqual([401, 'invalid_token'])
+    expect(answer.headers.get('www-authenticate')).toContain('error="invalid_token"')
+  }
+  const other = await signIn(service.api)
+  const token = (await other.api.post('/v1/auth/dashboard-tokens')).body.token
+  expect((await person.api.get('/v1/accounts/me', { bearer: token })).body.id).toBe(other.accountId)
+})
+
+test('a token in the query string is ignored', async () => {
+  const token = (await person.api.post('/v1/auth/dashboard-tokens')).body.token
+  expect((await service.api.get(`/v1/accounts/me?access_token=${token}`)).status).toBe(401)
+})
