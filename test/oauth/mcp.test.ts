@@ -6,6 +6,7 @@ import type { Json } from '../harness/client.ts'
 import { type ProtectedMcpServer, startProtectedMcpServer } from '../harness/mcp-server.ts'
 import { decide, redirectUri, registerClient } from '../harness/oauth.ts'
 import { type Person, signIn } from '../harness/people.ts'
+import { whileHeld } from '../harness/refreshes.ts'
 import { startService, type TestService } from '../harness/service.ts'
 
 let service: TestService
@@ -151,15 +152,18 @@ describe.each<[string, Connect]>([
   })
 
   // One connection each: the older client gives up by itself when two calls of one connection are refused at once.
-  // Two, no more: a third may read what a first one kept, rotate it needlessly, and leave a second one with a token two generations
-  // old, which is a theft by the rule that the refresh tests hold.
-  test('refreshes when its token ends, two connections at once, and nobody is asked again', async () => {
+  // Held until all have arrived: a connection that comes later may read what an earlier one kept and rotate it needlessly, which
+  // leaves the last one with a token two generations old, a theft by the rule that the refresh tests hold.
+  test('refreshes when its token ends, several connections at once, and nobody is asked again', async () => {
     const provider = newProvider()
-    const connections = [await connect.first(provider), await connect.again(provider)]
+    const connections = [await connect.first(provider)]
+    while (connections.length < 4) connections.push(await connect.again(provider))
     const before = provider.kept.tokens
     service.clock.advance(3600)
-    const answers = await Promise.all(connections.map((connection) => connection.call('whoami')))
-    expect(answers).toEqual(Array(2).fill(`whoami for ${person.accountId}`))
+    const answers = await whileHeld([service], before.refresh_token, () =>
+      connections.map((connection) => connection.call('whoami')),
+    )
+    expect(answers).toEqual(Array(4).fill(`whoami for ${person.accountId}`))
     expect(provider.kept.tokens.access_token).not.toBe(before.access_token)
     for (const connection of connections) expect(await connection.call('whoami')).toBe(`whoami for ${person.accountId}`)
     expect(provider.kept.asked).toHaveLength(1)

@@ -1,22 +1,19 @@
 import { randomBytes } from 'node:crypto'
-import { setTimeout as wait } from 'node:timers/promises'
-import pg from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { parseId } from '../../src/lib/ids.ts'
 import type { Answer } from '../harness/client.ts'
 import { type Agent, letIn, type OAuthClient, refresh, registerClient } from '../harness/oauth.ts'
 import { type Person, signIn } from '../harness/people.ts'
+import { whileHeld as holdRefreshes } from '../harness/refreshes.ts'
 import { startService, type TestService } from '../harness/service.ts'
 
 let service: TestService
 let second: TestService
-let watcher: pg.Pool
 let person: Person
 let client: OAuthClient
 beforeAll(async () => {
   service = await startService()
   second = await startService({ database: service.database, clock: service.clock, env: { PUBLIC_URL: service.api.url } })
-  watcher = new pg.Pool({ connectionString: service.database.url, max: 2 })
   client = await registerClient(service.api)
 })
 // Time is moved by months here, and a session ends before.
@@ -24,7 +21,6 @@ beforeEach(async () => {
   person = await signIn(service.api)
 })
 afterAll(async () => {
-  await watcher.end()
   await second.close()
   await service.close()
 })
@@ -34,34 +30,8 @@ const canRead = async (bearer: string) => (await service.api.get('/v1/accounts/m
 const pairOf = (answer: Answer) => [answer.body.access_token, answer.body.refresh_token]
 const newAgent = (options: Parameters<typeof letIn>[2] = {}) => letIn(service.api, person, { client, ...options })
 
-/** Holds the grant's row until all the requests have arrived: waiting for the row, or in line for a connection to wait with. */
-const whileHeld = async <T>(agent: Agent, work: () => Promise<T>[]): Promise<T[]> => {
-  const hold = await watcher.connect()
-  try {
-    await hold.query('begin')
-    await hold.query('select from grants where id = (select o.grant_id from oauth_grants o where o.handle = $1) for update', [
-      agent.refreshToken.slice('service_ort_'.length, 'service_ort_'.length + 32),
-    ])
-    const running = work()
-    await arrivals(running.length)
-    await hold.query('rollback')
-    return await Promise.all(running)
-  } finally {
-    hold.release()
-  }
-}
-
-const arrivals = async (count: number) => {
-  for (let tries = 0; tries < 500; tries += 1) {
-    const { rows } = await watcher.query<{ held: number }>(
-      "select count(*)::int as held from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
-    )
-    const inLine = service.deps.db.pool.waitingCount + second.deps.db.pool.waitingCount
-    if ((rows[0]?.held ?? 0) + inLine >= count) return
-    await wait(10)
-  }
-  throw new Error('the requests never came to wait')
-}
+const whileHeld = <T>(agent: Agent, work: () => Promise<T>[]): Promise<T[]> =>
+  holdRefreshes([service, second], agent.refreshToken, work)
 
 describe('a refresh token', () => {
   test('gives a new pair, again and again, and its access tokens stay good until they end', async () => {

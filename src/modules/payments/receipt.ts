@@ -3,7 +3,6 @@ import { sha256 } from '../../auth/secrets.ts'
 import { type Db, statement } from '../../db/client.ts'
 import { approvalDecisions, approvals } from '../../db/tables/approvals.ts'
 import { intentMandates } from '../../db/tables/mandates.ts'
-import { spendingPolicyVersions } from '../../db/tables/policies.ts'
 import { isoTime } from '../../http/wire.ts'
 import { listTransfers } from '../../ledger/reports.ts'
 import { canonicalJson } from '../../lib/canonical.ts'
@@ -78,17 +77,17 @@ const mandateOf = async (db: Db, payment: PaymentRecord): Promise<Body['mandate'
   return { id: formatId('mandate', mandate.id), description, message, signature, signer }
 }
 
-const policiesOf = async (db: Db, decision: Decision): Promise<Body['policies']> => {
-  const found: Body['policies'] = []
-  for (const { id, version } of decision.policy_versions) {
-    const rows = await db.orm
-      .select()
-      .from(spendingPolicyVersions)
-      .where(eq(spendingPolicyVersions.policyId, parseId('policy', id) ?? ''))
-    const document = rows.find((row) => row.version === version)?.document as Record<string, unknown> | undefined
-    if (document) found.push({ id, version, document })
-  }
-  return found
+const versions = statement(
+  'receipts.policies',
+  `select v.document from unnest($1::uuid[], $2::int[]) with ordinality as w(id, version, place)
+   join spending_policy_versions v on v.policy_id = w.id and v.version = w.version order by w.place`,
+)
+
+/** The policies that decided, each as it was then, in the order of the decision. */
+const policiesOf = async (db: Db, { policy_versions: wanted }: Decision): Promise<Body['policies']> => {
+  const values = [wanted.map(({ id }) => parseId('policy', id)), wanted.map(({ version }) => version)]
+  const rows = await db.query<{ document: Body['policies'][number]['document'] }>(versions, values)
+  return rows.map(({ document }) => ({ id: String(document.id), version: Number(document.version), document }))
 }
 
 const transfersOf = async (db: Db, payment: PaymentRecord): Promise<Body['ledger_transfers']> =>
