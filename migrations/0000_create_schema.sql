@@ -23,9 +23,28 @@ CREATE TABLE "identities" (
 	"email" text,
 	"email_verified" boolean DEFAULT false NOT NULL,
 	"display_name" text,
+	"chain_id" bigint,
 	"created_at" timestamp (3) with time zone NOT NULL,
 	"last_used_at" timestamp (3) with time zone,
-	CONSTRAINT "identities_provider_check" CHECK ("identities"."provider" in ('google', 'github', 'wallet'))
+	CONSTRAINT "identities_provider_check" CHECK ("identities"."provider" in ('google', 'github', 'wallet')),
+	CONSTRAINT "identities_chain_check" CHECK ("identities"."chain_id" is null or "identities"."provider" = 'wallet')
+);
+--> statement-breakpoint
+CREATE TABLE "adjustments" (
+	"id" uuid PRIMARY KEY NOT NULL,
+	"status" text NOT NULL,
+	"account_id" uuid NOT NULL,
+	"amount_minor" bigint NOT NULL,
+	"currency" text NOT NULL,
+	"reason" text NOT NULL,
+	"requested_by" text NOT NULL,
+	"decided_by" text,
+	"transfer_id" uuid,
+	"created_at" timestamp (3) with time zone NOT NULL,
+	"decided_at" timestamp (3) with time zone,
+	CONSTRAINT "adjustments_status_check" CHECK ("adjustments"."status" in ('pending', 'posted', 'rejected')),
+	CONSTRAINT "adjustments_amount_check" CHECK ("adjustments"."amount_minor" <> 0),
+	CONSTRAINT "adjustments_posted_check" CHECK (("adjustments"."status" = 'posted') = ("adjustments"."transfer_id" is not null))
 );
 --> statement-breakpoint
 CREATE TABLE "approval_decisions" (
@@ -231,6 +250,81 @@ CREATE TABLE "intent_mandates" (
 	CONSTRAINT "intent_mandates_total_check" CHECK ("intent_mandates"."max_total_minor" > 0)
 );
 --> statement-breakpoint
+CREATE TABLE "oauth_access_tokens" (
+	"id" uuid PRIMARY KEY NOT NULL,
+	"grant_id" uuid NOT NULL,
+	"generation" integer NOT NULL,
+	"hash" "bytea" NOT NULL,
+	"scopes" text[] NOT NULL,
+	"resources" text[] NOT NULL,
+	"created_at" timestamp (3) with time zone NOT NULL,
+	"expires_at" timestamp (3) with time zone NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "oauth_authorizations" (
+	"id" uuid PRIMARY KEY NOT NULL,
+	"client_id" uuid NOT NULL,
+	"flow" text NOT NULL,
+	"status" text NOT NULL,
+	"scopes" text[] NOT NULL,
+	"resources" text[] NOT NULL,
+	"requested_controls" jsonb,
+	"redirect_uri" text,
+	"state" text,
+	"code_challenge" text,
+	"request_uri_hash" "bytea",
+	"device_code_hash" "bytea",
+	"user_code" text,
+	"poll_interval_seconds" integer,
+	"last_polled_at" timestamp (3) with time zone,
+	"account_id" uuid,
+	"session_id" uuid,
+	"grant_id" uuid,
+	"code_hash" "bytea",
+	"code_expires_at" timestamp (3) with time zone,
+	"created_at" timestamp (3) with time zone NOT NULL,
+	"expires_at" timestamp (3) with time zone NOT NULL,
+	"decided_at" timestamp (3) with time zone,
+	"redeemed_at" timestamp (3) with time zone,
+	CONSTRAINT "oauth_authorizations_flow_check" CHECK ("oauth_authorizations"."flow" in ('code', 'device')),
+	CONSTRAINT "oauth_authorizations_status_check" CHECK ("oauth_authorizations"."status" in ('pushed', 'pending', 'approved', 'denied', 'redeemed')),
+	CONSTRAINT "oauth_authorizations_code_check" CHECK ("oauth_authorizations"."flow" = 'device' or ("oauth_authorizations"."redirect_uri" is not null and "oauth_authorizations"."code_challenge" is not null)),
+	CONSTRAINT "oauth_authorizations_device_check" CHECK ("oauth_authorizations"."flow" = 'code' or ("oauth_authorizations"."device_code_hash" is not null and "oauth_authorizations"."user_code" is not null and "oauth_authorizations"."poll_interval_seconds" is not null)),
+	CONSTRAINT "oauth_authorizations_grant_check" CHECK (("oauth_authorizations"."grant_id" is not null) = ("oauth_authorizations"."status" in ('approved', 'redeemed')))
+);
+--> statement-breakpoint
+CREATE TABLE "oauth_clients" (
+	"id" uuid PRIMARY KEY NOT NULL,
+	"url" text,
+	"name" text NOT NULL,
+	"redirect_uris" text[] NOT NULL,
+	"grant_types" text[] NOT NULL,
+	"auth_method" text NOT NULL,
+	"secret_hash" text,
+	"scopes" text[],
+	"uri" text,
+	"created_at" timestamp (3) with time zone NOT NULL,
+	"last_used_at" timestamp (3) with time zone,
+	"fresh_until" timestamp (3) with time zone,
+	CONSTRAINT "oauth_clients_secret_check" CHECK (("oauth_clients"."auth_method" = 'none') = ("oauth_clients"."secret_hash" is null)),
+	CONSTRAINT "oauth_clients_url_check" CHECK ("oauth_clients"."url" is null or "oauth_clients"."auth_method" = 'none'),
+	CONSTRAINT "oauth_clients_auth_method_check" CHECK ("oauth_clients"."auth_method" in ('none', 'client_secret_basic', 'client_secret_post'))
+);
+--> statement-breakpoint
+CREATE TABLE "oauth_grants" (
+	"grant_id" uuid PRIMARY KEY NOT NULL,
+	"client_id" uuid NOT NULL,
+	"resources" text[] NOT NULL,
+	"detailed" boolean NOT NULL,
+	"handle" text NOT NULL,
+	"generation" integer NOT NULL,
+	"key_id" text NOT NULL,
+	"current_hash" "bytea",
+	"parent_hash" "bytea",
+	"rotated_at" timestamp(6) with time zone,
+	"expires_at" timestamp (3) with time zone NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE "callback_deliveries" (
 	"id" uuid PRIMARY KEY NOT NULL,
 	"attempt_id" uuid,
@@ -393,6 +487,26 @@ CREATE TABLE "sessions" (
 	"revoked_at" timestamp (3) with time zone
 );
 --> statement-breakpoint
+CREATE TABLE "sign_in_flows" (
+	"id" uuid PRIMARY KEY NOT NULL,
+	"provider" text NOT NULL,
+	"state_hash" "bytea" NOT NULL,
+	"browser_hash" "bytea",
+	"link_hash" "bytea",
+	"sealed" "bytea" NOT NULL,
+	"sealed_key_id" text NOT NULL,
+	"return_to" text NOT NULL,
+	"account_id" uuid,
+	"credential_kind" text,
+	"credential_id" uuid,
+	"grant_id" uuid,
+	"created_at" timestamp (3) with time zone NOT NULL,
+	"expires_at" timestamp (3) with time zone NOT NULL,
+	CONSTRAINT "sign_in_flows_provider_check" CHECK ("sign_in_flows"."provider" in ('google', 'github')),
+	CONSTRAINT "sign_in_flows_intent_check" CHECK (num_nonnulls("sign_in_flows"."account_id", "sign_in_flows"."credential_kind", "sign_in_flows"."credential_id") in (0, 3)),
+	CONSTRAINT "sign_in_flows_binding_check" CHECK (num_nonnulls("sign_in_flows"."browser_hash", "sign_in_flows"."link_hash") > 0)
+);
+--> statement-breakpoint
 CREATE TABLE "invitations" (
 	"id" uuid PRIMARY KEY NOT NULL,
 	"workspace_id" uuid NOT NULL,
@@ -438,6 +552,7 @@ CREATE TABLE "workspaces" (
 );
 --> statement-breakpoint
 ALTER TABLE "identities" ADD CONSTRAINT "identities_account_id_accounts_id_fk" FOREIGN KEY ("account_id") REFERENCES "public"."accounts"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "adjustments" ADD CONSTRAINT "adjustments_account_id_accounts_id_fk" FOREIGN KEY ("account_id") REFERENCES "public"."accounts"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "approval_decisions" ADD CONSTRAINT "approval_decisions_approval_id_approvals_id_fk" FOREIGN KEY ("approval_id") REFERENCES "public"."approvals"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "approval_decisions" ADD CONSTRAINT "approval_decisions_account_id_accounts_id_fk" FOREIGN KEY ("account_id") REFERENCES "public"."accounts"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "approvals" ADD CONSTRAINT "approvals_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
@@ -456,6 +571,13 @@ ALTER TABLE "ledger_transfers" ADD CONSTRAINT "ledger_transfers_pending_fk" FORE
 ALTER TABLE "intent_mandates" ADD CONSTRAINT "intent_mandates_account_id_accounts_id_fk" FOREIGN KEY ("account_id") REFERENCES "public"."accounts"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "intent_mandates" ADD CONSTRAINT "intent_mandates_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "intent_mandates" ADD CONSTRAINT "intent_mandates_grant_id_grants_id_fk" FOREIGN KEY ("grant_id") REFERENCES "public"."grants"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "oauth_access_tokens" ADD CONSTRAINT "oauth_access_tokens_grant_id_grants_id_fk" FOREIGN KEY ("grant_id") REFERENCES "public"."grants"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "oauth_authorizations" ADD CONSTRAINT "oauth_authorizations_client_id_oauth_clients_id_fk" FOREIGN KEY ("client_id") REFERENCES "public"."oauth_clients"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "oauth_authorizations" ADD CONSTRAINT "oauth_authorizations_account_id_accounts_id_fk" FOREIGN KEY ("account_id") REFERENCES "public"."accounts"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "oauth_authorizations" ADD CONSTRAINT "oauth_authorizations_session_id_sessions_id_fk" FOREIGN KEY ("session_id") REFERENCES "public"."sessions"("id") ON DELETE set null ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "oauth_authorizations" ADD CONSTRAINT "oauth_authorizations_grant_id_grants_id_fk" FOREIGN KEY ("grant_id") REFERENCES "public"."grants"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "oauth_grants" ADD CONSTRAINT "oauth_grants_grant_id_grants_id_fk" FOREIGN KEY ("grant_id") REFERENCES "public"."grants"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "oauth_grants" ADD CONSTRAINT "oauth_grants_client_id_oauth_clients_id_fk" FOREIGN KEY ("client_id") REFERENCES "public"."oauth_clients"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "payments" ADD CONSTRAINT "payments_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "payments" ADD CONSTRAINT "payments_beneficiary_id_beneficiaries_id_fk" FOREIGN KEY ("beneficiary_id") REFERENCES "public"."beneficiaries"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "payments" ADD CONSTRAINT "payments_initiator_account_id_accounts_id_fk" FOREIGN KEY ("initiator_account_id") REFERENCES "public"."accounts"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
@@ -474,6 +596,7 @@ ALTER TABLE "dashboard_tokens" ADD CONSTRAINT "dashboard_tokens_grant_id_grants_
 ALTER TABLE "sessions" ADD CONSTRAINT "sessions_account_id_accounts_id_fk" FOREIGN KEY ("account_id") REFERENCES "public"."accounts"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "sessions" ADD CONSTRAINT "sessions_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "sessions" ADD CONSTRAINT "sessions_identity_id_identities_id_fk" FOREIGN KEY ("identity_id") REFERENCES "public"."identities"("id") ON DELETE set null ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "sign_in_flows" ADD CONSTRAINT "sign_in_flows_account_id_accounts_id_fk" FOREIGN KEY ("account_id") REFERENCES "public"."accounts"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "invitations" ADD CONSTRAINT "invitations_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "invitations" ADD CONSTRAINT "invitations_invited_by_accounts_id_fk" FOREIGN KEY ("invited_by") REFERENCES "public"."accounts"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "invitations" ADD CONSTRAINT "invitations_accepted_by_accounts_id_fk" FOREIGN KEY ("accepted_by") REFERENCES "public"."accounts"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
@@ -483,6 +606,8 @@ ALTER TABLE "workspaces" ADD CONSTRAINT "workspaces_owning_account_id_accounts_i
 CREATE UNIQUE INDEX "accounts_email_key" ON "accounts" USING btree (lower("email"));--> statement-breakpoint
 CREATE UNIQUE INDEX "identities_subject_key" ON "identities" USING btree ("provider","issuer","subject_key");--> statement-breakpoint
 CREATE INDEX "identities_account" ON "identities" USING btree ("account_id");--> statement-breakpoint
+CREATE INDEX "adjustments_account" ON "adjustments" USING btree ("account_id","id");--> statement-breakpoint
+CREATE INDEX "adjustments_pending" ON "adjustments" USING btree ("id") WHERE "adjustments"."status" = 'pending';--> statement-breakpoint
 CREATE UNIQUE INDEX "approval_decisions_approver_key" ON "approval_decisions" USING btree ("approval_id","account_id");--> statement-breakpoint
 CREATE UNIQUE INDEX "approvals_payment_key" ON "approvals" USING btree ("payment_id");--> statement-breakpoint
 CREATE INDEX "approvals_workspace" ON "approvals" USING btree ("workspace_id","status","id");--> statement-breakpoint
@@ -497,7 +622,7 @@ CREATE INDEX "audit_log_account" ON "audit_log" USING btree ("account_id","id");
 CREATE UNIQUE INDEX "audit_seals_hash_key" ON "audit_seals" USING btree ("hash");--> statement-breakpoint
 CREATE INDEX "events_order" ON "events" USING btree ("transaction","id");--> statement-breakpoint
 CREATE INDEX "events_workspace" ON "events" USING btree ("workspace_id","transaction","id");--> statement-breakpoint
-CREATE INDEX "events_account" ON "events" USING btree ("account_id","transaction","id");--> statement-breakpoint
+CREATE INDEX "events_account" ON "events" USING btree ("account_id","transaction","id") WHERE "events"."workspace_id" is null;--> statement-breakpoint
 CREATE INDEX "events_retention" ON "events" USING btree ("created_at");--> statement-breakpoint
 CREATE INDEX "idempotency_keys_age" ON "idempotency_keys" USING btree ("created_at");--> statement-breakpoint
 CREATE INDEX "api_keys_lookup" ON "api_keys" USING btree ("lookup");--> statement-breakpoint
@@ -506,25 +631,43 @@ CREATE INDEX "api_keys_account" ON "api_keys" USING btree ("account_id","id");--
 CREATE INDEX "api_keys_grant" ON "api_keys" USING btree ("grant_id");--> statement-breakpoint
 CREATE INDEX "grants_account" ON "grants" USING btree ("account_id","id");--> statement-breakpoint
 CREATE INDEX "grants_workspace" ON "grants" USING btree ("workspace_id","id");--> statement-breakpoint
+CREATE INDEX "grants_due" ON "grants" USING btree ("expires_at") WHERE "grants"."revoked_at" is null and "grants"."expires_at" is not null;--> statement-breakpoint
 CREATE INDEX "grants_ancestors" ON "grants" USING gin ("ancestor_ids");--> statement-breakpoint
 CREATE UNIQUE INDEX "ledger_accounts_code_key" ON "ledger_accounts" USING btree ("code");--> statement-breakpoint
 CREATE UNIQUE INDEX "ledger_accounts_owner_key" ON "ledger_accounts" USING btree ("owner_id");--> statement-breakpoint
 CREATE UNIQUE INDEX "ledger_transfers_pending_key" ON "ledger_transfers" USING btree ("pending_id");--> statement-breakpoint
 CREATE INDEX "ledger_transfers_reference" ON "ledger_transfers" USING btree ("reference_id");--> statement-breakpoint
+CREATE UNIQUE INDEX "ledger_transfers_direct_key" ON "ledger_transfers" USING btree ("reference_id") WHERE "ledger_transfers"."kind" = 'direct' and "ledger_transfers"."reference_type" in ('topup', 'payment');--> statement-breakpoint
 CREATE INDEX "ledger_transfers_history" ON "ledger_transfers" USING btree ("customer_account_id","id");--> statement-breakpoint
 CREATE UNIQUE INDEX "intent_mandates_nonce_key" ON "intent_mandates" USING btree ("nonce");--> statement-breakpoint
 CREATE INDEX "intent_mandates_workspace" ON "intent_mandates" USING btree ("workspace_id","id");--> statement-breakpoint
 CREATE INDEX "intent_mandates_account" ON "intent_mandates" USING btree ("account_id","id");--> statement-breakpoint
 CREATE INDEX "intent_mandates_expiry" ON "intent_mandates" USING btree ("expires_at") WHERE "intent_mandates"."status" in ('active', 'exhausted');--> statement-breakpoint
+CREATE UNIQUE INDEX "oauth_access_tokens_hash_key" ON "oauth_access_tokens" USING btree ("hash");--> statement-breakpoint
+CREATE UNIQUE INDEX "oauth_access_tokens_generation_key" ON "oauth_access_tokens" USING btree ("grant_id","generation");--> statement-breakpoint
+CREATE INDEX "oauth_access_tokens_expiry" ON "oauth_access_tokens" USING btree ("expires_at");--> statement-breakpoint
+CREATE UNIQUE INDEX "oauth_authorizations_request_uri_key" ON "oauth_authorizations" USING btree ("request_uri_hash");--> statement-breakpoint
+CREATE UNIQUE INDEX "oauth_authorizations_device_code_key" ON "oauth_authorizations" USING btree ("device_code_hash");--> statement-breakpoint
+CREATE UNIQUE INDEX "oauth_authorizations_user_code_key" ON "oauth_authorizations" USING btree ("user_code");--> statement-breakpoint
+CREATE UNIQUE INDEX "oauth_authorizations_code_key" ON "oauth_authorizations" USING btree ("code_hash");--> statement-breakpoint
+CREATE INDEX "oauth_authorizations_client" ON "oauth_authorizations" USING btree ("client_id");--> statement-breakpoint
+CREATE INDEX "oauth_authorizations_grant" ON "oauth_authorizations" USING btree ("grant_id");--> statement-breakpoint
+CREATE INDEX "oauth_authorizations_expiry" ON "oauth_authorizations" USING btree ("expires_at");--> statement-breakpoint
+CREATE UNIQUE INDEX "oauth_clients_url_key" ON "oauth_clients" USING btree ("url");--> statement-breakpoint
+CREATE INDEX "oauth_clients_idle" ON "oauth_clients" USING btree ("last_used_at","created_at");--> statement-breakpoint
+CREATE UNIQUE INDEX "oauth_grants_handle_key" ON "oauth_grants" USING btree ("handle");--> statement-breakpoint
+CREATE INDEX "oauth_grants_client" ON "oauth_grants" USING btree ("client_id");--> statement-breakpoint
 CREATE INDEX "callback_deliveries_attempt" ON "callback_deliveries" USING btree ("attempt_id");--> statement-breakpoint
 CREATE INDEX "callback_deliveries_open" ON "callback_deliveries" USING btree ("received_at") WHERE "callback_deliveries"."processed_at" is null;--> statement-breakpoint
 CREATE INDEX "payments_workspace" ON "payments" USING btree ("workspace_id","id");--> statement-breakpoint
 CREATE INDEX "payments_workspace_status" ON "payments" USING btree ("workspace_id","status","id");--> statement-breakpoint
 CREATE INDEX "payments_beneficiary" ON "payments" USING btree ("beneficiary_id","id");--> statement-breakpoint
+CREATE INDEX "payments_mandate" ON "payments" USING btree ("mandate_id") WHERE "payments"."mandate_id" is not null;--> statement-breakpoint
 CREATE INDEX "payments_open" ON "payments" USING btree ("status","updated_at") WHERE "payments"."status" in ('processing', 'unknown');--> statement-breakpoint
 CREATE UNIQUE INDEX "payments_receipt_key" ON "payments" USING btree ("rail","provider_receipt");--> statement-breakpoint
 CREATE UNIQUE INDEX "rail_attempts_reference_key" ON "rail_attempts" USING btree ("reference");--> statement-breakpoint
 CREATE INDEX "rail_attempts_subject" ON "rail_attempts" USING btree ("subject_id");--> statement-breakpoint
+CREATE UNIQUE INDEX "rail_attempts_one_live" ON "rail_attempts" USING btree ("subject_id") WHERE "rail_attempts"."state" <> 'not_sent';--> statement-breakpoint
 CREATE INDEX "rail_attempts_due" ON "rail_attempts" USING btree ("next_check_at") WHERE "rail_attempts"."state" <> 'resolved';--> statement-breakpoint
 CREATE INDEX "topups_workspace" ON "topups" USING btree ("workspace_id","id");--> statement-breakpoint
 CREATE INDEX "topups_open" ON "topups" USING btree ("created_at") WHERE "topups"."status" = 'pending';--> statement-breakpoint
@@ -535,7 +678,11 @@ CREATE UNIQUE INDEX "dashboard_tokens_token_hash_key" ON "dashboard_tokens" USIN
 CREATE INDEX "dashboard_tokens_expiry" ON "dashboard_tokens" USING btree ("expires_at");--> statement-breakpoint
 CREATE INDEX "nonces_expiry" ON "nonces" USING btree ("expires_at");--> statement-breakpoint
 CREATE UNIQUE INDEX "sessions_token_hash_key" ON "sessions" USING btree ("token_hash");--> statement-breakpoint
-CREATE INDEX "sessions_account" ON "sessions" USING btree ("account_id","created_at");--> statement-breakpoint
+CREATE INDEX "sessions_account" ON "sessions" USING btree ("account_id","id");--> statement-breakpoint
+CREATE INDEX "sessions_identity" ON "sessions" USING btree ("identity_id");--> statement-breakpoint
+CREATE UNIQUE INDEX "sign_in_flows_state_key" ON "sign_in_flows" USING btree ("state_hash");--> statement-breakpoint
+CREATE UNIQUE INDEX "sign_in_flows_link_key" ON "sign_in_flows" USING btree ("link_hash");--> statement-breakpoint
+CREATE INDEX "sign_in_flows_expiry" ON "sign_in_flows" USING btree ("expires_at");--> statement-breakpoint
 CREATE UNIQUE INDEX "invitations_token_hash_key" ON "invitations" USING btree ("token_hash");--> statement-breakpoint
 CREATE INDEX "invitations_workspace" ON "invitations" USING btree ("workspace_id","id");--> statement-breakpoint
 CREATE UNIQUE INDEX "members_workspace_account_key" ON "members" USING btree ("workspace_id","account_id");--> statement-breakpoint

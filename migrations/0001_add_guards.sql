@@ -47,3 +47,18 @@ create trigger ledger_accounts_identity before update or delete on ledger_accoun
 alter table ledger_accounts set (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 50);
 --> statement-breakpoint
 alter table usage_counters set (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 50);
+--> statement-breakpoint
+-- Below this transaction no event can appear any more: everything older has ended. A transaction of another database on the same
+-- server never writes events here, so it holds nothing back; one that nobody can place counts as ours.
+create function events_settled_before() returns xid8 language sql stable as $$
+  select coalesce(
+    (select running
+     from pg_snapshot_xip(pg_current_snapshot()) as running
+     where not exists (
+       select from pg_stat_get_activity(null) backend
+       where backend.backend_xid = running::xid
+         and backend.datid not in (0, (select oid from pg_database where datname = current_database()))
+     )
+     order by running limit 1),
+    pg_snapshot_xmax(pg_current_snapshot()))
+$$;

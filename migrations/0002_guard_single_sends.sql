@@ -1,2 +1,0 @@
-CREATE UNIQUE INDEX "ledger_transfers_direct_key" ON "ledger_transfers" USING btree ("reference_id") WHERE "ledger_transfers"."kind" = 'direct' and "ledger_transfers"."reference_type" in ('topup', 'payment');--> statement-breakpoint
-CREATE UNIQUE INDEX "rail_attempts_one_live" ON "rail_attempts" USING btree ("subject_id") WHERE "rail_attempts"."state" <> 'not_sent';
