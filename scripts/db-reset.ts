@@ -1,9 +1,10 @@
 import { parseArgs } from 'node:util'
 import pg from 'pg'
-import { isLoopbackUrl, loadConfig } from '../src/config.ts'
+import { loadConfig } from '../src/config.ts'
 import { startEmbeddedPostgres } from '../src/db/embedded.ts'
 import { migrate } from '../src/db/migrate.ts'
 import { installJobs } from '../src/jobs/jobs.ts'
+import { isLoopbackUrl } from '../src/lib/loopback.ts'
 import { StartupError } from '../src/lib/startup-error.ts'
 import { readEnvironment } from '../src/process/environment.ts'
 

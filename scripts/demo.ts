@@ -1,5 +1,5 @@
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
-import { isLoopbackUrl } from '../src/config.ts'
+import { isLoopbackUrl } from '../src/lib/loopback.ts'
 import { readEnvironment } from '../src/process/environment.ts'
 import { createApi } from './demo/api.ts'
 import { expectSame, expectStatus, text } from './demo/expect.ts'

@@ -9,10 +9,11 @@ import {
   issuerForms,
 } from './auth/providers/google.ts'
 import type { IdentityProviders } from './auth/providers/provider.ts'
-import { type Config, isLoopbackUrl } from './config.ts'
+import type { Config } from './config.ts'
 import type { Db } from './db/client.ts'
 import type { App } from './http/app-type.ts'
 import { type Clock, systemClock } from './lib/clock.ts'
+import { isLoopbackUrl } from './lib/loopback.ts'
 import { StartupError } from './lib/startup-error.ts'
 import { createIdentitySandbox, sandboxIssuerPrefix } from './sandbox/identity.ts'
 

@@ -9,5 +9,5 @@ export const originOf = (request: FastifyRequest): RequestOrigin => ({
 })
 
 /** Whose forwarded headers are believed: the listed proxies', or nobody's. */
-export const trustedProxies = (configured: string | undefined): string[] | false =>
-  configured === undefined ? false : configured.split(',').map((part) => part.trim())
+export const trustedProxies = (configured: readonly string[] | undefined): string[] | false =>
+  configured === undefined ? false : [...configured]

@@ -28,7 +28,7 @@ export type HttpOptions = {
   logger: Logger
   publicUrl: string
   corsOrigins: readonly string[]
-  trustProxy: string | undefined
+  trustProxy: readonly string[] | undefined
   production: boolean
 }
 

@@ -18,3 +18,9 @@ export const parseKeyRing = (text: string): KeyRing => {
   if (all.size !== keys.length) throw new RangeError('two entries have the same id')
   return { current, all }
 }
+
+/** Of 32 random bytes about 30 differ; fewer than 16 has a chance of less than 1 in 10^15, and is a pattern that somebody typed. */
+const leastDistinctBytes = 16
+
+/** False for keys that no generator makes: all zeros, one letter again and again. */
+export const looksRandom = (bytes: Uint8Array): boolean => new Set(bytes).size >= leastDistinctBytes

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
-import { type Config, isLoopbackUrl } from '../config.ts'
+import type { Config } from '../config.ts'
+import { isLoopbackUrl } from '../lib/loopback.ts'
 
 export type Facts = {
   config: Config

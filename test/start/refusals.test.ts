@@ -130,6 +130,77 @@ describe('production', patience, () => {
     expect(() => loadConfig({ ...production(), [name]: value })).toThrow(name)
   })
 
+  const real = () => ({
+    ...Object.fromEntries(
+      ['DARAJA', 'PESALINK'].flatMap((rail) =>
+        ['CONSUMER_KEY', 'CONSUMER_SECRET', 'SHORTCODE', 'PASSKEY', 'INITIATOR_NAME', 'INITIATOR_PASSWORD', 'CERTIFICATE']
+          .concat(['API_KEY', 'MERCHANT_CODE', 'PRIVATE_KEY', 'ACCOUNT_NUMBER', 'ACCOUNT_NAME'])
+          .map((name) => [`${rail}_${name}`, 'x']),
+      ),
+    ),
+    ...production(),
+    RAILS: 'daraja,pesalink',
+    DARAJA_URL: 'https://api.safaricom.example',
+    PESALINK_URL: 'https://bank.example',
+    OPERATOR_URL: 'https://callbacks.example',
+  })
+  const zeros = (name: string) => `${name}:${Buffer.alloc(32).toString('base64')}`
+
+  it.each([
+    ...['DARAJA_URL', 'PESALINK_URL', 'OPERATOR_URL', 'GOOGLE_ISSUER', 'GITHUB_URL', 'GITHUB_API_URL'].flatMap((name) => [
+      { name, value: 'http://provider.example', because: 'https' },
+      { name, value: 'ftp://provider.example', because: name },
+    ]),
+    { name: 'EVM_RPC_URLS', value: '1=http://rpc.example', because: 'decides who signs in' },
+    { name: 'EVM_RPC_URLS', value: '1=ftp://rpc.example', because: 'chainId=url' },
+    { name: 'EVM_RPC_URLS', value: '1=https://rpc.example,8453=http://rpc.example', because: 'chain 8453' },
+    { name: 'CORS_ORIGINS', value: 'https://app.example,http://app.example', because: 'http://app.example' },
+    { name: 'CORS_ORIGINS', value: 'http://localhost:5173', because: 'cookie' },
+    { name: 'ENCRYPTION_KEYS', value: zeros('k1'), because: 'weak key ("k1")' },
+    { name: 'TOKEN_SECRETS', value: `${key()},${zeros('old')}`, because: 'weak key ("old")' },
+    {
+      name: 'TOKEN_SECRETS',
+      value: `t:${Buffer.from('abababababababababababababababab').toString('base64')}`,
+      because: 'weak key ("t")',
+    },
+    { name: 'RATE_LIMIT_ENABLED', value: 'false', because: 'guessed' },
+    ...['0.0.0.0/0', '::/0', '0.0.0.0/1,128.0.0.0/1', '::ffff:0.0.0.0/96', '::ffff:0:0/97', '10.0.0.1,0.0.0.0/0'].map(
+      (value) => ({
+        name: 'TRUST_PROXY',
+        value,
+        because: 'must not trust everyone',
+      }),
+    ),
+    { name: 'TRUST_PROXY', value: 'true', because: 'neither an address nor a network' },
+    { name: 'TRUST_PROXY', value: '10.0.0.0/33', because: 'neither an address nor a network' },
+  ])('does not start when $name is "$value", and says why', ({ name, value, because }) => {
+    expect(() => loadConfig(real())).not.toThrow()
+    expect(() => loadConfig({ ...real(), [name]: value })).toThrow(name)
+    expect(() => loadConfig({ ...real(), [name]: value })).toThrow(because)
+  })
+
+  it('does not start when one key is in both rings, or twice in one under two names', () => {
+    const shared = randomBytes(32).toString('base64')
+    const both = { ...production(), ENCRYPTION_KEYS: `e:${shared}`, TOKEN_SECRETS: `${key()},t:${shared}` }
+    expect(() => loadConfig(both)).toThrow('TOKEN_SECRETS has the key "t" a second time, after ENCRYPTION_KEYS "e"')
+    expect(() => loadConfig({ ...production(), TOKEN_SECRETS: `a:${shared},b:${shared}` })).toThrow('a second time')
+  })
+
+  it('takes what stays on this machine or in a private network', () => {
+    const near = {
+      DARAJA_URL: 'http://127.0.0.1:9000',
+      EVM_RPC_URLS: '1=http://localhost:8545',
+      GITHUB_URL: 'http://localhost:3',
+    }
+    for (const TRUST_PROXY of ['10.0.0.0/8,192.168.1.1', 'loopback,uniquelocal', 'fc00::/7', '::ffff:10.0.0.0/104'])
+      expect(() => loadConfig({ ...real(), ...near, TRUST_PROXY })).not.toThrow()
+  })
+
+  it('tells all that is wrong at once, a sentence each', () => {
+    const wrong = { ...real(), DARAJA_URL: 'http://a.example', RATE_LIMIT_ENABLED: 'false', TRUST_PROXY: '0.0.0.0/0' }
+    expect(() => loadConfig(wrong)).toThrow(/DARAJA_URL .*; RATE_LIMIT_ENABLED .*; TRUST_PROXY /)
+  })
+
   it('does not start with a real rail that lacks its credentials', () => {
     expect(() => loadConfig({ ...production(), RAILS: 'daraja' })).toThrow(
       'DARAJA_CONSUMER_KEY must be set when RAILS has daraja',

@@ -1,5 +1,6 @@
-import { type Config, isLoopbackUrl } from '../../config.ts'
+import type { Config } from '../../config.ts'
 import { secondsAfter } from '../../lib/clock.ts'
+import { isLoopbackUrl } from '../../lib/loopback.ts'
 import type { Deps } from '../deps.ts'
 import { type ClientMetadata, readClientMetadata } from './client-metadata.ts'
 import { OAuthError } from './errors.ts'

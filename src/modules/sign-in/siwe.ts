@@ -1,6 +1,7 @@
 import { SiweMessage } from 'siwe'
-import { type Config, isLoopbackUrl } from '../../config.ts'
+import type { Config } from '../../config.ts'
 import { invalidFields, Refusal } from '../../lib/errors.ts'
+import { isLoopbackUrl } from '../../lib/loopback.ts'
 
 export const signInStatement = 'Sign in to the payments service. This costs nothing and moves no money.'
 export const nonceTtlSeconds = 600

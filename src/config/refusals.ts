@@ -1,0 +1,117 @@
+import { type KeyRing, looksRandom } from '../lib/key-ring.ts'
+import { isLoopbackUrl } from '../lib/loopback.ts'
+import { coversEveryone } from './networks.ts'
+
+const darajaNeeds = [
+  'DARAJA_URL',
+  'DARAJA_CONSUMER_KEY',
+  'DARAJA_CONSUMER_SECRET',
+  'DARAJA_SHORTCODE',
+  'DARAJA_PASSKEY',
+  'DARAJA_INITIATOR_NAME',
+  'DARAJA_INITIATOR_PASSWORD',
+  'DARAJA_CERTIFICATE',
+  'OPERATOR_URL',
+] as const
+const pesalinkNeeds = [
+  'PESALINK_URL',
+  'PESALINK_API_KEY',
+  'PESALINK_MERCHANT_CODE',
+  'PESALINK_CONSUMER_SECRET',
+  'PESALINK_PRIVATE_KEY',
+  'PESALINK_ACCOUNT_NUMBER',
+  'PESALINK_ACCOUNT_NAME',
+  'OPERATOR_URL',
+] as const
+
+/** What goes to a provider: sign-ins, codes, tokens, credentials, and orders to move money. */
+const providerUrls = ['GOOGLE_ISSUER', 'GITHUB_URL', 'GITHUB_API_URL', 'DARAJA_URL', 'PESALINK_URL', 'OPERATOR_URL'] as const
+
+type Text = (typeof darajaNeeds | typeof pesalinkNeeds | typeof providerUrls)[number]
+
+/** The settings whose values can contradict each other, or be unfit for production. */
+export type Settings = Readonly<Partial<Record<Text, string | undefined>>> & {
+  readonly NODE_ENV: string
+  readonly PORT: number
+  readonly OPERATOR_PORT: number
+  readonly PUBLIC_URL?: string | undefined
+  readonly DATABASE_URL?: string | undefined
+  readonly ENCRYPTION_KEYS?: KeyRing | undefined
+  readonly TOKEN_SECRETS?: KeyRing | undefined
+  readonly RAILS?: readonly string[] | undefined
+  readonly CORS_ORIGINS: readonly string[]
+  readonly TRUST_PROXY?: readonly string[] | undefined
+  readonly EVM_RPC_URLS: ReadonlyMap<number, string>
+  readonly OAUTH_METADATA_LOOPBACK: boolean
+  readonly RATE_LIMIT_ENABLED: boolean
+  readonly GOOGLE_CLIENT_ID?: string | undefined
+  readonly GOOGLE_CLIENT_SECRET?: string | undefined
+  readonly GITHUB_CLIENT_ID?: string | undefined
+  readonly GITHUB_CLIENT_SECRET?: string | undefined
+  readonly B2B_MIN_MINOR: bigint
+  readonly B2B_MAX_MINOR: bigint
+}
+
+/** What holds in every environment. */
+export function* contradictions(env: Settings): Generator<string> {
+  if (env.RAILS?.includes('sandbox') && env.RAILS.length > 1) yield 'RAILS is either sandbox or real rails, not both'
+  for (const name of env.RAILS?.includes('daraja') ? darajaNeeds : [])
+    if (!env[name]) yield `${name} must be set when RAILS has daraja`
+  for (const name of env.RAILS?.includes('pesalink') ? pesalinkNeeds : [])
+    if (!env[name]) yield `${name} must be set when RAILS has pesalink`
+  if (Boolean(env.GOOGLE_CLIENT_ID) !== Boolean(env.GOOGLE_CLIENT_SECRET))
+    yield 'GOOGLE_CLIENT_ID and GOOGLE_CLIENT_SECRET go together'
+  if (Boolean(env.GITHUB_CLIENT_ID) !== Boolean(env.GITHUB_CLIENT_SECRET))
+    yield 'GITHUB_CLIENT_ID and GITHUB_CLIENT_SECRET go together'
+  if (env.PORT !== 0 && env.PORT === env.OPERATOR_PORT)
+    yield 'PORT and OPERATOR_PORT must differ: what is private has a listener of its own'
+  if (env.B2B_MIN_MINOR > env.B2B_MAX_MINOR) yield 'B2B_MIN_MINOR must not be above B2B_MAX_MINOR'
+}
+
+const isSafe = (url: string): boolean => url.startsWith('https://') || isLoopbackUrl(url)
+
+function* unsafeUrls(env: Settings): Generator<string> {
+  if (!env.PUBLIC_URL?.startsWith('https://')) yield 'PUBLIC_URL must be an https:// origin in production'
+  for (const name of providerUrls) {
+    const url = env[name]
+    if (url !== undefined && !isSafe(url))
+      yield `${name} must be https:// in production: credentials, codes and orders to pay travel to it`
+  }
+  for (const [chain, url] of env.EVM_RPC_URLS)
+    if (!isSafe(url)) yield `EVM_RPC_URLS must be https:// in production (chain ${chain}): its answer decides who signs in`
+  for (const url of env.CORS_ORIGINS)
+    if (!url.startsWith('https://'))
+      yield `CORS_ORIGINS must be https:// in production (${url}): its pages may call the API with the session's cookie`
+}
+
+function* unsafeKeys({ ENCRYPTION_KEYS, TOKEN_SECRETS }: Settings): Generator<string> {
+  const rings = { ENCRYPTION_KEYS, TOKEN_SECRETS }
+  const seen = new Map<string, string>()
+  for (const [name, ring] of Object.entries(rings)) {
+    if (!ring) {
+      yield `${name} must be set in production (id:base64 of 32 random bytes)`
+      continue
+    }
+    for (const { id, bytes } of ring.all.values()) {
+      if (!looksRandom(bytes)) yield `${name} has a weak key ("${id}"): make each of 32 random bytes (openssl rand -base64 32)`
+      const before = seen.get(bytes.toString('hex'))
+      if (before !== undefined) yield `${name} has the key "${id}" a second time, after ${before}: every key has one use`
+      seen.set(bytes.toString('hex'), `${name} "${id}"`)
+    }
+  }
+}
+
+/** What development may do and production may not, each with its own sentence. */
+export function* unfitForProduction(env: Settings): Generator<string> {
+  if (env.NODE_ENV !== 'production') return
+  yield* unsafeKeys(env)
+  yield* unsafeUrls(env)
+  if (!env.DATABASE_URL) yield 'DATABASE_URL must be set in production'
+  if (env.OAUTH_METADATA_LOOPBACK)
+    yield 'OAUTH_METADATA_LOOPBACK is for development: in production no client metadata is read from this machine'
+  if (!env.RAILS) yield 'RAILS must be set in production: daraja,pesalink, or sandbox to say that no money moves'
+  if (!env.RATE_LIMIT_ENABLED)
+    yield 'RATE_LIMIT_ENABLED must not be false in production: credentials could be guessed without end'
+  for (const network of (env.TRUST_PROXY ?? []).filter(coversEveryone))
+    yield `TRUST_PROXY must not trust everyone in production (${network}): a client could name any address as its own`
+}
