@@ -33,7 +33,7 @@ const unavailableStates = /^(08|53|57P|57014|55P03|25P0[2-4]|58)/
 /** A connection that was lost has no SQLSTATE; whether a COMMIT on it took effect nobody knows. */
 const isConnectionLost = (error: unknown): boolean => {
   if (!(error instanceof Error)) return false
-  return /Connection terminated|connection timeout|timeout exceeded when trying to connect|Client has encountered a connection error|Cannot use a pool|not queryable/i.test(
+  return /Connection terminated|connection timeout|timeout exceeded when trying to connect|Client has encountered a connection error|Cannot use a pool|not queryable|Query read timeout/i.test(
     error.message,
   )
 }

@@ -1,0 +1,67 @@
+import pg from 'pg'
+import { translateDatabaseError } from './errors.ts'
+import type { Query, Statement } from './statement.ts'
+import { corkUntilTick, queryConfig } from './wire.ts'
+
+export type Lookups = { query: Query; close: () => Promise<void> }
+
+export type LookupOptions = {
+  connection: pg.ClientConfig
+  named: boolean
+  /** Called once for each connection that ended before it was closed. */
+  lost: (error: Error) => void
+}
+
+/** For a database that took the question and says nothing, not even that it ran out of time. Ends the connection. */
+const answerTimeoutMs = 5_000
+
+/**
+ * One connection that many requests read through at once: statements are sent as they come and answered in order, without one waiting
+ * for the answer to another. Opened when first needed and again after it was lost; what was under way then fails as 503, and is a
+ * read that may simply be asked again. A second such connection was no faster: one Postgres process keeps up with one of ours.
+ */
+export const createLookups = ({ connection, named, lost }: LookupOptions): Lookups => {
+  let current: Promise<pg.Client> | undefined
+  let closed = false
+
+  const forget = (opened: Promise<pg.Client>) => {
+    if (current === opened) current = undefined
+  }
+  const open = (): Promise<pg.Client> => {
+    const client = new pg.Client({ ...connection, pipeline: true, query_timeout: answerTimeoutMs })
+    const opened = client.connect().then(() => client)
+    current = opened
+    client.on('error', (error) => {
+      forget(opened)
+      lost(error)
+      // A socket that only reports an error may still be open: nothing of ours reads from it again.
+      client.end().catch(() => undefined)
+    })
+    client.once('end', () => forget(opened))
+    opened.catch(() => forget(opened))
+    return opened
+  }
+
+  const ask = async <Row extends object>(query: Statement | string, values: readonly unknown[]): Promise<Row[]> => {
+    if (closed) throw new Error('Cannot use a pool after calling end on the pool')
+    const client = await (current ?? open())
+    corkUntilTick(client)
+    return (await client.query<Row>(queryConfig(query, values, named))).rows
+  }
+
+  return {
+    query: async <Row extends object>(query: Statement | string, values: readonly unknown[] = []): Promise<Row[]> => {
+      try {
+        return await ask<Row>(query, values)
+      } catch (error) {
+        throw translateDatabaseError(error)
+      }
+    },
+    close: async () => {
+      closed = true
+      const client = await current?.catch(() => undefined)
+      current = undefined
+      await client?.end()
+    },
+  }
+}
