@@ -1,11 +1,11 @@
 import { catchUpTransactionIds } from '../../src/db/transaction-ids.ts'
-import { presentAudit } from '../../src/modules/admin/audit-present.ts'
-import { listAudit } from '../../src/modules/admin/audit-queries.ts'
-import { FindAudit } from '../../src/modules/admin/audit-schema.ts'
-import { rotateKeys } from '../../src/modules/admin/key-rotation.ts'
+import { presentAudit } from '../../src/modules/audit-log/present.ts'
+import { listAudit } from '../../src/modules/audit-log/queries.ts'
+import { FindAudit } from '../../src/modules/audit-log/schema.ts'
 import { verify } from '../../src/verify/verify.ts'
 import { type Arguments, fieldsOf } from './arguments.ts'
 import type { Console } from './console.ts'
+import { rotateKeys } from './key-rotation.ts'
 
 const auditLog = async (at: Console, { options }: Arguments): Promise<unknown> => {
   const { account, workspace, subject, action, after, before, limit } = options

@@ -1,6 +1,6 @@
 import type { App } from '../http/app-type.ts'
-import { receiveDelivery } from '../modules/attempts/deliveries.ts'
 import type { Deps } from '../modules/deps.ts'
+import { receiveDelivery } from '../modules/payments/lifecycle/attempts/deliveries.ts'
 import type { DeliveryKind } from '../rails/rail.ts'
 import { createAllowList } from './allow-list.ts'
 

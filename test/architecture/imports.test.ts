@@ -15,8 +15,8 @@ const violations: Record<keyof typeof rules, [path: string, text: string][]> = {
   ],
   knownParts: [['helpers/planted.ts', 'export const help = 1']],
   features: [
-    ['modules/planted/service.ts', `import { decide } from '../approvals/decide.ts'`],
-    ['modules/planted/queries.ts', `import { createPayments } from '../payments/create.ts'`],
+    ['modules/planted/service.ts', `import { decide } from '../payments/approvals/decide.ts'`],
+    ['modules/planted/queries.ts', `import { createPayments } from '../payments/create/create.ts'`],
   ],
   queriesRead: [
     ['modules/planted/queries.ts', 'await db.orm.update(accounts).set({ email })'],
@@ -36,7 +36,7 @@ const violations: Record<keyof typeof rules, [path: string, text: string][]> = {
     ['modules/planted/queries.ts', 'const text = `select * from ledger_transfers`'],
     ['modules/planted/queries.ts', `import { ledgerAccounts } from '../../db/tables/ledger.ts'`],
   ],
-  privateRoutes: [['modules/planted/service.ts', `import { registerAccounts } from '../accounts/routes.ts'`]],
+  privateRoutes: [['modules/planted/service.ts', `import { registerAccounts } from '../identity/accounts/routes.ts'`]],
   environment: [['modules/planted/service.ts', 'const level = process.env.LOG_LEVEL']],
   time: [
     ['modules/planted/service.ts', 'const now = new Date()'],

@@ -8,6 +8,7 @@ const below: Readonly<Record<string, readonly string[]>> = {
   config: ['lib'],
   'config.ts': ['config', 'lib'],
   db: ['lib'],
+  'embedded-postgres': ['lib'],
   policy: ['lib'],
   rails: ['lib'],
   sandbox: ['rails', 'http', 'auth', 'lib'],
@@ -35,7 +36,7 @@ const below: Readonly<Record<string, readonly string[]>> = {
     'config.ts',
   ],
   verify: ['ledger', 'events', 'db', 'lib'],
-  process: ['app-rails.ts', 'sandbox', 'rails', 'jobs', 'db', 'lib', 'config.ts'],
+  process: ['app-rails.ts', 'sandbox', 'rails', 'jobs', 'embedded-postgres', 'db', 'lib', 'config.ts'],
 }
 
 const partOf = (path: string) => path.split('/')[0] ?? path
@@ -55,7 +56,7 @@ const direction: Rule = {
 }
 
 /** The parts that may import everything: they start the others. */
-const above = ['server.ts', 'admin.ts']
+const above = ['server.ts']
 
 const knownParts: Rule = {
   name: 'every part has its place in the order of imports',
@@ -72,19 +73,20 @@ const knownParts: Rule = {
 const shown = /\/([a-z-]+-)?(service|schema|present|queries)\.ts$/
 const doors: readonly RegExp[] = [
   // One recorded send, whatever is sent: what a payment and a top-up have in common.
-  /^modules\/attempts\//,
+  /^modules\/payments\/lifecycle\/attempts\//,
   // What a grant limits, and how it ends, is asked by whatever makes one or pays through one.
-  /^modules\/grants\/(controls|revoke|update)\.ts$/,
+  /^modules\/delegation\/grants\/(controls|revoke|update)\.ts$/,
   // Proofs by a signature serve sign-in, approvals and mandates alike.
-  /^modules\/identities\/(proof|signer)\.ts$/,
-  /^modules\/sign-in\/(nonces|siwe)\.ts$/,
-  // A payment waits for its approval, and the approval lets it go: each tells the other in its transaction.
-  /^modules\/approvals\/(cancel|request)\.ts$/,
-  /^modules\/payments\/(outcome|release|start)\.ts$/,
+  /^modules\/identity\/identities\/(proof|signer)\.ts$/,
+  /^modules\/identity\/sign-in\/(nonces|siwe)\.ts$/,
   /^modules\/mandates\/for-payments\.ts$/,
   // Simulating is deciding with a policy that is not kept; sealing again needs what was sealed.
   /^modules\/policies\/(rules|seed)\.ts$/,
   /^modules\/beneficiaries\/rules\.ts$/,
+  // A simulation decides over the same context as a payment, and explains the same preconditions.
+  /^modules\/payments\/create\/(context|evaluation|mandate|preconditions)\.ts$/,
+  // What a member had delegated ends when the member goes.
+  /^modules\/workspaces\/(locked-state|members\/rules)\.ts$/,
 ]
 
 const featureOf = (path: string) => path.split('/').slice(0, 2).join('/')
@@ -106,7 +108,9 @@ const queriesRead: Rule = {
   name: 'queries only read, but those of attempts, which are claimed by reading them',
   check: (files) =>
     each(files, ({ path, code }) => [
-      /^modules\/.*queries\.ts$/.test(path) && path !== 'modules/attempts/queries.ts' && writes.test(code) ? 'writes' : undefined,
+      /^modules\/.*queries\.ts$/.test(path) && path !== 'modules/payments/lifecycle/attempts/queries.ts' && writes.test(code)
+        ? 'writes'
+        : undefined,
     ]),
 }
 
@@ -175,15 +179,16 @@ const ledgerTables: Rule = {
     }),
 }
 
+/** Where all routes come together. */
+const assembly = ['modules/routes.ts', 'modules/admin-routes.ts']
+
 const privateRoutes: Rule = {
   name: 'a feature is never entered through its routes',
   check: (files) =>
     each(files, ({ path, imports }) =>
       imports.map(({ to }) => {
         const foreign = featureOf(path) !== featureOf(to)
-        return foreign && path !== 'modules/routes.ts' && /^modules\/[^/]+\/[a-z-]*routes\.ts$/.test(to)
-          ? `imports ${to}`
-          : undefined
+        return foreign && !assembly.includes(path) && /^modules\/.+\/[a-z-]*routes\.ts$/.test(to) ? `imports ${to}` : undefined
       }),
     ),
 }
@@ -192,7 +197,7 @@ const environment: Rule = {
   name: 'the environment is read by config.ts, which is handed it',
   check: (files) =>
     each(files, ({ path, code }) => [
-      code.includes('process.env') && !['process/environment.ts', 'db/embedded-cluster.ts'].includes(path)
+      code.includes('process.env') && !['process/environment.ts', 'embedded-postgres/cluster.ts'].includes(path)
         ? 'reads process.env'
         : undefined,
     ]),

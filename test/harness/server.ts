@@ -2,9 +2,9 @@ import { chmod, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { startEmbeddedPostgres } from '../../src/db/embedded.ts'
-import { isAlive } from '../../src/db/embedded-cluster.ts'
-import { runningPostmaster, stopPostmaster } from '../../src/db/embedded-postmaster.ts'
+import { isAlive } from '../../src/embedded-postgres/cluster.ts'
+import { runningPostmaster, stopPostmaster } from '../../src/embedded-postgres/postmaster.ts'
+import { startEmbeddedPostgres } from '../../src/embedded-postgres/start.ts'
 
 export type RunningServer = { kind: 'configured' | 'container' | 'embedded'; adminUrl: string; stop: () => Promise<void> }
 

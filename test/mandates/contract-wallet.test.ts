@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { mandateTerms } from '../harness/mandates.ts'
 import { newWallet } from '../harness/people.ts'
 import { startService, type TestService } from '../harness/service.ts'
-import { type Chain, startChain } from '../sign-in/chain.ts'
+import { type Chain, startChain } from '../identity/sign-in/chain.ts'
 
 let chain: Chain
 let service: TestService

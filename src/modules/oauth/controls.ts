@@ -1,9 +1,9 @@
 import { type FieldError, invalidFields } from '../../lib/errors.ts'
 import type { Minor } from '../../lib/money.ts'
 import { controlContradictions } from '../../policy/contradictions.ts'
-import { type Controls, noControls } from '../grants/controls.ts'
-import { presentControls } from '../grants/present.ts'
-import { type SpendingControls, SpendingControlsIn } from '../grants/schema.ts'
+import { type Controls, noControls } from '../delegation/grants/controls.ts'
+import { presentControls } from '../delegation/grants/present.ts'
+import { type SpendingControls, SpendingControlsIn } from '../delegation/grants/schema.ts'
 import { OAuthError } from './errors.ts'
 import { isSubset } from './scopes.ts'
 

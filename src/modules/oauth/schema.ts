@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { permissions } from '../../auth/permissions.ts'
 import { roles } from '../../db/tables/workspaces.ts'
 import { IdIn, IdOut, TimeOut } from '../../http/wire.ts'
-import { SpendingControls, SpendingControlsIn } from '../grants/schema.ts'
+import { SpendingControls, SpendingControlsIn } from '../delegation/grants/schema.ts'
 import { type OAuthErrorCode, oauthCatalogue } from './errors.ts'
 
 /** A parameter sent without a value counts as not sent (RFC 6749 section 3.1). Twice the same one is refused, as a list is no text. */

@@ -3,10 +3,10 @@ import { formatId } from '../../lib/ids.ts'
 import { formatMinor } from '../../lib/money.ts'
 import { presentDecision } from '../policies/present.ts'
 import type { Decision, Simulation as SimulationOut } from '../policies/schema.ts'
+import type { Replay } from '../simulation/replay.ts'
+import type { Simulation } from '../simulation/simulate.ts'
 import type { PaymentRecord } from './queries.ts'
-import type { Replay } from './replay.ts'
 import type { Payment } from './schema.ts'
-import type { Simulation } from './simulate.ts'
 
 export const presentPayment = (payment: PaymentRecord): Payment => ({
   id: formatId('payment', payment.id),

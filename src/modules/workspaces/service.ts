@@ -8,10 +8,10 @@ import { formatId, newId, type Uuid } from '../../lib/ids.ts'
 import { effectiveTimeZone, zoneChangesAt } from '../../policy/time-zone.ts'
 import type { Deps } from '../deps.ts'
 import { tellIfStopped, tellWorkspace } from './events.ts'
-import { tellMember } from './member-events.ts'
+import { lockStanding, requireOpen, requireUndelegated } from './locked-state.ts'
+import { tellMember } from './members/events.ts'
 import { findMembership, type WorkspaceMembership, type WorkspaceRecord } from './queries.ts'
 import type { CreateWorkspace, UpdateWorkspace } from './schema.ts'
-import { lockStanding, requireOpen, requireUndelegated } from './standing.ts'
 
 export { tellIfStopped } from './events.ts'
 

@@ -1,0 +1,116 @@
+import { inTx, type Tx } from '../../src/db/client.ts'
+import { audit } from '../../src/events/audit.ts'
+import type { Uuid } from '../../src/lib/ids.ts'
+import type { BeneficiaryRecord } from '../../src/modules/beneficiaries/queries.ts'
+import { fingerprintText } from '../../src/modules/beneficiaries/rules.ts'
+import { destinationContext } from '../../src/modules/beneficiaries/service.ts'
+import type { Deps } from '../../src/modules/deps.ts'
+import type { Operator } from '../../src/modules/operators.ts'
+import { attemptContext } from '../../src/modules/payments/lifecycle/attempts/callback-secret.ts'
+import { deliveryContext } from '../../src/modules/payments/lifecycle/attempts/deliveries.ts'
+import { phoneContext } from '../../src/modules/topups/service.ts'
+
+type Row = { id: Uuid; workspace_id: Uuid; ciphertext: Buffer; key_id: string }
+type SealedColumn = {
+  table: string
+  ciphertext: string
+  keyId: string
+  workspace: boolean
+  context: (row: Row) => readonly string[]
+}
+
+/** Everything that is sealed and stays. A sign-in flow's secrets are gone within minutes and are not worth the trouble. */
+const sealed: readonly SealedColumn[] = [
+  {
+    table: 'beneficiaries',
+    ciphertext: 'destination_ciphertext',
+    keyId: 'destination_key_id',
+    workspace: true,
+    context: (row) => destinationContext(row.id, row.workspace_id),
+  },
+  {
+    table: 'topups',
+    ciphertext: 'phone_ciphertext',
+    keyId: 'phone_key_id',
+    workspace: true,
+    context: (row) => phoneContext({ id: row.id, workspaceId: row.workspace_id }),
+  },
+  {
+    table: 'rail_attempts',
+    ciphertext: 'secret_ciphertext',
+    keyId: 'secret_key_id',
+    workspace: false,
+    context: (row) => attemptContext(row.id),
+  },
+  {
+    table: 'callback_deliveries',
+    ciphertext: 'body_ciphertext',
+    keyId: 'body_key_id',
+    workspace: false,
+    context: (row) => deliveryContext(row.id),
+  },
+]
+
+const batch = 200
+
+const resealBatch = async (
+  tx: Tx,
+  { vault }: Deps,
+  { table, ciphertext, keyId, workspace, context }: SealedColumn,
+): Promise<number> => {
+  const rows = await tx.query<Row>(
+    `select id, ${workspace ? 'workspace_id' : 'null as workspace_id'}, ${ciphertext} as ciphertext, ${keyId} as key_id from ${table}
+     where ${keyId} <> $1 limit ${batch} for update skip locked`,
+    [vault.currentKeyId],
+  )
+  for (const row of rows) {
+    const fresh = vault.seal(vault.open({ ciphertext: row.ciphertext, keyId: row.key_id }, context(row)), context(row))
+    await tx.query(`update ${table} set ${ciphertext} = $2, ${keyId} = $3 where id = $1`, [row.id, fresh.ciphertext, fresh.keyId])
+  }
+  return rows.length
+}
+
+type PayeeRow = Row & { beneficiary_id: Uuid; rail: BeneficiaryRecord['paymentRail']; bank_code: string | null }
+
+/** A fingerprint is made anew from the destination of any of the payee's beneficiaries: they all have the same. */
+const refingerprintBatch = async (tx: Tx, { vault, derivations }: Deps): Promise<number> => {
+  const rows = await tx.query<PayeeRow>(
+    `select y.id, y.workspace_id, b.id as beneficiary_id, b.payment_rail as rail, b.bank_code, b.destination_ciphertext as ciphertext, b.destination_key_id as key_id
+     from payees y join lateral (select * from beneficiaries where payee_id = y.id limit 1) b on true
+     where y.fingerprint_key_id <> $1 limit ${batch} for update of y skip locked`,
+    [derivations.currentKeyId],
+  )
+  for (const row of rows) {
+    const destination = vault.open(
+      { ciphertext: row.ciphertext, keyId: row.key_id },
+      destinationContext(row.beneficiary_id, row.workspace_id),
+    )
+    const text = fingerprintText(row.workspace_id, row.rail, { destination, bankCode: row.bank_code })
+    const values = [row.id, derivations.mac('fingerprint', text), derivations.currentKeyId]
+    await tx.query('update payees set fingerprint = $2, fingerprint_key_id = $3 where id = $1', values)
+  }
+  return rows.length
+}
+
+const untilDone = async (deps: Deps, step: (tx: Tx) => Promise<number>): Promise<number> => {
+  let total = 0
+  for (let more = true; more; ) {
+    const done = await inTx(deps.db, step)
+    total += done
+    more = done === batch
+  }
+  return total
+}
+
+/**
+ * Seals what is under older keys of ENCRYPTION_KEYS under the current one, and makes fingerprints anew under the current one of
+ * TOKEN_SECRETS. Beside a running service and as often as one likes; an older key may go once nothing is left under it.
+ */
+export const rotateKeys = async (deps: Deps, operator: Operator): Promise<Record<string, number>> => {
+  const counts: Record<string, number> = {}
+  for (const column of sealed) counts[column.table] = await untilDone(deps, (tx) => resealBatch(tx, deps, column))
+  counts.payees = await untilDone(deps, (tx) => refingerprintBatch(tx, deps))
+  const after = { ...counts, encryption_key: deps.vault.currentKeyId, token_secret: deps.derivations.currentKeyId }
+  await inTx(deps.db, (tx) => audit(tx, operator, deps.clock.now(), { action: 'admin.rotate_keys', workspaceId: null, after }))
+  return counts
+}

@@ -1,0 +1,19 @@
+import { isoTime, isoTimeOrNull } from '../../http/wire.ts'
+import { formatId } from '../../lib/ids.ts'
+import { formatMinor } from '../../lib/money.ts'
+import type { AdjustmentRecord } from './queries.ts'
+import type { Adjustment } from './schema.ts'
+
+export const presentAdjustment = (adjustment: AdjustmentRecord): Adjustment => ({
+  id: formatId('ledger', adjustment.id),
+  status: adjustment.status,
+  account_id: formatId('account', adjustment.accountId),
+  direction: adjustment.amountMinor > 0n ? 'credit' : 'debit',
+  amount_minor: formatMinor(adjustment.amountMinor > 0n ? adjustment.amountMinor : -adjustment.amountMinor),
+  currency: adjustment.currency,
+  reason: adjustment.reason,
+  requested_by: adjustment.requestedBy,
+  decided_by: adjustment.decidedBy,
+  created_at: isoTime(adjustment.createdAt),
+  decided_at: isoTimeOrNull(adjustment.decidedAt),
+})

@@ -1,0 +1,82 @@
+import type { App } from '../../http/app-type.ts'
+import { created, ok, respondOnce } from '../../http/idempotency.ts'
+import { pageOf } from '../../http/pagination.ts'
+import { byId, refusals } from '../../http/wire.ts'
+import { notFound } from '../../lib/errors.ts'
+import type { Deps } from '../deps.ts'
+import { Reasoned } from '../workspaces/schema.ts'
+import { presentAdjustment } from './present.ts'
+import { findAdjustment, listAdjustments } from './queries.ts'
+import { Adjustment, CreateAdjustment, FindAdjustments } from './schema.ts'
+import { confirmAdjustment, createAdjustment, rejectAdjustment } from './service.ts'
+
+export const registerAdjustments = (app: App, deps: Deps): void => {
+  app.post(
+    '/v1/admin/adjustments',
+    {
+      config: { operation: 'admin.create_adjustment', access: 'admin', idempotent: true },
+      schema: {
+        body: CreateAdjustment,
+        response: { 201: Adjustment, ...refusals('invalid_request', 'insufficient_funds', 'conflict') },
+      },
+    },
+    async (request, reply) =>
+      respondOnce(deps, request, reply, async (tx) =>
+        created(presentAdjustment(await createAdjustment(tx, deps, request.principal, request.body))),
+      ),
+  )
+  app.get(
+    '/v1/admin/adjustments',
+    {
+      config: { operation: 'admin.list_adjustments', access: 'admin' },
+      schema: {
+        querystring: FindAdjustments,
+        response: { 200: pageOf(Adjustment), ...refusals('invalid_request', 'invalid_cursor') },
+      },
+    },
+    async (request, reply) => {
+      const { status, account_id: accountId } = request.query
+      const filter = { ...(status !== undefined && { status }), ...(accountId !== undefined && { accountId }) }
+      const rows = await listAdjustments(deps.db, filter, deps.cursors.read('adjustments', request.query))
+      return reply.send(deps.cursors.page('adjustments', request.query, rows, (row) => row.id, presentAdjustment))
+    },
+  )
+  app.get(
+    '/v1/admin/adjustments/:id',
+    {
+      config: { operation: 'admin.get_adjustment', access: 'admin' },
+      schema: { params: byId('ledger'), response: { 200: Adjustment, ...refusals('not_found') } },
+    },
+    async (request, reply) => {
+      const adjustment = await findAdjustment(deps.db, request.params.id)
+      if (!adjustment) throw notFound()
+      return reply.send(presentAdjustment(adjustment))
+    },
+  )
+  const responses = {
+    200: Adjustment,
+    ...refusals('invalid_request', 'insufficient_funds', 'separation_of_duties', 'not_found', 'conflict'),
+  }
+  app.post(
+    '/v1/admin/adjustments/:id/confirm',
+    {
+      config: { operation: 'admin.confirm_adjustment', access: 'admin' },
+      schema: { params: byId('ledger'), response: responses },
+    },
+    async (request, reply) =>
+      respondOnce(deps, request, reply, async (tx) =>
+        ok(presentAdjustment(await confirmAdjustment(tx, deps, request.principal, request.params.id))),
+      ),
+  )
+  app.post(
+    '/v1/admin/adjustments/:id/reject',
+    {
+      config: { operation: 'admin.reject_adjustment', access: 'admin' },
+      schema: { params: byId('ledger'), body: Reasoned, response: responses },
+    },
+    async (request, reply) =>
+      respondOnce(deps, request, reply, async (tx) =>
+        ok(presentAdjustment(await rejectAdjustment(tx, deps, request.principal, request.params.id, request.body.reason))),
+      ),
+  )
+}

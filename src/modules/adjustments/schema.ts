@@ -1,0 +1,45 @@
+import { z } from 'zod'
+import { adjustmentStatuses } from '../../db/tables/adjustments.ts'
+import { PageQuery } from '../../http/pagination.ts'
+import { IdIn, IdOut, MinorOut, PositiveMinorIn, TimeOut } from '../../http/wire.ts'
+import { Reason } from '../identity/accounts/admin-schema.ts'
+
+const Direction = z.enum(['credit', 'debit']).meta({ description: "credit raises the account's balance, debit lowers it." })
+const By = z
+  .string()
+  .meta({ description: "An administrator's account, or `shell:` and a user's name.", example: 'acc_01h455vb4pex5vsknk084sn02q' })
+
+export const Adjustment = z
+  .object({
+    id: IdOut('ledger'),
+    status: z
+      .enum(adjustmentStatuses)
+      .meta({ description: 'pending: a second administrator has to confirm it; nothing has moved.' }),
+    account_id: IdOut('account'),
+    direction: Direction,
+    amount_minor: MinorOut,
+    currency: z.string(),
+    reason: z.string(),
+    requested_by: By,
+    decided_by: By.nullable(),
+    created_at: TimeOut,
+    decided_at: TimeOut.nullable(),
+  })
+  .meta({
+    id: 'Adjustment',
+    description: 'Balanced: what the account gains or loses, the ledger account `adjustments` loses or gains.',
+  })
+export type Adjustment = z.output<typeof Adjustment>
+
+export const CreateAdjustment = z.strictObject({
+  account_id: IdIn('account'),
+  direction: Direction,
+  amount_minor: PositiveMinorIn,
+  reason: Reason,
+})
+export type CreateAdjustment = z.output<typeof CreateAdjustment>
+
+export const FindAdjustments = PageQuery.extend({
+  status: z.enum(adjustmentStatuses).optional(),
+  account_id: IdIn('account').optional(),
+})

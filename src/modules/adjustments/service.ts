@@ -1,0 +1,117 @@
+import { eq } from 'drizzle-orm'
+import type { Tx } from '../../db/client.ts'
+import { adjustments } from '../../db/tables/adjustments.ts'
+import { audit } from '../../events/audit.ts'
+import { lockBalance, transfer } from '../../ledger/ledger.ts'
+import { conflict, invalidFields, notFound, Refusal } from '../../lib/errors.ts'
+import { newId, type Uuid } from '../../lib/ids.ts'
+import type { Deps } from '../deps.ts'
+import { findAccount } from '../identity/accounts/queries.ts'
+import { balanceUpdated } from '../identity/accounts/service.ts'
+import { nameOfOperator, type Operator } from '../operators.ts'
+import { presentAdjustment } from './present.ts'
+import { type AdjustmentRecord, findAdjustment, lockAdjustment } from './queries.ts'
+import type { CreateAdjustment } from './schema.ts'
+
+const note = (
+  tx: Tx,
+  operator: Operator,
+  at: Date,
+  action: string,
+  adjustment: AdjustmentRecord,
+  reason?: string,
+): Promise<void> =>
+  audit(tx, operator, at, {
+    action,
+    workspaceId: null,
+    subject: { type: 'ledger', id: adjustment.id },
+    after: { ...presentAdjustment(adjustment), ...(reason !== undefined && { rejected_because: reason }) },
+  })
+
+/** Moves the money. The balance is locked. */
+const post = async (tx: Tx, deps: Deps, operator: Operator, adjustment: AdjustmentRecord): Promise<AdjustmentRecord> => {
+  const at = deps.clock.now()
+  const { id, accountId, amountMinor, reason } = adjustment
+  const { transferId, balance } = await transfer(tx, {
+    ownerId: accountId,
+    amountMinor,
+    against: 'adjustments',
+    reference: { type: 'adjustment', id },
+    memo: reason,
+    at,
+  })
+  const change = { status: 'posted' as const, transferId, decidedBy: nameOfOperator(operator), decidedAt: at }
+  await tx.orm.update(adjustments).set(change).where(eq(adjustments.id, id))
+  await deps.appendEvents(tx, at, [await balanceUpdated(tx, deps, accountId, balance)])
+  const posted = { ...adjustment, ...change }
+  await note(tx, operator, at, 'admin.adjustment_post', posted)
+  return posted
+}
+
+/** Corrects a balance, at once or, above the configured amount, when a second administrator confirms it. */
+export const createAdjustment = async (
+  tx: Tx,
+  deps: Deps,
+  operator: Operator,
+  input: CreateAdjustment,
+): Promise<AdjustmentRecord> => {
+  const { account_id: accountId, amount_minor: amount } = input
+  if (!(await findAccount(tx, accountId))) throw invalidFields({ path: 'account_id', message: 'is no account' })
+  await lockBalance(tx, accountId)
+  const at = deps.clock.now()
+  const adjustment: AdjustmentRecord = {
+    id: newId(),
+    status: 'pending',
+    accountId,
+    amountMinor: input.direction === 'credit' ? amount : -amount,
+    currency: deps.config.CURRENCY,
+    reason: input.reason,
+    requestedBy: nameOfOperator(operator),
+    decidedBy: null,
+    transferId: null,
+    createdAt: at,
+    decidedAt: null,
+  }
+  await tx.orm.insert(adjustments).values(adjustment)
+  await note(tx, operator, at, 'admin.adjustment_request', adjustment)
+  return amount > deps.config.ADJUSTMENT_CONFIRM_MINOR ? adjustment : post(tx, deps, operator, adjustment)
+}
+
+const lockPending = async (tx: Tx, id: Uuid, wanted: 'posted' | 'rejected'): Promise<AdjustmentRecord> => {
+  const found = await findAdjustment(tx, id)
+  if (!found) throw notFound()
+  await lockBalance(tx, found.accountId)
+  const adjustment = await lockAdjustment(tx, id)
+  if (adjustment.status !== 'pending' && adjustment.status !== wanted) {
+    throw conflict(`The adjustment is ${adjustment.status}.`, 'status', { status: adjustment.status })
+  }
+  return adjustment
+}
+
+/** Posts a waiting adjustment. Whoever asked for it does not confirm it; confirming again says the same. */
+export const confirmAdjustment = async (tx: Tx, deps: Deps, operator: Operator, id: Uuid): Promise<AdjustmentRecord> => {
+  const adjustment = await lockPending(tx, id, 'posted')
+  if (adjustment.status === 'posted') return adjustment
+  if (adjustment.requestedBy === nameOfOperator(operator)) {
+    throw new Refusal('separation_of_duties', { message: 'A second administrator confirms an adjustment of this size.' })
+  }
+  return post(tx, deps, operator, adjustment)
+}
+
+/** Drops a waiting adjustment; whoever asked for it may take it back. */
+export const rejectAdjustment = async (
+  tx: Tx,
+  deps: Deps,
+  operator: Operator,
+  id: Uuid,
+  reason?: string,
+): Promise<AdjustmentRecord> => {
+  const adjustment = await lockPending(tx, id, 'rejected')
+  if (adjustment.status === 'rejected') return adjustment
+  const at = deps.clock.now()
+  const change = { status: 'rejected' as const, decidedBy: nameOfOperator(operator), decidedAt: at }
+  await tx.orm.update(adjustments).set(change).where(eq(adjustments.id, id))
+  const rejected = { ...adjustment, ...change }
+  await note(tx, operator, at, 'admin.adjustment_reject', rejected, reason)
+  return rejected
+}

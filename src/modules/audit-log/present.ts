@@ -1,0 +1,26 @@
+import { isoTime } from '../../http/wire.ts'
+import { formatId, isIdKind, type Uuid } from '../../lib/ids.ts'
+import type { AuditRecord } from './queries.ts'
+import type { AuditEntry } from './schema.ts'
+
+/** What has no id on the wire, as a dashboard token, is named by its bare UUID. */
+const nameOf = (type: string, id: Uuid): string => (isIdKind(type) ? formatId(type, id) : id)
+
+export const presentAudit = (row: AuditRecord): AuditEntry => ({
+  id: formatId('audit', row.id),
+  action: row.action,
+  account_id: row.accountId && formatId('account', row.accountId),
+  credential:
+    row.credentialKind === null
+      ? null
+      : { kind: row.credentialKind, id: row.credentialId && nameOf(row.credentialKind, row.credentialId) },
+  grant_id: row.grantId && formatId('grant', row.grantId),
+  workspace_id: row.workspaceId && formatId('workspace', row.workspaceId),
+  subject: row.subjectType && row.subjectId ? { type: row.subjectType, id: nameOf(row.subjectType, row.subjectId) } : null,
+  before: row.before ?? null,
+  after: row.after ?? null,
+  ip: row.ip,
+  user_agent: row.userAgent,
+  request_id: row.requestId,
+  created_at: isoTime(row.at),
+})

@@ -1,0 +1,29 @@
+import { and, desc, eq, gt, like, lt } from 'drizzle-orm'
+import type { Db } from '../../db/client.ts'
+import { auditLog } from '../../db/tables/events.ts'
+import type { PageRequest } from '../../http/pagination.ts'
+import type { FindAudit } from './schema.ts'
+
+export type AuditRecord = typeof auditLog.$inferSelect
+export type AuditFilter = Omit<FindAudit, 'limit' | 'cursor'>
+
+const byAction = (action: string) =>
+  action.endsWith('../admin') ? like(auditLog.action, `${action.replace(/[%_\\]/g, '\\$&')}%`) : eq(auditLog.action, action)
+
+export const listAudit = (db: Db, filter: AuditFilter, page: PageRequest): Promise<AuditRecord[]> =>
+  db.orm
+    .select()
+    .from(auditLog)
+    .where(
+      and(
+        filter.account_id === undefined ? undefined : eq(auditLog.accountId, filter.account_id),
+        filter.workspace_id === undefined ? undefined : eq(auditLog.workspaceId, filter.workspace_id),
+        filter.subject_id === undefined ? undefined : eq(auditLog.subjectId, filter.subject_id),
+        filter.action === undefined ? undefined : byAction(filter.action),
+        filter.created_after === undefined ? undefined : gt(auditLog.at, filter.created_after),
+        filter.created_before === undefined ? undefined : lt(auditLog.at, filter.created_before),
+        page.before === null ? undefined : lt(auditLog.id, page.before),
+      ),
+    )
+    .orderBy(desc(auditLog.id))
+    .limit(page.take)

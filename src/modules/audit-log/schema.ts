@@ -1,0 +1,47 @@
+import { z } from 'zod'
+import { PageQuery } from '../../http/pagination.ts'
+import { IdIn, IdOut, TimeIn, TimeOut } from '../../http/wire.ts'
+import { parseAnyId, type Uuid } from '../../lib/ids.ts'
+
+const AnyId = z.string().transform((text, context): Uuid => {
+  const id = parseAnyId(text)
+  if (id) return id
+  context.addIssue({ code: 'custom', message: 'must be an id' })
+  return z.NEVER
+})
+
+export const AuditEntry = z
+  .object({
+    id: IdOut('audit'),
+    action: z.string(),
+    account_id: IdOut('account')
+      .nullable()
+      .meta({ description: 'Who; null for the service itself and for a person at its shell.' }),
+    credential: z.object({ kind: z.string(), id: z.string().nullable() }).nullable(),
+    grant_id: IdOut('grant').nullable(),
+    workspace_id: IdOut('workspace').nullable(),
+    subject: z.object({ type: z.string(), id: z.string() }).nullable().meta({ description: 'What it was done to.' }),
+    before: z.unknown(),
+    after: z.unknown(),
+    ip: z.string().nullable(),
+    user_agent: z.string().nullable(),
+    request_id: z.string().nullable(),
+    created_at: TimeOut,
+  })
+  .meta({ id: 'AuditEntry' })
+export type AuditEntry = z.output<typeof AuditEntry>
+
+export const FindAudit = PageQuery.extend({
+  account_id: IdIn('account').optional(),
+  workspace_id: IdIn('workspace').optional(),
+  subject_id: AnyId.optional().meta({ description: 'The id of whatever it was done to.' }),
+  action: z
+    .string()
+    .min(1)
+    .max(100)
+    .optional()
+    .meta({ description: 'One action, or with a final `../admin` all that begin so: `grant.`' }),
+  created_after: TimeIn.optional(),
+  created_before: TimeIn.optional(),
+})
+export type FindAudit = z.output<typeof FindAudit>

@@ -1,0 +1,32 @@
+import { secretPrefixes } from '../../../auth/secrets.ts'
+import type { apiKeys } from '../../../db/tables/grants.ts'
+import { isoTime, isoTimeOrNull } from '../../../http/wire.ts'
+import { formatId } from '../../../lib/ids.ts'
+import type { Grant } from '../grants/schema.ts'
+import type { ApiKey } from './schema.ts'
+
+export type ApiKeyRecord = typeof apiKeys.$inferSelect
+
+/** The same order as authentication has: what was revoked is never merely expired, and a key lives no longer than its grant. */
+export const apiKeyStatus = (key: ApiKeyRecord, grant: Pick<Grant, 'revoked_at' | 'expires_at'>, at: Date): ApiKey['status'] => {
+  if (key.revokedAt && key.revokedAt <= at) return 'revoked'
+  if (key.expiresAt && key.expiresAt <= at) return 'expired'
+  const grantEnded = grant.revoked_at !== null || (grant.expires_at !== null && new Date(grant.expires_at) <= at)
+  return grantEnded ? 'revoked' : 'active'
+}
+
+/** `grant` is the key's own, as REST shows it. */
+export const presentApiKey = (key: ApiKeyRecord, grant: Grant, at: Date): ApiKey => ({
+  id: formatId('api_key', key.id),
+  workspace_id: formatId('workspace', key.workspaceId),
+  name: key.name,
+  key_prefix: secretPrefixes.api_key + key.lookup,
+  last_four: key.lastFour,
+  status: apiKeyStatus(key, grant, at),
+  permissions: grant.permissions,
+  grant,
+  created_at: isoTime(key.createdAt),
+  last_used_at: isoTimeOrNull(key.lastUsedAt),
+  expires_at: isoTimeOrNull(key.expiresAt),
+  revoked_at: isoTimeOrNull(key.revokedAt),
+})

@@ -1,0 +1,42 @@
+import { and, desc, eq, lt } from 'drizzle-orm'
+import type { Db } from '../../../db/client.ts'
+import { apiKeys, grants } from '../../../db/tables/grants.ts'
+import type { PageRequest } from '../../../http/pagination.ts'
+import type { Uuid } from '../../../lib/ids.ts'
+import { showGrants } from '../grants/present.ts'
+import { type GrantRecord, type GrantScope, inScope } from '../grants/queries.ts'
+import { type ApiKeyRecord, presentApiKey } from './present.ts'
+import type { ApiKey } from './schema.ts'
+
+export type KeyWithGrant = { key: ApiKeyRecord; grant: GrantRecord }
+
+const select = (db: Db) =>
+  db.orm.select({ key: apiKeys, grant: grants }).from(apiKeys).innerJoin(grants, eq(grants.id, apiKeys.grantId))
+
+export const findKey = async (db: Db, scope: GrantScope, id: Uuid): Promise<KeyWithGrant | undefined> =>
+  (await select(db).where(and(eq(apiKeys.id, id), inScope(scope))))[0]
+
+export const listKeys = (db: Db, scope: GrantScope, { before, take }: PageRequest): Promise<KeyWithGrant[]> =>
+  select(db)
+    .where(and(eq(apiKeys.accountId, scope.accountId), inScope(scope), before === null ? undefined : lt(apiKeys.id, before)))
+    .orderBy(desc(apiKeys.id))
+    .limit(take)
+
+/** When the last of a grant's keys ends: null when one of them has no end. Their ends are all known once they are written. */
+export const lastKeyEnd = async (db: Db, grantId: Uuid): Promise<Date | null> => {
+  const [row] = await db.query<{ endless: boolean; ends_at: Date }>(
+    `select bool_or(least(revoked_at, expires_at) is null) as endless, max(least(revoked_at, expires_at)) as ends_at from api_keys where grant_id = $1`,
+    [grantId],
+  )
+  return !row || row.endless ? null : row.ends_at
+}
+
+/** The keys as REST returns them now, in the order given. */
+export const showKeys = async (db: Db, at: Date, rows: readonly KeyWithGrant[]): Promise<ApiKey[]> => {
+  const unique = [...new Map(rows.map(({ grant }) => [grant.id, grant])).values()]
+  const shown = new Map((await showGrants(db, at, unique)).map((grant, index) => [unique[index]?.id, grant]))
+  return rows.flatMap(({ key }) => {
+    const grant = shown.get(key.grantId)
+    return grant ? [presentApiKey(key, grant, at)] : []
+  })
+}

@@ -1,0 +1,103 @@
+import type { App } from '../../../http/app-type.ts'
+import { created, ok, respondOnce } from '../../../http/idempotency.ts'
+import { PageQuery, pageOf } from '../../../http/pagination.ts'
+import { byId, refusals } from '../../../http/wire.ts'
+import { notFound } from '../../../lib/errors.ts'
+import type { Deps } from '../../deps.ts'
+import { scopeOf } from '../grants/queries.ts'
+import { findKey, listKeys, showKeys } from './queries.ts'
+import { ApiKey, CreateApiKey, NewApiKey, RotateApiKey, UpdateApiKey } from './schema.ts'
+import { createApiKey, revokeApiKey, rotateApiKey, updateApiKey } from './service.ts'
+
+const once = ['key']
+
+export const registerApiKeys = (app: App, deps: Deps): void => {
+  app.post(
+    '/v1/accounts/me/api-keys',
+    {
+      config: { operation: 'api_keys.create', permission: 'key.manage', idempotent: true },
+      schema: {
+        body: CreateApiKey,
+        response: { 201: NewApiKey, ...refusals('invalid_request', 'forbidden', 'capability_disabled', 'conflict') },
+      },
+    },
+    async (request, reply) =>
+      respondOnce(deps, request, reply, async (tx) =>
+        created(await createApiKey(tx, deps, request.principal, request.body), once),
+      ),
+  )
+  app.get(
+    '/v1/accounts/me/api-keys',
+    {
+      config: { operation: 'api_keys.list', permission: 'key.manage' },
+      schema: { querystring: PageQuery, response: { 200: pageOf(ApiKey), ...refusals('invalid_request', 'invalid_cursor') } },
+    },
+    async (request, reply) => {
+      const scope = scopeOf(request.principal)
+      const list = `api_keys:${scope.accountId}:${scope.within}`
+      const rows = await listKeys(deps.db, scope, deps.cursors.read(list, request.query))
+      const page = deps.cursors.page(
+        list,
+        request.query,
+        rows,
+        ({ key }) => key.id,
+        (row) => row,
+      )
+      return reply.send({ ...page, data: await showKeys(deps.db, deps.clock.now(), page.data) })
+    },
+  )
+  app.get(
+    '/v1/accounts/me/api-keys/:id',
+    {
+      config: { operation: 'api_keys.get', permission: 'key.manage' },
+      schema: { params: byId('api_key'), response: { 200: ApiKey, ...refusals('not_found') } },
+    },
+    async (request, reply) => {
+      const found = await findKey(deps.db, scopeOf(request.principal), request.params.id)
+      const [shown] = found ? await showKeys(deps.db, deps.clock.now(), [found]) : []
+      if (!shown) throw notFound()
+      return reply.send(shown)
+    },
+  )
+  app.patch(
+    '/v1/accounts/me/api-keys/:id',
+    {
+      config: { operation: 'api_keys.update', permission: 'key.manage' },
+      schema: {
+        params: byId('api_key'),
+        body: UpdateApiKey,
+        response: { 200: ApiKey, ...refusals('invalid_request', 'forbidden', 'not_found', 'conflict') },
+      },
+    },
+    async (request, reply) =>
+      respondOnce(deps, request, reply, async (tx) => {
+        const { name, spending_controls: controls } = request.body
+        const change = { ...(name !== undefined && { name }), ...(controls && { controls }) }
+        return ok(await updateApiKey(tx, deps, request.principal, request.params.id, change))
+      }),
+  )
+  app.post(
+    '/v1/accounts/me/api-keys/:id/rotate',
+    {
+      config: { operation: 'api_keys.rotate', permission: 'key.manage', idempotent: true },
+      schema: {
+        params: byId('api_key'),
+        body: RotateApiKey,
+        response: { 201: NewApiKey, ...refusals('invalid_request', 'forbidden', 'capability_disabled', 'not_found', 'conflict') },
+      },
+    },
+    async (request, reply) =>
+      respondOnce(deps, request, reply, async (tx) =>
+        created(await rotateApiKey(tx, deps, request.principal, request.params.id, request.body?.overlap_seconds ?? 0), once),
+      ),
+  )
+  app.delete(
+    '/v1/accounts/me/api-keys/:id',
+    {
+      config: { operation: 'api_keys.revoke', permission: 'key.manage', whileFrozen: true },
+      schema: { params: byId('api_key'), response: { 200: ApiKey, ...refusals('not_found') } },
+    },
+    async (request, reply) =>
+      respondOnce(deps, request, reply, async (tx) => ok(await revokeApiKey(tx, deps, request.principal, request.params.id))),
+  )
+}

@@ -1,0 +1,164 @@
+import { eq } from 'drizzle-orm'
+import { defaultKeyPermissions } from '../../../auth/permissions.ts'
+import type { Principal } from '../../../auth/principal.ts'
+import { newApiKey } from '../../../auth/secrets.ts'
+import type { Tx } from '../../../db/client.ts'
+import { apiKeys } from '../../../db/tables/grants.ts'
+import { audit } from '../../../events/audit.ts'
+import { secondsAfter } from '../../../lib/clock.ts'
+import { conflict, notFound, Refusal } from '../../../lib/errors.ts'
+import { newId, type Uuid } from '../../../lib/ids.ts'
+import type { Deps } from '../../deps.ts'
+import { type Controls, noControls } from '../grants/controls.ts'
+import { type GrantRecord, lockGrant, scopeOf } from '../grants/queries.ts'
+import { createGrant, updateGrant } from '../grants/service.ts'
+import { requireBelow } from '../grants/update.ts'
+import { endGrantWithItsKeys } from './end.ts'
+import { type ApiKeyRecord, apiKeyStatus } from './present.ts'
+import { findKey, type KeyWithGrant, showKeys } from './queries.ts'
+import type { ApiKey, CreateApiKey } from './schema.ts'
+
+export type IssuedKey = ApiKey & { key: string }
+
+const showKey = async (tx: Tx, deps: Deps, found: KeyWithGrant): Promise<ApiKey> => {
+  const [shown] = await showKeys(tx, deps.clock.now(), [found])
+  if (!shown) throw new Error('a key has no grant')
+  return shown
+}
+
+const requireCapability = (principal: Principal): void => {
+  if (!principal.capabilities.apiKeys) throw new Refusal('capability_disabled', { details: { capability: 'api_keys' } })
+}
+
+/** The plaintext leaves this function once and is kept nowhere. */
+const issueKey = async (
+  tx: Tx,
+  deps: Deps,
+  principal: Principal,
+  grant: GrantRecord,
+  key: { name: string; expiresAt: Date | null },
+) => {
+  const at = deps.clock.now()
+  const { plaintext, ...stored } = newApiKey()
+  const [row] = await tx.orm
+    .insert(apiKeys)
+    .values({
+      id: newId(),
+      accountId: grant.accountId,
+      workspaceId: grant.workspaceId,
+      grantId: grant.id,
+      ...key,
+      ...stored,
+      createdAt: at,
+    })
+    .returning()
+  if (!row) throw new Error('an inserted key was not returned')
+  const shown = await showKey(tx, deps, { key: row, grant })
+  await deps.appendEvents(tx, at, [{ type: 'api_key.created', accountId: row.accountId, workspaceId: null, data: shown }])
+  await audit(tx, principal, at, {
+    action: 'api_key.create',
+    workspaceId: row.workspaceId,
+    subject: { type: 'api_key', id: row.id },
+    after: { name: row.name, grant_id: grant.id, expires_at: row.expiresAt },
+  })
+  return { ...shown, key: plaintext }
+}
+
+/** A key and its own grant. What the list of permissions leaves out a person still decides: see `defaultKeyPermissions`. */
+export const createApiKey = async (tx: Tx, deps: Deps, principal: Principal, input: CreateApiKey): Promise<IssuedKey> => {
+  requireCapability(principal)
+  const grant = await createGrant(tx, deps, principal, {
+    kind: 'api_key',
+    label: input.name,
+    permissions: input.permissions ?? defaultKeyPermissions(principal.permissions),
+    controls: input.spending_controls ?? noControls,
+    expiresAt: input.expires_at ?? null,
+  })
+  return issueKey(tx, deps, principal, grant, { name: input.name, expiresAt: grant.expiresAt })
+}
+
+const requireKey = async (tx: Tx, principal: Principal, id: Uuid): Promise<KeyWithGrant> => {
+  const found = await findKey(tx, scopeOf(principal), id)
+  if (!found) throw notFound()
+  return found
+}
+
+/** The grant's lock guards its keys: of two who change them at once, the second sees what the first did. */
+const lockKey = async (tx: Tx, principal: Principal, id: Uuid): Promise<KeyWithGrant> => {
+  const { grant } = await requireKey(tx, principal, id)
+  await lockGrant(tx, grant.id)
+  return requireKey(tx, principal, id)
+}
+
+export const updateApiKey = async (
+  tx: Tx,
+  deps: Deps,
+  principal: Principal,
+  id: Uuid,
+  change: { name?: string; controls?: Controls },
+): Promise<ApiKey> => {
+  const { key } = await requireKey(tx, principal, id)
+  const { name, controls } = change
+  const grant = await updateGrant(tx, deps, principal, key.grantId, {
+    ...(name !== undefined && { label: name }),
+    ...(controls && { controls }),
+  })
+  if (name === undefined) return showKey(tx, deps, { key, grant })
+  await tx.orm.update(apiKeys).set({ name }).where(eq(apiKeys.id, id))
+  return showKey(tx, deps, { key: { ...key, name }, grant })
+}
+
+const setRevokedAt = async (tx: Tx, key: ApiKeyRecord, revokedAt: Date): Promise<ApiKeyRecord> => {
+  await tx.orm.update(apiKeys).set({ revokedAt }).where(eq(apiKeys.id, key.id))
+  return { ...key, revokedAt }
+}
+
+const requireRotatable = ({ key, grant }: KeyWithGrant, at: Date): void => {
+  const status = apiKeyStatus(
+    key,
+    { revoked_at: grant.revokedAt?.toISOString() ?? null, expires_at: grant.expiresAt?.toISOString() ?? null },
+    at,
+  )
+  if (status !== 'active') throw conflict(`This key is ${status}: only an active key can be rotated.`, status)
+  // Its successor is there already; a third key would come from two requests that meant the same one.
+  if (key.revokedAt) throw conflict('This key has been rotated already and ends when its overlap does.', 'rotated')
+}
+
+/** A new key on the same grant; the old one ends with the overlap. */
+export const rotateApiKey = async (
+  tx: Tx,
+  deps: Deps,
+  principal: Principal,
+  id: Uuid,
+  overlapSeconds: number,
+): Promise<IssuedKey> => {
+  requireCapability(principal)
+  const { key, grant } = await lockKey(tx, principal, id)
+  requireBelow(principal, grant.id)
+  const at = deps.clock.now()
+  requireRotatable({ key, grant }, at)
+  const old = await setRevokedAt(tx, key, secondsAfter(at, overlapSeconds))
+  const issued = await issueKey(tx, deps, principal, grant, { name: key.name, expiresAt: key.expiresAt })
+  const data = await showKey(tx, deps, { key: old, grant })
+  await deps.appendEvents(tx, at, [{ type: 'api_key.rotated', accountId: old.accountId, workspaceId: null, data }])
+  await audit(tx, principal, at, {
+    action: 'api_key.rotate',
+    workspaceId: old.workspaceId,
+    subject: { type: 'api_key', id: old.id },
+    after: { successor: issued.id, revoked_at: old.revokedAt },
+  })
+  return issued
+}
+
+/** Ends a key with the next request; its grant and all below it too when it was the last. Again is the same answer. */
+export const revokeApiKey = async (tx: Tx, deps: Deps, principal: Principal, id: Uuid): Promise<ApiKey> => {
+  const found = await lockKey(tx, principal, id)
+  const at = deps.clock.now()
+  if (found.key.revokedAt && found.key.revokedAt <= at) return showKey(tx, deps, found)
+  const key = await setRevokedAt(tx, found.key, at)
+  const grant = await endGrantWithItsKeys(tx, deps, principal, found.grant)
+  const shown = await showKey(tx, deps, { key, grant })
+  await deps.appendEvents(tx, at, [{ type: 'api_key.revoked', accountId: key.accountId, workspaceId: null, data: shown }])
+  await audit(tx, principal, at, { action: 'api_key.revoke', workspaceId: key.workspaceId, subject: { type: 'api_key', id } })
+  return shown
+}

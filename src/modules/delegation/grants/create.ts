@@ -1,0 +1,107 @@
+import { effectivePermissions, type Permission, permissions, undelegable } from '../../../auth/permissions.ts'
+import type { Principal } from '../../../auth/principal.ts'
+import type { Tx } from '../../../db/client.ts'
+import { grants } from '../../../db/tables/grants.ts'
+import { audit } from '../../../events/audit.ts'
+import { invalidFields, notFound, Refusal } from '../../../lib/errors.ts'
+import { newId, type Uuid } from '../../../lib/ids.ts'
+import type { Deps } from '../../deps.ts'
+import { findMembership } from '../../workspaces/queries.ts'
+import { type Controls, requireBeneficiaries } from './controls.ts'
+import { presentControls, showGrant } from './present.ts'
+import { type GrantRecord, shareChain } from './queries.ts'
+
+export type NewGrant = {
+  kind: GrantRecord['kind']
+  label: string
+  permissions: readonly Permission[]
+  controls: Controls
+  expiresAt: Date | null
+  /** The caller's current workspace when left out; only an un-delegated caller may name another of its own. */
+  workspaceId?: Uuid
+}
+
+/** What the caller itself may do in the workspace that the grant will be bound to. */
+const heldPermissions = async (tx: Tx, principal: Principal, workspaceId: Uuid): Promise<ReadonlySet<Permission>> => {
+  if (workspaceId === principal.workspace.id) return principal.permissions
+  if (principal.grant) throw new Refusal('forbidden', { message: 'A delegated credential is bound to its own workspace.' })
+  const member = await findMembership(tx, workspaceId, principal.accountId)
+  if (!member) throw notFound()
+  if (member.status === 'suspended') throw new Refusal('membership_suspended')
+  return effectivePermissions(member.role, null)
+}
+
+/** Some permissions only the person itself can hand on, and never to an OAuth client. */
+const checkPermissions = (principal: Principal, held: ReadonlySet<Permission>, grant: NewGrant): void => {
+  const delegates = principal.grant !== null || grant.kind === 'oauth'
+  const refused = grant.permissions.find((permission) => !held.has(permission) || (delegates && undelegable.has(permission)))
+  if (refused === undefined) return
+  throw new Refusal('forbidden', {
+    message: held.has(refused)
+      ? `The permission ${refused} can not be handed on here.`
+      : `You can not hand on ${refused}, which you do not have.`,
+    details: { required_permission: refused },
+  })
+}
+
+const endedParent = (parent: GrantRecord | undefined, at: Date): Refusal | undefined => {
+  if (parent?.revokedAt) return new Refusal(parent.kind === 'api_key' ? 'api_key_revoked' : 'invalid_token')
+  if (parent?.expiresAt && parent.expiresAt <= at)
+    return new Refusal(parent.kind === 'api_key' ? 'api_key_expired' : 'token_expired')
+  return undefined
+}
+
+/**
+ * The parent is locked until this transaction ends: it is either revoked before, which is refused here, or afterwards, and then its
+ * revocation finds the child. Refuses an end after the parent's rather than cutting it: the caller must learn what it did not get.
+ */
+const adopt = async (tx: Tx, principal: Principal, wanted: Date | null, at: Date) => {
+  if (wanted && wanted <= at) throw invalidFields({ path: 'expires_at', message: 'must be in the future' })
+  if (!principal.grant) return { parentGrantId: null, ancestorIds: [], expiresAt: wanted }
+  const chain = await shareChain(tx, principal.grant.lineage)
+  const parent = chain.at(-1)
+  const ended = parent?.id === principal.grant.id ? endedParent(parent, at) : new Refusal('invalid_token')
+  if (!parent || ended) throw ended ?? new Refusal('invalid_token')
+  if (wanted && parent.expiresAt && wanted > parent.expiresAt)
+    throw invalidFields({
+      path: 'expires_at',
+      message: `must not be after the end of the grant that you act with, ${parent.expiresAt.toISOString()}`,
+    })
+  return { parentGrantId: parent.id, ancestorIds: [...parent.ancestorIds, parent.id], expiresAt: wanted ?? parent.expiresAt }
+}
+
+/** Delegates part of what the caller may do. A grant made through a grant is its child: all that stands above holds for it as well. */
+export const createGrant = async (tx: Tx, deps: Deps, principal: Principal, input: NewGrant): Promise<GrantRecord> => {
+  const at = deps.clock.now()
+  const workspaceId = input.workspaceId ?? principal.workspace.id
+  const { kind, label, controls } = input
+  checkPermissions(principal, await heldPermissions(tx, principal, workspaceId), input)
+  const lineage = await adopt(tx, principal, input.expiresAt, at)
+  await requireBeneficiaries(tx, workspaceId, controls.beneficiaryIds, 'spending_controls.beneficiary_ids')
+  const granted = permissions.filter((permission) => input.permissions.includes(permission))
+  const [grant] = await tx.orm
+    .insert(grants)
+    .values({
+      id: newId(),
+      accountId: principal.accountId,
+      workspaceId,
+      kind,
+      label,
+      permissions: granted,
+      ...controls,
+      ...lineage,
+      createdAt: at,
+    })
+    .returning()
+  if (!grant) throw new Error('an inserted grant was not returned')
+  await deps.appendEvents(tx, at, [
+    { type: 'grant.created', accountId: grant.accountId, workspaceId: null, data: await showGrant(tx, at, grant) },
+  ])
+  await audit(tx, principal, at, {
+    action: 'grant.create',
+    workspaceId,
+    subject: { type: 'grant', id: grant.id },
+    after: { kind, label, permissions: granted, spending_controls: presentControls(controls), expires_at: grant.expiresAt },
+  })
+  return grant
+}

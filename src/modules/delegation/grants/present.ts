@@ -1,0 +1,55 @@
+import { permissions } from '../../../auth/permissions.ts'
+import type { Db } from '../../../db/client.ts'
+import { isoTime, isoTimeOrNull } from '../../../http/wire.ts'
+import { formatId } from '../../../lib/ids.ts'
+import { formatMinor, type Minor, minor } from '../../../lib/money.ts'
+import type { Controls } from './controls.ts'
+import type { GrantRecord } from './queries.ts'
+import type { Grant, SpendingControls } from './schema.ts'
+import { loadStandings, type Standing } from './usage.ts'
+
+const limit = (name: keyof SpendingControls, amount: Minor | null) => (amount === null ? {} : { [name]: formatMinor(amount) })
+
+export const presentControls = (controls: Controls): SpendingControls => ({
+  ...limit('per_payment_limit_minor', controls.perPaymentLimitMinor),
+  ...limit('daily_limit_minor', controls.dailyLimitMinor),
+  ...limit('monthly_limit_minor', controls.monthlyLimitMinor),
+  ...limit('approval_threshold_minor', controls.approvalThresholdMinor),
+  ...(controls.paymentTypes && { payment_types: controls.paymentTypes }),
+  ...(controls.beneficiaryIds && { beneficiary_ids: controls.beneficiaryIds.map((id) => formatId('beneficiary', id)) }),
+})
+
+const nothingUsed: Standing = {
+  usage: { dayMinor: 0n, monthMinor: 0n },
+  headroom: { perPaymentMinor: null, todayMinor: null, monthMinor: null },
+}
+
+export const presentGrant = (grant: GrantRecord, { usage, headroom }: Standing = nothingUsed): Grant => ({
+  id: formatId('grant', grant.id),
+  workspace_id: formatId('workspace', grant.workspaceId),
+  kind: grant.kind,
+  label: grant.label,
+  permissions: permissions.filter((permission) => grant.permissions.includes(permission)),
+  parent_grant_id: grant.parentGrantId && formatId('grant', grant.parentGrantId),
+  spending_controls: presentControls(grant),
+  usage: { today_minor: formatMinor(usage.dayMinor), month_minor: formatMinor(usage.monthMinor) },
+  headroom: {
+    per_payment_minor: minor(headroom.perPaymentMinor),
+    today_minor: minor(headroom.todayMinor),
+    month_minor: minor(headroom.monthMinor),
+  },
+  frozen: grant.frozenAt !== null,
+  created_at: isoTime(grant.createdAt),
+  last_used_at: isoTimeOrNull(grant.lastUsedAt),
+  expires_at: isoTimeOrNull(grant.expiresAt),
+  revoked_at: isoTimeOrNull(grant.revokedAt),
+})
+
+/** The grants as REST returns them now, in the order given. */
+export const showGrants = async (db: Db, at: Date, records: readonly GrantRecord[]): Promise<Grant[]> => {
+  const standings = await loadStandings(db, at, records)
+  return records.map((grant) => presentGrant(grant, standings.get(grant.id)))
+}
+
+export const showGrant = async (db: Db, at: Date, grant: GrantRecord): Promise<Grant> =>
+  presentGrant(grant, (await loadStandings(db, at, [grant])).get(grant.id))

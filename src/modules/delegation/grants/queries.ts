@@ -1,0 +1,81 @@
+import { and, arrayContains, asc, desc, eq, inArray, isNull, lt, or, type SQL, sql } from 'drizzle-orm'
+import type { Principal } from '../../../auth/principal.ts'
+import type { Db, Tx } from '../../../db/client.ts'
+import { grants } from '../../../db/tables/grants.ts'
+import type { PageRequest } from '../../../http/pagination.ts'
+import type { Uuid } from '../../../lib/ids.ts'
+
+export type GrantRecord = typeof grants.$inferSelect
+
+/** What a caller may see at all: a person its account's grants, a delegated caller its own grant and what descends from it. */
+export type GrantScope = { accountId: Uuid; within: Uuid | null }
+
+export const scopeOf = (principal: Pick<Principal, 'accountId' | 'grant'>): GrantScope => ({
+  accountId: principal.accountId,
+  within: principal.grant?.id ?? null,
+})
+
+export const inScope = ({ accountId, within }: GrantScope): SQL | undefined =>
+  and(
+    eq(grants.accountId, accountId),
+    within === null ? undefined : or(eq(grants.id, within), arrayContains(grants.ancestorIds, [within])),
+  )
+
+export const findGrant = async (db: Db, scope: GrantScope, id: Uuid): Promise<GrantRecord | undefined> =>
+  (
+    await db.orm
+      .select()
+      .from(grants)
+      .where(and(eq(grants.id, id), inScope(scope)))
+  )[0]
+
+const page = (db: Db, where: SQL | undefined, { before, take }: PageRequest): Promise<GrantRecord[]> =>
+  db.orm
+    .select()
+    .from(grants)
+    .where(and(where, before === null ? undefined : lt(grants.id, before)))
+    .orderBy(desc(grants.id))
+    .limit(take)
+
+export const listGrants = (db: Db, scope: GrantScope, request: PageRequest): Promise<GrantRecord[]> =>
+  page(db, inScope(scope), request)
+
+/** The living ones of a kind that have no parent: with each of them, what is below it ends too. */
+export const listRootGrantIds = async (db: Db, scope: GrantScope, kind: GrantRecord['kind']): Promise<Uuid[]> =>
+  (
+    await db.orm
+      .select({ id: grants.id })
+      .from(grants)
+      .where(and(inScope(scope), eq(grants.kind, kind), isNull(grants.revokedAt), isNull(grants.parentGrantId)))
+      .orderBy(asc(grants.id))
+  ).map(({ id }) => id)
+
+/** Everybody's grants of a workspace: for its owners. */
+export const listWorkspaceGrants = (db: Db, workspaceId: Uuid, request: PageRequest): Promise<GrantRecord[]> =>
+  page(db, eq(grants.workspaceId, workspaceId), request)
+
+export const lockGrant = async (tx: Tx, id: Uuid): Promise<GrantRecord> => {
+  const [grant] = await tx.orm.select().from(grants).where(eq(grants.id, id)).for('update')
+  if (!grant) throw new Error('a grant that must exist is missing')
+  return grant
+}
+
+const depth = sql`cardinality(${grants.ancestorIds})`
+
+/** Holds a chain as it is, root first, until the transaction ends: nothing of it can be revoked in between. */
+export const shareChain = (tx: Tx, lineage: readonly Uuid[]): Promise<GrantRecord[]> =>
+  tx.orm
+    .select()
+    .from(grants)
+    .where(inArray(grants.id, [...lineage]))
+    .orderBy(asc(depth))
+    .for('share')
+
+/** The grant, locked already, and everything below it that lives, locked in the order of their depth. */
+export const lockDescendants = (tx: Tx, id: Uuid): Promise<GrantRecord[]> =>
+  tx.orm
+    .select()
+    .from(grants)
+    .where(and(arrayContains(grants.ancestorIds, [id]), isNull(grants.revokedAt)))
+    .orderBy(asc(depth), asc(grants.id))
+    .for('update')

@@ -1,0 +1,90 @@
+import { and, gt, inArray, isNull, or } from 'drizzle-orm'
+import type { Tx } from '../../../db/client.ts'
+import { apiKeys, grants } from '../../../db/tables/grants.ts'
+import type { NewEvent } from '../../../events/append.ts'
+import { type Actor, audit } from '../../../events/audit.ts'
+import type { Uuid } from '../../../lib/ids.ts'
+import type { Deps } from '../../deps.ts'
+import { presentApiKey } from '../api-keys/present.ts'
+import { presentGrant, showGrants } from './present.ts'
+import { type GrantRecord, lockDescendants, lockGrant } from './queries.ts'
+import { loadStandings } from './usage.ts'
+
+/** Keys that expired by themselves stay expired; those that end later, or never, end now. */
+const revokeKeysOf = (tx: Tx, grantIds: readonly Uuid[], at: Date) =>
+  tx.orm
+    .update(apiKeys)
+    .set({ revokedAt: at })
+    .where(
+      and(
+        inArray(apiKeys.grantId, [...grantIds]),
+        or(isNull(apiKeys.revokedAt), gt(apiKeys.revokedAt, at)),
+        or(isNull(apiKeys.expiresAt), gt(apiKeys.expiresAt, at)),
+      ),
+    )
+    .returning()
+
+/**
+ * Ends a grant, everything below it and all their keys, for good and with the next request. Whether the actor may is the caller's
+ * to decide. The grant is locked first and its descendants are read afterwards: a child that was being made meanwhile is among them.
+ */
+export const revokeGrant = async (tx: Tx, deps: Deps, actor: Actor, grantId: Uuid): Promise<GrantRecord> => {
+  const at = deps.clock.now()
+  const root = await lockGrant(tx, grantId)
+  if (root.revokedAt) return root
+  const ended = [root, ...(await lockDescendants(tx, grantId))].map((grant) => ({ ...grant, revokedAt: at }))
+  const ids = ended.map(({ id }) => id)
+  await tx.orm.update(grants).set({ revokedAt: at }).where(inArray(grants.id, ids))
+  const keys = await revokeKeysOf(tx, ids, at)
+  const standings = await loadStandings(tx, at, ended)
+  const shown = new Map(ended.map((grant) => [grant.id, presentGrant(grant, standings.get(grant.id))]))
+  const eventOf = (type: NewEvent['type'], data: unknown): NewEvent => ({
+    type,
+    accountId: root.accountId,
+    workspaceId: null,
+    data,
+  })
+  await deps.appendEvents(tx, at, [
+    ...ended.map(({ id }) => eventOf('grant.revoked', shown.get(id))),
+    ...keys.flatMap((key) => {
+      const grant = shown.get(key.grantId)
+      return grant ? [eventOf('api_key.revoked', presentApiKey(key, grant, at))] : []
+    }),
+  ])
+  for (const { id } of ended) {
+    const because = id === grantId ? {} : { with_ancestor: grantId }
+    await audit(tx, actor, at, {
+      action: 'grant.revoke',
+      workspaceId: root.workspaceId,
+      subject: { type: 'grant', id },
+      after: because,
+    })
+  }
+  for (const { id } of keys)
+    await audit(tx, actor, at, { action: 'api_key.revoke', workspaceId: root.workspaceId, subject: { type: 'api_key', id } })
+  return { ...root, revokedAt: at }
+}
+
+/** Nothing of a grant, or below it, lives after `end`. The grant is locked. */
+export const limitGrantEnd = async (tx: Tx, deps: Deps, grant: GrantRecord, end: Date): Promise<GrantRecord> => {
+  const at = deps.clock.now()
+  const later = [grant, ...(await lockDescendants(tx, grant.id))].filter(({ expiresAt }) => !expiresAt || expiresAt > end)
+  if (later.length === 0) return grant
+  const limited = later.map((one) => ({ ...one, expiresAt: end }))
+  await tx.orm
+    .update(grants)
+    .set({ expiresAt: end })
+    .where(
+      inArray(
+        grants.id,
+        limited.map(({ id }) => id),
+      ),
+    )
+  const shown = await showGrants(tx, at, limited)
+  await deps.appendEvents(
+    tx,
+    at,
+    shown.map((data) => ({ type: 'grant.updated' as const, accountId: grant.accountId, workspaceId: null, data })),
+  )
+  return limited.find(({ id }) => id === grant.id) ?? grant
+}

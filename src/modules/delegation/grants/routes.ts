@@ -1,0 +1,92 @@
+import { z } from 'zod'
+import type { App } from '../../../http/app-type.ts'
+import { ok, respondOnce } from '../../../http/idempotency.ts'
+import { PageQuery, pageOf } from '../../../http/pagination.ts'
+import { byId, refusals } from '../../../http/wire.ts'
+import { notFound } from '../../../lib/errors.ts'
+import type { Deps } from '../../deps.ts'
+import { showGrant, showGrants } from './present.ts'
+import { findGrant, listGrants, scopeOf } from './queries.ts'
+import { Grant, RevokeAll, UpdateGrant } from './schema.ts'
+import { revokeAllGrants, revokeOwnGrant, updateGrant } from './service.ts'
+
+export const registerGrants = (app: App, deps: Deps): void => {
+  app.get(
+    '/v1/accounts/me/grants',
+    {
+      config: { operation: 'grants.list', permission: 'grant.manage' },
+      schema: { querystring: PageQuery, response: { 200: pageOf(Grant), ...refusals('invalid_request', 'invalid_cursor') } },
+    },
+    async (request, reply) => {
+      const scope = scopeOf(request.principal)
+      const list = `grants:${scope.accountId}:${scope.within}`
+      const rows = await listGrants(deps.db, scope, deps.cursors.read(list, request.query))
+      const page = deps.cursors.page(
+        list,
+        request.query,
+        rows,
+        (row) => row.id,
+        (row) => row,
+      )
+      return reply.send({ ...page, data: await showGrants(deps.db, deps.clock.now(), page.data) })
+    },
+  )
+  app.post(
+    '/v1/accounts/me/grants/revoke-all',
+    {
+      config: { operation: 'grants.revoke_all', permission: 'grant.manage', whileFrozen: true },
+      schema: {
+        body: RevokeAll,
+        response: { 200: z.object({ data: z.array(Grant) }), ...refusals('invalid_request') },
+        description: 'Revokes every living grant of a kind at once, and answers with them: `{"kind": "oauth"}` stops all agents.',
+      },
+    },
+    async (request, reply) =>
+      respondOnce(deps, request, reply, async (tx) => {
+        const revoked = await revokeAllGrants(tx, deps, request.principal, request.body.kind)
+        return ok({ data: await showGrants(tx, deps.clock.now(), revoked) })
+      }),
+  )
+  app.get(
+    '/v1/accounts/me/grants/:id',
+    {
+      config: { operation: 'grants.get', permission: 'grant.manage' },
+      schema: { params: byId('grant'), response: { 200: Grant, ...refusals('not_found') } },
+    },
+    async (request, reply) => {
+      const grant = await findGrant(deps.db, scopeOf(request.principal), request.params.id)
+      if (!grant) throw notFound()
+      return reply.send(await showGrant(deps.db, deps.clock.now(), grant))
+    },
+  )
+  app.patch(
+    '/v1/accounts/me/grants/:id',
+    {
+      // Freezing must be possible whatever else is frozen; new controls are refused by the service then.
+      config: { operation: 'grants.update', permission: 'grant.manage', whileFrozen: true },
+      schema: {
+        params: byId('grant'),
+        body: UpdateGrant,
+        response: { 200: Grant, ...refusals('invalid_request', 'not_found', 'conflict', 'account_frozen', 'workspace_frozen') },
+      },
+    },
+    async (request, reply) =>
+      respondOnce(deps, request, reply, async (tx) => {
+        const { spending_controls: controls, frozen } = request.body
+        const change = { ...(controls && { controls }), ...(frozen !== undefined && { frozen }) }
+        const grant = await updateGrant(tx, deps, request.principal, request.params.id, change)
+        return ok(await showGrant(tx, deps.clock.now(), grant))
+      }),
+  )
+  app.delete(
+    '/v1/accounts/me/grants/:id',
+    {
+      config: { operation: 'grants.revoke', permission: 'grant.manage', whileFrozen: true },
+      schema: { params: byId('grant'), response: { 200: Grant, ...refusals('not_found') } },
+    },
+    async (request, reply) =>
+      respondOnce(deps, request, reply, async (tx) =>
+        ok(await showGrant(tx, deps.clock.now(), await revokeOwnGrant(tx, deps, request.principal, request.params.id))),
+      ),
+  )
+}

@@ -1,0 +1,72 @@
+import { eq } from 'drizzle-orm'
+import type { Principal } from '../../../auth/principal.ts'
+import { inTx, type Tx } from '../../../db/client.ts'
+import { grants } from '../../../db/tables/grants.ts'
+import type { Actor } from '../../../events/audit.ts'
+import { notFound } from '../../../lib/errors.ts'
+import type { Uuid } from '../../../lib/ids.ts'
+import type { Deps } from '../../deps.ts'
+import { findGrant, type GrantRecord, listRootGrantIds, lockGrant, scopeOf } from './queries.ts'
+import { revokeGrant } from './revoke.ts'
+
+export { createGrant, type NewGrant } from './create.ts'
+export { revokeGrant } from './revoke.ts'
+export { type GrantChange, updateGrant } from './update.ts'
+
+/** Revokes one of the caller's own: its account's, or at or below the grant that it acts with. */
+export const revokeOwnGrant = async (tx: Tx, deps: Deps, principal: Principal, grantId: Uuid): Promise<GrantRecord> => {
+  if (!(await findGrant(tx, scopeOf(principal), grantId))) throw notFound()
+  return revokeGrant(tx, deps, principal, grantId)
+}
+
+/** Everything of one kind that the caller's account has let in, with what is below it: all agents, or all keys, at one stroke. */
+export const revokeAllGrants = async (
+  tx: Tx,
+  deps: Deps,
+  principal: Principal,
+  kind: GrantRecord['kind'],
+): Promise<GrantRecord[]> => {
+  const revoked: GrantRecord[] = []
+  for (const id of await listRootGrantIds(tx, scopeOf(principal), kind)) revoked.push(await revokeGrant(tx, deps, principal, id))
+  return revoked
+}
+
+/** An OAuth grant ends with the last token that it gave out. The grant is locked by the caller. */
+export const moveGrantEnd = (tx: Tx, grantId: Uuid, end: Date): Promise<unknown> =>
+  tx.orm.update(grants).set({ expiresAt: end }).where(eq(grants.id, grantId))
+
+/** Ends all that an account delegated, in one workspace or in all. Roots first: each takes what is below it along. */
+export const revokeGrantsOf = async (
+  tx: Tx,
+  deps: Deps,
+  actor: Actor,
+  { accountId, workspaceId }: { accountId: Uuid; workspaceId: Uuid | null },
+): Promise<void> => {
+  const live = await tx.query<{ id: Uuid }>(
+    `select id from grants where account_id = $1 and ($2::uuid is null or workspace_id = $2) and revoked_at is null
+     order by cardinality(ancestor_ids), id`,
+    [accountId, workspaceId],
+  )
+  for (const { id } of live) await revokeGrant(tx, deps, actor, id)
+}
+
+const batch = 100
+
+/** A refresh may have moved the end of an OAuth grant while its lock was waited for. */
+const revokeIfDue = async (tx: Tx, deps: Deps, id: Uuid): Promise<void> => {
+  const { expiresAt } = await lockGrant(tx, id)
+  if (!expiresAt || expiresAt > deps.clock.now()) return
+  await revokeGrant(tx, deps, { accountId: null, origin: null, way: 'end_of_grant' }, id)
+}
+
+/** Grants whose end has come: authentication refuses them already; here they and what is below them are revoked, and it is told. */
+export const revokeDueGrants = async (deps: Deps): Promise<void> => {
+  for (let more = true; more; ) {
+    const due = await deps.db.query<{ id: Uuid }>(
+      'select id from grants where revoked_at is null and expires_at <= $1 order by expires_at, cardinality(ancestor_ids) limit $2',
+      [deps.clock.now(), batch],
+    )
+    for (const { id } of due) await inTx(deps.db, (tx) => revokeIfDue(tx, deps, id))
+    more = due.length === batch
+  }
+}

@@ -1,0 +1,72 @@
+import { eq } from 'drizzle-orm'
+import type { Principal } from '../../../auth/principal.ts'
+import type { Tx } from '../../../db/client.ts'
+import { grants } from '../../../db/tables/grants.ts'
+import { audit } from '../../../events/audit.ts'
+import { conflict, notFound, Refusal } from '../../../lib/errors.ts'
+import type { Uuid } from '../../../lib/ids.ts'
+import type { Deps } from '../../deps.ts'
+import { findWorkspace } from '../../workspaces/queries.ts'
+import { type Controls, requireBeneficiaries } from './controls.ts'
+import { presentControls, showGrant } from './present.ts'
+import { findGrant, type GrantRecord, lockGrant, scopeOf } from './queries.ts'
+
+export type GrantChange = { controls?: Controls; frozen?: boolean; label?: string }
+
+/** A delegated caller manages what stands strictly below it: what binds itself is for those above to change. */
+export const requireBelow = (principal: Principal, grantId: Uuid): void => {
+  if (principal.grant?.id === grantId)
+    throw new Refusal('forbidden', { message: 'A credential can not do this to its own grant, only to those below it.' })
+}
+
+/** Stopping and restarting a grant stays possible in a frozen workspace; everything else about it waits. */
+const requireUnfrozen = async (tx: Tx, principal: Principal, workspaceId: Uuid): Promise<void> => {
+  if (principal.accountStatus === 'frozen') throw new Refusal('account_frozen')
+  const workspace = await findWorkspace(tx, workspaceId)
+  if (!workspace || workspace.frozenAt || workspace.suspendedAt || workspace.closedAt) throw new Refusal('workspace_frozen')
+}
+
+const summary = (grant: GrantRecord) => ({
+  label: grant.label,
+  spending_controls: presentControls(grant),
+  frozen: grant.frozenAt !== null,
+})
+
+/** Controls are replaced whole. The next payment feels them: payments hold the chain while they decide. */
+export const updateGrant = async (
+  tx: Tx,
+  deps: Deps,
+  principal: Principal,
+  grantId: Uuid,
+  change: GrantChange,
+): Promise<GrantRecord> => {
+  const seen = await findGrant(tx, scopeOf(principal), grantId)
+  if (!seen) throw notFound()
+  const { controls, frozen, label } = change
+  if (controls !== undefined || frozen !== undefined) requireBelow(principal, grantId)
+  if (controls !== undefined || label !== undefined) await requireUnfrozen(tx, principal, seen.workspaceId)
+  const before = await lockGrant(tx, grantId)
+  const unchanged = frozen === undefined || frozen === (before.frozenAt !== null)
+  if (controls === undefined && label === undefined && unchanged) return before
+  if (before.revokedAt) throw conflict('This grant has been revoked.', 'revoked')
+  if (controls) await requireBeneficiaries(tx, before.workspaceId, controls.beneficiaryIds, 'spending_controls.beneficiary_ids')
+  const at = deps.clock.now()
+  const frozenAt = frozen === undefined ? before.frozenAt : frozen ? (before.frozenAt ?? at) : null
+  const [after] = await tx.orm
+    .update(grants)
+    .set({ ...controls, ...(label !== undefined && { label }), frozenAt })
+    .where(eq(grants.id, grantId))
+    .returning()
+  if (!after) throw new Error('an updated grant was not returned')
+  await deps.appendEvents(tx, at, [
+    { type: 'grant.updated', accountId: after.accountId, workspaceId: null, data: await showGrant(tx, at, after) },
+  ])
+  await audit(tx, principal, at, {
+    action: 'grant.update',
+    workspaceId: after.workspaceId,
+    subject: { type: 'grant', id: grantId },
+    before: summary(before),
+    after: summary(after),
+  })
+  return after
+}

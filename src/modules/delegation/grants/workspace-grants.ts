@@ -1,0 +1,22 @@
+import { and, eq } from 'drizzle-orm'
+import type { Principal } from '../../../auth/principal.ts'
+import type { Tx } from '../../../db/client.ts'
+import { grants } from '../../../db/tables/grants.ts'
+import { notFound, Refusal } from '../../../lib/errors.ts'
+import type { Uuid } from '../../../lib/ids.ts'
+import type { Deps } from '../../deps.ts'
+import { lockStanding } from '../../workspaces/locked-state.ts'
+import type { GrantRecord } from './queries.ts'
+import { revokeGrant } from './service.ts'
+
+/** What everybody delegated in a workspace is its owners' to end, whoever made it. */
+export const revokeWorkspaceGrant = async (tx: Tx, deps: Deps, principal: Principal, id: Uuid): Promise<GrantRecord> => {
+  const { workspace, member } = await lockStanding(tx, principal, 'workspace.manage')
+  if (member.role !== 'owner') throw new Refusal('forbidden', { message: 'This is for the owners of the workspace.' })
+  const [grant] = await tx.orm
+    .select({ id: grants.id })
+    .from(grants)
+    .where(and(eq(grants.id, id), eq(grants.workspaceId, workspace.id)))
+  if (!grant) throw notFound()
+  return revokeGrant(tx, deps, principal, id)
+}

@@ -1,0 +1,65 @@
+import type { App } from '../../../http/app-type.ts'
+import { ok, respondOnce } from '../../../http/idempotency.ts'
+import { PageQuery, pageOf } from '../../../http/pagination.ts'
+import { byId, IdOut, refusals } from '../../../http/wire.ts'
+import { formatId } from '../../../lib/ids.ts'
+import type { Deps } from '../../deps.ts'
+import { showGrant, showGrants } from './present.ts'
+import { listWorkspaceGrants } from './queries.ts'
+import { Grant } from './schema.ts'
+import { revokeWorkspaceGrant } from './workspace-grants.ts'
+
+const WorkspaceGrant = Grant.extend({ account_id: IdOut('account').meta({ description: 'Who delegated.' }) }).meta({
+  id: 'WorkspaceGrant',
+})
+
+/** For owners in person: every grant of the workspace, whoever's. */
+export const registerWorkspaceGrants = (app: App, deps: Deps): void => {
+  app.get(
+    '/v1/workspaces/current/grants',
+    {
+      config: { operation: 'workspace_grants.list', permission: 'workspace.manage', role: 'owner', access: 'undelegated' },
+      schema: {
+        querystring: PageQuery,
+        response: { 200: pageOf(WorkspaceGrant), ...refusals('invalid_request', 'invalid_cursor', 'forbidden') },
+      },
+    },
+    async (request, reply) => {
+      const { id } = request.principal.workspace
+      const list = `workspace_grants:${id}`
+      const rows = await listWorkspaceGrants(deps.db, id, deps.cursors.read(list, request.query))
+      const shown = await showGrants(deps.db, deps.clock.now(), rows)
+      const entries = rows.flatMap((row, index) => {
+        const grant = shown[index]
+        return grant ? [{ row, grant: { ...grant, account_id: formatId('account', row.accountId) } }] : []
+      })
+      return reply.send(
+        deps.cursors.page(
+          list,
+          request.query,
+          entries,
+          ({ row }) => row.id,
+          ({ grant }) => grant,
+        ),
+      )
+    },
+  )
+  app.delete(
+    '/v1/workspaces/current/grants/:id',
+    {
+      config: {
+        operation: 'workspace_grants.revoke',
+        permission: 'workspace.manage',
+        role: 'owner',
+        access: 'undelegated',
+        whileFrozen: true,
+      },
+      schema: { params: byId('grant'), response: { 200: WorkspaceGrant, ...refusals('forbidden', 'not_found') } },
+    },
+    async (request, reply) =>
+      respondOnce(deps, request, reply, async (tx) => {
+        const grant = await revokeWorkspaceGrant(tx, deps, request.principal, request.params.id)
+        return ok({ ...(await showGrant(tx, deps.clock.now(), grant)), account_id: formatId('account', grant.accountId) })
+      }),
+  )
+}

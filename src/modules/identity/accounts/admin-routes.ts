@@ -1,0 +1,77 @@
+import type { Db } from '../../../db/client.ts'
+import type { App } from '../../../http/app-type.ts'
+import { ok, respondOnce } from '../../../http/idempotency.ts'
+import { pageOf } from '../../../http/pagination.ts'
+import { byId, refusals } from '../../../http/wire.ts'
+import { notFound } from '../../../lib/errors.ts'
+import type { Deps } from '../../deps.ts'
+import { presentIdentity } from '../identities/present.ts'
+import { listIdentities } from '../identities/queries.ts'
+import { showAccounts } from './admin-present.ts'
+import { listAccounts } from './admin-queries.ts'
+import { AdminAccount, AdminAccountWithIdentities, AdministerAccount, FindAccounts } from './admin-schema.ts'
+import { administerAccount } from './administer.ts'
+import { type AccountRecord, findAccount } from './queries.ts'
+
+const showWhole = async (db: Db, deps: Deps, record: AccountRecord | undefined) => {
+  const [account] = record ? await showAccounts(db, deps, [record]) : []
+  if (!account || !record) throw notFound()
+  return { ...account, identities: (await listIdentities(db, record.id)).map(presentIdentity) }
+}
+
+export const registerAdminAccounts = (app: App, deps: Deps): void => {
+  app.get(
+    '/v1/admin/accounts',
+    {
+      config: { operation: 'admin.list_accounts', access: 'admin' },
+      schema: {
+        querystring: FindAccounts,
+        response: { 200: pageOf(AdminAccount), ...refusals('invalid_request', 'invalid_cursor') },
+      },
+    },
+    async (request, reply) => {
+      const { id, email, wallet_address: walletAddress, status } = request.query
+      const filter = {
+        ...(id !== undefined && { id }),
+        ...(email !== undefined && { email }),
+        ...(walletAddress !== undefined && { walletAddress }),
+        ...(status !== undefined && { status }),
+      }
+      const list = 'admin_accounts'
+      const rows = await listAccounts(deps.db, filter, deps.cursors.read(list, request.query))
+      const page = deps.cursors.page(
+        list,
+        request.query,
+        rows,
+        (row) => row.id,
+        (row) => row,
+      )
+      return reply.send({ ...page, data: await showAccounts(deps.db, deps, page.data) })
+    },
+  )
+  app.get(
+    '/v1/admin/accounts/:id',
+    {
+      config: { operation: 'admin.get_account', access: 'admin' },
+      schema: { params: byId('account'), response: { 200: AdminAccountWithIdentities, ...refusals('not_found') } },
+    },
+    async (request, reply) => reply.send(await showWhole(deps.db, deps, await findAccount(deps.db, request.params.id))),
+  )
+  app.patch(
+    '/v1/admin/accounts/:id',
+    {
+      config: { operation: 'admin.update_account', access: 'admin' },
+      schema: {
+        description:
+          'Freezes, closes or reactivates an account, and switches its capabilities. Closing ends its sessions, keys and grants.',
+        params: byId('account'),
+        body: AdministerAccount,
+        response: { 200: AdminAccountWithIdentities, ...refusals('invalid_request', 'not_found', 'conflict') },
+      },
+    },
+    async (request, reply) =>
+      respondOnce(deps, request, reply, async (tx) =>
+        ok(await showWhole(tx, deps, await administerAccount(tx, deps, request.principal, request.params.id, request.body))),
+      ),
+  )
+}

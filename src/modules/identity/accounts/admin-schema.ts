@@ -1,0 +1,40 @@
+import { z } from 'zod'
+import { WalletAddress } from '../../../auth/wallet.ts'
+import { accountStatuses } from '../../../db/tables/accounts.ts'
+import { PageQuery } from '../../../http/pagination.ts'
+import { IdIn, TimeOut } from '../../../http/wire.ts'
+import { Identity } from '../identities/schema.ts'
+import { Account } from './schema.ts'
+
+export const AdminAccount = Account.extend({
+  is_admin: z.boolean().meta({ description: 'Named by command, or by ADMIN_ACCOUNTS.' }),
+  updated_at: TimeOut,
+}).meta({ id: 'AdminAccount' })
+export type AdminAccount = z.output<typeof AdminAccount>
+
+export const AdminAccountWithIdentities = AdminAccount.extend({ identities: z.array(Identity) }).meta({
+  id: 'AdminAccountWithIdentities',
+})
+
+export const FindAccounts = PageQuery.extend({
+  id: IdIn('account').optional(),
+  email: z
+    .string()
+    .min(1)
+    .max(254)
+    .optional()
+    .meta({ description: "The account's e-mail, or the verified one of an identity of it." }),
+  wallet_address: WalletAddress.optional(),
+  status: z.enum(accountStatuses).optional(),
+})
+export type FindAccounts = z.output<typeof FindAccounts>
+
+const Switch = z.enum(['active', 'disabled']).optional()
+export const Reason = z.string().trim().min(1).max(500)
+
+export const AdministerAccount = z.strictObject({
+  status: z.enum(accountStatuses).optional(),
+  capabilities: z.strictObject({ topups: Switch, payments: Switch, api_keys: Switch, oauth: Switch }).optional(),
+  reason: Reason.optional(),
+})
+export type AdministerAccount = z.output<typeof AdministerAccount>

@@ -1,0 +1,108 @@
+import { eq } from 'drizzle-orm'
+import type { Tx } from '../../../db/client.ts'
+import { accounts } from '../../../db/tables/accounts.ts'
+import { audit } from '../../../events/audit.ts'
+import { type Balance, lockBalance } from '../../../ledger/ledger.ts'
+import { conflict, notFound } from '../../../lib/errors.ts'
+import type { Uuid } from '../../../lib/ids.ts'
+import { revokeGrantsOf } from '../../delegation/grants/service.ts'
+import type { Deps } from '../../deps.ts'
+import type { Operator } from '../../operators.ts'
+import { findWorkspace } from '../../workspaces/queries.ts'
+import { tellIfStopped } from '../../workspaces/service.ts'
+import { revokeSessionsOf } from '../sessions/service.ts'
+import { lockAccountRow, ownedWorkspaceIds } from './admin-queries.ts'
+import type { AdministerAccount } from './admin-schema.ts'
+import { type AccountRecord, findAccount } from './queries.ts'
+
+type Capabilities = NonNullable<AdministerAccount['capabilities']>
+const columns = {
+  topups: 'topupsEnabled',
+  payments: 'paymentsEnabled',
+  api_keys: 'apiKeysEnabled',
+  oauth: 'oauthEnabled',
+} as const satisfies Record<keyof Capabilities, keyof AccountRecord>
+
+const capabilityChange = (wanted: Capabilities): Partial<AccountRecord> =>
+  Object.fromEntries(
+    Object.entries(wanted).flatMap(([name, value]) =>
+      value === undefined ? [] : [[columns[name as keyof Capabilities], value === 'active']],
+    ),
+  )
+
+const shown = ({ status, topupsEnabled, paymentsEnabled, apiKeysEnabled, oauthEnabled }: AccountRecord) => ({
+  status,
+  capabilities: { topups: topupsEnabled, payments: paymentsEnabled, api_keys: apiKeysEnabled, oauth: oauthEnabled },
+})
+
+/** Money in an account that nobody can enter would be lost sight of: it is paid out, or adjusted away, before the account is closed. */
+const refuseToClose = ({ availableMinor, heldMinor }: Balance): void => {
+  if (availableMinor !== 0n || heldMinor !== 0n) throw conflict('An account with a balance can not be closed.', 'balance')
+}
+
+/** Ends everything that somebody could still act for the account with. */
+const endCredentials = async (tx: Tx, deps: Deps, operator: Operator, id: Uuid): Promise<void> => {
+  await revokeSessionsOf(tx, deps, operator, id)
+  await revokeGrantsOf(tx, deps, operator, { accountId: id, workspaceId: null })
+}
+
+const tellWorkspaces = async (tx: Tx, deps: Deps, id: Uuid, change: () => Promise<void>): Promise<void> => {
+  const before = await Promise.all((await ownedWorkspaceIds(tx, id)).map((workspaceId) => findWorkspace(tx, workspaceId)))
+  await change()
+  for (const workspace of before) if (workspace) await tellIfStopped(tx, deps, workspace)
+}
+
+/**
+ * Freezes, closes or reactivates an account, and switches what it may do. Behind the lock of its money: no payment that was being
+ * decided meanwhile goes out afterwards.
+ */
+export const administerAccount = async (
+  tx: Tx,
+  deps: Deps,
+  operator: Operator,
+  id: Uuid,
+  input: AdministerAccount,
+): Promise<AccountRecord> => {
+  if (!(await findAccount(tx, id))) throw notFound()
+  const balance = await lockBalance(tx, id)
+  const before = await lockAccountRow(tx, id)
+  const status = input.status ?? before.status
+  if (status !== before.status && operator.accountId === id)
+    throw conflict('An administrator does not stop their own account.', 'self')
+  if (status === 'closed' && before.status !== 'closed') refuseToClose(balance)
+  const after: AccountRecord = { ...before, ...capabilityChange(input.capabilities ?? {}), status }
+  if (JSON.stringify(shown(after)) === JSON.stringify(shown(before))) return before
+  const at = deps.clock.now()
+  const { topupsEnabled, paymentsEnabled, apiKeysEnabled, oauthEnabled } = after
+  await tellWorkspaces(tx, deps, id, async () => {
+    await tx.orm
+      .update(accounts)
+      .set({ status, topupsEnabled, paymentsEnabled, apiKeysEnabled, oauthEnabled, updatedAt: at })
+      .where(eq(accounts.id, id))
+  })
+  await audit(tx, operator, at, {
+    action: 'admin.account_update',
+    workspaceId: null,
+    subject: { type: 'account', id },
+    before: shown(before),
+    after: { ...shown(after), reason: input.reason },
+  })
+  if (status === 'closed' && before.status !== 'closed') await endCredentials(tx, deps, operator, id)
+  return { ...after, updatedAt: at }
+}
+
+/** Names an administrator, or no longer. What ADMIN_ACCOUNTS says besides stays as it is. */
+export const setAdministrator = async (tx: Tx, deps: Deps, operator: Operator, id: Uuid, isAdmin: boolean): Promise<boolean> => {
+  const account = await lockAccountRow(tx, id)
+  if (account.isAdmin === isAdmin) return false
+  const at = deps.clock.now()
+  await tx.orm.update(accounts).set({ isAdmin, updatedAt: at }).where(eq(accounts.id, id))
+  await audit(tx, operator, at, {
+    action: isAdmin ? 'admin.grant' : 'admin.revoke',
+    workspaceId: null,
+    subject: { type: 'account', id },
+    before: { is_admin: account.isAdmin },
+    after: { is_admin: isAdmin },
+  })
+  return true
+}

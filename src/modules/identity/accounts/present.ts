@@ -1,0 +1,36 @@
+import type { z } from 'zod'
+import { isoTime } from '../../../http/wire.ts'
+import type { Balance } from '../../../ledger/ledger.ts'
+import type { HistoryEntry as Entry } from '../../../ledger/reports.ts'
+import { formatId, type IdKind } from '../../../lib/ids.ts'
+import { formatMinor } from '../../../lib/money.ts'
+import type { AccountRecord } from './queries.ts'
+import type { Account, HistoryEntry } from './schema.ts'
+
+const capability = (enabled: boolean) => (enabled ? ('active' as const) : ('disabled' as const))
+
+export const presentAccount = (account: AccountRecord, balance: Balance, currency: string): Account => ({
+  id: formatId('account', account.id),
+  status: account.status,
+  email: account.email,
+  display_name: account.displayName,
+  balance: { currency, available_minor: formatMinor(balance.availableMinor), held_minor: formatMinor(balance.heldMinor) },
+  capabilities: {
+    topups: capability(account.topupsEnabled),
+    payments: capability(account.paymentsEnabled),
+    api_keys: capability(account.apiKeysEnabled),
+    oauth: capability(account.oauthEnabled),
+  },
+  created_at: isoTime(account.createdAt),
+})
+
+const referenceKinds: Readonly<Record<string, IdKind>> = { payment: 'payment', topup: 'topup', adjustment: 'ledger' }
+
+export const presentHistoryEntry = (entry: Entry): z.output<typeof HistoryEntry> => ({
+  id: formatId('ledger', entry.id),
+  type: entry.type,
+  amount_minor: formatMinor(entry.amountMinor),
+  available_after_minor: formatMinor(entry.availableAfterMinor),
+  reference: { type: entry.referenceType, id: formatId(referenceKinds[entry.referenceType] ?? 'ledger', entry.referenceId) },
+  created_at: isoTime(entry.createdAt),
+})

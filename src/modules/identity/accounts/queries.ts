@@ -1,0 +1,44 @@
+import { eq } from 'drizzle-orm'
+import { type Db, statement } from '../../../db/client.ts'
+import { accounts } from '../../../db/tables/accounts.ts'
+import type { Uuid } from '../../../lib/ids.ts'
+
+export type AccountRecord = typeof accounts.$inferSelect
+
+export const findAccount = async (db: Db, id: Uuid): Promise<AccountRecord | undefined> =>
+  (await db.orm.select().from(accounts).where(eq(accounts.id, id)))[0]
+
+/** For events inside a transaction that moves money: the account as REST would show it. */
+const readAccount = statement('accounts.read', 'select * from accounts where id = $1')
+
+type Row = {
+  id: Uuid
+  status: AccountRecord['status']
+  email: string | null
+  display_name: string | null
+  topups_enabled: boolean
+  payments_enabled: boolean
+  api_keys_enabled: boolean
+  oauth_enabled: boolean
+  is_admin: boolean
+  created_at: Date
+  updated_at: Date
+}
+
+export const getAccount = async (db: Db, id: Uuid): Promise<AccountRecord> => {
+  const [row] = await db.query<Row>(readAccount, [id])
+  if (!row) throw new Error('an account that must exist is missing')
+  return {
+    id: row.id,
+    status: row.status,
+    email: row.email,
+    displayName: row.display_name,
+    topupsEnabled: row.topups_enabled,
+    paymentsEnabled: row.payments_enabled,
+    apiKeysEnabled: row.api_keys_enabled,
+    oauthEnabled: row.oauth_enabled,
+    isAdmin: row.is_admin,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  }
+}

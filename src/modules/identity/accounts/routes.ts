@@ -1,0 +1,53 @@
+import type { Db } from '../../../db/client.ts'
+import type { App } from '../../../http/app-type.ts'
+import { ok, respondOnce } from '../../../http/idempotency.ts'
+import { PageQuery, pageOf } from '../../../http/pagination.ts'
+import { refusals } from '../../../http/wire.ts'
+import { listHistory } from '../../../ledger/reports.ts'
+import type { Uuid } from '../../../lib/ids.ts'
+import type { Deps } from '../../deps.ts'
+import { presentIdentity } from '../identities/present.ts'
+import { listIdentities } from '../identities/queries.ts'
+import { presentHistoryEntry } from './present.ts'
+import { AccountWithIdentities, HistoryEntry, UpdateAccount } from './schema.ts'
+import { readAccount, updateAccount } from './service.ts'
+
+const withIdentities = async (db: Db, deps: Deps, accountId: Uuid) => ({
+  ...(await readAccount(db, deps, accountId)),
+  identities: (await listIdentities(db, accountId)).map(presentIdentity),
+})
+
+export const registerAccounts = (app: App, deps: Deps): void => {
+  app.get(
+    '/v1/accounts/me',
+    { config: { operation: 'accounts.get', permission: 'account.read' }, schema: { response: { 200: AccountWithIdentities } } },
+    async (request, reply) => reply.send(await withIdentities(deps.db, deps, request.principal.accountId)),
+  )
+  app.patch(
+    '/v1/accounts/me',
+    {
+      config: { operation: 'accounts.update', permission: 'account.manage' },
+      schema: { body: UpdateAccount, response: { 200: AccountWithIdentities, ...refusals('invalid_request') } },
+    },
+    async (request, reply) =>
+      respondOnce(deps, request, reply, async (tx) => {
+        await updateAccount(tx, deps, request.principal, request.body)
+        return ok(await withIdentities(tx, deps, request.principal.accountId))
+      }),
+  )
+  app.get(
+    '/v1/accounts/me/history',
+    {
+      config: { operation: 'accounts.history', permission: 'account.read' },
+      schema: {
+        querystring: PageQuery,
+        response: { 200: pageOf(HistoryEntry), ...refusals('invalid_request', 'invalid_cursor') },
+      },
+    },
+    async (request, reply) => {
+      const list = `history:${request.principal.accountId}`
+      const rows = await listHistory(deps.db, request.principal.accountId, deps.cursors.read(list, request.query))
+      return reply.send(deps.cursors.page(list, request.query, rows, (row) => row.id, presentHistoryEntry))
+    },
+  )
+}

@@ -1,0 +1,39 @@
+import { z } from 'zod'
+import { accountStatuses } from '../../../db/tables/accounts.ts'
+import { IdOut, MinorOut, Name, TimeOut } from '../../../http/wire.ts'
+import { Identity } from '../identities/schema.ts'
+
+const Capability = z.enum(['active', 'disabled'])
+
+export const Account = z
+  .object({
+    id: IdOut('account'),
+    status: z.enum(accountStatuses),
+    email: z.string().nullable(),
+    display_name: z.string().nullable(),
+    balance: z.object({ currency: z.string(), available_minor: MinorOut, held_minor: MinorOut }),
+    capabilities: z.object({ topups: Capability, payments: Capability, api_keys: Capability, oauth: Capability }),
+    created_at: TimeOut,
+  })
+  .meta({ id: 'Account' })
+export type Account = z.output<typeof Account>
+
+export const AccountWithIdentities = Account.extend({ identities: z.array(Identity) }).meta({ id: 'AccountWithIdentities' })
+
+export const UpdateAccount = z.strictObject({ display_name: Name.nullable() }).partial()
+
+export const HistoryEntry = z
+  .object({
+    id: IdOut('ledger'),
+    type: z.enum(['topup', 'payment_hold', 'payment', 'payment_release', 'adjustment']),
+    amount_minor: z.string().meta({
+      description:
+        'Signed: how this entry changed what is available, so that a history sums to the balance. A hold takes, a release gives back, the payment itself then changes nothing.',
+      pattern: '^-?(0|[1-9]\\d{0,17})$',
+      example: '-150000',
+    }),
+    available_after_minor: MinorOut,
+    reference: z.object({ type: z.string(), id: z.string() }),
+    created_at: TimeOut,
+  })
+  .meta({ id: 'HistoryEntry' })

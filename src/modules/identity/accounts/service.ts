@@ -1,0 +1,62 @@
+import { eq } from 'drizzle-orm'
+import type { Principal } from '../../../auth/principal.ts'
+import type { Db, Tx } from '../../../db/client.ts'
+import { accounts } from '../../../db/tables/accounts.ts'
+import type { NewEvent } from '../../../events/append.ts'
+import { audit } from '../../../events/audit.ts'
+import { type Balance, getBalance, openCustomerAccount } from '../../../ledger/ledger.ts'
+import { newId, type Uuid } from '../../../lib/ids.ts'
+import type { Deps } from '../../deps.ts'
+import { createPersonalWorkspace } from '../../workspaces/service.ts'
+import { presentAccount } from './present.ts'
+import { type AccountRecord, getAccount } from './queries.ts'
+import type { Account } from './schema.ts'
+
+/** A new account with what every account has from its birth: a ledger account and a personal workspace. */
+export const createAccount = async (
+  tx: Tx,
+  deps: Deps,
+  profile: { email: string | null; displayName: string | null },
+): Promise<{ account: AccountRecord; workspaceId: Uuid }> => {
+  const at = deps.clock.now()
+  const [account] = await tx.orm
+    .insert(accounts)
+    .values({ id: newId(), email: profile.email, displayName: profile.displayName, createdAt: at, updatedAt: at })
+    .returning()
+  if (!account) throw new Error('an inserted account was not returned')
+  await openCustomerAccount(tx, account.id, deps.config.CURRENCY, at)
+  const workspaceId = await createPersonalWorkspace(tx, deps, account.id)
+  return { account, workspaceId }
+}
+
+export const readAccount = async (db: Db, deps: Deps, accountId: Uuid): Promise<Account> =>
+  presentAccount(await getAccount(db, accountId), await getBalance(db, accountId), deps.config.CURRENCY)
+
+export const updateAccount = async (
+  tx: Tx,
+  deps: Deps,
+  principal: Principal,
+  change: { display_name?: string | null },
+): Promise<void> => {
+  if (change.display_name === undefined) return
+  const at = deps.clock.now()
+  const before = await getAccount(tx, principal.accountId)
+  await tx.orm
+    .update(accounts)
+    .set({ displayName: change.display_name, updatedAt: at })
+    .where(eq(accounts.id, principal.accountId))
+  await audit(tx, principal, at, {
+    action: 'account.update',
+    subject: { type: 'account', id: principal.accountId },
+    before: { display_name: before.displayName },
+    after: change,
+  })
+}
+
+/** What every change of a balance tells: the account as REST would show it now. */
+export const balanceUpdated = async (tx: Tx, deps: Deps, accountId: Uuid, balance: Balance): Promise<NewEvent> => ({
+  type: 'balance.updated',
+  accountId,
+  workspaceId: null,
+  data: presentAccount(await getAccount(tx, accountId), balance, deps.config.CURRENCY),
+})

@@ -1,0 +1,48 @@
+import { eq } from 'drizzle-orm'
+import type { Tx } from '../../../db/client.ts'
+import { identities } from '../../../db/tables/accounts.ts'
+import { type Actor, audit } from '../../../events/audit.ts'
+import { newId, type Uuid } from '../../../lib/ids.ts'
+import type { Deps } from '../../deps.ts'
+import { settleEmail } from './email.ts'
+import { presentIdentity } from './present.ts'
+import type { IdentityProof } from './proof.ts'
+import type { IdentityRecord } from './queries.ts'
+
+export const attachIdentity = async (
+  tx: Tx,
+  deps: Deps,
+  accountId: Uuid,
+  proof: IdentityProof,
+  actor: Actor,
+): Promise<IdentityRecord> => {
+  const at = deps.clock.now()
+  const [identity] = await tx.orm
+    .insert(identities)
+    .values({ id: newId(), accountId, ...proof, createdAt: at, lastUsedAt: at })
+    .returning()
+  if (!identity) throw new Error('an inserted identity was not returned')
+  await settleEmail(tx, accountId, at)
+  await deps.appendEvents(tx, at, [{ type: 'identity.linked', accountId, workspaceId: null, data: presentIdentity(identity) }])
+  const { provider, subject } = proof
+  await audit(tx, actor, at, {
+    action: 'identity.link',
+    subject: { type: 'identity', id: identity.id },
+    after: { provider, subject },
+  })
+  return identity
+}
+
+/** The provider's newest word: an e-mail that it no longer vouches for is not the account's any more. */
+export const touchIdentity = async (
+  tx: Tx,
+  deps: Deps,
+  identity: IdentityRecord,
+  proof: IdentityProof,
+): Promise<IdentityRecord> => {
+  const { email, emailVerified } = proof
+  const fresh = { lastUsedAt: deps.clock.now(), email, emailVerified, displayName: proof.displayName ?? identity.displayName }
+  await tx.orm.update(identities).set(fresh).where(eq(identities.id, identity.id))
+  await settleEmail(tx, identity.accountId, fresh.lastUsedAt)
+  return { ...identity, ...fresh }
+}

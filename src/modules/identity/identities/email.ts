@@ -1,0 +1,32 @@
+import { and, eq, ne, sql } from 'drizzle-orm'
+import type { Tx } from '../../../db/client.ts'
+import { accounts } from '../../../db/tables/accounts.ts'
+import type { Uuid } from '../../../lib/ids.ts'
+import { lockAccount, lockEmails, verifiedEmail } from './lock.ts'
+import { listIdentities } from './queries.ts'
+
+const isTaken = async (tx: Tx, accountId: Uuid, email: string): Promise<boolean> => {
+  const others = await tx.orm
+    .select({ id: accounts.id })
+    .from(accounts)
+    .where(and(eq(sql`lower(${accounts.email})`, email), ne(accounts.id, accountId)))
+  return others.length > 0
+}
+
+/**
+ * After every change of an account's identities: its e-mail stays while one of them vouches for it, else the oldest that vouches for
+ * one that no other account has gives its own, else there is none.
+ */
+export const settleEmail = async (tx: Tx, accountId: Uuid, at: Date): Promise<void> => {
+  const { email: current } = await lockAccount(tx, accountId)
+  const vouched = (await listIdentities(tx, accountId)).filter((identity) => verifiedEmail(identity) !== null)
+  if (vouched.some((identity) => verifiedEmail(identity) === (current?.toLowerCase() ?? null))) return
+  await lockEmails(
+    tx,
+    vouched.flatMap((identity) => verifiedEmail(identity) ?? []),
+  )
+  let next: string | null = null
+  for (const identity of vouched) next ??= (await isTaken(tx, accountId, verifiedEmail(identity) ?? '')) ? null : identity.email
+  if (next === current) return
+  await tx.orm.update(accounts).set({ email: next, updatedAt: at }).where(eq(accounts.id, accountId))
+}

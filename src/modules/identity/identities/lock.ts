@@ -1,0 +1,41 @@
+import { sql } from 'drizzle-orm'
+import type { Tx } from '../../../db/client.ts'
+import { accounts } from '../../../db/tables/accounts.ts'
+import type { Uuid } from '../../../lib/ids.ts'
+import type { IdentityRecord } from './queries.ts'
+
+type Named = Pick<IdentityRecord, 'provider' | 'issuer' | 'subjectKey'>
+type WithEmail = Pick<IdentityRecord, 'email' | 'emailVerified'>
+
+export const verifiedEmail = ({ email, emailVerified }: WithEmail): string | null =>
+  email && emailVerified ? email.toLowerCase() : null
+
+const emailName = (email: string) => `email:${email}`
+
+/** What isn't there yet has no row to lock, so names are locked: of identities and of e-mails, in sorted order, before any row. */
+const lockNames = async (tx: Tx, names: readonly string[]): Promise<void> => {
+  for (const name of [...new Set(names)].sort()) await tx.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [name])
+}
+
+/** Two first sign-ins of one identity, or two claims on one e-mail, at the same moment: the second waits for the first. */
+export const lockIdentity = (tx: Tx, identity: Named & WithEmail, otherEmails: readonly string[] = []): Promise<void> => {
+  const own = verifiedEmail(identity)
+  const emails = own === null ? otherEmails : [own, ...otherEmails]
+  return lockNames(tx, [`identity:${identity.provider}:${identity.issuer}:${identity.subjectKey}`, ...emails.map(emailName)])
+}
+
+export const lockEmails = (tx: Tx, emails: readonly string[]): Promise<void> => lockNames(tx, emails.map(emailName))
+
+/**
+ * Guards an account's set of identities and its e-mail. NO KEY UPDATE: inserting an identity or a session takes KEY SHARE on this row,
+ * and two that hold that and both want FOR UPDATE would wait for each other.
+ */
+export const lockAccount = async (tx: Tx, accountId: Uuid) => {
+  const [account] = await tx.orm
+    .select({ status: accounts.status, email: accounts.email })
+    .from(accounts)
+    .where(sql`${accounts.id} = ${accountId}`)
+    .for('no key update')
+  if (!account) throw new Error('an account that must exist is missing')
+  return account
+}

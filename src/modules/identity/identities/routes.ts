@@ -1,0 +1,73 @@
+import type { App } from '../../../http/app-type.ts'
+import { created, ok, respondOnce } from '../../../http/idempotency.ts'
+import { PageQuery, pageOf } from '../../../http/pagination.ts'
+import { byId, isoTime, refusals } from '../../../http/wire.ts'
+import { Refusal } from '../../../lib/errors.ts'
+import type { Deps } from '../../deps.ts'
+import { examineWallet, linkWallet, readLinkReturnTo, requireProvider, startLink } from '../sign-in/service.ts'
+import { presentIdentity } from './present.ts'
+import { pageIdentities } from './queries.ts'
+import { Identity, LinkFlow, LinkIdentity } from './schema.ts'
+import { unlinkIdentity } from './service.ts'
+
+export const registerIdentities = (app: App, deps: Deps): void => {
+  app.get(
+    '/v1/accounts/me/identities',
+    {
+      config: { operation: 'identities.list', permission: 'account.read' },
+      schema: { querystring: PageQuery, response: { 200: pageOf(Identity), ...refusals('invalid_request', 'invalid_cursor') } },
+    },
+    async (request, reply) => {
+      const { accountId } = request.principal
+      const list = `identities:${accountId}`
+      const rows = await pageIdentities(deps.db, accountId, deps.cursors.read(list, request.query))
+      return reply.send(deps.cursors.page(list, request.query, rows, (row) => row.id, presentIdentity))
+    },
+  )
+  app.post(
+    '/v1/accounts/me/identities',
+    {
+      config: { operation: 'identities.link', permission: 'account.manage', idempotent: true, credentialIssuing: true },
+      schema: {
+        description:
+          'Links a sign-in method. A wallet is linked at once: 201, or 200 when it was linked already. Google and GitHub: 202, and a page to open.',
+        body: LinkIdentity,
+        response: {
+          200: Identity,
+          201: Identity,
+          202: LinkFlow,
+          ...refusals('invalid_request', 'invalid_signature', 'conflict', 'provider_not_configured'),
+        },
+      },
+    },
+    async (request, reply) => {
+      const { body, principal } = request
+      if (body.provider !== 'wallet') {
+        requireProvider(deps, body.provider)
+        const wanted = { provider: body.provider, returnTo: readLinkReturnTo(deps, body.return_to) }
+        return respondOnce(deps, request, reply, async (tx) => {
+          const { authorizationUrl, expiresAt } = await startLink(tx, deps, principal, wanted)
+          return { status: 202, body: { authorization_url: authorizationUrl, expires_at: isoTime(expiresAt) } }
+        })
+      }
+      const attempt = await examineWallet(deps, body)
+      return respondOnce(deps, request, reply, async (tx) => {
+        const link = await linkWallet(tx, deps, principal, attempt)
+        if (link instanceof Refusal) return link
+        const identity = presentIdentity(link.identity)
+        return link.outcome === 'linked' ? created(identity) : ok(identity)
+      })
+    },
+  )
+  app.delete(
+    '/v1/accounts/me/identities/:id',
+    {
+      config: { operation: 'identities.unlink', permission: 'account.manage' },
+      schema: { params: byId('identity'), response: { 200: Identity, ...refusals('not_found', 'last_identity') } },
+    },
+    async (request, reply) =>
+      respondOnce(deps, request, reply, async (tx) =>
+        ok(presentIdentity(await unlinkIdentity(tx, deps, request.principal, request.params.id))),
+      ),
+  )
+}

@@ -1,0 +1,34 @@
+import { z } from 'zod'
+import { identityProviders } from '../../../db/tables/accounts.ts'
+import { flowProviders } from '../../../db/tables/sign-in-flows.ts'
+import { IdOut, TimeOut } from '../../../http/wire.ts'
+
+export const Identity = z
+  .object({
+    id: IdOut('identity'),
+    provider: z.enum(identityProviders),
+    subject: z.string().meta({ description: "The provider's subject; for a wallet its EIP-55 address." }),
+    email: z.string().nullable(),
+    email_verified: z.boolean(),
+    display_name: z.string().nullable(),
+    created_at: TimeOut,
+    last_used_at: TimeOut.nullable(),
+  })
+  .meta({ id: 'Identity' })
+export type Identity = z.output<typeof Identity>
+
+/** A signed Sign-In with Ethereum message: what a wallet proves itself by. */
+const signedMessage = { message: z.string().min(1).max(4000), signature: z.string().min(1).max(20_000) }
+export const SignedMessage = z.strictObject(signedMessage)
+
+export const LinkIdentity = z.discriminatedUnion('provider', [
+  z.strictObject({ provider: z.literal('wallet'), ...signedMessage }),
+  z.strictObject({ provider: z.enum(flowProviders), return_to: z.string().min(1).max(2000).optional() }),
+])
+
+export const LinkFlow = z
+  .object({
+    authorization_url: z.string().meta({ description: 'To be opened in the browser of the person whose identity is linked.' }),
+    expires_at: TimeOut,
+  })
+  .meta({ id: 'LinkFlow' })

@@ -1,0 +1,24 @@
+import { isoTime, isoTimeOrNull } from '../../../http/wire.ts'
+import { daysAfter } from '../../../lib/clock.ts'
+import { formatId, type Uuid } from '../../../lib/ids.ts'
+import type { SessionRecord } from './queries.ts'
+import type { Session } from './schema.ts'
+
+/** Who looks, and when: what a session's status and `current` depend on. */
+export type SessionView = { now: Date; idleDays: number; currentId: Uuid | null }
+
+export const presentSession = (session: SessionRecord, view: SessionView): Session => {
+  const idleEnd = daysAfter(session.lastUsedAt, view.idleDays)
+  const ends = new Date(Math.min(idleEnd.getTime(), session.expiresAt.getTime()))
+  return {
+    id: formatId('session', session.id),
+    status: session.revokedAt ? 'revoked' : ends <= view.now ? 'expired' : 'active',
+    current: session.id === view.currentId,
+    ip: session.ip,
+    user_agent: session.userAgent,
+    created_at: isoTime(session.createdAt),
+    last_used_at: isoTime(session.lastUsedAt),
+    expires_at: isoTime(ends),
+    revoked_at: isoTimeOrNull(session.revokedAt),
+  }
+}

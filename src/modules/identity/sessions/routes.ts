@@ -1,0 +1,46 @@
+import type { App } from '../../../http/app-type.ts'
+import { ok, respondOnce } from '../../../http/idempotency.ts'
+import { PageQuery, pageOf } from '../../../http/pagination.ts'
+import { byId, refusals } from '../../../http/wire.ts'
+import type { Deps } from '../../deps.ts'
+import { presentSession } from './present.ts'
+import { pageSessions } from './queries.ts'
+import { Session } from './schema.ts'
+import { revokeSession, viewFor } from './service.ts'
+
+export const registerSessions = (app: App, deps: Deps): void => {
+  app.get(
+    '/v1/accounts/me/sessions',
+    {
+      config: { operation: 'sessions.list', permission: 'account.manage' },
+      schema: { querystring: PageQuery, response: { 200: pageOf(Session), ...refusals('invalid_request', 'invalid_cursor') } },
+    },
+    async (request, reply) => {
+      const { accountId, credential } = request.principal
+      const list = `sessions:${accountId}`
+      const view = viewFor(deps, credential.id)
+      const rows = await pageSessions(deps.db, accountId, deps.cursors.read(list, request.query))
+      return reply.send(
+        deps.cursors.page(
+          list,
+          request.query,
+          rows,
+          (row) => row.id,
+          (row) => presentSession(row, view),
+        ),
+      )
+    },
+  )
+  app.delete(
+    '/v1/accounts/me/sessions/:id',
+    {
+      config: { operation: 'sessions.revoke', permission: 'account.manage', whileFrozen: true },
+      schema: { params: byId('session'), response: { 200: Session, ...refusals('not_found') } },
+    },
+    async (request, reply) =>
+      respondOnce(deps, request, reply, async (tx) => {
+        const session = await revokeSession(tx, deps, request.principal, request.params.id)
+        return ok(presentSession(session, viewFor(deps, request.principal.credential.id)))
+      }),
+  )
+}

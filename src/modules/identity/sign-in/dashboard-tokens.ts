@@ -1,0 +1,40 @@
+import type { Principal } from '../../../auth/principal.ts'
+import { newSecret, sha256 } from '../../../auth/secrets.ts'
+import type { Tx } from '../../../db/client.ts'
+import { dashboardTokens } from '../../../db/tables/sessions.ts'
+import { audit } from '../../../events/audit.ts'
+import { secondsAfter } from '../../../lib/clock.ts'
+import { Refusal } from '../../../lib/errors.ts'
+import { newId } from '../../../lib/ids.ts'
+import type { Deps } from '../../deps.ts'
+
+/** A short-lived bearer with the caller's own workspace, permissions and grant; it dies with the credential that minted it. */
+export const createDashboardToken = async (
+  tx: Tx,
+  deps: Deps,
+  principal: Principal,
+): Promise<{ token: string; expiresInSeconds: number }> => {
+  const { kind, id: credentialId } = principal.credential
+  // A token that could mint its successor would outlive its parent by the back door.
+  if (kind === 'dashboard') throw new Refusal('forbidden', { message: 'A dashboard token can not make another one.' })
+  const at = deps.clock.now()
+  const token = newSecret('dashboard_token')
+  const ttl = deps.config.DASHBOARD_TOKEN_TTL_SECONDS
+  const natural = secondsAfter(at, ttl)
+  const expiresAt = principal.expiresAt && principal.expiresAt < natural ? principal.expiresAt : natural
+  const id = newId()
+  await tx.orm.insert(dashboardTokens).values({
+    id,
+    accountId: principal.accountId,
+    workspaceId: principal.workspace.id,
+    tokenHash: sha256(token),
+    sessionId: kind === 'session' ? credentialId : null,
+    apiKeyId: kind === 'api_key' ? credentialId : null,
+    oauthTokenId: kind === 'oauth' ? credentialId : null,
+    grantId: principal.grant?.id ?? null,
+    createdAt: at,
+    expiresAt,
+  })
+  await audit(tx, principal, at, { action: 'dashboard_token.create', subject: { type: 'dashboard_token', id } })
+  return { token, expiresInSeconds: Math.floor((expiresAt.getTime() - at.getTime()) / 1000) }
+}

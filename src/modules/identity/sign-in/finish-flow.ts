@@ -1,0 +1,111 @@
+import { isAlive } from '../../../auth/alive.ts'
+import type { Principal, RequestOrigin } from '../../../auth/principal.ts'
+import { type ProvenSubject, type ProviderName, providerFailed } from '../../../auth/providers/provider.ts'
+import { inTx, type Tx } from '../../../db/client.ts'
+import { type Actor, audit } from '../../../events/audit.ts'
+import { Refusal } from '../../../lib/errors.ts'
+import type { Deps } from '../../deps.ts'
+import { type IdentityProof, linkIdentity, signIn } from '../identities/service.ts'
+import type { NewSession } from '../sessions/service.ts'
+import { type Flow, type LinkIntent, takeFlow } from './flows.ts'
+import { redirectUriOf, requireProvider } from './start-flow.ts'
+
+/** What the provider sent the browser back with, and which browser that is. */
+type Answer = {
+  provider: ProviderName
+  browser: string | null
+  state?: string | undefined
+  code?: string | undefined
+  error?: string | undefined
+}
+
+export type FinishedFlow = {
+  returnTo: string
+  outcome: 'signed_in' | 'account_created' | 'linked' | 'already_linked' | 'denied'
+  session: NewSession | null
+}
+
+/** `returnTo`: where the browser came from, when the flow was its own. */
+export type RefusedFlow = { returnTo: string; refusal: Refusal }
+
+const unknownFlow = (): Refusal =>
+  new Refusal('invalid_request', {
+    message: 'This sign-in was not begun in this browser, is over, or has taken too long. Please start again.',
+  })
+
+type FlowActor = Exclude<Actor, Principal>
+
+const actorOf = (provider: ProviderName, intent: LinkIntent | null, origin: RequestOrigin): FlowActor => {
+  if (!intent) return { accountId: null, origin, way: `sign_in:${provider}` }
+  const startedBy = { credentialId: intent.credential.id, grantId: intent.grantId }
+  return { accountId: intent.accountId, origin, way: `link:${provider}`, startedBy }
+}
+
+/**
+ * Letter case is folded when addresses are compared, and beyond ASCII some letters fold into others (the Kelvin sign into a k): such
+ * an address could pass for somebody else's, so it vouches for nothing.
+ */
+const isComparable = (email: string | null): boolean => email !== null && /^[\u0021-\u007e]+$/.test(email)
+
+const toProof = (provider: ProviderName, issuer: string, proven: ProvenSubject): IdentityProof => ({
+  ...proven,
+  emailVerified: proven.emailVerified && isComparable(proven.email),
+  provider,
+  issuer,
+  subjectKey: proven.subject,
+  chainId: null,
+})
+
+const redeem = async (deps: Deps, flow: Flow | undefined, answer: Answer): Promise<IdentityProof> => {
+  if (!flow) throw unknownFlow()
+  const provider = requireProvider(deps, flow.provider)
+  if (answer.error !== undefined || answer.code === undefined)
+    throw providerFailed(flow.provider, 'it sent the browser back without a code')
+  const proven = await provider.redeem(flow.secrets, { code: answer.code, redirectUri: redirectUriOf(deps, flow.provider) })
+  return toProof(flow.provider, provider.issuer, proven)
+}
+
+const note = (tx: Tx, deps: Deps, actor: FlowActor, reason: string): Promise<void> =>
+  audit(tx, actor, deps.clock.now(), { action: 'sign_in.refused', after: { reason } })
+
+/** Signs in, or links for whoever began it, if that credential would still be accepted. */
+const conclude = async (tx: Tx, deps: Deps, flow: Flow, proof: IdentityProof, origin: RequestOrigin) => {
+  const { intent } = flow
+  if (!intent) return signIn(tx, deps, proof, origin)
+  const actor = { ...actorOf(flow.provider, intent, origin), accountId: intent.accountId }
+  if (await isAlive(tx, intent, deps.clock.now(), deps.config.SESSION_IDLE_DAYS)) return linkIdentity(tx, deps, actor, proof)
+  const ended = new Refusal('invalid_token', {
+    message: 'What this link was begun with has been logged out, revoked or has expired.',
+  })
+  await note(tx, deps, actor, ended.message)
+  return ended
+}
+
+const finish = async (deps: Deps, origin: RequestOrigin, flow: Flow | undefined, answer: Answer): Promise<FinishedFlow> => {
+  const proof = await redeem(deps, flow, answer).catch(async (error: unknown) => {
+    const reason = error instanceof Refusal ? error.message : 'internal error'
+    await inTx(deps.db, (tx) => note(tx, deps, actorOf(answer.provider, flow?.intent ?? null, origin), reason))
+    throw error
+  })
+  if (!flow) throw unknownFlow()
+  const result = await inTx(deps.db, (tx) => conclude(tx, deps, flow, proof, origin))
+  if (result instanceof Refusal) throw result
+  return { returnTo: flow.returnTo, outcome: result.outcome, session: 'session' in result ? result.session : null }
+}
+
+/** Ends a flow with what the provider sent the browser back with. Whatever comes of it, its state is good for nothing more. */
+export const finishFlow = async (deps: Deps, origin: RequestOrigin, answer: Answer): Promise<FinishedFlow | RefusedFlow> => {
+  const { provider, browser, state } = answer
+  const flow = browser && state ? await takeFlow(deps.db, deps, { provider, state, browser }) : undefined
+  const returnTo = flow?.returnTo ?? '/'
+  if (flow && answer.error === 'access_denied') {
+    await inTx(deps.db, (tx) => note(tx, deps, actorOf(provider, flow.intent, origin), 'denied at the provider'))
+    return { returnTo, outcome: 'denied', session: null }
+  }
+  try {
+    return await finish(deps, origin, flow, answer)
+  } catch (error) {
+    if (error instanceof Refusal) return { returnTo, refusal: error }
+    throw error
+  }
+}

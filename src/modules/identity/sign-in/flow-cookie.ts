@@ -1,0 +1,30 @@
+import { randomBytes } from 'node:crypto'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Config } from '../../../config.ts'
+import { flowTtlSeconds } from './flows.ts'
+
+const isSecure = (config: Config): boolean => config.NODE_ENV === 'production' || config.publicUrl.startsWith('https://')
+
+/** `__Host-`: no sibling domain can plant it, and so none can make its own flow pass for this browser's. */
+const nameOf = (config: Config): string => (isSecure(config) ? '__Host-service_flow' : 'service_flow')
+
+const shape = /^[A-Za-z0-9_-]{43}$/
+
+/** The secret that tells this browser from others while it is on its way to a provider and back. */
+export const readBrowser = (request: FastifyRequest, config: Config): string | null => {
+  const value = request.cookies[nameOf(config)]
+  return value !== undefined && shape.test(value) ? value : null
+}
+
+/** The browser's secret, or a new one; kept while flows of other tabs may still come back. */
+export const markBrowser = (request: FastifyRequest, reply: FastifyReply, config: Config): string => {
+  const browser = readBrowser(request, config) ?? randomBytes(32).toString('base64url')
+  reply.setCookie(nameOf(config), browser, {
+    path: '/',
+    httpOnly: true,
+    sameSite: 'lax',
+    secure: isSecure(config),
+    maxAge: flowTtlSeconds,
+  })
+  return browser
+}

@@ -1,0 +1,134 @@
+import { randomBytes } from 'node:crypto'
+import { and, eq, gt, isNull, or } from 'drizzle-orm'
+import { z } from 'zod'
+import type { Principal } from '../../../auth/principal.ts'
+import type { FlowSecrets, ProviderName } from '../../../auth/providers/provider.ts'
+import { sha256 } from '../../../auth/secrets.ts'
+import { type Db, statement, type Tx } from '../../../db/client.ts'
+import { pruneInBatches } from '../../../db/prune.ts'
+import { signInFlows } from '../../../db/tables/sign-in-flows.ts'
+import { secondsAfter } from '../../../lib/clock.ts'
+import { newId, type Uuid } from '../../../lib/ids.ts'
+import type { Deps } from '../../deps.ts'
+
+export const flowTtlSeconds = 600
+
+/** Whose account the identity will be linked to, and by whose word. */
+export type LinkIntent = { accountId: Uuid; credential: Principal['credential']; grantId: Uuid | null }
+
+export type Flow = {
+  id: Uuid
+  provider: ProviderName
+  returnTo: string
+  expiresAt: Date
+  /** Null: a sign-in. */
+  intent: LinkIntent | null
+  secrets: FlowSecrets
+}
+
+type Row = typeof signInFlows.$inferSelect
+
+const newToken = () => randomBytes(32).toString('base64url')
+const contextOf = (id: Uuid) => ['sign_in_flow', id]
+
+const intentOf = (row: Row): LinkIntent | null => {
+  const { accountId, credentialKind, credentialId, grantId } = row
+  if (accountId === null || credentialKind === null || credentialId === null) return null
+  return { accountId, credential: { kind: credentialKind, id: credentialId }, grantId }
+}
+
+const Secrets = z.strictObject({ state: z.string(), nonce: z.string(), verifier: z.string() })
+
+/** Sealed under a key that has been retired meanwhile, a flow is as good as over. */
+const read = (deps: Deps, row: Row): Flow | undefined => {
+  const { id, provider, returnTo, expiresAt } = row
+  try {
+    const opened = deps.vault.open({ ciphertext: row.sealed, keyId: row.sealedKeyId }, contextOf(id))
+    return { id, provider, returnTo, expiresAt, intent: intentOf(row), secrets: Secrets.parse(JSON.parse(opened)) }
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * Begins a flow: for the browser that asked for it, or, when that is not the one that will finish it, with the secret of a link page.
+ * Of the state only a hash is kept to find it by; state, nonce and verifier are sealed.
+ */
+export const openFlow = async (
+  tx: Tx,
+  deps: Deps,
+  wanted: { provider: ProviderName; returnTo: string; intent: LinkIntent | null; browser: string | null },
+): Promise<Flow & { link: string | null }> => {
+  const at = deps.clock.now()
+  const { provider, returnTo, intent, browser } = wanted
+  const id = newId()
+  const secrets: FlowSecrets = { state: newToken(), nonce: newToken(), verifier: newToken() }
+  const link = browser === null ? newToken() : null
+  const { ciphertext, keyId } = deps.vault.seal(JSON.stringify(secrets), contextOf(id))
+  const expiresAt = secondsAfter(at, flowTtlSeconds)
+  await tx.orm.insert(signInFlows).values({
+    id,
+    provider,
+    stateHash: sha256(secrets.state),
+    browserHash: browser === null ? null : sha256(browser),
+    linkHash: link === null ? null : sha256(link),
+    sealed: ciphertext,
+    sealedKeyId: keyId,
+    returnTo,
+    ...(intent && {
+      accountId: intent.accountId,
+      credentialKind: intent.credential.kind,
+      credentialId: intent.credential.id,
+      grantId: intent.grantId,
+    }),
+    createdAt: at,
+    expiresAt,
+  })
+  return { id, provider, returnTo, expiresAt, intent, secrets, link }
+}
+
+/** The flow behind a link page, while it lasts. */
+export const findByLink = async (db: Db, deps: Deps, link: string): Promise<Flow | undefined> => {
+  const live = and(eq(signInFlows.linkHash, sha256(link)), gt(signInFlows.expiresAt, deps.clock.now()))
+  const [row] = await db.orm.select().from(signInFlows).where(live)
+  return row && read(deps, row)
+}
+
+/** Gives a link page's flow to the first browser that goes on from it; false for every other. */
+export const bindFlow = async (db: Db, id: Uuid, browser: string): Promise<boolean> => {
+  const mine = sha256(browser)
+  const free = or(isNull(signInFlows.browserHash), eq(signInFlows.browserHash, mine))
+  const bound = await db.orm
+    .update(signInFlows)
+    .set({ browserHash: mine })
+    .where(and(eq(signInFlows.id, id), free))
+    .returning({ id: signInFlows.id })
+  return bound.length > 0
+}
+
+/** Ends a flow: for the provider and the browser that it belongs to, in time, and once. */
+export const takeFlow = async (
+  db: Db,
+  deps: Deps,
+  answer: { provider: ProviderName; state: string; browser: string },
+): Promise<Flow | undefined> => {
+  const [row] = await db.orm
+    .delete(signInFlows)
+    .where(
+      and(
+        eq(signInFlows.stateHash, sha256(answer.state)),
+        eq(signInFlows.provider, answer.provider),
+        eq(signInFlows.browserHash, sha256(answer.browser)),
+        gt(signInFlows.expiresAt, deps.clock.now()),
+      ),
+    )
+    .returning()
+  return row && read(deps, row)
+}
+
+const removal = statement(
+  'sign_in_flows.prune',
+  'delete from sign_in_flows where id in (select id from sign_in_flows where expires_at < $1 order by expires_at limit $2) returning 1',
+)
+
+export const pruneFlows = (db: Db, expiredBefore: Date): Promise<void> => pruneInBatches(db, removal, expiredBefore)

@@ -1,0 +1,58 @@
+import { isAlive } from '../../../auth/alive.ts'
+import type { Principal } from '../../../auth/principal.ts'
+import { providerTitles } from '../../../auth/providers/provider.ts'
+import { equalBytes } from '../../../auth/secrets.ts'
+import type { Page } from '../../../http/page.ts'
+import { Refusal } from '../../../lib/errors.ts'
+import { formatId } from '../../../lib/ids.ts'
+import type { Deps } from '../../deps.ts'
+import { readAccount } from '../accounts/service.ts'
+import { bindFlow, type Flow, findByLink, type LinkIntent } from './flows.ts'
+import { authorizationUrlOf } from './start-flow.ts'
+
+type LinkFlow = Flow & { intent: LinkIntent }
+
+const over = (): Refusal =>
+  new Refusal('not_found', { message: 'This link has been used, has ended or was never there. Please ask for a new one.' })
+
+const findLive = async (deps: Deps, link: string): Promise<LinkFlow> => {
+  const flow = await findByLink(deps.db, deps, link)
+  if (!flow?.intent || !(await isAlive(deps.db, flow.intent, deps.clock.now(), deps.config.SESSION_IDLE_DAYS))) throw over()
+  return { ...flow, intent: flow.intent }
+}
+
+/** Proof that this browser was shown the page: without it, an address behind the page would skip what the page says. */
+const proofOf = (deps: Deps, link: string, browser: string): Buffer => deps.derivations.mac('link-page', `${link}:${browser}`)
+
+/** What somebody reads before their sign-in is linked: to which account, so that nobody gives theirs to a stranger's. */
+export const showLinkPage = async (deps: Deps, link: string, browser: string, caller: Principal | null): Promise<Page> => {
+  const { intent, provider } = await findLive(deps, link)
+  const account = await readAccount(deps.db, deps, intent.accountId)
+  const id = formatId('account', intent.accountId)
+  const named = [account.display_name, account.email].filter(Boolean).join(', ')
+  const title = `Link ${providerTitles[provider]} to ${account.display_name ?? account.email ?? 'an account'}?`
+  const about = `Your ${providerTitles[provider]} sign-in will be linked to the account ${named ? `${named} (${id})` : id}. From then on it opens that account.`
+  if (caller && caller.accountId !== intent.accountId) {
+    return {
+      title,
+      paragraphs: [
+        about,
+        'This browser is signed in to another account. Sign out there first, or open this page in another browser.',
+      ],
+    }
+  }
+  const href = `/link/${link}/continue?page=${proofOf(deps, link, browser).toString('base64url')}`
+  return {
+    title,
+    paragraphs: [about, 'Go on only if you asked for this yourself.'],
+    links: [{ href, text: `Continue with ${providerTitles[provider]}`, primary: true }],
+  }
+}
+
+/** Gives the flow to the browser that was shown its page, and tells where it goes on. */
+export const leaveLinkPage = async (deps: Deps, link: string, browser: string | null, proof: string): Promise<string> => {
+  const flow = await findLive(deps, link)
+  if (!browser || !equalBytes(Buffer.from(proof, 'base64url'), proofOf(deps, link, browser))) throw over()
+  if (!(await bindFlow(deps.db, flow.id, browser))) throw over()
+  return authorizationUrlOf(deps, flow)
+}

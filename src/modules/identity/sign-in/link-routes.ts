@@ -1,0 +1,64 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import type { App } from '../../../http/app-type.ts'
+import { renderPage, sendHtml, sendRefusalPage, wantsPage } from '../../../http/page.ts'
+import { refusals } from '../../../http/wire.ts'
+import { Refusal } from '../../../lib/errors.ts'
+import type { Deps } from '../../deps.ts'
+import { markBrowser, readBrowser } from './flow-cookie.ts'
+import { leaveLinkPage, showLinkPage } from './link-page.ts'
+import { Redirect } from './schema.ts'
+
+const Params = z.object({ flow: z.string().min(1).max(100) })
+const Html = z.string().meta({ description: 'A page.' })
+
+const tellPerson = async (
+  request: FastifyRequest,
+  reply: FastifyReply,
+  work: () => Promise<FastifyReply>,
+): Promise<FastifyReply> => {
+  try {
+    return await work()
+  } catch (error) {
+    if (error instanceof Refusal && wantsPage(request)) return sendRefusalPage(reply, error, 'That did not work')
+    throw error
+  }
+}
+
+/** Pages of ours for a link that was not begun in the browser that finishes it. */
+export const registerLinkPages = (app: App, deps: Deps): void => {
+  app.get(
+    '/link/:flow',
+    {
+      config: { operation: 'sign_in.link_page', access: 'optional', credentialIssuing: true },
+      schema: { hide: true, params: Params, response: { 200: Html, ...refusals('not_found') } },
+    },
+    async (request, reply) => {
+      await tellPerson(request, reply, async () => {
+        const browser = markBrowser(request, reply, deps.config)
+        return sendHtml(reply, 200, renderPage(await showLinkPage(deps, request.params.flow, browser, request.caller)))
+      })
+      return reply
+    },
+  )
+  app.get(
+    '/link/:flow/continue',
+    {
+      config: { operation: 'sign_in.link_continue', access: 'public', credentialIssuing: true },
+      schema: {
+        hide: true,
+        params: Params,
+        querystring: z.object({ page: z.string().max(100).default('') }),
+        response: { 302: Redirect, ...refusals('not_found', 'provider_error') },
+      },
+    },
+    async (request, reply) => {
+      await tellPerson(request, reply, async () => {
+        const browser = readBrowser(request, deps.config)
+        const url = await leaveLinkPage(deps, request.params.flow, browser, request.query.page)
+        return reply.header('cache-control', 'no-store').redirect(url, 302)
+      })
+      return reply
+    },
+  )
+}

@@ -1,0 +1,122 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { ProviderName } from '../../../auth/providers/provider.ts'
+import type { App } from '../../../http/app-type.ts'
+import { isFromOwnSite } from '../../../http/csrf.ts'
+import { originOf } from '../../../http/origin.ts'
+import { sendRefusalPage, wantsPage } from '../../../http/page.ts'
+import { isoTime, refusals } from '../../../http/wire.ts'
+import { secondsAfter } from '../../../lib/clock.ts'
+import type { Refusal } from '../../../lib/errors.ts'
+import { isLoopbackUrl } from '../../../lib/loopback.ts'
+import type { Deps } from '../../deps.ts'
+import { LinkFlow } from '../identities/schema.ts'
+import { setSessionCookie } from './cookie.ts'
+import { type FinishedFlow, finishFlow } from './finish-flow.ts'
+import { markBrowser, readBrowser } from './flow-cookie.ts'
+import { flowTtlSeconds } from './flows.ts'
+import { withOutcome } from './return-to.ts'
+import { CallbackQuery, Redirect, StartQuery } from './schema.ts'
+import { type StartedFlow, startFlow } from './start-flow.ts'
+
+/** In development the service answers to every name of the loopback, but the provider sends the browser back to one of them. */
+const isElsewhere = (deps: Deps, request: FastifyRequest): boolean => {
+  const { publicUrl, NODE_ENV } = deps.config
+  const host = `http://${request.host}`
+  return (
+    NODE_ENV !== 'production' &&
+    isLoopbackUrl(publicUrl) &&
+    URL.canParse(host) &&
+    isLoopbackUrl(host) &&
+    new URL(publicUrl).host !== request.host
+  )
+}
+
+/** A page of another site that asks by script: no browser keeps our cookie from such an answer, so it is sent to ask by itself. */
+const isAskedFromAfar = ({ headers }: FastifyRequest): boolean =>
+  headers['sec-fetch-site'] === 'cross-site' &&
+  headers['sec-fetch-mode'] !== undefined &&
+  headers['sec-fetch-mode'] !== 'navigate'
+
+/**
+ * Whether the browser that asks is the one to come back, and asks of its own accord. Not so for a bearer, whose browser is elsewhere;
+ * nor for a link that another site sent the browser to: these go by a page that names the account first.
+ */
+const isOwnBrowser = (deps: Deps, request: FastifyRequest): boolean => {
+  if (request.headers.authorization !== undefined || isElsewhere(deps, request)) return false
+  return request.caller === null || isFromOwnSite(request, [deps.config.publicUrl, ...deps.config.CORS_ORIGINS])
+}
+
+const answerWith = (reply: FastifyReply, finished: FinishedFlow, deps: Deps): FastifyReply => {
+  if (finished.session) setSessionCookie(reply, deps.config, finished.session)
+  return reply.header('cache-control', 'no-store').redirect(withOutcome(deps.config, finished.returnTo, finished.outcome), 303)
+}
+
+const registerProvider = (app: App, deps: Deps, provider: ProviderName): void => {
+  const start = async (request: FastifyRequest, reply: FastifyReply, returnTo: string | undefined): Promise<StartedFlow> => {
+    if (!request.caller && (isElsewhere(deps, request) || isAskedFromAfar(request))) {
+      return { authorizationUrl: deps.config.publicUrl + request.url, expiresAt: secondsAfter(deps.clock.now(), flowTtlSeconds) }
+    }
+    const browser = isOwnBrowser(deps, request) ? markBrowser(request, reply, deps.config) : null
+    return startFlow(deps, request.caller, originOf(request), { provider, returnTo, browser })
+  }
+  app.get(
+    `/v1/auth/${provider}/start`,
+    {
+      config: { operation: `sign_in.${provider}_start`, access: 'optional', credentialIssuing: true },
+      schema: {
+        description:
+          'Sends a browser to the provider; with `Accept: application/json` tells where to send it. With a credential it links.',
+        querystring: StartQuery,
+        response: {
+          200: LinkFlow,
+          302: Redirect,
+          ...refusals('invalid_request', 'forbidden', 'account_frozen', 'provider_error', 'provider_not_configured'),
+        },
+      },
+    },
+    async (request, reply) => {
+      const wantsJson = request.headers.accept?.includes('application/json') ?? false
+      reply.header('cache-control', 'no-store').header('vary', 'accept')
+      const { authorizationUrl, expiresAt } = await start(request, reply, request.query.return_to)
+      if (!wantsJson) return reply.redirect(authorizationUrl, 302)
+      return reply.send({ authorization_url: authorizationUrl, expires_at: isoTime(expiresAt) })
+    },
+  )
+  app.get(
+    `/v1/auth/${provider}/callback`,
+    {
+      config: { operation: `sign_in.${provider}_callback`, access: 'public', credentialIssuing: true },
+      schema: {
+        description: 'Where the provider sends the browser back to. Ends at `return_to` with `?outcome=`.',
+        querystring: CallbackQuery,
+        response: {
+          303: Redirect,
+          ...refusals(
+            'invalid_request',
+            'invalid_token',
+            'invalid_signature',
+            'account_frozen',
+            'conflict',
+            'provider_error',
+            'provider_not_configured',
+          ),
+        },
+      },
+    },
+    async (request, reply) => {
+      const browser = readBrowser(request, deps.config)
+      const finished = await finishFlow(deps, originOf(request), { ...request.query, provider, browser })
+      if ('outcome' in finished) return answerWith(reply, finished, deps)
+      if (!wantsPage(request)) throw finished.refusal
+      return sendRefusalPage(reply, finished.refusal, titleOf(finished.refusal), [{ href: finished.returnTo, text: 'Go back' }])
+    },
+  )
+}
+
+const titleOf = (refusal: Refusal): string =>
+  refusal.code === 'conflict' ? 'This sign-in belongs to another account' : 'That did not work'
+
+export const registerProviders = (app: App, deps: Deps): void => {
+  registerProvider(app, deps, 'google')
+  registerProvider(app, deps, 'github')
+}

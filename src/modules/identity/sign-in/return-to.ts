@@ -1,0 +1,42 @@
+import type { Config } from '../../../config.ts'
+import { invalidFields, type Refusal } from '../../../lib/errors.ts'
+
+const longest = 2000
+
+const refused = (): Refusal =>
+  invalidFields({ path: 'return_to', message: 'must be a path of this site (/…) or a URL of an allowed origin' })
+
+/** Percent-encoding undone until nothing changes; undefined when it is malformed. What a proxy or a page may decode again. */
+const fullyDecoded = (text: string): string | undefined => {
+  try {
+    for (let current = text; ; ) {
+      const decoded = decodeURIComponent(current)
+      if (decoded === current) return decoded
+      current = decoded
+    }
+  } catch {
+    return undefined
+  }
+}
+
+/** Browsers read a backslash as a slash and drop tabs and line breaks: what looks like a path can be another host. */
+const isPlainPath = (pathname: string): boolean => {
+  const decoded = fullyDecoded(pathname)
+  return decoded !== undefined && /^\/(?!\/)[^\\\u0000-\u001f\u007f]*$/.test(decoded)
+}
+
+/** Where a browser may be sent after a sign-in: a path of this site, or a URL of an allowed origin. Refused, never repaired. */
+export const readReturnTo = (config: Config, given: string): string => {
+  if (given.length > longest || /[\\\s\u0000-\u001f\u007f]/.test(given)) throw refused()
+  const isPath = given.startsWith('/')
+  const url = URL.parse(given, isPath ? config.publicUrl : undefined)
+  if (url?.username !== '' || url.password !== '' || !isPlainPath(url.pathname)) throw refused()
+  if (url.origin !== config.publicUrl && (isPath || !config.CORS_ORIGINS.includes(url.origin))) throw refused()
+  return isPath ? url.pathname + url.search + url.hash : url.href
+}
+
+export const withOutcome = (config: Config, returnTo: string, outcome: string): string => {
+  const url = new URL(returnTo, config.publicUrl)
+  url.searchParams.set('outcome', outcome)
+  return returnTo.startsWith('/') ? url.pathname + url.search + url.hash : url.href
+}

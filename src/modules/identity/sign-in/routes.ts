@@ -1,0 +1,89 @@
+import type { App } from '../../../http/app-type.ts'
+import { created, respondOnce } from '../../../http/idempotency.ts'
+import { originOf } from '../../../http/origin.ts'
+import { isoTime, NoContent, refusals } from '../../../http/wire.ts'
+import type { Deps } from '../../deps.ts'
+import { readAccount } from '../accounts/service.ts'
+import { SignedMessage } from '../identities/schema.ts'
+import { logOut } from '../sessions/service.ts'
+import { clearSessionCookie, setSessionCookie } from './cookie.ts'
+import { createDashboardToken } from './dashboard-tokens.ts'
+import { registerLinkPages } from './link-routes.ts'
+import { registerProviders } from './provider-routes.ts'
+import { CreateNonce, DashboardToken, Nonce, SignedIn } from './schema.ts'
+import { verifyWallet } from './service.ts'
+import { expectedOf, signInStatement } from './siwe.ts'
+import { createWalletNonce } from './wallet.ts'
+
+export const registerSignIn = (app: App, deps: Deps): void => {
+  registerProviders(app, deps)
+  registerLinkPages(app, deps)
+  app.post(
+    '/v1/auth/wallet/nonce',
+    {
+      config: { operation: 'sign_in.wallet_nonce', access: 'public', credentialIssuing: true },
+      schema: { body: CreateNonce, response: { 200: Nonce, ...refusals('invalid_request') } },
+    },
+    async (request, reply) => {
+      const challenge = await createWalletNonce(deps, request.body)
+      const { nonce, issuedAt, expiresAt, message } = challenge
+      return reply.header('cache-control', 'no-store').send({
+        nonce,
+        ...expectedOf(deps.config),
+        statement: signInStatement,
+        issued_at: isoTime(issuedAt),
+        expires_at: isoTime(expiresAt),
+        ...(message !== undefined && { message }),
+      })
+    },
+  )
+  app.post(
+    '/v1/auth/wallet/verify',
+    {
+      config: { operation: 'sign_in.wallet_verify', access: 'optional', credentialIssuing: true },
+      schema: {
+        body: SignedMessage,
+        response: {
+          200: SignedIn,
+          ...refusals('invalid_request', 'invalid_signature', 'forbidden', 'account_frozen', 'conflict'),
+        },
+      },
+    },
+    async (request, reply) => {
+      const result = await verifyWallet(deps, request.caller, originOf(request), request.body)
+      if (result.session) setSessionCookie(reply, deps.config, result.session)
+      return reply.header('cache-control', 'no-store').send({
+        outcome: result.outcome,
+        account: await readAccount(deps.db, deps, result.accountId),
+        session: result.session && { expires_at: isoTime(result.session.expiresAt) },
+      })
+    },
+  )
+  app.post(
+    '/v1/auth/logout',
+    {
+      config: { operation: 'sign_in.logout', access: 'optional', whileFrozen: true },
+      schema: { response: { 204: NoContent, ...refusals('csrf_rejected') } },
+    },
+    async (request, reply) => {
+      const { caller } = request
+      clearSessionCookie(reply, deps.config)
+      return respondOnce(deps, request, reply, async (tx) => {
+        if (caller) await logOut(tx, deps, caller)
+        return { status: 204, body: undefined }
+      })
+    },
+  )
+  app.post(
+    '/v1/auth/dashboard-tokens',
+    {
+      config: { operation: 'sign_in.create_dashboard_token', access: 'authenticated', idempotent: true },
+      schema: { response: { 201: DashboardToken, ...refusals('forbidden') } },
+    },
+    async (request, reply) =>
+      respondOnce(deps, request, reply, async (tx) => {
+        const { token, expiresInSeconds } = await createDashboardToken(tx, deps, request.principal)
+        return created({ token, token_type: 'Bearer' as const, expires_in: expiresInSeconds }, ['token'])
+      }),
+  )
+}

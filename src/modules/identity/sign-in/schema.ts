@@ -1,0 +1,47 @@
+import { z } from 'zod'
+import { WalletAddress } from '../../../auth/wallet.ts'
+import { TimeOut } from '../../../http/wire.ts'
+import { Account } from '../accounts/schema.ts'
+
+export const CreateNonce = z
+  .strictObject({ address: WalletAddress, chain_id: z.number().int().positive() })
+  .partial()
+  .nullish()
+  .transform((body) => body ?? {})
+
+export const Nonce = z
+  .object({
+    nonce: z.string(),
+    domain: z.string(),
+    uri: z.string(),
+    statement: z.string(),
+    chain_ids: z.array(z.number()),
+    issued_at: TimeOut,
+    expires_at: TimeOut,
+    message: z.string().optional().meta({ description: 'Ready to sign, when an address was given.' }),
+  })
+  .meta({ id: 'WalletNonce' })
+
+export const SignedIn = z
+  .object({
+    outcome: z.enum(['signed_in', 'account_created', 'linked', 'already_linked']),
+    account: Account,
+    session: z.object({ expires_at: TimeOut }).nullable(),
+  })
+  .meta({ id: 'SignedIn' })
+
+export const DashboardToken = z
+  .object({ token: z.string(), token_type: z.literal('Bearer'), expires_in: z.number().int() })
+  .meta({ id: 'DashboardToken' })
+
+export const StartQuery = z.object({
+  return_to: z.string().min(1).max(2000).optional().meta({ description: 'A path of this site, or a URL of an allowed origin.' }),
+})
+
+export const CallbackQuery = z.object({
+  state: z.string().max(500).optional(),
+  code: z.string().max(4000).optional(),
+  error: z.string().max(500).optional(),
+})
+
+export const Redirect = z.undefined().meta({ description: 'A redirect; there is no body.' })

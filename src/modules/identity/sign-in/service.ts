@@ -1,0 +1,41 @@
+import type { Principal, RequestOrigin } from '../../../auth/principal.ts'
+import { inTx, type Tx } from '../../../db/client.ts'
+import { Refusal } from '../../../lib/errors.ts'
+import type { Uuid } from '../../../lib/ids.ts'
+import type { Deps } from '../../deps.ts'
+import { type Link, linkIdentity, type SignIn, signIn } from '../identities/service.ts'
+import { examineWallet, redeemWallet, type SignedMessage, type WalletAttempt } from './wallet.ts'
+
+export { readLinkReturnTo, requireProvider, startLink } from './start-flow.ts'
+export { examineWallet } from './wallet.ts'
+
+/** Links the wallet to the caller's account. */
+export const linkWallet = async (tx: Tx, deps: Deps, principal: Principal, attempt: WalletAttempt): Promise<Link | Refusal> => {
+  const proof = await redeemWallet(tx, deps, principal, attempt)
+  return proof instanceof Refusal ? proof : linkIdentity(tx, deps, principal, proof)
+}
+
+export type Verified = SignIn | (Link & { accountId: Uuid; session: null })
+
+/** Signs in, or links the wallet to the caller's account when there is a caller. */
+export const verifyWallet = async (
+  deps: Deps,
+  caller: Principal | null,
+  origin: RequestOrigin,
+  input: SignedMessage,
+): Promise<Verified> => {
+  if (caller && !caller.permissions.has('account.manage')) {
+    throw new Refusal('forbidden', { details: { required_permission: 'account.manage' } })
+  }
+  const attempt = await examineWallet(deps, input)
+  const result = await inTx(deps.db, async (tx): Promise<Verified | Refusal> => {
+    if (caller) {
+      const link = await linkWallet(tx, deps, caller, attempt)
+      return link instanceof Refusal ? link : { ...link, accountId: caller.accountId, session: null }
+    }
+    const proof = await redeemWallet(tx, deps, { accountId: null, origin, way: 'sign_in:wallet' }, attempt)
+    return proof instanceof Refusal ? proof : signIn(tx, deps, proof, origin)
+  })
+  if (result instanceof Refusal) throw result
+  return result
+}

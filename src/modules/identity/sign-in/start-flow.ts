@@ -1,0 +1,71 @@
+import type { Principal, RequestOrigin } from '../../../auth/principal.ts'
+import type { IdentityProvider, ProviderName } from '../../../auth/providers/provider.ts'
+import { inTx, type Tx } from '../../../db/client.ts'
+import { audit } from '../../../events/audit.ts'
+import { Refusal } from '../../../lib/errors.ts'
+import type { Deps } from '../../deps.ts'
+import { type Flow, openFlow } from './flows.ts'
+import { readReturnTo } from './return-to.ts'
+
+export type StartedFlow = { authorizationUrl: string; expiresAt: Date }
+
+export const redirectUriOf = (deps: Deps, provider: ProviderName): string =>
+  `${deps.config.publicUrl}/v1/auth/${provider}/callback`
+
+export const requireProvider = (deps: Deps, name: ProviderName): IdentityProvider => {
+  const provider = deps.identityProviders[name]
+  if (!provider) throw new Refusal('provider_not_configured')
+  return provider
+}
+
+/** The provider's page for a flow. Somebody who links chooses the account there, for the browser may know another one. */
+export const authorizationUrlOf = (deps: Deps, flow: Flow): Promise<string> =>
+  requireProvider(deps, flow.provider).authorizationUrl(flow.secrets, {
+    redirectUri: redirectUriOf(deps, flow.provider),
+    chooseAccount: flow.intent !== null,
+  })
+
+/** Holds what POST routes are held to by their declaration: a start is a GET, and links all the same. */
+const checkLinker = (caller: Principal): void => {
+  if (!caller.permissions.has('account.manage'))
+    throw new Refusal('forbidden', { details: { required_permission: 'account.manage' } })
+  if (caller.accountStatus === 'frozen') throw new Refusal('account_frozen')
+}
+
+const intentOf = (caller: Principal | null) =>
+  caller && { accountId: caller.accountId, credential: caller.credential, grantId: caller.grant?.id ?? null }
+
+/** Begins a link that the caller's browser will finish from a page of ours. */
+export const startLink = async (
+  tx: Tx,
+  deps: Deps,
+  caller: Principal,
+  wanted: { provider: ProviderName; returnTo: string },
+): Promise<StartedFlow> => {
+  const flow = await openFlow(tx, deps, { ...wanted, intent: intentOf(caller), browser: null })
+  await audit(tx, caller, deps.clock.now(), { action: 'identity.link_start', after: { provider: wanted.provider } })
+  return { authorizationUrl: `${deps.config.publicUrl}/link/${flow.link}`, expiresAt: flow.expiresAt }
+}
+
+export const readLinkReturnTo = (deps: Deps, given: string | undefined): string =>
+  given === undefined ? '/account' : readReturnTo(deps.config, given)
+
+/** `browser`: the secret of the browser that asks, or null when another one will finish the flow. */
+export const startFlow = async (
+  deps: Deps,
+  caller: Principal | null,
+  origin: RequestOrigin,
+  wanted: { provider: ProviderName; returnTo: string | undefined; browser: string | null },
+): Promise<StartedFlow> => {
+  const { provider, browser } = wanted
+  requireProvider(deps, provider)
+  if (caller) checkLinker(caller)
+  const returnTo = wanted.returnTo === undefined && !caller ? '/' : readLinkReturnTo(deps, wanted.returnTo)
+  if (caller && browser === null) return inTx(deps.db, (tx) => startLink(tx, deps, caller, { provider, returnTo }))
+  const flow = await inTx(deps.db, async (tx) => {
+    const actor = caller ?? { accountId: null, origin, way: `sign_in:${provider}` }
+    await audit(tx, actor, deps.clock.now(), { action: caller ? 'identity.link_start' : 'sign_in.start', after: { provider } })
+    return openFlow(tx, deps, { provider, returnTo, intent: intentOf(caller), browser })
+  })
+  return { authorizationUrl: await authorizationUrlOf(deps, flow), expiresAt: flow.expiresAt }
+}

@@ -1,0 +1,95 @@
+import { SiweMessage } from 'siwe'
+import { type Address, parseAddress, recoverSigner } from '../../../auth/wallet.ts'
+import type { Tx } from '../../../db/client.ts'
+import { type Actor, audit } from '../../../events/audit.ts'
+import { invalidFields, Refusal } from '../../../lib/errors.ts'
+import type { Deps } from '../../deps.ts'
+import { type IdentityProof, walletProof } from '../identities/service.ts'
+import { burnNonce, type IssuedNonce, isFreshNonce, issueNonce } from './nonces.ts'
+import { checkSiweMessage, expectedOf, nonceTtlSeconds, readSiweMessage, signInStatement } from './siwe.ts'
+
+export type WalletChallenge = IssuedNonce & { message?: string }
+export type SignedMessage = { message: string; signature: string }
+
+export const createWalletNonce = async (
+  deps: Deps,
+  wanted: { address?: Address; chain_id?: number },
+): Promise<WalletChallenge> => {
+  const { domain, uri, chain_ids } = expectedOf(deps.config)
+  if (wanted.chain_id !== undefined && !chain_ids.includes(wanted.chain_id)) {
+    throw invalidFields({ path: 'chain_id', message: `must be one of ${chain_ids.join(', ')}` })
+  }
+  const issued = await issueNonce(deps.db, deps.clock.now(), { purpose: 'wallet_sign_in', ttlSeconds: nonceTtlSeconds })
+  if (wanted.address === undefined) return issued
+  const message = new SiweMessage({
+    domain,
+    address: wanted.address,
+    statement: signInStatement,
+    uri,
+    version: '1',
+    chainId: wanted.chain_id ?? chain_ids[0] ?? 1,
+    nonce: issued.nonce,
+    issuedAt: issued.issuedAt.toISOString(),
+    expirationTime: issued.expiresAt.toISOString(),
+  }).prepareMessage()
+  return { ...issued, message }
+}
+
+const badNonce = (deps: Deps): Refusal =>
+  new Refusal('invalid_signature', {
+    message: 'The nonce is unknown, used or expired: ask for a new one.',
+    details: {
+      field: 'nonce',
+      expected: { ...expectedOf(deps.config), nonce: 'one from POST /v1/auth/wallet/nonce, used once within ten minutes' },
+    },
+  })
+
+/** Who signed: the address's own key, or its contract on the message's chain when there is a way to ask that chain. */
+const findSigner = async (
+  deps: Deps,
+  siwe: SiweMessage,
+  input: SignedMessage,
+): Promise<{ address: Address; chainId: number | null } | null> => {
+  const signer = recoverSigner(input.message, input.signature)
+  if (signer?.toLowerCase() === siwe.address.toLowerCase()) return { address: signer, chainId: null }
+  const address = parseAddress(siwe.address)
+  const valid = address && (await deps.contractWallets.isValidSignature({ chainId: siwe.chainId, address, ...input }))
+  return address && valid ? { address, chainId: siwe.chainId } : null
+}
+
+/** What an attempt came to, before its nonce is used up: nothing has been written yet. */
+export type WalletAttempt = { nonce: string; verdict: IdentityProof | Refusal }
+
+/** Looks at a signed message outside any transaction, for asking a chain takes its time. Throws 400 when it is no message at all. */
+export const examineWallet = async (deps: Deps, input: SignedMessage): Promise<WalletAttempt> => {
+  const siwe = readSiweMessage(input.message)
+  const now = deps.clock.now()
+  const { nonce } = siwe
+  if (!(await isFreshNonce(deps.db, nonce, 'wallet_sign_in', now))) return { nonce, verdict: badNonce(deps) }
+  const wrong = checkSiweMessage(deps.config, siwe, now)
+  if (wrong) return { nonce, verdict: wrong }
+  const signer = await findSigner(deps, siwe, input)
+  if (!signer) {
+    const details = { field: 'signature', expected: { address: siwe.address } }
+    return {
+      nonce,
+      verdict: new Refusal('invalid_signature', { message: 'The signature is not by the address in the message.', details }),
+    }
+  }
+  return { nonce, verdict: walletProof(signer.address, signer.chainId) }
+}
+
+/** Uses the attempt's nonce up, whatever it came to. A refusal is returned, for the transaction must commit. */
+export const redeemWallet = async (
+  tx: Tx,
+  deps: Deps,
+  actor: Actor,
+  attempt: WalletAttempt,
+): Promise<IdentityProof | Refusal> => {
+  const at = deps.clock.now()
+  const fresh = await burnNonce(tx, attempt.nonce, 'wallet_sign_in', at)
+  const verdict = fresh ? attempt.verdict : badNonce(deps)
+  if (verdict instanceof Refusal)
+    await audit(tx, actor, at, { action: 'sign_in.refused', after: { provider: 'wallet', reason: verdict.message } })
+  return verdict
+}

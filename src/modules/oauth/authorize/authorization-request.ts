@@ -1,0 +1,60 @@
+import type { Permission } from '../../../auth/permissions.ts'
+import type { SpendingControls } from '../../delegation/grants/schema.ts'
+import type { ClientRecord } from '../clients/clients.ts'
+import { matchesRedirectUri } from '../clients/redirect-uris.ts'
+import { parseDetails } from '../controls.ts'
+import { OAuthError } from '../errors.ts'
+import { parseResources } from '../resources.ts'
+import type { AskParameters, CodeParameters } from '../schema.ts'
+import { oauthScopes, parseScope } from '../scopes.ts'
+import { readChallenge } from './pkce.ts'
+
+/** What a client asks a person for, whichever way it comes. */
+export type Ask = { scopes: Permission[]; resources: string[]; requestedControls: SpendingControls | null }
+
+const isScopeOfOurs = (scope: string): scope is Permission => (oauthScopes as readonly string[]).includes(scope)
+
+export const readAsk = (client: ClientRecord, parameters: AskParameters, own: string): Ask => ({
+  scopes: parseScope(parameters.scope) ?? (client.scopes ?? oauthScopes).filter(isScopeOfOurs),
+  resources: parseResources(parameters.resource, own) ?? [own],
+  requestedControls: parseDetails(parameters.authorization_details),
+})
+
+/** Checked before everything else: until it is, no answer goes anywhere but to a page of ours. */
+export const readRedirectUri = (client: ClientRecord, given: string | undefined): string => {
+  const [only, ...others] = client.redirectUris
+  if (given === undefined) {
+    if (only !== undefined && others.length === 0) return only
+    throw new OAuthError('invalid_request', 'redirect_uri is required.')
+  }
+  if (!client.redirectUris.some((registered) => matchesRedirectUri(registered, given)))
+    throw new OAuthError('invalid_request', 'redirect_uri is not one that the client registered.')
+  return given
+}
+
+/** Everything else of an authorization request; what is wrong here may be told to the client. */
+export const readCodeRequest = (
+  client: ClientRecord,
+  parameters: CodeParameters,
+  own: string,
+): Ask & { codeChallenge: string } => {
+  if (!client.grantTypes.includes('authorization_code')) throw new OAuthError('unauthorized_client')
+  if (parameters.request !== undefined) throw new OAuthError('request_not_supported')
+  if (parameters.response_type === undefined) throw new OAuthError('invalid_request', 'response_type is required.')
+  if (parameters.response_type !== 'code') throw new OAuthError('unsupported_response_type')
+  if (parameters.response_mode !== undefined && parameters.response_mode !== 'query')
+    throw new OAuthError('invalid_request', 'response_mode must be query.')
+  const codeChallenge = readChallenge(parameters)
+  return { ...readAsk(client, parameters, own), codeChallenge }
+}
+
+export type Answer = { redirectUri: string; state: string | null; issuer: string }
+
+/** The authorization response, good or bad, always with `iss` (RFC 9207). The URI's own query stays as it was registered. */
+export const answerUrl = ({ redirectUri, state, issuer }: Answer, parameters: Record<string, string>): string => {
+  const query = new URLSearchParams({ ...parameters, ...(state !== null && { state }), iss: issuer })
+  return `${redirectUri}${redirectUri.includes('?') ? '&' : '?'}${query}`
+}
+
+export const errorUrl = (answer: Answer, error: OAuthError): string =>
+  answerUrl(answer, { error: error.code, error_description: error.message })

@@ -1,0 +1,115 @@
+import { randomBytes } from 'node:crypto'
+import { and, eq, gt } from 'drizzle-orm'
+import type { Principal } from '../../../auth/principal.ts'
+import { sha256 } from '../../../auth/secrets.ts'
+import { oauthAuthorizations } from '../../../db/tables/oauth.ts'
+import { secondsAfter } from '../../../lib/clock.ts'
+import { formatId, newId, type Uuid } from '../../../lib/ids.ts'
+import type { Deps } from '../../deps.ts'
+import { type ClientRecord, requireClient } from '../clients/clients.ts'
+import { OAuthError } from '../errors.ts'
+import type { CodeParameters } from '../schema.ts'
+import { type Answer, errorUrl, readCodeRequest, readRedirectUri } from './authorization-request.ts'
+import { decisionTtlSeconds, isKnownTo, sessionOf } from './authorizations.ts'
+
+const requestUriPrefix = 'urn:ietf:params:oauth:request_uri:'
+export const pushedTtlSeconds = 90
+
+export type AuthorizeParameters = CodeParameters & { client_id?: string | undefined; request_uri?: string | undefined }
+
+/** A pushed authorization request (RFC 9126): everything is checked now, and told to the client instead of to a browser. */
+export const pushRequest = async (deps: Deps, client: ClientRecord, parameters: CodeParameters): Promise<string> => {
+  const redirectUri = readRedirectUri(client, parameters.redirect_uri)
+  if (parameters.prompt?.split(' ').includes('none')) throw new OAuthError('consent_required')
+  const request = readCodeRequest(client, parameters, deps.config.publicUrl)
+  const reference = randomBytes(32).toString('base64url')
+  const at = deps.clock.now()
+  await deps.db.orm.insert(oauthAuthorizations).values({
+    id: newId(),
+    clientId: client.id,
+    flow: 'code',
+    status: 'pushed',
+    ...request,
+    redirectUri,
+    state: parameters.state ?? null,
+    requestUriHash: sha256(reference),
+    createdAt: at,
+    expiresAt: secondsAfter(at, pushedTtlSeconds),
+  })
+  return requestUriPrefix + reference
+}
+
+/** Takes a pushed request up, once. */
+const takePushed = async (deps: Deps, client: ClientRecord, principal: Principal | null, requestUri: string): Promise<Uuid> => {
+  if (!requestUri.startsWith(requestUriPrefix)) throw new OAuthError('request_uri_not_supported')
+  const at = deps.clock.now()
+  const [row] = await deps.db.orm
+    .update(oauthAuthorizations)
+    .set({ status: 'pending', expiresAt: secondsAfter(at, decisionTtlSeconds), ...(await bindingOf(deps, principal)) })
+    .where(
+      and(
+        eq(oauthAuthorizations.requestUriHash, sha256(requestUri.slice(requestUriPrefix.length))),
+        eq(oauthAuthorizations.clientId, client.id),
+        eq(oauthAuthorizations.status, 'pushed'),
+        gt(oauthAuthorizations.expiresAt, at),
+      ),
+    )
+    .returning({ id: oauthAuthorizations.id })
+  if (!row) throw new OAuthError('invalid_request', 'The request_uri is unknown, used, expired, or of another client.')
+  return row.id
+}
+
+/** Who is signed in where the request arrives is who may decide it. An agent's credential is nobody: it can't decide anything. */
+const bindingOf = async (deps: Deps, principal: Principal | null) =>
+  principal && !principal.grant ? { accountId: principal.accountId, sessionId: await sessionOf(deps.db, principal) } : {}
+
+const begin = async (
+  deps: Deps,
+  client: ClientRecord,
+  principal: Principal | null,
+  parameters: CodeParameters,
+  redirectUri: string,
+): Promise<Uuid> => {
+  const prompts = parameters.prompt?.split(' ') ?? []
+  const request = readCodeRequest(client, parameters, deps.config.publicUrl)
+  if (prompts.includes('none')) throw new OAuthError(principal ? 'consent_required' : 'login_required')
+  const at = deps.clock.now()
+  const id = newId()
+  await deps.db.orm.insert(oauthAuthorizations).values({
+    id,
+    clientId: client.id,
+    flow: 'code',
+    status: 'pending',
+    ...request,
+    redirectUri,
+    state: parameters.state ?? null,
+    ...(await bindingOf(deps, principal)),
+    createdAt: at,
+    expiresAt: secondsAfter(at, decisionTtlSeconds),
+  })
+  return id
+}
+
+const consentPath = (id: Uuid): string => `/consent?authorization=${formatId('oauth_authorization', id)}`
+
+/**
+ * An authorization request; returns where the browser goes next. What is wrong is told to the client by a redirect only where the
+ * person let the client in before: to anybody else we would be an open door to wherever a stranger registered (RFC 9700, 4.11.2).
+ */
+export const authorize = async (deps: Deps, principal: Principal | null, parameters: AuthorizeParameters): Promise<string> => {
+  if (parameters.client_id === undefined) throw new OAuthError('invalid_request', 'client_id is required.')
+  const client = await requireClient(deps, parameters.client_id)
+  const page = (id: Uuid) => {
+    const consent = consentPath(id)
+    return principal && !principal.grant ? consent : `/sign-in?return_to=${encodeURIComponent(consent)}`
+  }
+  if (parameters.request_uri !== undefined) return page(await takePushed(deps, client, principal, parameters.request_uri))
+  const redirectUri = readRedirectUri(client, parameters.redirect_uri)
+  try {
+    return page(await begin(deps, client, principal, parameters, redirectUri))
+  } catch (error) {
+    if (!(error instanceof OAuthError) || !(await isKnownTo(deps.db, client, principal))) throw error
+    const answer: Answer = { redirectUri, state: parameters.state ?? null, issuer: deps.config.publicUrl }
+    return errorUrl(answer, error)
+  }
+}

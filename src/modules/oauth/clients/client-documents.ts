@@ -1,0 +1,68 @@
+import type { Config } from '../../../config.ts'
+import { secondsAfter } from '../../../lib/clock.ts'
+import { isLoopbackUrl } from '../../../lib/loopback.ts'
+import type { Deps } from '../../deps.ts'
+import { OAuthError } from '../errors.ts'
+import { type ClientMetadata, readClientMetadata } from './client-metadata.ts'
+import { FetchError, fetchDocument } from './fetch-document.ts'
+import { isPublicAddress } from './public-address.ts'
+
+const maxBytes = 5 * 1024
+const maxLength = 500
+const defaultFreshSeconds = 3600
+const freshSeconds = { least: 60, most: 86_400 }
+
+const refused = (why: string) => new OAuthError('invalid_client', `The client metadata document ${why}.`)
+
+/** On one machine a developer's client may serve its document from the loopback address, over http and on any port. */
+const onLoopback = (config: Config, url: URL): boolean => config.OAUTH_METADATA_LOOPBACK && isLoopbackUrl(url.href)
+
+/** A client id that is the address of a metadata document, or undefined when it is no URL at all. */
+export const documentUrl = (config: Config, clientId: string): URL | undefined => {
+  if (!/^https?:\/\//i.test(clientId)) return undefined
+  if (clientId.length > maxLength || !URL.canParse(clientId)) throw refused('has no valid address')
+  const url = new URL(clientId)
+  // What a parser would rewrite (dot segments, capitals, a default port) is refused: the id is compared as text.
+  if (url.href !== clientId || clientId.includes('#') || url.username !== '' || url.password !== '' || url.pathname === '/') {
+    throw refused('must have an https address with a path, in its plain spelling')
+  }
+  if (!onLoopback(config, url) && (url.protocol !== 'https:' || url.port !== ''))
+    throw refused('must be at an https address on the usual port')
+  return url
+}
+
+const freshFor = (cacheControl: string): number => {
+  if (/no-(?:store|cache)/i.test(cacheControl)) return freshSeconds.least
+  const age = /max-age=(\d{1,9})/i.exec(cacheControl)?.[1]
+  return age === undefined ? defaultFreshSeconds : Math.min(Math.max(Number(age), freshSeconds.least), freshSeconds.most)
+}
+
+const parse = (text: string): Record<string, unknown> => {
+  try {
+    const value: unknown = JSON.parse(text)
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value }
+  } catch {
+    // Told below.
+  }
+  throw refused('is not a JSON object')
+}
+
+/** Reads a client's metadata from its own address (draft-ietf-oauth-client-id-metadata-document). Never inside a transaction. */
+export const readClientDocument = async (deps: Deps, url: URL): Promise<{ metadata: ClientMetadata; freshUntil: Date }> => {
+  const allows = onLoopback(deps.config, url) ? () => true : isPublicAddress
+  const { text, cacheControl } = await fetchDocument(url, {
+    timeoutMs: deps.config.OAUTH_METADATA_TIMEOUT_MS,
+    maxBytes,
+    allows,
+  }).catch((error: unknown) => {
+    if (error instanceof FetchError) throw refused(error.message)
+    throw error
+  })
+  const document = parse(text)
+  if (document.client_id !== url.href) throw refused('names another client_id than its own address')
+  if ('client_secret' in document || 'client_secret_expires_at' in document)
+    throw refused('must not have a secret: everybody can read it')
+  const metadata = readClientMetadata(document, { authMethod: 'none' })
+  if (metadata.authMethod !== 'none') throw refused('must have the token_endpoint_auth_method none')
+  return { metadata, freshUntil: secondsAfter(deps.clock.now(), freshFor(cacheControl)) }
+}

@@ -1,0 +1,97 @@
+import { z } from 'zod'
+import type { Permission } from '../../../auth/permissions.ts'
+import { clientAuthMethods, clientGrantTypes } from '../../../db/tables/oauth.ts'
+import { OAuthError } from '../errors.ts'
+import { knownScopes } from '../scopes.ts'
+import { redirectHost, redirectUriProblem } from './redirect-uris.ts'
+
+export type ClientAuthMethod = (typeof clientAuthMethods)[number]
+export type ClientGrantType = (typeof clientGrantTypes)[number]
+export const deviceGrantType = 'urn:ietf:params:oauth:grant-type:device_code'
+
+/** What we keep of a client's metadata (RFC 7591 section 2); the rest is ignored, and so not echoed. */
+export type ClientMetadata = {
+  name: string
+  redirectUris: string[]
+  grantTypes: ClientGrantType[]
+  authMethod: ClientAuthMethod
+  scopes: Permission[] | null
+  uri: string | null
+}
+
+const Wire = z.object({
+  redirect_uris: z.array(z.string()).max(20).default([]),
+  client_name: z.string().max(500).optional(),
+  client_uri: z.string().max(500).optional(),
+  grant_types: z.array(z.string()).max(20).optional(),
+  response_types: z.array(z.string()).max(20).optional(),
+  token_endpoint_auth_method: z.string().optional(),
+  scope: z.string().max(2000).optional(),
+})
+
+const maxNameLength = 120
+// Controls, and the invisible characters that turn text around: a name is shown where somebody decides whether to trust it.
+const invisible = /\p{C}+/gu
+
+const refused = (why: string) => new OAuthError('invalid_client_metadata', why)
+
+const readName = (text: string | undefined, redirectUris: readonly string[]): string => {
+  const name = (text ?? '').replace(invisible, ' ').replace(/\s+/g, ' ').trim()
+  if (name.length > maxNameLength) throw refused(`client_name must be at most ${maxNameLength} characters.`)
+  const [first] = redirectUris
+  return name !== '' ? name : first === undefined ? 'Unnamed application' : redirectHost(first).slice(0, maxNameLength)
+}
+
+const readRedirectUris = (uris: readonly string[]): string[] => {
+  for (const uri of uris) {
+    const problem = redirectUriProblem(uri)
+    if (problem !== undefined) throw new OAuthError('invalid_redirect_uri', `A redirect URI ${problem}.`)
+  }
+  return [...new Set(uris)]
+}
+
+const isAuthMethod = (text: string): text is ClientAuthMethod => (clientAuthMethods as readonly string[]).includes(text)
+
+/** Grant types that we don't have are left out; what remains must be able to begin something. */
+const readGrantTypes = (named: readonly string[] | undefined, redirectUris: readonly string[]): ClientGrantType[] => {
+  const begins = redirectUris.length > 0 ? ('authorization_code' as const) : deviceGrantType
+  const types: ClientGrantType[] =
+    named === undefined || named.length === 0
+      ? [begins, 'refresh_token' as const]
+      : clientGrantTypes.filter((type) => named.includes(type))
+  if (!types.includes('authorization_code') && !types.includes(deviceGrantType))
+    throw refused(`grant_types must have authorization_code or ${deviceGrantType}.`)
+  if (types.includes('authorization_code') && redirectUris.length === 0)
+    throw new OAuthError('invalid_redirect_uri', 'redirect_uris must name at least one.')
+  return types
+}
+
+const readUri = (text: string | undefined): string | null => {
+  if (text === undefined || text === '') return null
+  if (!URL.canParse(text) || !/^https?:$/.test(new URL(text).protocol)) throw refused('client_uri must be an http or https URL.')
+  return text
+}
+
+/** Checks a client's metadata, whether it was posted or fetched. `authMethod`: what it is when the client says nothing. */
+export const readClientMetadata = (input: unknown, defaults: { authMethod: ClientAuthMethod }): ClientMetadata => {
+  const parsed = Wire.safeParse(input)
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues
+    throw refused(`${issue?.path.join('..') || 'The metadata'}: ${issue?.message ?? 'is not valid'}`)
+  }
+  const wire = parsed.data
+  const redirectUris = readRedirectUris(wire.redirect_uris)
+  const grantTypes = readGrantTypes(wire.grant_types, redirectUris)
+  if (wire.response_types && grantTypes.includes('authorization_code') && !wire.response_types.includes('code'))
+    throw refused('response_types must have code.')
+  const authMethod = wire.token_endpoint_auth_method ?? defaults.authMethod
+  if (!isAuthMethod(authMethod)) throw refused(`token_endpoint_auth_method must be one of ${clientAuthMethods.join(', ')}.`)
+  return {
+    name: readName(wire.client_name, redirectUris),
+    redirectUris,
+    grantTypes,
+    authMethod,
+    scopes: knownScopes(wire.scope) ?? null,
+    uri: readUri(wire.client_uri),
+  }
+}

@@ -1,0 +1,162 @@
+import { hash, verify } from '@node-rs/argon2'
+import { eq, sql } from 'drizzle-orm'
+import type { RequestOrigin } from '../../../auth/principal.ts'
+import { newSecret } from '../../../auth/secrets.ts'
+import { type Db, inTx } from '../../../db/client.ts'
+import { oauthClients } from '../../../db/tables/oauth.ts'
+import { audit } from '../../../events/audit.ts'
+import { formatId, newId, parseId, type Uuid } from '../../../lib/ids.ts'
+import type { Deps } from '../../deps.ts'
+import { OAuthError } from '../errors.ts'
+import { documentUrl, readClientDocument } from './client-documents.ts'
+import { readClientMetadata } from './client-metadata.ts'
+
+export type ClientRecord = typeof oauthClients.$inferSelect
+
+export const clientIdOf = (client: Pick<ClientRecord, 'id' | 'url'>): string => client.url ?? formatId('oauth_client', client.id)
+
+/** Registers a client (RFC 7591): anybody may, so a registration proves nothing but that somebody wants to ask. */
+export const registerClient = async (
+  deps: Deps,
+  origin: RequestOrigin,
+  input: unknown,
+): Promise<{ client: ClientRecord; secret: string | null }> => {
+  const metadata = readClientMetadata(input, { authMethod: 'client_secret_basic' })
+  const secret = metadata.authMethod === 'none' ? null : newSecret('client_secret')
+  const secretHash = secret === null ? null : await hash(secret)
+  const at = deps.clock.now()
+  const client = await inTx(deps.db, async (tx) => {
+    const [row] = await tx.orm
+      .insert(oauthClients)
+      .values({ id: newId(), url: null, ...metadata, secretHash, createdAt: at })
+      .returning()
+    if (!row) throw new Error('an inserted client was not returned')
+    const after = { name: row.name, redirect_uris: row.redirectUris, token_endpoint_auth_method: row.authMethod }
+    await audit(tx, { accountId: null, origin, way: 'oauth_client' }, at, {
+      action: 'oauth_client.register',
+      subject: { type: 'oauth_client', id: row.id },
+      after,
+    })
+    return row
+  })
+  return { client, secret }
+}
+
+const unknownClient = () =>
+  new OAuthError('invalid_client', 'There is no such client. Register it, or use the https address of its metadata document.')
+
+const byUrl = async (db: Db, url: string): Promise<ClientRecord | undefined> =>
+  (await db.orm.select().from(oauthClients).where(eq(oauthClients.url, url)))[0]
+
+export const getClient = async (db: Db, id: Uuid): Promise<ClientRecord> => {
+  const [client] = await db.orm.select().from(oauthClients).where(eq(oauthClients.id, id))
+  if (!client) throw new Error('a client that must exist is missing')
+  return client
+}
+
+/** A client as it is stored: for endpoints that it can only come to after it has asked for something. */
+export const findClient = async (deps: Deps, clientId: string): Promise<ClientRecord> => {
+  const id = parseId('oauth_client', clientId)
+  const url = id ? undefined : documentUrl(deps.config, clientId)
+  const client = url
+    ? await byUrl(deps.db, url.href)
+    : id
+      ? (await deps.db.orm.select().from(oauthClients).where(eq(oauthClients.id, id)))[0]
+      : undefined
+  if (!client) throw unknownClient()
+  return client
+}
+
+/** A client that begins something: its metadata document is read when we have none, or an old one. */
+export const requireClient = async (deps: Deps, clientId: string): Promise<ClientRecord> => {
+  const url = documentUrl(deps.config, clientId)
+  if (!url) return findClient(deps, clientId)
+  const known = await byUrl(deps.db, url.href)
+  const at = deps.clock.now()
+  if (known?.freshUntil && known.freshUntil > at) return known
+  const { metadata, freshUntil } = await readClientDocument(deps, url)
+  const [client] = await deps.db.orm
+    .insert(oauthClients)
+    .values({ id: newId(), url: url.href, ...metadata, secretHash: null, createdAt: at, freshUntil })
+    .onConflictDoUpdate({ target: oauthClients.url, set: { ...metadata, freshUntil } })
+    .returning()
+  if (!client) throw new Error('an inserted client was not returned')
+  return client
+}
+
+export type ClientCredentials = {
+  authorization?: string | undefined
+  client_id?: string | undefined
+  client_secret?: string | undefined
+}
+
+const basicChallenge = { 'www-authenticate': 'Basic realm="oauth", charset="UTF-8"' }
+
+const decoded = (text: string): string => {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '))
+  } catch {
+    throw new OAuthError(
+      'invalid_client',
+      'The Authorization header must be "Basic" and the form-encoded client id and secret.',
+      basicChallenge,
+    )
+  }
+}
+
+/** RFC 6749 section 2.3.1: both halves are form-encoded before they are joined. */
+const fromBasic = (authorization: string): { clientId: string; secret: string } => {
+  const encoded = /^basic +([A-Za-z0-9+/]+=*) *$/i.exec(authorization)?.[1] ?? ''
+  const [, clientId = '', secret = ''] = /^([^:]*):(.*)$/s.exec(Buffer.from(encoded, 'base64').toString('utf8')) ?? []
+  return { clientId: decoded(clientId), secret: decoded(secret) }
+}
+
+const presented = ({
+  authorization,
+  client_id: id,
+  client_secret: secret,
+}: ClientCredentials): { clientId: string; secret: string | undefined } => {
+  if (authorization === undefined) {
+    if (id === undefined) throw new OAuthError('invalid_client', 'client_id is required.')
+    return { clientId: id, secret }
+  }
+  const basic = fromBasic(authorization)
+  if (secret !== undefined)
+    throw new OAuthError(
+      'invalid_request',
+      'The client proves itself in one way: the Authorization header or client_secret, not both.',
+    )
+  if (id !== undefined && id !== basic.clientId)
+    throw new OAuthError('invalid_request', 'client_id is not the client of the Authorization header.')
+  return basic.secret === '' ? { clientId: basic.clientId, secret: undefined } : basic
+}
+
+/**
+ * Who is calling, at every endpoint that clients come to by themselves. A confidential client may send its secret in either way; a
+ * public one has none to send. `begins`: the client may be new to us, so its metadata document is read.
+ */
+export const authenticateClient = async (
+  deps: Deps,
+  credentials: ClientCredentials,
+  options: { begins?: boolean } = {},
+): Promise<ClientRecord> => {
+  const { clientId, secret } = presented(credentials)
+  const refused = (why: string) =>
+    new OAuthError('invalid_client', why, credentials.authorization === undefined ? {} : basicChallenge)
+  const client = await (options.begins ? requireClient(deps, clientId) : findClient(deps, clientId)).catch((error: unknown) => {
+    throw error instanceof OAuthError && error.code === 'invalid_client' ? refused(error.message) : error
+  })
+  if (client.secretHash === null && secret !== undefined) throw refused('This client is public: it has no secret.')
+  if (client.secretHash !== null && (secret === undefined || !(await verify(client.secretHash, secret))))
+    throw refused('The client secret is missing or wrong.')
+  return client
+}
+
+/** How stale "last used" may be: it only tells which registrations are idle. */
+export const touchClient = (db: Db, client: Pick<ClientRecord, 'id'>, at: Date): Promise<unknown> =>
+  db.orm
+    .update(oauthClients)
+    .set({ lastUsedAt: at })
+    .where(
+      sql`${oauthClients.id} = ${client.id} and (${oauthClients.lastUsedAt} is null or ${oauthClients.lastUsedAt} < ${at}::timestamptz - interval '1 hour')`,
+    )

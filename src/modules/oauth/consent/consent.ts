@@ -1,0 +1,184 @@
+import { and, asc, eq, isNull } from 'drizzle-orm'
+import { effectivePermissions, isPermission, type Permission } from '../../../auth/permissions.ts'
+import type { Principal } from '../../../auth/principal.ts'
+import { newSecret, sha256 } from '../../../auth/secrets.ts'
+import type { Db, Tx } from '../../../db/client.ts'
+import { oauthAuthorizations, oauthGrants } from '../../../db/tables/oauth.ts'
+import { members, workspaces } from '../../../db/tables/workspaces.ts'
+import { audit } from '../../../events/audit.ts'
+import { secondsAfter } from '../../../lib/clock.ts'
+import { conflict, invalidFields, notFound, Refusal } from '../../../lib/errors.ts'
+import type { Uuid } from '../../../lib/ids.ts'
+import { presentControls } from '../../delegation/grants/present.ts'
+import { createGrant } from '../../delegation/grants/service.ts'
+import type { Deps } from '../../deps.ts'
+import { answerUrl, errorUrl } from '../authorize/authorization-request.ts'
+import {
+  type AuthorizationName,
+  type AuthorizationRecord,
+  findAuthorization,
+  lockAuthorization,
+  sessionOf,
+} from '../authorize/authorizations.ts'
+import { type ClientRecord, clientIdOf, getClient } from '../clients/clients.ts'
+import { narrowControls, storedControls } from '../controls.ts'
+import { OAuthError } from '../errors.ts'
+import type { Decision } from '../schema.ts'
+import { isSubset } from '../scopes.ts'
+import { newHandle } from '../token/tokens.ts'
+
+/** Long enough to carry a code over by hand from a browser to a terminal; PKCE makes it worthless to anybody else meanwhile. */
+const codeTtlSeconds = 120
+
+export type Membership = { id: Uuid; name: string; role: (typeof members.$inferSelect)['role']; permissions: Permission[] }
+
+const scopesOf = (authorization: AuthorizationRecord): Permission[] => authorization.scopes.filter(isPermission)
+
+const memberships = async (db: Db, accountId: Uuid, scopes: readonly Permission[]): Promise<Membership[]> => {
+  const rows = await db.orm
+    .select({ id: workspaces.id, name: workspaces.name, role: members.role })
+    .from(members)
+    .innerJoin(workspaces, eq(workspaces.id, members.workspaceId))
+    .where(and(eq(members.accountId, accountId), eq(members.status, 'active'), isNull(workspaces.closedAt)))
+    .orderBy(asc(workspaces.id))
+  return rows.map((row) => {
+    const held = effectivePermissions(row.role, null)
+    return { ...row, permissions: scopes.filter((scope) => held.has(scope)) }
+  })
+}
+
+export type Question = { authorization: AuthorizationRecord; client: ClientRecord; workspaces: Membership[] }
+
+/** What a person is asked, and where they could say yes. */
+export const readQuestion = async (deps: Deps, principal: Principal, name: AuthorizationName): Promise<Question> => {
+  const authorization = await findAuthorization(deps.db, principal, name)
+  const client = await getClient(deps.db, authorization.clientId)
+  return { authorization, client, workspaces: await memberships(deps.db, principal.accountId, scopesOf(authorization)) }
+}
+
+const requireOpen = async (tx: Tx, deps: Deps, principal: Principal, authorization: AuthorizationRecord): Promise<void> => {
+  if (authorization.status !== 'pending') throw conflict('This request was decided already.', 'decided')
+  if (authorization.expiresAt <= deps.clock.now())
+    throw conflict('This request has expired: the application has to ask again.', 'expired')
+  const { sessionId } = authorization
+  if (sessionId !== null && sessionId !== (await sessionOf(tx, principal)))
+    throw new Refusal('forbidden', { message: 'This request was opened in another session: the application has to ask again.' })
+}
+
+const choosePermissions = async (
+  tx: Tx,
+  principal: Principal,
+  authorization: AuthorizationRecord,
+  decision: Decision,
+  workspaceId: Uuid,
+) => {
+  const asked = scopesOf(authorization)
+  if (decision.permissions && !isSubset(decision.permissions, asked))
+    throw invalidFields({ path: 'permissions', message: 'must name nothing that the client did not ask for' })
+  const workspace = (await memberships(tx, principal.accountId, asked)).find(({ id }) => id === workspaceId)
+  if (!workspace) throw notFound()
+  const chosen = decision.permissions ?? workspace.permissions
+  if (chosen.length === 0)
+    throw invalidFields({ path: 'permissions', message: 'you hold nothing of what the client asks for in this workspace' })
+  return chosen
+}
+
+/** The grant lives no longer than its code until the client has redeemed it: a yes that nobody picks up leaves nothing behind. */
+const approve = async (
+  tx: Tx,
+  deps: Deps,
+  principal: Principal,
+  question: { authorization: AuthorizationRecord; client: ClientRecord },
+  decision: Decision,
+) => {
+  const { authorization, client } = question
+  if (!principal.capabilities.oauth) throw new Refusal('capability_disabled', { details: { capability: 'oauth' } })
+  const at = deps.clock.now()
+  const workspaceId = decision.workspace_id ?? principal.workspace.id
+  const permissions = await choosePermissions(tx, principal, authorization, decision, workspaceId)
+  const controls = narrowControls(
+    storedControls(authorization.requestedControls),
+    decision.spending_controls,
+    'spending_controls.',
+  )
+  const expiresAt = authorization.flow === 'code' ? secondsAfter(at, codeTtlSeconds) : authorization.expiresAt
+  const grant = await createGrant(tx, deps, principal, {
+    kind: 'oauth',
+    label: client.name,
+    permissions,
+    controls,
+    expiresAt,
+    workspaceId,
+  })
+  await tx.orm.insert(oauthGrants).values({
+    grantId: grant.id,
+    clientId: client.id,
+    resources: authorization.resources,
+    detailed: authorization.requestedControls !== null,
+    handle: newHandle(),
+    generation: 0,
+    keyId: deps.derivations.currentKeyId,
+    expiresAt,
+  })
+  const code = newSecret('authorization_code')
+  const issued = authorization.flow === 'code' ? { codeHash: sha256(code), codeExpiresAt: expiresAt } : {}
+  await tx.orm
+    .update(oauthAuthorizations)
+    .set({ status: 'approved', decidedAt: at, accountId: principal.accountId, grantId: grant.id, ...issued })
+    .where(eq(oauthAuthorizations.id, authorization.id))
+  const after = {
+    client_id: clientIdOf(client),
+    permissions,
+    spending_controls: presentControls(controls),
+    redirect_uri: authorization.redirectUri,
+  }
+  await audit(tx, principal, at, {
+    action: 'oauth_consent.approve',
+    workspaceId,
+    subject: { type: 'grant', id: grant.id },
+    after,
+  })
+  return code
+}
+
+const deny = async (
+  tx: Tx,
+  deps: Deps,
+  principal: Principal,
+  { authorization, client }: { authorization: AuthorizationRecord; client: ClientRecord },
+) => {
+  const at = deps.clock.now()
+  await tx.orm
+    .update(oauthAuthorizations)
+    .set({ status: 'denied', decidedAt: at, accountId: principal.accountId })
+    .where(eq(oauthAuthorizations.id, authorization.id))
+  const subject = { type: 'oauth_client', id: client.id }
+  await audit(tx, principal, at, { action: 'oauth_consent.deny', subject, after: { client_id: clientIdOf(client) } })
+}
+
+export type Decided = { status: 'approved' | 'denied'; redirectTo: string }
+
+/** The person's answer, once. Only somebody who acts for themselves can give it, and never more than what was asked for. */
+export const decideAuthorization = async (
+  tx: Tx,
+  deps: Deps,
+  principal: Principal,
+  name: AuthorizationName,
+  decision: Decision,
+): Promise<Decided> => {
+  if (principal.grant) throw new Refusal('forbidden', { message: 'A delegated credential can not let anybody in.' })
+  const authorization = await lockAuthorization(tx, principal, name)
+  await requireOpen(tx, deps, principal, authorization)
+  const client = await getClient(tx, authorization.clientId)
+  const { publicUrl } = deps.config
+  const approved = decision.decision === 'approve'
+  const status = approved ? 'approved' : 'denied'
+  const code = approved ? await approve(tx, deps, principal, { authorization, client }, decision) : undefined
+  if (code === undefined) await deny(tx, deps, principal, { authorization, client })
+  if (authorization.redirectUri === null) return { status, redirectTo: `${publicUrl}/device?outcome=${status}` }
+  const answer = { redirectUri: authorization.redirectUri, state: authorization.state, issuer: publicUrl }
+  return {
+    status,
+    redirectTo: code === undefined ? errorUrl(answer, new OAuthError('access_denied')) : answerUrl(answer, { code }),
+  }
+}

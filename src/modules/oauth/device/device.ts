@@ -1,0 +1,114 @@
+import { randomInt } from 'node:crypto'
+import { eq } from 'drizzle-orm'
+import type { RequestOrigin } from '../../../auth/principal.ts'
+import { newSecret, sha256 } from '../../../auth/secrets.ts'
+import { inTx, type Tx } from '../../../db/client.ts'
+import { oauthAuthorizations } from '../../../db/tables/oauth.ts'
+import { secondsAfter } from '../../../lib/clock.ts'
+import { newId } from '../../../lib/ids.ts'
+import type { Deps } from '../../deps.ts'
+import { readAsk } from '../authorize/authorization-request.ts'
+import type { AuthorizationRecord } from '../authorize/authorizations.ts'
+import { readChallenge } from '../authorize/pkce.ts'
+import { deviceGrantType } from '../clients/client-metadata.ts'
+import type { ClientRecord } from '../clients/clients.ts'
+import { OAuthError } from '../errors.ts'
+import type { AskParameters, TokenParameters, TokenResponse } from '../schema.ts'
+import { redeem } from '../token/code.ts'
+
+export const deviceTtlSeconds = 600
+const pollIntervalSeconds = 5
+/** A client that waits exactly as long as it should may still come a little early. */
+const toleranceMs = 500
+const slowDownSeconds = 5
+
+/** Consonants only: no words, nothing that looks like something else. 20^8 codes (RFC 8628 section 6.1). */
+const letters = 'BCDFGHJKLMNPQRSTVWXZ'
+const codeLength = 8
+
+const newUserCode = (): string => Array.from({ length: codeLength }, () => letters[randomInt(letters.length)]).join('')
+
+export const formatUserCode = (code: string): string => `${code.slice(0, codeLength / 2)}-${code.slice(codeLength / 2)}`
+
+/** As somebody typed it: any case, any separators. Undefined when it can be no code of ours. */
+export const readUserCode = (text: string): string | undefined => {
+  const code = text.toUpperCase().replace(/[^A-Z]/g, '')
+  return code.length === codeLength && [...code].every((letter) => letters.includes(letter)) ? code : undefined
+}
+
+export type StartedDevice = { deviceCode: string; userCode: string; intervalSeconds: number }
+type DeviceParameters = AskParameters & { code_challenge?: string | undefined; code_challenge_method?: string | undefined }
+
+/** PKCE is held to where the client uses it; RFC 8628 has none of its own, as no code passes through a browser. */
+const challengeOf = (parameters: DeviceParameters): string | null =>
+  parameters.code_challenge === undefined && parameters.code_challenge_method === undefined ? null : readChallenge(parameters)
+
+export const startDevice = async (deps: Deps, client: ClientRecord, parameters: DeviceParameters): Promise<StartedDevice> => {
+  if (!client.grantTypes.includes(deviceGrantType)) throw new OAuthError('unauthorized_client')
+  const ask = readAsk(client, parameters, deps.config.publicUrl)
+  const codeChallenge = challengeOf(parameters)
+  const deviceCode = newSecret('device_code')
+  const at = deps.clock.now()
+  for (;;) {
+    const userCode = newUserCode()
+    const taken = await deps.db.orm
+      .insert(oauthAuthorizations)
+      .values({
+        id: newId(),
+        clientId: client.id,
+        flow: 'device',
+        status: 'pending',
+        ...ask,
+        codeChallenge,
+        deviceCodeHash: sha256(deviceCode),
+        userCode,
+        pollIntervalSeconds,
+        createdAt: at,
+        expiresAt: secondsAfter(at, deviceTtlSeconds),
+      })
+      .onConflictDoNothing({ target: oauthAuthorizations.userCode })
+      .returning({ id: oauthAuthorizations.id })
+    if (taken.length > 0) return { deviceCode, userCode: formatUserCode(userCode), intervalSeconds: pollIntervalSeconds }
+  }
+}
+
+const setPolled = (tx: Tx, authorization: AuthorizationRecord, at: Date, seconds: number) =>
+  tx.orm
+    .update(oauthAuthorizations)
+    .set({ lastPolledAt: at, pollIntervalSeconds: seconds })
+    .where(eq(oauthAuthorizations.id, authorization.id))
+
+/** Nobody has decided: how fast it asks is noted, so the answer is returned for the note to be kept. */
+const keepWaiting = async (tx: Tx, authorization: AuthorizationRecord, at: Date): Promise<OAuthError> => {
+  const seconds = authorization.pollIntervalSeconds ?? pollIntervalSeconds
+  const { lastPolledAt } = authorization
+  const early = lastPolledAt !== null && at.getTime() - lastPolledAt.getTime() < seconds * 1000 - toleranceMs
+  await setPolled(tx, authorization, at, early ? seconds + slowDownSeconds : seconds)
+  return new OAuthError(early ? 'slow_down' : 'authorization_pending')
+}
+
+export const pollDevice = async (
+  deps: Deps,
+  client: ClientRecord,
+  origin: RequestOrigin,
+  parameters: TokenParameters,
+): Promise<TokenResponse> => {
+  const { device_code: deviceCode } = parameters
+  if (deviceCode === undefined) throw new OAuthError('invalid_request', 'device_code is required.')
+  const unknown = () => new OAuthError('invalid_grant', 'The device code is unknown or used, or was given to another client.')
+  const verdict = await inTx(deps.db, async (tx): Promise<TokenResponse | OAuthError> => {
+    const [authorization] = await tx.orm
+      .select()
+      .from(oauthAuthorizations)
+      .where(eq(oauthAuthorizations.deviceCodeHash, sha256(deviceCode)))
+      .for('update')
+    if (!authorization || authorization.clientId !== client.id || authorization.status === 'redeemed') throw unknown()
+    const at = deps.clock.now()
+    if (authorization.status === 'denied') throw new OAuthError('access_denied')
+    if (authorization.expiresAt <= at) throw new OAuthError('expired_token')
+    if (authorization.status === 'pending') return keepWaiting(tx, authorization, at)
+    return redeem(tx, deps, { client, origin, parameters }, authorization)
+  })
+  if (verdict instanceof OAuthError) throw verdict
+  return verdict
+}

@@ -1,0 +1,22 @@
+import { invalidFields } from '../../../lib/errors.ts'
+
+export type Form = Record<string, string | string[]>
+
+/** A form's body: a name that comes twice is a list, which only the fields that may repeat accept. Never throws: the parser may not. */
+export const parseForm = (text: string): Form => {
+  const form = Object.create(null) as Form
+  for (const [name, value] of new URLSearchParams(text)) {
+    const before = form[name]
+    form[name] = before === undefined ? value : [...(typeof before === 'string' ? [before] : before), value]
+  }
+  return form
+}
+
+/** Text that no database can hold as it is. JSON bodies are looked at where they are parsed; forms and queries are here. */
+export const requireStorable = (values: unknown): void => {
+  if (typeof values !== 'object' || values === null) return
+  for (const [name, value] of Object.entries(values))
+    for (const text of [name, value].flat())
+      if (typeof text === 'string' && text.includes('\u0000'))
+        throw invalidFields({ path: name.replaceAll('\u0000', ''), message: 'has characters that can not be stored' })
+}

@@ -1,0 +1,200 @@
+import formbody from '@fastify/formbody'
+import type { FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import type { App } from '../../../http/app-type.ts'
+import { originOf } from '../../../http/origin.ts'
+import type { Deps } from '../../deps.ts'
+import { pushedTtlSeconds, pushRequest } from '../authorize/authorize.ts'
+import { authenticateClient, type ClientCredentials, registerClient } from '../clients/clients.ts'
+import { presentRegistration } from '../consent/present.ts'
+import { deviceTtlSeconds, startDevice } from '../device/device.ts'
+import { handleOAuthError } from '../error-page.ts'
+import { OAuthError } from '../errors.ts'
+import {
+  ClientMetadataBody,
+  DeviceAuthorization,
+  DeviceBody,
+  Introspection,
+  oauthRefusals,
+  PushBody,
+  Pushed,
+  RegisteredClient,
+  TokenBody,
+  TokenOnlyBody,
+  TokenResponse,
+} from '../schema.ts'
+import { introspectToken } from '../token/introspect.ts'
+import { revokeToken } from '../token/revoke.ts'
+import { allowPreflight, anyOrigin } from './cors.ts'
+import { parseForm, requireStorable } from './form.ts'
+import { issueTokens } from './token.ts'
+
+const form = ['application/x-www-form-urlencoded']
+const registrationLimitBytes = 16 * 1024
+
+const credentialsOf = (request: FastifyRequest, body: Omit<ClientCredentials, 'authorization'>): ClientCredentials => ({
+  ...body,
+  authorization: request.headers.authorization,
+})
+
+/** What clients call by themselves: forms, and errors in the words of RFC 6749. */
+export const registerClientEndpoints = (app: App, deps: Deps): void => {
+  app.register(async (scope: App) => {
+    scope.removeAllContentTypeParsers()
+    await scope.register(formbody, { parser: parseForm })
+    scope.setErrorHandler(handleOAuthError)
+    scope.addHook('preValidation', async (request) => requireStorable(request.body))
+    scope.addHook('onRequest', async (_request, reply) => void reply.headers({ 'cache-control': 'no-store', pragma: 'no-cache' }))
+    allowPreflight(scope, '/v1/oauth/token', '/v1/oauth/revoke', '/v1/oauth/par', '/v1/oauth/device_authorization')
+
+    scope.post(
+      '/v1/oauth/token',
+      {
+        config: { operation: 'oauth.token', access: 'public', credentialIssuing: true, cors: anyOrigin },
+        schema: {
+          consumes: form,
+          body: TokenBody,
+          response: {
+            200: TokenResponse,
+            ...oauthRefusals(
+              'invalid_request',
+              'invalid_client',
+              'invalid_grant',
+              'unauthorized_client',
+              'unsupported_grant_type',
+              'invalid_scope',
+              'invalid_target',
+              'authorization_pending',
+              'slow_down',
+              'expired_token',
+              'access_denied',
+            ),
+          },
+        },
+      },
+      async (request, reply) => {
+        const received = performance.now()
+        const caller = { authorization: request.headers.authorization, origin: originOf(request) }
+        return reply.send(await issueTokens(deps, caller, request.body, () => performance.now() - received))
+      },
+    )
+    scope.post(
+      '/v1/oauth/revoke',
+      {
+        config: { operation: 'oauth.revoke', access: 'public', credentialIssuing: true, cors: anyOrigin },
+        schema: {
+          consumes: form,
+          body: TokenOnlyBody,
+          response: {
+            200: z.undefined().meta({ description: 'Revoked, or nothing of this client to revoke.' }),
+            ...oauthRefusals('invalid_request', 'invalid_client'),
+          },
+        },
+      },
+      async (request, reply) => {
+        const client = await authenticateClient(deps, credentialsOf(request, request.body))
+        await revokeToken(deps, client, originOf(request), request.body.token)
+        return reply.code(200).send()
+      },
+    )
+    scope.post(
+      '/v1/oauth/introspect',
+      {
+        config: { operation: 'oauth.introspect', access: 'public', cors: false },
+        schema: {
+          consumes: form,
+          body: TokenOnlyBody,
+          response: { 200: Introspection, ...oauthRefusals('invalid_request', 'invalid_client') },
+        },
+      },
+      async (request, reply) => {
+        const client = await authenticateClient(deps, credentialsOf(request, request.body))
+        return reply.send(await introspectToken(deps, client, request.body.token))
+      },
+    )
+    scope.post(
+      '/v1/oauth/par',
+      {
+        config: { operation: 'oauth.push', access: 'public', credentialIssuing: true, cors: anyOrigin },
+        schema: {
+          consumes: form,
+          body: PushBody,
+          response: {
+            201: Pushed,
+            ...oauthRefusals(
+              'invalid_request',
+              'invalid_client',
+              'unauthorized_client',
+              'invalid_scope',
+              'invalid_target',
+              'invalid_authorization_details',
+            ),
+          },
+        },
+      },
+      async (request, reply) => {
+        const { client_id, client_secret, request_uri, ...parameters } = request.body
+        if (request_uri !== undefined) throw new OAuthError('invalid_request', 'request_uri can not be pushed.')
+        const client = await authenticateClient(deps, credentialsOf(request, { client_id, client_secret }), { begins: true })
+        return reply.code(201).send({ request_uri: await pushRequest(deps, client, parameters), expires_in: pushedTtlSeconds })
+      },
+    )
+    scope.post(
+      '/v1/oauth/device_authorization',
+      {
+        config: { operation: 'oauth.device_authorization', access: 'public', credentialIssuing: true, cors: anyOrigin },
+        schema: {
+          consumes: form,
+          body: DeviceBody,
+          response: {
+            200: DeviceAuthorization,
+            ...oauthRefusals(
+              'invalid_request',
+              'invalid_client',
+              'unauthorized_client',
+              'invalid_scope',
+              'invalid_target',
+              'invalid_authorization_details',
+            ),
+          },
+        },
+      },
+      async (request, reply) => {
+        const { client_id, client_secret, ...parameters } = request.body
+        const client = await authenticateClient(deps, credentialsOf(request, { client_id, client_secret }), { begins: true })
+        const { deviceCode, userCode, intervalSeconds } = await startDevice(deps, client, parameters)
+        const page = `${deps.config.publicUrl}/device`
+        return reply.send({
+          device_code: deviceCode,
+          user_code: userCode,
+          verification_uri: page,
+          verification_uri_complete: `${page}?user_code=${userCode}`,
+          expires_in: deviceTtlSeconds,
+          interval: intervalSeconds,
+        })
+      },
+    )
+  })
+}
+
+export const registerRegistration = (app: App, deps: Deps): void => {
+  app.register(async (scope: App) => {
+    scope.setErrorHandler(handleOAuthError)
+    allowPreflight(scope, '/v1/oauth/register')
+    scope.post(
+      '/v1/oauth/register',
+      {
+        config: { operation: 'oauth.register', access: 'public', credentialIssuing: true, cors: anyOrigin },
+        bodyLimit: registrationLimitBytes,
+        schema: {
+          body: ClientMetadataBody,
+          response: { 201: RegisteredClient, ...oauthRefusals('invalid_redirect_uri', 'invalid_client_metadata') },
+        },
+      },
+      async (request, reply) => {
+        const { client, secret } = await registerClient(deps, originOf(request), request.body)
+        return reply.code(201).header('cache-control', 'no-store').send(presentRegistration(client, secret))
+      },
+    )
+  })
+}

@@ -1,0 +1,31 @@
+import type { RequestOrigin } from '../../../auth/principal.ts'
+import type { Deps } from '../../deps.ts'
+import { deviceGrantType } from '../clients/client-metadata.ts'
+import { authenticateClient } from '../clients/clients.ts'
+import { pollDevice } from '../device/device.ts'
+import { OAuthError } from '../errors.ts'
+import type { TokenParameters, TokenResponse } from '../schema.ts'
+import { redeemCode } from '../token/code.ts'
+import { refreshTokens, type Waited } from '../token/refresh.ts'
+
+/** The token endpoint. `waited`: how long ago, in milliseconds, the request was there whole. */
+export const issueTokens = async (
+  deps: Deps,
+  caller: { authorization: string | undefined; origin: RequestOrigin },
+  parameters: TokenParameters,
+  waited: Waited,
+): Promise<TokenResponse> => {
+  const { authorization, origin } = caller
+  if (parameters.grant_type === undefined) throw new OAuthError('invalid_request', 'grant_type is required.')
+  const client = await authenticateClient(deps, { authorization, ...parameters })
+  switch (parameters.grant_type) {
+    case 'authorization_code':
+      return redeemCode(deps, client, origin, parameters)
+    case 'refresh_token':
+      return refreshTokens(deps, client, origin, parameters, waited)
+    case deviceGrantType:
+      return pollDevice(deps, client, origin, parameters)
+    default:
+      throw new OAuthError('unsupported_grant_type')
+  }
+}

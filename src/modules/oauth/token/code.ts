@@ -1,0 +1,99 @@
+import { eq } from 'drizzle-orm'
+import type { RequestOrigin } from '../../../auth/principal.ts'
+import { sha256 } from '../../../auth/secrets.ts'
+import { inTx, type Tx } from '../../../db/client.ts'
+import { oauthAuthorizations, oauthGrants } from '../../../db/tables/oauth.ts'
+import { audit } from '../../../events/audit.ts'
+import { showGrant } from '../../delegation/grants/present.ts'
+import { lockGrant } from '../../delegation/grants/queries.ts'
+import { revokeGrant } from '../../delegation/grants/service.ts'
+import type { Deps } from '../../deps.ts'
+import type { AuthorizationRecord } from '../authorize/authorizations.ts'
+import { checkVerifier } from '../authorize/pkce.ts'
+import { type ClientRecord, clientIdOf } from '../clients/clients.ts'
+import { OAuthError } from '../errors.ts'
+import { parseResources } from '../resources.ts'
+import type { TokenParameters, TokenResponse } from '../schema.ts'
+import { isSubset } from '../scopes.ts'
+import { grantEnded, mintGeneration } from './tokens.ts'
+
+const unknown = () => new OAuthError('invalid_grant', 'The code is unknown or expired, or was given to another client.')
+
+/** Turns an approved request into the first tokens of its grant. The request is locked by the caller. */
+export const redeem = async (
+  tx: Tx,
+  deps: Deps,
+  request: { client: ClientRecord; origin: RequestOrigin; parameters: TokenParameters },
+  authorization: AuthorizationRecord,
+): Promise<TokenResponse> => {
+  const { client, origin, parameters } = request
+  if (authorization.grantId === null) throw new Error('an approved request has no grant')
+  checkVerifier(authorization.codeChallenge, parameters.code_verifier)
+  const grant = await lockGrant(tx, authorization.grantId)
+  const [state] = await tx.orm.select().from(oauthGrants).where(eq(oauthGrants.grantId, grant.id))
+  if (!state || (await grantEnded(tx, deps, grant))) throw unknown()
+  const resources = parseResources(parameters.resource, deps.config.publicUrl) ?? state.resources
+  if (!isSubset(resources, state.resources))
+    throw new OAuthError('invalid_target', 'The resource is not one that was consented to.')
+  const at = deps.clock.now()
+  await tx.orm
+    .update(oauthAuthorizations)
+    .set({ status: 'redeemed', redeemedAt: at })
+    .where(eq(oauthAuthorizations.id, authorization.id))
+  await audit(tx, { accountId: grant.accountId, origin, way: 'oauth_client' }, at, {
+    action: 'oauth_token.issue',
+    workspaceId: grant.workspaceId,
+    subject: { type: 'grant', id: grant.id },
+    after: { client_id: clientIdOf(client), scopes: grant.permissions, resources },
+  })
+  const tokens = await mintGeneration(tx, deps, client, grant, state, { scopes: grant.permissions, resources })
+  const data = await showGrant(tx, at, await lockGrant(tx, grant.id))
+  await deps.appendEvents(tx, at, [{ type: 'grant.updated', accountId: grant.accountId, workspaceId: null, data }])
+  return tokens
+}
+
+/** A code that comes twice was stolen once, and nobody knows by whom: what the first one got goes too (RFC 6749, 4.1.2). */
+const revokeFirst = async (
+  tx: Tx,
+  deps: Deps,
+  request: { client: ClientRecord; origin: RequestOrigin },
+  authorization: AuthorizationRecord,
+) => {
+  if (authorization.grantId === null) throw new Error('a redeemed request has no grant')
+  const actor = { accountId: authorization.accountId, origin: request.origin, way: 'oauth_client' }
+  const after = { client_id: clientIdOf(request.client) }
+  await audit(tx, actor, deps.clock.now(), {
+    action: 'oauth_code.reused',
+    subject: { type: 'grant', id: authorization.grantId },
+    after,
+  })
+  await revokeGrant(tx, deps, actor, authorization.grantId)
+  return new OAuthError('invalid_grant', 'This code was used before. The tokens that it gave have been revoked.')
+}
+
+export const redeemCode = async (
+  deps: Deps,
+  client: ClientRecord,
+  origin: RequestOrigin,
+  parameters: TokenParameters,
+): Promise<TokenResponse> => {
+  const { code, redirect_uri: redirectUri } = parameters
+  if (code === undefined) throw new OAuthError('invalid_request', 'code is required.')
+  const request = { client, origin, parameters }
+  const verdict = await inTx(deps.db, async (tx): Promise<TokenResponse | OAuthError> => {
+    const [authorization] = await tx.orm
+      .select()
+      .from(oauthAuthorizations)
+      .where(eq(oauthAuthorizations.codeHash, sha256(code)))
+      .for('update')
+    if (!authorization || authorization.clientId !== client.id) throw unknown()
+    if (authorization.status === 'redeemed') return revokeFirst(tx, deps, request, authorization)
+    const { codeExpiresAt } = authorization
+    if (authorization.status !== 'approved' || !codeExpiresAt || codeExpiresAt <= deps.clock.now()) throw unknown()
+    if (redirectUri !== undefined && redirectUri !== authorization.redirectUri)
+      throw new OAuthError('invalid_grant', 'redirect_uri is not the one of the authorization request.')
+    return redeem(tx, deps, request, authorization)
+  })
+  if (verdict instanceof OAuthError) throw verdict
+  return verdict
+}

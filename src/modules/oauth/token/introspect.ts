@@ -1,0 +1,92 @@
+import { eq, type SQL } from 'drizzle-orm'
+import { sha256 } from '../../../auth/secrets.ts'
+import { accounts } from '../../../db/tables/accounts.ts'
+import { grants } from '../../../db/tables/grants.ts'
+import { oauthAccessTokens, oauthClients, oauthGrants } from '../../../db/tables/oauth.ts'
+import { formatId } from '../../../lib/ids.ts'
+import { presentControls } from '../../delegation/grants/present.ts'
+import type { Deps } from '../../deps.ts'
+import { type ClientRecord, clientIdOf } from '../clients/clients.ts'
+import { OAuthError } from '../errors.ts'
+import type { Introspection } from '../schema.ts'
+import { formatScope, isSubset } from '../scopes.ts'
+import { readRefreshToken } from './tokens.ts'
+
+const inactive: Introspection = { active: false }
+
+const grantAndClient = async (deps: Deps, where: SQL) =>
+  (
+    await deps.db.orm
+      .select({ grant: grants, state: oauthGrants, client: oauthClients, account: accounts })
+      .from(oauthGrants)
+      .innerJoin(grants, eq(grants.id, oauthGrants.grantId))
+      .innerJoin(oauthClients, eq(oauthClients.id, oauthGrants.clientId))
+      .innerJoin(accounts, eq(accounts.id, grants.accountId))
+      .where(where)
+  )[0]
+
+type Found = NonNullable<Awaited<ReturnType<typeof grantAndClient>>>
+type Token = { scopes: readonly string[]; resources: readonly string[]; createdAt: Date | null; expiresAt: Date }
+
+const seconds = (time: Date): number => Math.floor(time.getTime() / 1000)
+
+const describe = (deps: Deps, { grant, state, client }: Found, token: Token): Introspection => {
+  const [only, ...others] = token.resources
+  const controls = presentControls(grant)
+  return {
+    active: true,
+    scope: formatScope(token.scopes),
+    client_id: clientIdOf(client),
+    exp: seconds(token.expiresAt),
+    ...(token.createdAt && { iat: seconds(token.createdAt) }),
+    sub: formatId('account', grant.accountId),
+    aud: only !== undefined && others.length === 0 ? only : [...token.resources],
+    iss: deps.config.publicUrl,
+    grant_id: formatId('grant', grant.id),
+    workspace_id: formatId('workspace', grant.workspaceId),
+    ...((state.detailed || Object.keys(controls).length > 0) && {
+      authorization_details: [{ type: 'payment' as const, ...controls }],
+    }),
+  }
+}
+
+const lives = (deps: Deps, { grant, account }: Found, expiresAt: Date): boolean => {
+  const now = deps.clock.now()
+  const ended = grant.revokedAt !== null || expiresAt <= now || (grant.expiresAt !== null && grant.expiresAt <= now)
+  return !ended && account.oauthEnabled && account.status !== 'closed'
+}
+
+const ofAccessToken = async (deps: Deps, caller: ClientRecord, text: string): Promise<Introspection> => {
+  const [token] = await deps.db.orm
+    .select()
+    .from(oauthAccessTokens)
+    .where(eq(oauthAccessTokens.hash, sha256(text)))
+  const found = token && (await grantAndClient(deps, eq(oauthGrants.grantId, token.grantId)))
+  if (!found || !lives(deps, found, token.expiresAt)) return inactive
+  // A public client proves nothing by its name, so it learns of nothing but its own.
+  if (caller.secretHash === null && found.client.id !== caller.id) return inactive
+  const scopes = token.scopes.filter((scope) => isSubset([scope], found.grant.permissions))
+  return { ...describe(deps, found, { ...token, scopes }), token_type: 'Bearer' }
+}
+
+/** Nobody but its client has any business with a refresh token. */
+const ofRefreshToken = async (deps: Deps, caller: ClientRecord, text: string): Promise<Introspection> => {
+  const presented = readRefreshToken(text)
+  if (!presented) return inactive
+  const found = await grantAndClient(deps, eq(oauthGrants.handle, presented.handle))
+  if (
+    !found?.state.currentHash?.equals(presented.hash) ||
+    found.client.id !== caller.id ||
+    !lives(deps, found, found.state.expiresAt)
+  )
+    return inactive
+  const { resources, expiresAt } = found.state
+  return describe(deps, found, { scopes: found.grant.permissions, resources, createdAt: null, expiresAt })
+}
+
+/** RFC 7662: for the servers that our tokens are presented to. The grant's limits are told as they are now, not as they were. */
+export const introspectToken = async (deps: Deps, caller: ClientRecord, token: string | undefined): Promise<Introspection> => {
+  if (token === undefined) throw new OAuthError('invalid_request', 'token is required.')
+  const access = await ofAccessToken(deps, caller, token)
+  return access.active ? access : ofRefreshToken(deps, caller, token)
+}

@@ -1,0 +1,155 @@
+import { eq } from 'drizzle-orm'
+import type { RequestOrigin } from '../../../auth/principal.ts'
+import { equalBytes } from '../../../auth/secrets.ts'
+import { inTx, statement, type Tx } from '../../../db/client.ts'
+import { oauthGrants } from '../../../db/tables/oauth.ts'
+import { audit } from '../../../events/audit.ts'
+import type { Uuid } from '../../../lib/ids.ts'
+import { type GrantRecord, lockGrant } from '../../delegation/grants/queries.ts'
+import { revokeGrant } from '../../delegation/grants/service.ts'
+import type { Deps } from '../../deps.ts'
+import { type ClientRecord, clientIdOf } from '../clients/clients.ts'
+import { OAuthError } from '../errors.ts'
+import { parseResources } from '../resources.ts'
+import type { TokenParameters, TokenResponse } from '../schema.ts'
+import { isSubset, parseScope } from '../scopes.ts'
+import {
+  type Audience,
+  grantEnded,
+  isOurs,
+  mintGeneration,
+  type OAuthGrantRecord,
+  type PresentedRefresh,
+  readRefreshToken,
+  repeatGeneration,
+} from './tokens.ts'
+
+/** By which of our own waits a request is older than its transaction. Measured with one clock, ours; never compared with another. */
+export type Waited = () => number
+
+const arrive = statement(
+  'oauth.refresh_arrives',
+  `select grant_id, current_hash, least(transaction_timestamp(), statement_timestamp() - make_interval(secs => $2))::text as arrived_at
+   from oauth_grants where handle = $1`,
+)
+const cameBefore = statement(
+  'oauth.refresh_came_before',
+  'select $2::timestamptz < rotated_at + make_interval(secs => $3) as in_time from oauth_grants where grant_id = $1',
+)
+
+/** `live`: the presented token was the current one when the request arrived, so every later rotation happened beside it. */
+type Arrival = { grantId: Uuid; arrivedAt: string; live: boolean }
+
+const arrivalOf = async (tx: Tx, presented: PresentedRefresh, waited: Waited): Promise<Arrival | undefined> => {
+  const [row] = await tx.query<{ grant_id: Uuid; current_hash: Buffer | null; arrived_at: string }>(arrive, [
+    presented.handle,
+    waited() / 1000,
+  ])
+  return row && { grantId: row.grant_id, arrivedAt: row.arrived_at, live: is(row.current_hash, presented) }
+}
+
+const is = (hash: Buffer | null, presented: PresentedRefresh): boolean => hash !== null && equalBytes(hash, presented.hash)
+
+/** Under way before the rotation, by the database's clock alone; or late by no more than the leeway that was configured. */
+const inFlight = async (tx: Tx, deps: Deps, arrival: Arrival): Promise<boolean> => {
+  if (arrival.live) return true
+  const [row] = await tx.query<{ in_time: boolean }>(cameBefore, [
+    arrival.grantId,
+    arrival.arrivedAt,
+    deps.config.OAUTH_REFRESH_LEEWAY_SECONDS,
+  ])
+  return row?.in_time ?? false
+}
+
+/** What is asked for; never more than was consented to. A wrong wish is refused and costs nothing else. */
+const readAudience = (deps: Deps, grant: GrantRecord, state: OAuthGrantRecord, parameters: TokenParameters): Audience => {
+  const scopes = parseScope(parameters.scope) ?? grant.permissions
+  const resources = parseResources(parameters.resource, deps.config.publicUrl) ?? state.resources
+  if (!isSubset(scopes, grant.permissions)) throw new OAuthError('invalid_scope', 'The scope is more than was granted.')
+  if (!isSubset(resources, state.resources))
+    throw new OAuthError('invalid_target', 'The resource is not one that was consented to.')
+  return { scopes, resources }
+}
+
+const same = (a: Audience, b: Audience): boolean =>
+  isSubset(a.scopes, b.scopes) &&
+  isSubset(b.scopes, a.scopes) &&
+  isSubset(a.resources, b.resources) &&
+  isSubset(b.resources, a.resources)
+
+const unknown = () =>
+  new OAuthError('invalid_grant', 'The refresh token is unknown, expired or revoked, or was given to another client.')
+const reused = () =>
+  new OAuthError('invalid_grant', 'This refresh token was used before. All tokens of its grant have been revoked.')
+
+const repeat = async (
+  tx: Tx,
+  deps: Deps,
+  grant: GrantRecord,
+  state: OAuthGrantRecord,
+  parameters: TokenParameters,
+): Promise<TokenResponse> => {
+  const wanted = readAudience(deps, grant, state, parameters)
+  const again = await repeatGeneration(tx, deps, grant, state)
+  if (!again || !same(again.audience, wanted))
+    throw new OAuthError('invalid_grant', 'This refresh token was just used for another scope or resource.')
+  return again.response
+}
+
+/** Returned, not thrown, where the transaction has to commit all the same. */
+type Verdict = TokenResponse | OAuthError
+
+const settle = async (
+  tx: Tx,
+  deps: Deps,
+  request: { client: ClientRecord; origin: RequestOrigin; parameters: TokenParameters; presented: PresentedRefresh },
+  arrival: Arrival,
+): Promise<Verdict> => {
+  const { client, origin, parameters, presented } = request
+  const grant = await lockGrant(tx, arrival.grantId)
+  const [state] = await tx.orm.select().from(oauthGrants).where(eq(oauthGrants.grantId, grant.id))
+  if (!state || state.clientId !== client.id || grant.revokedAt) throw unknown()
+  const actor = { accountId: grant.accountId, origin, way: 'oauth_client' }
+  const subject = { type: 'grant', id: grant.id }
+  const at = deps.clock.now()
+  if (is(state.currentHash, presented)) {
+    if (await grantEnded(tx, deps, grant)) throw unknown()
+    const audience = readAudience(deps, grant, state, parameters)
+    const after = { generation: state.generation + 1, scopes: audience.scopes }
+    await audit(tx, actor, at, { action: 'oauth_token.refresh', workspaceId: grant.workspaceId, subject, after })
+    return mintGeneration(tx, deps, client, grant, state, audience)
+  }
+  if (is(state.parentHash, presented) && (await inFlight(tx, deps, arrival))) {
+    if (await grantEnded(tx, deps, grant)) throw unknown()
+    return repeat(tx, deps, grant, state, parameters)
+  }
+  if (presented.generation >= state.generation || !isOurs(deps, presented)) throw unknown()
+  const after = { client_id: clientIdOf(client), generation: presented.generation, current_generation: state.generation }
+  await audit(tx, actor, at, { action: 'oauth_token.reused', workspaceId: grant.workspaceId, subject, after })
+  await revokeGrant(tx, deps, actor, grant.id)
+  return reused()
+}
+
+/**
+ * Rotates (RFC 9700 section 4.14.2). A token that was used before is either stolen or was sent twice, and only whether both requests
+ * were under way together tells which; a family is one grant, so one theft costs one installation of one agent.
+ */
+export const refreshTokens = async (
+  deps: Deps,
+  client: ClientRecord,
+  origin: RequestOrigin,
+  parameters: TokenParameters,
+  waited: Waited,
+): Promise<TokenResponse> => {
+  if (parameters.refresh_token === undefined) throw new OAuthError('invalid_request', 'refresh_token is required.')
+  if (!client.grantTypes.includes('refresh_token')) throw new OAuthError('unauthorized_client')
+  const presented = readRefreshToken(parameters.refresh_token)
+  if (!presented) throw unknown()
+  const verdict = await inTx(deps.db, async (tx): Promise<Verdict> => {
+    const arrival = await arrivalOf(tx, presented, waited)
+    if (!arrival) throw unknown()
+    return settle(tx, deps, { client, origin, parameters, presented }, arrival)
+  })
+  if (verdict instanceof OAuthError) throw verdict
+  return verdict
+}

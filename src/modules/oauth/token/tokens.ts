@@ -1,0 +1,151 @@
+import { randomBytes } from 'node:crypto'
+import { and, eq, sql } from 'drizzle-orm'
+import { secretPrefixes, sha256 } from '../../../auth/secrets.ts'
+import type { Tx } from '../../../db/client.ts'
+import { accounts } from '../../../db/tables/accounts.ts'
+import { oauthAccessTokens, oauthGrants } from '../../../db/tables/oauth.ts'
+import { daysAfter, secondsAfter } from '../../../lib/clock.ts'
+import { newId } from '../../../lib/ids.ts'
+import { presentControls } from '../../delegation/grants/present.ts'
+import type { GrantRecord } from '../../delegation/grants/queries.ts'
+import { moveGrantEnd } from '../../delegation/grants/service.ts'
+import type { Deps } from '../../deps.ts'
+import { type ClientRecord, touchClient } from '../clients/clients.ts'
+import type { TokenResponse } from '../schema.ts'
+import { formatScope } from '../scopes.ts'
+
+export type OAuthGrantRecord = typeof oauthGrants.$inferSelect
+
+const handleDigits = 32
+const generationDigits = 8
+const refreshPattern = new RegExp(
+  `^${secretPrefixes.refresh_token}([0-9a-f]{${handleDigits}})([0-9a-f]{${generationDigits}})[0-9a-f]{64}$`,
+)
+
+export const newHandle = (): string => randomBytes(handleDigits / 2).toString('hex')
+
+type Derived = { accessToken: string; refreshToken: string }
+
+const compose = (handle: string, generation: number, mac: (purpose: string, message: string) => Buffer): Derived => {
+  const message = `${handle}:${generation}`
+  const number = generation.toString(16).padStart(generationDigits, '0')
+  return {
+    accessToken: secretPrefixes.access_token + mac('oauth.access_token', message).toString('hex'),
+    refreshToken: secretPrefixes.refresh_token + handle + number + mac('oauth.refresh_token', message).toString('hex'),
+  }
+}
+
+/** A generation's tokens again, under the key that they were made with; undefined when that key has left the ring. */
+export const deriveAgain = (
+  deps: Deps,
+  { handle, generation, keyId }: Pick<OAuthGrantRecord, 'handle' | 'generation' | 'keyId'>,
+): Derived | undefined => {
+  const keyed = (purpose: string, message: string) =>
+    deps.derivations.macs(purpose, message).find((candidate) => candidate.keyId === keyId)?.mac
+  if (!keyed('oauth.access_token', '')) return undefined
+  return compose(handle, generation, (purpose, message) => keyed(purpose, message) ?? Buffer.alloc(0))
+}
+
+export type PresentedRefresh = { handle: string; generation: number; hash: Buffer; text: string }
+
+export const readRefreshToken = (text: string): PresentedRefresh | undefined => {
+  const [, handle, number] = refreshPattern.exec(text) ?? []
+  return handle === undefined || number === undefined
+    ? undefined
+    : { handle, generation: Number.parseInt(number, 16), hash: sha256(text), text }
+}
+
+/** Whether we made this token, however long ago: under any key that we still have. */
+export const isOurs = (deps: Deps, { handle, generation, text }: PresentedRefresh): boolean =>
+  deps.derivations
+    .macs('oauth.refresh_token', '')
+    .some(({ keyId }) => deriveAgain(deps, { handle, generation, keyId })?.refreshToken === text)
+
+/** Reasons why no tokens are given out for a grant, though the client asks rightly. */
+export const grantEnded = async (tx: Tx, deps: Deps, grant: GrantRecord): Promise<boolean> => {
+  if (grant.revokedAt || (grant.expiresAt && grant.expiresAt <= deps.clock.now())) return true
+  const [account] = await tx.orm
+    .select({ status: accounts.status, enabled: accounts.oauthEnabled })
+    .from(accounts)
+    .where(eq(accounts.id, grant.accountId))
+  return !account?.enabled || account.status === 'closed'
+}
+
+export type Audience = { scopes: string[]; resources: string[] }
+
+const respond = (
+  tokens: Derived,
+  expiresInSeconds: number,
+  scopes: readonly string[],
+  grant: GrantRecord,
+  state: { detailed: boolean; refreshes: boolean },
+): TokenResponse => {
+  const controls = presentControls(grant)
+  const detailed = state.detailed || Object.keys(controls).length > 0
+  return {
+    access_token: tokens.accessToken,
+    token_type: 'Bearer',
+    expires_in: expiresInSeconds,
+    ...(state.refreshes && { refresh_token: tokens.refreshToken }),
+    scope: formatScope(scopes),
+    ...(detailed && { authorization_details: [{ type: 'payment' as const, ...controls }] }),
+  }
+}
+
+/**
+ * The next generation of a grant's tokens. Only hashes are kept: both tokens are derived from the grant's handle and the generation,
+ * so that requests which were under way together can all be given the same pair. The grant is locked by the caller, who commits right
+ * after this: the rotation's time is the last thing written, as everybody who came before the commit came in time.
+ */
+export const mintGeneration = async (
+  tx: Tx,
+  deps: Deps,
+  client: ClientRecord,
+  grant: GrantRecord,
+  state: OAuthGrantRecord,
+  audience: Audience,
+): Promise<TokenResponse> => {
+  const at = deps.clock.now()
+  const generation = state.generation + 1
+  const keyId = deps.derivations.currentKeyId
+  const tokens = deriveAgain(deps, { handle: state.handle, generation, keyId })
+  if (!tokens) throw new Error('the current key is not in its ring')
+  const refreshes = client.grantTypes.includes('refresh_token')
+  const seconds = deps.config.ACCESS_TOKEN_TTL_SECONDS
+  const accessEnds = secondsAfter(at, seconds)
+  const ends = refreshes ? daysAfter(at, deps.config.REFRESH_TOKEN_TTL_DAYS) : accessEnds
+  const hash = sha256(tokens.accessToken)
+  await tx.orm
+    .insert(oauthAccessTokens)
+    .values({ id: newId(), grantId: grant.id, generation, hash, ...audience, createdAt: at, expiresAt: accessEnds })
+  await moveGrantEnd(tx, grant.id, ends)
+  await touchClient(tx, client, at)
+  const hashes = { currentHash: refreshes ? sha256(tokens.refreshToken) : null, parentHash: state.currentHash }
+  await tx.orm
+    .update(oauthGrants)
+    .set({ generation, keyId, ...hashes, rotatedAt: sql`clock_timestamp()`, expiresAt: ends })
+    .where(eq(oauthGrants.grantId, grant.id))
+  return respond(tokens, seconds, audience.scopes, grant, { detailed: state.detailed, refreshes })
+}
+
+/** The current generation's answer once more, and for whom it was. */
+export const repeatGeneration = async (
+  tx: Tx,
+  deps: Deps,
+  grant: GrantRecord,
+  state: OAuthGrantRecord,
+): Promise<{ response: TokenResponse; audience: Audience } | undefined> => {
+  const tokens = deriveAgain(deps, state)
+  const [access] = await tx.orm
+    .select()
+    .from(oauthAccessTokens)
+    .where(and(eq(oauthAccessTokens.grantId, grant.id), eq(oauthAccessTokens.generation, state.generation)))
+  if (!tokens || !access) return undefined
+  const { scopes, resources, expiresAt } = access
+  const seconds = Math.max(0, Math.floor((expiresAt.getTime() - deps.clock.now().getTime()) / 1000))
+  const refreshes = state.currentHash !== null
+  return {
+    response: respond(tokens, seconds, scopes, grant, { detailed: state.detailed, refreshes }),
+    audience: { scopes, resources },
+  }
+}

@@ -1,0 +1,46 @@
+import type { App } from '../../http/app-type.ts'
+import { ok, respondOnce } from '../../http/idempotency.ts'
+import { pageOf } from '../../http/pagination.ts'
+import { byId, refusals } from '../../http/wire.ts'
+import { formatId } from '../../lib/ids.ts'
+import type { Deps } from '../deps.ts'
+import { AdminPayment, FindPayments, ResolvePayment } from './admin-schema.ts'
+import { listAllPayments, resolvePayment } from './lifecycle/resolve.ts'
+import { presentPayment } from './present.ts'
+import type { PaymentRecord } from './queries.ts'
+
+const present = (payment: PaymentRecord) => ({ ...presentPayment(payment), account_id: formatId('account', payment.accountId) })
+
+export const registerAdminPayments = (app: App, deps: Deps): void => {
+  app.get(
+    '/v1/admin/payments',
+    {
+      config: { operation: 'admin.list_payments', access: 'admin' },
+      schema: {
+        querystring: FindPayments,
+        response: { 200: pageOf(AdminPayment), ...refusals('invalid_request', 'invalid_cursor') },
+      },
+    },
+    async (request, reply) => {
+      const list = 'admin_payments'
+      const rows = await listAllPayments(deps.db, request.query.status, deps.cursors.read(list, request.query))
+      return reply.send(deps.cursors.page(list, request.query, rows, (row) => row.id, present))
+    },
+  )
+  app.post(
+    '/v1/admin/payments/:id/resolve',
+    {
+      config: { operation: 'admin.resolve_payment', access: 'admin' },
+      schema: {
+        description: 'Ends a payment that is `unknown`, on what a person has seen at the provider.',
+        params: byId('payment'),
+        body: ResolvePayment,
+        response: { 200: AdminPayment, ...refusals('invalid_request', 'not_found', 'conflict') },
+      },
+    },
+    async (request, reply) =>
+      respondOnce(deps, request, reply, async (tx) =>
+        ok(present(await resolvePayment(tx, deps, request.principal, request.params.id, request.body))),
+      ),
+  )
+}

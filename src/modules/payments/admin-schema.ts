@@ -1,0 +1,32 @@
+import { z } from 'zod'
+import { paymentStatuses } from '../../db/tables/payments.ts'
+import { PageQuery } from '../../http/pagination.ts'
+import { IdOut } from '../../http/wire.ts'
+import { Payment } from './schema.ts'
+
+export const AdminPayment = Payment.extend({
+  account_id: IdOut('account').meta({ description: "The workspace's owning account: whose balance pays." }),
+}).meta({ id: 'AdminPayment' })
+
+export const FindPayments = PageQuery.extend({ status: z.enum(paymentStatuses).optional() })
+
+export const ResolvePayment = z
+  .strictObject({
+    outcome: z.enum(['succeeded', 'failed']),
+    evidence: z.string().trim().min(1).max(2000).meta({
+      description:
+        "What the provider said and where it can be read again, for the audit log: its statement's line, a ticket. No phone or account number.",
+    }),
+    provider_receipt: z
+      .string()
+      .trim()
+      .min(1)
+      .max(100)
+      .optional()
+      .meta({ description: "The provider's receipt, where it succeeded." }),
+  })
+  .refine((body) => body.provider_receipt === undefined || body.outcome === 'succeeded', {
+    path: ['provider_receipt'],
+    message: 'belongs to a payment that succeeded',
+  })
+export type ResolvePayment = z.output<typeof ResolvePayment>

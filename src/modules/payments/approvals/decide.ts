@@ -1,0 +1,183 @@
+import { decidingRoles } from '../../../auth/permissions.ts'
+import { type Principal, type RequestOrigin, requireActiveAccount } from '../../../auth/principal.ts'
+import type { Tx } from '../../../db/client.ts'
+import { approvalDecisions } from '../../../db/tables/approvals.ts'
+import { type Actor, audit } from '../../../events/audit.ts'
+import { lockBalance } from '../../../ledger/ledger.ts'
+import { conflict, notFound, Refusal } from '../../../lib/errors.ts'
+import { newId, type Uuid } from '../../../lib/ids.ts'
+import type { Deps } from '../../deps.ts'
+import { walletProof } from '../../identity/identities/proof.ts'
+import { findIdentity } from '../../identity/identities/queries.ts'
+import { releasePayment } from '../lifecycle/release.ts'
+import { startPayment } from '../lifecycle/start.ts'
+import { lockPayment } from '../queries.ts'
+import { endApproval } from './end.ts'
+import { approvalsGiven } from './present.ts'
+import { type ApprovalRecord, findApprovalIn, lockApproval } from './queries.ts'
+import type { Decide, DecideBySignature } from './schema.ts'
+import type { ProvenSigner } from './signer.ts'
+
+type Choice = Decide['decision']
+type Decider = {
+  accountId: Uuid
+  actor: Actor
+  via: 'credential' | 'signature'
+  reason: string | null
+  proof: ProvenSigner | null
+}
+
+/** Locks in the one order: owning ledger account, payment, approval. */
+const lockAll = async (tx: Tx, found: ApprovalRecord): Promise<ApprovalRecord> => {
+  await lockBalance(tx, found.payment.accountId)
+  await lockPayment(tx, found.payment.id)
+  return lockApproval(tx, found.approval.id)
+}
+
+/** Expires an approval whose time is up: the payment with it, everything given back. */
+export const expireApproval = async (tx: Tx, deps: Deps, record: ApprovalRecord): Promise<void> => {
+  const actor: Actor = { accountId: null, origin: null, way: 'timer' }
+  await releasePayment(tx, deps, record.payment, 'expired', actor)
+  const payment = { ...record.payment, status: 'expired' as const }
+  await endApproval(tx, deps, actor, { ...record, payment }, 'expired')
+}
+
+const alreadyDecided = (record: ApprovalRecord, decider: Decider, choice: Choice): ApprovalRecord | Refusal | undefined => {
+  const { approval } = record
+  const own = record.decisions.find((decision) => decision.accountId === decider.accountId)
+  if (own && own.decision === choice) return record
+  if (own) return conflict('You have decided otherwise already.', 'decided', { decision: own.decision })
+  if (approval.status === 'pending') return undefined
+  return conflict(`The approval is ${approval.status}.`, approval.status === 'expired' ? 'expired' : 'decided', {
+    status: approval.status,
+  })
+}
+
+const finish = async (tx: Tx, deps: Deps, record: ApprovalRecord, decider: Decider, choice: Choice): Promise<ApprovalRecord> => {
+  const { actor } = decider
+  if (choice === 'reject') {
+    const payment = await releasePayment(tx, deps, record.payment, 'rejected', actor)
+    return endApproval(tx, deps, actor, { ...record, payment }, 'rejected')
+  }
+  if (approvalsGiven(record) < record.approval.requiredApprovals) return record
+  const approved = await endApproval(tx, deps, actor, record, 'approved')
+  return { ...approved, payment: await startPayment(tx, deps, record.payment) }
+}
+
+/**
+ * Takes one decision. One approver counts once, one rejection rejects, the last approval that was needed sends the payment on. What
+ * must leave a trace (an expiry found here) is returned as a refusal and commits.
+ */
+const decide = async (
+  tx: Tx,
+  deps: Deps,
+  record: ApprovalRecord,
+  decider: Decider,
+  choice: Choice,
+): Promise<ApprovalRecord | Refusal> => {
+  const at = deps.clock.now()
+  const settled = alreadyDecided(record, decider, choice)
+  if (settled) return settled
+  if (record.approval.expiresAt <= at) {
+    await expireApproval(tx, deps, record)
+    return conflict('The approval has expired.', 'expired', { status: 'expired' })
+  }
+  if (record.approval.separationOfDuties && decider.accountId === record.payment.initiatorAccountId)
+    throw new Refusal('separation_of_duties')
+  const row = {
+    id: newId(),
+    approvalId: record.approval.id,
+    accountId: decider.accountId,
+    decision: choice,
+    via: decider.via,
+    reason: decider.reason,
+    signer: decider.proof?.signer ?? null,
+    signature: decider.proof?.signature ?? null,
+    message: decider.proof?.message ?? null,
+    decidedAt: at,
+  }
+  await tx.orm.insert(approvalDecisions).values(row)
+  await audit(tx, decider.actor, at, {
+    action: `approval.${choice}`,
+    workspaceId: record.payment.workspaceId,
+    subject: { type: 'approval', id: record.approval.id },
+    after: { via: decider.via, account: decider.accountId },
+  })
+  return finish(tx, deps, { ...record, decisions: [...record.decisions, row] }, decider, choice)
+}
+
+/** Credentials of the lineage that initiated the payment never decide it: an agent can't have a sub-agent say yes. */
+const sharesLineage = async (tx: Tx, principal: Principal, initiatingGrant: Uuid | null): Promise<boolean> => {
+  if (!principal.grant || !initiatingGrant) return false
+  const [row] = await tx.query<{ shares: boolean }>(
+    'select ancestor_ids || id && $2::uuid[] as shares from grants where id = $1',
+    [initiatingGrant, principal.grant.lineage],
+  )
+  return row?.shares ?? true
+}
+
+export const decideByCredential = async (
+  tx: Tx,
+  deps: Deps,
+  principal: Principal,
+  id: Uuid,
+  input: Decide,
+): Promise<ApprovalRecord | Refusal> => {
+  const found = await findApprovalIn(tx, principal.workspace.id, id)
+  if (!found) throw notFound()
+  const record = await lockAll(tx, found)
+  if (await sharesLineage(tx, principal, record.payment.grantId)) throw new Refusal('separation_of_duties')
+  if (input.decision === 'approve') requireActiveAccount(principal)
+  if (input.decision === 'approve' && principal.workspace.frozen) throw new Refusal('workspace_frozen')
+  return decide(
+    tx,
+    deps,
+    record,
+    { accountId: principal.accountId, actor: principal, via: 'credential', reason: input.reason ?? null, proof: null },
+    input.decision,
+  )
+}
+
+const mayDecide = `
+  select a.id as account_id, w.frozen_at is not null or w.suspended_at is not null or w.closed_at is not null as frozen
+  from accounts a join workspaces w on w.id = $2
+  where a.id = $1 and a.status = 'active'
+    and (a.id = w.owning_account_id or exists (
+      select from members m where m.workspace_id = w.id and m.account_id = a.id and m.status = 'active' and m.role = any($3::text[])))`
+
+/** The account whose wallet signed, if it may decide. The wallet must be linked to it now. */
+const accountOf = async (tx: Tx, record: ApprovalRecord, proven: ProvenSigner) => {
+  const identity = await findIdentity(tx, walletProof(proven.signer, null))
+  if (!identity) return undefined
+  const values = [identity.accountId, record.payment.workspaceId, decidingRoles]
+  return (await tx.query<{ account_id: Uuid; frozen: boolean }>(mayDecide, values))[0]
+}
+
+/** Decides by the signature alone. A signature by no wallet that may decide is refused, and the refusal is audited. */
+export const decideBySignature = async (
+  tx: Tx,
+  deps: Deps,
+  origin: RequestOrigin,
+  found: ApprovalRecord,
+  input: DecideBySignature,
+  proven: ProvenSigner | undefined,
+): Promise<ApprovalRecord | Refusal> => {
+  const record = await lockAll(tx, found)
+  const account = proven && (await accountOf(tx, record, proven))
+  if (!account) {
+    const actor = { accountId: null, origin, way: 'signature' }
+    const subject = { type: 'approval', id: found.approval.id }
+    await audit(tx, actor, deps.clock.now(), { action: 'approval.refused', workspaceId: record.payment.workspaceId, subject })
+    return new Refusal('invalid_signature')
+  }
+  if (input.decision === 'approve' && account.frozen) throw new Refusal('workspace_frozen')
+  const accountId = account.account_id
+  const actor = { accountId, origin, way: 'signature' }
+  return decide(
+    tx,
+    deps,
+    record,
+    { accountId, actor, via: 'signature', reason: input.reason ?? null, proof: proven ?? null },
+    input.decision,
+  )
+}

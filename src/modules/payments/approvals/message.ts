@@ -1,0 +1,47 @@
+import { isoTime } from '../../../http/wire.ts'
+import { formatId, type Uuid } from '../../../lib/ids.ts'
+import { displayAmount, formatMinor, type Minor } from '../../../lib/money.ts'
+
+/** What a wallet holder is shown and signs. Everything that the decision is about is in it, so nothing can be exchanged afterwards. */
+export type ApprovalFacts = {
+  domain: string
+  approvalId: Uuid
+  paymentId: Uuid
+  amountMinor: Minor
+  currency: string
+  beneficiaryName: string
+  rail: string
+  destinationMask: string
+  /** A keyed digest: binds the destination and tells nobody what it is. */
+  destinationDigest: string
+  accountReference: string | null
+  policyVersions: readonly { id: Uuid; version: number }[]
+  nonce: string
+  expiresAt: Date
+}
+
+const verbs = { approve: 'APPROVE', reject: 'REJECT' } as const
+
+/** Names are other people's text: on one line, without characters that could draw lines of their own. */
+const oneLine = (text: string): string => text.replace(/[\p{C}\p{Zl}\p{Zp}]+/gu, ' ')
+
+/** The canonical message (EIP-191 text). Built once, when the approval is created, stored, and verified byte for byte. */
+export const approvalMessage = (decision: 'approve' | 'reject', facts: ApprovalFacts): string =>
+  [
+    `${facts.domain} asks you to ${verbs[decision]} a payment.`,
+    '',
+    `Amount: ${displayAmount(facts.amountMinor, facts.currency)}`,
+    `Beneficiary: ${oneLine(facts.beneficiaryName)}`,
+    `Destination: ${facts.rail} ${facts.destinationMask}`,
+    ...(facts.accountReference === null ? [] : [`Account reference: ${oneLine(facts.accountReference)}`]),
+    '',
+    `Purpose: payment approval`,
+    `Decision: ${decision}`,
+    `Approval: ${formatId('approval', facts.approvalId)}`,
+    `Payment: ${formatId('payment', facts.paymentId)}`,
+    `Amount in minor units: ${formatMinor(facts.amountMinor)} ${facts.currency}`,
+    `Destination digest: ${facts.destinationDigest}`,
+    `Policies: ${facts.policyVersions.map(({ id, version }) => `${formatId('policy', id)}@${version}`).join(' ') || 'none'}`,
+    `Nonce: ${facts.nonce}`,
+    `Expires: ${isoTime(facts.expiresAt)}`,
+  ].join('\n')

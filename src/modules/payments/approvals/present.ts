@@ -1,0 +1,60 @@
+import { isoTime } from '../../../http/wire.ts'
+import { formatId } from '../../../lib/ids.ts'
+import { formatMinor } from '../../../lib/money.ts'
+import type { Decision } from '../../policies/schema.ts'
+import type { ApprovalRecord, DecisionRow } from './queries.ts'
+import type { Approval } from './schema.ts'
+
+const presentSummary = ({ payment, beneficiary, grantLabel, firstPayment }: ApprovalRecord): Approval['payment'] => ({
+  id: formatId('payment', payment.id),
+  workspace_id: formatId('workspace', payment.workspaceId),
+  status: payment.status,
+  amount_minor: formatMinor(payment.amountMinor),
+  currency: payment.currency,
+  beneficiary: {
+    id: formatId('beneficiary', beneficiary.id),
+    display_name: beneficiary.displayName,
+    payment_rail: beneficiary.paymentRail,
+    destination_mask: beneficiary.destinationMask,
+    first_payment: firstPayment,
+  },
+  payment_type: payment.paymentType,
+  account_reference: payment.accountReference,
+  narrative: payment.narrative,
+  initiated_by: {
+    account_id: formatId('account', payment.initiatorAccountId),
+    grant_id: payment.grantId && formatId('grant', payment.grantId),
+    label: grantLabel,
+  },
+  decision: payment.decision as Decision,
+  created_at: isoTime(payment.createdAt),
+})
+
+const presentGiven = (decision: DecisionRow): Approval['decisions'][number] => ({
+  account_id: formatId('account', decision.accountId),
+  decision: decision.decision,
+  // A mandate is a signature that was given in advance.
+  via: decision.via === 'credential' ? 'credential' : 'signature',
+  reason: decision.reason,
+  signer: decision.signer,
+  decided_at: isoTime(decision.decidedAt),
+})
+
+export const approvalsGiven = (record: Pick<ApprovalRecord, 'decisions'>): number =>
+  record.decisions.filter((decision) => decision.decision === 'approve').length
+
+export const presentApproval = (record: ApprovalRecord): Approval => {
+  const { approval } = record
+  return {
+    id: formatId('approval', approval.id),
+    status: approval.status,
+    payment: presentSummary(record),
+    required_approvals: approval.requiredApprovals,
+    approvals_given: approvalsGiven(record),
+    separation_of_duties: approval.separationOfDuties,
+    decisions: record.decisions.map(presentGiven),
+    signing: { approve: approval.approveMessage, reject: approval.rejectMessage },
+    expires_at: isoTime(approval.expiresAt),
+    created_at: isoTime(approval.createdAt),
+  }
+}

@@ -1,0 +1,68 @@
+import { randomBytes } from 'node:crypto'
+import type { Tx } from '../../../db/client.ts'
+import { approvalDecisions, approvals } from '../../../db/tables/approvals.ts'
+import { secondsAfter } from '../../../lib/clock.ts'
+import { newId, type Uuid } from '../../../lib/ids.ts'
+import type { Decision } from '../../../policy/types.ts'
+import type { Deps } from '../../deps.ts'
+import type { PaymentRecord } from '../queries.ts'
+import { approvalMessage } from './message.ts'
+import { presentApproval } from './present.ts'
+import { findApproval } from './queries.ts'
+
+export type ApprovalRequest = {
+  approvalId: Uuid
+  payment: PaymentRecord
+  decision: Decision
+  beneficiary: { displayName: string; destinationMask: string }
+  /** The destination itself, for its digest alone. */
+  destination: string
+  /** The mandate's signer, who has approved in advance. */
+  mandateSignature: { accountId: Uuid; signer: string; signature: string; message: string } | null
+}
+
+/** Asks for the approvals that a decision needs, in the transaction that decided. */
+export const requestApproval = async (tx: Tx, deps: Deps, request: ApprovalRequest): Promise<void> => {
+  const at = deps.clock.now()
+  const { payment, decision, approvalId } = request
+  const nonce = randomBytes(16).toString('hex')
+  const expiresAt = secondsAfter(at, deps.config.APPROVAL_TTL_HOURS * 3600)
+  const facts = {
+    domain: new URL(deps.config.publicUrl).host,
+    approvalId,
+    paymentId: payment.id,
+    amountMinor: payment.amountMinor,
+    currency: payment.currency,
+    beneficiaryName: request.beneficiary.displayName,
+    rail: payment.rail,
+    destinationMask: request.beneficiary.destinationMask,
+    destinationDigest: deps.derivations.mac('destination-digest', `${nonce}:${request.destination}`).toString('hex'),
+    accountReference: payment.accountReference,
+    policyVersions: decision.policyVersions,
+    nonce,
+    expiresAt,
+  }
+  await tx.orm.insert(approvals).values({
+    id: approvalId,
+    workspaceId: payment.workspaceId,
+    paymentId: payment.id,
+    status: 'pending',
+    requiredApprovals: decision.requiredApprovals,
+    separationOfDuties: decision.separationOfDuties,
+    policyVersions: decision.policyVersions,
+    approveMessage: approvalMessage('approve', facts),
+    rejectMessage: approvalMessage('reject', facts),
+    createdAt: at,
+    updatedAt: at,
+    expiresAt,
+  })
+  const given = request.mandateSignature
+  if (given)
+    await tx.orm
+      .insert(approvalDecisions)
+      .values({ id: newId(), approvalId, decision: 'approve', via: 'mandate', decidedAt: at, ...given })
+  const record = await findApproval(tx, approvalId)
+  if (!record) throw new Error('an inserted approval can not be read')
+  const { accountId, workspaceId } = payment
+  await deps.appendEvents(tx, at, [{ type: 'approval.requested', accountId, workspaceId, data: presentApproval(record) }])
+}

@@ -1,0 +1,117 @@
+import type { App } from '../../../http/app-type.ts'
+import { type Answer, ok, respondOnce } from '../../../http/idempotency.ts'
+import { originOf } from '../../../http/origin.ts'
+import { pageOf } from '../../../http/pagination.ts'
+import { byId, isoTime, refusals } from '../../../http/wire.ts'
+import { notFound, Refusal } from '../../../lib/errors.ts'
+import type { Deps } from '../../deps.ts'
+import { decideByCredential, decideBySignature } from './decide.ts'
+import { presentApproval } from './present.ts'
+import { type ApprovalRecord, findApproval, findApprovalIn, listApprovals } from './queries.ts'
+import { Approval, Decide, DecideBySignature, ListApprovals, MessageQuery, SigningMessage } from './schema.ts'
+import { proveSigner } from './signer.ts'
+
+const path = '/v1/approvals'
+const one = `${path}/:id`
+
+const answer = (result: ApprovalRecord | Refusal): Answer | Refusal =>
+  result instanceof Refusal ? result : ok(presentApproval(result))
+
+export const registerApprovals = (app: App, deps: Deps): void => {
+  app.get(
+    path,
+    {
+      config: { operation: 'approvals.list', permission: 'approval.read' },
+      schema: {
+        querystring: ListApprovals,
+        response: { 200: pageOf(Approval), ...refusals('invalid_request', 'invalid_cursor') },
+      },
+    },
+    async (request, reply) => {
+      const { workspace } = request.principal
+      const list = `approvals:${workspace.id}`
+      const rows = await listApprovals(deps.db, workspace.id, deps.cursors.read(list, request.query), request.query.status)
+      return reply.send(deps.cursors.page(list, request.query, rows, (row) => row.approval.id, presentApproval))
+    },
+  )
+  app.get(
+    one,
+    {
+      config: { operation: 'approvals.get', permission: 'approval.read' },
+      schema: { params: byId('approval'), response: { 200: Approval, ...refusals('not_found') } },
+    },
+    async (request, reply) => {
+      const record = await findApprovalIn(deps.db, request.principal.workspace.id, request.params.id)
+      if (!record) throw notFound()
+      return reply.send(presentApproval(record))
+    },
+  )
+  app.post(
+    `${one}/decide`,
+    {
+      // Rejecting stays possible while the workspace is frozen; the service refuses an approval then.
+      config: { operation: 'approvals.decide', permission: 'approval.decide', idempotent: true, whileFrozen: true },
+      schema: {
+        params: byId('approval'),
+        body: Decide,
+        response: {
+          200: Approval,
+          ...refusals('invalid_request', 'not_found', 'conflict', 'separation_of_duties', 'workspace_frozen', 'account_frozen'),
+        },
+      },
+    },
+    async (request, reply) =>
+      respondOnce(deps, request, reply, async (tx) =>
+        answer(await decideByCredential(tx, deps, request.principal, request.params.id, request.body)),
+      ),
+  )
+  app.get(
+    `${one}/message`,
+    {
+      config: { operation: 'approvals.message', access: 'public' },
+      schema: {
+        params: byId('approval'),
+        querystring: MessageQuery,
+        response: { 200: SigningMessage, ...refusals('invalid_request', 'not_found') },
+      },
+    },
+    async (request, reply) => {
+      const record = await findApproval(deps.db, request.params.id)
+      if (!record) throw notFound()
+      const { approveMessage, rejectMessage, expiresAt } = record.approval
+      return reply
+        .header('cache-control', 'no-store')
+        .send({ message: request.query.decision === 'approve' ? approveMessage : rejectMessage, expires_at: isoTime(expiresAt) })
+    },
+  )
+  app.post(
+    `${one}/decide-by-signature`,
+    {
+      config: { operation: 'approvals.decide_by_signature', access: 'public', credentialIssuing: true },
+      schema: {
+        params: byId('approval'),
+        body: DecideBySignature,
+        response: {
+          200: Approval,
+          ...refusals(
+            'invalid_request',
+            'invalid_signature',
+            'not_found',
+            'conflict',
+            'separation_of_duties',
+            'workspace_frozen',
+          ),
+        },
+      },
+    },
+    async (request, reply) => {
+      reply.header('cache-control', 'no-store')
+      const found = await findApproval(deps.db, request.params.id)
+      if (!found) throw notFound()
+      const proven = await proveSigner(deps, found, request.body)
+      return respondOnce(deps, request, reply, async (tx) =>
+        answer(await decideBySignature(tx, deps, originOf(request), found, request.body, proven)),
+      )
+    },
+  )
+}

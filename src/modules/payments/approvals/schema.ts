@@ -1,0 +1,77 @@
+import { z } from 'zod'
+import { approvalChoices, approvalStatuses } from '../../../db/tables/approvals.ts'
+import { paymentStatuses } from '../../../db/tables/payments.ts'
+import { PageQuery } from '../../../http/pagination.ts'
+import { IdOut, MinorOut, TimeOut } from '../../../http/wire.ts'
+import { railNames } from '../../../rails/rail.ts'
+import { Decision } from '../../policies/schema.ts'
+
+export const PaymentSummary = z
+  .object({
+    id: IdOut('payment'),
+    workspace_id: IdOut('workspace'),
+    status: z.enum(paymentStatuses),
+    amount_minor: MinorOut,
+    currency: z.string(),
+    beneficiary: z.object({
+      id: IdOut('beneficiary'),
+      display_name: z.string(),
+      payment_rail: z.enum(railNames),
+      destination_mask: z.string(),
+      first_payment: z.boolean().meta({ description: 'Nothing was ever paid to this destination from this workspace.' }),
+    }),
+    payment_type: z.string(),
+    account_reference: z.string().nullable(),
+    narrative: z.string().nullable(),
+    initiated_by: z.object({ account_id: IdOut('account'), grant_id: IdOut('grant').nullable(), label: z.string().nullable() }),
+    decision: Decision,
+    created_at: TimeOut,
+  })
+  .meta({ id: 'PaymentSummary' })
+
+export const Approval = z
+  .object({
+    id: IdOut('approval'),
+    status: z.enum(approvalStatuses),
+    payment: PaymentSummary,
+    required_approvals: z.number().int(),
+    approvals_given: z.number().int(),
+    separation_of_duties: z.boolean(),
+    decisions: z.array(
+      z.object({
+        account_id: IdOut('account'),
+        decision: z.enum(approvalChoices),
+        via: z.enum(['credential', 'signature']),
+        reason: z.string().nullable(),
+        signer: z.string().nullable(),
+        decided_at: TimeOut,
+      }),
+    ),
+    signing: z
+      .object({ approve: z.string(), reject: z.string() })
+      .meta({ description: 'The canonical messages, to be signed as they are.' }),
+    expires_at: TimeOut,
+    created_at: TimeOut,
+  })
+  .meta({ id: 'Approval' })
+export type Approval = z.output<typeof Approval>
+
+const Choice = z.enum(approvalChoices)
+const Reason = z.string().trim().max(500).nullish()
+
+export const Decide = z.strictObject({ decision: Choice, reason: Reason }).meta({ id: 'DecideApproval' })
+export type Decide = z.output<typeof Decide>
+
+export const DecideBySignature = z
+  .strictObject({
+    decision: Choice,
+    signature: z.string().min(1).max(20_000),
+    address: z.string().max(100).optional().meta({ description: 'The signing wallet; needed for contract wallets only.' }),
+    reason: Reason,
+  })
+  .meta({ id: 'DecideApprovalBySignature' })
+export type DecideBySignature = z.output<typeof DecideBySignature>
+
+export const MessageQuery = z.object({ decision: Choice.default('approve') })
+export const SigningMessage = z.object({ message: z.string(), expires_at: TimeOut }).meta({ id: 'SigningMessage' })
+export const ListApprovals = PageQuery.extend({ status: z.enum(approvalStatuses).optional() })

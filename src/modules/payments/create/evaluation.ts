@@ -1,0 +1,43 @@
+import type { Tx } from '../../../db/client.ts'
+import type { Uuid } from '../../../lib/ids.ts'
+import type { Minor } from '../../../lib/money.ts'
+import type { Evaluation, MandateRules, Periods } from '../../../policy/types.ts'
+import type { PaymentContext } from './context.ts'
+
+/** A payment as the engine sees it, before it is one. */
+export type Asked = {
+  workspaceId: Uuid
+  initiatorAccountId: Uuid
+  lineage: readonly Uuid[]
+  amountMinor: Minor
+  paymentType: string
+  at: Date
+}
+
+/** What the pure engine is handed: numbers that the transaction has locked. */
+export const evaluationOf = (
+  context: PaymentContext,
+  asked: Asked,
+  periods: Periods,
+  mandate: MandateRules | null,
+): Evaluation => ({
+  payment: {
+    amountMinor: asked.amountMinor,
+    paymentType: asked.paymentType,
+    rail: context.beneficiary.rail,
+    beneficiaryId: context.beneficiary.id,
+    payeeBeneficiaryIds: context.beneficiary.payeeBeneficiaryIds,
+    workspaceId: asked.workspaceId,
+    initiatorAccountId: asked.initiatorAccountId,
+    grantLineage: asked.lineage,
+    at: asked.at,
+  },
+  policies: context.policies,
+  grants: context.grants,
+  mandate,
+  approvers: { eligibleAccountIds: context.approverAccountIds },
+  periods,
+  capabilities: { payments: context.owner.paymentsEnabled },
+})
+
+export type LoadMandate = (tx: Tx, workspaceId: Uuid, mandateId: Uuid) => Promise<MandateRules | undefined>

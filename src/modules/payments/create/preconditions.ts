@@ -1,0 +1,53 @@
+import { conflict, type FieldError, invalidFields, Refusal } from '../../../lib/errors.ts'
+import { displayAmount, type Minor } from '../../../lib/money.ts'
+import { type RailName, type Rails, railNames } from '../../../rails/rail.ts'
+import type { PaymentContext } from './context.ts'
+
+export type PaymentTerms = { amountMinor: Minor; paymentType: string; accountReference: string | null }
+
+/** What Daraja's business payments take as an account reference: another one would be cut, and cut it names another account. */
+const b2bReference = /^[A-Za-z0-9 .,_/-]{1,13}$/
+
+const railProblems = (terms: PaymentTerms, context: PaymentContext, rails: Rails, currency: string): FieldError[] => {
+  const { beneficiary } = context
+  const limits = rails.payout[beneficiary.rail]?.limits[beneficiary.rail]
+  if (!limits) throw new Refusal('provider_not_configured', { message: `Payments by ${beneficiary.rail} are not configured.` })
+  const problems: FieldError[] = []
+  const { amountMinor, accountReference } = terms
+  if (limits.wholeUnits && amountMinor % 100n !== 0n)
+    problems.push({ path: 'amount_minor', message: `must be whole units of ${currency} for ${beneficiary.rail}` })
+  if (amountMinor < limits.minMinor || amountMinor > limits.maxMinor) {
+    const range = `${displayAmount(limits.minMinor, currency)} to ${displayAmount(limits.maxMinor, currency)}`
+    problems.push({ path: 'amount_minor', message: `${beneficiary.rail} moves ${range} at a time` })
+  }
+  if (beneficiary.accountReferenceRequired && accountReference === null) {
+    problems.push({ path: 'account_reference', message: 'is required by this beneficiary' })
+  }
+  if (beneficiary.rail === 'MPESA_B2B' && accountReference !== null && !b2bReference.test(accountReference)) {
+    problems.push({ path: 'account_reference', message: 'must be at most 13 letters, digits, spaces or . , _ / - for MPESA_B2B' })
+  }
+  // A list of payment types matches the type or the rail: a type that names another rail would talk its way past a list of rails.
+  const otherRail = railNames.find((rail: RailName) => rail === terms.paymentType && rail !== beneficiary.rail)
+  if (otherRail)
+    problems.push({ path: 'payment_type', message: `names a rail that is not the beneficiary's (${beneficiary.rail})` })
+  return problems
+}
+
+/** What the rail can't do at all: 400, before any limit is looked at. */
+export const checkRailRules = (terms: PaymentTerms, context: PaymentContext, rails: Rails, currency: string): void => {
+  const problems = railProblems(terms, context, rails, currency)
+  if (problems.length > 0) throw invalidFields(...problems)
+}
+
+/** Everything that stops payments whatever the amount, the stop buttons first. */
+export const checkStops = (context: PaymentContext, callerMayPay: boolean): void => {
+  const { workspace, owner, grants, beneficiary } = context
+  if (workspace.frozen || workspace.closed) throw new Refusal('workspace_frozen')
+  if (owner.status !== 'active') throw new Refusal('account_frozen')
+  if (grants.some((grant) => grant.revoked))
+    throw new Refusal('invalid_token', { message: 'The grant of this credential was revoked.' })
+  if (grants.some((grant) => grant.frozen)) throw new Refusal('grant_frozen')
+  if (beneficiary.archived) throw conflict('This beneficiary is archived.', 'archived')
+  if (beneficiary.frozen) throw new Refusal('beneficiary_frozen')
+  if (!owner.paymentsEnabled || !callerMayPay) throw new Refusal('capability_disabled', { details: { capability: 'payments' } })
+}

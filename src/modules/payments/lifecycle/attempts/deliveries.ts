@@ -1,0 +1,116 @@
+import { and, eq, isNull } from 'drizzle-orm'
+import { inTx, type Tx } from '../../../../db/client.ts'
+import { callbackDeliveries } from '../../../../db/tables/payments.ts'
+import { newId, type Uuid } from '../../../../lib/ids.ts'
+import { parseJson } from '../../../../rails/json.ts'
+import type { Delivery, DeliveryKind, ProviderReference } from '../../../../rails/rail.ts'
+import { alertAfterCommit } from '../../../alerts.ts'
+import type { Deps } from '../../../deps.ts'
+import { isSecretOf } from './callback-secret.ts'
+import { applyEvidence } from './evidence.ts'
+import { type AttemptRecord, adoptProvider, findAttempt, getAttempt } from './queries.ts'
+import { railOf } from './rail-of.ts'
+import type { Subjects, Verdict } from './subject.ts'
+
+export type Arrival = {
+  attemptId: Uuid | null
+  secret: string
+  kind: DeliveryKind
+  body: string
+  sourceIp: string
+  allowedSource: boolean
+}
+
+/** What becomes of a delivery: a verdict on its evidence, or the reason why there is none. */
+type DeliveryVerdict = Verdict | 'forged' | 'unknown_attempt' | 'foreign_source' | 'other_request'
+
+/** What a delivery's body is sealed with. */
+export const deliveryContext = (deliveryId: Uuid): readonly string[] => ['callback_delivery', deliveryId]
+
+const refuse = (arrival: Arrival, attempt: AttemptRecord | undefined): DeliveryVerdict | null => {
+  const knowsSecret = isSecretOf(attempt, arrival.secret)
+  if (!arrival.allowedSource) return 'foreign_source'
+  if (!attempt) return 'unknown_attempt'
+  return knowsSecret ? null : 'forged'
+}
+
+/** Keeps what came in, whoever sent it. Only what proves our secret from an allowed source is worked on, and that after the answer. */
+export const receiveDelivery = async (deps: Deps, arrival: Arrival): Promise<void> => {
+  const at = deps.clock.now()
+  const attempt = arrival.attemptId === null ? undefined : await findAttempt(deps.db, arrival.attemptId)
+  const refusal = refuse(arrival, attempt)
+  const id = newId()
+  const sealed = deps.vault.seal(arrival.body, deliveryContext(id))
+  await inTx(deps.db, async (tx) => {
+    await tx.orm.insert(callbackDeliveries).values({
+      id,
+      attemptId: arrival.attemptId,
+      kind: arrival.kind,
+      bodyCiphertext: sealed.ciphertext,
+      bodyKeyId: sealed.keyId,
+      sourceIp: arrival.sourceIp,
+      authentic: refusal === null,
+      verdict: refusal,
+      receivedAt: at,
+      processedAt: refusal === null ? null : at,
+    })
+    if (refusal === null) await deps.jobs.enqueue(tx, 'callbacks.process', { id })
+  })
+  if (refusal !== null)
+    deps.logger.warn({ delivery: id, source: arrival.sourceIp, verdict: refusal }, 'a delivery was turned away')
+}
+
+const differs = (one: string | null, other: string | null): boolean => one !== null && other !== null && one !== other
+
+/** Whether it names another request than the one that this attempt is known by. */
+const namesAnother = (provider: ProviderReference, attempt: AttemptRecord): boolean =>
+  differs(provider.request, attempt.providerRequest) || differs(provider.conversation, attempt.providerConversation)
+
+const judge = async (
+  tx: Tx,
+  deps: Deps,
+  subjects: Subjects,
+  attempt: AttemptRecord,
+  { evidence, provider }: Delivery,
+): Promise<DeliveryVerdict> => {
+  if (evidence.kind === 'unknown' && evidence.code === 'other_request') return 'other_request'
+  if (namesAnother(provider, attempt)) {
+    alertAfterCommit(tx, deps, 'evidence_mismatch', {
+      subject: attempt.kind,
+      id: attempt.subjectId,
+      attempt: attempt.id,
+      code: 'other_request',
+    })
+    return 'mismatch'
+  }
+  await adoptProvider(tx, attempt.id, provider)
+  return applyEvidence(tx, deps, subjects[attempt.kind], attempt.id, evidence, { kind: 'delivery' })
+}
+
+/** Works a delivery off, once: a second run finds it processed. */
+export const processDelivery = async (deps: Deps, subjects: Subjects, deliveryId: Uuid): Promise<void> => {
+  await inTx(deps.db, async (tx) => {
+    const open = and(eq(callbackDeliveries.id, deliveryId), isNull(callbackDeliveries.processedAt))
+    const [found] = await tx.orm.select({ attemptId: callbackDeliveries.attemptId }).from(callbackDeliveries).where(open)
+    if (!found?.attemptId) return
+    const { kind: subjectKind, subjectId } = await getAttempt(tx, found.attemptId)
+    await subjects[subjectKind].lock(tx, subjectId)
+    const [delivery] = await tx.orm.select().from(callbackDeliveries).where(open).for('update')
+    if (!delivery) return
+    const attempt = await getAttempt(tx, found.attemptId)
+    const rail = railOf(deps.rails, attempt.rail)
+    if (!rail) throw new Error('the rail of a delivery is no longer configured')
+    const body = parseJson(
+      deps.vault.open({ ciphertext: delivery.bodyCiphertext, keyId: delivery.bodyKeyId }, deliveryContext(deliveryId)),
+    )
+    const kind: DeliveryKind = delivery.kind === 'timeout' ? 'timeout' : 'result'
+    const verdict = await judge(tx, deps, subjects, attempt, rail.readDelivery(kind, body, attempt))
+    await tx.orm
+      .update(callbackDeliveries)
+      .set({ verdict, processedAt: deps.clock.now() })
+      .where(eq(callbackDeliveries.id, deliveryId))
+    tx.afterCommit(() =>
+      deps.logger.info({ delivery: deliveryId, attempt: attempt.id, subject: subjectId, verdict }, 'a delivery was processed'),
+    )
+  })
+}

@@ -1,0 +1,26 @@
+import type { Attempt, Delivery, DeliveryKind, Evidence, Rails } from '../../../../rails/rail.ts'
+import type { AttemptRecord } from './queries.ts'
+
+/** What an attempt needs of its rail after it was sent, whichever way the money goes. */
+export type AskableRail = {
+  query: (attempt: Attempt) => Promise<Evidence>
+  readDelivery: (kind: DeliveryKind, body: unknown, attempt: AttemptRecord) => Delivery
+}
+
+/** Undefined when the deployment no longer has the rail that an attempt was sent by. */
+export const railOf = (rails: Rails, name: AttemptRecord['rail']): AskableRail | undefined => {
+  if (name === 'MPESA_STK') return rails.collection ?? undefined
+  const rail = rails.payout[name]
+  return (
+    rail && {
+      query: rail.query,
+      readDelivery: (kind, body, { id, reference, providerRequest, providerConversation }) =>
+        rail.readDelivery(kind, body, {
+          attemptId: id,
+          rail: name,
+          reference,
+          provider: { request: providerRequest, conversation: providerConversation },
+        }),
+    }
+  )
+}

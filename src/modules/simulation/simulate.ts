@@ -1,0 +1,111 @@
+import type { Principal } from '../../auth/principal.ts'
+import { inTx, type Tx } from '../../db/client.ts'
+import { invalidFields, notFound } from '../../lib/errors.ts'
+import { periodsAt } from '../../policy/calendar.ts'
+import { evaluate } from '../../policy/evaluate.ts'
+import { effectiveTimeZone } from '../../policy/time-zone.ts'
+import type { Decision, Periods, PolicyRules } from '../../policy/types.ts'
+import type { Deps } from '../deps.ts'
+import { loadContext, type PaymentContext } from '../payments/create/context.ts'
+import { evaluationOf } from '../payments/create/evaluation.ts'
+import { readMandate } from '../payments/create/mandate.ts'
+import { proposedPolicyId } from '../policies/present.ts'
+import { type PolicyTerms, policyTerms } from '../policies/rules.ts'
+import type { Simulate } from '../policies/schema.ts'
+import { countedStatuses } from '../policies/seed.ts'
+import { requireBeneficiaries } from '../policies/service.ts'
+import { stopEntries } from './precondition-trace.ts'
+import { type Replay, replayPolicy } from './replay.ts'
+
+export type Simulation = { decision: Decision | null; replay: Replay | null }
+
+/** What a policy would have counted by now, had it been there: the same that seeding would charge to it. */
+const usageNow = `
+  select coalesce(sum(p.amount_minor) filter (where (p.created_at at time zone $2)::date = $3::date), 0)::text as day, coalesce(sum(p.amount_minor), 0)::text as month
+  from payments p
+  where p.workspace_id = $1 and p.created_at >= ($4::date::timestamp at time zone $2) and p.status in ${countedStatuses}
+    and (cardinality($5::text[]) = 0 or p.payment_type = any($5) or p.rail = any($5))
+    and (cardinality($6::uuid[]) = 0 or exists (
+      select from beneficiaries paid join beneficiaries named on named.payee_id = paid.payee_id where paid.id = p.beneficiary_id and named.id = any($6)))`
+
+const proposedRules = async (
+  tx: Tx,
+  workspaceId: string,
+  terms: PolicyTerms,
+  name: string,
+  periods: Periods,
+  timeZone: string,
+): Promise<PolicyRules> => {
+  const values = [workspaceId, timeZone, periods.day, periods.month, terms.paymentTypes, terms.beneficiaryIds]
+  const [row] = await tx.query<{ day: string; month: string }>(usageNow, values)
+  return {
+    ...terms,
+    id: proposedPolicyId,
+    name,
+    version: 0,
+    usage: { dayMinor: BigInt(row?.day ?? 0), monthMinor: BigInt(row?.month ?? 0) },
+  }
+}
+
+const decideNow = async (
+  tx: Tx,
+  deps: Deps,
+  principal: Principal,
+  input: Simulate,
+  proposed: PolicyRules | null,
+  periods: Periods,
+): Promise<Decision | null> => {
+  const { beneficiary_id: beneficiaryId, amount_minor: amountMinor } = input
+  if (beneficiaryId === undefined || amountMinor === undefined) return null
+  const workspaceId = principal.workspace.id
+  const lineage = principal.grant?.lineage ?? []
+  const found = await loadContext(tx, { workspaceId, lineage, beneficiaryId, periods }, false)
+  if (!found) throw notFound()
+  const context: PaymentContext = proposed ? { ...found, policies: [...found.policies, proposed] } : found
+  const paymentType = input.payment_type ?? context.beneficiary.rail
+  const mandate = input.mandate_id ? await readMandate(tx, workspaceId, input.mandate_id) : null
+  const asked = { workspaceId, initiatorAccountId: principal.accountId, lineage, amountMinor, paymentType, at: deps.clock.now() }
+  const decision = evaluate(evaluationOf(context, asked, periods, mandate?.rules ?? null))
+  // A missing account reference is no matter of whether the payment may be made.
+  const reference = context.beneficiary.accountReferenceRequired ? '-' : null
+  const stops = stopEntries(
+    { amountMinor, paymentType, accountReference: reference },
+    context,
+    deps.rails,
+    deps.config.CURRENCY,
+    principal.capabilities.payments,
+  )
+  if (stops.length === 0) return decision
+  const { remedy: _, ...rest } = decision
+  return { ...rest, outcome: 'deny', trace: [...stops.map((stop) => ({ ...stop, decisive: true })), ...decision.trace] }
+}
+
+const required = (input: Simulate): void => {
+  if (input.replay_days !== undefined && !input.policy)
+    throw invalidFields({ path: 'policy', message: 'is what replay_days replays' })
+  if (input.replay_days !== undefined && input.beneficiary_id === undefined && input.amount_minor === undefined) return
+  if (input.beneficiary_id === undefined) throw invalidFields({ path: 'beneficiary_id', message: 'is required' })
+  if (input.amount_minor === undefined) throw invalidFields({ path: 'amount_minor', message: 'is required' })
+}
+
+/** Decides as a payment would be decided now, by the same engine over the same numbers, and writes nothing. */
+export const simulate = async (deps: Deps, principal: Principal, input: Simulate): Promise<Simulation> => {
+  required(input)
+  return inTx(deps.db, async (tx) => {
+    await tx.query('set transaction read only')
+    const at = deps.clock.now()
+    const timeZone = effectiveTimeZone(principal.workspace.zone, at)
+    const periods = periodsAt(at, timeZone)
+    const terms = input.policy && policyTerms(input.policy)
+    if (terms) await requireBeneficiaries(tx, principal.workspace.id, terms.beneficiaryIds, 'policy.beneficiary_ids')
+    const proposed = terms
+      ? await proposedRules(tx, principal.workspace.id, terms, input.policy?.name ?? 'Proposed policy', periods, timeZone)
+      : null
+    const decision = await decideNow(tx, deps, principal, input, proposed, periods)
+    const replay =
+      proposed && input.replay_days !== undefined
+        ? await replayPolicy(tx, principal, proposed, { days: input.replay_days, at, timeZone })
+        : null
+    return { decision, replay }
+  })
+}

@@ -1,0 +1,60 @@
+import { and, desc, eq, lt, or, sql } from 'drizzle-orm'
+import type { Db, Tx } from '../../../db/client.ts'
+import { accounts, identities } from '../../../db/tables/accounts.ts'
+import { invitations, members } from '../../../db/tables/workspaces.ts'
+import type { PageRequest } from '../../../http/pagination.ts'
+import type { Uuid } from '../../../lib/ids.ts'
+
+export type InvitationRecord = typeof invitations.$inferSelect
+
+export const listInvitations = (db: Db, workspaceId: Uuid, page: PageRequest): Promise<InvitationRecord[]> =>
+  db.orm
+    .select()
+    .from(invitations)
+    .where(and(eq(invitations.workspaceId, workspaceId), page.before === null ? undefined : lt(invitations.id, page.before)))
+    .orderBy(desc(invitations.id))
+    .limit(page.take)
+
+export const findInvitation = async (db: Db, workspaceId: Uuid, id: Uuid): Promise<InvitationRecord | undefined> =>
+  (
+    await db.orm
+      .select()
+      .from(invitations)
+      .where(and(eq(invitations.workspaceId, workspaceId), eq(invitations.id, id)))
+  )[0]
+
+export const findInvitationByToken = async (db: Db, tokenHash: Buffer): Promise<InvitationRecord | undefined> =>
+  (await db.orm.select().from(invitations).where(eq(invitations.tokenHash, tokenHash)))[0]
+
+/** Whom an invitation is addressed to: a verified e-mail or a wallet, either of which an account proves by an identity attached now. */
+export type Addressee = { email: string | null; walletAddress: string | null }
+
+const provenBy = ({ email, walletAddress }: Addressee) =>
+  or(
+    email === null
+      ? undefined
+      : and(eq(identities.emailVerified, true), eq(sql`lower(${identities.email})`, email.toLowerCase())),
+    walletAddress === null
+      ? undefined
+      : and(eq(identities.provider, 'wallet'), eq(identities.subjectKey, walletAddress.toLowerCase())),
+  )
+
+export const isAddressee = async (db: Db, accountId: Uuid, addressee: Addressee): Promise<boolean> => {
+  const [proof] = await db.orm
+    .select({ id: identities.id })
+    .from(identities)
+    .where(and(eq(identities.accountId, accountId), provenBy(addressee)))
+    .limit(1)
+  return proof !== undefined
+}
+
+export const isMember = async (tx: Tx, workspaceId: Uuid, addressee: Addressee): Promise<boolean> => {
+  const [member] = await tx.orm
+    .select({ id: members.id })
+    .from(members)
+    .innerJoin(accounts, eq(accounts.id, members.accountId))
+    .innerJoin(identities, eq(identities.accountId, accounts.id))
+    .where(and(eq(members.workspaceId, workspaceId), provenBy(addressee)))
+    .limit(1)
+  return member !== undefined
+}

@@ -1,0 +1,73 @@
+import type { App } from '../../../http/app-type.ts'
+import { created, ok, respondOnce } from '../../../http/idempotency.ts'
+import { PageQuery, pageOf } from '../../../http/pagination.ts'
+import { byId, refusals } from '../../../http/wire.ts'
+import type { Deps } from '../../deps.ts'
+import { presentWorkspaceView } from '../present.ts'
+import { WorkspaceView } from '../schema.ts'
+import { presentInvitation } from './present.ts'
+import { listInvitations } from './queries.ts'
+import { AcceptInvitation, CreateInvitation, Invitation, InvitationWithToken } from './schema.ts'
+import { acceptInvitation, createInvitation, revokeInvitation } from './service.ts'
+
+export const registerInvitations = (app: App, deps: Deps): void => {
+  const show = (invitation: Parameters<typeof presentInvitation>[0]) => presentInvitation(invitation, deps.clock.now())
+
+  app.post(
+    '/v1/workspaces/current/invitations',
+    {
+      config: { operation: 'invitations.create', permission: 'workspace.manage', access: 'undelegated', idempotent: true },
+      schema: {
+        body: CreateInvitation,
+        response: { 201: InvitationWithToken, ...refusals('invalid_request', 'forbidden', 'conflict') },
+      },
+    },
+    async (request, reply) =>
+      respondOnce(deps, request, reply, async (tx) => {
+        const { invitation, token } = await createInvitation(tx, deps, request.principal, request.body)
+        return created({ ...show(invitation), token }, ['token'])
+      }),
+  )
+  app.get(
+    '/v1/workspaces/current/invitations',
+    {
+      config: { operation: 'invitations.list', permission: 'workspace.manage' },
+      schema: { querystring: PageQuery, response: { 200: pageOf(Invitation), ...refusals('invalid_request', 'invalid_cursor') } },
+    },
+    async (request, reply) => {
+      const { id } = request.principal.workspace
+      const list = `invitations:${id}`
+      const rows = await listInvitations(deps.db, id, deps.cursors.read(list, request.query))
+      return reply.send(deps.cursors.page(list, request.query, rows, (row) => row.id, show))
+    },
+  )
+  app.delete(
+    '/v1/workspaces/current/invitations/:id',
+    {
+      config: { operation: 'invitations.revoke', permission: 'workspace.manage', whileFrozen: true },
+      schema: { params: byId('invitation'), response: { 200: Invitation, ...refusals('not_found', 'conflict') } },
+    },
+    async (request, reply) =>
+      respondOnce(deps, request, reply, async (tx) =>
+        ok(show(await revokeInvitation(tx, deps, request.principal, request.params.id))),
+      ),
+  )
+  app.post(
+    '/v1/workspaces/invitations/accept',
+    {
+      config: { operation: 'invitations.accept', access: 'authenticated', idempotent: true },
+      schema: {
+        body: AcceptInvitation,
+        response: {
+          200: WorkspaceView,
+          ...refusals('invalid_request', 'forbidden', 'account_frozen', 'workspace_frozen', 'not_found', 'conflict'),
+        },
+      },
+    },
+    async (request, reply) =>
+      respondOnce(deps, request, reply, async (tx) => {
+        const { workspace, member } = await acceptInvitation(tx, deps, request.principal, request.body.token)
+        return ok(presentWorkspaceView(workspace, member, deps.config.CURRENCY))
+      }),
+  )
+}

@@ -1,0 +1,45 @@
+import { z } from 'zod'
+import { WalletAddress } from '../../../auth/wallet.ts'
+import { IdOut, TimeOut } from '../../../http/wire.ts'
+import { Role } from '../schema.ts'
+
+export const invitationStatuses = ['pending', 'accepted', 'revoked', 'expired'] as const
+
+export const Invitation = z
+  .object({
+    id: IdOut('invitation'),
+    workspace_id: IdOut('workspace'),
+    role: Role,
+    email: z.string().nullable(),
+    wallet_address: z.string().nullable(),
+    status: z.enum(invitationStatuses),
+    invited_by: IdOut('account'),
+    accepted_by: IdOut('account').nullable(),
+    created_at: TimeOut,
+    expires_at: TimeOut,
+    accepted_at: TimeOut.nullable(),
+    revoked_at: TimeOut.nullable(),
+  })
+  .meta({
+    id: 'Invitation',
+    description: 'Without an e-mail and a wallet address it is open: whoever has its token may accept it.',
+  })
+export type Invitation = z.output<typeof Invitation>
+
+export const InvitationWithToken = Invitation.extend({
+  token: z.string().optional().meta({ description: 'Shown this once; whoever accepts presents it.' }),
+}).meta({ id: 'InvitationWithToken' })
+
+export const CreateInvitation = z
+  .strictObject({
+    role: Role,
+    email: z.email().max(254).optional(),
+    wallet_address: WalletAddress.optional(),
+  })
+  .refine((body) => body.email === undefined || body.wallet_address === undefined, {
+    path: ['wallet_address'],
+    message: 'is one way to address an invitation, email the other: give one of them',
+  })
+export type CreateInvitation = z.output<typeof CreateInvitation>
+
+export const AcceptInvitation = z.strictObject({ token: z.string().min(1).max(200) })

@@ -1,0 +1,126 @@
+import { eq } from 'drizzle-orm'
+import type { Principal } from '../../../auth/principal.ts'
+import { newSecret, sha256 } from '../../../auth/secrets.ts'
+import type { Tx } from '../../../db/client.ts'
+import { invitations, members } from '../../../db/tables/workspaces.ts'
+import { audit } from '../../../events/audit.ts'
+import { daysAfter } from '../../../lib/clock.ts'
+import { conflict, notFound, Refusal } from '../../../lib/errors.ts'
+import { formatId, newId, type Uuid } from '../../../lib/ids.ts'
+import type { Deps } from '../../deps.ts'
+import { lockStanding, requireOpen } from '../locked-state.ts'
+import { tellMember } from '../members/events.ts'
+import { checkInvitedRole } from '../members/rules.ts'
+import { findMembership, lockWorkspace, type WorkspaceMembership, type WorkspaceRecord } from '../queries.ts'
+import { invitationStatus, presentInvitation } from './present.ts'
+import { findInvitation, findInvitationByToken, type InvitationRecord, isAddressee, isMember } from './queries.ts'
+import type { CreateInvitation } from './schema.ts'
+
+const ttlDays = 7
+
+/** An invitation and its token, which is kept as a hash alone. */
+export const createInvitation = async (
+  tx: Tx,
+  deps: Deps,
+  principal: Principal,
+  input: CreateInvitation,
+): Promise<{ invitation: InvitationRecord; token: string }> => {
+  const { workspace, member } = await lockStanding(tx, principal, 'workspace.manage')
+  requireOpen(workspace)
+  checkInvitedRole(member.role, input.role)
+  const addressee = { email: input.email ?? null, walletAddress: input.wallet_address ?? null }
+  const addressed = addressee.email !== null || addressee.walletAddress !== null
+  if (addressed && (await isMember(tx, workspace.id, addressee)))
+    throw conflict('Whom this invites is a member already.', 'already_member')
+  const at = deps.clock.now()
+  const token = newSecret('invitation')
+  const [invitation] = await tx.orm
+    .insert(invitations)
+    .values({
+      id: newId(),
+      workspaceId: workspace.id,
+      role: input.role,
+      ...addressee,
+      tokenHash: sha256(token),
+      invitedBy: principal.accountId,
+      createdAt: at,
+      expiresAt: daysAfter(at, ttlDays),
+    })
+    .returning()
+  if (!invitation) throw new Error('an inserted invitation was not returned')
+  const { id } = invitation
+  const data = presentInvitation(invitation, at)
+  await deps.appendEvents(tx, at, [{ type: 'member.invited', accountId: principal.accountId, workspaceId: workspace.id, data }])
+  const after = { role: input.role, email: input.email, wallet: input.wallet_address }
+  await audit(tx, principal, at, { action: 'invitation.create', subject: { type: 'invitation', id }, after })
+  return { invitation, token }
+}
+
+/** Again → the same answer; one that was accepted is a membership by now, which ends by its own route. */
+export const revokeInvitation = async (tx: Tx, deps: Deps, principal: Principal, id: Uuid): Promise<InvitationRecord> => {
+  const { workspace } = await lockStanding(tx, principal, 'workspace.manage')
+  const invitation = await findInvitation(tx, workspace.id, id)
+  if (!invitation) throw notFound()
+  if (invitation.acceptedAt) throw conflict('The invitation was accepted.', 'invitation_accepted')
+  if (invitation.revokedAt) return invitation
+  const at = deps.clock.now()
+  await tx.orm.update(invitations).set({ revokedAt: at }).where(eq(invitations.id, id))
+  await audit(tx, principal, at, { action: 'invitation.revoke', subject: { type: 'invitation', id } })
+  return { ...invitation, revokedAt: at }
+}
+
+/** The invitation behind a token, read behind its workspace's lock: of two who accept it at once the second finds it used. */
+const lockInvitation = async (tx: Tx, token: string): Promise<{ invitation: InvitationRecord; workspace: WorkspaceRecord }> => {
+  const hash = sha256(token)
+  const found = await findInvitationByToken(tx, hash)
+  const workspace = found && (await lockWorkspace(tx, found.workspaceId))
+  const invitation = workspace && (await findInvitationByToken(tx, hash))
+  if (!invitation) throw notFound()
+  return { invitation, workspace }
+}
+
+const refuseUnusable = (invitation: InvitationRecord, now: Date): void => {
+  const status = invitationStatus(invitation, now)
+  if (status === 'pending') return
+  throw conflict(`The invitation is ${status === 'accepted' ? 'used' : status}.`, `invitation_${status}`)
+}
+
+const refuseStranger = async (tx: Tx, accountId: Uuid, invitation: InvitationRecord): Promise<void> => {
+  if (invitation.email === null && invitation.walletAddress === null) return
+  if (await isAddressee(tx, accountId, invitation)) return
+  throw new Refusal('forbidden', {
+    message: 'The invitation is addressed to an e-mail or a wallet that is not verified on this account.',
+  })
+}
+
+/** Makes the caller a member. The same account again → the same answer, for as long as it is a member by it. */
+export const acceptInvitation = async (tx: Tx, deps: Deps, principal: Principal, token: string): Promise<WorkspaceMembership> => {
+  const { accountId } = principal
+  const { invitation, workspace } = await lockInvitation(tx, token)
+  await refuseStranger(tx, accountId, invitation)
+  const member = await findMembership(tx, workspace.id, accountId)
+  if (invitation.acceptedBy === accountId && member) return { workspace, member }
+  const at = deps.clock.now()
+  refuseUnusable(invitation, at)
+  if (member) throw conflict('This account is a member of the workspace already.', 'already_member')
+  requireOpen(workspace)
+  const joined = {
+    id: newId(),
+    workspaceId: workspace.id,
+    accountId,
+    role: invitation.role,
+    status: 'active' as const,
+    createdAt: at,
+    updatedAt: at,
+  }
+  await tx.orm.insert(members).values(joined)
+  await tx.orm.update(invitations).set({ acceptedAt: at, acceptedBy: accountId }).where(eq(invitations.id, invitation.id))
+  await tellMember(tx, deps, 'member.joined', joined)
+  await audit(tx, principal, at, {
+    action: 'invitation.accept',
+    workspaceId: workspace.id,
+    subject: { type: 'invitation', id: invitation.id },
+    after: { member: formatId('member', joined.id), role: joined.role },
+  })
+  return { workspace, member: joined }
+}

@@ -1,0 +1,25 @@
+import type { Tx } from '../../../db/client.ts'
+import type { Uuid } from '../../../lib/ids.ts'
+import type { Deps } from '../../deps.ts'
+import { presentMember, presentRemoved } from './present.ts'
+import { findMember, type NamedMember } from './queries.ts'
+
+/** The account of the event is the member's: its streams look again at what it may still read. */
+export const tellMember = async (
+  tx: Tx,
+  deps: Deps,
+  type: 'member.joined' | 'member.updated',
+  { workspaceId, id }: { workspaceId: Uuid; id: Uuid },
+): Promise<NamedMember> => {
+  const member = await findMember(tx, workspaceId, id)
+  if (!member) throw new Error('a member who was changed is missing')
+  await deps.appendEvents(tx, deps.clock.now(), [{ type, accountId: member.accountId, workspaceId, data: presentMember(member) }])
+  return member
+}
+
+export const tellRemoved = (tx: Tx, deps: Deps, member: NamedMember): Promise<void> => {
+  const { accountId, workspaceId } = member
+  return deps.appendEvents(tx, deps.clock.now(), [
+    { type: 'member.removed', accountId, workspaceId, data: presentRemoved(member) },
+  ])
+}

@@ -1,0 +1,61 @@
+import { and, eq, inArray, isNull } from 'drizzle-orm'
+import { effectivePermissions, type Role } from '../../../auth/permissions.ts'
+import type { Tx } from '../../../db/client.ts'
+import { dashboardTokens, sessions } from '../../../db/tables/sessions.ts'
+import { invitations } from '../../../db/tables/workspaces.ts'
+import { type Actor, audit } from '../../../events/audit.ts'
+import type { Uuid } from '../../../lib/ids.ts'
+import type { Deps } from '../../deps.ts'
+import { findPersonalWorkspaceId } from '../queries.ts'
+
+type Place = { workspaceId: Uuid; accountId: Uuid }
+
+/** Sessions and dashboard tokens that stand in a workspace which is theirs no longer go home. A grant is bound to its workspace. */
+export const sendHome = async (tx: Tx, { workspaceId, accountId }: Place): Promise<void> => {
+  const home = await findPersonalWorkspaceId(tx, accountId)
+  if (home === workspaceId) return
+  await tx.orm
+    .update(sessions)
+    .set({ workspaceId: home })
+    .where(and(eq(sessions.accountId, accountId), eq(sessions.workspaceId, workspaceId), isNull(sessions.revokedAt)))
+  await tx.orm
+    .update(dashboardTokens)
+    .set({ workspaceId: home })
+    .where(
+      and(
+        eq(dashboardTokens.accountId, accountId),
+        eq(dashboardTokens.workspaceId, workspaceId),
+        isNull(dashboardTokens.grantId),
+      ),
+    )
+}
+
+const mayOffer = (role: Role | null, offered: Role): boolean =>
+  role !== null && effectivePermissions(role, null).has('workspace.manage') && (offered !== 'owner' || role === 'owner')
+
+/** Open invitations end with the right to make them, or somebody about to be put out could come back by one. `role`: null when gone. */
+export const endInvitations = async (
+  tx: Tx,
+  deps: Deps,
+  actor: Actor,
+  { workspaceId, accountId }: Place,
+  role: Role | null,
+): Promise<void> => {
+  const at = deps.clock.now()
+  const open = await tx.orm
+    .select({ id: invitations.id, role: invitations.role })
+    .from(invitations)
+    .where(
+      and(
+        eq(invitations.workspaceId, workspaceId),
+        eq(invitations.invitedBy, accountId),
+        isNull(invitations.acceptedAt),
+        isNull(invitations.revokedAt),
+      ),
+    )
+  const ended = open.filter((invitation) => !mayOffer(role, invitation.role)).map(({ id }) => id)
+  if (ended.length === 0) return
+  await tx.orm.update(invitations).set({ revokedAt: at }).where(inArray(invitations.id, ended))
+  for (const id of ended)
+    await audit(tx, actor, at, { action: 'invitation.revoke', workspaceId, subject: { type: 'invitation', id } })
+}

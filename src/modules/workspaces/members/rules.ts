@@ -1,0 +1,46 @@
+import { effectivePermissions, type Role } from '../../../auth/permissions.ts'
+import { Refusal } from '../../../lib/errors.ts'
+import type { Uuid } from '../../../lib/ids.ts'
+
+type Held = { accountId: Uuid; role: Role; status: 'active' | 'suspended' }
+
+/** What becomes of a membership: a new role or status, or its end. */
+export type MemberChange = { role: Role; status: 'active' | 'suspended' | 'removed' }
+
+export type MemberFacts = {
+  actor: Held & { delegated: boolean }
+  target: Held
+  owningAccountId: Uuid
+  /** Active ones, the target included where it is one. */
+  owners: number
+}
+
+const lastOwner = () => new Refusal('last_owner')
+const ownersOnly = () => new Refusal('forbidden', { message: 'The role owner is given and taken by owners only.' })
+
+export const includesRole = (role: Role, other: Role): boolean => {
+  const held = effectivePermissions(role, null)
+  return [...effectivePermissions(other, null)].every((permission) => held.has(permission))
+}
+
+/** More than before: a role with a permission that the old one lacks, or a suspension lifted. */
+const gives = (target: Held, change: MemberChange): boolean =>
+  change.status !== 'removed' &&
+  (!includesRole(target.role, change.role) || (target.status === 'suspended' && change.status === 'active'))
+
+/** Throws the refusal of a change, who may make it first and what the workspace can't be without after that. */
+export const checkMemberChange = ({ actor, target, owningAccountId, owners }: MemberFacts, change: MemberChange): void => {
+  const touchesOwner = target.role === 'owner' || change.role === 'owner'
+  if (touchesOwner && (actor.role !== 'owner' || actor.delegated)) throw ownersOnly()
+  if (actor.delegated && gives(target, change))
+    throw new Refusal('forbidden', { message: 'A delegated credential can take rights away, but not give them.' })
+  const staysOwner = change.role === 'owner' && change.status === 'active'
+  if (staysOwner) return
+  if (target.accountId === owningAccountId) throw lastOwner()
+  if (target.role === 'owner' && target.status === 'active' && owners <= 1) throw lastOwner()
+}
+
+/** Which roles somebody may offer in an invitation. */
+export const checkInvitedRole = (actor: Role, offered: Role): void => {
+  if (offered === 'owner' && actor !== 'owner') throw ownersOnly()
+}

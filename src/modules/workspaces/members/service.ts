@@ -1,0 +1,93 @@
+import { eq } from 'drizzle-orm'
+import { effectivePermissions } from '../../../auth/permissions.ts'
+import { type Principal, requireActiveAccount } from '../../../auth/principal.ts'
+import type { Tx } from '../../../db/client.ts'
+import { members } from '../../../db/tables/workspaces.ts'
+import { audit } from '../../../events/audit.ts'
+import { notFound, Refusal } from '../../../lib/errors.ts'
+import { formatId, type Uuid } from '../../../lib/ids.ts'
+import { revokeGrantsOf } from '../../delegation/grants/service.ts'
+import type { Deps } from '../../deps.ts'
+import { lockStanding, requireOpen, requireUndelegated, type Standing } from '../locked-state.ts'
+import { tellMember, tellRemoved } from './events.ts'
+import { countOwners, findMember, type NamedMember } from './queries.ts'
+import { endInvitations, sendHome } from './removal.ts'
+import { checkMemberChange, type MemberChange } from './rules.ts'
+import type { UpdateMember } from './schema.ts'
+
+const findTarget = async (tx: Tx, standing: Standing, id: Uuid): Promise<NamedMember> => {
+  const target = await findMember(tx, standing.workspace.id, id)
+  if (!target) throw notFound()
+  return target
+}
+
+const check = async (
+  tx: Tx,
+  principal: Principal,
+  { workspace, member }: Standing,
+  target: NamedMember,
+  change: MemberChange,
+): Promise<void> => {
+  const actor = { accountId: member.accountId, role: member.role, status: member.status, delegated: principal.grant !== null }
+  const owners = await countOwners(tx, workspace.id)
+  checkMemberChange({ actor, target, owningAccountId: workspace.owningAccountId, owners }, change)
+}
+
+export const updateMember = async (
+  tx: Tx,
+  deps: Deps,
+  principal: Principal,
+  id: Uuid,
+  input: UpdateMember,
+): Promise<NamedMember> => {
+  const standing = await lockStanding(tx, principal, 'workspace.manage')
+  requireOpen(standing.workspace)
+  const target = await findTarget(tx, standing, id)
+  const change = { role: input.role ?? target.role, status: input.status ?? target.status }
+  if (change.role === target.role && change.status === target.status) return target
+  await check(tx, principal, standing, target, change)
+  const at = deps.clock.now()
+  await tx.orm
+    .update(members)
+    .set({ ...change, updatedAt: at })
+    .where(eq(members.id, id))
+  if (change.status === 'suspended') await sendHome(tx, target)
+  await endInvitations(tx, deps, principal, target, change.status === 'suspended' ? null : change.role)
+  await audit(tx, principal, at, {
+    action: 'member.update',
+    subject: { type: 'member', id },
+    before: { account: formatId('account', target.accountId), role: target.role, status: target.status },
+    after: { account: formatId('account', target.accountId), ...change },
+  })
+  return tellMember(tx, deps, 'member.updated', target)
+}
+
+/** Anybody may leave in person; to put somebody else out takes `workspace.manage`. Grants made in the workspace end at once. */
+export const removeMember = async (tx: Tx, deps: Deps, principal: Principal, id: Uuid): Promise<NamedMember> => {
+  const standing = await lockStanding(tx, principal, null)
+  const manages =
+    effectivePermissions(standing.member.role, null).has('workspace.manage') && principal.permissions.has('workspace.manage')
+  const leaves = standing.member.id === id
+  if (!leaves && !manages) {
+    throw new Refusal('forbidden', {
+      message: 'This needs the permission workspace.manage.',
+      details: { required_permission: 'workspace.manage' },
+    })
+  }
+  if (leaves) requireUndelegated(principal)
+  else requireActiveAccount(principal)
+  const target = await findTarget(tx, standing, id)
+  await check(tx, principal, standing, target, { role: target.role, status: 'removed' })
+  const at = deps.clock.now()
+  await revokeGrantsOf(tx, deps, principal, target)
+  await tx.orm.delete(members).where(eq(members.id, id))
+  await sendHome(tx, target)
+  await endInvitations(tx, deps, principal, target, null)
+  await audit(tx, principal, at, {
+    action: leaves ? 'member.leave' : 'member.remove',
+    subject: { type: 'member', id },
+    before: { account: formatId('account', target.accountId), role: target.role, status: target.status },
+  })
+  await tellRemoved(tx, deps, target)
+  return target
+}

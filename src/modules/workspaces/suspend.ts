@@ -1,0 +1,43 @@
+import { eq } from 'drizzle-orm'
+import type { Tx } from '../../db/client.ts'
+import { workspaces } from '../../db/tables/workspaces.ts'
+import { audit } from '../../events/audit.ts'
+import { notFound } from '../../lib/errors.ts'
+import type { Uuid } from '../../lib/ids.ts'
+import type { Deps } from '../deps.ts'
+import type { Operator } from '../operators.ts'
+import { lockWorkspace, type WorkspaceRecord } from './queries.ts'
+import { tellIfStopped } from './service.ts'
+
+const setSuspended = async (
+  tx: Tx,
+  deps: Deps,
+  operator: Operator,
+  id: Uuid,
+  suspended: boolean,
+  reason: string | undefined,
+): Promise<WorkspaceRecord> => {
+  const workspace = await lockWorkspace(tx, id)
+  if (!workspace) throw notFound()
+  if ((workspace.suspendedAt !== null) === suspended) return workspace
+  const at = deps.clock.now()
+  await tx.orm
+    .update(workspaces)
+    .set({ suspendedAt: suspended ? at : null, updatedAt: at })
+    .where(eq(workspaces.id, id))
+  await audit(tx, operator, at, {
+    action: suspended ? 'admin.workspace_suspend' : 'admin.workspace_reinstate',
+    workspaceId: id,
+    subject: { type: 'workspace', id },
+    after: { reason },
+  })
+  return tellIfStopped(tx, deps, workspace)
+}
+
+/** Stops a workspace as its own stop button does, but its members can't let go of it. */
+export const suspendWorkspace = (tx: Tx, deps: Deps, operator: Operator, id: Uuid, reason?: string): Promise<WorkspaceRecord> =>
+  setSuspended(tx, deps, operator, id, true, reason)
+
+/** Gives a workspace back to its members; one that they froze themselves stays frozen. */
+export const reinstateWorkspace = (tx: Tx, deps: Deps, operator: Operator, id: Uuid, reason?: string): Promise<WorkspaceRecord> =>
+  setSuspended(tx, deps, operator, id, false, reason)

@@ -1,0 +1,141 @@
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { parseId } from '../../../src/lib/ids.ts'
+import { createKey, type Key, type Person, signIn } from '../../harness/people.ts'
+import { startService, type TestService } from '../../harness/service.ts'
+
+/** Two processes on one database: what holds here is held by the database, not by a process. */
+let first: TestService
+let second: TestService
+let person: Person
+beforeAll(async () => {
+  first = await startService()
+  second = await startService({ database: first.database, clock: first.clock })
+  person = await signIn(first.api)
+})
+afterAll(async () => {
+  await second.close()
+  await first.close()
+})
+
+const keys = '/v1/accounts/me/api-keys'
+const through = (service: TestService, credential: { bearer: string } | { cookie: string }) => service.api.as(credential)
+const byPerson = (service: TestService) => through(service, { cookie: person.cookie })
+const byKey = (service: TestService, key: Key) => through(service, { bearer: key.key })
+const alternate = (index: number) => (index % 2 === 0 ? first : second)
+const orphans = async () =>
+  first.deps.db.query(
+    'select c.id from grants c where c.revoked_at is null and exists (select from grants a where a.id = any(c.ancestor_ids) and a.revoked_at is not null)',
+  )
+
+test('no child outlives its parent, whichever of them comes first', async () => {
+  let adopted = 0
+  for (let round = 0; round < 12; round += 1) {
+    const root = await createKey(person)
+    const parent = await createKey(root)
+    const victim = round % 2 === 0 ? parent : root
+    const children = Array.from({ length: 6 }, (_, index) => byKey(alternate(index), parent).post(keys, { name: 'Child' }))
+    const [answers, revoked] = await Promise.all([
+      Promise.all(children),
+      byPerson(alternate(round)).delete(`${keys}/${victim.id}`),
+    ])
+    expect(revoked.status).toBe(200)
+    for (const answer of answers) {
+      if (answer.status === 201) {
+        adopted += 1
+        const use = await first.api.get('/v1/accounts/me', { bearer: answer.body.key })
+        expect([use.status, use.body.error]).toEqual([401, 'api_key_revoked'])
+      } else expect([answer.status, answer.body.error]).toEqual([401, 'api_key_revoked'])
+    }
+  }
+  expect(await orphans()).toEqual([])
+  expect(adopted).toBeGreaterThan(0)
+})
+
+test('of two rotations at once one makes a key, and exactly one key of the grant lives on', async () => {
+  for (let round = 0; round < 6; round += 1) {
+    const key = await createKey(person)
+    const answers = await Promise.all(
+      Array.from({ length: 4 }, (_, index) => byPerson(alternate(index)).post(`${keys}/${key.id}/rotate`)),
+    )
+    expect(answers.map((answer) => answer.status).sort()).toEqual([201, 409, 409, 409])
+    const live = await first.deps.db.query(
+      'select k.id from api_keys k where k.revoked_at is null and k.grant_id = (select subject_id from audit_log where action = $1 order by transaction desc, id desc limit 1)',
+      ['grant.create'],
+    )
+    expect(live).toHaveLength(1)
+  }
+})
+
+test('two revocations at once are one: one answer, one event, one audit row each', async () => {
+  for (let round = 0; round < 6; round += 1) {
+    const key = await createKey(person)
+    const answers = await Promise.all([
+      byPerson(first).delete(`${keys}/${key.id}`),
+      byPerson(second).delete(`${keys}/${key.id}`),
+      byPerson(first).delete(`/v1/accounts/me/grants/${key.grantId}`),
+      byKey(second, key).delete(`${keys}/${key.id}`),
+    ])
+    expect(answers.slice(0, 3).map((answer) => answer.status)).toEqual([200, 200, 200])
+    expect(answers[0]?.text).toBe(answers[1]?.text)
+    const events = await first.deps.db.query<{ type: string }>(
+      "select type from events where type like '%.revoked' and data->>'id' = any($1) order by type",
+      [[key.id, key.grantId]],
+    )
+    expect(events.map(({ type }) => type)).toEqual(['api_key.revoked', 'grant.revoked'])
+  }
+})
+
+test('a rotation and a revocation at once leave no key alive', async () => {
+  for (let round = 0; round < 6; round += 1) {
+    const key = await createKey(person)
+    const [rotated] = await Promise.all([
+      byPerson(first).post(`${keys}/${key.id}/rotate`, { overlap_seconds: 600 }),
+      byPerson(second).delete(`/v1/accounts/me/grants/${key.grantId}`),
+    ])
+    expect([201, 409]).toContain(rotated.status)
+    for (const bearer of [key.key, rotated.body.key].filter((text) => text !== undefined)) {
+      expect((await first.api.get('/v1/accounts/me', { bearer })).body.error).toBe('api_key_revoked')
+    }
+  }
+})
+
+test('using a key and revoking it at once never fails: it works or is revoked', async () => {
+  for (let round = 0; round < 6; round += 1) {
+    const key = await createKey(person)
+    const uses = Array.from({ length: 8 }, (_, index) => byKey(alternate(index), key).get('/v1/accounts/me'))
+    const [answers] = await Promise.all([Promise.all(uses), byPerson(first).delete(`${keys}/${key.id}`)])
+    for (const answer of answers) expect([200, 401]).toContain(answer.status)
+    expect((await byKey(second, key).get('/v1/accounts/me')).body.error).toBe('api_key_revoked')
+  }
+})
+
+test('two processes that sweep at once end a grant once', async () => {
+  const ends = new Date(first.clock.now().getTime() + 60_000).toISOString()
+  const made = await Promise.all(Array.from({ length: 5 }, () => createKey(person, { expires_at: ends })))
+  first.clock.advance(60)
+  await Promise.all([first.deps.jobs.sweep(), second.deps.jobs.sweep()])
+  const events = await first.deps.db.query("select id from events where type = 'grant.revoked' and data->>'id' = any($1)", [
+    made.map(({ grantId }) => grantId),
+  ])
+  expect(events).toHaveLength(5)
+})
+
+test('a grant whose end is moved while the sweep waits for it lives on', async () => {
+  const ends = new Date(first.clock.now().getTime() + 60_000)
+  const key = await createKey(person, { expires_at: ends.toISOString() })
+  const grant = parseId('grant', key.grantId)
+  first.clock.advance(60)
+  const sweep = await first.deps.db.transaction(async (tx) => {
+    await tx.query('update grants set expires_at = $2 where id = $1', [grant, new Date(ends.getTime() + 60_000)])
+    const waiting = second.deps.jobs.sweep()
+    await vi.waitFor(async () => {
+      const rows = await first.deps.db.query(
+        "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and query like '%grants%'",
+      )
+      expect(rows).toHaveLength(1)
+    })
+    return { waiting }
+  })
+  await sweep.waiting
+  expect((await byPerson(first).get(`/v1/accounts/me/grants/${key.grantId}`)).body.revoked_at).toBeNull()
+})

@@ -1,0 +1,97 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Client, Json } from '../../harness/client.ts'
+import { credit, newBeneficiary } from '../../harness/money.ts'
+import { letIn } from '../../harness/oauth.ts'
+import { createKey, type Key, type Person, signIn } from '../../harness/people.ts'
+import { startService, type TestService } from '../../harness/service.ts'
+
+let service: TestService
+let person: Person
+let beneficiary: string
+beforeAll(async () => {
+  service = await startService()
+  person = await signIn(service.api)
+  await credit(service, person.accountId, 10_000_000n)
+  beneficiary = await newBeneficiary(person.api)
+})
+afterAll(() => service.close())
+
+const pay = (api: Client, amount: string, to = beneficiary) =>
+  api.post('/v1/payments', { beneficiary_id: to, amount_minor: amount })
+const grantOf = async (key: Pick<Key, 'grantId'>): Promise<Json> =>
+  (await person.api.get(`/v1/accounts/me/grants/${key.grantId}`)).body
+
+test('what a key pays is used of every grant above it, and each shows what the whole chain leaves', async () => {
+  const root = await createKey(person, { spending_controls: { daily_limit_minor: '50000', monthly_limit_minor: '90000' } })
+  const child = await createKey(root, { spending_controls: { daily_limit_minor: '30000', per_payment_limit_minor: '20000' } })
+  expect((await pay(child.api, '20000')).status).toBe(201)
+  expect((await pay(root.api, '10000')).status).toBe(201)
+  expect(await grantOf(root)).toMatchObject({
+    usage: { today_minor: '30000', month_minor: '30000' },
+    headroom: { per_payment_minor: null, today_minor: '20000', month_minor: '60000' },
+  })
+  expect(await grantOf(child)).toMatchObject({
+    usage: { today_minor: '20000', month_minor: '20000' },
+    headroom: { per_payment_minor: '20000', today_minor: '10000', month_minor: '60000' },
+  })
+  expect((await pay(child.api, '10100')).body.error).toBe('policy_denied')
+  expect((await pay(child.api, '10000')).status).toBe(201)
+})
+
+test('a payment that fails gives back what it used, all the way up', async () => {
+  const doomed = await newBeneficiary(person.api, { destination: '254700000001' })
+  const root = await createKey(person, { spending_controls: { daily_limit_minor: '50000' } })
+  const child = await createKey(root)
+  expect((await pay(child.api, '50000', doomed)).status).toBe(201)
+  expect((await grantOf(root)).headroom.today_minor).toBe('0')
+  await service.settle()
+  for (const key of [root, child])
+    expect(await grantOf(key)).toMatchObject({
+      usage: { today_minor: '0', month_minor: '0' },
+      headroom: { today_minor: '50000' },
+    })
+})
+
+test('frozen, a grant and all below it move no money, and move it again when unfrozen', async () => {
+  const root = await createKey(person)
+  const child = await createKey(root)
+  await person.api.patch(`/v1/accounts/me/grants/${root.grantId}`, { frozen: true })
+  for (const { api } of [root, child]) {
+    const refused = await pay(api, '1000')
+    expect([refused.status, refused.body.error]).toEqual([403, 'grant_frozen'])
+    expect((await api.get('/v1/payments')).status).toBe(200)
+  }
+  await person.api.patch(`/v1/accounts/me/grants/${root.grantId}`, { frozen: false })
+  expect((await pay(child.api, '1000')).status).toBe(201)
+})
+
+test('new controls are felt by the next payment', async () => {
+  const key = await createKey(person)
+  expect((await pay(key.api, '2000')).status).toBe(201)
+  await person.api.patch(`/v1/accounts/me/api-keys/${key.id}`, { spending_controls: { per_payment_limit_minor: '1999' } })
+  expect((await pay(key.api, '2000')).body.error).toBe('policy_denied')
+  await person.api.patch(`/v1/accounts/me/api-keys/${key.id}`, { spending_controls: {} })
+  expect((await pay(key.api, '2000')).status).toBe(201)
+})
+
+test('a key that an agent makes with its token is below the agent’s grant: its limits hold, its end is theirs, its revocation too', async () => {
+  const agent = await letIn(service.api, person, {
+    ask: { scope: 'account.read key.manage payment.create' },
+    decision: { spending_controls: { per_payment_limit_minor: '5000' } },
+  })
+  const key = await createKey(agent, { spending_controls: { per_payment_limit_minor: '900000' } })
+  const shown = (await person.api.get(`/v1/accounts/me/api-keys/${key.id}`)).body
+  const above = await grantOf({ grantId: shown.grant.parent_grant_id })
+  expect([above.kind, shown.permissions, shown.expires_at]).toEqual([
+    'oauth',
+    ['account.read', 'key.manage', 'payment.create'],
+    above.expires_at,
+  ])
+  expect(shown.grant.headroom.per_payment_minor).toBe('5000')
+  expect((await pay(key.api, '5100')).body.error).toBe('policy_denied')
+  expect((await pay(key.api, '5000')).status).toBe(201)
+  expect((await agent.api.get('/v1/accounts/me/api-keys')).body.data.map((entry: Json) => entry.id)).toEqual([key.id])
+  await person.api.delete(`/v1/accounts/me/grants/${above.id}`)
+  expect((await pay(key.api, '5000')).body.error).toBe('api_key_revoked')
+  expect((await agent.api.get('/v1/accounts/me')).status).toBe(401)
+})

@@ -1,0 +1,80 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createBrowser } from '../../harness/browser.ts'
+import { signIn } from '../../harness/people.ts'
+import { startService, type TestService } from '../../harness/service.ts'
+import { continueWith, me, newPerson } from '../sign-in/providers.ts'
+
+let service: TestService
+beforeAll(async () => {
+  service = await startService()
+})
+afterAll(() => service.close())
+
+const link = (cookie: string, provider: 'google' | 'github', person = newPerson()) =>
+  continueWith(service, provider, person, { browser: createBrowser({ service_session: cookie }) })
+
+const unlink = async (cookie: string, provider: string) => {
+  const { identities } = await me(service, cookie)
+  const { id } = identities.find((identity: { provider: string }) => identity.provider === provider)
+  return service.api.delete(`/v1/accounts/me/identities/${id}`, { cookie })
+}
+
+test("the account's address goes with the identity that vouched for it, to the next one's or to none", async () => {
+  const [google, github] = [newPerson(), newPerson()]
+  const { cookie } = await continueWith(service, 'google', google)
+  await link(cookie, 'github', github)
+  expect((await me(service, cookie)).email).toBe(google.email)
+  expect((await unlink(cookie, 'google')).status).toBe(200)
+  expect((await me(service, cookie)).email).toBe(github.email)
+  const wallet = await signIn(service.api)
+  await link(wallet.cookie, 'google', google)
+  expect((await me(service, wallet.cookie)).email).toBe(google.email)
+  await unlink(wallet.cookie, 'google')
+  expect((await me(service, wallet.cookie)).email).toBe(null)
+})
+
+test('an address that an account gave up is free: its owner signs in to an account of their own', async () => {
+  const person = newPerson()
+  const wallet = await signIn(service.api)
+  await link(wallet.cookie, 'google', person)
+  await unlink(wallet.cookie, 'google')
+  const owner = await continueWith(service, 'github', person)
+  expect(owner.outcome).toBe('account_created')
+  expect((await me(service, owner.cookie)).email).toBe(person.email)
+})
+
+test('the address stays while another identity vouches for it', async () => {
+  const person = newPerson()
+  const { cookie } = await continueWith(service, 'google', person)
+  await link(cookie, 'github', { ...person, email: person.email.toUpperCase() })
+  await unlink(cookie, 'google')
+  expect((await me(service, cookie)).email).toBe(person.email)
+})
+
+test('an address that another account has is not taken when an identity goes', async () => {
+  const [own, shared] = [newPerson(), newPerson()]
+  const owner = await continueWith(service, 'google', shared)
+  const { cookie } = await continueWith(service, 'google', own)
+  await link(cookie, 'github', shared)
+  await unlink(cookie, 'google')
+  expect((await me(service, cookie)).email).toBe(null)
+  expect((await me(service, owner.cookie)).email).toBe(shared.email)
+})
+
+test('two accounts that reach for one freed address at once: one has it', async () => {
+  for (let round = 0; round < 4; round += 1) {
+    const shared = newPerson()
+    const holder = await continueWith(service, 'google', shared)
+    await link(holder.cookie, 'github')
+    const others = await Promise.all([signIn(service.api), signIn(service.api)])
+    await link(others[0]?.cookie ?? '', 'github', shared)
+    const [first, second] = await Promise.all([
+      unlink(holder.cookie, 'google'),
+      link(others[1]?.cookie ?? '', 'google', { ...shared, email: shared.email }),
+    ])
+    expect(first.status).toBe(200)
+    expect([303, 409]).toContain(second.shown.status)
+    const rows = await service.deps.db.query('select from accounts where lower(email) = lower($1)', [shared.email])
+    expect(rows.length).toBeLessThanOrEqual(1)
+  }
+})

@@ -1,0 +1,95 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { signIn } from '../../harness/people.ts'
+import { startService, type TestService } from '../../harness/service.ts'
+
+let service: TestService
+beforeAll(async () => {
+  service = await startService()
+})
+afterAll(() => service.close())
+
+const day = 86_400
+
+test('the list names every session, the newest first, and tells which one is asking', async () => {
+  const first = await signIn(service.api)
+  const second = await signIn(service.api, first.wallet)
+  const answer = await second.api.get('/v1/accounts/me/sessions')
+  expect(answer.status).toBe(200)
+  expect(answer.headers.get('cache-control')).toBe('no-store')
+  expect(answer.body.data.map((session: { current: boolean }) => session.current)).toEqual([true, false])
+  expect(answer.body.data[0]).toMatchObject({ status: 'active', ip: expect.any(String), revoked_at: null })
+  expect(answer.text).not.toContain(second.cookie)
+})
+
+test('a long list of sessions comes in pages that miss and repeat nothing', async () => {
+  const { wallet, api } = await signIn(service.api)
+  for (let count = 0; count < 4; count += 1) await signIn(service.api, wallet)
+  const seen: string[] = []
+  for (let cursor: string | null = ''; cursor !== null; ) {
+    const page = await api.get(`/v1/accounts/me/sessions?limit=2${cursor === '' ? '' : `&cursor=${cursor}`}`)
+    seen.push(...page.body.data.map((session: { id: string }) => session.id))
+    cursor = page.body.next_cursor
+  }
+  expect(new Set(seen).size).toBe(5)
+  expect(seen).toEqual([...seen].sort().reverse())
+})
+
+test('a revoked session is refused with its next request, and revoking it again answers the same', async () => {
+  const kept = await signIn(service.api)
+  const lost = await signIn(service.api, kept.wallet)
+  const list = await lost.api.get('/v1/accounts/me/sessions')
+  const { id } = list.body.data.find((session: { current: boolean }) => session.current)
+  const revoked = await kept.api.delete(`/v1/accounts/me/sessions/${id}`)
+  expect([revoked.status, revoked.body.status]).toEqual([200, 'revoked'])
+  const refused = await lost.api.get('/v1/accounts/me')
+  expect([refused.status, refused.body.error]).toEqual([401, 'session_revoked'])
+  service.clock.advance(5)
+  expect((await kept.api.delete(`/v1/accounts/me/sessions/${id}`)).body).toEqual(revoked.body)
+})
+
+test("another account's session can be neither seen nor ended: the same 404 as for one that does not exist", async () => {
+  const owner = await signIn(service.api)
+  const stranger = await signIn(service.api)
+  const [session] = (await owner.api.get('/v1/accounts/me/sessions')).body.data
+  const foreign = await stranger.api.delete(`/v1/accounts/me/sessions/${session.id}`)
+  const unknown = await stranger.api.delete('/v1/accounts/me/sessions/ses_01h455vb4pex5vsknk084sn02q')
+  expect([foreign.status, unknown.status]).toEqual([404, 404])
+  expect({ ...foreign.body, details: null }).toEqual({ ...unknown.body, details: null })
+  expect((await owner.api.get('/v1/accounts/me')).status).toBe(200)
+})
+
+test('sessions are for their own account alone: nobody signed in is 401', async () => {
+  expect((await service.api.get('/v1/accounts/me/sessions')).body.error).toBe('authentication_required')
+  expect((await service.api.delete('/v1/accounts/me/sessions/ses_01h455vb4pex5vsknk084sn02q')).status).toBe(401)
+})
+
+test('a session that nobody uses for seven days ends, and one in use goes on', async () => {
+  const idle = await signIn(service.api)
+  const busy = await signIn(service.api)
+  service.clock.advance(6 * day)
+  expect((await busy.api.get('/v1/accounts/me')).status).toBe(200)
+  service.clock.advance(1 * day)
+  const refused = await idle.api.get('/v1/accounts/me')
+  expect([refused.status, refused.body.error]).toEqual([401, 'token_expired'])
+  expect((await busy.api.get('/v1/accounts/me')).status).toBe(200)
+})
+
+test('a session in constant use ends after thirty days all the same', async () => {
+  const person = await signIn(service.api)
+  for (let days = 6; days < 30; days += 6) {
+    service.clock.advance(6 * day)
+    expect((await person.api.get('/v1/accounts/me')).status).toBe(200)
+  }
+  service.clock.advance(6 * day)
+  expect((await person.api.get('/v1/accounts/me')).body.error).toBe('token_expired')
+})
+
+test('every sign-in has a session of its own, whatever cookie the browser sent before', async () => {
+  const first = await signIn(service.api)
+  const planted = 'A'.repeat(43)
+  const second = await signIn(service.api.as({ cookie: planted }), first.wallet)
+  expect(second.cookie).not.toBe(planted)
+  expect(second.cookie).not.toBe(first.cookie)
+  expect((await service.api.get('/v1/accounts/me', { cookie: planted })).status).toBe(401)
+  expect((await first.api.get('/v1/accounts/me')).status).toBe(200)
+})

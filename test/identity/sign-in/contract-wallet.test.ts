@@ -1,0 +1,130 @@
+import { type Hex, serializeErc6492Signature } from 'viem'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { newWallet, type Person, sessionCookieOf, signIn } from '../../harness/people.ts'
+import { startService, type TestService } from '../../harness/service.ts'
+import { type Chain, startChain, type Trouble } from './chain.ts'
+import { me } from './providers.ts'
+
+let mainnet: Chain
+let base: Chain
+let service: TestService
+beforeAll(async () => {
+  mainnet = await startChain(1)
+  base = await startChain(8453)
+  service = await startService({ env: { EVM_RPC_URLS: `1=${mainnet.url},8453=${base.url}`, SIWE_CHAIN_IDS: '1,8453,10' } })
+})
+afterAll(async () => {
+  await service.close()
+  await mainnet.close()
+  await base.close()
+})
+beforeEach(() => {
+  mainnet.trouble = 'none'
+})
+
+/** What a contract's owner made: no key of the address itself signed it. */
+const signature: Hex = `0x${'ab'.repeat(80)}`
+const wrapped = (inner: Hex): Hex =>
+  serializeErc6492Signature({ address: `0x${'fa'.repeat(20)}`, data: '0xdeadbeef', signature: inner })
+
+type Wanted = { chainId?: number; on?: Chain; deployed?: boolean; signature?: Hex; knows?: boolean; as?: Person }
+
+const attempt = async (address: string, wanted: Wanted = {}) => {
+  const { chainId = 1, on = mainnet, deployed = true, knows = true } = wanted
+  const nonce = await service.api.post('/v1/auth/wallet/nonce', { address, chain_id: chainId })
+  const { message } = nonce.body
+  const signed = wanted.signature ?? signature
+  if (knows) on.contracts.set(address.toLowerCase(), { message, signature: signed, deployed })
+  const answer = await (wanted.as?.api ?? service.api).post('/v1/auth/wallet/verify', { message, signature: signed })
+  return { status: answer.status, error: answer.body.error, outcome: answer.body.outcome, answer, message }
+}
+
+const newAddress = () => newWallet().address
+
+test('a deployed contract wallet signs in by ERC-1271, under its checksummed address', async () => {
+  const address = newAddress()
+  const first = await attempt(address)
+  expect([first.status, first.outcome]).toEqual([200, 'account_created'])
+  expect((await me(service, sessionCookieOf(first.answer.headers))).identities).toMatchObject([
+    { provider: 'wallet', subject: address },
+  ])
+  expect((await attempt(address)).outcome).toBe('signed_in')
+})
+
+test('one that is not deployed yet signs in by ERC-6492', async () => {
+  const address = newAddress()
+  expect((await attempt(address, { deployed: false, signature: wrapped(signature) })).outcome).toBe('account_created')
+  expect((await attempt(address, { deployed: false, signature })).error).toBe('invalid_signature')
+})
+
+test('a signature that the contract does not accept is refused, and so is one where no contract is', async () => {
+  expect((await attempt(newAddress(), { knows: false })).error).toBe('invalid_signature')
+  const address = newAddress()
+  const { message } = await attempt(address)
+  const other = await service.api.post('/v1/auth/wallet/nonce', { address })
+  const replayed = await service.api.post('/v1/auth/wallet/verify', { message: other.body.message, signature })
+  expect([replayed.status, message === other.body.message]).toEqual([401, false])
+  expect((await attempt(newAddress(), { knows: false, signature: wrapped(signature) })).error).toBe('invalid_signature')
+})
+
+describe.each([
+  ['deployed', true],
+  ['predicted', false],
+])('a %s wallet', (_kind, deployed) => {
+  test.each<Trouble>(['error', 'http_500', 'garbage', 'reverts', 'other_chain', 'empty_answer'])(
+    'is refused when its chain is in trouble (%s), and the nonce is gone',
+    async (trouble) => {
+      mainnet.trouble = trouble
+      const signed = deployed ? signature : wrapped(signature)
+      const { status, error, message } = await attempt(newAddress(), { deployed, signature: signed })
+      expect([status, error]).toEqual([401, 'invalid_signature'])
+      mainnet.trouble = 'none'
+      expect((await service.api.post('/v1/auth/wallet/verify', { message, signature: signed })).body.details.field).toBe('nonce')
+    },
+  )
+})
+
+test('a chain without an RPC has no contract wallets', async () => {
+  expect((await attempt(newAddress(), { chainId: 10 })).error).toBe('invalid_signature')
+})
+
+test('the same address on another chain is somebody else: it neither signs in nor links', async () => {
+  const address = newAddress()
+  const owner = await attempt(address)
+  const elsewhere = await attempt(address, { chainId: 8453, on: base })
+  expect([elsewhere.status, elsewhere.error]).toEqual([401, 'invalid_signature'])
+  const stranger = await signIn(service.api)
+  const linking = await attempt(address, { chainId: 8453, on: base, as: stranger })
+  expect(linking.status).toBe(409)
+  expect(linking.answer.text).not.toContain((await me(service, sessionCookieOf(owner.answer.headers))).id)
+})
+
+test('an address that proved itself by its own key is not spoken for by a contract', async () => {
+  const person = await signIn(service.api)
+  const taken = await attempt(person.wallet.address)
+  expect([taken.status, taken.error]).toEqual([401, 'invalid_signature'])
+  expect((await signIn(service.api, person.wallet)).accountId).toBe(person.accountId)
+})
+
+test('a wallet with a key never waits for a chain', async () => {
+  mainnet.trouble = 'http_500'
+  const before = mainnet.calls.length
+  await signIn(service.api)
+  expect(mainnet.calls).toHaveLength(before)
+})
+
+test('a used or made-up nonce asks no chain', async () => {
+  const { message } = await attempt(newAddress())
+  const before = mainnet.calls.length
+  await service.api.post('/v1/auth/wallet/verify', { message, signature })
+  expect(mainnet.calls).toHaveLength(before)
+})
+
+test("neither the RPC's address nor the signature is in the log when a chain fails", async () => {
+  mainnet.trouble = 'http_500'
+  await attempt(newAddress())
+  const log = service.log.join('\n')
+  expect(log).toContain('a chain did not vouch for a contract wallet')
+  expect(log).not.toContain(mainnet.url)
+  expect(log).not.toContain(signature)
+})

@@ -1,0 +1,222 @@
+import { createPrivateKey, createSign, generateKeyPairSync } from 'node:crypto'
+import { OAuth2Server } from 'oauth2-mock-server'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { createBrowser } from '../../harness/browser.ts'
+import { startService, type TestService } from '../../harness/service.ts'
+import { me, newPerson, startUrl } from './providers.ts'
+
+type Claims = Record<string, unknown>
+type TokenAnswer = { statusCode: number; body: Record<string, unknown> | '' }
+
+const google = new OAuth2Server()
+let service: TestService
+beforeAll(async () => {
+  await google.issuer.keys.generate('RS256')
+  await google.start(0, 'localhost')
+  service = await startService({
+    env: { GOOGLE_ISSUER: google.issuer.url ?? '', GOOGLE_CLIENT_ID: 'our-client', GOOGLE_CLIENT_SECRET: 'our-secret' },
+  })
+})
+afterAll(async () => {
+  await service.close()
+  await google.stop()
+})
+afterEach(() => void google.service.removeAllListeners())
+
+/** Signs in with an ID token that says this besides what it must say. */
+const signInWith = async (claims: Claims, alterAnswer: (answer: TokenAnswer) => void = () => undefined) => {
+  google.service.on('beforeTokenSigning', (token: { payload: Claims }) => Object.assign(token.payload, claims))
+  google.service.on('beforeResponse', alterAnswer)
+  const browser = createBrowser()
+  const start = await browser.step(startUrl(service, 'google'))
+  const answered = await browser.step(start.headers.get('location') ?? '')
+  const callback = answered.headers.get('location') ?? ''
+  const shown = await browser.step(callback, { accept: 'application/json' })
+  const cookie = browser.cookies.get('service_session') ?? ''
+  return { shown, cookie, callback, browser, error: shown.status === 303 ? null : JSON.parse(shown.html).error }
+}
+
+const claimsOf = (person = newPerson()): Claims => ({
+  sub: person.email,
+  email: person.email,
+  email_verified: true,
+  name: 'Grace',
+})
+
+/** What the mock made, with other claims and under a key that isn't the provider's. */
+const forge = (idToken: string, header: object): string => {
+  const payload = idToken.split('../../sign-in')[1] ?? ''
+  const signed = `${Buffer.from(JSON.stringify(header)).toString('base64url')}.${payload}`
+  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
+  const key = createPrivateKey(privateKey.export({ type: 'pkcs8', format: 'pem' }))
+  return `${signed}.${createSign('RSA-SHA256').update(signed).sign(key).toString('base64url')}`
+}
+
+test('an ID token with issuer, audience, nonce and times in order signs in, under the issuer that vouched', async () => {
+  const claims = claimsOf()
+  const { shown, cookie } = await signInWith(claims)
+  expect(shown.status).toBe(303)
+  expect(await me(service, cookie)).toMatchObject({
+    email: claims.email,
+    identities: [{ provider: 'google', subject: claims.sub }],
+  })
+  const [row] = await service.deps.db.query<{ issuer: string }>('select issuer from identities where subject = $1', [claims.sub])
+  expect(row?.issuer).toBe(google.issuer.url)
+})
+
+const now = () => Math.floor(service.deps.clock.now().getTime() / 1000)
+
+test.each<[string, () => Claims]>([
+  ['another issuer', () => ({ iss: 'https://evil.example' })],
+  ["Google's own issuer, which is not the one configured", () => ({ iss: 'https://accounts.google.com' })],
+  ['another audience', () => ({ aud: 'another-client' })],
+  ['another nonce', () => ({ nonce: 'n'.repeat(43) })],
+  ['no nonce', () => ({ nonce: undefined })],
+  ['no subject', () => ({ sub: '' })],
+  ['an end long past', () => ({ iat: 1_600_000_000, exp: 1_600_003_600 })],
+  ['a beginning far ahead', () => ({ iat: now() + 10 * 365 * 86_400, exp: now() + 10 * 365 * 86_400 + 60 })],
+])('an ID token with %s is refused', async (_what, corrupt) => {
+  const { shown, error, browser } = await signInWith({ ...claimsOf(), ...corrupt() })
+  expect([shown.status, error]).toEqual([400, 'invalid_request'])
+  expect(browser.cookies.has('service_session')).toBe(false)
+})
+
+test.each([
+  ['none', { alg: 'none' }],
+  ['HS256', { alg: 'HS256', kid: 'x' }],
+  ['RS256 by a key of somebody else', { alg: 'RS256' }],
+  ['RS256 by an unknown key', { alg: 'RS256', kid: 'unknown' }],
+])('an ID token signed with %s is refused', async (_what, header) => {
+  const [key] = google.issuer.keys.toJSON()
+  const withKey = 'kid' in header ? header : { ...header, kid: key?.kid }
+  const { shown, error } = await signInWith(claimsOf(), (answer) => {
+    if (answer.body !== '') answer.body.id_token = forge(String(answer.body.id_token), withKey)
+  })
+  expect([shown.status, error]).toEqual([400, 'invalid_request'])
+})
+
+test.each([false, 'true', 'false', 1, null, undefined])(
+  'email_verified: %j verifies nothing and links nothing',
+  async (verified) => {
+    const owner = claimsOf()
+    const known = await me(service, (await signInWith(owner)).cookie)
+    google.service.removeAllListeners()
+    const stranger = await me(service, (await signInWith({ ...owner, sub: `${owner.sub}-2`, email_verified: verified })).cookie)
+    expect(stranger.id).not.toBe(known.id)
+    expect(stranger).toMatchObject({ email: null, identities: [{ email_verified: false }] })
+  },
+)
+
+test.each(['not an address', 'two@at@signs', 'line\nbreak@example.com', `${'a'.repeat(400)}@example.com`, 17])(
+  'an e-mail of %j is taken for none',
+  async (email) => {
+    expect((await me(service, (await signInWith({ ...claimsOf(), email })).cookie)).email).toBe(null)
+  },
+)
+
+test('an address that only folds into somebody else’s is not theirs', async () => {
+  const owner = claimsOf({ email: `kim${newPerson().email}` })
+  const known = await me(service, (await signInWith(owner)).cookie)
+  google.service.removeAllListeners()
+  const alike = String(owner.email).replace('k', '\u212a')
+  const stranger = await me(service, (await signInWith({ ...owner, sub: alike, email: alike })).cookie)
+  expect(stranger.id).not.toBe(known.id)
+  expect(stranger).toMatchObject({ email: null, identities: [{ email: alike, email_verified: false }] })
+})
+
+test('an address that the provider no longer vouches for leaves the account with the next sign-in', async () => {
+  const claims = claimsOf()
+  await signInWith(claims)
+  google.service.removeAllListeners()
+  const { cookie } = await signInWith({ ...claims, email: newPerson().email.toUpperCase() })
+  expect((await me(service, cookie)).email).not.toBe(claims.email)
+  google.service.removeAllListeners()
+  expect((await me(service, (await signInWith({ ...claims, email_verified: false })).cookie)).email).toBe(null)
+})
+
+test.each<[string, (answer: TokenAnswer) => void, number, string]>([
+  [
+    'refuses the code',
+    (answer) => Object.assign(answer, { statusCode: 400, body: { error: 'invalid_grant' } }),
+    400,
+    'invalid_request',
+  ],
+  [
+    'refuses our client',
+    (answer) => Object.assign(answer, { statusCode: 401, body: { error: 'invalid_client' } }),
+    502,
+    'provider_error',
+  ],
+  ['leaves the ID token out', (answer) => answer.body !== '' && delete answer.body.id_token, 502, 'provider_error'],
+  [
+    'answers with something else',
+    (answer) => answer.body !== '' && Object.assign(answer.body, { id_token: 'x' }),
+    400,
+    'invalid_request',
+  ],
+])('a provider that %s is told apart', async (_what, alter, status, code) => {
+  const { shown, error } = await signInWith(claimsOf(), alter)
+  expect([shown.status, error]).toEqual([status, code])
+})
+
+test('a rotated signing key is found', async () => {
+  await google.issuer.keys.generate('RS256', { kid: 'rotated' })
+  const { shown } = await signInWith(claimsOf())
+  const second = await signInWith(claimsOf())
+  expect([shown.status, second.shown.status]).toEqual([303, 303])
+})
+
+test('nothing that a provider or a browser brought is in a log line, an audit row or an event', async () => {
+  const seen: string[] = []
+  const { callback, browser, cookie } = await signInWith(claimsOf(), (answer) => {
+    if (answer.body !== '') seen.push(String(answer.body.id_token), String(answer.body.access_token))
+  })
+  await signInWith({ ...claimsOf(), nonce: 'canary-nonce' })
+  const query = new URL(callback).searchParams
+  seen.push(
+    query.get('code') ?? '',
+    query.get('state') ?? '',
+    cookie,
+    browser.cookies.get('service_flow') ?? '',
+    'canary-nonce',
+    'our-secret',
+  )
+  const { db } = service.deps
+  const rows = await db.query<{ text: string }>('select row_to_json(a)::text as text from audit_log a')
+  const events = await db.query<{ text: string }>('select row_to_json(e)::text as text from events e')
+  const flows = await db.query<{ text: string }>('select row_to_json(f)::text as text from sign_in_flows f')
+  const everything = [...service.log, ...[...rows, ...events, ...flows].map(({ text }) => text)].join('\n')
+  expect(seen.every((secret) => secret.length > 8)).toBe(true)
+  for (const secret of seen) expect(everything).not.toContain(secret)
+})
+
+test('a sign-in leaves who, from where and what, and so does one that was refused', async () => {
+  const { cookie } = await signInWith(claimsOf())
+  const { id } = await me(service, cookie)
+  const { db } = service.deps
+  const rows = await db.query<{ action: string; credential_kind: string; ip: string; request_id: string }>(
+    `select a.action, a.credential_kind, a.ip, a.request_id from audit_log a join identities i on i.account_id = a.account_id
+     where i.account_id = (select account_id from identities order by id desc limit 1) order by a.id`,
+  )
+  expect(id).toMatch(/^acc_/)
+  expect(rows.map((row) => row.action)).toEqual(['identity.link', 'session.create'])
+  expect(rows[0]).toMatchObject({ credential_kind: 'sign_in:google', ip: expect.any(String), request_id: expect.any(String) })
+  google.service.removeAllListeners()
+  await signInWith({ ...claimsOf(), aud: 'another' })
+  const [last] = await db.query<{ action: string; after: { reason: string } }>(
+    'select action, after from audit_log order by id desc limit 1',
+  )
+  expect(last).toMatchObject({ action: 'sign_in.refused', after: { reason: expect.stringContaining('ID token') } })
+})
+
+test('a provider that can not be reached is a 502 that says so, on a start and on a return', async () => {
+  const gone = await startService({
+    env: { GOOGLE_ISSUER: 'http://127.0.0.1:9', GOOGLE_CLIENT_ID: 'c', GOOGLE_CLIENT_SECRET: 's' },
+  })
+  try {
+    const answer = await gone.api.get('/v1/auth/google/start', { headers: { accept: 'application/json' } })
+    expect([answer.status, answer.body.error]).toEqual([502, 'provider_error'])
+  } finally {
+    await gone.close()
+  }
+})

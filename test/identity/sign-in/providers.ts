@@ -1,0 +1,48 @@
+import { randomBytes } from 'node:crypto'
+import { type Browser, createBrowser, linksOf, type Shown } from '../../harness/browser.ts'
+import type { TestService } from '../../harness/service.ts'
+
+export type SandboxPerson = { email: string; name?: string; verified?: boolean }
+export type Provider = 'google' | 'github'
+
+export const newPerson = (): SandboxPerson => ({ email: `p${randomBytes(6).toString('hex')}@example.com`, name: 'Somebody New' })
+
+/** The address that the sandbox's page sends somebody on with, who chose this person. */
+export const choose = (page: Shown, person: SandboxPerson): string => {
+  const link = linksOf(page).find((href) => href.includes('/choose?'))
+  if (!link) throw new Error(`no page to choose on: ${page.status} ${page.html}`)
+  const url = new URL(link)
+  url.searchParams.set('email', person.email)
+  url.searchParams.set('name', person.name ?? '')
+  if (person.verified === false) url.searchParams.set('unverified', '1')
+  else url.searchParams.delete('unverified')
+  return url.href
+}
+
+export const startUrl = (service: TestService, provider: Provider, returnTo = '/account') =>
+  `${service.api.url}/v1/auth/${provider}/start?return_to=${encodeURIComponent(returnTo)}`
+
+/** Goes as far as the provider's answer, which is not delivered to the callback yet. */
+export const callbackUrl = async (browser: Browser, start: string, person: SandboxPerson): Promise<string> => {
+  const page = await browser.open(start)
+  return (await browser.step(choose(page, person))).headers.get('location') ?? ''
+}
+
+export type Came = { shown: Shown; location: string | null; outcome: string | null; cookie: string; browser: Browser }
+
+/** Signs in, or links when the browser is signed in, up to where the browser is sent in the end. */
+export const continueWith = async (
+  service: TestService,
+  provider: Provider,
+  person: SandboxPerson,
+  options: { browser?: Browser; returnTo?: string } = {},
+): Promise<Came> => {
+  const browser = options.browser ?? createBrowser()
+  const shown = await browser.step(await callbackUrl(browser, startUrl(service, provider, options.returnTo), person))
+  const location = shown.headers.get('location')
+  const outcome = location === null ? null : new URL(location, service.api.url).searchParams.get('outcome')
+  return { shown, location, outcome, cookie: browser.cookies.get('service_session') ?? '', browser }
+}
+
+/** The account behind a session. */
+export const me = async (service: TestService, cookie: string) => (await service.api.get('/v1/accounts/me', { cookie })).body

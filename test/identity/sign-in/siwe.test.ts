@@ -1,0 +1,156 @@
+import { SiweMessage } from 'siwe'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { newWallet } from '../../harness/people.ts'
+import { startService, type TestService } from '../../harness/service.ts'
+
+let service: TestService
+beforeAll(async () => {
+  service = await startService()
+})
+afterAll(() => service.close())
+
+type Fields = ConstructorParameters<typeof SiweMessage>[0]
+
+const messageOf = async (fields: Partial<Exclude<Fields, string>> = {}) => {
+  const { body } = await service.api.post('/v1/auth/wallet/nonce')
+  const wallet = newWallet()
+  const text = new SiweMessage({
+    domain: body.domain,
+    uri: body.uri,
+    address: wallet.address,
+    statement: body.statement,
+    version: '1',
+    chainId: body.chain_ids[0],
+    nonce: body.nonce,
+    issuedAt: body.issued_at,
+    ...fields,
+  }).prepareMessage()
+  return { text, wallet, nonce: body.nonce as string }
+}
+
+const verify = (message: string, signature: string) => service.api.post('/v1/auth/wallet/verify', { message, signature })
+const inTime = (seconds: number) => new Date(service.clock.now().getTime() + seconds * 1000).toISOString()
+
+test.each<[string, () => Partial<Exclude<Fields, string>>]>([
+  ['with a statement of its own', () => ({ statement: 'I am here' })],
+  ['without a statement', () => ({ statement: undefined })],
+  ['with times that hold', () => ({ notBefore: inTime(-60), expirationTime: inTime(60) })],
+  ['with resources and a request id', () => ({ resources: ['https://example.com/terms'], requestId: 'r-1' })],
+  ['for another chain that is allowed', () => ({ chainId: 8453 })],
+  ['for a path of this site', () => ({ uri: `${service.deps.config.publicUrl}/sign-in` })],
+  ['by another loopback name, in development', () => ({ domain: `127.0.0.1:${new URL(service.api.url).port}` })],
+])('a message %s signs in', async (_what, fields) => {
+  const { text, wallet } = await messageOf(fields())
+  expect((await verify(text, await wallet.signMessage({ message: text }))).status).toBe(200)
+})
+
+describe('a message that is not for this service, here and now, is refused and names what was expected', () => {
+  test.each<[string, () => Partial<Exclude<Fields, string>>]>([
+    ['domain', () => ({ domain: 'evil.example' })],
+    ['domain', () => ({ domain: `localhost:1` })],
+    ['uri', () => ({ uri: 'https://evil.example' })],
+    ['uri', () => ({ uri: `http://localhost.evil.example:${new URL(service.api.url).port}` })],
+    ['chain_id', () => ({ chainId: 5 })],
+    ['expiration_time', () => ({ expirationTime: inTime(0) })],
+    ['not_before', () => ({ notBefore: inTime(1) })],
+    ['nonce', () => ({ nonce: 'a'.repeat(32) })],
+  ])('%s', async (field, fields) => {
+    const { text, wallet, nonce } = await messageOf(fields())
+    const answer = await verify(text, await wallet.signMessage({ message: text }))
+    expect([answer.status, answer.body.error, answer.body.details.field]).toEqual([401, 'invalid_signature', field])
+    expect(answer.body.details.expected).toMatchObject({
+      domain: new URL(service.deps.config.publicUrl).host,
+      chain_ids: [1, 8453],
+    })
+    expect(answer.headers.getSetCookie()).toEqual([])
+    if (field !== 'nonce') expect(await isUsed(nonce)).toBe(true)
+  })
+})
+
+const isUsed = async (nonce: string) =>
+  (await service.deps.db.query('select from nonces where nonce = $1 and consumed_at is not null', [nonce])).length === 1
+
+test.each(['', 'hello', 'x wants you to sign in with your Ethereum account:\n0x0'])(
+  '%j is no message: 400, with the field',
+  async (text) => {
+    const answer = await verify(text, '0x00')
+    expect([answer.status, answer.body.error, answer.body.details.fields[0].path]).toEqual([400, 'invalid_request', 'message'])
+  },
+)
+
+test('a wrong signature uses the nonce up, so that the right one comes too late', async () => {
+  const { text, wallet } = await messageOf()
+  expect((await verify(text, await newWallet().signMessage({ message: text }))).body.details.field).toBe('signature')
+  expect((await verify(text, await wallet.signMessage({ message: text }))).body.details.field).toBe('nonce')
+})
+
+test('a message altered after it was signed is refused', async () => {
+  const { text, wallet } = await messageOf()
+  const signature = await wallet.signMessage({ message: text })
+  const altered = text.replace('moves no money', 'moves all money')
+  expect(altered).not.toBe(text)
+  expect((await verify(altered, signature)).body.error).toBe('invalid_signature')
+})
+
+test.each(['0x', '0x00', 'zz', `0x${'00'.repeat(65)}`, `0x${'ff'.repeat(65)}`, `0x${'ff'.repeat(2000)}`])(
+  'a signature of %j is refused',
+  async (signature) => {
+    const { text } = await messageOf()
+    expect((await verify(text, signature)).body.error).toBe('invalid_signature')
+  },
+)
+
+test('the other form of a signature (a high s) is not accepted', async () => {
+  const order = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
+  const { text, wallet } = await messageOf()
+  const signature = await wallet.signMessage({ message: text })
+  const s = order - BigInt(`0x${signature.slice(66, 130)}`)
+  const v = signature.endsWith('1b') ? '1c' : '1b'
+  const flipped = `${signature.slice(0, 66)}${s.toString(16).padStart(64, '0')}${v}`
+  expect((await verify(text, flipped)).body.error).toBe('invalid_signature')
+})
+
+test('a nonce ends after ten minutes', async () => {
+  const { text, wallet } = await messageOf()
+  service.clock.advance(600)
+  expect((await verify(text, await wallet.signMessage({ message: text }))).body.details.field).toBe('nonce')
+})
+
+test('a nonce that was given for another purpose is nothing here', async () => {
+  const prepared = await service.deps.db.query<{ nonce: string }>(
+    `insert into nonces (nonce, purpose, created_at, expires_at) values (md5(random()::text), 'mandate', now(), now() + interval '100 years') returning nonce`,
+  )
+  const { text, wallet } = await messageOf({ nonce: prepared[0]?.nonce ?? '' })
+  expect((await verify(text, await wallet.signMessage({ message: text }))).body.details.field).toBe('nonce')
+})
+
+test('a message for a chain that no sign-in may name is not made', async () => {
+  const answer = await service.api.post('/v1/auth/wallet/nonce', { address: newWallet().address, chain_id: 5 })
+  expect([answer.status, answer.body.details.fields[0].path]).toEqual([400, 'chain_id'])
+})
+
+test('in production only the public name is this service', async () => {
+  const strict = await startService({
+    env: { NODE_ENV: 'production', PUBLIC_URL: 'https://pay.example.com', DATABASE_URL: service.database.url, RAILS: 'sandbox' },
+    database: service.database,
+    clock: service.clock,
+  })
+  try {
+    const { body } = await strict.api.post('/v1/auth/wallet/nonce')
+    expect(body).toMatchObject({ domain: 'pay.example.com', uri: 'https://pay.example.com' })
+    const wallet = newWallet()
+    const fields = {
+      uri: body.uri,
+      address: wallet.address,
+      version: '1',
+      chainId: 1,
+      nonce: body.nonce,
+      issuedAt: body.issued_at,
+    }
+    const message = new SiweMessage({ ...fields, domain: `localhost:${new URL(strict.api.url).port}` }).prepareMessage()
+    const answer = await strict.api.post('/v1/auth/wallet/verify', { message, signature: await wallet.signMessage({ message }) })
+    expect(answer.body.details.field).toBe('domain')
+  } finally {
+    await strict.close()
+  }
+})
