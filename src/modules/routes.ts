@@ -3,6 +3,7 @@ import { registerAdmin } from './admin-routes.ts'
 import { registerBeneficiaries } from './beneficiaries/routes.ts'
 import { registerApiKeys } from './delegation/api-keys/routes.ts'
 import { registerGrants } from './delegation/grants/routes.ts'
+import { registerWorkspaceGrants } from './delegation/grants/workspace-routes.ts'
 import type { Deps } from './deps.ts'
 import { registerAccounts } from './identity/accounts/routes.ts'
 import { registerIdentities } from './identity/identities/routes.ts'
@@ -14,6 +15,7 @@ import { registerOAuth } from './oauth/routes.ts'
 import { registerApprovals } from './payments/approvals/routes.ts'
 import { registerPayments } from './payments/routes.ts'
 import { registerPolicies } from './policies/routes.ts'
+import { registerSimulation } from './simulation/routes.ts'
 import { registerTopups } from './topups/routes.ts'
 import { registerWorkspaces } from './workspaces/routes.ts'
 
@@ -27,10 +29,12 @@ export const registerModules = (app: App, deps: Deps): void => {
   registerSignIn(app, deps)
   registerOAuth(app, deps)
   registerWorkspaces(app, deps)
+  registerWorkspaceGrants(app, deps)
   registerBeneficiaries(app, deps)
   registerPolicies(app, deps)
   registerNotifications(app, deps)
   registerPayments(app, deps)
+  registerSimulation(app, deps)
   registerApprovals(app, deps)
   registerMandates(app, deps)
   registerTopups(app, deps)

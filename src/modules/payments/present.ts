@@ -1,10 +1,7 @@
 import { isoTime, isoTimeOrNull } from '../../http/wire.ts'
 import { formatId } from '../../lib/ids.ts'
 import { formatMinor } from '../../lib/money.ts'
-import { presentDecision } from '../policies/present.ts'
-import type { Decision, Simulation as SimulationOut } from '../policies/schema.ts'
-import type { Replay } from '../simulation/replay.ts'
-import type { Simulation } from '../simulation/simulate.ts'
+import type { Decision } from '../policies/schema.ts'
 import type { PaymentRecord } from './queries.ts'
 import type { Payment } from './schema.ts'
 
@@ -35,25 +32,4 @@ export const presentPayment = (payment: PaymentRecord): Payment => ({
   created_at: isoTime(payment.createdAt),
   updated_at: isoTime(payment.updatedAt),
   completed_at: isoTimeOrNull(payment.completedAt),
-})
-
-const presentReplay = (replay: Replay): NonNullable<SimulationOut['replay']> => ({
-  days: replay.days,
-  payments_considered: replay.considered,
-  allowed: replay.allowed,
-  held: replay.held,
-  refused: replay.refused,
-  affected: replay.affected.map((payment) => ({
-    payment_id: formatId('payment', payment.id),
-    amount_minor: formatMinor(payment.amountMinor),
-    created_at: isoTime(payment.createdAt),
-    outcome: payment.outcome,
-    rule: payment.rule,
-  })),
-  truncated: replay.truncated,
-})
-
-export const presentSimulation = ({ decision, replay }: Simulation): SimulationOut => ({
-  ...(decision && presentDecision(decision)),
-  ...(replay && { replay: presentReplay(replay) }),
 })

@@ -4,11 +4,9 @@ import { pageOf } from '../../http/pagination.ts'
 import { byId, refusals } from '../../http/wire.ts'
 import { notFound, Refusal } from '../../lib/errors.ts'
 import type { Deps } from '../deps.ts'
-import { Simulate, Simulation } from '../policies/schema.ts'
-import { simulate } from '../simulation/simulate.ts'
 import { cancelPayment } from './approvals/cancel-payment.ts'
 import { createPayment } from './create/create.ts'
-import { presentPayment, presentSimulation } from './present.ts'
+import { presentPayment } from './present.ts'
 import { findPayment, listPayments, type PaymentFilter } from './queries.ts'
 import { buildReceipt } from './receipt/receipt.ts'
 import { Receipt } from './receipt/schema.ts'
@@ -96,14 +94,5 @@ export const registerPayments = (app: App, deps: Deps): void => {
       respondOnce(deps, request, reply, async (tx) =>
         ok(presentPayment(await cancelPayment(tx, deps, request.principal, request.params.id))),
       ),
-  )
-  app.post(
-    '/v1/spending-policies/simulate',
-    {
-      // Reads only, and so does a POST of it in a frozen workspace.
-      config: { operation: 'policies.simulate', permission: 'policy.read', whileFrozen: true },
-      schema: { body: Simulate, response: { 200: Simulation, ...refusals('invalid_request', 'not_found') } },
-    },
-    async (request, reply) => reply.send(presentSimulation(await simulate(deps, request.principal, request.body))),
   )
 }

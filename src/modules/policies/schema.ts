@@ -1,11 +1,12 @@
 import { z } from 'zod'
-import { IdIn, IdOut, MinorIn, MinorOut, Name, PositiveMinorIn, TimeOut } from '../../http/wire.ts'
+import { IdIn, IdOut, MinorIn, MinorOut, Name, TimeOut } from '../../http/wire.ts'
 
 const PaymentTypes = z.array(z.string().trim().min(1).max(64)).max(100)
 const BeneficiaryIds = z.array(IdIn('beneficiary')).max(500)
 const Limit = MinorIn.nullish()
 
-const fields = {
+/** What a policy says, whether it is kept or only proposed. */
+export const policyFields = {
   payment_types: PaymentTypes.nullish(),
   beneficiary_ids: BeneficiaryIds.nullish(),
   per_payment_limit_minor: Limit,
@@ -16,12 +17,12 @@ const fields = {
   separation_of_duties: z.boolean().nullish(),
 }
 
-export const CreatePolicy = z.strictObject({ name: Name, ...fields }).meta({ id: 'CreateSpendingPolicy' })
+export const CreatePolicy = z.strictObject({ name: Name, ...policyFields }).meta({ id: 'CreateSpendingPolicy' })
 export type CreatePolicy = z.output<typeof CreatePolicy>
 
 /** Fields that are left out stay as they are; null takes a limit away. */
 export const UpdatePolicy = z
-  .strictObject({ version: z.number().int().positive(), name: Name.optional(), ...fields })
+  .strictObject({ version: z.number().int().positive(), name: Name.optional(), ...policyFields })
   .meta({ id: 'UpdateSpendingPolicy' })
 export type UpdatePolicy = z.output<typeof UpdatePolicy>
 
@@ -50,7 +51,7 @@ const TraceSource = z.object({
   id: z.string().nullable(),
   name: z.string().nullable(),
 })
-const Outcome = z.enum(['allow', 'require_approval', 'deny'])
+export const Outcome = z.enum(['allow', 'require_approval', 'deny'])
 
 export const TraceEntry = z.object({
   source: TraceSource,
@@ -86,40 +87,3 @@ export const Decision = z
   })
   .meta({ id: 'Decision' })
 export type Decision = z.output<typeof Decision>
-
-export const Simulate = z
-  .strictObject({
-    beneficiary_id: IdIn('beneficiary').optional(),
-    amount_minor: PositiveMinorIn.optional(),
-    payment_type: z.string().trim().min(1).max(64).optional(),
-    mandate_id: IdIn('mandate').optional(),
-    policy: z
-      .strictObject({ ...fields, name: Name.optional() })
-      .optional()
-      .meta({ description: 'Decide as if this policy existed as well.' }),
-    replay_days: z
-      .number()
-      .int()
-      .min(1)
-      .max(90)
-      .optional()
-      .meta({ description: 'Run `policy` over the payments of the past days instead.' }),
-  })
-  .meta({ id: 'Simulate' })
-export type Simulate = z.output<typeof Simulate>
-
-const Replay = z.object({
-  days: z.number().int(),
-  payments_considered: z.number().int(),
-  allowed: z.number().int(),
-  held: z.number().int(),
-  refused: z.number().int(),
-  affected: z.array(
-    z.object({ payment_id: IdOut('payment'), amount_minor: MinorOut, created_at: TimeOut, outcome: Outcome, rule: z.string() }),
-  ),
-  truncated: z.boolean().meta({ description: 'There were more payments than are replayed.' }),
-})
-
-/** The Decision where a payment was described; the replay where one was asked for. */
-export const Simulation = z.object({ ...Decision.partial().shape, replay: Replay.optional() }).meta({ id: 'Simulation' })
-export type Simulation = z.output<typeof Simulation>

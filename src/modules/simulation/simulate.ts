@@ -11,11 +11,11 @@ import { evaluationOf } from '../payments/create/evaluation.ts'
 import { readMandate } from '../payments/create/mandate.ts'
 import { proposedPolicyId } from '../policies/present.ts'
 import { type PolicyTerms, policyTerms } from '../policies/rules.ts'
-import type { Simulate } from '../policies/schema.ts'
 import { countedStatuses } from '../policies/seed.ts'
 import { requireBeneficiaries } from '../policies/service.ts'
 import { stopEntries } from './precondition-trace.ts'
 import { type Replay, replayPolicy } from './replay.ts'
+import type { Simulate } from './schema.ts'
 
 export type Simulation = { decision: Decision | null; replay: Replay | null }
 

@@ -3,7 +3,6 @@ import { created, ok, respondOnce } from '../../http/idempotency.ts'
 import { PageQuery, pageOf } from '../../http/pagination.ts'
 import { refusals } from '../../http/wire.ts'
 import { notFound } from '../../lib/errors.ts'
-import { registerWorkspaceGrants } from '../delegation/grants/workspace-routes.ts'
 import type { Deps } from '../deps.ts'
 import { registerInvitations } from './invitations/routes.ts'
 import { registerMembers } from './members/routes.ts'
@@ -106,5 +105,4 @@ export const registerWorkspaces = (app: App, deps: Deps): void => {
   )
   registerMembers(app, deps)
   registerInvitations(app, deps)
-  registerWorkspaceGrants(app, deps)
 }

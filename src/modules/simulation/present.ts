@@ -1,0 +1,28 @@
+import { isoTime } from '../../http/wire.ts'
+import { formatId } from '../../lib/ids.ts'
+import { formatMinor } from '../../lib/money.ts'
+import { presentDecision } from '../policies/present.ts'
+import type { Replay } from './replay.ts'
+import type { Simulation as SimulationOut } from './schema.ts'
+import type { Simulation } from './simulate.ts'
+
+const presentReplay = (replay: Replay): NonNullable<SimulationOut['replay']> => ({
+  days: replay.days,
+  payments_considered: replay.considered,
+  allowed: replay.allowed,
+  held: replay.held,
+  refused: replay.refused,
+  affected: replay.affected.map((payment) => ({
+    payment_id: formatId('payment', payment.id),
+    amount_minor: formatMinor(payment.amountMinor),
+    created_at: isoTime(payment.createdAt),
+    outcome: payment.outcome,
+    rule: payment.rule,
+  })),
+  truncated: replay.truncated,
+})
+
+export const presentSimulation = ({ decision, replay }: Simulation): SimulationOut => ({
+  ...(decision && presentDecision(decision)),
+  ...(replay && { replay: presentReplay(replay) }),
+})

@@ -1,0 +1,18 @@
+import type { App } from '../../http/app-type.ts'
+import { refusals } from '../../http/wire.ts'
+import type { Deps } from '../deps.ts'
+import { presentSimulation } from './present.ts'
+import { Simulate, Simulation } from './schema.ts'
+import { simulate } from './simulate.ts'
+
+export const registerSimulation = (app: App, deps: Deps): void => {
+  app.post(
+    '/v1/spending-policies/simulate',
+    {
+      // Reads only, and so does a POST of it in a frozen workspace.
+      config: { operation: 'policies.simulate', permission: 'policy.read', whileFrozen: true },
+      schema: { body: Simulate, response: { 200: Simulation, ...refusals('invalid_request', 'not_found') } },
+    },
+    async (request, reply) => reply.send(presentSimulation(await simulate(deps, request.principal, request.body))),
+  )
+}

@@ -1,0 +1,40 @@
+import { z } from 'zod'
+import { IdIn, IdOut, MinorOut, Name, PositiveMinorIn, TimeOut } from '../../http/wire.ts'
+import { Decision, Outcome, policyFields } from '../policies/schema.ts'
+
+export const Simulate = z
+  .strictObject({
+    beneficiary_id: IdIn('beneficiary').optional(),
+    amount_minor: PositiveMinorIn.optional(),
+    payment_type: z.string().trim().min(1).max(64).optional(),
+    mandate_id: IdIn('mandate').optional(),
+    policy: z
+      .strictObject({ ...policyFields, name: Name.optional() })
+      .optional()
+      .meta({ description: 'Decide as if this policy existed as well.' }),
+    replay_days: z
+      .number()
+      .int()
+      .min(1)
+      .max(90)
+      .optional()
+      .meta({ description: 'Run `policy` over the payments of the past days instead.' }),
+  })
+  .meta({ id: 'Simulate' })
+export type Simulate = z.output<typeof Simulate>
+
+const Replay = z.object({
+  days: z.number().int(),
+  payments_considered: z.number().int(),
+  allowed: z.number().int(),
+  held: z.number().int(),
+  refused: z.number().int(),
+  affected: z.array(
+    z.object({ payment_id: IdOut('payment'), amount_minor: MinorOut, created_at: TimeOut, outcome: Outcome, rule: z.string() }),
+  ),
+  truncated: z.boolean().meta({ description: 'There were more payments than are replayed.' }),
+})
+
+/** The Decision where a payment was described; the replay where one was asked for. */
+export const Simulation = z.object({ ...Decision.partial().shape, replay: Replay.optional() }).meta({ id: 'Simulation' })
+export type Simulation = z.output<typeof Simulation>
