@@ -329,13 +329,14 @@ CREATE TABLE "callback_deliveries" (
 	"id" uuid PRIMARY KEY NOT NULL,
 	"attempt_id" uuid,
 	"kind" text NOT NULL,
-	"body_ciphertext" "bytea" NOT NULL,
-	"body_key_id" text NOT NULL,
+	"body_ciphertext" "bytea",
+	"body_key_id" text,
 	"source_ip" text,
 	"authentic" boolean NOT NULL,
 	"verdict" text,
 	"received_at" timestamp (3) with time zone NOT NULL,
-	"processed_at" timestamp (3) with time zone
+	"processed_at" timestamp (3) with time zone,
+	CONSTRAINT "callback_deliveries_body_check" CHECK (num_nonnulls("callback_deliveries"."body_ciphertext", "callback_deliveries"."body_key_id") = case when "callback_deliveries"."authentic" then 2 else 0 end)
 );
 --> statement-breakpoint
 CREATE TABLE "payments" (
@@ -659,6 +660,7 @@ CREATE UNIQUE INDEX "oauth_grants_handle_key" ON "oauth_grants" USING btree ("ha
 CREATE INDEX "oauth_grants_client" ON "oauth_grants" USING btree ("client_id");--> statement-breakpoint
 CREATE INDEX "callback_deliveries_attempt" ON "callback_deliveries" USING btree ("attempt_id");--> statement-breakpoint
 CREATE INDEX "callback_deliveries_open" ON "callback_deliveries" USING btree ("received_at") WHERE "callback_deliveries"."processed_at" is null;--> statement-breakpoint
+CREATE INDEX "callback_deliveries_refused" ON "callback_deliveries" USING btree ("received_at") WHERE not "callback_deliveries"."authentic";--> statement-breakpoint
 CREATE INDEX "payments_workspace" ON "payments" USING btree ("workspace_id","id");--> statement-breakpoint
 CREATE INDEX "payments_workspace_status" ON "payments" USING btree ("workspace_id","status","id");--> statement-breakpoint
 CREATE INDEX "payments_beneficiary" ON "payments" USING btree ("beneficiary_id","id");--> statement-breakpoint

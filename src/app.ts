@@ -93,6 +93,7 @@ const buildHttp = async (
     publicUrl: config.publicUrl,
     corsOrigins: config.CORS_ORIGINS,
     trustProxy: config.TRUST_PROXY,
+    requestTimeoutMs: config.REQUEST_TIMEOUT_MS,
     production: config.NODE_ENV === 'production',
   })
   metrics.watch(http)

@@ -32,6 +32,7 @@ const environment = z.object({
   SESSION_COOKIE_DOMAIN: z.string().optional(),
   CORS_ORIGINS: list.pipe(z.array(origin)).default([]),
   TRUST_PROXY: networks.optional(),
+  REQUEST_TIMEOUT_MS: whole(100, 120_000).default(10_000),
   ENCRYPTION_KEYS: keyRing.optional(),
   TOKEN_SECRETS: keyRing.optional(),
   GOOGLE_CLIENT_ID: z.string().optional(),

@@ -11,6 +11,7 @@ import type { App } from './app-type.ts'
 import { registerDrain } from './drain.ts'
 import { trustedProxies } from './origin.ts'
 import { registerShedding } from './shed.ts'
+import { arrivalTimeouts } from './timeouts.ts'
 import { refuseGarbage, refuseUnroutable } from './unroutable.ts'
 
 const bodyLimitBytes = 64 * 1024
@@ -29,6 +30,7 @@ export type HttpOptions = {
   publicUrl: string
   corsOrigins: readonly string[]
   trustProxy: readonly string[] | undefined
+  requestTimeoutMs: number
   production: boolean
 }
 
@@ -38,7 +40,7 @@ export const createHttp = async (options: HttpOptions): Promise<App> => {
     loggerInstance: options.logger,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
     bodyLimit: bodyLimitBytes,
-    requestTimeout: 30_000,
+    ...arrivalTimeouts(options.requestTimeoutMs),
     // A request that arrives over an open connection while we close is answered like any other, and told to go elsewhere next.
     return503OnClosing: false,
     routerOptions: { maxParamLength: 300 },

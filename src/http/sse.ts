@@ -22,6 +22,8 @@ const stallMs = 5_000
 export const openSse = (reply: FastifyReply, options: { pingSeconds: number }): SseConnection => {
   reply.hijack()
   const { raw } = reply
+  // A stream may be silent for longer than any other connection; whether its peer takes what is sent is looked at below.
+  raw.socket?.setTimeout(0)
   for (const [name, value] of Object.entries(reply.getHeaders())) if (value !== undefined) raw.setHeader(name, value)
   raw.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store', 'x-accel-buffering': 'no' })
   raw.write(`retry: ${reconnectMs}\n\n`)

@@ -10,7 +10,7 @@ import { pruneNonces } from './identity/sign-in/nonces.ts'
 import { expireMandates } from './mandates/end.ts'
 import { pruneOAuth } from './oauth/prune.ts'
 import { expireApprovals } from './payments/approvals/expire.ts'
-import { processDelivery } from './payments/lifecycle/attempts/deliveries.ts'
+import { processDelivery, pruneRefusedDeliveries } from './payments/lifecycle/attempts/deliveries.ts'
 import { dispatch } from './payments/lifecycle/attempts/dispatch.ts'
 import { reconcile } from './payments/lifecycle/attempts/reconcile.ts'
 import { enqueueWhatWaits } from './payments/lifecycle/attempts/requeue-stalled.ts'
@@ -43,6 +43,7 @@ export const createSweeps = (deps: Deps): Sweep[] => {
     { name: 'audit.seal', everySeconds: 10, run: () => sealAuditLog(deps) },
     { name: 'events.prune', everySeconds: 600, run: () => pruneEvents(db, daysAgo(config.EVENT_RETENTION_DAYS)) },
     { name: 'idempotency.prune', everySeconds: 600, run: () => pruneIdempotencyKeys(db, daysAgo(idempotencyRetentionDays)) },
+    { name: 'callbacks.prune', everySeconds: 600, run: () => pruneRefusedDeliveries(deps) },
     { name: 'oauth.prune', everySeconds: 600, run: () => pruneOAuth(deps) },
     { name: 'nonces.prune', everySeconds: 600, run: () => pruneNonces(db, daysAgo(1)) },
     { name: 'sign_in_flows.prune', everySeconds: 600, run: () => pruneFlows(db, clock.now()) },

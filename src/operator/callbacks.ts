@@ -1,4 +1,6 @@
+import { networkOf } from '../http/address.ts'
 import type { App } from '../http/app-type.ts'
+import { createAllowance } from '../lib/allowance.ts'
 import type { Deps } from '../modules/deps.ts'
 import { receiveDelivery } from '../modules/payments/lifecycle/attempts/deliveries.ts'
 import type { DeliveryKind } from '../rails/rail.ts'
@@ -11,12 +13,16 @@ const accepted = { ResultCode: 0, ResultDesc: 'Accepted' }
 
 const kindOf = (text: string): DeliveryKind | undefined => (text === 'result' || text === 'timeout' ? text : undefined)
 
+/** How many refused deliveries leave a trace: from one network in a minute, and from all of them. The rest is answered and forgotten. */
+const notedRefusals = { perName: 20, maxTotal: 200, windowSeconds: 60 }
+
 /**
  * Where the providers deliver. Kept first and answered, worked on afterwards: a provider that waits sends again, or gives up. The
  * answer is the same for a stranger, who learns nothing from it. No path is logged: it holds the attempt's secret.
  */
 export const registerCallbacks = (operator: App, deps: Deps): void => {
   const isAllowed = createAllowList(deps.config.CALLBACK_ALLOWED_IPS)
+  const mayNote = createAllowance(deps.clock, notedRefusals)
   void operator.register(async (app) => {
     app.removeAllContentTypeParsers()
     app.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body))
@@ -24,14 +30,15 @@ export const registerCallbacks = (operator: App, deps: Deps): void => {
       const kind = kindOf(request.params.kind)
       if (!kind) return reply.callNotFound()
       const { attemptId, secret } = request.params
-      await receiveDelivery(deps, {
+      const arrival = {
         attemptId: uuid.test(attemptId) ? attemptId : null,
         secret,
         kind,
         body: typeof request.body === 'string' ? request.body : '',
         sourceIp: request.ip,
         allowedSource: isAllowed(request.ip),
-      })
+      }
+      await receiveDelivery(deps, arrival, () => mayNote(networkOf(request.ip)))
       return reply.send(accepted)
     })
   })

@@ -2,6 +2,7 @@ import { fastify, LogController } from 'fastify'
 import type { App } from '../http/app-type.ts'
 import { registerDrain } from '../http/drain.ts'
 import { trustedProxies } from '../http/origin.ts'
+import { arrivalTimeouts } from '../http/timeouts.ts'
 import type { Deps } from '../modules/deps.ts'
 import { registerCallbacks } from './callbacks.ts'
 import { registerOperatorErrors } from './errors.ts'
@@ -12,7 +13,9 @@ export const createOperator = async (deps: Deps, metrics: Metrics): Promise<App>
   const app = fastify({
     loggerInstance: deps.logger,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
-    bodyLimit: 256 * 1024,
+    // A provider's notice is a few kilobytes.
+    bodyLimit: 64 * 1024,
+    ...arrivalTimeouts(deps.config.REQUEST_TIMEOUT_MS),
     return503OnClosing: false,
     trustProxy: trustedProxies(deps.config.TRUST_PROXY),
   }) as unknown as App

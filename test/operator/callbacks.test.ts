@@ -92,7 +92,7 @@ test('whatever is delivered, it is accepted and kept, and what can not be unders
     'null',
     '{"Body":{}}',
     '{"__proto__":{"ResultCode":0}}',
-    'x'.repeat(200_000),
+    'x'.repeat(60_000),
     '{"Body":{"stkCallback":{"ResultCode":"0"}}}',
   ]
   for (const body of bodies) expect(await deliver(order.resultUrl, body)).toEqual(accepted)
@@ -209,11 +209,52 @@ test('only allowed sources are believed, and a forwarded address only from a tru
   await settleBoth()
   expect((await topupOf(person, id)).status).toBe('pending')
   expect(await verdicts(service, order.resultUrl)).toEqual(Array(3).fill('foreign_source'))
+  expect(
+    await service.deps.db.query('select from callback_deliveries where not authentic and body_ciphertext is not null'),
+  ).toEqual([])
   expect((await forwarded(from(proxied))).status).toBe(200)
   await settleBoth()
   expect((await topupOf(person, id)).status).toBe('succeeded')
   await guarded.close()
   await proxied.close()
+})
+
+test('what is refused leaves no body behind, a few rows a minute at most, and those for a week', async () => {
+  const { order } = await ask()
+  service.clock.advance(60)
+  const [, , attemptId = '', secret = ''] = new URL(order.resultUrl).pathname.split('/')
+  const refused = async () =>
+    (
+      await service.deps.db.query<{ rows: number; bytes: number }>(
+        `select count(*)::int as rows, coalesce(sum(pg_column_size(d.*)), 0)::int as bytes from callback_deliveries d where not authentic and attempt_id = $1`,
+        [attemptId],
+      )
+    )[0]
+  const flood = Array.from({ length: 60 }, () => deliver(order.resultUrl.replace(secret, 'x'), 'y'.repeat(60_000)))
+  expect(await Promise.all(flood)).toEqual(Array(60).fill(accepted))
+  expect(await refused()).toMatchObject({ rows: 20 })
+  expect((await refused())?.bytes).toBeLessThan(20 * 300)
+  expect((await deliver(order.resultUrl, 'z'.repeat(70_000))).status).toBe(413)
+  // The provider's own word still counts.
+  await deliver(order.resultUrl, stkCallback(order))
+  await settleBoth()
+  expect(await verdicts(service, order.resultUrl)).toContain('applied')
+  service.clock.advance(6 * 86_400)
+  await service.deps.jobs.sweep()
+  expect(await refused()).toMatchObject({ rows: 20 })
+  service.clock.advance(86_401)
+  await service.deps.jobs.sweep()
+  expect(await refused()).toMatchObject({ rows: 0 })
+})
+
+test('whoever knows the secret of an attempt does not fill the table with it', async () => {
+  const { order } = await ask()
+  for (let round = 0; round < 5; round += 1)
+    await Promise.all(Array.from({ length: 40 }, () => deliver(order.resultUrl, '{"Body":{"stkCallback":{"ResultCode":"0"}}}')))
+  const kept = (await verdicts(service, order.resultUrl)).length
+  expect(kept).toBeGreaterThanOrEqual(100)
+  expect(kept).toBeLessThan(140)
+  await settleBoth()
 })
 
 test('the public listener serves no callbacks, and the document does not list them', async () => {

@@ -117,8 +117,9 @@ export const callbackDeliveries = pgTable(
     id: id(),
     attemptId: uuid(),
     kind: text().notNull(),
-    bodyCiphertext: bytes().notNull(),
-    bodyKeyId: text().notNull(),
+    /** Null for what was refused: of a stranger's request nothing is kept but that it came. */
+    bodyCiphertext: bytes(),
+    bodyKeyId: text(),
     sourceIp: text(),
     authentic: boolean().notNull(),
     /** What became of it: applied, repeated, mismatch, ignored, forged … */
@@ -129,6 +130,11 @@ export const callbackDeliveries = pgTable(
   (t) => [
     index('callback_deliveries_attempt').on(t.attemptId),
     index('callback_deliveries_open').on(t.receivedAt).where(sql`${t.processedAt} is null`),
+    index('callback_deliveries_refused').on(t.receivedAt).where(sql`not ${t.authentic}`),
+    check(
+      'callback_deliveries_body_check',
+      sql`num_nonnulls(${t.bodyCiphertext}, ${t.bodyKeyId}) = case when ${t.authentic} then 2 else 0 end`,
+    ),
   ],
 )
 

@@ -1,6 +1,8 @@
 import { and, eq, isNull } from 'drizzle-orm'
-import { inTx, type Tx } from '../../../../db/client.ts'
+import { inTx, statement, type Tx } from '../../../../db/client.ts'
+import { pruneInBatches } from '../../../../db/prune.ts'
 import { callbackDeliveries } from '../../../../db/tables/payments.ts'
+import { daysAfter } from '../../../../lib/clock.ts'
 import { newId, type Uuid } from '../../../../lib/ids.ts'
 import { parseJson } from '../../../../rails/json.ts'
 import type { Delivery, DeliveryKind, ProviderReference } from '../../../../rails/rail.ts'
@@ -34,31 +36,70 @@ const refuse = (arrival: Arrival, attempt: AttemptRecord | undefined): DeliveryV
   return knowsSecret ? null : 'forged'
 }
 
-/** Keeps what came in, whoever sent it. Only what proves our secret from an allowed source is worked on, and that after the answer. */
-export const receiveDelivery = async (deps: Deps, arrival: Arrival): Promise<void> => {
-  const at = deps.clock.now()
-  const attempt = arrival.attemptId === null ? undefined : await findAttempt(deps.db, arrival.attemptId)
-  const refusal = refuse(arrival, attempt)
+/** A provider sends a notice a few times. Who knows an attempt's secret and sends it without end fills no disk either. */
+const keptPerAttempt = 100
+
+const hasRoom = async (deps: Deps, attemptId: Uuid): Promise<boolean> => {
+  const kept = await deps.db.query('select from callback_deliveries where attempt_id = $1 and authentic limit $2', [
+    attemptId,
+    keptPerAttempt,
+  ])
+  return kept.length < keptPerAttempt
+}
+
+const keep = async (deps: Deps, { attemptId, kind, body, sourceIp }: Arrival): Promise<void> => {
   const id = newId()
-  const sealed = deps.vault.seal(arrival.body, deliveryContext(id))
+  const sealed = deps.vault.seal(body, deliveryContext(id))
   await inTx(deps.db, async (tx) => {
     await tx.orm.insert(callbackDeliveries).values({
       id,
-      attemptId: arrival.attemptId,
-      kind: arrival.kind,
+      attemptId,
+      kind,
       bodyCiphertext: sealed.ciphertext,
       bodyKeyId: sealed.keyId,
-      sourceIp: arrival.sourceIp,
-      authentic: refusal === null,
-      verdict: refusal,
-      receivedAt: at,
-      processedAt: refusal === null ? null : at,
+      sourceIp,
+      authentic: true,
+      receivedAt: deps.clock.now(),
     })
-    if (refusal === null) await deps.jobs.enqueue(tx, 'callbacks.process', { id })
+    await deps.jobs.enqueue(tx, 'callbacks.process', { id })
   })
-  if (refusal !== null)
-    deps.logger.warn({ delivery: id, source: arrival.sourceIp, verdict: refusal }, 'a delivery was turned away')
 }
+
+/** Of what is turned away only that it came, from where and why: what a stranger sends is nobody's evidence. */
+const noteRefused = async (deps: Deps, { attemptId, kind, sourceIp }: Arrival, verdict: DeliveryVerdict): Promise<void> => {
+  const at = deps.clock.now()
+  const id = newId()
+  await deps.db.orm
+    .insert(callbackDeliveries)
+    .values({ id, attemptId, kind, sourceIp, authentic: false, verdict, receivedAt: at, processedAt: at })
+  deps.logger.warn({ delivery: id, source: sourceIp, verdict }, 'a delivery was turned away')
+}
+
+/**
+ * Keeps what proves our secret from an allowed source, and works on it after the answer. `mayNote`: whether another refusal of this
+ * source may leave a row; asked only when there is one.
+ */
+export const receiveDelivery = async (deps: Deps, arrival: Arrival, mayNote: () => boolean): Promise<void> => {
+  const attempt = arrival.attemptId === null ? undefined : await findAttempt(deps.db, arrival.attemptId)
+  const refusal = refuse(arrival, attempt)
+  if (refusal !== null) {
+    if (mayNote()) await noteRefused(deps, arrival, refusal)
+    return
+  }
+  if (attempt && (await hasRoom(deps, attempt.id))) return keep(deps, arrival)
+  deps.logger.warn({ attempt: attempt?.id, source: arrival.sourceIp }, 'a delivery was not kept: its attempt has enough of them')
+}
+
+const refusedForDays = 7
+const removal = statement(
+  'callback_deliveries.prune_refused',
+  `delete from callback_deliveries where id in (
+     select id from callback_deliveries where not authentic and received_at < $1 order by received_at limit $2) returning 1`,
+)
+
+/** Authentic ones stay: they are the evidence that money was moved on. */
+export const pruneRefusedDeliveries = (deps: Deps): Promise<void> =>
+  pruneInBatches(deps.db, removal, daysAfter(deps.clock.now(), -refusedForDays))
 
 const differs = (one: string | null, other: string | null): boolean => one !== null && other !== null && one !== other
 
@@ -96,7 +137,7 @@ export const processDelivery = async (deps: Deps, subjects: Subjects, deliveryId
     const { kind: subjectKind, subjectId } = await getAttempt(tx, found.attemptId)
     await subjects[subjectKind].lock(tx, subjectId)
     const [delivery] = await tx.orm.select().from(callbackDeliveries).where(open).for('update')
-    if (!delivery) return
+    if (!delivery?.bodyCiphertext || !delivery.bodyKeyId) return
     const attempt = await getAttempt(tx, found.attemptId)
     const rail = railOf(deps.rails, attempt.rail)
     if (!rail) throw new Error('the rail of a delivery is no longer configured')
