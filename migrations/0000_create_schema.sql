@@ -362,10 +362,18 @@ CREATE TABLE "payments" (
 	"provider_receipt" text,
 	"failure_code" text,
 	"failure_message" text,
+	"provider_code" text,
+	"late_success_receipt" text,
+	"late_success_amount_minor" bigint,
+	"late_success_at" timestamp (3) with time zone,
+	"late_success_booked_at" timestamp (3) with time zone,
+	"dispatch_due_at" timestamp (3) with time zone,
 	"created_at" timestamp (3) with time zone NOT NULL,
 	"updated_at" timestamp (3) with time zone NOT NULL,
 	"completed_at" timestamp (3) with time zone,
-	CONSTRAINT "payments_amount_check" CHECK ("payments"."amount_minor" > 0)
+	CONSTRAINT "payments_amount_check" CHECK ("payments"."amount_minor" > 0),
+	CONSTRAINT "payments_dispatch_check" CHECK ("payments"."dispatch_due_at" is null or "payments"."status" = 'processing'),
+	CONSTRAINT "payments_late_success_check" CHECK ("payments"."late_success_at" is null or "payments"."status" = 'failed')
 );
 --> statement-breakpoint
 CREATE TABLE "rail_attempts" (
@@ -404,10 +412,13 @@ CREATE TABLE "topups" (
 	"provider_receipt" text,
 	"failure_code" text,
 	"failure_message" text,
+	"provider_code" text,
+	"dispatch_due_at" timestamp (3) with time zone,
 	"created_at" timestamp (3) with time zone NOT NULL,
 	"updated_at" timestamp (3) with time zone NOT NULL,
 	"completed_at" timestamp (3) with time zone,
-	CONSTRAINT "topups_amount_check" CHECK ("topups"."amount_minor" > 0)
+	CONSTRAINT "topups_amount_check" CHECK ("topups"."amount_minor" > 0),
+	CONSTRAINT "topups_dispatch_check" CHECK ("topups"."dispatch_due_at" is null or "topups"."status" = 'pending')
 );
 --> statement-breakpoint
 CREATE TABLE "spending_policies" (
@@ -449,6 +460,12 @@ CREATE TABLE "usage_counters" (
 	"payments" bigint NOT NULL,
 	CONSTRAINT "usage_counters_subject_id_period_period_start_pk" PRIMARY KEY("subject_id","period","period_start"),
 	CONSTRAINT "usage_counters_used_check" CHECK ("usage_counters"."used_minor" >= 0 and "usage_counters"."payments" >= 0)
+);
+--> statement-breakpoint
+CREATE TABLE "schedules" (
+	"name" text PRIMARY KEY NOT NULL,
+	"every_seconds" integer NOT NULL,
+	"next_run_at" timestamp (3) with time zone NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE "dashboard_tokens" (
@@ -661,6 +678,8 @@ CREATE INDEX "oauth_grants_client" ON "oauth_grants" USING btree ("client_id");-
 CREATE INDEX "callback_deliveries_attempt" ON "callback_deliveries" USING btree ("attempt_id");--> statement-breakpoint
 CREATE INDEX "callback_deliveries_open" ON "callback_deliveries" USING btree ("received_at") WHERE "callback_deliveries"."processed_at" is null;--> statement-breakpoint
 CREATE INDEX "callback_deliveries_refused" ON "callback_deliveries" USING btree ("received_at") WHERE not "callback_deliveries"."authentic";--> statement-breakpoint
+CREATE INDEX "payments_dispatch" ON "payments" USING btree ("rail","account_id","dispatch_due_at") WHERE "payments"."dispatch_due_at" is not null;--> statement-breakpoint
+CREATE INDEX "payments_late_success" ON "payments" USING btree ("id") WHERE "payments"."late_success_at" is not null and "payments"."late_success_booked_at" is null;--> statement-breakpoint
 CREATE INDEX "payments_workspace" ON "payments" USING btree ("workspace_id","id");--> statement-breakpoint
 CREATE INDEX "payments_workspace_status" ON "payments" USING btree ("workspace_id","status","id");--> statement-breakpoint
 CREATE INDEX "payments_beneficiary" ON "payments" USING btree ("beneficiary_id","id");--> statement-breakpoint
@@ -671,6 +690,7 @@ CREATE UNIQUE INDEX "rail_attempts_reference_key" ON "rail_attempts" USING btree
 CREATE INDEX "rail_attempts_subject" ON "rail_attempts" USING btree ("subject_id");--> statement-breakpoint
 CREATE UNIQUE INDEX "rail_attempts_one_live" ON "rail_attempts" USING btree ("subject_id") WHERE "rail_attempts"."state" <> 'not_sent';--> statement-breakpoint
 CREATE INDEX "rail_attempts_due" ON "rail_attempts" USING btree ("next_check_at") WHERE "rail_attempts"."state" <> 'resolved';--> statement-breakpoint
+CREATE INDEX "topups_dispatch" ON "topups" USING btree ("account_id","dispatch_due_at") WHERE "topups"."dispatch_due_at" is not null;--> statement-breakpoint
 CREATE INDEX "topups_workspace" ON "topups" USING btree ("workspace_id","id");--> statement-breakpoint
 CREATE INDEX "topups_open" ON "topups" USING btree ("created_at") WHERE "topups"."status" = 'pending';--> statement-breakpoint
 CREATE UNIQUE INDEX "topups_receipt_key" ON "topups" USING btree ("method","provider_receipt");--> statement-breakpoint

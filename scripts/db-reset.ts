@@ -3,14 +3,13 @@ import pg from 'pg'
 import { loadConfig } from '../src/config.ts'
 import { migrate } from '../src/db/migrate.ts'
 import { startEmbeddedPostgres } from '../src/embedded-postgres/start.ts'
-import { installJobs } from '../src/jobs/jobs.ts'
 import { isLoopbackUrl } from '../src/lib/loopback.ts'
 import { StartupError } from '../src/lib/startup-error.ts'
 import { readEnvironment } from '../src/process/environment.ts'
 
 // Empties the database that `npm start` would use, and migrates it anew. The embedded one refuses while the service runs on it.
 
-const schemas = ['public', 'drizzle', 'pgboss']
+const schemas = ['public', 'drizzle']
 
 const refuseToLoseData = (config: ReturnType<typeof loadConfig>, yes: boolean) => {
   if (config.NODE_ENV === 'production')
@@ -43,7 +42,6 @@ const reset = async () => {
   try {
     await empty(url)
     await migrate(url)
-    await installJobs(url)
   } finally {
     await embedded?.stop()
   }

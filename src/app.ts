@@ -28,7 +28,7 @@ import { openSystemAccounts } from './ledger/ledger.ts'
 import type { Clock } from './lib/clock.ts'
 import { createAlerts } from './modules/alerts.ts'
 import type { Deps } from './modules/deps.ts'
-import { createHandlers, createSweeps } from './modules/jobs.ts'
+import { createWork } from './modules/jobs.ts'
 import { registerModules } from './modules/routes.ts'
 import { createMetrics, type Metrics } from './operator/metrics.ts'
 import { createOperator } from './operator/operator.ts'
@@ -73,7 +73,7 @@ const buildDeps = (options: PartsOptions, identity: IdentityParts): Deps => {
     cursors: createCursors(derivations),
     appendEvents: createAppend(feed.wake),
     feed,
-    jobs: createJobs({ databaseUrl, mode: config.JOBS, logger }),
+    jobs: createJobs({ db, mode: config.JOBS, logger }),
     rails,
     alerts: createAlerts(logger),
   }
@@ -151,7 +151,7 @@ export const createService = async (options: ServiceOptions): Promise<Service> =
       await refusePlayedIdentities(deps.config, deps.db)
       await openSystemAccounts(deps.db, deps.config.CURRENCY, deps.clock.now())
       await deps.feed.start()
-      await deps.jobs.start(createHandlers(deps), createSweeps(deps))
+      await deps.jobs.start(createWork(deps))
     },
     stop: async () => {
       await http.close()

@@ -9,6 +9,7 @@ import { intentMandates } from './tables/mandates.ts'
 import { oauthAccessTokens, oauthAuthorizations, oauthClients, oauthGrants } from './tables/oauth.ts'
 import { callbackDeliveries, payments, railAttempts, topups } from './tables/payments.ts'
 import { spendingPolicies, spendingPolicyVersions, usageCounters } from './tables/policies.ts'
+import { schedules } from './tables/schedules.ts'
 import { dashboardTokens, nonces, sessions } from './tables/sessions.ts'
 import { signInFlows } from './tables/sign-in-flows.ts'
 import { invitations, members, workspaces } from './tables/workspaces.ts'
@@ -41,6 +42,7 @@ export const tables = {
   spendingPolicies,
   spendingPolicyVersions,
   usageCounters,
+  schedules,
   dashboardTokens,
   nonces,
   sessions,

@@ -1,17 +1,17 @@
 import type { Logger } from 'pino'
 import type { Tx } from '../db/client.ts'
-import type { Uuid } from '../lib/ids.ts'
 
 /** What a person has to look at, because nothing here can end it or because money and records disagree. */
 const sentences = {
   payment_unknown: 'nobody knows what became of a payment; it is held until the provider or an operator says',
   evidence_mismatch: 'a provider reports something else than what was sent; nothing was booked',
   evidence_contradiction: 'a provider contradicts what is recorded as final; nothing was booked',
+  work_failing: 'work that is due fails again and again; the rest goes on, this row needs a person',
   evidence_disputed: 'a provider speaks again about an attempt that waits for an operator; nothing was booked',
 } as const
 export type Alert = keyof typeof sentences
 
-export type AlertFacts = { subject: string; id: Uuid; attempt?: Uuid; code?: string }
+export type AlertFacts = { subject: string; id: string; attempt?: string; code?: string }
 
 export type Alerts = {
   raise: (alert: Alert, facts: AlertFacts) => void
@@ -25,6 +25,7 @@ export const createAlerts = (logger: Logger): Alerts => {
     evidence_mismatch: 0,
     evidence_contradiction: 0,
     evidence_disputed: 0,
+    work_failing: 0,
   }
   return {
     raise: (alert, facts) => {

@@ -8,8 +8,10 @@ const unknownPayments = statement(
   `select count(*) as count, min(updated_at) as oldest from payments where status = 'unknown'`,
 )
 const waitingJobs = statement(
-  'metrics.waiting_jobs',
-  `select name, count(*) as count from pgboss.job where state in ('created', 'retry', 'active') group by name`,
+  'metrics.waiting_work',
+  `select 'payments' as name, count(*) as count from payments where dispatch_due_at is not null
+   union all select 'topups', count(*) from topups where dispatch_due_at is not null
+   union all select 'deliveries', count(*) from callback_deliveries where processed_at is null`,
 )
 
 const ageSeconds = (now: Date, since: Date | null | undefined) =>
@@ -23,7 +25,11 @@ export const registerGauges = (registry: Registry, deps: Deps): (() => Promise<v
   const lag = gauge('events_lag_seconds', 'Age of the oldest event that this process has not handed to its streams yet.')
   const unknown = gauge('payments_unknown', 'Payments whose outcome nobody knows: an operator must find evidence.')
   const unknownAge = gauge('payments_unknown_oldest_seconds', 'How long the oldest of them has been unknown.')
-  const jobs = gauge('jobs_waiting', 'Jobs that are waiting, being worked on or waiting to be tried again, by queue.', ['queue'])
+  const jobs = gauge(
+    'jobs_waiting',
+    'Rows that wait to be worked on, by kind: payments and top-ups to be sent, deliveries to be processed.',
+    ['queue'],
+  )
   const pool = gauge('database_connections', 'Connections of this process: in use, idle, and requests that wait for one.', [
     'state',
   ])

@@ -6,7 +6,6 @@ import { sqlState } from '../db/errors.ts'
 import { migrate } from '../db/migrate.ts'
 import { catchUpTransactionIds } from '../db/transaction-ids.ts'
 import { startEmbeddedPostgres } from '../embedded-postgres/start.ts'
-import { installJobs } from '../jobs/jobs.ts'
 import { StartupError } from '../lib/startup-error.ts'
 
 /** A migrated database. `stop` ends the server when it is ours. `where` is for people and holds no password. */
@@ -22,7 +21,6 @@ export const openDatabase = async (config: Config, logger: Logger): Promise<Runn
     config.DATABASE_URL === undefined ? await openEmbedded(config, logger) : await openConfigured(config.DATABASE_URL)
   try {
     await migrate(database.url)
-    await installJobs(database.url)
     const behind = await catchUpTransactionIds(database.url)
     if (behind > 0n)
       logger.warn({ behind: behind.toString() }, 'the database was restored into another server, and has caught up with it')

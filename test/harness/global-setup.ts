@@ -2,14 +2,12 @@ import { randomBytes } from 'node:crypto'
 import type { TestProject } from 'vitest/node'
 import { ensureDashboardBuilt } from '../../scripts/build-dashboard.ts'
 import { migrate } from '../../src/db/migrate.ts'
-import { installJobs } from '../../src/jobs/jobs.ts'
 import { databaseUrl, dropDatabase, withAdmin } from './postgres.ts'
 import { startTestServer } from './server.ts'
 
 /** What every test database starts with. Add here what is installed besides our migrations. */
 export const prepareTemplate = async (url: string): Promise<void> => {
   await migrate(url)
-  await installJobs(url)
 }
 
 /** Once per run, before the first test file: a server and a migrated template on it. Returns the teardown. */

@@ -56,13 +56,25 @@ export const payments = pgTable(
     charges: jsonb().$type<StoredCharge[]>().notNull(),
     holdTransferId: uuid().notNull(),
     providerReceipt: text(),
+    /** Ours, from the closed list in rails/failure-codes.ts; `providerCode` is the rail's own. */
     failureCode: text(),
     failureMessage: text(),
+    providerCode: text(),
+    /** Proof that the money moved after all, which came after the payment had failed. Booked by an administrator. */
+    lateSuccessReceipt: text(),
+    lateSuccessAmountMinor: money(),
+    lateSuccessAt: instant(),
+    lateSuccessBookedAt: instant(),
+    /** When it is to be sent: the row is its own place in the queue. Null when it is not to be sent, or an attempt is under way. */
+    dispatchDueAt: instant(),
     createdAt: instant().notNull(),
     updatedAt: instant().notNull(),
     completedAt: instant(),
   },
   (t) => [
+    // What is due, by rail and tenant, so that dispatchers can go from tenant to tenant.
+    index('payments_dispatch').on(t.rail, t.accountId, t.dispatchDueAt).where(sql`${t.dispatchDueAt} is not null`),
+    index('payments_late_success').on(t.id).where(sql`${t.lateSuccessAt} is not null and ${t.lateSuccessBookedAt} is null`),
     index('payments_workspace').on(t.workspaceId, t.id),
     index('payments_workspace_status').on(t.workspaceId, t.status, t.id),
     index('payments_beneficiary').on(t.beneficiaryId, t.id),
@@ -70,6 +82,8 @@ export const payments = pgTable(
     index('payments_open').on(t.status, t.updatedAt).where(sql`${t.status} in ('processing', 'unknown')`),
     uniqueIndex('payments_receipt_key').on(t.rail, t.providerReceipt),
     check('payments_amount_check', sql`${t.amountMinor} > 0`),
+    check('payments_dispatch_check', sql`${t.dispatchDueAt} is null or ${t.status} = 'processing'`),
+    check('payments_late_success_check', sql`${t.lateSuccessAt} is null or ${t.status} = 'failed'`),
   ],
 )
 
@@ -163,14 +177,19 @@ export const topups = pgTable(
     providerReceipt: text(),
     failureCode: text(),
     failureMessage: text(),
+    providerCode: text(),
+    /** As payments'. */
+    dispatchDueAt: instant(),
     createdAt: instant().notNull(),
     updatedAt: instant().notNull(),
     completedAt: instant(),
   },
   (t) => [
+    index('topups_dispatch').on(t.accountId, t.dispatchDueAt).where(sql`${t.dispatchDueAt} is not null`),
     index('topups_workspace').on(t.workspaceId, t.id),
     index('topups_open').on(t.createdAt).where(sql`${t.status} = 'pending'`),
     uniqueIndex('topups_receipt_key').on(t.method, t.providerReceipt),
     check('topups_amount_check', sql`${t.amountMinor} > 0`),
+    check('topups_dispatch_check', sql`${t.dispatchDueAt} is null or ${t.status} = 'pending'`),
   ],
 )

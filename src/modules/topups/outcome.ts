@@ -20,7 +20,7 @@ type Change = Partial<Pick<TopupRecord, 'status' | 'providerReceipt' | 'failureC
 export const changeTopup = async (tx: Tx, topup: TopupRecord, change: Change, at: Date): Promise<TopupRecord> => {
   const [changed] = await tx.orm
     .update(topups)
-    .set({ ...change, updatedAt: at })
+    .set({ ...change, ...(change.status && { dispatchDueAt: null }), updatedAt: at })
     .where(eq(topups.id, topup.id))
     .returning()
   if (!changed) throw new Error('a top-up that must exist is missing')

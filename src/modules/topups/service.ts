@@ -50,12 +50,13 @@ export const initiateTopup = async (tx: Tx, deps: Deps, principal: Principal, in
       phoneMask: mask(input.phone_number),
       initiatorAccountId: principal.accountId,
       grantId: principal.grant?.id ?? null,
+      dispatchDueAt: at,
       createdAt: at,
       updatedAt: at,
     })
     .returning()
   if (!topup) throw new Error('an inserted top-up was not returned')
-  await deps.jobs.enqueue(tx, 'topups.dispatch', { id })
+  tx.afterCommit(() => deps.jobs.wake('topups'))
   await audit(tx, principal, at, {
     action: 'topup.initiate',
     subject: { type: 'topup', id },

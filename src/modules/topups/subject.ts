@@ -1,3 +1,4 @@
+import { statement } from '../../db/client.ts'
 import { lockBalance } from '../../ledger/ledger.ts'
 import { secondsAfter } from '../../lib/clock.ts'
 import { tryOpen } from '../payments/lifecycle/attempts/callback-secret.ts'
@@ -6,9 +7,11 @@ import { settleTopup } from './outcome.ts'
 import { getTopup } from './queries.ts'
 import { phoneContext } from './service.ts'
 
+const setDue = statement('topups.set_due', 'update topups set dispatch_due_at = $2 where id = $1')
+
 /** How a top-up is sent: the payer is asked on the phone. One that has expired meanwhile is not, nobody waits for it any more. */
 export const topupSubject: AttemptSubject = {
-  queue: 'topups.dispatch',
+  setDue: async (tx, id, at) => void (await tx.query(setDue, [id, at])),
   lock: async (tx, id) => void (await lockBalance(tx, (await getTopup(tx, id)).accountId)),
   prepare: async (tx, deps, id) => {
     const topup = await getTopup(tx, id)

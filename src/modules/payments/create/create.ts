@@ -74,8 +74,8 @@ const denied = async (tx: Tx, deps: Deps, principal: Principal, decision: Decisi
 const insert = statement(
   'payments.insert',
   `insert into payments (id, workspace_id, account_id, status, amount_minor, currency, beneficiary_id, payment_type, rail, account_reference,
-     narrative, metadata, mandate_id, approval_id, initiator_account_id, grant_id, decision, charges, hold_transfer_id, created_at, updated_at)
-   values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $20)`,
+     narrative, metadata, mandate_id, approval_id, initiator_account_id, grant_id, decision, charges, hold_transfer_id, dispatch_due_at, created_at, updated_at)
+   values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $21)`,
 )
 
 const insertPayment = async (tx: Tx, payment: PaymentRecord): Promise<void> => {
@@ -99,6 +99,7 @@ const insertPayment = async (tx: Tx, payment: PaymentRecord): Promise<void> => {
     JSON.stringify(payment.decision),
     JSON.stringify(payment.charges),
     payment.holdTransferId,
+    payment.dispatchDueAt,
     payment.createdAt,
   ])
 }
@@ -130,6 +131,12 @@ const recordOf = (deps: Deps, principal: Principal, input: CreatePayment, decide
     providerReceipt: null,
     failureCode: null,
     failureMessage: null,
+    providerCode: null,
+    lateSuccessReceipt: null,
+    lateSuccessAmountMinor: null,
+    lateSuccessAt: null,
+    lateSuccessBookedAt: null,
+    dispatchDueAt: held ? null : at,
     createdAt: at,
     updatedAt: at,
     completedAt: null,
@@ -192,13 +199,13 @@ const write = async (
       subject: { type: 'payment', id: payment.id },
       after: { status: payment.status, amount_minor: amountMinor.toString(), outcome: decided.decision.outcome },
     }),
-    ...(processing ? [deps.jobs.enqueue(tx, 'payments.dispatch', { id: payment.id })] : []),
   ])
-  if (!processing) await askForApproval(tx, deps, payment, decided)
+  if (processing) tx.afterCommit(() => deps.jobs.wake('payments'))
+  else await askForApproval(tx, deps, payment, decided)
 }
 
 /**
- * The one transaction of a payment: decision, hold, counters, row, approval or dispatch job, events, audit. Two payments that only
+ * The one transaction of a payment: decision, hold, counters, row, approval, events, audit. Two payments that only
  * one limit fits can't both pass, because every writer of an account's money and limits takes its ledger account's lock first.
  */
 export const createPayment = async (

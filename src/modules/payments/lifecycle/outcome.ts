@@ -24,10 +24,10 @@ type Change = { status: 'succeeded' | 'unknown' | 'returned' } & Partial<Pick<Pa
 /** Writes a change of state with what belongs to it: event, audit row, and the balance when money moved. */
 const change = async (tx: Tx, deps: Deps, { payment, witness }: Step, to: Change, balance?: NewEvent): Promise<PaymentRecord> => {
   const at = deps.clock.now()
-  const after: PaymentRecord = { ...payment, ...to, updatedAt: at }
+  const after: PaymentRecord = { ...payment, ...to, dispatchDueAt: null, updatedAt: at }
   await tx.orm
     .update(payments)
-    .set({ ...to, updatedAt: at })
+    .set({ ...to, dispatchDueAt: null, updatedAt: at })
     .where(eq(payments.id, payment.id))
   const { accountId, workspaceId } = after
   const { status } = to

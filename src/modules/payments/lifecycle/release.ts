@@ -31,6 +31,7 @@ export const releasePayment = async (
     status: to,
     failureCode: failure?.code ?? null,
     failureMessage: failure?.message ?? null,
+    dispatchDueAt: null,
     updatedAt: at,
     completedAt: at,
   }

@@ -1,4 +1,4 @@
-import type { Tx } from '../../../db/client.ts'
+import { statement, type Tx } from '../../../db/client.ts'
 import { lockBalance } from '../../../ledger/ledger.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import { findBeneficiary } from '../../beneficiaries/queries.ts'
@@ -10,6 +10,8 @@ import { settlePayment } from './outcome.ts'
 import { recheckPayment } from './recheck.ts'
 import { releasePayment } from './release.ts'
 
+const setDue = statement('payments.set_due', 'update payments set dispatch_due_at = $2 where id = $1')
+
 const lock = async (tx: Tx, id: Uuid): Promise<void> => {
   const ownerId = await ownerOfPayment(tx, id)
   if (!ownerId) throw new Error('a payment that must exist is missing')
@@ -18,8 +20,8 @@ const lock = async (tx: Tx, id: Uuid): Promise<void> => {
 
 /** How a payment is sent. Everything that let it pass is looked at once more; what stands no more fails it, and nothing was sent. */
 export const paymentSubject: AttemptSubject = {
-  queue: 'payments.dispatch',
   lock,
+  setDue: async (tx, id, at) => void (await tx.query(setDue, [id, at])),
   prepare: async (tx, deps, id) => {
     const payment = await lockPayment(tx, id)
     if (payment.status !== 'processing') return null

@@ -61,7 +61,7 @@ const keep = async (deps: Deps, { attemptId, kind, body, sourceIp }: Arrival): P
       authentic: true,
       receivedAt: deps.clock.now(),
     })
-    await deps.jobs.enqueue(tx, 'callbacks.process', { id })
+    tx.afterCommit(() => deps.jobs.wake('deliveries'))
   })
 }
 

@@ -56,6 +56,7 @@ const recordAttempt = async (
 ): Promise<Recorded | null> => {
   const subject = subjects[kind]
   await subject.lock(tx, id)
+  await subject.setDue(tx, id, null)
   const states = await attemptStatesOf(tx, id)
   if (states.some((state) => state !== 'not_sent')) return null
   const outgoing = await subject.prepare(tx, deps, id)

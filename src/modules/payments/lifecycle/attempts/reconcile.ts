@@ -15,7 +15,7 @@ const batchSize = 20
 
 const due = statement(
   'attempts.due',
-  `select ${attemptColumns} from rail_attempts where next_check_at <= $1 and state <> 'resolved' order by next_check_at limit ${batchSize} for update skip locked`,
+  `select ${attemptColumns} from rail_attempts where next_check_at <= $1 and state not in ('resolved', 'not_sent') order by next_check_at limit ${batchSize} for update skip locked`,
 )
 const postpone = statement(
   'attempts.postpone',
@@ -23,18 +23,16 @@ const postpone = statement(
 )
 
 const nextCheck = (attempt: AttemptRecord, now: Date): Date | null => {
-  if (attempt.state === 'not_sent') return null
   const tooOld = attempt.kind === 'topup' && now > secondsAfter(attempt.createdAt, askAboutTopupsForSeconds)
   return tooOld ? null : secondsAfter(now, secondsToNextQuestion(attempt.checks + 1))
 }
 
 /** Takes what is due for this process alone: the next question is set before this one is asked, so a crash costs one interval. */
-const claim = async (tx: Tx, deps: Deps, subjects: Subjects): Promise<AttemptRecord[]> => {
+const claim = async (tx: Tx, deps: Deps): Promise<AttemptRecord[]> => {
   const now = deps.clock.now()
   const attempts = await tx.query<AttemptRecord>(due, [now])
   for (const attempt of attempts) {
     await tx.query(postpone, [attempt.id, nextCheck(attempt, now), now])
-    if (attempt.state === 'not_sent') await deps.jobs.enqueue(tx, subjects[attempt.kind].queue, { id: attempt.subjectId })
   }
   return attempts
 }
@@ -67,14 +65,12 @@ const ask = async (deps: Deps, subjects: Subjects, attempt: AttemptRecord): Prom
   await inTx(deps.db, (tx) => conclude(tx, deps, subject, attempt, answer))
 }
 
-/** Asks the rails about every attempt whose time has come, and sends again what is proven not to have left. */
+/** Asks the rails about every attempt whose time has come. */
 export const reconcile = async (deps: Deps, subjects: Subjects): Promise<void> => {
   for (let full = true; full; ) {
-    const attempts = await inTx(deps.db, (tx) => claim(tx, deps, subjects))
+    const attempts = await inTx(deps.db, (tx) => claim(tx, deps))
     full = attempts.length === batchSize
-    const asked = await Promise.allSettled(
-      attempts.filter(({ state }) => state !== 'not_sent').map((attempt) => ask(deps, subjects, attempt)),
-    )
+    const asked = await Promise.allSettled(attempts.map((attempt) => ask(deps, subjects, attempt)))
     for (const result of asked) {
       if (result.status === 'rejected') deps.logger.error(describeError(result.reason), 'an attempt could not be asked about')
     }

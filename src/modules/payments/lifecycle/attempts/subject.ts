@@ -29,9 +29,10 @@ export type Verdict = 'applied' | 'repeated' | 'inconclusive' | 'mismatch' | 'co
 
 /** What a rail is asked to do something for: a payment or a top-up. */
 export type AttemptSubject = {
-  queue: 'payments.dispatch' | 'topups.dispatch'
   /** Takes the owning ledger account's lock: it guards the subject and its attempts, and comes before every other lock. */
   lock: (tx: Tx, id: Uuid) => Promise<void>
+  /** When it is to be sent, or that it is not (any more). The row is its place in the queue. */
+  setDue: (tx: Tx, id: Uuid, at: Date | null) => Promise<void>
   /** Under that lock: looks at everything again. Null when there is nothing to send (any more). */
   prepare: (tx: Tx, deps: Deps, id: Uuid) => Promise<Outgoing | null>
   /** Under that lock, any number of times, in any order. Never asked about `pending`. */

@@ -28,8 +28,11 @@ const notSent = async (tx: Tx, deps: Deps, subject: AttemptSubject, attempt: Att
   const tries = (await attemptStatesOf(tx, attempt.subjectId)).length
   const wait = secondsToNextTry(tries)
   // One that was taken for lost meanwhile is under doubt, and doubt is ended, not sent again.
-  if (attempt.state === 'recorded' && wait !== undefined)
-    return updateAttempt(tx, attempt.id, 'not_sent', secondsAfter(at, wait), at)
+  if (attempt.state === 'recorded' && wait !== undefined) {
+    await updateAttempt(tx, attempt.id, 'not_sent', null, at)
+    await subject.setDue(tx, attempt.subjectId, secondsAfter(at, wait))
+    return
+  }
   await applyEvidence(tx, deps, subject, attempt.id, neverSent, { kind: 'submission' })
 }
 

@@ -1,0 +1,9 @@
+import { integer, pgTable, text } from 'drizzle-orm/pg-core'
+import { instant } from './columns.ts'
+
+/** When each sweep runs next, over all processes. */
+export const schedules = pgTable('schedules', {
+  name: text().primaryKey(),
+  everySeconds: integer().notNull(),
+  nextRunAt: instant().notNull(),
+})

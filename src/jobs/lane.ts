@@ -1,0 +1,156 @@
+import type { Logger } from 'pino'
+import { describeError } from '../db/errors.ts'
+
+/** One piece of due work. `key` names its row; `tenant` is whose it is: nobody's work takes all the room. */
+export type Task = { key: string; tenant: string; run: () => Promise<void> }
+
+/** How much may be taken now. `except`: rows that are being worked on here, or failed a moment ago. */
+export type Room = { free: number; ofTenant: (tenant: string) => number; except: readonly string[] }
+
+/** `more`: there is due work that the room did not allow. */
+export type Claimed = { tasks: readonly Task[]; more: boolean }
+
+/** Work of one kind that rows say is due. Lanes do not wait for each other. `limit`: tasks under way at once in this process. */
+export type Lane = { name: string; limit: number; claim: (room: Room) => Promise<Claimed> }
+
+export type LaneRunner = {
+  start: () => void
+  /** Something may have become due: after a commit. */
+  wake: () => void
+  /** Does what is due now, one by one in order, and says how much that was: for tests and commands. */
+  drain: () => Promise<number>
+  /** Takes nothing more and waits for what is under way, but not for ever. */
+  stop: (waitMs: number) => Promise<void>
+  underWay: () => number
+}
+
+export type LaneOptions = {
+  lane: Lane
+  logger: Logger
+  pollMs: number
+  /** Told of every failure, with how often this row has failed in a row. */
+  onFailure: (lane: string, key: string, failures: number) => void
+}
+
+const backOffMs = (failures: number): number => Math.min(60_000, 500 * 2 ** failures)
+
+/** Work that failed is tried again with growing pauses; meanwhile the rest goes on. */
+const createBackOff = () => {
+  const failed = new Map<string, { failures: number; until: number }>()
+  return {
+    failed: (key: string): number => {
+      const failures = (failed.get(key)?.failures ?? 0) + 1
+      failed.set(key, { failures, until: performance.now() + backOffMs(failures) })
+      return failures
+    },
+    done: (key: string) => void failed.delete(key),
+    waiting: (): string[] => [...failed].filter(([, { until }]) => until > performance.now()).map(([key]) => key),
+  }
+}
+
+export const createLaneRunner = ({ lane, logger, pollMs, onFailure }: LaneOptions): LaneRunner => {
+  const underWay = new Map<string, { tenant: string; done: Promise<void> }>()
+  const backOff = createBackOff()
+  let woken = false
+  let stopped = false
+  let needsRoom = false
+  let resume: (() => void) | undefined
+
+  const wake = () => {
+    woken = true
+    resume?.()
+  }
+
+  const heldBy = (tenant: string): number => {
+    let held = 0
+    for (const task of underWay.values()) if (task.tenant === tenant) held += 1
+    return held
+  }
+
+  /** A tenant takes at most half of what the others leave, so that there is always room for one more. */
+  const room = (): Room => ({
+    free: lane.limit - underWay.size,
+    ofTenant: (tenant) => {
+      const held = heldBy(tenant)
+      return Math.max(1, Math.floor((lane.limit - (underWay.size - held)) / 2)) - held
+    },
+    except: [...underWay.keys(), ...backOff.waiting()],
+  })
+
+  const attempt = async (task: Task): Promise<void> => {
+    try {
+      await task.run()
+      backOff.done(task.key)
+    } catch (error) {
+      const failures = backOff.failed(task.key)
+      logger.error({ lane: lane.name, key: task.key, failures, ...describeError(error) }, 'work failed and will be tried again')
+      onFailure(lane.name, task.key, failures)
+    }
+  }
+
+  const begin = (task: Task) => {
+    const done = attempt(task).finally(() => {
+      underWay.delete(task.key)
+      if (needsRoom) wake()
+    })
+    underWay.set(task.key, { tenant: task.tenant, done })
+  }
+
+  const pause = (ms: number) =>
+    new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, ms)
+      resume = () => {
+        clearTimeout(timer)
+        resolve()
+      }
+    }).finally(() => {
+      resume = undefined
+    })
+
+  const claimOnce = async (): Promise<boolean> => {
+    if (underWay.size >= lane.limit) {
+      needsRoom = true
+      return false
+    }
+    try {
+      const { tasks, more } = await lane.claim(room())
+      needsRoom = more
+      for (const task of tasks) begin(task)
+      return tasks.length > 0
+    } catch (error) {
+      if (!stopped) logger.warn({ lane: lane.name, ...describeError(error) }, 'due work could not be read')
+      return false
+    }
+  }
+
+  const loop = async () => {
+    while (!stopped) {
+      woken = false
+      const found = await claimOnce()
+      if (!found && !woken && !stopped) await pause(pollMs)
+    }
+  }
+
+  return {
+    start: () => void loop(),
+    wake,
+    drain: async () => {
+      let count = 0
+      const everything: Room = { free: lane.limit, ofTenant: () => lane.limit, except: [] }
+      for (let more = true; more; ) {
+        const { tasks } = await lane.claim(everything)
+        for (const task of tasks) await task.run()
+        count += tasks.length
+        more = tasks.length > 0
+      }
+      return count
+    },
+    stop: async (waitMs) => {
+      stopped = true
+      wake()
+      const finished = Promise.all([...underWay.values()].map(({ done }) => done))
+      await Promise.race([finished, new Promise((resolve) => setTimeout(resolve, waitMs).unref())])
+    },
+    underWay: () => underWay.size,
+  }
+}

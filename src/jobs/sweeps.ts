@@ -1,0 +1,75 @@
+import type { Logger } from 'pino'
+import { type Db, statement } from '../db/client.ts'
+import { describeError } from '../db/errors.ts'
+
+/** Looks for what is due and does it; idempotent, and harmless when nothing is due. */
+export type Sweep = { name: string; everySeconds: number; run: () => Promise<void> }
+
+const announce = statement(
+  'schedules.announce',
+  `insert into schedules (name, every_seconds, next_run_at) select *, now() from unnest($1::text[], $2::int[])
+   on conflict (name) do update set every_seconds = excluded.every_seconds,
+     next_run_at = least(schedules.next_run_at, now() + make_interval(secs => excluded.every_seconds))`,
+)
+/** By the database's clock: processes need not agree about the time. Whoever moves the next run has this one for itself. */
+const take = statement(
+  'schedules.take',
+  `update schedules set next_run_at = now() + make_interval(secs => every_seconds)
+   where name in (select name from schedules where name = any($1::text[]) and next_run_at <= now() for update skip locked)
+   returning name`,
+)
+
+const lookEveryMs = 1_000
+
+export type SweepRunner = { start: () => Promise<void>; runAll: () => Promise<void>; stop: () => Promise<void> }
+
+/** Runs each sweep once every `everySeconds` over all processes. A process that dies in one leaves it to the next run. */
+export const createSweepRunner = (db: Db, sweeps: readonly Sweep[], logger: Logger): SweepRunner => {
+  const running = new Map<string, Promise<void>>()
+  let timer: NodeJS.Timeout | undefined
+  let looking: Promise<void> | undefined
+
+  const run = async (sweep: Sweep): Promise<void> => {
+    try {
+      await sweep.run()
+    } catch (error) {
+      logger.error({ sweep: sweep.name, ...describeError(error) }, 'a sweep failed')
+    }
+  }
+
+  const look = async (): Promise<void> => {
+    const idle = sweeps.filter(({ name }) => !running.has(name))
+    if (idle.length === 0) return
+    try {
+      const taken = new Set((await db.query<{ name: string }>(take, [idle.map(({ name }) => name)])).map(({ name }) => name))
+      for (const sweep of idle) {
+        if (taken.has(sweep.name))
+          running.set(
+            sweep.name,
+            run(sweep).finally(() => running.delete(sweep.name)),
+          )
+      }
+    } catch (error) {
+      logger.warn(describeError(error), 'the schedule could not be read')
+    }
+  }
+
+  return {
+    start: async () => {
+      await db.query(announce, [sweeps.map(({ name }) => name), sweeps.map(({ everySeconds }) => everySeconds)])
+      timer = setInterval(() => {
+        looking ??= look().finally(() => {
+          looking = undefined
+        })
+      }, lookEveryMs).unref()
+    },
+    runAll: async () => {
+      for (const sweep of sweeps) await sweep.run()
+    },
+    stop: async () => {
+      clearInterval(timer)
+      await looking
+      await Promise.race([Promise.all(running.values()), new Promise((resolve) => setTimeout(resolve, 3_000).unref())])
+    },
+  }
+}
