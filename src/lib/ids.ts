@@ -1,5 +1,6 @@
-import { TypeID } from 'typeid-js'
-import { v7 } from 'uuid'
+import { decodeUuid, encodeUuid, newUuid, type Uuid } from './uuid.ts'
+
+export type { Uuid } from './uuid.ts'
 
 /** What the prefix of an id says. Secrets have prefixes of their own (auth/secrets.ts) and never share one of these. */
 export const idPrefixes = {
@@ -25,20 +26,14 @@ export const idPrefixes = {
 } as const
 
 export type IdKind = keyof typeof idPrefixes
-/** A UUIDv7 in its text form: what the database's `uuid` columns hold. On the wire it is a TypeID. */
-export type Uuid = string
+export const newId = (): Uuid => newUuid()
 
-export const newId = (): Uuid => v7()
-
-export const formatId = (kind: IdKind, id: Uuid): string => TypeID.fromUUID(idPrefixes[kind], id).toString()
+export const formatId = (kind: IdKind, id: Uuid): string => `${idPrefixes[kind]}_${encodeUuid(id)}`
 
 /** The UUID inside a TypeID of this kind, or undefined when the text is anything else. */
 export const parseId = (kind: IdKind, text: string): Uuid | undefined => {
-  try {
-    return TypeID.fromString(text, idPrefixes[kind]).toUUID()
-  } catch {
-    return undefined
-  }
+  const prefix = idPrefixes[kind]
+  return text.startsWith(prefix) && text[prefix.length] === '_' ? decodeUuid(text.slice(prefix.length + 1)) : undefined
 }
 
 export const isIdKind = (text: string): text is IdKind => Object.hasOwn(idPrefixes, text)

@@ -1,0 +1,63 @@
+import type { Logger } from 'pino'
+import { type Query, statement } from '../db/statement.ts'
+import type { Uuid } from '../lib/ids.ts'
+
+/** An API key is used together with its grant. */
+export type Used = 'sessions' | 'api_keys' | 'grants'
+
+/** How stale "last used" may be: it is written once a minute for all credentials together, not by each request. */
+export const staleAfterMs = 60_000
+
+export type LastUsed = {
+  /** Remembers a use, unless the row has a recent one. Costs no statement. */
+  note: (kind: Used, id: Uuid, now: Date, written: Date | null) => void
+  /** The later of what the row says and what is not written yet. */
+  latest: (kind: Used, id: Uuid, written: Date) => Date
+  /** Writes what is remembered, now: before somebody is shown it, and at the end. */
+  flush: () => Promise<void>
+}
+
+/** A row that somebody holds is left for the next use: nobody waits for a payment, or deadlocks with a revocation, over a time stamp. */
+const touch = (kind: Used, at: number): string => `
+  used_${kind} as (
+    select t.id, u.at from unnest($${at}::uuid[], $${at + 1}::timestamptz[]) as u(id, at) join ${kind} t on t.id = u.id
+    where t.last_used_at is null or t.last_used_at < u.at for no key update of t skip locked),
+  noted_${kind} as (update ${kind} t set last_used_at = u.at from used_${kind} u where t.id = u.id)`
+const kinds: readonly Used[] = ['sessions', 'api_keys', 'grants']
+const touchAll = statement('auth.last_used', `with ${kinds.map((kind, at) => touch(kind, 1 + 2 * at)).join(',')} select 1`)
+
+export const createLastUsed = (query: Query, logger: Logger): LastUsed => {
+  const waiting: Record<Used, Map<Uuid, Date>> = { sessions: new Map(), api_keys: new Map(), grants: new Map() }
+  let timer: NodeJS.Timeout | undefined
+  let writing = Promise.resolve()
+
+  const write = async () => {
+    clearTimeout(timer)
+    timer = undefined
+    const values = kinds.flatMap((kind) => [[...waiting[kind].keys()], [...waiting[kind].values()]])
+    if (values.every(({ length }) => length === 0)) return
+    for (const kind of kinds) waiting[kind].clear()
+    // A stamp that is lost is a minute of "last used"; a request that fails for it would be worse.
+    await query(touchAll, values).catch(() => logger.debug('when credentials were last used could not be written'))
+  }
+  const flush = () => {
+    writing = writing.then(write)
+    return writing
+  }
+  const flushAfter = (ms: number) => {
+    timer ??= setTimeout(() => void flush(), ms).unref()
+  }
+
+  return {
+    note: (kind, id, now, written) => {
+      if (written && now.getTime() - written.getTime() <= staleAfterMs) return
+      waiting[kind].set(id, now)
+      flushAfter(staleAfterMs)
+    },
+    latest: (kind, id, written) => {
+      const noted = waiting[kind].get(id)
+      return noted && noted > written ? noted : written
+    },
+    flush,
+  }
+}

@@ -1,0 +1,182 @@
+import { instantOf, isTrue, joinedRecords, recordsStatement } from '../db/records.ts'
+import type { Query } from '../db/statement.ts'
+import type { Uuid } from '../lib/ids.ts'
+import {
+  type GrantRow,
+  grantFields,
+  type IdentityRow,
+  identityFields,
+  identityJoins,
+  type Reader,
+  readerOf,
+  readGrant,
+  readIdentity,
+  readInstant,
+} from './rows.ts'
+
+// One statement a kind of credential. What is looked up by is a hash in hex, or the part of a key that proves nothing.
+
+type Row = IdentityRow & { id: Uuid }
+export type ApiKeyRow = Row &
+  GrantRow & { salt: Buffer; hash: Buffer; revokedAt: Date | null; expiresAt: Date | null; lastUsedAt: Date | null }
+export type SessionRow = Row & { expiresAt: Date; revokedAt: Date | null; lastUsedAt: Date; isAdmin: boolean }
+export type AccessTokenRow = Row & GrantRow & { expiresAt: Date; lastUsedAt: Date | null; forThisApi: boolean }
+export type DashboardTokenRow = Row & {
+  expiresAt: Date
+  isAdmin: boolean
+  parentEndsAt: Date | null
+  sessionRevokedAt: Date | null
+  byOauth: boolean
+  grant: GrantRow | null
+}
+
+/** A secret's hash, and the workspace that its bearer names for the request. */
+export type HashKey = { hash: string; workspaceId: Uuid | null }
+
+export type CredentialLookups = {
+  /** More than one where the first digits of keys are the same. */
+  apiKeys: (lookup: string) => Promise<readonly ApiKeyRow[]>
+  session: (key: HashKey) => Promise<SessionRow | undefined>
+  accessToken: (hash: string) => Promise<AccessTokenRow | undefined>
+  dashboardToken: (key: HashKey) => Promise<DashboardTokenRow | undefined>
+}
+
+const isAdmin = `a.is_admin or lower(a.email) = any($3::text[]) or exists (
+  select from identities i where i.account_id = a.id and i.provider = 'wallet' and i.subject_key = any($3::text[]))`
+
+const byApiKey = recordsStatement(
+  'auth.api_keys',
+  { lookup: 'text' },
+  [
+    'k.id',
+    `encode(k.salt, 'hex')`,
+    `encode(k.hash, 'hex')`,
+    'k.revoked_at',
+    'k.expires_at',
+    'k.last_used_at',
+    ...identityFields,
+    ...grantFields(),
+  ],
+  `join api_keys k on k.lookup = key.lookup join grants g on g.id = k.grant_id join accounts a on a.id = k.account_id
+   join workspaces w on w.id = k.workspace_id ${identityJoins}`,
+)
+
+const bySession = recordsStatement(
+  'auth.sessions',
+  { hash: 'text', workspace_id: 'uuid' },
+  ['s.id', 's.expires_at', 's.revoked_at', 's.last_used_at', isAdmin, ...identityFields],
+  `join sessions s on s.token_hash = decode(key.hash, 'hex') join accounts a on a.id = s.account_id
+   join workspaces w on w.id = coalesce(key.workspace_id, s.workspace_id) ${identityJoins}`,
+)
+
+const byAccessToken = recordsStatement(
+  'auth.access_tokens',
+  { hash: 'text' },
+  [
+    't.id',
+    't.expires_at',
+    'g.last_used_at',
+    '$2::text = any(t.resources)',
+    ...identityFields,
+    ...grantFields('array(select unnest(g.permissions) intersect select unnest(t.scopes))'),
+  ],
+  `join oauth_access_tokens t on t.hash = decode(key.hash, 'hex') join grants g on g.id = t.grant_id join accounts a on a.id = g.account_id
+   join workspaces w on w.id = g.workspace_id ${identityJoins}`,
+)
+
+const byDashboardToken = recordsStatement(
+  'auth.dashboard_tokens',
+  { hash: 'text', workspace_id: 'uuid' },
+  [
+    'd.id',
+    'd.expires_at',
+    isAdmin,
+    'least(s.expires_at, s.last_used_at + make_interval(days => $4::int), k.expires_at, k.revoked_at)',
+    's.revoked_at',
+    'd.oauth_token_id is not null',
+    ...identityFields,
+    ...grantFields(
+      `case when d.oauth_token_id is null then g.permissions else array(select unnest(g.permissions) intersect select unnest(t.scopes)) end`,
+    ),
+  ],
+  `join dashboard_tokens d on d.token_hash = decode(key.hash, 'hex') join accounts a on a.id = d.account_id
+   left join sessions s on s.id = d.session_id left join api_keys k on k.id = d.api_key_id left join grants g on g.id = d.grant_id
+   left join oauth_access_tokens t on t.id = d.oauth_token_id
+   join workspaces w on w.id = case when d.grant_id is null then coalesce(key.workspace_id, d.workspace_id) else d.workspace_id end
+   ${identityJoins}`,
+)
+
+const requireGrant = (grant: GrantRow | null): GrantRow => {
+  if (!grant) throw new Error('a credential that carries a grant has none')
+  return grant
+}
+
+const readApiKey = (next: Reader): ApiKeyRow => ({
+  id: next(),
+  salt: Buffer.from(next(), 'hex'),
+  hash: Buffer.from(next(), 'hex'),
+  revokedAt: instantOf(next()),
+  expiresAt: instantOf(next()),
+  lastUsedAt: instantOf(next()),
+  ...readIdentity(next),
+  ...requireGrant(readGrant(next)),
+})
+
+const readSession = (next: Reader): SessionRow => ({
+  id: next(),
+  expiresAt: readInstant(next),
+  revokedAt: instantOf(next()),
+  lastUsedAt: readInstant(next),
+  isAdmin: isTrue(next()),
+  ...readIdentity(next),
+})
+
+const readAccessToken = (next: Reader): AccessTokenRow => ({
+  id: next(),
+  expiresAt: readInstant(next),
+  lastUsedAt: instantOf(next()),
+  forThisApi: isTrue(next()),
+  ...readIdentity(next),
+  ...requireGrant(readGrant(next)),
+})
+
+const readDashboardToken = (next: Reader): DashboardTokenRow => ({
+  id: next(),
+  expiresAt: readInstant(next),
+  isAdmin: isTrue(next()),
+  parentEndsAt: instantOf(next()),
+  sessionRevokedAt: instantOf(next()),
+  byOauth: isTrue(next()),
+  ...readIdentity(next),
+  grant: readGrant(next),
+})
+
+/** Hex digits and ids need no quotes: the driver's own way of writing an array looks at every character. */
+const array = (items: readonly (string | null)[]): string => `{${items.map((item) => item ?? 'NULL').join(',')}}`
+
+const hashes = (keys: readonly HashKey[]) => [
+  array(keys.map(({ hash }) => hash)),
+  array(keys.map(({ workspaceId }) => workspaceId)),
+]
+
+/** `audience`: what this API is called in an access token's resources. */
+export type LookupOptions = { adminAccounts: readonly string[]; sessionIdleDays: number; audience: string }
+
+export const createCredentialLookups = (query: Query, options: LookupOptions): CredentialLookups => {
+  const joined = <Key, Found>(statement: ReturnType<typeof recordsStatement>, values: (keys: readonly Key[]) => unknown[], read: (next: Reader) => Found) =>
+    joinedRecords<Key, Found>({ query, statement, values, read: (fields) => read(readerOf(fields)) })
+  const apiKeys = joined((byApiKey), (keys: readonly string[]) => [array(keys)], readApiKey)
+  const sessions = joined(bySession, (keys: readonly HashKey[]) => [...hashes(keys), options.adminAccounts], readSession)
+  const accessTokens = joined(byAccessToken, (keys: readonly string[]) => [array(keys), options.audience], readAccessToken)
+  const dashboardTokens = joined(
+    byDashboardToken,
+    (keys: readonly HashKey[]) => [...hashes(keys), options.adminAccounts, options.sessionIdleDays],
+    readDashboardToken,
+  )
+  return {
+    apiKeys,
+    session: async (key) => (await sessions(key))[0],
+    accessToken: async (hash) => (await accessTokens(hash))[0],
+    dashboardToken: async (key) => (await dashboardTokens(key))[0],
+  }
+}

@@ -1,0 +1,122 @@
+import { instantOf, isTrue, listOf, quoted, textOf } from '../db/records.ts'
+import type { Uuid } from '../lib/ids.ts'
+import type { Role } from './permissions.ts'
+import type { Principal } from './principal.ts'
+
+/** What every credential's lookup tells of its account and its workspace; `null` where a column is. */
+export type IdentityRow = {
+  accountId: Uuid
+  accountStatus: Principal['accountStatus']
+  capabilities: Principal['capabilities']
+  workspaceId: Uuid
+  owningAccountId: Uuid
+  frozen: boolean
+  closed: boolean
+  /** A workspace stands still when the account whose money it spends does. */
+  ownerStatus: Principal['accountStatus']
+  workspaceKind: Principal['workspace']['kind']
+  workspaceName: string
+  workspaceCreatedAt: Date
+  timeZone: string
+  nextTimeZone: string | null
+  nextTimeZoneFrom: Date | null
+  role: Role | null
+  memberStatus: Principal['memberStatus']
+}
+
+export type GrantRow = {
+  grantId: Uuid
+  lineage: Uuid[]
+  granted: string[]
+  grantFrozen: boolean
+  grantRevokedAt: Date | null
+  grantExpiresAt: Date | null
+}
+
+/** With `a` the account, `w` the workspace, `o` the account that owns it, `m` the membership. */
+export const identityFields: readonly string[] = [
+  'a.id',
+  'a.status',
+  'a.topups_enabled',
+  'a.payments_enabled',
+  'a.api_keys_enabled',
+  'a.oauth_enabled',
+  'w.id',
+  'w.owning_account_id',
+  'w.frozen_at is not null or w.suspended_at is not null',
+  'w.closed_at is not null',
+  'o.status',
+  'w.kind',
+  quoted('w.name'),
+  'w.created_at',
+  'w.time_zone',
+  'w.next_time_zone',
+  'w.next_time_zone_from',
+  'm.role',
+  'm.status',
+]
+
+export const identityJoins = `join accounts o on o.id = w.owning_account_id left join members m on m.workspace_id = w.id and m.account_id = a.id`
+
+/** Reads fields in their order: who calls it knows what comes next. */
+export type Reader = () => string
+
+export const readerOf = (fields: readonly string[]): Reader => {
+  let at = 0
+  return () => {
+    const field = fields[at]
+    at += 1
+    if (field === undefined) throw new Error('a record has fewer fields than its reader asks for')
+    return field
+  }
+}
+
+const requiredInstant = (text: string): Date => {
+  const instant = instantOf(text)
+  if (!instant) throw new Error('a record has no time where it must have one')
+  return instant
+}
+
+export const readIdentity = (next: Reader): IdentityRow => ({
+  accountId: next(),
+  accountStatus: next() as Principal['accountStatus'],
+  capabilities: { topups: isTrue(next()), payments: isTrue(next()), apiKeys: isTrue(next()), oauth: isTrue(next()) },
+  workspaceId: next(),
+  owningAccountId: next(),
+  frozen: isTrue(next()),
+  closed: isTrue(next()),
+  ownerStatus: next() as Principal['accountStatus'],
+  workspaceKind: next() as Principal['workspace']['kind'],
+  workspaceName: JSON.parse(next()) as string,
+  workspaceCreatedAt: requiredInstant(next()),
+  timeZone: next(),
+  nextTimeZone: textOf(next()),
+  nextTimeZoneFrom: instantOf(next()),
+  role: textOf<Role>(next()),
+  memberStatus: textOf<NonNullable<Principal['memberStatus']>>(next()),
+})
+
+/** `granted`: what of the grant's permissions holds for this credential. */
+export const grantFields = (granted = 'g.permissions'): readonly string[] => [
+  'g.id',
+  'g.ancestor_ids || g.id',
+  granted,
+  'g.frozen_at is not null or exists (select from grants x where x.id = any(g.ancestor_ids) and x.frozen_at is not null)',
+  'g.revoked_at',
+  'g.expires_at',
+]
+
+/** Null when there is no grant. */
+export const readGrant = (next: Reader): GrantRow | null => {
+  const row = {
+    grantId: next(),
+    lineage: listOf(next()),
+    granted: listOf(next()),
+    grantFrozen: isTrue(next()),
+    grantRevokedAt: instantOf(next()),
+    grantExpiresAt: instantOf(next()),
+  }
+  return row.grantId === '' ? null : row
+}
+
+export const readInstant = (next: Reader): Date => requiredInstant(next())

@@ -1,0 +1,50 @@
+export type JoinOptions<Key, Found> = {
+  /** Answers every key, in their order. */
+  ask: (keys: readonly Key[]) => Promise<readonly Found[]>
+  /** How many questions may be on their way at once: what comes meanwhile waits, and goes together with the next. */
+  inFlight: number
+  maxKeys: number
+}
+
+type Waiting<Key, Found> = { key: Key; resolve: (found: Found) => void; reject: (error: unknown) => void }
+
+/**
+ * One question for all that is asked in one turn of the event loop, or while the questions before are on their way. Every answer was
+ * read after it was asked for: nothing is kept for the next one.
+ */
+export const joinTurn = <Key, Found>({ ask, inFlight, maxKeys }: JoinOptions<Key, Found>): ((key: Key) => Promise<Found>) => {
+  let waiting: Waiting<Key, Found>[] = []
+  let underWay = 0
+  let scheduled = false
+
+  const schedule = () => {
+    if (scheduled || underWay >= inFlight) return
+    scheduled = true
+    setImmediate(send)
+  }
+  const send = () => {
+    scheduled = false
+    while (waiting.length > 0 && underWay < inFlight) {
+      const batch = waiting.slice(0, maxKeys)
+      waiting = waiting.slice(maxKeys)
+      underWay += 1
+      void answer(batch)
+    }
+  }
+  const answer = async (batch: readonly Waiting<Key, Found>[]) => {
+    try {
+      const found = await ask(batch.map(({ key }) => key))
+      batch.forEach(({ resolve }, at) => resolve(found[at] as Found))
+    } catch (error) {
+      for (const { reject } of batch) reject(error)
+    } finally {
+      underWay -= 1
+      if (waiting.length > 0) schedule()
+    }
+  }
+  return (key) =>
+    new Promise((resolve, reject) => {
+      waiting.push({ key, resolve, reject })
+      schedule()
+    })
+}

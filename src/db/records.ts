@@ -1,0 +1,75 @@
+import { joinTurn } from './join-turn.ts'
+import { type Query, type Statement, statement } from './statement.ts'
+
+// Neither can be in a field: numbers, ids, times, names from our own lists, and what a person wrote as JSON, which escapes them.
+const between = { fields: '\u001f', records: '\u001e' } as const
+
+/** A text that a person chose, as a field: `JSON.parse` gives it back. */
+export const quoted = (expression: string): string => `to_json(${expression})`
+
+/**
+ * A statement that answers many keys with ONE value: every row as a text of its fields, each behind the number of its key. A row as
+ * columns costs a message, an event and a parser for each column, on every request; a text that is the same as before has been read
+ * before (`memoised`). `from` begins behind `from` and may use `key.*` with the columns named by `keys`.
+ */
+export const recordsStatement = (
+  name: string,
+  keys: Readonly<Record<string, string>>,
+  fields: readonly string[],
+  from: string,
+): Statement => {
+  const arrays = Object.values(keys).map((type, at) => `$${at + 1}::${type}[]`)
+  const columns = [...Object.keys(keys), 'n']
+  const list = ['key.n', ...fields].map((field) => `(${field})::text`).join(`, E'\\x1f', `)
+  return statement(
+    name,
+    `select string_agg(concat(${list}), E'\\x1e') as records
+     from unnest(${arrays.join(', ')}) with ordinality as key(${columns.join(', ')}) ${from}`,
+  )
+}
+
+/** A pure function of a text, remembered for the texts that were seen last. The text itself is read anew each time. */
+const memoised = <Value>(read: (text: string) => Value, most = 4096): ((text: string) => Value) => {
+  let known = new Map<string, Value>()
+  return (text) => {
+    const value = known.get(text)
+    if (value !== undefined) return value
+    if (known.size >= most) known = new Map()
+    const made = read(text)
+    known.set(text, made)
+    return made
+  }
+}
+
+export type RecordsOptions<Key, Row> = {
+  query: Query
+  statement: Statement
+  /** The arrays of the statement's keys, and whatever stands behind them. */
+  values: (keys: readonly Key[]) => unknown[]
+  read: (fields: readonly string[]) => Row
+}
+
+/** Looks up one key; those of one turn of the event loop travel together. */
+export const joinedRecords = <Key, Row>(options: RecordsOptions<Key, Row>): ((key: Key) => Promise<readonly Row[]>) => {
+  const row = memoised((text) => options.read(text.split(between.fields)))
+  return joinTurn<Key, readonly Row[]>({
+    inFlight: 2,
+    maxKeys: 128,
+    ask: async (keys) => {
+      const [answer] = await options.query<{ records: string | null }>(options.statement, options.values(keys))
+      const found: Row[][] = keys.map(() => [])
+      if (!answer?.records) return found
+      for (const record of answer.records.split(between.records)) {
+        const end = record.indexOf(between.fields)
+        found[Number(record.slice(0, end)) - 1]?.push(row(record.slice(end + 1)))
+      }
+      return found
+    },
+  })
+}
+
+/** `2026-01-31 08:00:00.123456+00`, or nothing. */
+export const instantOf = (text: string): Date | null => (text === '' ? null : new Date(`${text.replace(' ', 'T')}:00`))
+export const textOf = <Text extends string>(text: string): Text | null => (text === '' ? null : (text as Text))
+export const isTrue = (text: string): boolean => text === 't'
+export const listOf = (text: string): string[] => (text.length <= 2 ? [] : text.slice(1, -1).split(','))
