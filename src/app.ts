@@ -1,8 +1,9 @@
 import type { Logger } from 'pino'
 import { createIdentityParts, type IdentityParts, refusePlayedIdentities } from './app-identity.ts'
 import { createContractWallets } from './auth/contract-wallet.ts'
-import { createBearerResolvers, type ResolverDeps, resolveSession } from './auth/resolve.ts'
-import { accessTokenResolver } from './auth/resolve-access-token.ts'
+import { createLastUsed } from './auth/last-used.ts'
+import { createCredentialLookups } from './auth/lookups.ts'
+import { createResolvers } from './auth/resolve.ts'
 import { createDerivations, createVault } from './auth/vault.ts'
 import type { Config } from './config.ts'
 import { connect } from './db/client.ts'
@@ -62,6 +63,7 @@ const buildDeps = (options: PartsOptions, identity: IdentityParts): Deps => {
   return {
     config,
     db,
+    lastUsed: createLastUsed(db.query, logger),
     clock,
     logger,
     vault: createVault(config.ENCRYPTION_KEYS),
@@ -101,18 +103,21 @@ const buildHttp = async (
   registerBodyParsing(http)
   await registerOpenapi(http, config.publicUrl)
   const routes = registerRouteGuard(http)
-  const credentials: ResolverDeps = {
-    db: deps.db,
+  const resolvers = createResolvers({
+    lookups: createCredentialLookups(deps.db.lookup, {
+      adminAccounts: config.ADMIN_ACCOUNTS.map((name) => name.toLowerCase()),
+      sessionIdleDays: config.SESSION_IDLE_DAYS,
+      audience: config.publicUrl,
+    }),
+    lastUsed: deps.lastUsed,
     clock: deps.clock,
     sessionIdleDays: config.SESSION_IDLE_DAYS,
-    adminAccounts: config.ADMIN_ACCOUNTS.map((name) => name.toLowerCase()),
-  }
+  })
   // Hooks run in this order for every request: who, then how often, then whether.
   registerCsrfGuard(http, config.publicUrl, config.CORS_ORIGINS)
   const refused: { count: Awaited<ReturnType<typeof registerRateLimits>>['countRefused'] } = { count: async () => undefined }
   registerAuthentication(http, {
-    bearers: [...createBearerResolvers(credentials), accessTokenResolver(credentials, config.publicUrl)],
-    session: resolveSession(credentials),
+    ...resolvers,
     onRefused: (request, reply) => refused.count(request, reply),
   })
   refused.count = (
@@ -158,6 +163,7 @@ export const createService = async (options: ServiceOptions): Promise<Service> =
       await operator.close()
       await deps.jobs.stop()
       await deps.feed.stop()
+      await deps.lastUsed.flush()
       await deps.db.close()
     },
   }

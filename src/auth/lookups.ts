@@ -163,9 +163,12 @@ const hashes = (keys: readonly HashKey[]) => [
 export type LookupOptions = { adminAccounts: readonly string[]; sessionIdleDays: number; audience: string }
 
 export const createCredentialLookups = (query: Query, options: LookupOptions): CredentialLookups => {
-  const joined = <Key, Found>(statement: ReturnType<typeof recordsStatement>, values: (keys: readonly Key[]) => unknown[], read: (next: Reader) => Found) =>
-    joinedRecords<Key, Found>({ query, statement, values, read: (fields) => read(readerOf(fields)) })
-  const apiKeys = joined((byApiKey), (keys: readonly string[]) => [array(keys)], readApiKey)
+  const joined = <Key, Found>(
+    statement: ReturnType<typeof recordsStatement>,
+    values: (keys: readonly Key[]) => unknown[],
+    read: (next: Reader) => Found,
+  ) => joinedRecords<Key, Found>({ query, statement, values, read: (fields) => read(readerOf(fields)) })
+  const apiKeys = joined(byApiKey, (keys: readonly string[]) => [array(keys)], readApiKey)
   const sessions = joined(bySession, (keys: readonly HashKey[]) => [...hashes(keys), options.adminAccounts], readSession)
   const accessTokens = joined(byAccessToken, (keys: readonly string[]) => [array(keys), options.audience], readAccessToken)
   const dashboardTokens = joined(

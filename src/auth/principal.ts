@@ -19,9 +19,13 @@ export type Principal = {
     readonly closed: boolean
     /** Where its days and months begin. */
     readonly zone: { readonly timeZone: string; readonly nextTimeZone: string | null; readonly nextFrom: Date | null }
+    readonly kind: 'personal' | 'team'
+    readonly name: string
+    readonly createdAt: Date
   }
   /** Null when the account is no member (any more) of the workspace that its credential is bound to. */
   readonly role: Role | null
+  readonly memberStatus: 'active' | 'suspended' | null
   readonly memberSuspended: boolean
   readonly permissions: ReadonlySet<Permission>
   /** The delegation that the credential carries; null for the person itself. `lineage` is root first, the grant itself last. */

@@ -26,6 +26,8 @@ export const sha256 = (...parts: (string | Uint8Array)[]): Buffer => {
   return hash('sha256', parts.length === 1 ? first : Buffer.concat(parts.map(bytesOf)), 'buffer')
 }
 
+export const sha256Hex = (text: string): string => hash('sha256', text, 'hex')
+
 export const equalBytes = (a: Uint8Array, b: Uint8Array): boolean => a.length === b.length && timingSafeEqual(a, b)
 
 /** `service_live_` and 64 hex digits; the first twelve find the row and prove nothing. */

@@ -34,7 +34,7 @@ export const joinTurn = <Key, Found>({ ask, inFlight, maxKeys }: JoinOptions<Key
   const answer = async (batch: readonly Waiting<Key, Found>[]) => {
     try {
       const found = await ask(batch.map(({ key }) => key))
-      batch.forEach(({ resolve }, at) => resolve(found[at] as Found))
+      for (const [at, { resolve }] of batch.entries()) resolve(found[at] as Found)
     } catch (error) {
       for (const { reject } of batch) reject(error)
     } finally {

@@ -20,7 +20,7 @@ export const recordsStatement = (
 ): Statement => {
   const arrays = Object.values(keys).map((type, at) => `$${at + 1}::${type}[]`)
   const columns = [...Object.keys(keys), 'n']
-  const list = ['key.n', ...fields].map((field) => `(${field})::text`).join(`, E'\\x1f', `)
+  const list = ['key.n', ...fields].map((field) => `(${field})`).join(`, E'\\x1f', `)
   return statement(
     name,
     `select string_agg(concat(${list}), E'\\x1e') as records

@@ -1,4 +1,5 @@
 import { randomFillSync } from 'node:crypto'
+import { systemClock } from './clock.ts'
 
 /** A UUIDv7 in its text form: what the database's `uuid` columns hold. On the wire it is a TypeID. */
 export type Uuid = string
@@ -30,7 +31,7 @@ const randomSequence = () => ((randomByte() & 0x7f) << 24) | (randomByte() << 16
  * random bits. Ids of one process ascend, also within a millisecond and when the clock is set back.
  */
 export const newUuid = (): Uuid => {
-  const ms = Date.now()
+  const ms = systemClock.now().getTime()
   if (ms > lastMs) {
     lastMs = ms
     sequence = randomSequence()

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino'
 import type { ContractWallets } from '../auth/contract-wallet.ts'
+import type { LastUsed } from '../auth/last-used.ts'
 import type { IdentityProviders } from '../auth/providers/provider.ts'
 import type { Derivations, Vault } from '../auth/vault.ts'
 import type { Config } from '../config.ts'
@@ -16,6 +17,7 @@ import type { Alerts } from './alerts.ts'
 export type Deps = {
   config: Config
   db: Database
+  lastUsed: LastUsed
   clock: Clock
   logger: Logger
   vault: Vault

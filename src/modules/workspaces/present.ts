@@ -1,3 +1,4 @@
+import type { Principal } from '../../auth/principal.ts'
 import { isoTime } from '../../http/wire.ts'
 import { formatId } from '../../lib/ids.ts'
 import type { MemberRecord, WorkspaceRecord } from './queries.ts'
@@ -27,3 +28,21 @@ export const presentWorkspaceView = (
   workspace: presentWorkspace(workspace, currency),
   membership: { role: member.role, status: member.status },
 })
+
+/** What the caller's credential told already: who asks for no more needs no question of its own. Null where it is no member. */
+export const presentCurrent = ({ workspace, role, memberStatus }: Principal, currency: string): WorkspaceView | null =>
+  role && memberStatus
+    ? {
+        workspace: {
+          id: formatId('workspace', workspace.id),
+          name: workspace.name,
+          kind: workspace.kind,
+          status: workspace.closed ? 'closed' : workspace.frozen ? 'frozen' : 'active',
+          time_zone: workspace.zone.nextTimeZone ?? workspace.zone.timeZone,
+          currency,
+          owning_account_id: formatId('account', workspace.owningAccountId),
+          created_at: isoTime(workspace.createdAt),
+        },
+        membership: { role, status: memberStatus },
+      }
+    : null

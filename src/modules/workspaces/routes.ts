@@ -6,8 +6,8 @@ import { notFound } from '../../lib/errors.ts'
 import type { Deps } from '../deps.ts'
 import { registerInvitations } from './invitations/routes.ts'
 import { registerMembers } from './members/routes.ts'
-import { presentWorkspaceView } from './present.ts'
-import { findMembership, findWorkspace, listMemberships, type WorkspaceMembership } from './queries.ts'
+import { presentCurrent, presentWorkspaceView } from './present.ts'
+import { listMemberships, type WorkspaceMembership } from './queries.ts'
 import { CreateWorkspace, Reasoned, SwitchWorkspace, UpdateWorkspace, WorkspaceView } from './schema.ts'
 import { createWorkspace, freezeWorkspace, unfreezeWorkspace, updateWorkspace } from './service.ts'
 import { switchWorkspace } from './switching.ts'
@@ -53,11 +53,9 @@ export const registerWorkspaces = (app: App, deps: Deps): void => {
       },
     },
     async (request, reply) => {
-      const { workspace: current, accountId } = request.principal
-      const workspace = await findWorkspace(deps.db, current.id)
-      const member = await findMembership(deps.db, current.id, accountId)
-      if (!workspace || !member) throw notFound()
-      return reply.send(view({ workspace, member }))
+      const shown = presentCurrent(request.principal, deps.config.CURRENCY)
+      if (!shown) throw notFound()
+      return reply.send(shown)
     },
   )
   app.put(

@@ -33,6 +33,7 @@ export const registerApiKeys = (app: App, deps: Deps): void => {
       schema: { querystring: PageQuery, response: { 200: pageOf(ApiKey), ...refusals('invalid_request', 'invalid_cursor') } },
     },
     async (request, reply) => {
+      await deps.lastUsed.flush()
       const scope = scopeOf(request.principal)
       const list = `api_keys:${scope.accountId}:${scope.within}`
       const rows = await listKeys(deps.db, scope, deps.cursors.read(list, request.query))
@@ -53,6 +54,7 @@ export const registerApiKeys = (app: App, deps: Deps): void => {
       schema: { params: byId('api_key'), response: { 200: ApiKey, ...refusals('not_found') } },
     },
     async (request, reply) => {
+      await deps.lastUsed.flush()
       const found = await findKey(deps.db, scopeOf(request.principal), request.params.id)
       const [shown] = found ? await showKeys(deps.db, deps.clock.now(), [found]) : []
       if (!shown) throw notFound()

@@ -18,6 +18,7 @@ export const registerGrants = (app: App, deps: Deps): void => {
       schema: { querystring: PageQuery, response: { 200: pageOf(Grant), ...refusals('invalid_request', 'invalid_cursor') } },
     },
     async (request, reply) => {
+      await deps.lastUsed.flush()
       const scope = scopeOf(request.principal)
       const list = `grants:${scope.accountId}:${scope.within}`
       const rows = await listGrants(deps.db, scope, deps.cursors.read(list, request.query))
@@ -54,6 +55,7 @@ export const registerGrants = (app: App, deps: Deps): void => {
       schema: { params: byId('grant'), response: { 200: Grant, ...refusals('not_found') } },
     },
     async (request, reply) => {
+      await deps.lastUsed.flush()
       const grant = await findGrant(deps.db, scopeOf(request.principal), request.params.id)
       if (!grant) throw notFound()
       return reply.send(await showGrant(deps.db, deps.clock.now(), grant))

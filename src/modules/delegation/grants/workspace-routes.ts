@@ -25,6 +25,7 @@ export const registerWorkspaceGrants = (app: App, deps: Deps): void => {
       },
     },
     async (request, reply) => {
+      await deps.lastUsed.flush()
       const { id } = request.principal.workspace
       const list = `workspace_grants:${id}`
       const rows = await listWorkspaceGrants(deps.db, id, deps.cursors.read(list, request.query))

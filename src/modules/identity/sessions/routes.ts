@@ -16,6 +16,7 @@ export const registerSessions = (app: App, deps: Deps): void => {
       schema: { querystring: PageQuery, response: { 200: pageOf(Session), ...refusals('invalid_request', 'invalid_cursor') } },
     },
     async (request, reply) => {
+      await deps.lastUsed.flush()
       const { accountId, credential } = request.principal
       const list = `sessions:${accountId}`
       const view = viewFor(deps, credential.id)
