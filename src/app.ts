@@ -30,6 +30,8 @@ import type { Clock } from './lib/clock.ts'
 import { createAlerts } from './modules/alerts.ts'
 import type { Deps } from './modules/deps.ts'
 import { createWork } from './modules/jobs.ts'
+import { createDocumentFetcher } from './modules/oauth/clients/fetch-document.ts'
+import { createHostResolver } from './modules/oauth/clients/resolve-host.ts'
 import { registerModules } from './modules/routes.ts'
 import { createMetrics, type Metrics } from './operator/metrics.ts'
 import { createOperator } from './operator/operator.ts'
@@ -72,6 +74,14 @@ const buildDeps = (options: PartsOptions, identity: IdentityParts): Deps => {
       logger.warn(failure, 'a chain did not vouch for a contract wallet'),
     ),
     identityProviders: identity.providers,
+    clientDocuments: createDocumentFetcher({
+      timeoutMs: config.OAUTH_METADATA_TIMEOUT_MS,
+      resolve: createHostResolver({
+        clock,
+        deadlineMs: config.OAUTH_METADATA_TIMEOUT_MS,
+        servers: config.OAUTH_METADATA_DNS_SERVERS,
+      }),
+    }),
     cursors: createCursors(derivations),
     appendEvents: createAppend(feed.wake),
     feed,

@@ -65,6 +65,16 @@ export const bankCodes = list.transform((entries, context): Readonly<Record<stri
 
 export const currency = z.string().regex(/^[A-Z]{3}$/, 'must be a three-letter ISO 4217 code')
 
+/** `address` or `address:port`; an IPv6 address with a port in brackets. */
+export const nameServers = list.transform((entries, context): readonly string[] => {
+  for (const entry of entries) {
+    const [, bracketed, plain] = /^(?:\[(.+)\]|([^:]+))(?::\d{1,5})?$/.exec(entry) ?? []
+    if (isIP(bracketed ?? plain ?? entry) === 0)
+      context.addIssue({ code: 'custom', message: `"${entry}" is no address of a name server` })
+  }
+  return entries
+})
+
 /** Names that stand for ranges of private addresses where proxies are listed. */
 const namedRanges = ['loopback', 'linklocal', 'uniquelocal']
 

@@ -12,6 +12,7 @@ import type { Jobs } from '../jobs/jobs.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Rails } from '../rails/rail.ts'
 import type { Alerts } from './alerts.ts'
+import type { DocumentFetcher } from './oauth/clients/fetch-document.ts'
 
 /** What a feature is built from; `app.ts` makes it once. */
 export type Deps = {
@@ -24,6 +25,8 @@ export type Deps = {
   derivations: Derivations
   contractWallets: ContractWallets
   identityProviders: IdentityProviders
+  /** Reads what OAuth clients publish about themselves. */
+  clientDocuments: DocumentFetcher
   cursors: Cursors
   appendEvents: AppendEvents
   feed: Feed

@@ -1,7 +1,10 @@
+import { createSocket, type Socket } from 'node:dgram'
+import { lookup } from 'node:dns/promises'
+import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { fetchDocument } from '../../src/modules/oauth/clients/fetch-document.ts'
+import { createDocumentFetcher, fetchDocument } from '../../src/modules/oauth/clients/fetch-document.ts'
 import { isPublicAddress } from '../../src/modules/oauth/clients/public-address.ts'
 import { answerOf, askPerson, authorizePath, decide, letIn, newPkce, postForm, redirectUri } from '../harness/oauth.ts'
 import { type Person, signIn } from '../harness/people.ts'
@@ -201,6 +204,25 @@ describe('the connection', () => {
     expect([asked, checked]).toEqual([1, ['127.0.0.1']])
   })
 
+  test('is one of a few: more wait their turn, and too many are turned away at once', async () => {
+    const release = Promise.withResolvers<[]>()
+    let underWay = 0
+    const resolve = () => {
+      underWay += 1
+      return release.promise
+    }
+    const read = createDocumentFetcher({ timeoutMs: 500, resolve })
+    const reading = Array.from({ length: 32 }, () =>
+      read(new URL('https://client.example/x'), { maxBytes: 1, allows: () => true }),
+    )
+    await expect(read(new URL('https://client.example/x'), { maxBytes: 1, allows: () => true })).rejects.toThrow('too many')
+    expect(underWay).toBe(16)
+    release.resolve([])
+    expect(new Set((await Promise.allSettled(reading)).map(({ status }) => status))).toEqual(new Set(['rejected']))
+    expect(underWay).toBe(32)
+    await expect(read(new URL('https://client.example/x'), { maxBytes: 1, allows: () => true })).rejects.toThrow('fetched')
+  })
+
   test('is not made when one of several addresses is not allowed', async () => {
     const before = hits
     const resolve = async () => [
@@ -249,4 +271,48 @@ describe('the connection', () => {
     '2a00:1450:4001::1',
     '2001:4860::8888',
   ])('%s is public', (address) => expect(isPublicAddress(address)).toBe(true))
+})
+
+describe('names that nobody answers for', () => {
+  let names: Socket
+  let asked: string[] = []
+  let waiting: TestService
+  beforeAll(async () => {
+    names = createSocket('udp4')
+    // A question's name begins behind twelve bytes of header; its labels carry their length.
+    names.on('message', (message) => asked.push(message.subarray(13, 13 + (message[12] ?? 0)).toString()))
+    names.bind(0, '127.0.0.1')
+    await once(names, 'listening')
+    waiting = await startService({
+      env: { OAUTH_METADATA_TIMEOUT_MS: '1500', OAUTH_METADATA_DNS_SERVERS: `127.0.0.1:${names.address().port}` },
+    })
+  })
+  afterAll(async () => {
+    await waiting.close()
+    names.close()
+  })
+  const document = (name: string) => `https://${name}.example/client.json`
+  const flood = (prefix: string, count: number) =>
+    Array.from({ length: count }, (_, index) => begin(document(`${prefix}-${index}`), waiting))
+
+  test('stop nobody: neither a sign-in nor another lookup waits for them', async () => {
+    const began = performance.now()
+    const silent = flood('silent', 16)
+    await expect.poll(() => asked.length).toBeGreaterThanOrEqual(16)
+    // The pool of threads that getaddrinfo, files and hashing share is free.
+    expect(await lookup('localhost')).toMatchObject({ address: expect.any(String) })
+    await signIn(waiting.api)
+    expect(performance.now() - began).toBeLessThan(1_500)
+    expect(await Promise.all(silent)).toEqual(Array(16).fill(refused))
+  })
+
+  test('are not asked for again for a minute', async () => {
+    await begin(document('again'), waiting)
+    asked = []
+    expect(await begin(document('again'), waiting)).toEqual(refused)
+    expect(asked).toEqual([])
+    waiting.clock.advance(60)
+    await begin(document('again'), waiting)
+    expect(new Set(asked)).toEqual(new Set(['again']))
+  })
 })

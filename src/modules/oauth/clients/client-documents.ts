@@ -4,7 +4,7 @@ import { isLoopbackUrl } from '../../../lib/loopback.ts'
 import type { Deps } from '../../deps.ts'
 import { OAuthError } from '../errors.ts'
 import { type ClientMetadata, readClientMetadata } from './client-metadata.ts'
-import { FetchError, fetchDocument } from './fetch-document.ts'
+import { FetchError } from './fetch-document.ts'
 import { isPublicAddress } from './public-address.ts'
 
 const maxBytes = 5 * 1024
@@ -13,6 +13,8 @@ const defaultFreshSeconds = 3600
 const freshSeconds = { least: 60, most: 86_400 }
 
 const refused = (why: string) => new OAuthError('invalid_client', `The client metadata document ${why}.`)
+const unavailable = (why: string) =>
+  new OAuthError('temporarily_unavailable', `The client metadata document ${why}.`, { 'retry-after': '5' })
 
 /** On one machine a developer's client may serve its document from the loopback address, over http and on any port. */
 const onLoopback = (config: Config, url: URL): boolean => config.OAUTH_METADATA_LOOPBACK && isLoopbackUrl(url.href)
@@ -50,13 +52,9 @@ const parse = (text: string): Record<string, unknown> => {
 /** Reads a client's metadata from its own address (draft-ietf-oauth-client-id-metadata-document). Never inside a transaction. */
 export const readClientDocument = async (deps: Deps, url: URL): Promise<{ metadata: ClientMetadata; freshUntil: Date }> => {
   const allows = onLoopback(deps.config, url) ? () => true : isPublicAddress
-  const { text, cacheControl } = await fetchDocument(url, {
-    timeoutMs: deps.config.OAUTH_METADATA_TIMEOUT_MS,
-    maxBytes,
-    allows,
-  }).catch((error: unknown) => {
-    if (error instanceof FetchError) throw refused(error.message)
-    throw error
+  const { text, cacheControl } = await deps.clientDocuments(url, { maxBytes, allows }).catch((error: unknown) => {
+    if (!(error instanceof FetchError)) throw error
+    throw error.cause === undefined ? refused(error.message) : unavailable(error.message)
   })
   const document = parse(text)
   if (document.client_id !== url.href) throw refused('names another client_id than its own address')

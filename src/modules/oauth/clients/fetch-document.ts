@@ -1,29 +1,27 @@
-import { lookup } from 'node:dns/promises'
 import { request as requestHttp } from 'node:http'
 import { request as requestHttps } from 'node:https'
 import { isIP } from 'node:net'
-
-export type Address = { address: string; family: number }
+import { createSlots, NoSlotError } from '../../../lib/slots.ts'
+import type { Address, ResolveHost } from './resolve-host.ts'
 
 export type FetchOptions = {
   timeoutMs: number
   maxBytes: number
   /** Which addresses may be connected to. */
   allows: (address: string) => boolean
-  resolve?: (hostname: string) => Promise<Address[]>
+  resolve: ResolveHost
 }
+
+export type FetchedDocument = { text: string; cacheControl: string }
 
 /** Why a document could not be had: a sentence that tells nothing of what answers at an address. */
 export class FetchError extends Error {}
-
-const resolveAll = (hostname: string): Promise<Address[]> => lookup(hostname, { all: true })
 
 /** Every address that the name has must be allowed: a name with one public and one private address is up to something. */
 const checkedAddresses = async (hostname: string, options: FetchOptions): Promise<Address[]> => {
   const literal = hostname.replace(/^\[(.*)\]$/, '$1')
   const family = isIP(literal)
-  const addresses =
-    family === 0 ? await (options.resolve ?? resolveAll)(hostname).catch(() => []) : [{ address: literal, family }]
+  const addresses = family === 0 ? await options.resolve(hostname) : [{ address: literal, family }]
   if (addresses.length === 0 || !addresses.every(({ address }) => options.allows(address)))
     throw new FetchError('could not be fetched')
   return addresses
@@ -35,7 +33,7 @@ const isJson = (type: string | undefined): boolean => /^application\/(?:[\w.-]+\
  * Reads a JSON document from an address that a stranger named. The name is resolved once and the connection is made to what was
  * checked; redirects are answers like any other and refused; size and time have an end.
  */
-export const fetchDocument = async (url: URL, options: FetchOptions): Promise<{ text: string; cacheControl: string }> => {
+export const fetchDocument = async (url: URL, options: FetchOptions): Promise<FetchedDocument> => {
   const addresses = await checkedAddresses(url.hostname, options)
   const [first] = addresses
   return new Promise((resolve, reject) => {
@@ -67,4 +65,17 @@ export const fetchDocument = async (url: URL, options: FetchOptions): Promise<{ 
     })
     request.end()
   })
+}
+
+export type DocumentFetcher = (url: URL, options: Pick<FetchOptions, 'maxBytes' | 'allows'>) => Promise<FetchedDocument>
+
+/** A few at once, whoever asks: an address that answers slowly, or not at all, holds a place for no longer than the timeout. */
+export const createDocumentFetcher = (options: Pick<FetchOptions, 'timeoutMs' | 'resolve'>): DocumentFetcher => {
+  const slots = createSlots({ size: 16, waiting: 16 })
+  return (url, wanted) =>
+    slots(() => fetchDocument(url, { ...options, ...wanted })).catch((error: unknown) => {
+      throw error instanceof NoSlotError
+        ? new FetchError('can not be fetched now: too many are under way', { cause: error })
+        : error
+    })
 }

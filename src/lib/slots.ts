@@ -1,0 +1,32 @@
+/** There is no place left, not even to wait. */
+export class NoSlotError extends Error {}
+
+export type Slots = <Result>(work: () => Promise<Result>) => Promise<Result>
+
+/** Lets `size` pieces of work run at once and `waiting` more wait their turn; any further one fails at once with NoSlotError. */
+export const createSlots = ({ size, waiting }: { size: number; waiting: number }): Slots => {
+  let running = 0
+  const queue: (() => void)[] = []
+  const enter = async (): Promise<void> => {
+    if (running < size) {
+      running += 1
+      return
+    }
+    if (queue.length >= waiting) throw new NoSlotError('too much of this is under way')
+    // Whoever leaves hands its place over: `running` stays as it is.
+    await new Promise<void>((resolve) => queue.push(resolve))
+  }
+  const leave = () => {
+    const next = queue.shift()
+    if (next) next()
+    else running -= 1
+  }
+  return async (work) => {
+    await enter()
+    try {
+      return await work()
+    } finally {
+      leave()
+    }
+  }
+}
