@@ -17,9 +17,12 @@ import { registerBodyParsing } from './http/body.ts'
 import { registerCsrfGuard } from './http/csrf.ts'
 import { registerDashboard } from './http/dashboard.ts'
 import { registerDocs } from './http/docs.ts'
+import { createEnvelope } from './http/envelope.ts'
+import { registerErrorDocs } from './http/error-docs.ts'
 import { registerErrors } from './http/errors.ts'
 import { registerDocument, registerOpenapi } from './http/openapi.ts'
 import { createCursors } from './http/pagination.ts'
+import { registerQueryGuard } from './http/query.ts'
 import { registerRateLimits } from './http/rate-limit.ts'
 import { type RouteEntry, registerRouteGuard } from './http/route-table.ts'
 import { createHttp } from './http/server.ts'
@@ -32,7 +35,7 @@ import type { Deps } from './modules/deps.ts'
 import { createWork } from './modules/jobs.ts'
 import { createDocumentFetcher } from './modules/oauth/clients/fetch-document.ts'
 import { createHostResolver } from './modules/oauth/clients/resolve-host.ts'
-import { registerModules } from './modules/routes.ts'
+import { oauthCodes, registerModules } from './modules/routes.ts'
 import { createMetrics, type Metrics } from './operator/metrics.ts'
 import { createOperator } from './operator/operator.ts'
 import type { Rails } from './rails/rail.ts'
@@ -109,8 +112,12 @@ const buildHttp = async (
     production: config.NODE_ENV === 'production',
   })
   metrics.watch(http)
-  registerErrors(http, { resourceMetadataUrl: `${config.publicUrl}/.well-known/oauth-protected-resource` })
+  registerErrors(http, {
+    resourceMetadataUrl: `${config.publicUrl}/.well-known/oauth-protected-resource`,
+    envelope: createEnvelope(config.publicUrl),
+  })
   registerBodyParsing(http)
+  registerQueryGuard(http)
   await registerOpenapi(http, config.publicUrl)
   const routes = registerRouteGuard(http)
   const resolvers = createResolvers({
@@ -144,6 +151,7 @@ const buildHttp = async (
   await identity.registerSandbox(http)
   await registerDashboard(http)
   await registerDocument(http)
+  registerErrorDocs(http, oauthCodes)
   await registerDocs(http)
   return { http, routes }
 }

@@ -77,7 +77,7 @@ const refuseForeignWorkspace = (bound: Uuid, named: Uuid | null): void => {
 const refuseUnknown = async (resolve: Resolve, secret: string, workspaceId: Uuid | null, message: string): Promise<never> => {
   if (workspaceId === null) throw new Refusal('invalid_token', { message })
   await resolve(secret, null)
-  throw notFound()
+  throw notFound('Workspace-Id')
 }
 
 const earliest = (...times: (Date | null)[]): Date | null =>
@@ -122,7 +122,7 @@ const resolveSession =
     const now = deps.clock.now()
     const idleEnd = daysAfter(deps.lastUsed.latest('sessions', row.id, row.lastUsedAt), deps.sessionIdleDays)
     if (row.expiresAt <= now || idleEnd <= now) throw new Refusal('token_expired', { message: 'The session has expired.' })
-    if (workspaceId !== null && row.role === null) throw notFound()
+    if (workspaceId !== null && row.role === null) throw notFound('Workspace-Id')
     deps.lastUsed.note('sessions', row.id, now, row.lastUsedAt)
     return principalOf(row, { kind: 'session', id: row.id }, row.expiresAt, null, row.isAdmin)
   }
@@ -160,7 +160,7 @@ const resolveDashboardToken =
     if (ends && ends <= now) throw new Refusal('token_expired')
     if (row.byOauth && !row.capabilities.oauth) throw new Refusal('capability_disabled', { details: { capability: 'oauth' } })
     if (grant) refuseForeignWorkspace(row.workspaceId, workspaceId)
-    else if (workspaceId !== null && row.role === null) throw notFound()
+    else if (workspaceId !== null && row.role === null) throw notFound('Workspace-Id')
     return principalOf(row, { kind: 'dashboard', id: row.id }, ends, grant, row.isAdmin)
   }
 

@@ -43,8 +43,14 @@ declare module 'fastify' {
     cors?: false | { origin: '*'; credentials: false; methods: string; allowedHeaders: string }
     /** Never refused for being asked often: what a load balancer asks. */
     unlimited?: boolean
+    /** Ignores query parameters that it does not know, as the RFCs of OAuth and the providers that call back ask for. */
+    query?: 'lenient'
     /** Not an operation of the API: pages, assets, the document itself. */
     internal?: boolean
+  }
+  interface FastifyInstance {
+    /** The page that explains an error's code. */
+    errorUrlOf: (code: string) => string
   }
   interface FastifyRequest {
     /** Who is asking, or null where nobody needs to be. */

@@ -15,12 +15,40 @@ export type AuthenticateDeps = {
   onRefused: (request: FastifyRequest, reply: FastifyReply) => Promise<void>
 }
 
+const notBearer = (authorization: string): Refusal => {
+  const bare = /^service_[a-z]+_/.test(authorization)
+  const message = bare
+    ? 'The word "Bearer" is missing: send "Authorization: Bearer service_…".'
+    : 'The Authorization header must be "Bearer" and one token.'
+  return new Refusal('invalid_token', { message })
+}
+
 const bearerOf = (request: FastifyRequest): string | undefined => {
   const { authorization } = request.headers
   if (authorization === undefined) return undefined
   const match = /^bearer +([^\s]+) *$/i.exec(authorization)
-  if (!match?.[1]) throw new Refusal('invalid_token', { message: 'The Authorization header must be "Bearer" and one token.' })
+  if (!match?.[1]) throw notBearer(authorization)
   return match[1]
+}
+
+const otherHeaders = ['x-api-key', 'api-key', 'apikey', 'x-auth-token', 'x-access-token']
+const otherParameters = ['api_key', 'apikey', 'access_token', 'token', 'key']
+
+/** Where a credential was put that is not read there, the answer says where it belongs. */
+const missingCredential = (request: FastifyRequest): Refusal => {
+  const header = otherHeaders.find((name) => request.headers[name] !== undefined)
+  if (header !== undefined)
+    return new Refusal('authentication_required', {
+      message: `The header ${header} is not read: send the key as "Authorization: Bearer service_live_…".`,
+      details: { field: header },
+    })
+  const parameter = otherParameters.find((name) => Object.hasOwn(request.query as object, name))
+  if (parameter !== undefined)
+    return new Refusal('authentication_required', {
+      message: `A credential in the address (${parameter}) is not read, for addresses are logged: send "Authorization: Bearer service_live_…".`,
+      details: { field: parameter },
+    })
+  return new Refusal('authentication_required')
 }
 
 /** The nil UUID: what a malformed id stands for, so that it gets the answer of an unknown one, whatever that is for the credential. */
@@ -52,7 +80,7 @@ const authenticate = async (deps: AuthenticateDeps, request: FastifyRequest, opt
   const credential = credentialOf(deps, request)
   if (!credential) {
     if (optional) return
-    throw new Refusal('authentication_required')
+    throw missingCredential(request)
   }
   const origin = originOf(request)
   const { isBearer, resolve } = credential

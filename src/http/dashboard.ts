@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import serveFiles from '@fastify/static'
-import type { FastifyReply } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Refusal } from '../lib/errors.ts'
 import type { App } from './app-type.ts'
 
@@ -29,6 +29,12 @@ const pages = [
 const yearSeconds = 31_536_000
 const hasHash = /-[\w-]{8}\.(js|css)(\.\w+)?$/
 
+/** A program that forgot /v1 must not take a page for its answer. */
+const isProgram = (request: FastifyRequest): boolean => {
+  const { accept, authorization } = request.headers
+  return authorization !== undefined || (accept?.includes('application/json') === true && !accept.includes('text/html'))
+}
+
 const sendPage = async (reply: FastifyReply): Promise<FastifyReply> => {
   const page = await readFile(join(built, 'index.html')).catch((cause: unknown) => {
     throw new Refusal('unavailable', { message: 'The dashboard is not built: npm run build:dashboard.', cause })
@@ -41,7 +47,10 @@ const sendPage = async (reply: FastifyReply): Promise<FastifyReply> => {
 export const registerDashboard = async (app: App): Promise<void> => {
   const declared = { config: { internal: true, cors: false as const }, schema: { hide: true } }
   for (const url of ['/', ...pages.flatMap((page) => [`/${page}`, `/${page}/*`])]) {
-    app.get(url, declared, async (_request, reply) => sendPage(reply))
+    app.get(url, declared, async (request, reply) => {
+      if (isProgram(request)) return reply.callNotFound()
+      return sendPage(reply)
+    })
   }
   for (const file of ['icon.svg', 'theme.js']) {
     app.get(`/${file}`, declared, async (_request, reply) => reply.header('cache-control', 'no-cache').sendFile(file, built))

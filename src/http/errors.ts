@@ -3,6 +3,8 @@ import { effectivePermissions, undelegable } from '../auth/permissions.ts'
 import { describeError, sqlState, translateDatabaseError } from '../db/errors.ts'
 import { type ErrorCode, invalidFields, Refusal } from '../lib/errors.ts'
 import type { App } from './app-type.ts'
+import type { MakeEnvelope } from './envelope.ts'
+import { createPathJudge } from './wrong-path.ts'
 
 /** What Fastify and its plugins refuse, in our words. */
 const frameworkErrors: Readonly<Record<string, ErrorCode>> = {
@@ -30,13 +32,7 @@ export const toRefusal = (error: unknown): Refusal | undefined => {
   return statusCode !== undefined && statusCode >= 400 && statusCode < 500 ? new Refusal('invalid_request') : undefined
 }
 
-export const envelope = (refusal: Refusal, requestId: string) => ({
-  error: refusal.code,
-  message: refusal.message,
-  details: { ...refusal.details, request_id: requestId },
-})
-
-export type ErrorOptions = { resourceMetadataUrl: string }
+export type ErrorOptions = { resourceMetadataUrl: string; envelope: MakeEnvelope }
 
 /**
  * The scopes with which the request would pass: what the operation needs, and what the caller has already, as a client that asks
@@ -56,6 +52,8 @@ const scopesFor = (request: FastifyRequest): string[] => {
 
 /** RFC 6750 section 3 and RFC 9728 section 5.1: tells a client where to get a token, and which scopes it was short of. */
 const challenge = (refusal: Refusal, request: FastifyRequest, options: ErrorOptions): string | undefined => {
+  // A signature in the body is no credential that another token could replace, and a public route takes no token at all.
+  if (refusal.code === 'invalid_signature' || request.routeOptions.config.access === 'public') return undefined
   const scopes = scopesFor(request)
   const scope = scopes.length === 0 ? '' : `, scope="${scopes.join(' ')}"`
   const resource = `Bearer resource_metadata="${options.resourceMetadataUrl}"`
@@ -75,16 +73,17 @@ const sendRefusal = (refusal: Refusal, request: FastifyRequest, reply: FastifyRe
     .code(refusal.status)
     .header('cache-control', 'no-store')
     .type('application/json')
-    .send(JSON.stringify(envelope(refusal, request.id)))
+    .send(JSON.stringify(options.envelope(refusal, request.id)))
 }
 
 /** The one place where a thrown value becomes a response. */
 export const registerErrors = (app: App, options: ErrorOptions): void => {
+  const judge = createPathJudge(app)
   app.setErrorHandler((error, request, reply) => {
     const refusal = toRefusal(error)
     if (refusal && refusal.status < 500) return sendRefusal(refusal, request, reply, options)
     request.log.error(describeError(error), refusal ? refusal.message : 'a request failed')
     return sendRefusal(refusal ?? new Refusal('internal_error'), request, reply, options)
   })
-  app.setNotFoundHandler((request, reply) => sendRefusal(new Refusal('not_found'), request, reply, options))
+  app.setNotFoundHandler((request, reply) => sendRefusal(judge(request), request, reply, options))
 }

@@ -6,10 +6,12 @@ import { fastify, LogController } from 'fastify'
 import { serializerCompiler } from 'fastify-type-provider-zod'
 import type { Logger } from 'pino'
 import type { z } from 'zod'
-import { type FieldError, invalidFields, notFound } from '../lib/errors.ts'
+import { type FieldError, invalidFields, notFound, Refusal } from '../lib/errors.ts'
 import type { App } from './app-type.ts'
 import { registerDrain } from './drain.ts'
+import { createEnvelope, errorPageUrl } from './envelope.ts'
 import { trustedProxies } from './origin.ts'
+import { sentenceOf } from './sentences.ts'
 import { registerShedding } from './shed.ts'
 import { arrivalTimeouts } from './timeouts.ts'
 import { refuseGarbage, refuseUnroutable } from './unroutable.ts'
@@ -20,10 +22,19 @@ const fieldErrors = (issues: readonly z.core.$ZodIssue[]): FieldError[] =>
   issues.flatMap((issue): FieldError[] => {
     const path = issue.path.join('.')
     if (issue.code === 'unrecognized_keys')
-      return issue.keys.map((key) => ({ path: path ? `${path}.${key}` : key, message: 'is not a known field' }))
+      return issue.keys.map((key) => ({ path: path ? `${path}.${key}` : key, message: issue.message }))
     if (issue.code === 'invalid_union' && issue.errors.length > 0) return fieldErrors(issue.errors.flat())
     return [{ path: path || 'body', message: issue.message }]
   })
+
+/** A malformed id in a path names nothing: the answer of an unknown one, but where it is nearly one it says what is wrong with it. */
+const unknownPath = (params: unknown, issues: readonly z.core.$ZodIssue[]): Refusal => {
+  const [issue] = issues
+  if (typeof params === 'object' && params && Object.values(params).includes(''))
+    return new Refusal('not_found', { message: 'There is no such path: leave the slash at its end out.' })
+  const near = issue?.code === 'custom' && issue.params?.near === true
+  return near ? new Refusal('not_found', { message: `There is no such resource: the id ${issue.message}.` }) : notFound()
+}
 
 export type HttpOptions = {
   logger: Logger
@@ -36,6 +47,7 @@ export type HttpOptions = {
 
 /** The bare HTTP server: headers, limits and validation, before it knows any route. */
 export const createHttp = async (options: HttpOptions): Promise<App> => {
+  const envelope = createEnvelope(options.publicUrl)
   const app: App = fastify({
     loggerInstance: options.logger,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
@@ -45,17 +57,19 @@ export const createHttp = async (options: HttpOptions): Promise<App> => {
     return503OnClosing: false,
     routerOptions: { maxParamLength: 300 },
     genReqId: () => randomUUID(),
-    frameworkErrors: refuseUnroutable,
-    clientErrorHandler: refuseGarbage,
+    frameworkErrors: refuseUnroutable(envelope),
+    clientErrorHandler: refuseGarbage(envelope),
     trustProxy: trustedProxies(options.trustProxy),
   }) as unknown as App
+  app.decorate('errorUrlOf', (code: string) => errorPageUrl(options.publicUrl, code))
   registerDrain(app)
   app.setSerializerCompiler(serializerCompiler)
-  // A malformed id in a path names nothing: the same 404 as an unknown one.
   app.setValidatorCompiler<z.ZodType>(({ schema, httpPart }) => (data) => {
-    const result = schema.safeParse(data)
+    const result = schema.safeParse(data, { error: sentenceOf })
     if (result.success) return { value: result.data }
-    return { error: httpPart === 'params' ? notFound() : invalidFields(...fieldErrors(result.error.issues)) }
+    return {
+      error: httpPart === 'params' ? unknownPath(data, result.error.issues) : invalidFields(...fieldErrors(result.error.issues)),
+    }
   })
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id)

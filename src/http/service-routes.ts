@@ -9,13 +9,16 @@ const Health = z.object({ status: z.literal('ok') }).meta({ id: 'Health' })
 export const registerServiceRoutes = (app: App, isReady: () => Promise<boolean>): void => {
   app.get(
     '/healthz',
-    { config: { operation: 'service.health', access: 'public', unlimited: true }, schema: { response: { 200: Health } } },
+    {
+      config: { operation: 'service.health', access: 'public', unlimited: true, query: 'lenient' },
+      schema: { response: { 200: Health } },
+    },
     async (_request, reply) => reply.send({ status: 'ok' }),
   )
   app.get(
     '/readyz',
     {
-      config: { operation: 'service.ready', access: 'public', unlimited: true },
+      config: { operation: 'service.ready', access: 'public', unlimited: true, query: 'lenient' },
       schema: { response: { 200: Health, ...refusals('unavailable') } },
     },
     async (_request, reply) => {

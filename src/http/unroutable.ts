@@ -3,7 +3,7 @@ import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { Refusal } from '../lib/errors.ts'
-import { envelope } from './errors.ts'
+import type { MakeEnvelope } from './envelope.ts'
 
 // What is refused before there is a route, and so before any hook: same envelope, written by hand.
 
@@ -15,11 +15,12 @@ const headersOf = (requestId: string): Record<string, string> => ({
 })
 
 /** A path that can't be decoded, or with an endless part, names nothing. */
-export const refuseUnroutable = (_error: FastifyError, request: FastifyRequest, reply: FastifyReply): void => {
-  const refusal = new Refusal('not_found')
-  reply.hijack()
-  reply.raw.writeHead(refusal.status, headersOf(request.id)).end(JSON.stringify(envelope(refusal, request.id)))
-}
+export const refuseUnroutable =
+  (envelope: MakeEnvelope) => (_error: FastifyError, request: FastifyRequest, reply: FastifyReply) => {
+    const refusal = new Refusal('not_found', { message: 'There is no such path.' })
+    reply.hijack()
+    reply.raw.writeHead(refusal.status, headersOf(request.id)).end(JSON.stringify(envelope(refusal, request.id)))
+  }
 
 const refusalOf = (code: string | undefined): Refusal => {
   if (code === 'HPE_HEADER_OVERFLOW') return new Refusal('payload_too_large', { message: 'The request headers are too large.' })
@@ -29,7 +30,7 @@ const refusalOf = (code: string | undefined): Refusal => {
 }
 
 /** What is no HTTP at all: answered, so that a person with a broken client sees why, and closed. */
-export const refuseGarbage = (error: Error & { code?: string }, socket: Socket): void => {
+export const refuseGarbage = (envelope: MakeEnvelope) => (error: Error & { code?: string }, socket: Socket) => {
   if (error.code === 'ECONNRESET' || socket.destroyed) return
   const requestId = randomUUID()
   const refusal = refusalOf(error.code)

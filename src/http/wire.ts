@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { catalogue, type ErrorCode } from '../lib/errors.ts'
-import { type IdKind, idPrefixes, parseId, type Uuid } from '../lib/ids.ts'
+import { type IdKind, idPrefixes, idProblem, parseId, type Uuid } from '../lib/ids.ts'
 import { minorPattern } from '../lib/money.ts'
 
 /** An id in a request: a TypeID on the wire, a UUID in code. In a path a malformed one is the same 404 as an unknown one. */
@@ -10,7 +10,9 @@ export const IdIn = (kind: IdKind) =>
     .transform((text, context): Uuid => {
       const id = parseId(kind, text)
       if (id) return id
-      context.addIssue({ code: 'custom', message: `must be an id that begins with ${idPrefixes[kind]}_` })
+      const near = idProblem(kind, text)
+      const message = near ?? `must be an id that begins with ${idPrefixes[kind]}_`
+      context.addIssue({ code: 'custom', message, params: { near: near !== undefined } })
       return z.NEVER
     })
     .meta({ description: `An id that begins with \`${idPrefixes[kind]}_\`.` })
@@ -19,18 +21,26 @@ export const IdOut = (kind: IdKind) => z.string().meta({ example: `${idPrefixes[
 
 export const byId = (kind: IdKind) => z.object({ id: IdIn(kind) })
 
+/** Says what to send instead of this: the commonest mistake with money is a number, the next one a decimal point. */
+const moneyProblem = ({ input }: { input?: unknown }): string => {
+  if (input === undefined) return 'is required'
+  const text = typeof input === 'number' || typeof input === 'string' ? String(input).trim() : ''
+  if (minorPattern.test(text)) return `send "${text}", a string of minor units`
+  const [, whole, cents = ''] = /^(\d{1,15})\.(\d{1,2})$/.exec(text.replaceAll(',', '')) ?? []
+  if (whole !== undefined) return `has no decimal point: ${text} is "${BigInt(whole + cents.padEnd(2, '0'))}" in minor units`
+  return 'must be a string of minor units: digits alone, without sign, point or leading zeros'
+}
+
+const Minor = z.string({ error: moneyProblem }).regex(minorPattern, { error: moneyProblem })
+
 /** An amount in a request; 0 is an amount (a limit that lets nothing pass). */
-export const MinorIn = z
-  .string()
-  .regex(minorPattern, 'must be a decimal string of minor units, without sign, point or leading zeros')
-  .transform(BigInt)
-  .meta({ description: 'Minor units (cents) as a decimal string.', example: '150000' })
+export const MinorIn = Minor.transform(BigInt).meta({
+  description: 'Minor units (cents) as a decimal string.',
+  example: '150000',
+})
 
 /** An amount that moves money: above 0. */
-export const PositiveMinorIn = z
-  .string()
-  .regex(minorPattern, 'must be a decimal string of minor units, without sign, point or leading zeros')
-  .refine((text) => text !== '0', 'must be above 0')
+export const PositiveMinorIn = Minor.refine((text) => text !== '0', 'must be above 0')
   .transform(BigInt)
   .meta({ description: 'Minor units (cents) as a decimal string, above 0.', example: '150000' })
 
@@ -38,9 +48,14 @@ export const MinorOut = z
   .string()
   .meta({ description: 'Minor units (cents) as a decimal string.', pattern: minorPattern.source, example: '150000' })
 export const TimeOut = z.string().meta({ format: 'date-time', example: '2026-01-31T08:00:00.000Z' })
-export const TimeIn = z.iso
-  .datetime({ offset: true, message: 'must be an RFC 3339 date and time with an offset' })
-  .transform((text) => new Date(text))
+const timeProblem = ({ input }: { input?: unknown }): string => {
+  if (input === undefined) return 'is required'
+  const given = typeof input === 'string' ? /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d)?))?$/.exec(input) : null
+  if (given) return `has no zone: send "${given[1]}T${(given[2] ?? '00:00').padEnd(8, ':00')}Z", or with an offset such as +03:00`
+  return 'must be an RFC 3339 date and time with a zone, such as "2026-01-31T08:00:00Z"'
+}
+
+export const TimeIn = z.iso.datetime({ offset: true, error: timeProblem }).transform((text) => new Date(text))
 
 /** A name that a person gave: 1..120 characters that aren't all blank. */
 export const Name = z.string().trim().min(1).max(120)

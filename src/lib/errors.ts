@@ -22,6 +22,7 @@ export const catalogue = {
   separation_of_duties: [403, 'Whoever initiated the payment may not decide it.'],
   csrf_rejected: [403, 'The request came from another site.'],
   not_found: [404, 'There is no such resource.'],
+  method_not_allowed: [405, 'This path does not take this method; the header Allow lists those that it takes.'],
   conflict: [409, 'The request conflicts with the current state.'],
   last_identity: [409, 'An account keeps at least one sign-in method.'],
   last_owner: [409, 'A workspace keeps at least one owner, and its owning account.'],
@@ -65,7 +66,18 @@ export const invalidFields = (...fields: FieldError[]) =>
     details: { fields },
   })
 
-export const notFound = () => new Refusal('not_found')
+/** `field`: the field of the body, or the header, whose id names nothing (or what another tenant has: the answer is the same). */
+export const notFound = (field?: string) =>
+  field === undefined
+    ? new Refusal('not_found')
+    : new Refusal('not_found', { message: `${field} names nothing that this credential can see.`, details: { field } })
+/** A signature that may not decide this; `recovered`: the address that made it, where one can be told. */
+export const wrongSignature = (recovered: string | undefined, message?: string) =>
+  new Refusal('invalid_signature', {
+    ...(message !== undefined && { message }),
+    details: { field: 'signature', recovered_address: recovered ?? null },
+  })
+
 export const conflict = (message: string, reason?: string, more?: ErrorDetails) =>
   new Refusal('conflict', {
     message,

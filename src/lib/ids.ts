@@ -38,6 +38,17 @@ export const parseId = (kind: IdKind, text: string): Uuid | undefined => {
 
 export const isIdKind = (text: string): text is IdKind => Object.hasOwn(idPrefixes, text)
 
+/** What is wrong with a text that is nearly an id of this kind, for whoever sent it; undefined when it is nothing like one. */
+export const idProblem = (kind: IdKind, text: string): string | undefined => {
+  const prefix = idPrefixes[kind]
+  const lower = text.trim().toLowerCase()
+  if (parseId(kind, lower)) return `is written in lower case: send "${lower}"`
+  const other = Object.values(idPrefixes).find((known) => text.startsWith(`${known}_`))
+  return other === undefined || other === prefix
+    ? undefined
+    : `begins with ${other}_, which names another kind of thing; send one that begins with ${prefix}_`
+}
+
 /** The UUID inside a TypeID of any kind. */
 export const parseAnyId = (text: string): Uuid | undefined => {
   const kind = Object.keys(idPrefixes).find((name) => isIdKind(name) && text.startsWith(`${idPrefixes[name]}_`))

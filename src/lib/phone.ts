@@ -3,11 +3,19 @@ import { parsePhoneNumberFromString } from 'libphonenumber-js/max'
 /** A Kenyan mobile number as the rails want it; never a table of operator prefixes, which change hands. */
 const mobile = /^254[17]\d{8}$/
 
-/** `07…`, `01…`, `+254…`, `254…`, spaces and dashes allowed → `254[17]########`; undefined for anything else. */
+/** `07…`, `01…`, `+254…`, `254…`, spaces and dashes allowed, never without any of them: without a country a number could be another one's → `254[17]########`; undefined for anything else. */
 export const parseKenyanMobile = (text: string): string | undefined => {
   const compact = text.replace(/[\s()-]/g, '')
-  if (!/^\+?\d{9,13}$/.test(compact)) return undefined
+  if (!/^(\+?254|0)\d{9}$/.test(compact)) return undefined
   const parsed = parsePhoneNumberFromString(/^254\d{9}$/.test(compact) ? `+${compact}` : compact, 'KE')
   const digits = parsed?.countryCallingCode === '254' ? `254${parsed.nationalNumber}` : ''
   return mobile.test(digits) ? digits : undefined
+}
+
+/** Says what is missing, and never the number itself: a destination stands in no error. */
+export const mobileProblem = (text: string): string => {
+  const compact = text.replace(/[\s()-]/g, '')
+  if (/^[17]\d{8}$/.test(compact)) return 'has no country: begin it with +254, or with 0'
+  if (/^\+(?!254)/.test(compact)) return 'is not of Kenya: send a Kenyan mobile number, which begins with +254'
+  return 'must be a Kenyan mobile number: 07…, 01…, +254… or 254…, with all its digits'
 }

@@ -11,6 +11,7 @@ import { registerSessions } from './identity/sessions/routes.ts'
 import { registerSignIn } from './identity/sign-in/routes.ts'
 import { registerMandates } from './mandates/routes.ts'
 import { registerNotifications } from './notifications/routes.ts'
+import { oauthCatalogue } from './oauth/errors.ts'
 import { registerOAuth } from './oauth/routes.ts'
 import { registerApprovals } from './payments/approvals/routes.ts'
 import { registerPayments } from './payments/routes.ts'
@@ -18,6 +19,9 @@ import { registerPolicies } from './policies/routes.ts'
 import { registerSimulation } from './simulation/routes.ts'
 import { registerTopups } from './topups/routes.ts'
 import { registerWorkspaces } from './workspaces/routes.ts'
+
+/** The codes of OAuth's endpoints: their pages stand beside those of our own. */
+export const oauthCodes = Object.entries(oauthCatalogue).map(([code, [status, sentence]]) => ({ code, status, sentence }))
 
 /** Every feature's routes, in the order of the contract. */
 export const registerModules = (app: App, deps: Deps): void => {

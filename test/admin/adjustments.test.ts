@@ -136,11 +136,12 @@ test('an adjustment has an account, a direction, an amount above 0 and a reason'
     { amount_minor: '-1' },
     { amount_minor: 1 },
     { direction: 'up' },
-    { account_id: 'acc_01h455vb4pex5vsknk084sn02q' },
     { against: 'suspense' },
   ]) {
     expect([wrong, (await admin.api.post(path, { ...good, ...wrong })).status]).toEqual([wrong, 400])
   }
+  const unknown = await admin.api.post(path, { ...good, account_id: 'acc_01h455vb4pex5vsknk084sn02q' })
+  expect([unknown.status, unknown.body.details.field]).toEqual([404, 'account_id'])
 })
 
 test('only an administrator in person adjusts, confirms and reads', async () => {

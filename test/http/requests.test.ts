@@ -35,7 +35,7 @@ const errorOf = (answer: { status: number; text: string }) => {
 describe('every refusal has the envelope, and names its request', () => {
   const requests: [what: string, head: string[], status: number, code: string][] = [
     ['a path that nobody serves', ['GET /v1/nothing HTTP/1.1'], 404, 'not_found'],
-    ['a method that a path does not have', ['DELETE /v1/accounts/me HTTP/1.1'], 404, 'not_found'],
+    ['a method that a path does not have', ['DELETE /v1/accounts/me HTTP/1.1'], 405, 'method_not_allowed'],
     ['a path that can not be decoded', ['GET /v1/%ff HTTP/1.1'], 404, 'not_found'],
     ['a path with a NUL', ['GET /v1/beneficiaries/%00 HTTP/1.1'], 404, 'not_found'],
     ['a path with an endless part', [`GET /v1/beneficiaries/${'a'.repeat(500)} HTTP/1.1`], 404, 'not_found'],
@@ -179,5 +179,7 @@ test('a GET changes nothing: no route that writes answers to it', async () => {
   const reads = new Set(service.routes.filter((route) => route.method === 'GET').map((route) => route.path))
   const only = writes.filter((route) => !reads.has(route.path) && !route.path.includes(':'))
   expect(only.length).toBeGreaterThan(10)
-  for (const { path } of only) expect([path, (await person.api.get(path)).status]).toEqual([path, 404])
+  // Where an id may stand, the word is taken for one.
+  for (const { path } of only)
+    expect([path, [404, 405]]).toEqual([path, expect.arrayContaining([(await person.api.get(path)).status])])
 })

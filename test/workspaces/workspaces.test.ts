@@ -107,9 +107,10 @@ test('another’s workspace, an unknown one and a malformed id get the same 404,
     const bySwitch = await Promise.all(
       [team.id, noSuchWorkspace].map((id) => put('/v1/workspaces/current', { workspace_id: id })),
     )
-    const answers = [...byHeader, ...bySwitch]
-    expect(answers.map(({ status }) => status)).toEqual([404, 404, 404, 404, 404])
-    expect(new Set(answers.map(({ text }) => sameButRequestId(text))).size).toBe(1)
+    expect([...byHeader, ...bySwitch].map(({ status }) => status)).toEqual([404, 404, 404, 404, 404])
+    expect(byHeader[0]?.body.details.field).toBe('Workspace-Id')
+    expect(bySwitch[0]?.body.details.field).toBe('workspace_id')
+    for (const answers of [byHeader, bySwitch]) expect(new Set(answers.map(({ text }) => sameButRequestId(text))).size).toBe(1)
   }
   const badToken = await service.api.get('/v1/accounts/me', { headers: { 'workspace-id': noSuchWorkspace }, cookie: 'nothing' })
   expect([badToken.status, badToken.body.error]).toEqual([401, 'invalid_token'])

@@ -3,7 +3,7 @@ import type { Tx } from '../../db/client.ts'
 import { adjustments } from '../../db/tables/adjustments.ts'
 import { audit } from '../../events/audit.ts'
 import { lockBalance, transfer } from '../../ledger/ledger.ts'
-import { conflict, invalidFields, notFound, Refusal } from '../../lib/errors.ts'
+import { conflict, notFound, Refusal } from '../../lib/errors.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
 import type { Deps } from '../deps.ts'
 import { findAccount } from '../identity/accounts/queries.ts'
@@ -56,7 +56,7 @@ export const createAdjustment = async (
   input: CreateAdjustment,
 ): Promise<AdjustmentRecord> => {
   const { account_id: accountId, amount_minor: amount } = input
-  if (!(await findAccount(tx, accountId))) throw invalidFields({ path: 'account_id', message: 'is no account' })
+  if (!(await findAccount(tx, accountId))) throw notFound('account_id')
   await lockBalance(tx, accountId)
   const at = deps.clock.now()
   const adjustment: AdjustmentRecord = {

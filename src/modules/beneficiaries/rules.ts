@@ -1,5 +1,5 @@
 import { invalidFields } from '../../lib/errors.ts'
-import { parseKenyanMobile } from '../../lib/phone.ts'
+import { mobileProblem, parseKenyanMobile } from '../../lib/phone.ts'
 import type { RailName } from '../../rails/rail.ts'
 
 export type Destination = { destination: string; bankCode: string | null }
@@ -8,8 +8,7 @@ const refuse = (path: string, message: string): never => {
   throw invalidFields({ path, message })
 }
 
-const mobile = (text: string): string =>
-  parseKenyanMobile(text) ?? refuse('destination', 'must be a Kenyan mobile number, such as 0712345678 or 254712345678')
+const mobile = (text: string): string => parseKenyanMobile(text) ?? refuse('destination', mobileProblem(text))
 
 const bankAccount = (text: string): string => {
   const compact = text.replace(/[\s-]/g, '').toUpperCase()

@@ -2,7 +2,7 @@ import type { RequestOrigin } from '../../auth/principal.ts'
 import type { Tx } from '../../db/client.ts'
 import { intentMandates } from '../../db/tables/mandates.ts'
 import { audit } from '../../events/audit.ts'
-import { conflict, invalidFields, Refusal } from '../../lib/errors.ts'
+import { conflict, invalidFields, Refusal, wrongSignature } from '../../lib/errors.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
 import type { Deps } from '../deps.ts'
 import { consumeNonce, lockNonce } from '../identity/sign-in/nonces.ts'
@@ -16,13 +16,13 @@ import { nonceBinding, termContradictions } from './terms.ts'
 export type CreatedMandate = { mandate: MandateRecord; replayed: boolean }
 type Agreed = { accountId: Uuid; workspaceId: Uuid; message: string }
 
-const noSignature = (message: string) => new Refusal('invalid_signature', { message })
+const noNonce = (message: string) => new Refusal('invalid_signature', { message, details: { field: 'nonce' } })
 
 /** The same nonce, terms and wallet again is the same mandate: a caller that lost the answer gets it once more. */
 const repeat = (mandate: MandateRecord, input: CreateMandate, proof: MandateProof): CreatedMandate | Refusal => {
   const same = mandate.termsDigest === proof.digest && mandate.signer === input.address
   if (!same) return conflict('This nonce was used for other terms.', 'nonce')
-  return proof.signed ? { mandate, replayed: true } : noSignature('The signature is not by this wallet.')
+  return proof.signed ? { mandate, replayed: true } : wrongSignature(proof.recovered, 'The signature is not by this wallet.')
 }
 
 /** The nonce's row is locked first: of two requests at once the second waits, and then finds the first one's mandate. */
@@ -30,22 +30,22 @@ const decide = async (
   tx: Tx,
   deps: Deps,
   input: CreateMandate,
-  { digest, message, signed }: MandateProof,
+  { digest, message, signed, recovered }: MandateProof,
 ): Promise<CreatedMandate | Agreed | Refusal> => {
   const { address, terms, nonce } = input
   const at = deps.clock.now()
   const issued = await lockNonce(tx, nonce, 'mandate')
   const existing = await findMandateByNonce(tx, nonce)
-  if (existing) return repeat(existing, input, { digest, message, signed })
+  if (existing) return repeat(existing, input, { digest, message, signed, recovered })
   const problems = termContradictions(terms, at)
   if (problems.length > 0) throw invalidFields(...problems)
-  if (!issued) return noSignature('The nonce is not one from POST /v1/intent-mandates/prepare.')
+  if (!issued) return noNonce('The nonce is not one from POST /v1/intent-mandates/prepare.')
   if (issued.boundTo !== nonceBinding(address, digest))
     return conflict('This nonce is for other terms or another wallet.', 'nonce')
-  if (issued.expiresAt <= at) return noSignature('The nonce has expired: prepare the mandate again.')
-  if (message === null || !signed) return noSignature('The signature is not by this wallet over these terms.')
+  if (issued.expiresAt <= at) return noNonce('The nonce has expired: prepare the mandate again.')
+  if (message === null || !signed) return wrongSignature(recovered, 'The signature is not by this wallet over these terms.')
   const account = await signingAccount(tx, address)
-  if (!account) return noSignature('This wallet belongs to no account.')
+  if (!account) return wrongSignature(address, 'This wallet belongs to no account.')
   if (account.status !== 'active') return new Refusal('account_frozen')
   const workspaceId = await requireScope(tx, terms, account.id, at)
   return workspaceId instanceof Refusal ? workspaceId : { accountId: account.id, workspaceId, message }

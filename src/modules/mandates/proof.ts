@@ -1,4 +1,4 @@
-import type { Address } from '../../auth/wallet.ts'
+import { type Address, recoverSigner } from '../../auth/wallet.ts'
 import type { Deps } from '../deps.ts'
 import { proveSigner } from '../identity/identities/signer.ts'
 import { findNonce } from '../identity/sign-in/nonces.ts'
@@ -8,7 +8,7 @@ import type { CreateMandate } from './schema.ts'
 import { nonceBinding, termsDigest } from './terms.ts'
 
 /** Which text a mandate's signature must be over, and whether it is. Null: there is no such text, and the creation will say why. */
-export type MandateProof = { digest: string; message: string | null; signed: boolean }
+export type MandateProof = { digest: string; message: string | null; signed: boolean; recovered: Address | undefined }
 
 const messageOf = async (deps: Deps, { address, terms, nonce }: CreateMandate, digest: string): Promise<string | null> => {
   const existing = await findMandateByNonce(deps.db, nonce)
@@ -24,7 +24,8 @@ export const proveMandate = async (deps: Deps, input: CreateMandate): Promise<Ma
   const digest = termsDigest(input.terms)
   const message = await messageOf(deps, input, digest)
   const signer = message === null ? undefined : await proveSigner(deps, { message, signature, named: address })
-  return { digest, message, signed: signer === address }
+  const recovered = signer ?? (message === null ? undefined : recoverSigner(message, signature))
+  return { digest, message, signed: signer === address, recovered }
 }
 
 export const proveRevocation = (

@@ -2,7 +2,7 @@ import type { Principal, RequestOrigin } from '../../auth/principal.ts'
 import type { Address } from '../../auth/wallet.ts'
 import type { Tx } from '../../db/client.ts'
 import { type Actor, audit } from '../../events/audit.ts'
-import { conflict, notFound, Refusal } from '../../lib/errors.ts'
+import { conflict, notFound, type Refusal, wrongSignature } from '../../lib/errors.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import type { Deps } from '../deps.ts'
 import { walletProof } from '../identity/identities/proof.ts'
@@ -51,7 +51,7 @@ export const revokeBySignature = async (
   if (!signer || !(await mayRevoke(tx, mandate, signer))) {
     const actor = { accountId: null, origin, way: 'signature' }
     await audit(tx, actor, deps.clock.now(), { action: 'mandate.refused', workspaceId, subject: { type: 'mandate', id } })
-    return new Refusal('invalid_signature')
+    return wrongSignature(signer)
   }
   return revoke(tx, deps, { accountId, origin, way: 'signature' }, mandate, { via: 'signature', signer, signature })
 }

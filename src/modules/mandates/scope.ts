@@ -30,7 +30,7 @@ const refuseGrant = async (tx: Tx, id: Uuid, accountId: Uuid, workspaceId: Uuid,
     .from(grants)
     .where(and(eq(grants.id, id), eq(grants.accountId, accountId), eq(grants.workspaceId, workspaceId)))
     .for('share')
-  if (!grant) return notFound()
+  if (!grant) return notFound('terms.grant_id')
   const ended = grant.revokedAt || (grant.expiresAt && grant.expiresAt <= at)
   return ended ? conflict('This grant has ended.', 'grant_ended') : undefined
 }
@@ -39,7 +39,7 @@ const refuseGrant = async (tx: Tx, id: Uuid, accountId: Uuid, workspaceId: Uuid,
 export const requireScope = async (tx: Tx, terms: MandateTerms, accountId: Uuid, at: Date): Promise<Uuid | Refusal> => {
   const workspaceId = terms.workspaceId ?? (await findPersonalWorkspaceId(tx, accountId))
   const workspace = await shareWorkspace(tx, workspaceId)
-  if (workspace?.owningAccountId !== accountId) return notFound()
+  if (workspace?.owningAccountId !== accountId) return notFound('terms.workspace_id')
   if (workspaceStatus(workspace) !== 'active') return new Refusal('workspace_frozen')
   const refusal = terms.grantId ? await refuseGrant(tx, terms.grantId, accountId, workspaceId, at) : undefined
   if (refusal) return refusal

@@ -5,10 +5,16 @@ import { Refusal } from '../../lib/errors.ts'
 import { OAuthError } from './errors.ts'
 import { messagePage, pageHeaders } from './pages.ts'
 
+const formType = 'application/x-www-form-urlencoded'
+
+/** RFC 6749 appendix B: what came was no form. */
+const noForm = (): OAuthError => new OAuthError('invalid_request', `Send the parameters as a form: Content-Type: ${formType}.`)
+
 /** A refusal of ours or of OAuth's; anything else is a bug, logged and told to nobody. */
 const understood = (error: unknown, request: FastifyRequest): OAuthError | Refusal => {
   if (error instanceof OAuthError) return error
   const refusal = toRefusal(error)
+  if (refusal?.code === 'unsupported_media_type' && request.routeOptions.schema?.consumes?.includes(formType)) return noForm()
   if (!refusal || refusal.status >= 500) request.log.error(describeError(error), refusal ? refusal.message : 'a request failed')
   return refusal ?? new Refusal('internal_error')
 }
@@ -20,7 +26,12 @@ const sendOAuthError = (
   request: FastifyRequest,
   reply: FastifyReply,
 ): FastifyReply => {
-  const body = { error: code, error_description: message, message, details: { request_id: request.id } }
+  const body = {
+    error: code,
+    error_description: message,
+    message,
+    details: { doc_url: request.server.errorUrlOf(code), request_id: request.id },
+  }
   return reply
     .headers(headers ?? {})
     .code(status)

@@ -17,7 +17,7 @@ const registerMetadata = (app: App, deps: Deps): void => {
   app.get(
     server,
     {
-      config: { operation: 'oauth.server_metadata', access: 'public', cors: anyOrigin },
+      config: { operation: 'oauth.server_metadata', access: 'public', query: 'lenient', cors: anyOrigin },
       schema: { response: { 200: ServerMetadata } },
     },
     async (_request, reply) => reply.header('cache-control', 'public, max-age=300').send(serverMetadata(publicUrl)),
@@ -25,7 +25,7 @@ const registerMetadata = (app: App, deps: Deps): void => {
   app.get(
     resource,
     {
-      config: { operation: 'oauth.resource_metadata', access: 'public', cors: anyOrigin },
+      config: { operation: 'oauth.resource_metadata', access: 'public', query: 'lenient', cors: anyOrigin },
       schema: { response: { 200: ResourceMetadata } },
     },
     async (_request, reply) => reply.header('cache-control', 'public, max-age=300').send(resourceMetadata(publicUrl)),
@@ -40,7 +40,7 @@ const registerAuthorize = (app: App, deps: Deps): void => {
     scope.get(
       '/v1/oauth/authorize',
       {
-        config: { operation: 'oauth.authorize', access: 'optional', credentialIssuing: true, cors: false },
+        config: { operation: 'oauth.authorize', access: 'optional', query: 'lenient', credentialIssuing: true, cors: false },
         schema: {
           querystring: AuthorizeQuery,
           response: {

@@ -60,7 +60,7 @@ const decideNow = async (
   const workspaceId = principal.workspace.id
   const lineage = principal.grant?.lineage ?? []
   const found = await loadContext(tx, { workspaceId, lineage, beneficiaryId, periods }, false)
-  if (!found) throw notFound()
+  if (!found) throw notFound('beneficiary_id')
   const context: PaymentContext = proposed ? { ...found, policies: [...found.policies, proposed] } : found
   const paymentType = input.payment_type ?? context.beneficiary.rail
   const mandate = input.mandate_id ? await readMandate(tx, workspaceId, input.mandate_id) : null

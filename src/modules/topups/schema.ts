@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { topupStatuses } from '../../db/tables/payments.ts'
 import { IdOut, MinorOut, PositiveMinorIn, TimeOut } from '../../http/wire.ts'
-import { parseKenyanMobile } from '../../lib/phone.ts'
+import { mobileProblem, parseKenyanMobile } from '../../lib/phone.ts'
 
 const PhoneNumberIn = z
   .string()
@@ -9,7 +9,7 @@ const PhoneNumberIn = z
   .transform((text, context): string => {
     const number = parseKenyanMobile(text)
     if (number !== undefined) return number
-    context.addIssue({ code: 'custom', message: 'must be a Kenyan mobile number: 07…, 01…, +254… or 254…' })
+    context.addIssue({ code: 'custom', message: mobileProblem(text) })
     return z.NEVER
   })
   .meta({

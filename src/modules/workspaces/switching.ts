@@ -12,7 +12,7 @@ import { findMembership, shareWorkspace, type WorkspaceMembership } from './quer
 export const switchWorkspace = async (tx: Tx, deps: Deps, principal: Principal, to: Uuid): Promise<WorkspaceMembership> => {
   const workspace = await shareWorkspace(tx, to)
   const member = workspace && (await findMembership(tx, to, principal.accountId))
-  if (!workspace || !member) throw notFound()
+  if (!workspace || !member) throw notFound('workspace_id')
   if (member.status === 'suspended') throw new Refusal('membership_suspended')
   const { kind, id } = principal.credential
   const table = kind === 'dashboard' ? dashboardTokens : sessions

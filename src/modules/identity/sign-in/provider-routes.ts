@@ -85,7 +85,7 @@ const registerProvider = (app: App, deps: Deps, provider: ProviderName): void =>
   app.get(
     `/v1/auth/${provider}/callback`,
     {
-      config: { operation: `sign_in.${provider}_callback`, access: 'public', credentialIssuing: true },
+      config: { operation: `sign_in.${provider}_callback`, access: 'public', query: 'lenient', credentialIssuing: true },
       schema: {
         description: 'Where the provider sends the browser back to. Ends at `return_to` with `?outcome=`.',
         querystring: CallbackQuery,

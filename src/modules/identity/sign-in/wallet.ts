@@ -70,7 +70,8 @@ export const examineWallet = async (deps: Deps, input: SignedMessage): Promise<W
   if (wrong) return { nonce, verdict: wrong }
   const signer = await findSigner(deps, siwe, input)
   if (!signer) {
-    const details = { field: 'signature', expected: { address: siwe.address } }
+    const recovered = recoverSigner(input.message, input.signature) ?? null
+    const details = { field: 'signature', recovered_address: recovered, expected: { address: siwe.address } }
     return {
       nonce,
       verdict: new Refusal('invalid_signature', { message: 'The signature is not by the address in the message.', details }),

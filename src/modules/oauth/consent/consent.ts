@@ -76,7 +76,7 @@ const choosePermissions = async (
   if (decision.permissions && !isSubset(decision.permissions, asked))
     throw invalidFields({ path: 'permissions', message: 'must name nothing that the client did not ask for' })
   const workspace = (await memberships(tx, principal.accountId, asked)).find(({ id }) => id === workspaceId)
-  if (!workspace) throw notFound()
+  if (!workspace) throw notFound('workspace_id')
   const chosen = decision.permissions ?? workspace.permissions
   if (chosen.length === 0)
     throw invalidFields({ path: 'permissions', message: 'you hold nothing of what the client asks for in this workspace' })

@@ -50,7 +50,7 @@ export const registerClientEndpoints = (app: App, deps: Deps): void => {
     scope.post(
       '/v1/oauth/token',
       {
-        config: { operation: 'oauth.token', access: 'public', credentialIssuing: true, cors: anyOrigin },
+        config: { operation: 'oauth.token', access: 'public', query: 'lenient', credentialIssuing: true, cors: anyOrigin },
         schema: {
           consumes: form,
           body: TokenBody,
@@ -81,7 +81,7 @@ export const registerClientEndpoints = (app: App, deps: Deps): void => {
     scope.post(
       '/v1/oauth/revoke',
       {
-        config: { operation: 'oauth.revoke', access: 'public', credentialIssuing: true, cors: anyOrigin },
+        config: { operation: 'oauth.revoke', access: 'public', query: 'lenient', credentialIssuing: true, cors: anyOrigin },
         schema: {
           consumes: form,
           body: TokenOnlyBody,
@@ -100,7 +100,7 @@ export const registerClientEndpoints = (app: App, deps: Deps): void => {
     scope.post(
       '/v1/oauth/introspect',
       {
-        config: { operation: 'oauth.introspect', access: 'public', cors: false },
+        config: { operation: 'oauth.introspect', access: 'public', query: 'lenient', cors: false },
         schema: {
           consumes: form,
           body: TokenOnlyBody,
@@ -115,7 +115,7 @@ export const registerClientEndpoints = (app: App, deps: Deps): void => {
     scope.post(
       '/v1/oauth/par',
       {
-        config: { operation: 'oauth.push', access: 'public', credentialIssuing: true, cors: anyOrigin },
+        config: { operation: 'oauth.push', access: 'public', query: 'lenient', credentialIssuing: true, cors: anyOrigin },
         schema: {
           consumes: form,
           body: PushBody,
@@ -142,7 +142,13 @@ export const registerClientEndpoints = (app: App, deps: Deps): void => {
     scope.post(
       '/v1/oauth/device_authorization',
       {
-        config: { operation: 'oauth.device_authorization', access: 'public', credentialIssuing: true, cors: anyOrigin },
+        config: {
+          operation: 'oauth.device_authorization',
+          access: 'public',
+          query: 'lenient',
+          credentialIssuing: true,
+          cors: anyOrigin,
+        },
         schema: {
           consumes: form,
           body: DeviceBody,
@@ -184,7 +190,7 @@ export const registerRegistration = (app: App, deps: Deps): void => {
     scope.post(
       '/v1/oauth/register',
       {
-        config: { operation: 'oauth.register', access: 'public', credentialIssuing: true, cors: anyOrigin },
+        config: { operation: 'oauth.register', access: 'public', query: 'lenient', credentialIssuing: true, cors: anyOrigin },
         bodyLimit: registrationLimitBytes,
         schema: {
           body: ClientMetadataBody,

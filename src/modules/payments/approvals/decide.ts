@@ -4,7 +4,7 @@ import type { Tx } from '../../../db/client.ts'
 import { approvalDecisions } from '../../../db/tables/approvals.ts'
 import { type Actor, audit } from '../../../events/audit.ts'
 import { lockBalance } from '../../../ledger/ledger.ts'
-import { conflict, notFound, Refusal } from '../../../lib/errors.ts'
+import { conflict, notFound, Refusal, wrongSignature } from '../../../lib/errors.ts'
 import { newId, type Uuid } from '../../../lib/ids.ts'
 import type { Deps } from '../../deps.ts'
 import { walletProof } from '../../identity/identities/proof.ts'
@@ -168,7 +168,7 @@ export const decideBySignature = async (
     const actor = { accountId: null, origin, way: 'signature' }
     const subject = { type: 'approval', id: found.approval.id }
     await audit(tx, actor, deps.clock.now(), { action: 'approval.refused', workspaceId: record.payment.workspaceId, subject })
-    return new Refusal('invalid_signature')
+    return wrongSignature(proven?.signer)
   }
   if (input.decision === 'approve' && account.frozen) throw new Refusal('workspace_frozen')
   const accountId = account.account_id

@@ -5,6 +5,7 @@ import { audit } from '../../../events/audit.ts'
 import { type Balance, hold, lockBalance } from '../../../ledger/ledger.ts'
 import { notFound, Refusal } from '../../../lib/errors.ts'
 import { newId, type Uuid } from '../../../lib/ids.ts'
+import { formatMinor, type Minor } from '../../../lib/money.ts'
 import { periodsAt } from '../../../policy/calendar.ts'
 import { chargesFor, evaluate } from '../../../policy/evaluate.ts'
 import { explain } from '../../../policy/explain.ts'
@@ -39,7 +40,7 @@ const lockAndLoad = async (tx: Tx, deps: Deps, { workspace, grant }: Principal, 
     loadContext(tx, { workspaceId: workspace.id, lineage: grant?.lineage ?? [], beneficiaryId, periods }, true),
     getAccount(tx, workspace.owningAccountId),
   ])
-  if (!context) throw notFound()
+  if (!context) throw notFound('beneficiary_id')
   return { balance, context, owner, periods }
 }
 
@@ -204,6 +205,14 @@ const write = async (
   else await askForApproval(tx, deps, payment, decided)
 }
 
+/** What is available is told to those who may read the account. */
+const shortOf = (principal: Principal, availableMinor: Minor, requestedMinor: Minor): Refusal =>
+  new Refusal('insufficient_funds', {
+    ...(principal.permissions.has('account.read') && {
+      details: { available_minor: formatMinor(availableMinor), requested_minor: formatMinor(requestedMinor) },
+    }),
+  })
+
 /**
  * The one transaction of a payment: decision, hold, counters, row, approval, events, audit. Two payments that only
  * one limit fits can't both pass, because every writer of an account's money and limits takes its ledger account's lock first.
@@ -217,7 +226,8 @@ export const createPayment = async (
   const standing = await lockAndLoad(tx, deps, principal, input.beneficiary_id)
   const decided = await decide(tx, deps, principal, input, standing)
   if (decided.decision.outcome === 'deny') return denied(tx, deps, principal, decided.decision)
-  if (standing.balance.availableMinor < input.amount_minor) throw new Refusal('insufficient_funds')
+  if (standing.balance.availableMinor < input.amount_minor)
+    throw shortOf(principal, standing.balance.availableMinor, input.amount_minor)
   const payment = recordOf(deps, principal, input, decided)
   await write(tx, deps, principal, payment, decided, standing)
   return payment

@@ -14,7 +14,7 @@ import type { PaymentRecord } from '../queries.ts'
 export type PaymentMandate = MandateForPayment
 
 const required = (mandate: PaymentMandate | undefined): PaymentMandate => {
-  if (!mandate) throw notFound()
+  if (!mandate) throw notFound('mandate_id')
   return mandate
 }
 

@@ -1,0 +1,28 @@
+import type { FastifyRequest } from 'fastify'
+import { invalidFields } from '../lib/errors.ts'
+import type { App } from './app-type.ts'
+import { didYouMean } from './closest.ts'
+
+const namesIn = (schema: unknown): string[] => {
+  const shape = (schema as { shape?: unknown } | undefined)?.shape
+  return typeof shape === 'object' && shape !== null ? Object.keys(shape) : []
+}
+
+/** `metadata[invoice]` is of the parameter `metadata`. */
+const baseOf = (name: string): string => name.replace(/\[.*$/, '')
+
+const refuseUnknown = (request: FastifyRequest): void => {
+  const { config, schema } = request.routeOptions
+  if (request.is404 || config.internal || config.query === 'lenient') return
+  const given = Object.keys(request.query as object)
+  if (given.length === 0) return
+  const known = namesIn(schema?.querystring)
+  const unknown = given.filter((name) => !known.includes(name) && !known.includes(baseOf(name)))
+  if (unknown.length === 0) return
+  throw invalidFields(...unknown.map((path) => ({ path, message: `is not a known query parameter${didYouMean(path, known)}` })))
+}
+
+/** A filter that nobody reads would answer as if everything matched: an unknown parameter is refused like an unknown field. */
+export const registerQueryGuard = (app: App): void => {
+  app.addHook('preValidation', async (request) => refuseUnknown(request))
+}

@@ -1,0 +1,90 @@
+import type { z } from 'zod'
+import { didYouMean } from './closest.ts'
+
+// What a validator found, in words that say what to send instead. A schema that knows better says it itself, and wins.
+
+type Issue = z.core.$ZodRawIssue
+
+const quoted = (value: unknown): string => JSON.stringify(String(value))
+
+const kinds: Readonly<Record<string, string>> = {
+  string: 'a string',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'an object',
+  record: 'an object',
+}
+
+const wrongType = (expected: string, input: unknown): string => {
+  if (input === undefined) return 'is required'
+  const kind = kinds[expected] ?? `of the type ${expected}`
+  if (input === null) return `must be ${kind}, not null`
+  if (Array.isArray(input) && expected !== 'array') return 'is given more than once, or as a list: send one value'
+  if (expected === 'string' && typeof input !== 'object') return `must be a string: send ${quoted(input)}`
+  if (expected === 'boolean' && (input === 'true' || input === 'false')) return `send ${input} without quotes`
+  if ((expected === 'number' || expected === 'int') && typeof input === 'string' && /^-?\d+$/.test(input))
+    return `send ${input} without quotes`
+  return `must be ${kind}`
+}
+
+const wrongValue = (values: readonly unknown[], input: unknown): string => {
+  if (input === undefined) return 'is required'
+  const known = values.map(String)
+  const sameButCase = typeof input === 'string' && known.find((value) => value.toLowerCase() === input.toLowerCase())
+  if (sameButCase) return `send "${sameButCase}"`
+  const list = known.map((value) => `"${value}"`)
+  const must = list.length === 1 ? `must be ${list[0]}` : `must be one of ${list.join(', ')}`
+  return must + (typeof input === 'string' ? didYouMean(input, known) : '')
+}
+
+const units = (origin: string, count: unknown): string => {
+  const many = String(count) !== '1'
+  if (origin === 'string') return many ? 'characters' : 'character'
+  return many ? 'entries' : 'entry'
+}
+
+const ofSize = (origin: string): boolean => ['string', 'array', 'record', 'object', 'map', 'set'].includes(origin)
+
+const tooSmall = (origin: string, minimum: unknown): string => {
+  if (!ofSize(origin)) return `must be at least ${String(minimum)}`
+  if (String(minimum) === '1') return 'must not be empty'
+  return `must have at least ${String(minimum)} ${units(origin, minimum)}`
+}
+
+const tooBig = (origin: string, maximum: unknown): string =>
+  ofSize(origin) ? `must have at most ${String(maximum)} ${units(origin, maximum)}` : `must be at most ${String(maximum)}`
+
+const namesOf = (schema: unknown): string[] => {
+  const shape = (schema as { _zod?: { def?: { shape?: object } } } | undefined)?._zod?.def?.shape
+  return shape ? Object.keys(shape) : []
+}
+
+const unknownField = (issue: { keys: string[]; inst?: unknown }): string => {
+  const [only, more] = issue.keys
+  return `is not a known field${only !== undefined && more === undefined ? didYouMean(only, namesOf(issue.inst)) : ''}`
+}
+
+/** The error map that every request is validated with. */
+export const sentenceOf = (issue: Issue): string | undefined => {
+  switch (issue.code) {
+    case 'invalid_type':
+      if (typeof issue.input === 'number' && Number.isNaN(issue.input)) return `must be ${kinds[issue.expected] ?? 'a number'}`
+      return issue.input === null && !issue.path?.length ? 'is required' : wrongType(issue.expected, issue.input)
+    case 'invalid_value':
+      return wrongValue(issue.values, issue.input)
+    case 'too_small':
+      return tooSmall(issue.origin, issue.minimum)
+    case 'too_big':
+      return tooBig(issue.origin, issue.maximum)
+    case 'unrecognized_keys':
+      return unknownField(issue)
+    case 'invalid_format':
+      return `is not a valid ${issue.format}`
+    case 'invalid_union':
+      return issue.input === undefined ? 'is required' : 'is not valid'
+    default:
+      return undefined
+  }
+}

@@ -1,0 +1,44 @@
+import type { FastifyRequest } from 'fastify'
+import { Refusal } from '../lib/errors.ts'
+import type { App } from './app-type.ts'
+
+type Known = { method: string; pattern: RegExp }
+
+const escapeRegExp = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
+
+const patternOf = (url: string): RegExp => {
+  const parts = url.split('/').map((part) => (part === '*' ? '.*' : part.startsWith(':') ? '[^/]+' : escapeRegExp(part)))
+  return new RegExp(`^${parts.join('/')}$`)
+}
+
+/** What the path may have been meant to be: with our prefix, without a slash at its end, in lower case. */
+const candidatesFor = (path: string): string[] => {
+  const tidy = `/${path.split('/').filter(Boolean).join('/')}`
+  const lower = tidy.toLowerCase()
+  const bare = lower.replace(/^\/(api\/)?(v\d+\/)?/, '/')
+  return [tidy, lower, `/v1${tidy}`, `/v1${bare}`].filter((candidate) => candidate !== path)
+}
+
+/** Says of a request that no route answers what is wrong with it: its method, or its path. Watches the routes from here on. */
+export const createPathJudge = (app: App): ((request: FastifyRequest) => Refusal) => {
+  const known: Known[] = []
+  app.addHook('onRoute', ({ method, url, config }) => {
+    // Pages are for browsers, and preflights are answered for every path.
+    if (config?.internal || url === '*' || url === '/*') return
+    for (const one of [method].flat()) if (one !== 'OPTIONS') known.push({ method: one, pattern: patternOf(url) })
+  })
+  const methodsAt = (path: string): string[] => [
+    ...new Set(known.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method)),
+  ]
+  return (request) => {
+    const path = request.url.split('?')[0] ?? ''
+    const methods = methodsAt(path)
+    if (methods.length > 0) {
+      const message = `${request.method} is not a method of this path; it takes ${methods.join(', ')}.`
+      return new Refusal('method_not_allowed', { message, headers: { allow: methods.join(', ') } })
+    }
+    const meant = candidatesFor(path).find((candidate) => methodsAt(candidate).length > 0)
+    const hint = meant === undefined ? 'GET /openapi.json lists all paths.' : `Did you mean ${meant}?`
+    return new Refusal('not_found', { message: `There is no such path. ${hint}` })
+  }
+}

@@ -1,0 +1,277 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { errorHelp } from '../../src/http/error-help.ts'
+import { catalogue } from '../../src/lib/errors.ts'
+import type { CallOptions, Json } from '../harness/client.ts'
+import { credit, newBeneficiary } from '../harness/money.ts'
+import { createKey, type Key, newWallet, type Person, signIn, walletMessage } from '../harness/people.ts'
+import { startService, type TestService } from '../harness/service.ts'
+
+// What people send by mistake, and the answer that each mistake gets: what was wrong, and what to send instead.
+
+let service: TestService
+let person: Person
+let stranger: Person
+let key: Key
+let beneficiaryId: string
+let foreignBeneficiaryId: string
+beforeAll(async () => {
+  service = await startService()
+  person = await signIn(service.api)
+  stranger = await signIn(service.api)
+  key = await createKey(person)
+  beneficiaryId = await newBeneficiary(person.api)
+  foreignBeneficiaryId = await newBeneficiary(stranger.api)
+  await credit(service, person.accountId, 100_000n)
+})
+afterAll(() => service.close())
+
+type Expected = { status: number; error: string; message: string | RegExp; param?: string; headers?: Record<string, string> }
+type Mistake = [
+  what: string,
+  request: () => { method?: string; path: string; body?: unknown } & CallOptions,
+  status: number,
+  error: string,
+  message: string | RegExp,
+  param?: string,
+]
+
+const check = (answer: { status: number; body: Json; headers: Headers }, expected: Expected) => {
+  const { status, error, message, param } = expected
+  expect([answer.status, answer.body?.error, answer.body?.message]).toEqual([
+    status,
+    error,
+    typeof message === 'string' ? message : expect.stringMatching(message),
+  ])
+  expect(answer.body.details.param).toBe(param)
+  expect(answer.body.details.doc_url).toBe(`${service.api.url}/docs/errors/${error}`)
+  expect(answer.body.details.request_id).toBe(answer.headers.get('x-request-id'))
+}
+
+const tryAll = (mistakes: readonly Mistake[]) =>
+  test.each(mistakes)('%s', async (_what, request, status, error, message, param) => {
+    const { method = 'GET', path, ...options } = request()
+    const anonymous = options.bearer === undefined && options.cookie === undefined && options.headers === undefined
+    const api = anonymous ? key.api : service.api
+    check(await api.call(options.body === undefined && options.raw === undefined ? method : 'POST', path, options), {
+      status,
+      error,
+      message,
+      ...(param !== undefined && { param }),
+    })
+  })
+
+const payment = (fields: Record<string, unknown>) => ({
+  path: '/v1/payments',
+  body: { beneficiary_id: beneficiaryId, amount_minor: '5000', ...fields },
+})
+const topup = (fields: Record<string, unknown>) => ({
+  path: '/v1/topups/initiate',
+  body: { amount_minor: '5000', phone_number: '0712345678', ...fields },
+})
+const payee = (fields: Record<string, unknown>) => ({
+  path: '/v1/beneficiaries',
+  body: { type: 'supplier', display_name: 'Acme', payment_rail: 'MPESA_B2C', destination: '0712345678', ...fields },
+})
+const policy = (fields: Record<string, unknown>) => ({ path: '/v1/spending-policies', body: { name: 'A policy', ...fields } })
+
+describe('the address', () => {
+  // biome-ignore format: a row each
+  tryAll([
+    ['/v1 is missing', () => ({ path: '/payments' }), 404, 'not_found', 'There is no such path. Did you mean /v1/payments?'],
+    ['/v1 is missing, in a POST', () => ({ path: '/payments', body: {} }), 404, 'not_found', /Did you mean \/v1\/payments\?$/],
+    ['another version', () => ({ path: '/v2/payments' }), 404, 'not_found', /Did you mean \/v1\/payments\?$/],
+    ['a prefix of somebody else', () => ({ path: '/api/v1/payments' }), 404, 'not_found', /Did you mean \/v1\/payments\?$/],
+    ['a slash at the end', () => ({ path: '/v1/payments/' }), 404, 'not_found', 'There is no such path: leave the slash at its end out.'],
+    ['upper case', () => ({ path: '/V1/Payments' }), 404, 'not_found', /Did you mean \/v1\/payments\?$/],
+    ['nothing like a path', () => ({ path: '/v1/nothing' }), 404, 'not_found', /^There is no such path\. GET \/openapi\.json/],
+    ['a method that the path does not take', () => ({ method: 'PUT', path: '/v1/payments' }), 405, 'method_not_allowed', 'PUT is not a method of this path; it takes POST, GET, HEAD.'],
+    ['DELETE where nothing is deleted', () => ({ method: 'DELETE', path: '/v1/accounts/me' }), 405, 'method_not_allowed', /it takes GET, HEAD, PATCH\.$/],
+    ['an id in upper case', () => ({ path: `/v1/beneficiaries/${beneficiaryId.toUpperCase()}` }), 404, 'not_found', /the id is written in lower case: send "ben_\w+"\.$/],
+    ['the id of something else', () => ({ path: '/v1/payments/ben_01h455vb4pex5vsknk084sn02q' }), 404, 'not_found', /the id begins with ben_, which names another kind of thing; send one that begins with pay_\.$/],
+    ['an id that is none', () => ({ path: '/v1/payments/42' }), 404, 'not_found', 'There is no such resource.'],
+    ['an id that names nothing', () => ({ path: '/v1/payments/pay_01h455vb4pex5vsknk084sn02q' }), 404, 'not_found', 'There is no such resource.'],
+  ])
+
+  test('405 lists the methods that the path takes', async () => {
+    const answer = await key.api.call('PUT', '/v1/payments')
+    expect(answer.headers.get('allow')).toBe('POST, GET, HEAD')
+  })
+})
+
+describe('the credential', () => {
+  const token = `service_live_${'0'.repeat(64)}`
+  // biome-ignore format: a row each
+  tryAll([
+    ['none', () => ({ path: '/v1/payments', headers: {} }), 401, 'authentication_required', 'Authentication is required.'],
+    ['in X-Api-Key', () => ({ path: '/v1/payments', headers: { 'x-api-key': token } }), 401, 'authentication_required', 'The header x-api-key is not read: send the key as "Authorization: Bearer service_live_…".', 'x-api-key'],
+    ['in the address', () => ({ path: `/v1/payments?api_key=${token}`, headers: {} }), 401, 'authentication_required', /^A credential in the address \(api_key\) is not read/, 'api_key'],
+    ['without the word Bearer', () => ({ path: '/v1/payments', headers: { authorization: token } }), 401, 'invalid_token', /^The word "Bearer" is missing/],
+    ['as Basic', () => ({ path: '/v1/payments', headers: { authorization: 'Basic dTpw' } }), 401, 'invalid_token', 'The Authorization header must be "Bearer" and one token.'],
+    ['of another service', () => ({ path: '/v1/payments', bearer: 'sk_live_123' }), 401, 'invalid_token', 'The token is of no kind that this service gives out.'],
+    ['a key that nobody has', () => ({ path: '/v1/payments', bearer: token }), 401, 'invalid_token', 'The API key is not known.'],
+    ['a workspace that is not there', () => ({ path: '/v1/payments', cookie: person.cookie, headers: { 'workspace-id': 'wsp_01h455vb4pex5vsknk084sn02q' } }), 404, 'not_found', 'Workspace-Id names nothing that this credential can see.', 'Workspace-Id'],
+    ['a key without the permission', () => ({ method: 'POST', path: '/v1/workspaces/current/freeze' }), 403, 'forbidden', 'This needs the permission workspace.manage.'],
+    ['a key where a person is needed', () => ({ path: '/v1/admin/accounts' }), 403, 'admin_required', /administrator/],
+  ])
+})
+
+describe('money', () => {
+  // biome-ignore format: a row each
+  tryAll([
+    ['a number', () => payment({ amount_minor: 5000 }), 400, 'invalid_request', 'amount_minor: send "5000", a string of minor units', 'amount_minor'],
+    ['a decimal point', () => payment({ amount_minor: '50.00' }), 400, 'invalid_request', 'amount_minor: has no decimal point: 50.00 is "5000" in minor units', 'amount_minor'],
+    ['a number with a decimal point', () => payment({ amount_minor: 50.5 }), 400, 'invalid_request', /50\.5 is "5050" in minor units$/, 'amount_minor'],
+    ['a currency beside it', () => payment({ amount_minor: 'KES 50' }), 400, 'invalid_request', /^amount_minor: must be a string of minor units: digits alone/, 'amount_minor'],
+    ['below zero', () => payment({ amount_minor: '-5000' }), 400, 'invalid_request', /digits alone, without sign/, 'amount_minor'],
+    ['nothing', () => payment({ amount_minor: '0' }), 400, 'invalid_request', 'amount_minor: must be above 0', 'amount_minor'],
+    ['missing', () => payment({ amount_minor: undefined }), 400, 'invalid_request', 'amount_minor: is required', 'amount_minor'],
+    ['null', () => payment({ amount_minor: null }), 400, 'invalid_request', /^amount_minor: must be a string/, 'amount_minor'],
+    ['of a limit, as a number', () => policy({ daily_limit_minor: 100 }), 400, 'invalid_request', 'daily_limit_minor: send "100", a string of minor units', 'daily_limit_minor'],
+    ['cents on a rail of whole shillings', () => payment({ amount_minor: '5050' }), 400, 'invalid_request', 'amount_minor: must be whole units of KES for MPESA_B2C', 'amount_minor'],
+    ['more than the rail moves', () => payment({ amount_minor: '99999900' }), 400, 'invalid_request', /^amount_minor: MPESA_B2C moves 10\.00 KES to 250,000\.00 KES/, 'amount_minor'],
+    ['more than is there', () => payment({ amount_minor: '5000000' }), 402, 'insufficient_funds', 'The available balance does not cover this payment.'],
+  ])
+
+  test('402 tells what is available to those who may read the account, and nothing to others', async () => {
+    const answer = await person.api.post('/v1/payments', payment({ amount_minor: '5000000' }).body)
+    expect(answer.body.details).toMatchObject({ available_minor: '100000', requested_minor: '5000000' })
+    const blind = await createKey(person, { permissions: ['payment.create'] })
+    const refused = await blind.api.post('/v1/payments', payment({ amount_minor: '5000000' }).body)
+    expect([refused.status, refused.body.details.available_minor]).toEqual([402, undefined])
+  })
+})
+
+describe('ids, times, numbers of phones and words', () => {
+  // biome-ignore format: a row each
+  tryAll([
+    ['a payee that is not there', () => payment({ beneficiary_id: 'ben_01h455vb4pex5vsknk084sn02q' }), 404, 'not_found', 'beneficiary_id names nothing that this credential can see.', 'beneficiary_id'],
+    ["another tenant's payee", () => payment({ beneficiary_id: foreignBeneficiaryId }), 404, 'not_found', 'beneficiary_id names nothing that this credential can see.', 'beneficiary_id'],
+    ['a mandate that is not there', () => payment({ mandate_id: 'man_01h455vb4pex5vsknk084sn02q' }), 404, 'not_found', 'mandate_id names nothing that this credential can see.', 'mandate_id'],
+    ['an id of another kind in a body', () => payment({ beneficiary_id: 'pay_01h455vb4pex5vsknk084sn02q' }), 400, 'invalid_request', /^beneficiary_id: begins with pay_, which names another kind of thing/, 'beneficiary_id'],
+    ['an id in upper case in a body', () => payment({ beneficiary_id: beneficiaryId.toUpperCase() }), 400, 'invalid_request', /^beneficiary_id: is written in lower case: send "ben_/, 'beneficiary_id'],
+    ['a name instead of an id', () => payment({ beneficiary_id: 'Acme' }), 400, 'invalid_request', 'beneficiary_id: must be an id that begins with ben_', 'beneficiary_id'],
+    ['a date without a time', () => ({ path: '/v1/payments?created_after=2026-01-31' }), 400, 'invalid_request', /^created_after: has no zone: send "2026-01-31T00:00:00Z"/, 'created_after'],
+    ['a time without a zone', () => ({ path: '/v1/payments?created_after=2026-01-31T08:00:00' }), 400, 'invalid_request', /^created_after: has no zone: send "2026-01-31T08:00:00Z"/, 'created_after'],
+    ['a date as it is written here', () => ({ path: '/v1/payments?created_after=31/01/2026' }), 400, 'invalid_request', /^created_after: must be an RFC 3339 date and time with a zone/, 'created_after'],
+    ['a phone without a country', () => topup({ phone_number: '712345678' }), 400, 'invalid_request', 'phone_number: has no country: begin it with +254, or with 0', 'phone_number'],
+    ['a phone of another country', () => topup({ phone_number: '+44 7700 900123' }), 400, 'invalid_request', /^phone_number: is not of Kenya/, 'phone_number'],
+    ['a phone with a digit missing', () => topup({ phone_number: '071234567' }), 400, 'invalid_request', /^phone_number: must be a Kenyan mobile number/, 'phone_number'],
+    ['a destination without a country', () => payee({ destination: '712345678' }), 400, 'invalid_request', 'destination: has no country: begin it with +254, or with 0', 'destination'],
+    ['a rail in lower case', () => payee({ payment_rail: 'mpesa_b2c' }), 400, 'invalid_request', 'payment_rail: send "MPESA_B2C"', 'payment_rail'],
+    ['a rail that is none', () => payee({ payment_rail: 'SWIFT' }), 400, 'invalid_request', 'payment_rail: must be one of "MPESA_B2B", "MPESA_B2C", "PESALINK"', 'payment_rail'],
+    ['a bank account without its bank', () => payee({ payment_rail: 'PESALINK', destination: '990102030405' }), 400, 'invalid_request', 'bank_code: is required for a bank account', 'bank_code'],
+  ])
+})
+
+describe('the shape', () => {
+  // biome-ignore format: a row each
+  tryAll([
+    ['a filter that is not known', () => ({ path: '/v1/payments?statuss=failed' }), 400, 'invalid_request', 'statuss: is not a known query parameter; did you mean "status"?', 'statuss'],
+    ['a filter of another list', () => ({ path: '/v1/beneficiaries?q=acme' }), 400, 'invalid_request', 'q: is not a known query parameter', 'q'],
+    ['a parameter where there is none', () => ({ path: '/v1/accounts/me?expand=1' }), 400, 'invalid_request', 'expand: is not a known query parameter', 'expand'],
+    ['a page that is too long', () => ({ path: '/v1/payments?limit=500' }), 400, 'invalid_request', 'limit: must be at most 100', 'limit'],
+    ['a page of words', () => ({ path: '/v1/payments?limit=many' }), 400, 'invalid_request', /^limit: must be a(.*) number/, 'limit'],
+    ['a cursor that was made up', () => ({ path: '/v1/payments?cursor=2' }), 400, 'invalid_cursor', 'The cursor is not one that this list gave out.'],
+    ['a field that is not known', () => payment({ amount: '5000' }), 400, 'invalid_request', 'amount: is not a known field', 'amount'],
+    ['a field with a typing error', () => payment({ naratve: 'x' }), 400, 'invalid_request', 'naratve: is not a known field; did you mean "narrative"?', 'naratve'],
+    ['a field that is missing', () => payee({ display_name: undefined }), 400, 'invalid_request', 'display_name: is required', 'display_name'],
+    ['a field that is empty', () => payee({ display_name: '' }), 400, 'invalid_request', 'display_name: must not be empty', 'display_name'],
+    ['a text that is too long', () => payment({ narrative: 'x'.repeat(141) }), 400, 'invalid_request', 'narrative: must have at most 140 characters', 'narrative'],
+    ['a truth in quotes', () => policy({ separation_of_duties: 'true' }), 400, 'invalid_request', 'separation_of_duties: send true without quotes', 'separation_of_duties'],
+    ['a count in quotes', () => policy({ required_approval_count: '2' }), 400, 'invalid_request', 'required_approval_count: send 2 without quotes', 'required_approval_count'],
+    ['a list that is one', () => policy({ beneficiary_ids: 'ben_01h455vb4pex5vsknk084sn02q' }), 400, 'invalid_request', 'beneficiary_ids: must be a list', 'beneficiary_ids'],
+    ['no body', () => ({ method: 'POST', path: '/v1/payments' }), 400, 'invalid_request', 'body: is required', 'body'],
+    ['a body that is cut off', () => ({ path: '/v1/payments', raw: '{"beneficiary_id":' }), 400, 'invalid_request', 'body: must be valid JSON', 'body'],
+    ['a form', () => ({ path: '/v1/payments', raw: 'amount_minor=5000', bearer: key.key, headers: { 'content-type': 'application/x-www-form-urlencoded' } }), 415, 'unsupported_media_type', 'The request body must be application/json.'],
+    ['a key of idempotency that is too long', () => ({ ...payment({}), bearer: key.key, key: 'k'.repeat(256) }), 400, 'invalid_request', 'Idempotency-Key: must be 1 to 255 printable ASCII characters', 'Idempotency-Key'],
+  ])
+
+  test('several faults are told together, and none of them is called the one to blame', async () => {
+    const answer = await key.api.post('/v1/payments', { amount_minor: 5, beneficiary: 'x' })
+    expect(answer.body.message).toBe('The request is not valid.')
+    expect(answer.body.details.fields).toEqual([
+      { path: 'beneficiary_id', message: 'is required' },
+      { path: 'amount_minor', message: 'send "5", a string of minor units' },
+      { path: 'beneficiary', message: 'is not a known field; did you mean "beneficiary_id"?' },
+    ])
+    expect(answer.body.details.param).toBeUndefined()
+  })
+})
+
+describe('signatures', () => {
+  test('a signature by another wallet is refused with the address that made it, and asks for no bearer', async () => {
+    const [wallet, other] = [newWallet(), newWallet()]
+    const message = await walletMessage(service.api, wallet)
+    const signature = await other.signMessage({ message })
+    const answer = await service.api.post('/v1/auth/wallet/verify', { message, signature })
+    check(answer, {
+      status: 401,
+      error: 'invalid_signature',
+      message: 'The signature is not by the address in the message.',
+      param: 'signature',
+    })
+    expect(answer.body.details).toMatchObject({ recovered_address: other.address, expected: { address: wallet.address } })
+    expect(answer.headers.get('www-authenticate')).toBeNull()
+  })
+
+  test('the same for an approval', async () => {
+    await person.api.post('/v1/spending-policies', {
+      name: 'Ask',
+      approval_threshold_minor: '1000',
+      beneficiary_ids: [beneficiaryId],
+    })
+    const held = await person.api.post('/v1/payments', payment({}).body)
+    const path = `/v1/approvals/${held.body.approval_id}`
+    const { message } = (await service.api.get(`${path}/message`)).body
+    const signature = await stranger.wallet.signMessage({ message })
+    const answer = await service.api.post(`${path}/decide-by-signature`, { decision: 'approve', signature })
+    expect([answer.status, answer.body.details.param, answer.body.details.recovered_address]).toEqual([
+      401,
+      'signature',
+      stranger.wallet.address,
+    ])
+    expect(answer.headers.get('www-authenticate')).toBeNull()
+  })
+})
+
+describe('OAuth keeps to its own specifications', () => {
+  test('JSON to the token endpoint is an OAuth error that names the form type', async () => {
+    const answer = await service.api.post('/v1/oauth/token', { grant_type: 'authorization_code' })
+    expect([answer.status, answer.body.error]).toEqual([400, 'invalid_request'])
+    expect(answer.body.error_description).toContain('application/x-www-form-urlencoded')
+    expect(answer.body.details.doc_url).toBe(`${service.api.url}/docs/errors/invalid_request`)
+  })
+
+  test('what an endpoint of OAuth does not know in its address is ignored', async () => {
+    expect((await service.api.get('/.well-known/oauth-authorization-server?utm=1')).status).toBe(200)
+    expect(
+      (await service.api.get('/v1/oauth/authorize?client_id=none&utm=1', { headers: { accept: 'application/json' } })).status,
+    ).toBe(400)
+  })
+})
+
+describe('a page of the dashboard', () => {
+  test('is not given to a program that forgot /v1', async () => {
+    const answer = await key.api.get('/payments')
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([404, 'application/json; charset=utf-8'])
+    const browser = await service.api.get('/payments', { headers: { accept: 'text/html,application/xhtml+xml' } })
+    expect([browser.status, browser.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
+  })
+})
+
+describe('the page of a code', () => {
+  test.each(Object.keys(catalogue))('%s: says what it means and what to do, to a browser and to a program', async (code) => {
+    const path = `/docs/errors/${code}`
+    const text = await service.api.get(path)
+    expect([text.status, text.headers.get('content-type')]).toEqual([200, 'text/markdown; charset=utf-8'])
+    expect(text.text).toContain(errorHelp[code as keyof typeof errorHelp].fix)
+    const page = await service.api.get(path, { headers: { accept: 'text/html' } })
+    expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
+  })
+
+  test('the codes of OAuth have theirs, and one that nobody gives out has none', async () => {
+    expect((await service.api.get('/docs/errors/invalid_grant')).text).toContain('invalid_grant')
+    expect((await service.api.get('/docs/errors')).text).toContain('# duplicate'.slice(0, 2))
+    expect((await service.api.get('/docs/errors/nonsense')).status).toBe(404)
+  })
+})
