@@ -1,6 +1,6 @@
 import { Refusal } from '../src/lib/errors.ts'
 import { StartupError } from '../src/lib/startup-error.ts'
-import { Misused } from './admin/arguments.ts'
+import { UsageError } from './admin/arguments.ts'
 import { readCommand, usage } from './admin/commands.ts'
 import { openConsole } from './admin/console.ts'
 
@@ -17,7 +17,7 @@ const run = async (): Promise<void> => {
 }
 
 await run().catch((error: unknown) => {
-  if (error instanceof Misused || (error instanceof TypeError && 'code' in error)) {
+  if (error instanceof UsageError || (error instanceof TypeError && 'code' in error)) {
     console.error([error.message, usage].filter(Boolean).join('\n\n'))
     process.exitCode = 2
   } else if (error instanceof Refusal || error instanceof StartupError) {

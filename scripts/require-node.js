@@ -1,11 +1,11 @@
 // Runs before the commands that need it, on whatever Node is there: nothing here may be newer than what it wants to tell.
 // npm puts node_modules/.bin first in the PATH, and the package "node" a Node 24 into it, whatever the host has.
 const needed = 24
-const found = process.versions.node
+const version = process.versions.node
 
-if (Number(found.split('.')[0]) < needed) {
+if (Number(version.split('.')[0]) < needed) {
   console.error(
-    `This needs Node ${needed}, and "node" is ${found} here: run "npm ci" (with install scripts allowed, it brings Node ${needed} along), or install Node ${needed}.`,
+    `This needs Node ${needed}, and "node" is ${version} here: run "npm ci" (with install scripts allowed, it brings Node ${needed} along), or install Node ${needed}.`,
   )
   process.exit(1)
 }

@@ -44,7 +44,7 @@ const realGithub = (config: Config, clientId: string, clientSecret: string): Git
 }
 
 /** The sandbox plays a provider only where nobody could mistake it for a real one: on this machine, outside production. */
-const mayPlay = (config: Config): boolean => config.NODE_ENV !== 'production' && isLoopbackUrl(config.publicUrl)
+const maySimulate = (config: Config): boolean => config.NODE_ENV !== 'production' && isLoopbackUrl(config.publicUrl)
 
 /** The address at which this process reaches itself, whatever name and port the world has for it. */
 const selfUrlOf = ({ HOST, PORT }: Config): string => {
@@ -65,8 +65,8 @@ export const createIdentityParts = (config: Config, clock: Clock): IdentityParts
     google: googleId && googleSecret ? realGoogle(config, googleId, googleSecret) : null,
     github: githubId && githubSecret ? realGithub(config, githubId, githubSecret) : null,
   }
-  const played = mayPlay(config) && !(real.google && real.github)
-  const sandbox = played
+  const simulated = maySimulate(config) && !(real.google && real.github)
+  const sandbox = simulated
     ? createIdentitySandbox({ publicUrl: config.publicUrl, selfUrl: selfUrlOf(config), clock: systemClock })
     : null
   const google = real.google ?? sandbox?.google
@@ -78,9 +78,9 @@ export const createIdentityParts = (config: Config, clock: Clock): IdentityParts
 }
 
 /** In production a played identity would let anybody be whom they like. */
-export const refusePlayedIdentities = async (config: Config, db: Db): Promise<void> => {
+export const refuseSimulatedIdentities = async (config: Config, db: Db): Promise<void> => {
   if (config.NODE_ENV !== 'production') return
-  const found = await db.query('select from identities where starts_with(issuer, $1) limit 1', [sandboxIssuerPrefix])
-  if (found.length === 0) return
+  const rows = await db.query('select from identities where starts_with(issuer, $1) limit 1', [sandboxIssuerPrefix])
+  if (rows.length === 0) return
   throw new StartupError('This database has sign-ins of the sandbox identity provider: production needs a database of its own.')
 }

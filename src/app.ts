@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import { createIdentityParts, type IdentityParts, refusePlayedIdentities } from './app-identity.ts'
+import { createIdentityParts, type IdentityParts, refuseSimulatedIdentities } from './app-identity.ts'
 import { createContractWallets } from './auth/contract-wallet.ts'
 import { createLastUsed } from './auth/last-used.ts'
 import { createCredentialLookups } from './auth/lookups.ts'
@@ -171,7 +171,7 @@ export const createService = async (options: ServiceOptions): Promise<Service> =
     operator,
     routes,
     start: async () => {
-      await refusePlayedIdentities(deps.config, deps.db)
+      await refuseSimulatedIdentities(deps.config, deps.db)
       await openSystemAccounts(deps.db, deps.config.CURRENCY, deps.clock.now())
       await deps.feed.start()
       await deps.jobs.start(createWork(deps))

@@ -113,8 +113,8 @@ export type Config = Readonly<
 
 /** Reads the settings. An empty variable counts as not set; a bad one ends in a StartupError that names it. */
 export const loadConfig = (variables: Record<string, string | undefined>): Config => {
-  const given = Object.fromEntries(Object.entries(variables).filter(([, value]) => value !== undefined && value !== ''))
-  const parsed = environment.safeParse(given)
+  const input = Object.fromEntries(Object.entries(variables).filter(([, value]) => value !== undefined && value !== ''))
+  const parsed = environment.safeParse(input)
   if (!parsed.success) {
     throw new StartupError(
       parsed.error.issues.map((issue) => `${issue.path[0]?.toString() ?? 'configuration'}: ${issue.message}`).join('; '),

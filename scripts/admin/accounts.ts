@@ -1,13 +1,13 @@
 import { inTx } from '../../src/db/client.ts'
 import { parseId } from '../../src/lib/ids.ts'
-import { showAccounts } from '../../src/modules/identity/accounts/admin-present.ts'
+import { viewAccounts } from '../../src/modules/identity/accounts/admin-present.ts'
 import { type AccountFilter, listAccounts } from '../../src/modules/identity/accounts/admin-queries.ts'
 import { AdministerAccount } from '../../src/modules/identity/accounts/admin-schema.ts'
 import { administerAccount, setAdministrator } from '../../src/modules/identity/accounts/administer.ts'
 import type { AccountRecord } from '../../src/modules/identity/accounts/queries.ts'
 import { presentWorkspace } from '../../src/modules/workspaces/present.ts'
 import { reinstateWorkspace, suspendWorkspace } from '../../src/modules/workspaces/suspend.ts'
-import { type Arguments, fieldsOf, idOf, Misused, word } from './arguments.ts'
+import { type Arguments, fieldsOf, idOf, UsageError, word } from './arguments.ts'
 import type { Console } from './console.ts'
 
 const filterOf = (name: string): AccountFilter => {
@@ -21,44 +21,44 @@ const findAccounts = ({ deps }: Console, name: string): Promise<AccountRecord[]>
 
 /** The one account that an id, an e-mail or a wallet names. */
 const oneAccount = async (at: Console, name: string): Promise<AccountRecord> => {
-  const [found, another] = await findAccounts(at, name)
-  if (!found) throw new Misused(`there is no account "${name}"`)
-  if (another) throw new Misused(`"${name}" names more than one account: give its id`)
-  return found
+  const [account, another] = await findAccounts(at, name)
+  if (!account) throw new UsageError(`there is no account "${name}"`)
+  if (another) throw new UsageError(`"${name}" names more than one account: give its id`)
+  return account
 }
 
-const show = (at: Console, records: readonly AccountRecord[]) => showAccounts(at.deps.db, at.deps, records)
+const show = (at: Console, records: readonly AccountRecord[]) => viewAccounts(at.deps.db, at.deps, records)
 
-const administer = async (at: Console, given: Arguments, change: Record<string, unknown>): Promise<unknown> => {
-  const { id } = await oneAccount(at, word(given, 0, 'account'))
-  const input = fieldsOf(AdministerAccount, { ...change, reason: given.options.reason })
+const administer = async (at: Console, args: Arguments, change: Record<string, unknown>): Promise<unknown> => {
+  const { id } = await oneAccount(at, word(args, 0, 'account'))
+  const input = fieldsOf(AdministerAccount, { ...change, reason: args.options.reason })
   return show(at, [await inTx(at.deps.db, (tx) => administerAccount(tx, at.deps, at.operator, id, input))])
 }
 
-const setCapability = (at: Console, given: Arguments, value: 'active' | 'disabled') =>
-  administer(at, given, { capabilities: { [word(given, 1, 'capability')]: value } })
+const setCapability = (at: Console, args: Arguments, value: 'active' | 'disabled') =>
+  administer(at, args, { capabilities: { [word(args, 1, 'capability')]: value } })
 
-const nameAdministrator = async (at: Console, given: Arguments, isAdmin: boolean): Promise<unknown> => {
-  const { id } = await oneAccount(at, word(given, 0, 'account'))
+const nameAdministrator = async (at: Console, args: Arguments, isAdmin: boolean): Promise<unknown> => {
+  const { id } = await oneAccount(at, word(args, 0, 'account'))
   await inTx(at.deps.db, (tx) => setAdministrator(tx, at.deps, at.operator, id, isAdmin))
   return show(at, await listAccounts(at.deps.db, { id }, { before: null, take: 1 }))
 }
 
-const workspace = async (at: Console, given: Arguments, act: typeof suspendWorkspace): Promise<unknown> => {
-  const id = idOf('workspace', word(given, 0, 'workspace'))
-  const changed = await inTx(at.deps.db, (tx) => act(tx, at.deps, at.operator, id, given.options.reason))
+const workspace = async (at: Console, args: Arguments, act: typeof suspendWorkspace): Promise<unknown> => {
+  const id = idOf('workspace', word(args, 0, 'workspace'))
+  const changed = await inTx(at.deps.db, (tx) => act(tx, at.deps, at.operator, id, args.options.reason))
   return presentWorkspace(changed, at.deps.config.CURRENCY)
 }
 
 export const accountCommands = {
-  'accounts find': async (at: Console, given: Arguments) => show(at, await findAccounts(at, word(given, 0, 'account'))),
-  'accounts freeze': (at: Console, given: Arguments) => administer(at, given, { status: 'frozen' }),
-  'accounts unfreeze': (at: Console, given: Arguments) => administer(at, given, { status: 'active' }),
-  'accounts close': (at: Console, given: Arguments) => administer(at, given, { status: 'closed' }),
-  'accounts enable': (at: Console, given: Arguments) => setCapability(at, given, 'active'),
-  'accounts disable': (at: Console, given: Arguments) => setCapability(at, given, 'disabled'),
-  grant: (at: Console, given: Arguments) => nameAdministrator(at, given, true),
-  revoke: (at: Console, given: Arguments) => nameAdministrator(at, given, false),
-  'workspaces suspend': (at: Console, given: Arguments) => workspace(at, given, suspendWorkspace),
-  'workspaces reinstate': (at: Console, given: Arguments) => workspace(at, given, reinstateWorkspace),
+  'accounts find': async (at: Console, args: Arguments) => show(at, await findAccounts(at, word(args, 0, 'account'))),
+  'accounts freeze': (at: Console, args: Arguments) => administer(at, args, { status: 'frozen' }),
+  'accounts unfreeze': (at: Console, args: Arguments) => administer(at, args, { status: 'active' }),
+  'accounts close': (at: Console, args: Arguments) => administer(at, args, { status: 'closed' }),
+  'accounts enable': (at: Console, args: Arguments) => setCapability(at, args, 'active'),
+  'accounts disable': (at: Console, args: Arguments) => setCapability(at, args, 'disabled'),
+  grant: (at: Console, args: Arguments) => nameAdministrator(at, args, true),
+  revoke: (at: Console, args: Arguments) => nameAdministrator(at, args, false),
+  'workspaces suspend': (at: Console, args: Arguments) => workspace(at, args, suspendWorkspace),
+  'workspaces reinstate': (at: Console, args: Arguments) => workspace(at, args, reinstateWorkspace),
 }

@@ -1,13 +1,13 @@
 import { parseArgs } from 'node:util'
 import { accountCommands } from './accounts.ts'
-import { type Arguments, Misused } from './arguments.ts'
+import { type Arguments, UsageError } from './arguments.ts'
 import type { Console } from './console.ts'
 import { moneyCommands } from './money.ts'
 import { upkeepCommands } from './upkeep.ts'
 
 export type Command = (at: Console) => Promise<unknown>
 
-const commands: Readonly<Record<string, (at: Console, given: Arguments) => Promise<unknown>>> = {
+const commands: Readonly<Record<string, (at: Console, input: Arguments) => Promise<unknown>>> = {
   ...accountCommands,
   ...moneyCommands,
   ...upkeepCommands,
@@ -35,15 +35,15 @@ export const usage = `npm run admin -- <command>, on the database and with the k
 const names = ['reason', 'status', 'evidence', 'receipt', 'account', 'workspace', 'subject', 'action', 'after', 'before', 'limit']
 const text = { type: 'string' } as const
 
-/** Which command a command line means. @throws Misused */
+/** Which command a command line means. @throws UsageError */
 export const readCommand = (args: readonly string[]): Command => {
   const options = Object.fromEntries(names.map((name) => [name, text]))
   const { values, positionals } = parseArgs({ args: [...args], allowPositionals: true, options })
   const [first = '', second = ''] = positionals
   for (const name of [`${first} ${second}`, first]) {
     const command = Object.hasOwn(commands, name) ? commands[name] : undefined
-    const given = { words: positionals.slice(name.split(' ').length), options: values }
-    if (command) return (at) => command(at, given)
+    const input = { words: positionals.slice(name.split(' ').length), options: values }
+    if (command) return (at) => command(at, input)
   }
-  throw new Misused(first === '' ? '' : `there is no command "${positionals.join(' ')}"`)
+  throw new UsageError(first === '' ? '' : `there is no command "${positionals.join(' ')}"`)
 }

@@ -13,41 +13,41 @@ import type { Console } from './console.ts'
 
 const everything = { before: null, take: 1000 }
 
-const adjust = async (at: Console, given: Arguments): Promise<unknown> => {
+const adjust = async (at: Console, args: Arguments): Promise<unknown> => {
   const input = fieldsOf(CreateAdjustment, {
-    account_id: word(given, 0, 'account'),
-    direction: word(given, 1, 'credit or debit'),
-    amount_minor: word(given, 2, 'amount in minor units'),
-    reason: given.options.reason ?? '',
+    account_id: word(args, 0, 'account'),
+    direction: word(args, 1, 'credit or debit'),
+    amount_minor: word(args, 2, 'amount in minor units'),
+    reason: args.options.reason ?? '',
   })
   return presentAdjustment(await inTx(at.deps.db, (tx) => createAdjustment(tx, at.deps, at.operator, input)))
 }
 
-const decide = async (at: Console, given: Arguments, act: typeof rejectAdjustment): Promise<unknown> => {
-  const id = idOf('ledger', word(given, 0, 'adjustment'))
-  return presentAdjustment(await inTx(at.deps.db, (tx) => act(tx, at.deps, at.operator, id, given.options.reason)))
+const decide = async (at: Console, args: Arguments, act: typeof rejectAdjustment): Promise<unknown> => {
+  const id = idOf('ledger', word(args, 0, 'adjustment'))
+  return presentAdjustment(await inTx(at.deps.db, (tx) => act(tx, at.deps, at.operator, id, args.options.reason)))
 }
 
-const resolve = async (at: Console, given: Arguments): Promise<unknown> => {
-  const id = idOf('payment', word(given, 0, 'payment'))
-  const { evidence = '', receipt } = given.options
-  const input = fieldsOf(ResolvePayment, { outcome: word(given, 1, 'succeeded or failed'), evidence, provider_receipt: receipt })
+const resolve = async (at: Console, args: Arguments): Promise<unknown> => {
+  const id = idOf('payment', word(args, 0, 'payment'))
+  const { evidence = '', receipt } = args.options
+  const input = fieldsOf(ResolvePayment, { outcome: word(args, 1, 'succeeded or failed'), evidence, provider_receipt: receipt })
   return presentPayment(await inTx(at.deps.db, (tx) => resolvePayment(tx, at.deps, at.operator, id, input)))
 }
 
 export const moneyCommands = {
-  'payments list': async (at: Console, given: Arguments) => {
-    const { status } = fieldsOf(FindPayments, { status: given.options.status })
+  'payments list': async (at: Console, args: Arguments) => {
+    const { status } = fieldsOf(FindPayments, { status: args.options.status })
     return (await listAllPayments(at.deps.db, status, everything)).map(presentPayment)
   },
   'payments unknown': async (at: Console) => (await listAllPayments(at.deps.db, 'unknown', everything)).map(presentPayment),
   'payments resolve': resolve,
-  'adjustments list': async (at: Console, given: Arguments) => {
-    const { status } = fieldsOf(FindAdjustments, { status: given.options.status })
+  'adjustments list': async (at: Console, args: Arguments) => {
+    const { status } = fieldsOf(FindAdjustments, { status: args.options.status })
     return (await listAdjustments(at.deps.db, { ...(status && { status }) }, everything)).map(presentAdjustment)
   },
   'adjustments create': adjust,
-  'adjustments confirm': (at: Console, given: Arguments) => decide(at, given, confirmAdjustment),
-  'adjustments reject': (at: Console, given: Arguments) => decide(at, given, rejectAdjustment),
+  'adjustments confirm': (at: Console, args: Arguments) => decide(at, args, confirmAdjustment),
+  'adjustments reject': (at: Console, args: Arguments) => decide(at, args, rejectAdjustment),
   'trial-balance': async (at: Console) => presentTrialBalance(await trialBalance(at.deps.db), at.deps.config.CURRENCY),
 }

@@ -18,9 +18,11 @@ export const sqlState = (error: unknown): string | undefined => {
 
 /** The unique, check or foreign key constraint that was violated, if that is what happened. */
 export const violatedConstraint = (error: unknown): string | undefined => {
-  const found = pgError(error)
-  return typeof found?.code === 'string' && found.code.startsWith('23') && typeof found.constraint === 'string'
-    ? found.constraint
+  const databaseError = pgError(error)
+  return typeof databaseError?.code === 'string' &&
+    databaseError.code.startsWith('23') &&
+    typeof databaseError.constraint === 'string'
+    ? databaseError.constraint
     : undefined
 }
 
@@ -41,9 +43,9 @@ const isConnectionLost = (error: unknown): boolean => {
 export const isOutcomeUnknown = (error: unknown): boolean => isUnavailable(error)
 
 export const isUnavailable = (error: unknown): boolean => {
-  const found = pgError(error)
+  const databaseError = pgError(error)
   // FATAL: the server gave up the session, or never began it.
-  if (found?.severity === 'FATAL' || found?.severity === 'PANIC') return true
+  if (databaseError?.severity === 'FATAL' || databaseError?.severity === 'PANIC') return true
   const state = sqlState(error)
   if (state !== undefined) return connectionCodes.has(state) || unavailableStates.test(state)
   return isConnectionLost(error) || (error instanceof Error && error.cause instanceof Error && isConnectionLost(error.cause))

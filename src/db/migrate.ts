@@ -14,15 +14,15 @@ const migrationLock = 7_241_990
 
 /** Brings the database at `url` up to date with the folder. Safe to call from several processes at once. */
 export const migrate = async (url: string, folder = migrationsFolder): Promise<void> => {
-  const wanted = readJournal(folder)
-  if (wanted.length === 0) return
+  const expected = readJournal(folder)
+  if (expected.length === 0) return
   const client = new pg.Client({ connectionString: url, application_name: 'migrate' })
   await client.connect()
   try {
     await client.query('SELECT pg_advisory_lock($1)', [migrationLock])
     await applyMigrations(drizzle(client), { migrationsFolder: folder })
     // drizzle compares only the newest timestamp: a migration that landed with an older one is skipped without a word.
-    const missing = await missingFrom(client, wanted)
+    const missing = await missingFrom(client, expected)
     if (missing > 0) {
       throw new StartupError(
         `${missing} migrations in ${folder} were not applied: they were edited after they landed, or are older than the newest applied one.`,
@@ -38,17 +38,17 @@ export const migrate = async (url: string, folder = migrationsFolder): Promise<v
  * migrations of its own release, not those of a newer one that is being laid beside it.
  */
 export const migrationsCheck = (pool: pg.Pool, folder = migrationsFolder): (() => Promise<boolean>) => {
-  const wanted = readJournal(folder)
-  return async () => wanted.length === 0 || (await missingFrom(pool, wanted)) === 0
+  const expected = readJournal(folder)
+  return async () => expected.length === 0 || (await missingFrom(pool, expected)) === 0
 }
 
 const readJournal = (folder: string): MigrationMeta[] =>
   existsSync(join(folder, 'meta', '_journal.json')) ? readMigrationFiles({ migrationsFolder: folder }) : []
 
-const missingFrom = async (db: pg.Pool | pg.Client, wanted: MigrationMeta[]) => {
+const missingFrom = async (db: pg.Pool | pg.Client, expected: MigrationMeta[]) => {
   const known = await db.query<{ known: boolean }>(`SELECT to_regclass('drizzle.__drizzle_migrations') IS NOT NULL AS known`)
-  if (!known.rows[0]?.known) return wanted.length
+  if (!known.rows[0]?.known) return expected.length
   const { rows } = await db.query<{ hash: string }>('SELECT hash FROM drizzle.__drizzle_migrations')
   const applied = new Set(rows.map((row) => row.hash))
-  return wanted.filter((migration) => !applied.has(migration.hash)).length
+  return expected.filter((migration) => !applied.has(migration.hash)).length
 }

@@ -99,7 +99,7 @@ const initdb = async (
 const removeAbandoned = async (folder: string) => {
   for (const name of await readdir(folder)) {
     const maker = /^new-(\d+)-/.exec(name)?.[1]
-    if (maker !== undefined && !isAlive(Number(maker))) await rm(join(folder, name), { recursive: true, force: true })
+    if (maker !== undefined && !isProcessRunning(Number(maker))) await rm(join(folder, name), { recursive: true, force: true })
   }
 }
 
@@ -142,7 +142,7 @@ const readPassword = async (cluster: string) => {
   return password.trim()
 }
 
-export const isAlive = (pid: number) => hasEntry(pid) && !isZombie(pid)
+export const isProcessRunning = (pid: number) => hasEntry(pid) && !isZombie(pid)
 
 /** What Postgres itself goes by when it finds a lock file. */
 export const hasEntry = (pid: number) => {

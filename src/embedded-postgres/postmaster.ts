@@ -5,7 +5,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import pg from 'pg'
 import { StartupError } from '../lib/startup-error.ts'
-import { type Cluster, hasEntry, isAlive, isCode, role } from './cluster.ts'
+import { type Cluster, hasEntry, isCode, isProcessRunning, role } from './cluster.ts'
 
 const run = promisify(execFile)
 const pollMs = 20
@@ -16,7 +16,7 @@ export type Postmaster = { pid: number; port: number }
 export const runningPostmaster = async (data: string): Promise<Postmaster | undefined> => {
   const { pid, port } = await readPidFile(data)
   if (!(pid > 0) || !hasEntry(pid)) return undefined
-  if (isAlive(pid) && (await isPostgres(pid))) return port > 0 ? { pid, port } : undefined
+  if (isProcessRunning(pid) && (await isPostgres(pid))) return port > 0 ? { pid, port } : undefined
   // A zombie, or after a restart of the machine or container anything: Postgres would take either for its other self.
   await rm(join(data, 'postmaster.pid'), { force: true })
   return undefined
@@ -104,7 +104,7 @@ export const takeOwnership = async (client: pg.Client, folder: string) => {
 }
 
 /** Fast shutdown, waited for: transactions are rolled back and a checkpoint is written. */
-export const stopPostmaster = async (pid: number, isGone = () => !isAlive(pid), timeoutSeconds = 30) => {
+export const stopPostmaster = async (pid: number, isGone = () => !isProcessRunning(pid), timeoutSeconds = 30) => {
   signal(pid, 'SIGINT')
   const deadline = performance.now() + timeoutSeconds * 1000
   while (!isGone()) {

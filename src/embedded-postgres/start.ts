@@ -6,7 +6,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import type pg from 'pg'
 import { StartupError } from '../lib/startup-error.ts'
 import { type Binaries, findBinaries } from './binaries.ts'
-import { type Cluster, environment, isAlive, isCode, openCluster, reason, role } from './cluster.ts'
+import { type Cluster, environment, isCode, isProcessRunning, openCluster, reason, role } from './cluster.ts'
 import { openDataFolder } from './data-folder.ts'
 import { connectWhenReady, runningPostmaster, stopPostmaster, takeOwnership } from './postmaster.ts'
 import { asUser, choosePostgresUser, type PostgresUser } from './user.ts'
@@ -50,7 +50,7 @@ export const embeddedUrl = (user: string, password: string, port: number) =>
 const replacePrevious = async (cluster: Cluster, folder: string, logger: EmbeddedPostgresOptions['logger']) => {
   const previous = await runningPostmaster(cluster.data)
   if (!previous) return
-  const lock = await connectWhenReady(cluster, previous, () => !isAlive(previous.pid), startTimeoutSeconds)
+  const lock = await connectWhenReady(cluster, previous, () => !isProcessRunning(previous.pid), startTimeoutSeconds)
   if (!lock) return
   try {
     if (await takeOwnership(lock, folder)) logger?.info('stopping the database server that an earlier start left behind')
@@ -162,8 +162,8 @@ const freePort = () =>
   })
 
 const ensureDatabase = async (client: pg.Client) => {
-  const found = await client.query('SELECT 1 FROM pg_database WHERE datname = $1', [database])
-  if (found.rowCount === 0) await client.query(`CREATE DATABASE ${database}`)
+  const result = await client.query('SELECT 1 FROM pg_database WHERE datname = $1', [database])
+  if (result.rowCount === 0) await client.query(`CREATE DATABASE ${database}`)
 }
 
 const hasEnded = (child: ChildProcess) => child.exitCode !== null || child.signalCode !== null

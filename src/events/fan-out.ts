@@ -25,15 +25,15 @@ const sweepMs = 60_000
 type Index = Map<Uuid, Set<Stream>>
 
 const add = (index: Index, key: Uuid, stream: Stream) => {
-  const found = index.get(key)
-  if (found) found.add(stream)
+  const streams = index.get(key)
+  if (streams) streams.add(stream)
   else index.set(key, new Set([stream]))
 }
 
 const remove = (index: Index, key: Uuid, stream: Stream) => {
-  const found = index.get(key)
-  found?.delete(stream)
-  if (found?.size === 0) index.delete(key)
+  const streams = index.get(key)
+  streams?.delete(stream)
+  if (streams?.size === 0) index.delete(key)
 }
 
 const difference = (all: Iterable<Uuid>, less: Reader['workspaces']): Uuid[] => [...all].filter((id) => !less.has(id))

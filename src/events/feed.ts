@@ -54,10 +54,10 @@ export const createFeed = (options: { db: Db; databaseUrl: string; logger: Logge
     try {
       while (again && !stopped) {
         again = false
-        const found = await nextEvents(db, position, batch)
-        tell(found.events)
-        waiting = found.waiting
-        if (found.events.length === batch) again = true
+        const batchRead = await nextEvents(db, position, batch)
+        tell(batchRead.events)
+        waiting = batchRead.waiting
+        if (batchRead.events.length === batch) again = true
       }
       schedule(waiting ? unsettledPollMs : slowPollMs)
     } catch (error) {

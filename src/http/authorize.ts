@@ -6,7 +6,7 @@ import type { App } from './app-type.ts'
 
 export const isUnsafe = (method: string): boolean => !['GET', 'HEAD', 'OPTIONS'].includes(method)
 
-const wanted = (request: FastifyRequest): readonly Permission[] => {
+const requiredPermissions = (request: FastifyRequest): readonly Permission[] => {
   const { permission } = request.routeOptions.config
   if (permission === undefined) return []
   return typeof permission === 'string' ? [permission] : permission
@@ -33,7 +33,7 @@ const checkState = (request: FastifyRequest, principal: Principal): void => {
   if (!isUnsafe(request.method)) return
   const { config } = request.routeOptions
   if (principal.accountStatus === 'frozen' && !config.whileFrozen) throw new Refusal('account_frozen')
-  if (!ofWorkspace(wanted(request)[0]) || config.whileFrozen) return
+  if (!ofWorkspace(requiredPermissions(request)[0]) || config.whileFrozen) return
   if (principal.workspace.frozen || principal.workspace.closed) throw new Refusal('workspace_frozen')
 }
 
@@ -46,7 +46,7 @@ export const registerAuthorization = (app: App): void => {
     if (access === 'admin' && !principal.isAdmin) throw new Refusal('admin_required')
     if (access === 'undelegated' && principal.grant)
       throw new Refusal('forbidden', { message: 'A delegated credential can not do this.' })
-    checkPermission(principal, wanted(request))
+    checkPermission(principal, requiredPermissions(request))
     checkRole(request, principal)
     checkState(request, principal)
   })

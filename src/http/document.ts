@@ -16,13 +16,13 @@ const rewrite = (value: unknown, change: (object: Json) => Json): unknown => {
 const schemaPrefix = '#/components/schemas/'
 
 const schemasNamedIn = (value: unknown): string[] => {
-  const found: string[] = []
+  const names: string[] = []
   rewrite(value, (object) => {
     if (typeof object.$ref === 'string' && object.$ref.startsWith(schemaPrefix))
-      found.push(object.$ref.slice(schemaPrefix.length))
+      names.push(object.$ref.slice(schemaPrefix.length))
     return object
   })
-  return found
+  return names
 }
 
 const reachable = (paths: Json, schemas: Json): Set<string> => {
@@ -91,13 +91,14 @@ const defaultDescriptions: Readonly<Record<string, string>> = {
 }
 
 const describeResponse = (status: string, response: unknown, repeatable: boolean): Json => {
-  const given = isObject(response) ? response : {}
-  const described = given.description === 'Default Response' ? (defaultDescriptions[status] ?? 'Done.') : given.description
+  const documented = isObject(response) ? response : {}
+  const described =
+    documented.description === 'Default Response' ? (defaultDescriptions[status] ?? 'Done.') : documented.description
   const refs = headersOf(status, repeatable).map((name) => [name, { $ref: `#/components/headers/${name}` }])
   return {
-    ...(mayGrow(given) as Json),
+    ...(mayGrow(documented) as Json),
     description: described,
-    headers: { ...Object.fromEntries(refs), ...objectAt(given, 'headers') },
+    headers: { ...Object.fromEntries(refs), ...objectAt(documented, 'headers') },
   }
 }
 

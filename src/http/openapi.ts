@@ -27,11 +27,11 @@ const headersFor = (config: FastifyContextConfig): (keyof typeof headerText)[] =
 ]
 
 /** Headers that the frame reads for every route; as part of a route's own schema they would be validated twice. */
-const withHeaders = (given: ReturnType<typeof toJsonSchema>, config: FastifyContextConfig): ReturnType<typeof toJsonSchema> => {
+const withHeaders = (input: ReturnType<typeof toJsonSchema>, config: FastifyContextConfig): ReturnType<typeof toJsonSchema> => {
   const names = headersFor(config)
-  if (names.length === 0) return given
+  if (names.length === 0) return input
   const properties = Object.fromEntries(names.map((name) => [name, { type: 'string', description: headerText[name] }]))
-  return { ...given, schema: { ...given.schema, headers: { type: 'object', properties } } }
+  return { ...input, schema: { ...input.schema, headers: { type: 'object', properties } } }
 }
 
 /** OpenAPI 3.1 from the routes' own schemas, and a reference to read it by. */
@@ -53,8 +53,8 @@ export const registerOpenapi = async (app: App, publicUrl: string): Promise<void
       },
       security: [{ bearer: [] }, { session: [] }],
     },
-    transform: (given) => withHeaders(toJsonSchema(given), given.route.config ?? {}),
-    transformObject: (given) => finishDocument(withComponents(given)) as ReturnType<typeof withComponents>,
+    transform: (input) => withHeaders(toJsonSchema(input), input.route.config ?? {}),
+    transformObject: (input) => finishDocument(withComponents(input)) as ReturnType<typeof withComponents>,
   })
 }
 

@@ -44,13 +44,13 @@ export const createCursors = (derivations: Derivations): Cursors => ({
     return { before: hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5'), take }
   },
   page: (list, query, rows, idOf, present) => {
-    const shown = rows.slice(0, query.limit)
-    const last = shown.at(-1)
+    const visible = rows.slice(0, query.limit)
+    const last = visible.at(-1)
     const hex = last === undefined ? '' : idOf(last).replaceAll('-', '')
     const more = rows.length > query.limit && hex !== ''
     const cursor = more
       ? Buffer.concat([Buffer.from(hex, 'hex'), derivations.mac('cursor', `${list}:${hex}`).subarray(0, macBytes)])
       : null
-    return { data: shown.map(present), next_cursor: cursor ? cursor.toString('base64url') : null }
+    return { data: visible.map(present), next_cursor: cursor ? cursor.toString('base64url') : null }
   },
 })

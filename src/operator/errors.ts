@@ -4,8 +4,8 @@ import { Refusal } from '../lib/errors.ts'
 
 const statusOf = (error: unknown): number => {
   if (translateDatabaseError(error) instanceof Refusal) return 503
-  const given = error instanceof Error && 'statusCode' in error ? Number(error.statusCode) : 500
-  return given >= 400 && given < 500 ? given : 500
+  const requestedStatus = error instanceof Error && 'statusCode' in error ? Number(error.statusCode) : 500
+  return requestedStatus >= 400 && requestedStatus < 500 ? requestedStatus : 500
 }
 
 /** Says nothing but the status, and logs neither a path (it may hold a secret) nor what a statement was bound to. */

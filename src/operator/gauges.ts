@@ -47,9 +47,9 @@ export const registerGauges = (registry: Registry, deps: Deps): (() => Promise<v
   const readRows = async () => {
     const now = clock.now()
     lag.set(ageSeconds(now, await oldestUndelivered(db, feed.position())))
-    const [found] = await db.query<{ count: bigint; oldest: Date | null }>(unknownPayments)
-    unknown.set(Number(found?.count ?? 0n))
-    unknownAge.set(ageSeconds(now, found?.oldest))
+    const [unknownRow] = await db.query<{ count: bigint; oldest: Date | null }>(unknownPayments)
+    unknown.set(Number(unknownRow?.count ?? 0n))
+    unknownAge.set(ageSeconds(now, unknownRow?.oldest))
     jobs.reset()
     for (const row of await db.query<{ name: string; count: bigint }>(waitingJobs))
       jobs.set({ queue: row.name }, Number(row.count))

@@ -11,15 +11,15 @@ const notMore = (path: string, smaller: Minor | null, than: string, larger: Mino
  */
 export const contradictions = (rules: Limits & { requiredApprovalCount?: number }, under = ''): FieldError[] => {
   const { perPaymentLimitMinor: perPayment, dailyLimitMinor: daily, monthlyLimitMinor: monthly } = rules
-  const found = [
+  const problems = [
     ...notMore(`${under}per_payment_limit_minor`, perPayment, 'daily_limit_minor', daily),
     ...notMore(`${under}daily_limit_minor`, daily, 'monthly_limit_minor', monthly),
     // With a daily limit between them, one of the pairs above says it already.
     ...(daily === null ? notMore(`${under}per_payment_limit_minor`, perPayment, 'monthly_limit_minor', monthly) : []),
   ]
   if (rules.approvalThresholdMinor !== null && rules.requiredApprovalCount === 0)
-    found.push({ path: `${under}required_approval_count`, message: 'must be at least 1 when approval_threshold_minor is set' })
-  return found
+    problems.push({ path: `${under}required_approval_count`, message: 'must be at least 1 when approval_threshold_minor is set' })
+  return problems
 }
 
 type Controls = Limits & { paymentTypes: readonly string[] | null; beneficiaryIds: readonly string[] | null }

@@ -78,10 +78,10 @@ export const chargesFor = (input: Evaluation): Charge[] => {
 export type GivenApprovals = { approverAccountIds: readonly string[]; initiatorAccountId: string }
 
 /** Whether the approvals given so far cover a decision made anew, as before a payment is sent. One approver counts once. */
-export const stillCovered = (decision: Decision, given: GivenApprovals): boolean => {
+export const stillCovered = (decision: Decision, approvals: GivenApprovals): boolean => {
   if (decision.outcome === 'deny') return false
-  const approvers = new Set(given.approverAccountIds)
+  const approvers = new Set(approvals.approverAccountIds)
   if (decision.mandateApproverAccountId !== undefined) approvers.add(decision.mandateApproverAccountId)
-  if (decision.separationOfDuties) approvers.delete(given.initiatorAccountId)
+  if (decision.separationOfDuties) approvers.delete(approvals.initiatorAccountId)
   return approvers.size >= decision.requiredApprovals
 }

@@ -5,12 +5,19 @@ import type { GrantRules, Limits, PaymentFacts, Periods, PolicyRules, TraceSourc
 const caps = (source: TraceSource, limits: Limits, usage: Usage, periods: Periods): Finding[] => {
   const { perPaymentLimitMinor: perPayment, dailyLimitMinor: daily, monthlyLimitMinor: monthly } = limits
   const { dayResetsAt, monthResetsAt } = periods
-  const found: Finding[] = []
-  if (perPayment !== null) found.push({ kind: 'cap', source, rule: 'per_payment_limit', limitMinor: perPayment })
+  const findings: Finding[] = []
+  if (perPayment !== null) findings.push({ kind: 'cap', source, rule: 'per_payment_limit', limitMinor: perPayment })
   if (daily !== null)
-    found.push({ kind: 'cap', source, rule: 'daily_limit', limitMinor: daily, usedMinor: usage.dayMinor, resetsAt: dayResetsAt })
+    findings.push({
+      kind: 'cap',
+      source,
+      rule: 'daily_limit',
+      limitMinor: daily,
+      usedMinor: usage.dayMinor,
+      resetsAt: dayResetsAt,
+    })
   if (monthly !== null)
-    found.push({
+    findings.push({
       kind: 'cap',
       source,
       rule: 'monthly_limit',
@@ -18,27 +25,28 @@ const caps = (source: TraceSource, limits: Limits, usage: Usage, periods: Period
       usedMinor: usage.monthMinor,
       resetsAt: monthResetsAt,
     })
-  return found
+  return findings
 }
 
 export const policyFindings = (policy: PolicyRules, periods: Periods): Finding[] => {
   const source: TraceSource = { kind: 'policy', id: policy.id, name: policy.name }
   const { approvalThresholdMinor: thresholdMinor, requiredApprovalCount: approvals } = policy
-  const found = caps(source, policy, policy.usage, periods)
+  const findings = caps(source, policy, policy.usage, periods)
   // A threshold with count 0 is refused at the door; were one stored all the same, it must not fall silent.
   if (thresholdMinor !== null)
-    found.push({ kind: 'ask', source, rule: 'approval_threshold', thresholdMinor, approvals: Math.max(1, approvals) })
-  else if (approvals > 0) found.push({ kind: 'ask', source, rule: 'required_approval_count', thresholdMinor, approvals })
-  return found
+    findings.push({ kind: 'ask', source, rule: 'approval_threshold', thresholdMinor, approvals: Math.max(1, approvals) })
+  else if (approvals > 0) findings.push({ kind: 'ask', source, rule: 'required_approval_count', thresholdMinor, approvals })
+  return findings
 }
 
 export const grantFindings = (grant: GrantRules, payment: PaymentFacts, periods: Periods): Finding[] => {
   const source: TraceSource = { kind: 'grant', id: grant.id, name: grant.name }
   const { paymentTypes, beneficiaryIds, approvalThresholdMinor: thresholdMinor } = grant
-  const found: Finding[] = []
-  if (paymentTypes) found.push({ kind: 'gate', source, rule: 'payment_types', passes: namesType(paymentTypes, payment) })
-  if (beneficiaryIds) found.push({ kind: 'gate', source, rule: 'beneficiary_ids', passes: namesPayee(beneficiaryIds, payment) })
-  found.push(...caps(source, grant, grant.usage, periods))
-  if (thresholdMinor !== null) found.push({ kind: 'ask', source, rule: 'approval_threshold', thresholdMinor, approvals: 1 })
-  return found
+  const findings: Finding[] = []
+  if (paymentTypes) findings.push({ kind: 'gate', source, rule: 'payment_types', passes: namesType(paymentTypes, payment) })
+  if (beneficiaryIds)
+    findings.push({ kind: 'gate', source, rule: 'beneficiary_ids', passes: namesPayee(beneficiaryIds, payment) })
+  findings.push(...caps(source, grant, grant.usage, periods))
+  if (thresholdMinor !== null) findings.push({ kind: 'ask', source, rule: 'approval_threshold', thresholdMinor, approvals: 1 })
+  return findings
 }

@@ -17,17 +17,17 @@ export const mandateFindings = (mandate: MandateRules, payment: PaymentFacts): F
   const source = mandateSource(mandate)
   const { beneficiaryIds, paymentTypes, maxPerPaymentMinor, maxPayments } = mandate
   const gate = (rule: RuleName, passes: boolean): Finding => ({ kind: 'gate', source, rule, passes })
-  const found = [
+  const findings = [
     gate('mandate_status', mandate.status === 'active'),
     gate('mandate_window', mandate.validFrom <= payment.at && payment.at < mandate.expiresAt),
     gate('mandate_workspace', mandate.workspaceId === payment.workspaceId),
     gate('mandate_initiator', serves(mandate, payment)),
   ]
-  if (paymentTypes.length > 0) found.push(gate('mandate_payment_types', namesType(paymentTypes, payment)))
-  if (beneficiaryIds.length > 0) found.push(gate('mandate_beneficiary_ids', namesPayee(beneficiaryIds, payment)))
+  if (paymentTypes.length > 0) findings.push(gate('mandate_payment_types', namesType(paymentTypes, payment)))
+  if (beneficiaryIds.length > 0) findings.push(gate('mandate_beneficiary_ids', namesPayee(beneficiaryIds, payment)))
   if (maxPerPaymentMinor !== null)
-    found.push({ kind: 'cap', source, rule: 'mandate_per_payment', limitMinor: maxPerPaymentMinor })
-  found.push({ kind: 'cap', source, rule: 'mandate_total', limitMinor: mandate.maxTotalMinor, usedMinor: mandate.spentMinor })
-  if (maxPayments !== null) found.push(gate('mandate_max_payments', mandate.paymentsMade < maxPayments))
-  return found
+    findings.push({ kind: 'cap', source, rule: 'mandate_per_payment', limitMinor: maxPerPaymentMinor })
+  findings.push({ kind: 'cap', source, rule: 'mandate_total', limitMinor: mandate.maxTotalMinor, usedMinor: mandate.spentMinor })
+  if (maxPayments !== null) findings.push(gate('mandate_max_payments', mandate.paymentsMade < maxPayments))
+  return findings
 }

@@ -46,10 +46,10 @@ const portOf = (server: Server) => String((server.address() as AddressInfo).port
  * listens. A taken port is found here, before a database was started for nothing.
  */
 export const loadConfigWithPorts = async (variables: Record<string, string | undefined>): Promise<Config> => {
-  const wanted = loadConfig(variables)
+  const requested = loadConfig(variables)
   const open: Server[] = []
   try {
-    for (const listener of [publicListener(wanted), operatorListener(wanted)]) open.push(await probe(listener))
+    for (const listener of [publicListener(requested), operatorListener(requested)]) open.push(await probe(listener))
     const [PORT, OPERATOR_PORT] = open.map(portOf)
     return loadConfig({ ...variables, PORT, OPERATOR_PORT })
   } finally {

@@ -41,8 +41,8 @@ export const handleSignals = (say: (sentence: string) => void): Signals => {
   }
   for (const name of names) process.on(name, stop)
   return {
-    closeWith: (given) => {
-      close = given
+    closeWith: (closer) => {
+      close = closer
     },
   }
 }

@@ -28,9 +28,9 @@ export const createSandboxGithub = ({ browserUrl, selfUrl, path, redirectUri, cl
   const register = (app: App): void => {
     registerAuthorizePage(app, { title: 'GitHub', path: `${path}/login/oauth/authorize`, client, codes })
     app.post(`${path}/login/oauth/access_token`, { config, schema: { hide: true } }, async (request, reply) => {
-      const asked = TokenRequest.safeParse(request.body)
-      if (!asked.success) return reply.send({ error: 'bad_verification_code' })
-      const { code, redirect_uri, code_verifier, client_id, client_secret } = asked.data
+      const tokenRequest = TokenRequest.safeParse(request.body)
+      if (!tokenRequest.success) return reply.send({ error: 'bad_verification_code' })
+      const { code, redirect_uri, code_verifier, client_id, client_secret } = tokenRequest.data
       if (client_id !== client.clientId || client_secret !== client.clientSecret)
         return reply.send({ error: 'incorrect_client_credentials' })
       const consent = codes.redeem(code, redirect_uri, code_verifier)

@@ -90,9 +90,9 @@ export const createSandboxGoogle = ({ browserUrl, selfUrl, path, redirectUri, cl
       return reply.send({ keys: [{ ...publicKey.export({ format: 'jwk' }), kid, use: 'sig', alg: 'RS256' }] })
     })
     app.post(`${path}/token`, { config, schema: { hide: true } }, async (request, reply) => {
-      const asked = TokenRequest.safeParse(request.body)
-      if (!asked.success) return reply.code(400).send({ error: 'invalid_request' })
-      const { code, redirect_uri, code_verifier, client_id, client_secret } = asked.data
+      const tokenRequest = TokenRequest.safeParse(request.body)
+      if (!tokenRequest.success) return reply.code(400).send({ error: 'invalid_request' })
+      const { code, redirect_uri, code_verifier, client_id, client_secret } = tokenRequest.data
       if (client_id !== client.clientId || client_secret !== client.clientSecret)
         return reply.code(401).send({ error: 'invalid_client' })
       const consent = codes.redeem(code, redirect_uri, code_verifier)

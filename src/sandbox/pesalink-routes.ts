@@ -16,8 +16,9 @@ const header = (request: FastifyRequest, name: string): string => {
 
 const login = (provider: Provider, request: FastifyRequest): Answer => {
   const { apiKey, merchantCode, consumerSecret } = provider.credentials.pesalink
-  const given = Login.safeParse(request.body)
-  const known = given.success && given.data.merchantCode === merchantCode && sameText(given.data.consumerSecret, consumerSecret)
+  const parsed = Login.safeParse(request.body)
+  const known =
+    parsed.success && parsed.data.merchantCode === merchantCode && sameText(parsed.data.consumerSecret, consumerSecret)
   if (!known || !sameText(header(request, 'api-key'), apiKey)) return refuse(401, 401_000, 'Unauthorized')
   const token = provider.pesalinkTokens.issue()
   return {

@@ -28,10 +28,10 @@ const Query = z.object({ ...proof, CheckoutRequestID: z.string().min(1).max(100)
 
 type Proof = { BusinessShortCode: string; Password: string; Timestamp: string }
 
-const isProven = (provider: Provider, given: Proof): boolean => {
+const isProven = (provider: Provider, signed: Proof): boolean => {
   const { shortcode, passkey } = provider.credentials.daraja
-  const expected = Buffer.from(`${shortcode}${passkey}${given.Timestamp}`).toString('base64')
-  return given.BusinessShortCode === shortcode && sameText(given.Password, expected)
+  const expected = Buffer.from(`${shortcode}${passkey}${signed.Timestamp}`).toString('base64')
+  return signed.BusinessShortCode === shortcode && sameText(signed.Password, expected)
 }
 
 const wrongCredentials = () => gatewayError(500, '500.001.1001', 'Wrong credentials')

@@ -2,7 +2,7 @@ import { chmod, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { isAlive } from '../../src/embedded-postgres/cluster.ts'
+import { isProcessRunning } from '../../src/embedded-postgres/cluster.ts'
 import { runningPostmaster, stopPostmaster } from '../../src/embedded-postgres/postmaster.ts'
 import { startEmbeddedPostgres } from '../../src/embedded-postgres/start.ts'
 
@@ -40,7 +40,7 @@ const startEmbedded = async (): Promise<RunningServer> => {
 const removeAbandoned = async () => {
   for (const name of await readdir(tmpdir())) {
     const run = /^payments-test-(\d+)-/.exec(name)?.[1]
-    if (run === undefined || isAlive(Number(run))) continue
+    if (run === undefined || isProcessRunning(Number(run))) continue
     const folder = join(tmpdir(), name)
     try {
       const server = await runningPostmaster(join(folder, 'cluster', 'data'))

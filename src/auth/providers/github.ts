@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { sha256 } from '../secrets.ts'
-import { ask, askFor } from './ask.ts'
 import { type IdentityProvider, notOfThisFlow, providerFailed, readEmail, readName } from './provider.ts'
+import { requestJson, requestProvider } from './request.ts'
 
 export type GithubOptions = {
   clientId: string
@@ -42,7 +42,7 @@ export const createGithub = (options: GithubOptions): IdentityProvider => {
     })
     const init = { method: 'POST', headers: { accept: 'application/json', 'user-agent': 'payments-service' }, body }
     // A code that it refuses is answered with 200 and an error in the body.
-    const answer = await askFor('github', Token, options.tokenUrl, init)
+    const answer = await requestJson('github', Token, options.tokenUrl, init)
     if ('access_token' in answer) return answer.access_token
     if (badCodes.includes(answer.error)) throw notOfThisFlow('github', 'the code is not accepted')
     throw providerFailed('github', 'it refuses this service')
@@ -50,7 +50,7 @@ export const createGithub = (options: GithubOptions): IdentityProvider => {
 
   /** The primary address and whether GitHub has verified it; none where the token may not see it. */
   const primaryEmail = async (headers: Record<string, string>) => {
-    const { status, body } = await ask('github', `${options.apiUrl}/user/emails`, { headers })
+    const { status, body } = await requestProvider('github', `${options.apiUrl}/user/emails`, { headers })
     if (status === 403 || status === 404) return undefined
     const emails = Emails.safeParse(body)
     if (status !== 200 || !emails.success) throw providerFailed('github', 'its list of e-mails can not be read')
@@ -76,7 +76,7 @@ export const createGithub = (options: GithubOptions): IdentityProvider => {
     },
     redeem: async ({ verifier }, { code, redirectUri }) => {
       const headers = headersOf(await exchange(code, verifier, redirectUri))
-      const user = await askFor('github', User, `${options.apiUrl}/user`, { headers })
+      const user = await requestJson('github', User, `${options.apiUrl}/user`, { headers })
       const primary = await primaryEmail(headers)
       const email = readEmail(primary?.email)
       return {

@@ -2,9 +2,9 @@ import { CodeChallengeMethod, OAuth2Client } from 'google-auth-library'
 import { z } from 'zod'
 import type { Clock } from '../../lib/clock.ts'
 import { equalBytes, sha256 } from '../secrets.ts'
-import { askFor } from './ask.ts'
 import { createKeySet } from './keys.ts'
 import { type IdentityProvider, notOfThisFlow, type ProvenSubject, providerFailed, readEmail, readName } from './provider.ts'
+import { requestJson } from './request.ts'
 
 export type GoogleEndpoints = { authorize: string; token: string; keys: string }
 
@@ -37,9 +37,10 @@ export const discover = (issuer: string): (() => Promise<GoogleEndpoints>) => {
   let known: GoogleEndpoints | undefined
   return async () => {
     if (known) return known
-    const found = await askFor('google', Discovery, `${issuer}/.well-known/openid-configuration`)
-    if (!issuerForms(issuer).includes(found.issuer)) throw providerFailed('google', 'its discovery document names another issuer')
-    known = { authorize: found.authorization_endpoint, token: found.token_endpoint, keys: found.jwks_uri }
+    const document = await requestJson('google', Discovery, `${issuer}/.well-known/openid-configuration`)
+    if (!issuerForms(issuer).includes(document.issuer))
+      throw providerFailed('google', 'its discovery document names another issuer')
+    known = { authorize: document.authorization_endpoint, token: document.token_endpoint, keys: document.jwks_uri }
     return known
   }
 }

@@ -1,7 +1,7 @@
 import { createPublicKey } from 'node:crypto'
 import { z } from 'zod'
 import { type Clock, secondsAfter } from '../../lib/clock.ts'
-import { askFor } from './ask.ts'
+import { requestJson } from './request.ts'
 
 const Jwks = z.object({ keys: z.array(z.record(z.string(), z.unknown())) })
 const RsaKey = z.object({
@@ -33,7 +33,7 @@ export const createKeySet = (clock: Clock) => {
   return async (url: string, keyId: string): Promise<Certificates> => {
     const now = clock.now()
     if (kept && kept.url === url && kept.until > now && Object.hasOwn(kept.certificates, keyId)) return kept.certificates
-    const { keys } = await askFor('google', Jwks, url)
+    const { keys } = await requestJson('google', Jwks, url)
     kept = { url, certificates: toCertificates(keys), until: secondsAfter(now, keptSeconds) }
     return kept.certificates
   }

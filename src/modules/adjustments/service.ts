@@ -77,12 +77,12 @@ export const createAdjustment = async (
   return amount > deps.config.ADJUSTMENT_CONFIRM_MINOR ? adjustment : post(tx, deps, operator, adjustment)
 }
 
-const lockPending = async (tx: Tx, id: Uuid, wanted: 'posted' | 'rejected'): Promise<AdjustmentRecord> => {
-  const found = await findAdjustment(tx, id)
-  if (!found) throw notFound()
-  await lockBalance(tx, found.accountId)
+const lockPending = async (tx: Tx, id: Uuid, decision: 'posted' | 'rejected'): Promise<AdjustmentRecord> => {
+  const unlocked = await findAdjustment(tx, id)
+  if (!unlocked) throw notFound()
+  await lockBalance(tx, unlocked.accountId)
   const adjustment = await lockAdjustment(tx, id)
-  if (adjustment.status !== 'pending' && adjustment.status !== wanted) {
+  if (adjustment.status !== 'pending' && adjustment.status !== decision) {
     throw conflict(`The adjustment is ${adjustment.status}.`, 'status', { status: adjustment.status })
   }
   return adjustment

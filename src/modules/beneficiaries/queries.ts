@@ -36,10 +36,10 @@ export const listBeneficiaries = (
 /** Which of these ids are no beneficiaries of the workspace: for lists in policies, grants and mandates. */
 export const missingBeneficiaries = async (db: Db, workspaceId: Uuid, ids: readonly Uuid[]): Promise<Uuid[]> => {
   if (ids.length === 0) return []
-  const found = await db.orm
+  const rows = await db.orm
     .select({ id: beneficiaries.id })
     .from(beneficiaries)
     .where(and(eq(beneficiaries.workspaceId, workspaceId), inArray(beneficiaries.id, [...ids])))
-  const known = new Set(found.map((row) => row.id))
+  const known = new Set(rows.map((row) => row.id))
   return ids.filter((id) => !known.has(id))
 }

@@ -145,9 +145,9 @@ export const registerMandates = (app: App, deps: Deps): void => {
           ok(presentMandate(await revokeByCredential(tx, deps, manager, params.id), deps.clock.now())),
         )
       }
-      const found = await findMandate(deps.db, params.id)
-      if (!found) throw notFound()
-      const signer = await proveRevocation(deps, found, { signature, address: body?.address })
+      const record = await findMandate(deps.db, params.id)
+      if (!record) throw notFound()
+      const signer = await proveRevocation(deps, record, { signature, address: body?.address })
       return respondOnce(deps, request, reply, async (tx) => {
         const result = await revokeBySignature(tx, deps, originOf(request), params.id, signer, signature)
         return result instanceof Refusal ? result : ok(presentMandate(result, deps.clock.now()))

@@ -10,12 +10,12 @@ import type { MandateTerms } from './schema.ts'
 /** Terms that can not all be meant, or that are over before they begin. */
 export const termContradictions = (terms: MandateTerms, at: Date): FieldError[] => {
   const { maxTotalMinor, maxPerPaymentMinor, validFrom, expiresAt } = terms
-  const found: FieldError[] = []
+  const problems: FieldError[] = []
   if (maxPerPaymentMinor !== null && maxPerPaymentMinor > maxTotalMinor)
-    found.push({ path: 'terms.max_per_payment_minor', message: 'must not be more than max_total_minor' })
-  if (validFrom && validFrom >= expiresAt) found.push({ path: 'terms.valid_from', message: 'must be before expires_at' })
-  if (expiresAt <= at) found.push({ path: 'terms.expires_at', message: 'must be in the future' })
-  return found
+    problems.push({ path: 'terms.max_per_payment_minor', message: 'must not be more than max_total_minor' })
+  if (validFrom && validFrom >= expiresAt) problems.push({ path: 'terms.valid_from', message: 'must be before expires_at' })
+  if (expiresAt <= at) problems.push({ path: 'terms.expires_at', message: 'must be in the future' })
+  return problems
 }
 
 /** SHA-256 of the terms' canonical JSON: equal terms have one digest, however they were written. Absent terms are absent from it. */

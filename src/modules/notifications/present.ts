@@ -19,8 +19,8 @@ const frames = new WeakMap<StoredEvent, string>()
 export const frameOf = (event: StoredEvent): string => {
   const known = frames.get(event)
   if (known !== undefined) return known
-  const shown = presentNotification(event)
-  const frame = `id: ${shown.id}\nevent: ${shown.type}\ndata: ${JSON.stringify(shown)}\n\n`
+  const view = presentNotification(event)
+  const frame = `id: ${view.id}\nevent: ${view.type}\ndata: ${JSON.stringify(view)}\n\n`
   frames.set(event, frame)
   return frame
 }

@@ -66,18 +66,18 @@ type Wanted = { from: Position | null; oldestFirst: boolean; take: number }
 
 /** Reads on until a page is full of what the reader may see, or there is no more. */
 const collect = async (deps: Deps, reader: Reader, { from, oldestFirst, take }: Wanted): Promise<StoredEvent[]> => {
-  const found: StoredEvent[] = []
+  const collected: StoredEvent[] = []
   const audience = audienceOf(reader)
-  for (let place = from, more = true; more && found.length < take; ) {
+  for (let place = from, more = true; more && collected.length < take; ) {
     const page: StoredEvent[] =
       oldestFirst && place
         ? await eventsAfter(deps.db, place, audience, take)
         : await eventsBefore(deps.db, place, audience, take)
-    found.push(...page.filter((event) => mayRead(reader, event)))
+    collected.push(...page.filter((event) => mayRead(reader, event)))
     place = page.at(-1) ?? null
     more = page.length === take
   }
-  return found
+  return collected
 }
 
 /** The stream's events for those who rather ask: with `after` what came later, oldest first, else the newest first. */
@@ -92,6 +92,6 @@ export const listNotifications = async (
   const startId = before ?? query.after
   const start = startId === undefined ? null : await findOwnEvent(deps, reader, startId)
   if (start === undefined) throw unknownAfter()
-  const found = await collect(deps, reader, { from: start, oldestFirst: query.after !== undefined, take })
-  return deps.cursors.page(list, query, found, (event) => event.id, presentNotification)
+  const collected = await collect(deps, reader, { from: start, oldestFirst: query.after !== undefined, take })
+  return deps.cursors.page(list, query, collected, (event) => event.id, presentNotification)
 }

@@ -44,29 +44,29 @@ const limitPaths = {
 } as const
 const listPaths = { paymentTypes: 'payment_types', beneficiaryIds: 'beneficiary_ids' } as const
 
-const narrowLimit = (asked: Minor | null, decided: Minor | null): Minor | null | 'wider' => {
-  if (decided === null || asked === null) return decided ?? asked
-  return decided > asked ? 'wider' : decided
+const narrowLimit = (requested: Minor | null, decided: Minor | null): Minor | null | 'wider' => {
+  if (decided === null || requested === null) return decided ?? requested
+  return decided > requested ? 'wider' : decided
 }
 
-const narrowList = (asked: string[] | null, decided: string[] | null): string[] | null | 'wider' => {
-  if (decided === null || asked === null) return decided ?? asked
-  return isSubset(decided, asked) ? decided : 'wider'
+const narrowList = (requested: string[] | null, decided: string[] | null): string[] | null | 'wider' => {
+  if (decided === null || requested === null) return decided ?? requested
+  return isSubset(decided, requested) ? decided : 'wider'
 }
 
 /** The limits that will hold: what was asked for, made narrower where the person said so. Wider is refused, never cut. */
-export const narrowControls = (asked: Controls, decided: Controls | undefined, under: string): Controls => {
-  if (!decided) return asked
+export const narrowControls = (requested: Controls, decided: Controls | undefined, under: string): Controls => {
+  if (!decided) return requested
   const fields: FieldError[] = []
-  const narrowed = { ...asked }
+  const narrowed = { ...requested }
   for (const [name, path] of Object.entries(limitPaths) as [keyof typeof limitPaths, string][]) {
-    const value = narrowLimit(asked[name], decided[name])
+    const value = narrowLimit(requested[name], decided[name])
     if (value === 'wider')
-      fields.push({ path: under + path, message: `must not be more than the client asked for, ${asked[name]}` })
+      fields.push({ path: under + path, message: `must not be more than the client asked for, ${requested[name]}` })
     else narrowed[name] = value
   }
   for (const [name, path] of Object.entries(listPaths) as [keyof typeof listPaths, string][]) {
-    const value = narrowList(asked[name], decided[name])
+    const value = narrowList(requested[name], decided[name])
     if (value === 'wider') fields.push({ path: under + path, message: 'must name nothing that the client did not ask for' })
     else narrowed[name] = value
   }

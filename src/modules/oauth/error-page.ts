@@ -63,12 +63,12 @@ export const handlePageError = (error: unknown, request: FastifyRequest, reply: 
   const refused = understood(error, request)
   const { status, message, headers } = refused
   // An unknown client is the fault of whoever made the link, and no reason for a browser to ask for a password.
-  const shown = error instanceof OAuthError ? 400 : status
-  if (wantsJson(request)) return sendOAuthError(refused, shown, request, reply)
-  const title = titles[shown] ?? (shown >= 500 ? 'Something went wrong' : 'This request can not be answered')
+  const pageStatus = error instanceof OAuthError ? 400 : status
+  if (wantsJson(request)) return sendOAuthError(refused, pageStatus, request, reply)
+  const title = titles[pageStatus] ?? (pageStatus >= 500 ? 'Something went wrong' : 'This request can not be answered')
   return reply
     .headers(headers ?? {})
-    .code(shown)
+    .code(pageStatus)
     .headers(pageHeaders())
     .send(messagePage(title, message))
 }

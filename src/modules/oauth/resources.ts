@@ -24,8 +24,8 @@ const parse = (text: string, own: string): string => {
  * The audience of a token (RFC 8707), in one spelling. It is this API unless the client names others: a token for somebody else's
  * server is worth nothing here, and that server asks the introspection endpoint about it.
  */
-export const parseResources = (given: string | readonly string[] | undefined, own: string): string[] | undefined => {
-  const named = given === undefined ? [] : typeof given === 'string' ? [given] : given
+export const parseResources = (requested: string | readonly string[] | undefined, own: string): string[] | undefined => {
+  const named = requested === undefined ? [] : typeof requested === 'string' ? [requested] : requested
   const resources = [...new Set(named.filter((text) => text !== '').map((text) => parse(text, own)))]
   if (resources.length > maxResources) throw new OAuthError('invalid_target', `At most ${maxResources} resources can be named.`)
   return resources.length === 0 ? undefined : resources.sort()

@@ -12,12 +12,11 @@ export type PolicyTerms = Limits & {
   separationOfDuties: boolean
 }
 
-type Given = Omit<CreatePolicy, 'name'>
+type PolicyInput = Omit<CreatePolicy, 'name'>
 
-const pick = <T>(given: T | null | undefined, standing: T): T => given ?? standing
+const pick = <T>(input: T | null | undefined, current: T): T => input ?? current
 /** Left out: stays. Null: taken away. */
-const limit = (given: bigint | null | undefined, standing: bigint | null): bigint | null =>
-  given === undefined ? standing : given
+const limit = (input: bigint | null | undefined, current: bigint | null): bigint | null => (input === undefined ? current : input)
 const unique = <T>(list: readonly T[]): T[] => [...new Set(list)]
 
 const nothing: PolicyTerms = {
@@ -35,18 +34,18 @@ const nothing: PolicyTerms = {
  * What a request means, over what stands already. A threshold without a count asks for one approval; a count without a threshold
  * asks for every payment. Throws 400 on limits that can't all be meant.
  */
-export const policyTerms = (given: Given, standing: PolicyTerms = nothing): PolicyTerms => {
-  const approvalThresholdMinor = limit(given.approval_threshold_minor, standing.approvalThresholdMinor)
-  const implied = approvalThresholdMinor !== null && standing.requiredApprovalCount === 0 ? 1 : standing.requiredApprovalCount
+export const policyTerms = (input: PolicyInput, current: PolicyTerms = nothing): PolicyTerms => {
+  const approvalThresholdMinor = limit(input.approval_threshold_minor, current.approvalThresholdMinor)
+  const implied = approvalThresholdMinor !== null && current.requiredApprovalCount === 0 ? 1 : current.requiredApprovalCount
   const terms: PolicyTerms = {
-    paymentTypes: unique(given.payment_types === null ? [] : pick(given.payment_types, standing.paymentTypes)),
-    beneficiaryIds: unique(given.beneficiary_ids === null ? [] : pick(given.beneficiary_ids, standing.beneficiaryIds)),
-    perPaymentLimitMinor: limit(given.per_payment_limit_minor, standing.perPaymentLimitMinor),
-    dailyLimitMinor: limit(given.daily_limit_minor, standing.dailyLimitMinor),
-    monthlyLimitMinor: limit(given.monthly_limit_minor, standing.monthlyLimitMinor),
+    paymentTypes: unique(input.payment_types === null ? [] : pick(input.payment_types, current.paymentTypes)),
+    beneficiaryIds: unique(input.beneficiary_ids === null ? [] : pick(input.beneficiary_ids, current.beneficiaryIds)),
+    perPaymentLimitMinor: limit(input.per_payment_limit_minor, current.perPaymentLimitMinor),
+    dailyLimitMinor: limit(input.daily_limit_minor, current.dailyLimitMinor),
+    monthlyLimitMinor: limit(input.monthly_limit_minor, current.monthlyLimitMinor),
     approvalThresholdMinor,
-    requiredApprovalCount: given.required_approval_count ?? implied,
-    separationOfDuties: given.separation_of_duties ?? standing.separationOfDuties,
+    requiredApprovalCount: input.required_approval_count ?? implied,
+    separationOfDuties: input.separation_of_duties ?? current.separationOfDuties,
   }
   const problems: FieldError[] = contradictions(terms)
   if (problems.length > 0) throw invalidFields(...problems)

@@ -2,7 +2,7 @@ import { Refusal } from '../../lib/errors.ts'
 import type { TraceEntry } from '../../policy/types.ts'
 import type { Rails } from '../../rails/rail.ts'
 import type { PaymentContext } from '../payments/create/context.ts'
-import { checkRailRules, checkStops, type PaymentTerms } from '../payments/create/preconditions.ts'
+import { checkPreconditions, checkRailRules, type PaymentTerms } from '../payments/create/preconditions.ts'
 
 const entry = (kind: 'capability' | 'rail', name: string, rule: string): TraceEntry => ({
   source: { kind, id: null, name },
@@ -26,19 +26,19 @@ const railEntries = (refusal: Refusal, context: PaymentContext): TraceEntry[] =>
 }
 
 /** What would stop a payment before any limit is looked at, as entries of a trace: a simulation explains where a payment refuses. */
-export const stopEntries = (
+export const preconditionEntries = (
   terms: PaymentTerms,
   context: PaymentContext,
   rails: Rails,
   currency: string,
   callerMayPay: boolean,
 ): TraceEntry[] => {
-  const stop = refusalOf(() => checkStops(context, callerMayPay))
+  const precondition = refusalOf(() => checkPreconditions(context, callerMayPay))
   const rail = refusalOf(() => checkRailRules(terms, context, rails, currency))
   // The engine has its own entry for the owner's capability.
-  const stops =
-    stop && !(stop.code === 'capability_disabled' && !context.owner.paymentsEnabled)
-      ? [entry('capability', 'payments', stop.code)]
+  const capabilityEntries =
+    precondition && !(precondition.code === 'capability_disabled' && !context.owner.paymentsEnabled)
+      ? [entry('capability', 'payments', precondition.code)]
       : []
-  return [...stops, ...(rail ? railEntries(rail, context) : [])]
+  return [...capabilityEntries, ...(rail ? railEntries(rail, context) : [])]
 }

@@ -6,7 +6,7 @@ import { presentWorkspace, workspaceStatus } from './present.ts'
 import { findWorkspace, type WorkspaceRecord } from './queries.ts'
 
 /** Tells a workspace's readers how it stands now, and returns it as it stands. */
-export const tellWorkspace = async (tx: Tx, deps: Deps, type: EventType, id: Uuid): Promise<WorkspaceRecord> => {
+export const publishWorkspaceEvent = async (tx: Tx, deps: Deps, type: EventType, id: Uuid): Promise<WorkspaceRecord> => {
   const workspace = await findWorkspace(tx, id)
   if (!workspace) throw new Error('a workspace that was changed is missing')
   const data = presentWorkspace(workspace, deps.config.CURRENCY)
@@ -15,11 +15,11 @@ export const tellWorkspace = async (tx: Tx, deps: Deps, type: EventType, id: Uui
 }
 
 /** Several things can stop a workspace; it is told when the first one does and when the last one no longer does. */
-export const tellIfStopped = async (tx: Tx, deps: Deps, before: WorkspaceRecord): Promise<WorkspaceRecord> => {
+export const publishWorkspaceStatusEvent = async (tx: Tx, deps: Deps, before: WorkspaceRecord): Promise<WorkspaceRecord> => {
   const after = await findWorkspace(tx, before.id)
   if (!after) throw new Error('a workspace that was changed is missing')
   const was = workspaceStatus(before)
   const is = workspaceStatus(after)
   if (was === is) return after
-  return tellWorkspace(tx, deps, is === 'active' ? 'workspace.unfrozen' : 'workspace.frozen', before.id)
+  return publishWorkspaceEvent(tx, deps, is === 'active' ? 'workspace.unfrozen' : 'workspace.frozen', before.id)
 }

@@ -7,13 +7,13 @@ import { Refusal } from '../../lib/errors.ts'
 import { formatId, newId, type Uuid } from '../../lib/ids.ts'
 import { effectiveTimeZone, zoneChangesAt } from '../../policy/time-zone.ts'
 import type { Deps } from '../deps.ts'
-import { tellIfStopped, tellWorkspace } from './events.ts'
-import { lockStanding, requireOpen, requireUndelegated } from './locked-state.ts'
-import { tellMember } from './members/events.ts'
+import { publishWorkspaceEvent, publishWorkspaceStatusEvent } from './events.ts'
+import { publishMemberEvent } from './members/events.ts'
+import { lockMembership, requireOpen, requireUndelegated } from './membership.ts'
 import { findMembership, type WorkspaceMembership, type WorkspaceRecord } from './queries.ts'
 import type { CreateWorkspace, UpdateWorkspace } from './schema.ts'
 
-export { tellIfStopped } from './events.ts'
+export { publishWorkspaceStatusEvent } from './events.ts'
 
 export const defaultTimeZone = 'Africa/Nairobi'
 
@@ -46,8 +46,8 @@ export const createWorkspace = async (
   const id = await insertWorkspace(tx, deps, { ownerId: accountId, name: input.name, kind: 'team', timeZone })
   const member = await findMembership(tx, id, accountId)
   if (!member) throw new Error('a new workspace has no owner')
-  const workspace = await tellWorkspace(tx, deps, 'workspace.updated', id)
-  await tellMember(tx, deps, 'member.joined', member)
+  const workspace = await publishWorkspaceEvent(tx, deps, 'workspace.updated', id)
+  await publishMemberEvent(tx, deps, 'member.joined', member)
   const after = { name: input.name, time_zone: timeZone, owning_account: formatId('account', accountId) }
   await audit(tx, principal, deps.clock.now(), {
     action: 'workspace.create',
@@ -71,7 +71,7 @@ export const updateWorkspace = async (
   principal: Principal,
   input: UpdateWorkspace,
 ): Promise<WorkspaceMembership> => {
-  const { workspace, member } = await lockStanding(tx, principal, 'workspace.manage')
+  const { workspace, member } = await lockMembership(tx, principal, 'workspace.manage')
   requireOpen(workspace)
   if (input.name === undefined && input.time_zone === undefined) return { workspace, member }
   const at = deps.clock.now()
@@ -87,7 +87,7 @@ export const updateWorkspace = async (
     before: { name, time_zone: timeZone, next_time_zone: nextTimeZone },
     after: { ...input, ...('nextTimeZoneFrom' in zone && { time_zone_from: zone.nextTimeZoneFrom ?? at }) },
   })
-  return { workspace: await tellWorkspace(tx, deps, 'workspace.updated', workspace.id), member }
+  return { workspace: await publishWorkspaceEvent(tx, deps, 'workspace.updated', workspace.id), member }
 }
 
 /** The stop button: all writes of the workspace but the ones that only stop something; what is under way finishes. */
@@ -97,7 +97,7 @@ export const freezeWorkspace = async (
   principal: Principal,
   reason: string | undefined,
 ): Promise<WorkspaceMembership> => {
-  const { workspace, member } = await lockStanding(tx, principal, 'workspace.manage')
+  const { workspace, member } = await lockMembership(tx, principal, 'workspace.manage')
   if (workspace.frozenAt) return { workspace, member }
   const at = deps.clock.now()
   await tx.orm
@@ -109,13 +109,13 @@ export const freezeWorkspace = async (
     subject: { type: 'workspace', id: workspace.id },
     after: { reason },
   })
-  return { workspace: await tellIfStopped(tx, deps, workspace), member }
+  return { workspace: await publishWorkspaceStatusEvent(tx, deps, workspace), member }
 }
 
 export const unfreezeWorkspace = async (tx: Tx, deps: Deps, principal: Principal): Promise<WorkspaceMembership> => {
   requireUndelegated(principal)
   requireActiveAccount(principal)
-  const { workspace, member } = await lockStanding(tx, principal, 'workspace.manage')
+  const { workspace, member } = await lockMembership(tx, principal, 'workspace.manage')
   if (workspace.suspendedAt) throw new Refusal('workspace_frozen', { message: 'An administrator suspended this workspace.' })
   if (!workspace.frozenAt) return { workspace, member }
   const at = deps.clock.now()
@@ -125,5 +125,5 @@ export const unfreezeWorkspace = async (tx: Tx, deps: Deps, principal: Principal
     .where(eq(workspaces.id, workspace.id))
   const before = { reason: workspace.freezeReason }
   await audit(tx, principal, at, { action: 'workspace.unfreeze', subject: { type: 'workspace', id: workspace.id }, before })
-  return { workspace: await tellIfStopped(tx, deps, workspace), member }
+  return { workspace: await publishWorkspaceStatusEvent(tx, deps, workspace), member }
 }

@@ -7,7 +7,7 @@ import type { Uuid } from '../../lib/ids.ts'
 import type { Deps } from '../deps.ts'
 import type { Operator } from '../operators.ts'
 import { lockWorkspace, type WorkspaceRecord } from './queries.ts'
-import { tellIfStopped } from './service.ts'
+import { publishWorkspaceStatusEvent } from './service.ts'
 
 const setSuspended = async (
   tx: Tx,
@@ -31,7 +31,7 @@ const setSuspended = async (
     subject: { type: 'workspace', id },
     after: { reason },
   })
-  return tellIfStopped(tx, deps, workspace)
+  return publishWorkspaceStatusEvent(tx, deps, workspace)
 }
 
 /** Stops a workspace as its own stop button does, but its members can't let go of it. */

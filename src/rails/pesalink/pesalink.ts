@@ -32,8 +32,8 @@ const readSubmission = (answer: Exchange, reference: string, failureCodes: reado
 }
 
 /** Payouts to bank accounts and phones by PesaLink. The 12-digit reference is unique at the bank and is what it is asked by. */
-export const createPesalink = (given: PesalinkOptions, deps: PesalinkDeps): PayoutRail => {
-  const options = { ...given, baseUrl: given.baseUrl.replace(/\/+$/, '') }
+export const createPesalink = (input: PesalinkOptions, deps: PesalinkDeps): PayoutRail => {
+  const options = { ...input, baseUrl: input.baseUrl.replace(/\/+$/, '') }
   const sign = createSigner(options.privateKeyPem)
   const send = createGateway(options, deps)
 

@@ -3,7 +3,7 @@ import type { Db } from '../../../db/client.ts'
 import { apiKeys, grants } from '../../../db/tables/grants.ts'
 import type { PageRequest } from '../../../http/pagination.ts'
 import type { Uuid } from '../../../lib/ids.ts'
-import { showGrants } from '../grants/present.ts'
+import { viewGrants } from '../grants/present.ts'
 import { type GrantRecord, type GrantScope, inScope } from '../grants/queries.ts'
 import { type ApiKeyRecord, presentApiKey } from './present.ts'
 import type { ApiKey } from './schema.ts'
@@ -32,11 +32,11 @@ export const lastKeyEnd = async (db: Db, grantId: Uuid): Promise<Date | null> =>
 }
 
 /** The keys as REST returns them now, in the order given. */
-export const showKeys = async (db: Db, at: Date, rows: readonly KeyWithGrant[]): Promise<ApiKey[]> => {
+export const viewKeys = async (db: Db, at: Date, rows: readonly KeyWithGrant[]): Promise<ApiKey[]> => {
   const unique = [...new Map(rows.map(({ grant }) => [grant.id, grant])).values()]
-  const shown = new Map((await showGrants(db, at, unique)).map((grant, index) => [unique[index]?.id, grant]))
+  const views = new Map((await viewGrants(db, at, unique)).map((grant, index) => [unique[index]?.id, grant]))
   return rows.flatMap(({ key }) => {
-    const grant = shown.get(key.grantId)
+    const grant = views.get(key.grantId)
     return grant ? [presentApiKey(key, grant, at)] : []
   })
 }

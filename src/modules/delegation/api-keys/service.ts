@@ -12,18 +12,18 @@ import type { Deps } from '../../deps.ts'
 import { type Controls, noControls } from '../grants/controls.ts'
 import { type GrantRecord, lockGrant, scopeOf } from '../grants/queries.ts'
 import { createGrant, updateGrant } from '../grants/service.ts'
-import { requireBelow } from '../grants/update.ts'
+import { requireDescendant } from '../grants/update.ts'
 import { endGrantWithItsKeys } from './end.ts'
 import { type ApiKeyRecord, apiKeyStatus } from './present.ts'
-import { findKey, type KeyWithGrant, showKeys } from './queries.ts'
+import { findKey, type KeyWithGrant, viewKeys } from './queries.ts'
 import type { ApiKey, CreateApiKey } from './schema.ts'
 
 export type IssuedKey = ApiKey & { key: string }
 
-const showKey = async (tx: Tx, deps: Deps, found: KeyWithGrant): Promise<ApiKey> => {
-  const [shown] = await showKeys(tx, deps.clock.now(), [found])
-  if (!shown) throw new Error('a key has no grant')
-  return shown
+const viewKey = async (tx: Tx, deps: Deps, record: KeyWithGrant): Promise<ApiKey> => {
+  const [view] = await viewKeys(tx, deps.clock.now(), [record])
+  if (!view) throw new Error('a key has no grant')
+  return view
 }
 
 const requireCapability = (principal: Principal): void => {
@@ -53,15 +53,15 @@ const issueKey = async (
     })
     .returning()
   if (!row) throw new Error('an inserted key was not returned')
-  const shown = await showKey(tx, deps, { key: row, grant })
-  await deps.appendEvents(tx, at, [{ type: 'api_key.created', accountId: row.accountId, workspaceId: null, data: shown }])
+  const view = await viewKey(tx, deps, { key: row, grant })
+  await deps.appendEvents(tx, at, [{ type: 'api_key.created', accountId: row.accountId, workspaceId: null, data: view }])
   await audit(tx, principal, at, {
     action: 'api_key.create',
     workspaceId: row.workspaceId,
     subject: { type: 'api_key', id: row.id },
     after: { name: row.name, grant_id: grant.id, expires_at: row.expiresAt },
   })
-  return { ...shown, key: plaintext }
+  return { ...view, key: plaintext }
 }
 
 /** A key and its own grant. What the list of permissions leaves out a person still decides: see `defaultKeyPermissions`. */
@@ -78,9 +78,9 @@ export const createApiKey = async (tx: Tx, deps: Deps, principal: Principal, inp
 }
 
 const requireKey = async (tx: Tx, principal: Principal, id: Uuid): Promise<KeyWithGrant> => {
-  const found = await findKey(tx, scopeOf(principal), id)
-  if (!found) throw notFound()
-  return found
+  const record = await findKey(tx, scopeOf(principal), id)
+  if (!record) throw notFound()
+  return record
 }
 
 /** The grant's lock guards its keys: of two who change them at once, the second sees what the first did. */
@@ -103,9 +103,9 @@ export const updateApiKey = async (
     ...(name !== undefined && { label: name }),
     ...(controls && { controls }),
   })
-  if (name === undefined) return showKey(tx, deps, { key, grant })
+  if (name === undefined) return viewKey(tx, deps, { key, grant })
   await tx.orm.update(apiKeys).set({ name }).where(eq(apiKeys.id, id))
-  return showKey(tx, deps, { key: { ...key, name }, grant })
+  return viewKey(tx, deps, { key: { ...key, name }, grant })
 }
 
 const setRevokedAt = async (tx: Tx, key: ApiKeyRecord, revokedAt: Date): Promise<ApiKeyRecord> => {
@@ -134,12 +134,12 @@ export const rotateApiKey = async (
 ): Promise<IssuedKey> => {
   requireCapability(principal)
   const { key, grant } = await lockKey(tx, principal, id)
-  requireBelow(principal, grant.id)
+  requireDescendant(principal, grant.id)
   const at = deps.clock.now()
   requireRotatable({ key, grant }, at)
   const old = await setRevokedAt(tx, key, secondsAfter(at, overlapSeconds))
   const issued = await issueKey(tx, deps, principal, grant, { name: key.name, expiresAt: key.expiresAt })
-  const data = await showKey(tx, deps, { key: old, grant })
+  const data = await viewKey(tx, deps, { key: old, grant })
   await deps.appendEvents(tx, at, [{ type: 'api_key.rotated', accountId: old.accountId, workspaceId: null, data }])
   await audit(tx, principal, at, {
     action: 'api_key.rotate',
@@ -152,13 +152,13 @@ export const rotateApiKey = async (
 
 /** Ends a key with the next request; its grant and all below it too when it was the last. Again is the same answer. */
 export const revokeApiKey = async (tx: Tx, deps: Deps, principal: Principal, id: Uuid): Promise<ApiKey> => {
-  const found = await lockKey(tx, principal, id)
+  const record = await lockKey(tx, principal, id)
   const at = deps.clock.now()
-  if (found.key.revokedAt && found.key.revokedAt <= at) return showKey(tx, deps, found)
-  const key = await setRevokedAt(tx, found.key, at)
-  const grant = await endGrantWithItsKeys(tx, deps, principal, found.grant)
-  const shown = await showKey(tx, deps, { key, grant })
-  await deps.appendEvents(tx, at, [{ type: 'api_key.revoked', accountId: key.accountId, workspaceId: null, data: shown }])
+  if (record.key.revokedAt && record.key.revokedAt <= at) return viewKey(tx, deps, record)
+  const key = await setRevokedAt(tx, record.key, at)
+  const grant = await endGrantWithItsKeys(tx, deps, principal, record.grant)
+  const view = await viewKey(tx, deps, { key, grant })
+  await deps.appendEvents(tx, at, [{ type: 'api_key.revoked', accountId: key.accountId, workspaceId: null, data: view }])
   await audit(tx, principal, at, { action: 'api_key.revoke', workspaceId: key.workspaceId, subject: { type: 'api_key', id } })
-  return shown
+  return view
 }

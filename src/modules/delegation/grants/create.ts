@@ -8,7 +8,7 @@ import { newId, type Uuid } from '../../../lib/ids.ts'
 import type { Deps } from '../../deps.ts'
 import { findMembership } from '../../workspaces/queries.ts'
 import { type Controls, requireBeneficiaries } from './controls.ts'
-import { presentControls, showGrant } from './present.ts'
+import { presentControls, viewGrant } from './present.ts'
 import { type GrantRecord, shareChain } from './queries.ts'
 
 export type NewGrant = {
@@ -55,19 +55,24 @@ const endedParent = (parent: GrantRecord | undefined, at: Date): Refusal | undef
  * The parent is locked until this transaction ends: it is either revoked before, which is refused here, or afterwards, and then its
  * revocation finds the child. Refuses an end after the parent's rather than cutting it: the caller must learn what it did not get.
  */
-const adopt = async (tx: Tx, principal: Principal, wanted: Date | null, at: Date) => {
-  if (wanted && wanted <= at) throw invalidFields({ path: 'expires_at', message: 'must be in the future' })
-  if (!principal.grant) return { parentGrantId: null, ancestorIds: [], expiresAt: wanted }
+const inheritFromParent = async (tx: Tx, principal: Principal, expiresAtRequested: Date | null, at: Date) => {
+  if (expiresAtRequested && expiresAtRequested <= at)
+    throw invalidFields({ path: 'expires_at', message: 'must be in the future' })
+  if (!principal.grant) return { parentGrantId: null, ancestorIds: [], expiresAt: expiresAtRequested }
   const chain = await shareChain(tx, principal.grant.lineage)
   const parent = chain.at(-1)
   const ended = parent?.id === principal.grant.id ? endedParent(parent, at) : new Refusal('invalid_token')
   if (!parent || ended) throw ended ?? new Refusal('invalid_token')
-  if (wanted && parent.expiresAt && wanted > parent.expiresAt)
+  if (expiresAtRequested && parent.expiresAt && expiresAtRequested > parent.expiresAt)
     throw invalidFields({
       path: 'expires_at',
       message: `must not be after the end of the grant that you act with, ${parent.expiresAt.toISOString()}`,
     })
-  return { parentGrantId: parent.id, ancestorIds: [...parent.ancestorIds, parent.id], expiresAt: wanted ?? parent.expiresAt }
+  return {
+    parentGrantId: parent.id,
+    ancestorIds: [...parent.ancestorIds, parent.id],
+    expiresAt: expiresAtRequested ?? parent.expiresAt,
+  }
 }
 
 /** Delegates part of what the caller may do. A grant made through a grant is its child: all that stands above holds for it as well. */
@@ -76,7 +81,7 @@ export const createGrant = async (tx: Tx, deps: Deps, principal: Principal, inpu
   const workspaceId = input.workspaceId ?? principal.workspace.id
   const { kind, label, controls } = input
   checkPermissions(principal, await heldPermissions(tx, principal, workspaceId), input)
-  const lineage = await adopt(tx, principal, input.expiresAt, at)
+  const lineage = await inheritFromParent(tx, principal, input.expiresAt, at)
   await requireBeneficiaries(tx, workspaceId, controls.beneficiaryIds, 'spending_controls.beneficiary_ids')
   const granted = permissions.filter((permission) => input.permissions.includes(permission))
   const [grant] = await tx.orm
@@ -95,7 +100,7 @@ export const createGrant = async (tx: Tx, deps: Deps, principal: Principal, inpu
     .returning()
   if (!grant) throw new Error('an inserted grant was not returned')
   await deps.appendEvents(tx, at, [
-    { type: 'grant.created', accountId: grant.accountId, workspaceId: null, data: await showGrant(tx, at, grant) },
+    { type: 'grant.created', accountId: grant.accountId, workspaceId: null, data: await viewGrant(tx, at, grant) },
   ])
   await audit(tx, principal, at, {
     action: 'grant.create',

@@ -6,7 +6,7 @@ import { formatMinor, type Minor, minor } from '../../../lib/money.ts'
 import type { Controls } from './controls.ts'
 import type { GrantRecord } from './queries.ts'
 import type { Grant, SpendingControls } from './schema.ts'
-import { loadStandings, type Standing } from './usage.ts'
+import { type GrantUsage, loadGrantUsage } from './usage.ts'
 
 const limit = (name: keyof SpendingControls, amount: Minor | null) => (amount === null ? {} : { [name]: formatMinor(amount) })
 
@@ -19,12 +19,12 @@ export const presentControls = (controls: Controls): SpendingControls => ({
   ...(controls.beneficiaryIds && { beneficiary_ids: controls.beneficiaryIds.map((id) => formatId('beneficiary', id)) }),
 })
 
-const nothingUsed: Standing = {
+const nothingUsed: GrantUsage = {
   usage: { dayMinor: 0n, monthMinor: 0n },
   headroom: { perPaymentMinor: null, todayMinor: null, monthMinor: null },
 }
 
-export const presentGrant = (grant: GrantRecord, { usage, headroom }: Standing = nothingUsed): Grant => ({
+export const presentGrant = (grant: GrantRecord, { usage, headroom }: GrantUsage = nothingUsed): Grant => ({
   id: formatId('grant', grant.id),
   workspace_id: formatId('workspace', grant.workspaceId),
   kind: grant.kind,
@@ -46,10 +46,10 @@ export const presentGrant = (grant: GrantRecord, { usage, headroom }: Standing =
 })
 
 /** The grants as REST returns them now, in the order given. */
-export const showGrants = async (db: Db, at: Date, records: readonly GrantRecord[]): Promise<Grant[]> => {
-  const standings = await loadStandings(db, at, records)
-  return records.map((grant) => presentGrant(grant, standings.get(grant.id)))
+export const viewGrants = async (db: Db, at: Date, records: readonly GrantRecord[]): Promise<Grant[]> => {
+  const usages = await loadGrantUsage(db, at, records)
+  return records.map((grant) => presentGrant(grant, usages.get(grant.id)))
 }
 
-export const showGrant = async (db: Db, at: Date, grant: GrantRecord): Promise<Grant> =>
-  presentGrant(grant, (await loadStandings(db, at, [grant])).get(grant.id))
+export const viewGrant = async (db: Db, at: Date, grant: GrantRecord): Promise<Grant> =>
+  presentGrant(grant, (await loadGrantUsage(db, at, [grant])).get(grant.id))

@@ -6,9 +6,9 @@ import { type Actor, audit } from '../../../events/audit.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import type { Deps } from '../../deps.ts'
 import { presentApiKey } from '../api-keys/present.ts'
-import { presentGrant, showGrants } from './present.ts'
+import { presentGrant, viewGrants } from './present.ts'
 import { type GrantRecord, lockDescendants, lockGrant } from './queries.ts'
-import { loadStandings } from './usage.ts'
+import { loadGrantUsage } from './usage.ts'
 
 /** Keys that expired by themselves stay expired; those that end later, or never, end now. */
 const revokeKeysOf = (tx: Tx, grantIds: readonly Uuid[], at: Date) =>
@@ -36,8 +36,8 @@ export const revokeGrant = async (tx: Tx, deps: Deps, actor: Actor, grantId: Uui
   const ids = ended.map(({ id }) => id)
   await tx.orm.update(grants).set({ revokedAt: at }).where(inArray(grants.id, ids))
   const keys = await revokeKeysOf(tx, ids, at)
-  const standings = await loadStandings(tx, at, ended)
-  const shown = new Map(ended.map((grant) => [grant.id, presentGrant(grant, standings.get(grant.id))]))
+  const usages = await loadGrantUsage(tx, at, ended)
+  const views = new Map(ended.map((grant) => [grant.id, presentGrant(grant, usages.get(grant.id))]))
   const eventOf = (type: NewEvent['type'], data: unknown): NewEvent => ({
     type,
     accountId: root.accountId,
@@ -45,9 +45,9 @@ export const revokeGrant = async (tx: Tx, deps: Deps, actor: Actor, grantId: Uui
     data,
   })
   await deps.appendEvents(tx, at, [
-    ...ended.map(({ id }) => eventOf('grant.revoked', shown.get(id))),
+    ...ended.map(({ id }) => eventOf('grant.revoked', views.get(id))),
     ...keys.flatMap((key) => {
-      const grant = shown.get(key.grantId)
+      const grant = views.get(key.grantId)
       return grant ? [eventOf('api_key.revoked', presentApiKey(key, grant, at))] : []
     }),
   ])
@@ -80,11 +80,11 @@ export const limitGrantEnd = async (tx: Tx, deps: Deps, grant: GrantRecord, end:
         limited.map(({ id }) => id),
       ),
     )
-  const shown = await showGrants(tx, at, limited)
+  const views = await viewGrants(tx, at, limited)
   await deps.appendEvents(
     tx,
     at,
-    shown.map((data) => ({ type: 'grant.updated' as const, accountId: grant.accountId, workspaceId: null, data })),
+    views.map((data) => ({ type: 'grant.updated' as const, accountId: grant.accountId, workspaceId: null, data })),
   )
   return limited.find(({ id }) => id === grant.id) ?? grant
 }

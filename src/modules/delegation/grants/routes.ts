@@ -5,7 +5,7 @@ import { PageQuery, pageOf } from '../../../http/pagination.ts'
 import { byId, refusals } from '../../../http/wire.ts'
 import { notFound } from '../../../lib/errors.ts'
 import type { Deps } from '../../deps.ts'
-import { showGrant, showGrants } from './present.ts'
+import { viewGrant, viewGrants } from './present.ts'
 import { findGrant, listGrants, scopeOf } from './queries.ts'
 import { Grant, RevokeAll, UpdateGrant } from './schema.ts'
 import { revokeAllGrants, revokeOwnGrant, updateGrant } from './service.ts'
@@ -29,7 +29,7 @@ export const registerGrants = (app: App, deps: Deps): void => {
         (row) => row.id,
         (row) => row,
       )
-      return reply.send({ ...page, data: await showGrants(deps.db, deps.clock.now(), page.data) })
+      return reply.send({ ...page, data: await viewGrants(deps.db, deps.clock.now(), page.data) })
     },
   )
   app.post(
@@ -45,7 +45,7 @@ export const registerGrants = (app: App, deps: Deps): void => {
     async (request, reply) =>
       respondOnce(deps, request, reply, async (tx) => {
         const revoked = await revokeAllGrants(tx, deps, request.principal, request.body.kind)
-        return ok({ data: await showGrants(tx, deps.clock.now(), revoked) })
+        return ok({ data: await viewGrants(tx, deps.clock.now(), revoked) })
       }),
   )
   app.get(
@@ -58,7 +58,7 @@ export const registerGrants = (app: App, deps: Deps): void => {
       await deps.lastUsed.flush()
       const grant = await findGrant(deps.db, scopeOf(request.principal), request.params.id)
       if (!grant) throw notFound()
-      return reply.send(await showGrant(deps.db, deps.clock.now(), grant))
+      return reply.send(await viewGrant(deps.db, deps.clock.now(), grant))
     },
   )
   app.patch(
@@ -77,7 +77,7 @@ export const registerGrants = (app: App, deps: Deps): void => {
         const { spending_controls: controls, frozen } = request.body
         const change = { ...(controls && { controls }), ...(frozen !== undefined && { frozen }) }
         const grant = await updateGrant(tx, deps, request.principal, request.params.id, change)
-        return ok(await showGrant(tx, deps.clock.now(), grant))
+        return ok(await viewGrant(tx, deps.clock.now(), grant))
       }),
   )
   app.delete(
@@ -88,7 +88,7 @@ export const registerGrants = (app: App, deps: Deps): void => {
     },
     async (request, reply) =>
       respondOnce(deps, request, reply, async (tx) =>
-        ok(await showGrant(tx, deps.clock.now(), await revokeOwnGrant(tx, deps, request.principal, request.params.id))),
+        ok(await viewGrant(tx, deps.clock.now(), await revokeOwnGrant(tx, deps, request.principal, request.params.id))),
       ),
   )
 }

@@ -8,13 +8,13 @@ import type { Uuid } from '../../../lib/ids.ts'
 import type { Deps } from '../../deps.ts'
 import { findWorkspace } from '../../workspaces/queries.ts'
 import { type Controls, requireBeneficiaries } from './controls.ts'
-import { presentControls, showGrant } from './present.ts'
+import { presentControls, viewGrant } from './present.ts'
 import { findGrant, type GrantRecord, lockGrant, scopeOf } from './queries.ts'
 
 export type GrantChange = { controls?: Controls; frozen?: boolean; label?: string }
 
 /** A delegated caller manages what stands strictly below it: what binds itself is for those above to change. */
-export const requireBelow = (principal: Principal, grantId: Uuid): void => {
+export const requireDescendant = (principal: Principal, grantId: Uuid): void => {
   if (principal.grant?.id === grantId)
     throw new Refusal('forbidden', { message: 'A credential can not do this to its own grant, only to those below it.' })
 }
@@ -43,7 +43,7 @@ export const updateGrant = async (
   const seen = await findGrant(tx, scopeOf(principal), grantId)
   if (!seen) throw notFound()
   const { controls, frozen, label } = change
-  if (controls !== undefined || frozen !== undefined) requireBelow(principal, grantId)
+  if (controls !== undefined || frozen !== undefined) requireDescendant(principal, grantId)
   if (controls !== undefined || label !== undefined) await requireUnfrozen(tx, principal, seen.workspaceId)
   const before = await lockGrant(tx, grantId)
   const unchanged = frozen === undefined || frozen === (before.frozenAt !== null)
@@ -59,7 +59,7 @@ export const updateGrant = async (
     .returning()
   if (!after) throw new Error('an updated grant was not returned')
   await deps.appendEvents(tx, at, [
-    { type: 'grant.updated', accountId: after.accountId, workspaceId: null, data: await showGrant(tx, at, after) },
+    { type: 'grant.updated', accountId: after.accountId, workspaceId: null, data: await viewGrant(tx, at, after) },
   ])
   await audit(tx, principal, at, {
     action: 'grant.update',

@@ -11,7 +11,7 @@ import type { GrantRecord } from './queries.ts'
 
 export type Headroom = { perPaymentMinor: Minor | null; todayMinor: Minor | null; monthMinor: Minor | null }
 /** What of a grant changes with every payment: what is used, and what its whole chain leaves. */
-export type Standing = { usage: Usage; headroom: Headroom }
+export type GrantUsage = { usage: Usage; headroom: Headroom }
 
 const lineageOf = (grant: GrantRecord): Uuid[] => [...grant.ancestorIds, grant.id]
 
@@ -37,13 +37,13 @@ const periodsOf = async (db: Db, at: Date, chains: Iterable<GrantRecord>): Promi
   return new Map(rows.map((row) => [row.id, periodsAt(at, effectiveTimeZone(row, at))]))
 }
 
-type Wanted = { id: Uuid; period: 'day' | 'month'; start: string }
+type CounterKey = { id: Uuid; period: 'day' | 'month'; start: string }
 
-const readCounters = async (db: Db, wanted: readonly Wanted[]): Promise<Map<string, Minor>> => {
+const readCounters = async (db: Db, counterKeys: readonly CounterKey[]): Promise<Map<string, Minor>> => {
   const rows = await db.query<{ subject_id: Uuid; period: string; used_minor: Minor }>(
     `select u.subject_id, u.period, u.used_minor from usage_counters u
      join unnest($1::uuid[], $2::text[], $3::date[]) as w (id, period, start) on u.subject_id = w.id and u.period = w.period and u.period_start = w.start`,
-    [wanted.map(({ id }) => id), wanted.map(({ period }) => period), wanted.map(({ start }) => start)],
+    [counterKeys.map(({ id }) => id), counterKeys.map(({ period }) => period), counterKeys.map(({ start }) => start)],
   )
   return new Map(rows.map((row) => [`${row.subject_id}:${row.period}`, row.used_minor]))
 }
@@ -58,11 +58,11 @@ const least = (amounts: readonly (Minor | null)[]): Minor | null => {
 const leaves = (limit: Minor | null, used: Minor): Minor | null => (limit === null ? null : limit - used)
 
 /** How every one of the grants stands now, in its workspace's own day and month. Four queries, however many grants. */
-export const loadStandings = async (db: Db, at: Date, records: readonly GrantRecord[]): Promise<Map<Uuid, Standing>> => {
+export const loadGrantUsage = async (db: Db, at: Date, records: readonly GrantRecord[]): Promise<Map<Uuid, GrantUsage>> => {
   if (records.length === 0) return new Map()
   const chains = await withAncestors(db, records)
   const periods = await periodsOf(db, at, chains.values())
-  const wanted = [...chains.values()].flatMap(({ id, workspaceId }): Wanted[] => {
+  const counterKeys = [...chains.values()].flatMap(({ id, workspaceId }): CounterKey[] => {
     const current = periods.get(workspaceId)
     return current
       ? [
@@ -71,7 +71,7 @@ export const loadStandings = async (db: Db, at: Date, records: readonly GrantRec
         ]
       : []
   })
-  const counters = await readCounters(db, wanted)
+  const counters = await readCounters(db, counterKeys)
   const usageOf = (id: Uuid): Usage => ({
     dayMinor: counters.get(`${id}:day`) ?? 0n,
     monthMinor: counters.get(`${id}:month`) ?? 0n,

@@ -5,13 +5,13 @@ import { grants } from '../../../db/tables/grants.ts'
 import { notFound, Refusal } from '../../../lib/errors.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import type { Deps } from '../../deps.ts'
-import { lockStanding } from '../../workspaces/locked-state.ts'
+import { lockMembership } from '../../workspaces/membership.ts'
 import type { GrantRecord } from './queries.ts'
 import { revokeGrant } from './service.ts'
 
 /** What everybody delegated in a workspace is its owners' to end, whoever made it. */
 export const revokeWorkspaceGrant = async (tx: Tx, deps: Deps, principal: Principal, id: Uuid): Promise<GrantRecord> => {
-  const { workspace, member } = await lockStanding(tx, principal, 'workspace.manage')
+  const { workspace, member } = await lockMembership(tx, principal, 'workspace.manage')
   if (member.role !== 'owner') throw new Refusal('forbidden', { message: 'This is for the owners of the workspace.' })
   const [grant] = await tx.orm
     .select({ id: grants.id })

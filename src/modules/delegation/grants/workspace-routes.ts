@@ -4,7 +4,7 @@ import { PageQuery, pageOf } from '../../../http/pagination.ts'
 import { byId, IdOut, refusals } from '../../../http/wire.ts'
 import { formatId } from '../../../lib/ids.ts'
 import type { Deps } from '../../deps.ts'
-import { showGrant, showGrants } from './present.ts'
+import { viewGrant, viewGrants } from './present.ts'
 import { listWorkspaceGrants } from './queries.ts'
 import { Grant } from './schema.ts'
 import { revokeWorkspaceGrant } from './workspace-grants.ts'
@@ -29,9 +29,9 @@ export const registerWorkspaceGrants = (app: App, deps: Deps): void => {
       const { id } = request.principal.workspace
       const list = `workspace_grants:${id}`
       const rows = await listWorkspaceGrants(deps.db, id, deps.cursors.read(list, request.query))
-      const shown = await showGrants(deps.db, deps.clock.now(), rows)
+      const views = await viewGrants(deps.db, deps.clock.now(), rows)
       const entries = rows.flatMap((row, index) => {
-        const grant = shown[index]
+        const grant = views[index]
         return grant ? [{ row, grant: { ...grant, account_id: formatId('account', row.accountId) } }] : []
       })
       return reply.send(
@@ -60,7 +60,7 @@ export const registerWorkspaceGrants = (app: App, deps: Deps): void => {
     async (request, reply) =>
       respondOnce(deps, request, reply, async (tx) => {
         const grant = await revokeWorkspaceGrant(tx, deps, request.principal, request.params.id)
-        return ok({ ...(await showGrant(tx, deps.clock.now(), grant)), account_id: formatId('account', grant.accountId) })
+        return ok({ ...(await viewGrant(tx, deps.clock.now(), grant)), account_id: formatId('account', grant.accountId) })
       }),
   )
 }

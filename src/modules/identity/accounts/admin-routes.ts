@@ -7,14 +7,14 @@ import { notFound } from '../../../lib/errors.ts'
 import type { Deps } from '../../deps.ts'
 import { presentIdentity } from '../identities/present.ts'
 import { listIdentities } from '../identities/queries.ts'
-import { showAccounts } from './admin-present.ts'
+import { viewAccounts } from './admin-present.ts'
 import { listAccounts } from './admin-queries.ts'
 import { AdminAccount, AdminAccountWithIdentities, AdministerAccount, FindAccounts } from './admin-schema.ts'
 import { administerAccount } from './administer.ts'
 import { type AccountRecord, findAccount } from './queries.ts'
 
-const showWhole = async (db: Db, deps: Deps, record: AccountRecord | undefined) => {
-  const [account] = record ? await showAccounts(db, deps, [record]) : []
+const viewWithIdentities = async (db: Db, deps: Deps, record: AccountRecord | undefined) => {
+  const [account] = record ? await viewAccounts(db, deps, [record]) : []
   if (!account || !record) throw notFound()
   return { ...account, identities: (await listIdentities(db, record.id)).map(presentIdentity) }
 }
@@ -46,7 +46,7 @@ export const registerAdminAccounts = (app: App, deps: Deps): void => {
         (row) => row.id,
         (row) => row,
       )
-      return reply.send({ ...page, data: await showAccounts(deps.db, deps, page.data) })
+      return reply.send({ ...page, data: await viewAccounts(deps.db, deps, page.data) })
     },
   )
   app.get(
@@ -55,7 +55,7 @@ export const registerAdminAccounts = (app: App, deps: Deps): void => {
       config: { operation: 'admin.get_account', access: 'admin' },
       schema: { params: byId('account'), response: { 200: AdminAccountWithIdentities, ...refusals('not_found') } },
     },
-    async (request, reply) => reply.send(await showWhole(deps.db, deps, await findAccount(deps.db, request.params.id))),
+    async (request, reply) => reply.send(await viewWithIdentities(deps.db, deps, await findAccount(deps.db, request.params.id))),
   )
   app.patch(
     '/v1/admin/accounts/:id',
@@ -71,7 +71,13 @@ export const registerAdminAccounts = (app: App, deps: Deps): void => {
     },
     async (request, reply) =>
       respondOnce(deps, request, reply, async (tx) =>
-        ok(await showWhole(tx, deps, await administerAccount(tx, deps, request.principal, request.params.id, request.body))),
+        ok(
+          await viewWithIdentities(
+            tx,
+            deps,
+            await administerAccount(tx, deps, request.principal, request.params.id, request.body),
+          ),
+        ),
       ),
   )
 }

@@ -9,7 +9,7 @@ import { revokeGrantsOf } from '../../delegation/grants/service.ts'
 import type { Deps } from '../../deps.ts'
 import type { Operator } from '../../operators.ts'
 import { findWorkspace } from '../../workspaces/queries.ts'
-import { tellIfStopped } from '../../workspaces/service.ts'
+import { publishWorkspaceStatusEvent } from '../../workspaces/service.ts'
 import { revokeSessionsOf } from '../sessions/service.ts'
 import { lockAccountRow, ownedWorkspaceIds } from './admin-queries.ts'
 import type { AdministerAccount } from './admin-schema.ts'
@@ -23,14 +23,14 @@ const columns = {
   oauth: 'oauthEnabled',
 } as const satisfies Record<keyof Capabilities, keyof AccountRecord>
 
-const capabilityChange = (wanted: Capabilities): Partial<AccountRecord> =>
+const capabilityChange = (changes: Capabilities): Partial<AccountRecord> =>
   Object.fromEntries(
-    Object.entries(wanted).flatMap(([name, value]) =>
+    Object.entries(changes).flatMap(([name, value]) =>
       value === undefined ? [] : [[columns[name as keyof Capabilities], value === 'active']],
     ),
   )
 
-const shown = ({ status, topupsEnabled, paymentsEnabled, apiKeysEnabled, oauthEnabled }: AccountRecord) => ({
+const auditView = ({ status, topupsEnabled, paymentsEnabled, apiKeysEnabled, oauthEnabled }: AccountRecord) => ({
   status,
   capabilities: { topups: topupsEnabled, payments: paymentsEnabled, api_keys: apiKeysEnabled, oauth: oauthEnabled },
 })
@@ -46,10 +46,10 @@ const endCredentials = async (tx: Tx, deps: Deps, operator: Operator, id: Uuid):
   await revokeGrantsOf(tx, deps, operator, { accountId: id, workspaceId: null })
 }
 
-const tellWorkspaces = async (tx: Tx, deps: Deps, id: Uuid, change: () => Promise<void>): Promise<void> => {
+const publishWorkspaceStatusEvents = async (tx: Tx, deps: Deps, id: Uuid, change: () => Promise<void>): Promise<void> => {
   const before = await Promise.all((await ownedWorkspaceIds(tx, id)).map((workspaceId) => findWorkspace(tx, workspaceId)))
   await change()
-  for (const workspace of before) if (workspace) await tellIfStopped(tx, deps, workspace)
+  for (const workspace of before) if (workspace) await publishWorkspaceStatusEvent(tx, deps, workspace)
 }
 
 /**
@@ -71,10 +71,10 @@ export const administerAccount = async (
     throw conflict('An administrator does not stop their own account.', 'self')
   if (status === 'closed' && before.status !== 'closed') refuseToClose(balance)
   const after: AccountRecord = { ...before, ...capabilityChange(input.capabilities ?? {}), status }
-  if (JSON.stringify(shown(after)) === JSON.stringify(shown(before))) return before
+  if (JSON.stringify(auditView(after)) === JSON.stringify(auditView(before))) return before
   const at = deps.clock.now()
   const { topupsEnabled, paymentsEnabled, apiKeysEnabled, oauthEnabled } = after
-  await tellWorkspaces(tx, deps, id, async () => {
+  await publishWorkspaceStatusEvents(tx, deps, id, async () => {
     await tx.orm
       .update(accounts)
       .set({ status, topupsEnabled, paymentsEnabled, apiKeysEnabled, oauthEnabled, updatedAt: at })
@@ -84,8 +84,8 @@ export const administerAccount = async (
     action: 'admin.account_update',
     workspaceId: null,
     subject: { type: 'account', id },
-    before: shown(before),
-    after: { ...shown(after), reason: input.reason },
+    before: auditView(before),
+    after: { ...auditView(after), reason: input.reason },
   })
   if (status === 'closed' && before.status !== 'closed') await endCredentials(tx, deps, operator, id)
   return { ...after, updatedAt: at }

@@ -4,7 +4,7 @@ import { identities } from '../../../db/tables/accounts.ts'
 import { type Actor, audit } from '../../../events/audit.ts'
 import { newId, type Uuid } from '../../../lib/ids.ts'
 import type { Deps } from '../../deps.ts'
-import { settleEmail } from './email.ts'
+import { recomputeAccountEmail } from './email.ts'
 import { presentIdentity } from './present.ts'
 import type { IdentityProof } from './proof.ts'
 import type { IdentityRecord } from './queries.ts'
@@ -22,7 +22,7 @@ export const attachIdentity = async (
     .values({ id: newId(), accountId, ...proof, createdAt: at, lastUsedAt: at })
     .returning()
   if (!identity) throw new Error('an inserted identity was not returned')
-  await settleEmail(tx, accountId, at)
+  await recomputeAccountEmail(tx, accountId, at)
   await deps.appendEvents(tx, at, [{ type: 'identity.linked', accountId, workspaceId: null, data: presentIdentity(identity) }])
   const { provider, subject } = proof
   await audit(tx, actor, at, {
@@ -43,6 +43,6 @@ export const touchIdentity = async (
   const { email, emailVerified } = proof
   const fresh = { lastUsedAt: deps.clock.now(), email, emailVerified, displayName: proof.displayName ?? identity.displayName }
   await tx.orm.update(identities).set(fresh).where(eq(identities.id, identity.id))
-  await settleEmail(tx, identity.accountId, fresh.lastUsedAt)
+  await recomputeAccountEmail(tx, identity.accountId, fresh.lastUsedAt)
   return { ...identity, ...fresh }
 }

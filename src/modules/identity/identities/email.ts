@@ -17,7 +17,7 @@ const isTaken = async (tx: Tx, accountId: Uuid, email: string): Promise<boolean>
  * After every change of an account's identities: its e-mail stays while one of them vouches for it, else the oldest that vouches for
  * one that no other account has gives its own, else there is none.
  */
-export const settleEmail = async (tx: Tx, accountId: Uuid, at: Date): Promise<void> => {
+export const recomputeAccountEmail = async (tx: Tx, accountId: Uuid, at: Date): Promise<void> => {
   const { email: current } = await lockAccount(tx, accountId)
   const vouched = (await listIdentities(tx, accountId)).filter((identity) => verifiedEmail(identity) !== null)
   if (vouched.some((identity) => verifiedEmail(identity) === (current?.toLowerCase() ?? null))) return

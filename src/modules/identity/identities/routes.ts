@@ -44,9 +44,9 @@ export const registerIdentities = (app: App, deps: Deps): void => {
       const { body, principal } = request
       if (body.provider !== 'wallet') {
         requireProvider(deps, body.provider)
-        const wanted = { provider: body.provider, returnTo: readLinkReturnTo(deps, body.return_to) }
+        const input = { provider: body.provider, returnTo: readLinkReturnTo(deps, body.return_to) }
         return respondOnce(deps, request, reply, async (tx) => {
-          const { authorizationUrl, expiresAt } = await startLink(tx, deps, principal, wanted)
+          const { authorizationUrl, expiresAt } = await startLink(tx, deps, principal, input)
           return { status: 202, body: { authorization_url: authorizationUrl, expires_at: isoTime(expiresAt) } }
         })
       }

@@ -10,7 +10,7 @@ import { findPersonalWorkspaceId } from '../../workspaces/queries.ts'
 import { createAccount } from '../accounts/service.ts'
 import { createSession, type NewSession } from '../sessions/service.ts'
 import { attachIdentity, touchIdentity } from './attach.ts'
-import { settleEmail } from './email.ts'
+import { recomputeAccountEmail } from './email.ts'
 import { lockAccount, lockIdentity, verifiedEmail } from './lock.ts'
 import { findMatch, type Match } from './match.ts'
 import { presentIdentity } from './present.ts'
@@ -27,7 +27,7 @@ export const signIn = async (tx: Tx, deps: Deps, proof: IdentityProof, origin: R
   await lockIdentity(tx, proof)
   const way = `sign_in:${proof.provider}`
   const match = await findMatch(tx, proof)
-  const refusal = match && (await whyNotSignIn(tx, match, proof))
+  const refusal = match && (await signInRefusal(tx, match, proof))
   if (refusal) {
     const after = { provider: proof.provider, reason: refusal.message }
     await audit(tx, { accountId: match.accountId, origin, way }, deps.clock.now(), { action: 'sign_in.refused', after })
@@ -47,7 +47,7 @@ const newAccount = async (tx: Tx, deps: Deps, proof: IdentityProof): Promise<Uui
   return (await createAccount(tx, deps, { email, displayName: proof.displayName })).account.id
 }
 
-const whyNotSignIn = async (tx: Tx, match: Match, proof: IdentityProof): Promise<Refusal | null> => {
+const signInRefusal = async (tx: Tx, match: Match, proof: IdentityProof): Promise<Refusal | null> => {
   const account = await lockAccount(tx, match.accountId)
   if (account.status === 'closed') return new Refusal('account_frozen', { message: 'This account is closed.' })
   // A frozen account can be looked at by who could before, and gets no new way in.
@@ -65,7 +65,7 @@ export const linkIdentity = async (
   await lockIdentity(tx, proof)
   const account = await lockAccount(tx, owner.accountId)
   const existing = await findIdentity(tx, proof)
-  const refusal = whyNotLink(account.status, owner.accountId, existing, proof)
+  const refusal = linkRefusal(account.status, owner.accountId, existing, proof)
   if (refusal) {
     const after = { provider: proof.provider, reason: refusal.message }
     await audit(tx, owner, deps.clock.now(), { action: 'identity.link_refused', after })
@@ -75,7 +75,7 @@ export const linkIdentity = async (
   return { outcome: 'linked', identity: await attachIdentity(tx, deps, owner.accountId, proof, owner) }
 }
 
-const whyNotLink = (
+const linkRefusal = (
   status: string,
   accountId: Uuid,
   existing: IdentityRecord | undefined,
@@ -92,17 +92,17 @@ export const unlinkIdentity = async (tx: Tx, deps: Deps, principal: Principal, i
   const at = deps.clock.now()
   const { accountId } = principal
   const before = await listIdentities(tx, accountId)
-  const wanted = before.find((identity) => identity.id === id)
-  if (!wanted) throw notFound()
+  const identityToRemove = before.find((identity) => identity.id === id)
+  if (!identityToRemove) throw notFound()
   const emails = before.flatMap((identity) => verifiedEmail(identity) ?? [])
-  await lockIdentity(tx, wanted, emails)
+  await lockIdentity(tx, identityToRemove, emails)
   await lockAccount(tx, accountId)
   const attached = await listIdentities(tx, accountId)
   const identity = attached.find((candidate) => candidate.id === id)
   if (!identity) throw notFound()
   if (attached.length === 1) throw new Refusal('last_identity')
   await tx.orm.delete(identities).where(eq(identities.id, id))
-  await settleEmail(tx, accountId, at)
+  await recomputeAccountEmail(tx, accountId, at)
   await deps.appendEvents(tx, at, [{ type: 'identity.unlinked', accountId, workspaceId: null, data: presentIdentity(identity) }])
   const { provider, subject } = identity
   await audit(tx, principal, at, { action: 'identity.unlink', subject: { type: 'identity', id }, before: { provider, subject } })

@@ -1,4 +1,4 @@
-import { isAlive } from '../../../auth/alive.ts'
+import { isCredentialActive } from '../../../auth/credential-active.ts'
 import type { Principal, RequestOrigin } from '../../../auth/principal.ts'
 import { type ProvenSubject, type ProviderName, providerFailed } from '../../../auth/providers/provider.ts'
 import { inTx, type Tx } from '../../../db/client.ts'
@@ -73,7 +73,8 @@ const conclude = async (tx: Tx, deps: Deps, flow: Flow, proof: IdentityProof, or
   const { intent } = flow
   if (!intent) return signIn(tx, deps, proof, origin)
   const actor = { ...actorOf(flow.provider, intent, origin), accountId: intent.accountId }
-  if (await isAlive(tx, intent, deps.clock.now(), deps.config.SESSION_IDLE_DAYS)) return linkIdentity(tx, deps, actor, proof)
+  if (await isCredentialActive(tx, intent, deps.clock.now(), deps.config.SESSION_IDLE_DAYS))
+    return linkIdentity(tx, deps, actor, proof)
   const ended = new Refusal('invalid_token', {
     message: 'What this link was begun with has been logged out, revoked or has expired.',
   })

@@ -57,10 +57,10 @@ const read = (deps: Deps, row: Row): Flow | undefined => {
 export const openFlow = async (
   tx: Tx,
   deps: Deps,
-  wanted: { provider: ProviderName; returnTo: string; intent: LinkIntent | null; browser: string | null },
+  input: { provider: ProviderName; returnTo: string; intent: LinkIntent | null; browser: string | null },
 ): Promise<Flow & { link: string | null }> => {
   const at = deps.clock.now()
-  const { provider, returnTo, intent, browser } = wanted
+  const { provider, returnTo, intent, browser } = input
   const id = newId()
   const secrets: FlowSecrets = { state: newToken(), nonce: newToken(), verifier: newToken() }
   const link = browser === null ? newToken() : null

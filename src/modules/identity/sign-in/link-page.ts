@@ -1,4 +1,4 @@
-import { isAlive } from '../../../auth/alive.ts'
+import { isCredentialActive } from '../../../auth/credential-active.ts'
 import type { Principal } from '../../../auth/principal.ts'
 import { providerTitles } from '../../../auth/providers/provider.ts'
 import { equalBytes } from '../../../auth/secrets.ts'
@@ -17,7 +17,8 @@ const over = (): Refusal =>
 
 const findLive = async (deps: Deps, link: string): Promise<LinkFlow> => {
   const flow = await findByLink(deps.db, deps, link)
-  if (!flow?.intent || !(await isAlive(deps.db, flow.intent, deps.clock.now(), deps.config.SESSION_IDLE_DAYS))) throw over()
+  if (!flow?.intent || !(await isCredentialActive(deps.db, flow.intent, deps.clock.now(), deps.config.SESSION_IDLE_DAYS)))
+    throw over()
   return { ...flow, intent: flow.intent }
 }
 

@@ -12,7 +12,7 @@ import { Redirect } from './schema.ts'
 const Params = z.object({ flow: z.string().min(1).max(100) })
 const Html = z.string().meta({ description: 'A page.' })
 
-const tellPerson = async (
+const answerWithPage = async (
   request: FastifyRequest,
   reply: FastifyReply,
   work: () => Promise<FastifyReply>,
@@ -34,7 +34,7 @@ export const registerLinkPages = (app: App, deps: Deps): void => {
       schema: { hide: true, params: Params, response: { 200: Html, ...refusals('not_found') } },
     },
     async (request, reply) => {
-      await tellPerson(request, reply, async () => {
+      await answerWithPage(request, reply, async () => {
         const browser = markBrowser(request, reply, deps.config)
         return sendHtml(reply, 200, renderPage(await showLinkPage(deps, request.params.flow, browser, request.caller)))
       })
@@ -53,7 +53,7 @@ export const registerLinkPages = (app: App, deps: Deps): void => {
       },
     },
     async (request, reply) => {
-      await tellPerson(request, reply, async () => {
+      await answerWithPage(request, reply, async () => {
         const browser = readBrowser(request, deps.config)
         const url = await leaveLinkPage(deps, request.params.flow, browser, request.query.page)
         return reply.header('cache-control', 'no-store').redirect(url, 302)

@@ -26,10 +26,10 @@ const isPlainPath = (pathname: string): boolean => {
 }
 
 /** Where a browser may be sent after a sign-in: a path of this site, or a URL of an allowed origin. Refused, never repaired. */
-export const readReturnTo = (config: Config, given: string): string => {
-  if (given.length > longest || /[\\\s\u0000-\u001f\u007f]/.test(given)) throw refused()
-  const isPath = given.startsWith('/')
-  const url = URL.parse(given, isPath ? config.publicUrl : undefined)
+export const readReturnTo = (config: Config, input: string): string => {
+  if (input.length > longest || /[\\\s\u0000-\u001f\u007f]/.test(input)) throw refused()
+  const isPath = input.startsWith('/')
+  const url = URL.parse(input, isPath ? config.publicUrl : undefined)
   if (url?.username !== '' || url.password !== '' || !isPlainPath(url.pathname)) throw refused()
   if (url.origin !== config.publicUrl && (isPath || !config.CORS_ORIGINS.includes(url.origin))) throw refused()
   return isPath ? url.pathname + url.search + url.hash : url.href

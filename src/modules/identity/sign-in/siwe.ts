@@ -22,10 +22,10 @@ const sameSite = (config: Config, origin: string): boolean => {
 
 const originOfUri = (uri: string): string => (URL.canParse(uri) ? new URL(uri).origin : '')
 
-const mismatch = (config: Config, what: string, given: unknown): Refusal =>
+const mismatch = (config: Config, what: string, actual: unknown): Refusal =>
   new Refusal('invalid_signature', {
     message: `The message's ${what} is not what this service expects.`,
-    details: { field: what, given, expected: expectedOf(config) },
+    details: { field: what, actual, expected: expectedOf(config) },
   })
 
 export const readSiweMessage = (text: string): SiweMessage => {

@@ -40,27 +40,27 @@ export const startLink = async (
   tx: Tx,
   deps: Deps,
   caller: Principal,
-  wanted: { provider: ProviderName; returnTo: string },
+  input: { provider: ProviderName; returnTo: string },
 ): Promise<StartedFlow> => {
-  const flow = await openFlow(tx, deps, { ...wanted, intent: intentOf(caller), browser: null })
-  await audit(tx, caller, deps.clock.now(), { action: 'identity.link_start', after: { provider: wanted.provider } })
+  const flow = await openFlow(tx, deps, { ...input, intent: intentOf(caller), browser: null })
+  await audit(tx, caller, deps.clock.now(), { action: 'identity.link_start', after: { provider: input.provider } })
   return { authorizationUrl: `${deps.config.publicUrl}/link/${flow.link}`, expiresAt: flow.expiresAt }
 }
 
-export const readLinkReturnTo = (deps: Deps, given: string | undefined): string =>
-  given === undefined ? '/account' : readReturnTo(deps.config, given)
+export const readLinkReturnTo = (deps: Deps, requested: string | undefined): string =>
+  requested === undefined ? '/account' : readReturnTo(deps.config, requested)
 
 /** `browser`: the secret of the browser that asks, or null when another one will finish the flow. */
 export const startFlow = async (
   deps: Deps,
   caller: Principal | null,
   origin: RequestOrigin,
-  wanted: { provider: ProviderName; returnTo: string | undefined; browser: string | null },
+  input: { provider: ProviderName; returnTo: string | undefined; browser: string | null },
 ): Promise<StartedFlow> => {
-  const { provider, browser } = wanted
+  const { provider, browser } = input
   requireProvider(deps, provider)
   if (caller) checkLinker(caller)
-  const returnTo = wanted.returnTo === undefined && !caller ? '/' : readLinkReturnTo(deps, wanted.returnTo)
+  const returnTo = input.returnTo === undefined && !caller ? '/' : readLinkReturnTo(deps, input.returnTo)
   if (caller && browser === null) return inTx(deps.db, (tx) => startLink(tx, deps, caller, { provider, returnTo }))
   const flow = await inTx(deps.db, async (tx) => {
     const actor = caller ?? { accountId: null, origin, way: `sign_in:${provider}` }

@@ -13,21 +13,21 @@ export type SignedMessage = { message: string; signature: string }
 
 export const createWalletNonce = async (
   deps: Deps,
-  wanted: { address?: Address; chain_id?: number },
+  request: { address?: Address; chain_id?: number },
 ): Promise<WalletChallenge> => {
   const { domain, uri, chain_ids } = expectedOf(deps.config)
-  if (wanted.chain_id !== undefined && !chain_ids.includes(wanted.chain_id)) {
+  if (request.chain_id !== undefined && !chain_ids.includes(request.chain_id)) {
     throw invalidFields({ path: 'chain_id', message: `must be one of ${chain_ids.join(', ')}` })
   }
   const issued = await issueNonce(deps.db, deps.clock.now(), { purpose: 'wallet_sign_in', ttlSeconds: nonceTtlSeconds })
-  if (wanted.address === undefined) return issued
+  if (request.address === undefined) return issued
   const message = new SiweMessage({
     domain,
-    address: wanted.address,
+    address: request.address,
     statement: signInStatement,
     uri,
     version: '1',
-    chainId: wanted.chain_id ?? chain_ids[0] ?? 1,
+    chainId: request.chain_id ?? chain_ids[0] ?? 1,
     nonce: issued.nonce,
     issuedAt: issued.issuedAt.toISOString(),
     expirationTime: issued.expiresAt.toISOString(),

@@ -21,15 +21,15 @@ export const readAsk = (client: ClientRecord, parameters: AskParameters, own: st
 })
 
 /** Checked before everything else: until it is, no answer goes anywhere but to a page of ours. */
-export const readRedirectUri = (client: ClientRecord, given: string | undefined): string => {
+export const readRedirectUri = (client: ClientRecord, requested: string | undefined): string => {
   const [only, ...others] = client.redirectUris
-  if (given === undefined) {
+  if (requested === undefined) {
     if (only !== undefined && others.length === 0) return only
     throw new OAuthError('invalid_request', 'redirect_uri is required.')
   }
-  if (!client.redirectUris.some((registered) => matchesRedirectUri(registered, given)))
+  if (!client.redirectUris.some((registered) => matchesRedirectUri(registered, requested)))
     throw new OAuthError('invalid_request', 'redirect_uri is not one that the client registered.')
-  return given
+  return requested
 }
 
 /** Everything else of an authorization request; what is wrong here may be told to the client. */

@@ -47,14 +47,14 @@ const withoutPort = (uri: string): string | undefined => {
 }
 
 /** Byte for byte, but for the port of a loopback address: a native application takes a free one each time (RFC 8252, 7.3). */
-export const matchesRedirectUri = (registered: string, given: string): boolean => {
-  if (registered === given) return true
+export const matchesRedirectUri = (registered: string, requested: string): boolean => {
+  if (registered === requested) return true
   const anyPort = withoutPort(registered)
   return (
     anyPort !== undefined &&
-    given.length <= maxLength &&
-    redirectUriProblem(given) === undefined &&
-    anyPort === withoutPort(given)
+    requested.length <= maxLength &&
+    redirectUriProblem(requested) === undefined &&
+    anyPort === withoutPort(requested)
   )
 }
 

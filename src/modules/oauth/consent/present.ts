@@ -9,7 +9,7 @@ import { storedControls } from '../controls.ts'
 import { formatUserCode } from '../device/device.ts'
 import type { Authorization, RegisteredClient } from '../schema.ts'
 import { formatScope } from '../scopes.ts'
-import type { Question } from './consent.ts'
+import type { ConsentRequest } from './consent.ts'
 
 export const presentRegistration = (client: ClientRecord, secret: string | null): RegisteredClient => ({
   client_id: clientIdOf(client),
@@ -39,7 +39,7 @@ const statusOf = ({ status, expiresAt }: AuthorizationRecord, now: Date): Author
   return expiresAt <= now ? 'expired' : 'pending'
 }
 
-export const presentQuestion = ({ authorization, client, workspaces }: Question, now: Date): Authorization => ({
+export const presentConsentRequest = ({ authorization, client, workspaces }: ConsentRequest, now: Date): Authorization => ({
   id: formatId('oauth_authorization', authorization.id),
   flow: authorization.flow,
   status: statusOf(authorization, now),

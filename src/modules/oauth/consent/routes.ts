@@ -7,8 +7,8 @@ import type { Deps } from '../../deps.ts'
 import type { AuthorizationName } from '../authorize/authorizations.ts'
 import { readUserCode } from '../device/device.ts'
 import { Authorization, Decided, Decision } from '../schema.ts'
-import { decideAuthorization, readQuestion } from './consent.ts'
-import { presentQuestion } from './present.ts'
+import { decideAuthorization, readConsentRequest } from './consent.ts'
+import { presentConsentRequest } from './present.ts'
 
 const ByUserCode = z.object({ user_code: z.string().max(40) })
 
@@ -36,7 +36,7 @@ export const registerConsent = (app: App, deps: Deps): void => {
       schema: { params: byId('oauth_authorization'), response: { 200: Authorization, ...refusals('not_found', 'forbidden') } },
     },
     async (request, reply) =>
-      reply.send(presentQuestion(await readQuestion(deps, request.principal, request.params), deps.clock.now())),
+      reply.send(presentConsentRequest(await readConsentRequest(deps, request.principal, request.params), deps.clock.now())),
   )
   app.post(
     '/v1/oauth/authorizations/:id/decision',
@@ -58,7 +58,10 @@ export const registerConsent = (app: App, deps: Deps): void => {
     },
     async (request, reply) =>
       reply.send(
-        presentQuestion(await readQuestion(deps, request.principal, deviceName(request.params.user_code)), deps.clock.now()),
+        presentConsentRequest(
+          await readConsentRequest(deps, request.principal, deviceName(request.params.user_code)),
+          deps.clock.now(),
+        ),
       ),
   )
   app.post(

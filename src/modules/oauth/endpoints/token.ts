@@ -6,14 +6,14 @@ import { pollDevice } from '../device/device.ts'
 import { OAuthError } from '../errors.ts'
 import type { TokenParameters, TokenResponse } from '../schema.ts'
 import { redeemCode } from '../token/code.ts'
-import { refreshTokens, type Waited } from '../token/refresh.ts'
+import { type ElapsedMs, refreshTokens } from '../token/refresh.ts'
 
 /** The token endpoint. `waited`: how long ago, in milliseconds, the request was there whole. */
 export const issueTokens = async (
   deps: Deps,
   caller: { authorization: string | undefined; origin: RequestOrigin },
   parameters: TokenParameters,
-  waited: Waited,
+  elapsedMs: ElapsedMs,
 ): Promise<TokenResponse> => {
   const { authorization, origin } = caller
   if (parameters.grant_type === undefined) throw new OAuthError('invalid_request', 'grant_type is required.')
@@ -22,7 +22,7 @@ export const issueTokens = async (
     case 'authorization_code':
       return redeemCode(deps, client, origin, parameters)
     case 'refresh_token':
-      return refreshTokens(deps, client, origin, parameters, waited)
+      return refreshTokens(deps, client, origin, parameters, elapsedMs)
     case deviceGrantType:
       return pollDevice(deps, client, origin, parameters)
     default:

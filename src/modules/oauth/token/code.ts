@@ -4,7 +4,7 @@ import { sha256 } from '../../../auth/secrets.ts'
 import { inTx, type Tx } from '../../../db/client.ts'
 import { oauthAuthorizations, oauthGrants } from '../../../db/tables/oauth.ts'
 import { audit } from '../../../events/audit.ts'
-import { showGrant } from '../../delegation/grants/present.ts'
+import { viewGrant } from '../../delegation/grants/present.ts'
 import { lockGrant } from '../../delegation/grants/queries.ts'
 import { revokeGrant } from '../../delegation/grants/service.ts'
 import type { Deps } from '../../deps.ts'
@@ -47,7 +47,7 @@ export const redeem = async (
     after: { client_id: clientIdOf(client), scopes: grant.permissions, resources },
   })
   const tokens = await mintGeneration(tx, deps, client, grant, state, { scopes: grant.permissions, resources })
-  const data = await showGrant(tx, at, await lockGrant(tx, grant.id))
+  const data = await viewGrant(tx, at, await lockGrant(tx, grant.id))
   await deps.appendEvents(tx, at, [{ type: 'grant.updated', accountId: grant.accountId, workspaceId: null, data }])
   return tokens
 }

@@ -61,27 +61,23 @@ const ofAccessToken = async (deps: Deps, caller: ClientRecord, text: string): Pr
     .select()
     .from(oauthAccessTokens)
     .where(eq(oauthAccessTokens.hash, sha256(text)))
-  const found = token && (await grantAndClient(deps, eq(oauthGrants.grantId, token.grantId)))
-  if (!found || !lives(deps, found, token.expiresAt)) return inactive
+  const row = token && (await grantAndClient(deps, eq(oauthGrants.grantId, token.grantId)))
+  if (!row || !lives(deps, row, token.expiresAt)) return inactive
   // A public client proves nothing by its name, so it learns of nothing but its own.
-  if (caller.secretHash === null && found.client.id !== caller.id) return inactive
-  const scopes = token.scopes.filter((scope) => isSubset([scope], found.grant.permissions))
-  return { ...describe(deps, found, { ...token, scopes }), token_type: 'Bearer' }
+  if (caller.secretHash === null && row.client.id !== caller.id) return inactive
+  const scopes = token.scopes.filter((scope) => isSubset([scope], row.grant.permissions))
+  return { ...describe(deps, row, { ...token, scopes }), token_type: 'Bearer' }
 }
 
 /** Nobody but its client has any business with a refresh token. */
 const ofRefreshToken = async (deps: Deps, caller: ClientRecord, text: string): Promise<Introspection> => {
   const presented = readRefreshToken(text)
   if (!presented) return inactive
-  const found = await grantAndClient(deps, eq(oauthGrants.handle, presented.handle))
-  if (
-    !found?.state.currentHash?.equals(presented.hash) ||
-    found.client.id !== caller.id ||
-    !lives(deps, found, found.state.expiresAt)
-  )
+  const row = await grantAndClient(deps, eq(oauthGrants.handle, presented.handle))
+  if (!row?.state.currentHash?.equals(presented.hash) || row.client.id !== caller.id || !lives(deps, row, row.state.expiresAt))
     return inactive
-  const { resources, expiresAt } = found.state
-  return describe(deps, found, { scopes: found.grant.permissions, resources, createdAt: null, expiresAt })
+  const { resources, expiresAt } = row.state
+  return describe(deps, row, { scopes: row.grant.permissions, resources, createdAt: null, expiresAt })
 }
 
 /** RFC 7662: for the servers that our tokens are presented to. The grant's limits are told as they are now, not as they were. */

@@ -25,7 +25,7 @@ import {
 } from './tokens.ts'
 
 /** By which of our own waits a request is older than its transaction. Measured with one clock, ours; never compared with another. */
-export type Waited = () => number
+export type ElapsedMs = () => number
 
 const arrive = statement(
   'oauth.refresh_arrives',
@@ -40,10 +40,10 @@ const cameBefore = statement(
 /** `live`: the presented token was the current one when the request arrived, so every later rotation happened beside it. */
 type Arrival = { grantId: Uuid; arrivedAt: string; live: boolean }
 
-const arrivalOf = async (tx: Tx, presented: PresentedRefresh, waited: Waited): Promise<Arrival | undefined> => {
+const arrivalOf = async (tx: Tx, presented: PresentedRefresh, elapsedMs: ElapsedMs): Promise<Arrival | undefined> => {
   const [row] = await tx.query<{ grant_id: Uuid; current_hash: Buffer | null; arrived_at: string }>(arrive, [
     presented.handle,
-    waited() / 1000,
+    elapsedMs() / 1000,
   ])
   return row && { grantId: row.grant_id, arrivedAt: row.arrived_at, live: is(row.current_hash, presented) }
 }
@@ -89,9 +89,9 @@ const repeat = async (
   state: OAuthGrantRecord,
   parameters: TokenParameters,
 ): Promise<TokenResponse> => {
-  const wanted = readAudience(deps, grant, state, parameters)
+  const requestedAudience = readAudience(deps, grant, state, parameters)
   const again = await repeatGeneration(tx, deps, grant, state)
-  if (!again || !same(again.audience, wanted))
+  if (!again || !same(again.audience, requestedAudience))
     throw new OAuthError('invalid_grant', 'This refresh token was just used for another scope or resource.')
   return again.response
 }
@@ -139,14 +139,14 @@ export const refreshTokens = async (
   client: ClientRecord,
   origin: RequestOrigin,
   parameters: TokenParameters,
-  waited: Waited,
+  elapsedMs: ElapsedMs,
 ): Promise<TokenResponse> => {
   if (parameters.refresh_token === undefined) throw new OAuthError('invalid_request', 'refresh_token is required.')
   if (!client.grantTypes.includes('refresh_token')) throw new OAuthError('unauthorized_client')
   const presented = readRefreshToken(parameters.refresh_token)
   if (!presented) throw unknown()
   const verdict = await inTx(deps.db, async (tx): Promise<Verdict> => {
-    const arrival = await arrivalOf(tx, presented, waited)
+    const arrival = await arrivalOf(tx, presented, elapsedMs)
     if (!arrival) throw unknown()
     return settle(tx, deps, { client, origin, parameters, presented }, arrival)
   })

@@ -10,9 +10,9 @@ import { cancelApproval } from './end.ts'
 
 /** Cancels a payment that still waits for its approval; cancelling again says the same. */
 export const cancelPayment = async (tx: Tx, deps: Deps, principal: Principal, id: Uuid): Promise<PaymentRecord> => {
-  const found = await findPayment(tx, principal.workspace.id, id)
-  if (!found) throw notFound()
-  await lockBalance(tx, found.accountId)
+  const unlocked = await findPayment(tx, principal.workspace.id, id)
+  if (!unlocked) throw notFound()
+  await lockBalance(tx, unlocked.accountId)
   const payment = await lockPayment(tx, id)
   if (payment.status === 'cancelled') return payment
   if (payment.status !== 'pending_approval')

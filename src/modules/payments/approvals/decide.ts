@@ -28,10 +28,10 @@ type Decider = {
 }
 
 /** Locks in the one order: owning ledger account, payment, approval. */
-const lockAll = async (tx: Tx, found: ApprovalRecord): Promise<ApprovalRecord> => {
-  await lockBalance(tx, found.payment.accountId)
-  await lockPayment(tx, found.payment.id)
-  return lockApproval(tx, found.approval.id)
+const lockAll = async (tx: Tx, unlocked: ApprovalRecord): Promise<ApprovalRecord> => {
+  await lockBalance(tx, unlocked.payment.accountId)
+  await lockPayment(tx, unlocked.payment.id)
+  return lockApproval(tx, unlocked.approval.id)
 }
 
 /** Expires an approval whose time is up: the payment with it, everything given back. */
@@ -123,9 +123,9 @@ export const decideByCredential = async (
   id: Uuid,
   input: Decide,
 ): Promise<ApprovalRecord | Refusal> => {
-  const found = await findApprovalIn(tx, principal.workspace.id, id)
-  if (!found) throw notFound()
-  const record = await lockAll(tx, found)
+  const unlocked = await findApprovalIn(tx, principal.workspace.id, id)
+  if (!unlocked) throw notFound()
+  const record = await lockAll(tx, unlocked)
   if (await sharesLineage(tx, principal, record.payment.grantId)) throw new Refusal('separation_of_duties')
   if (input.decision === 'approve') requireActiveAccount(principal)
   if (input.decision === 'approve' && principal.workspace.frozen) throw new Refusal('workspace_frozen')
@@ -158,15 +158,15 @@ export const decideBySignature = async (
   tx: Tx,
   deps: Deps,
   origin: RequestOrigin,
-  found: ApprovalRecord,
+  unlocked: ApprovalRecord,
   input: DecideBySignature,
   proven: ProvenSigner | undefined,
 ): Promise<ApprovalRecord | Refusal> => {
-  const record = await lockAll(tx, found)
+  const record = await lockAll(tx, unlocked)
   const account = proven && (await accountOf(tx, record, proven))
   if (!account) {
     const actor = { accountId: null, origin, way: 'signature' }
-    const subject = { type: 'approval', id: found.approval.id }
+    const subject = { type: 'approval', id: unlocked.approval.id }
     await audit(tx, actor, deps.clock.now(), { action: 'approval.refused', workspaceId: record.payment.workspaceId, subject })
     return wrongSignature(proven?.signer)
   }

@@ -13,10 +13,10 @@ export const expireApprovals = async (deps: Deps): Promise<void> => {
   const rows = await deps.db.query<{ id: Uuid }>(due, [deps.clock.now()])
   for (const { id } of rows) {
     await inTx(deps.db, async (tx) => {
-      const found = await findApproval(tx, id)
-      if (!found) return
-      await lockBalance(tx, found.payment.accountId)
-      await lockPayment(tx, found.payment.id)
+      const unlocked = await findApproval(tx, id)
+      if (!unlocked) return
+      await lockBalance(tx, unlocked.payment.accountId)
+      await lockPayment(tx, unlocked.payment.id)
       const record = await lockApproval(tx, id)
       if (record.approval.status === 'pending') await expireApproval(tx, deps, record)
     })

@@ -56,11 +56,11 @@ export const requestApproval = async (tx: Tx, deps: Deps, request: ApprovalReque
     updatedAt: at,
     expiresAt,
   })
-  const given = request.mandateSignature
-  if (given)
+  const mandateDecision = request.mandateSignature
+  if (mandateDecision)
     await tx.orm
       .insert(approvalDecisions)
-      .values({ id: newId(), approvalId, decision: 'approve', via: 'mandate', decidedAt: at, ...given })
+      .values({ id: newId(), approvalId, decision: 'approve', via: 'mandate', decidedAt: at, ...mandateDecision })
   const record = await findApproval(tx, approvalId)
   if (!record) throw new Error('an inserted approval can not be read')
   const { accountId, workspaceId } = payment

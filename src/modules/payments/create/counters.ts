@@ -20,7 +20,7 @@ const add = statement(
    select subject, id, period, start, $2, 1 from jsonb_to_recordset($1) as x(subject text, id uuid, period text, start date)
    on conflict (subject_id, period, period_start) do update set used_minor = c.used_minor + excluded.used_minor, payments = c.payments + 1`,
 )
-const giveBack = statement(
+const release = statement(
   'counters.give_back',
   `update usage_counters c set used_minor = c.used_minor - $2, payments = c.payments - 1
    from jsonb_to_recordset($1) as x(subject text, id uuid, period text, start date)
@@ -33,6 +33,6 @@ export const chargeCounters = async (tx: Tx, charges: readonly StoredCharge[], a
 }
 
 /** Gives back exactly what was charged, in the periods it was charged to. */
-export const giveBackCharges = async (tx: Tx, charges: readonly StoredCharge[], amount: Minor): Promise<void> => {
-  if (charges.length > 0) await tx.query(giveBack, [JSON.stringify(charges), amount])
+export const releaseCharges = async (tx: Tx, charges: readonly StoredCharge[], amount: Minor): Promise<void> => {
+  if (charges.length > 0) await tx.query(release, [JSON.stringify(charges), amount])
 }

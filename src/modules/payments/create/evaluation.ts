@@ -5,7 +5,7 @@ import type { Evaluation, MandateRules, Periods } from '../../../policy/types.ts
 import type { PaymentContext } from './context.ts'
 
 /** A payment as the engine sees it, before it is one. */
-export type Asked = {
+export type PaymentRequest = {
   workspaceId: Uuid
   initiatorAccountId: Uuid
   lineage: readonly Uuid[]
@@ -17,20 +17,20 @@ export type Asked = {
 /** What the pure engine is handed: numbers that the transaction has locked. */
 export const evaluationOf = (
   context: PaymentContext,
-  asked: Asked,
+  request: PaymentRequest,
   periods: Periods,
   mandate: MandateRules | null,
 ): Evaluation => ({
   payment: {
-    amountMinor: asked.amountMinor,
-    paymentType: asked.paymentType,
+    amountMinor: request.amountMinor,
+    paymentType: request.paymentType,
     rail: context.beneficiary.rail,
     beneficiaryId: context.beneficiary.id,
     payeeBeneficiaryIds: context.beneficiary.payeeBeneficiaryIds,
-    workspaceId: asked.workspaceId,
-    initiatorAccountId: asked.initiatorAccountId,
-    grantLineage: asked.lineage,
-    at: asked.at,
+    workspaceId: request.workspaceId,
+    initiatorAccountId: request.initiatorAccountId,
+    grantLineage: request.lineage,
+    at: request.at,
   },
   policies: context.policies,
   grants: context.grants,

@@ -40,7 +40,7 @@ export const checkRailRules = (terms: PaymentTerms, context: PaymentContext, rai
 }
 
 /** Everything that stops payments whatever the amount, the stop buttons first. */
-export const checkStops = (context: PaymentContext, callerMayPay: boolean): void => {
+export const checkPreconditions = (context: PaymentContext, callerMayPay: boolean): void => {
   const { workspace, owner, grants, beneficiary } = context
   if (workspace.frozen || workspace.closed) throw new Refusal('workspace_frozen')
   if (owner.status !== 'active') throw new Refusal('account_frozen')

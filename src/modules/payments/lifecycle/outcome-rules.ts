@@ -4,10 +4,10 @@ import type { PaymentRecord } from '../queries.ts'
 import type { Verdict } from './attempts/subject.ts'
 
 /**
- * What evidence does to a payment. `complete`: only its receipt was still missing. `doubt`: from now on nobody knows, the hold
+ * What evidence does to a payment. `complete`: only its receipt was still missing. `mark_unknown`: from now on nobody knows, the hold
  * stays. `succeed_and_return`: the provider tells of the end alone, the money went and came back.
  */
-export type PaymentMove = 'succeed' | 'fail' | 'doubt' | 'return' | 'succeed_and_return' | 'complete'
+export type PaymentMove = 'succeed' | 'fail' | 'mark_unknown' | 'return' | 'succeed_and_return' | 'complete'
 export type Judged = { move: PaymentMove } | { move: null; verdict: Exclude<Verdict, 'applied'> }
 
 const none = (verdict: Exclude<Verdict, 'applied'>): Judged => ({ move: null, verdict })
@@ -48,7 +48,7 @@ export const judgePayment = (payment: PaymentRecord, evidence: Evidence, receipt
     case 'returned':
       return onReturn(payment, receiptIsTaken)
     case 'unknown':
-      return payment.status === 'processing' ? { move: 'doubt' } : none('inconclusive')
+      return payment.status === 'processing' ? { move: 'mark_unknown' } : none('inconclusive')
     default:
       return none('inconclusive')
   }

@@ -55,7 +55,7 @@ const succeed = async (tx: Tx, deps: Deps, step: Step): Promise<PaymentRecord> =
 }
 
 /** The money came back from the rail. What the payment was charged to its limits stays: it was sent. */
-const giveBack = async (tx: Tx, deps: Deps, step: Step): Promise<void> => {
+const returnPayment = async (tx: Tx, deps: Deps, step: Step): Promise<void> => {
   const at = deps.clock.now()
   const { id, accountId, amountMinor } = step.payment
   const reference = { type: 'payment', id } as const
@@ -70,7 +70,7 @@ const giveBack = async (tx: Tx, deps: Deps, step: Step): Promise<void> => {
   await change(tx, deps, step, { status: 'returned', completedAt: at }, await balanceUpdated(tx, deps, accountId, balance))
 }
 
-const doubt = async (tx: Tx, deps: Deps, step: Step): Promise<void> => {
+const markUnknown = async (tx: Tx, deps: Deps, step: Step): Promise<void> => {
   const { payment, evidence } = step
   await change(tx, deps, step, { status: 'unknown' })
   const code = evidence.kind === 'unknown' ? evidence.code : 'mismatch'
@@ -82,12 +82,12 @@ const fail = (tx: Tx, deps: Deps, { payment, evidence, witness }: Step) => {
   return releasePayment(tx, deps, payment, 'failed', actorOf(witness), failure)
 }
 
-const make: Readonly<Record<PaymentMove, (tx: Tx, deps: Deps, step: Step) => Promise<unknown>>> = {
+const transitions: Readonly<Record<PaymentMove, (tx: Tx, deps: Deps, step: Step) => Promise<unknown>>> = {
   succeed,
   fail,
-  doubt,
-  return: giveBack,
-  succeed_and_return: async (tx, deps, step) => giveBack(tx, deps, { ...step, payment: await succeed(tx, deps, step) }),
+  mark_unknown: markUnknown,
+  return: returnPayment,
+  succeed_and_return: async (tx, deps, step) => returnPayment(tx, deps, { ...step, payment: await succeed(tx, deps, step) }),
   complete: (tx, deps, { payment, evidence }) => {
     const missing = { providerReceipt: receiptOf(evidence), updatedAt: deps.clock.now() }
     return tx.orm.update(payments).set(missing).where(eq(payments.id, payment.id))
@@ -108,10 +108,10 @@ export const settlePayment = async (tx: Tx, deps: Deps, id: Uuid, evidence: Evid
   const taken = receipt !== null && (await isReceiptTaken(tx, payment.rail, receipt, payment.id))
   const judged = judgePayment(payment, evidence, taken)
   if (judged.move !== null) {
-    await make[judged.move](tx, deps, step)
+    await transitions[judged.move](tx, deps, step)
     if (witness.kind === 'operator') await resolveAttempts(tx, id, deps.clock.now())
     return 'applied'
   }
-  if (judged.verdict === 'mismatch' && payment.status === 'processing') await doubt(tx, deps, step)
+  if (judged.verdict === 'mismatch' && payment.status === 'processing') await markUnknown(tx, deps, step)
   return judged.verdict
 }

@@ -81,8 +81,8 @@ export const recheckPayment = async (tx: Tx, deps: Deps, payment: PaymentRecord)
   const mandate = payment.mandateId ? await loadMandate(tx, payment.workspaceId, payment.mandateId, payment) : null
   const { workspaceId, initiatorAccountId, amountMinor, paymentType, createdAt } = payment
   // A mandate's window is held against the moment the payment was made.
-  const asked = { workspaceId, initiatorAccountId, lineage, amountMinor, paymentType, at: createdAt }
-  const decision = evaluate(evaluationOf(own, asked, periods, mandate?.rules ?? null))
+  const request = { workspaceId, initiatorAccountId, lineage, amountMinor, paymentType, at: createdAt }
+  const decision = evaluate(evaluationOf(own, request, periods, mandate?.rules ?? null))
   if (stillCovered(decision, { approverAccountIds: approvers, initiatorAccountId })) return undefined
   return changed(`Not covered by the approvals given any more: ${explain(decision, deps.config.CURRENCY)}`)
 }

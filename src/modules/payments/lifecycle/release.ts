@@ -5,7 +5,7 @@ import { type Actor, audit } from '../../../events/audit.ts'
 import { voidHold } from '../../../ledger/ledger.ts'
 import type { Deps } from '../../deps.ts'
 import { balanceUpdated } from '../../identity/accounts/service.ts'
-import { giveBackCharges } from '../create/counters.ts'
+import { releaseCharges } from '../create/counters.ts'
 import { presentPayment } from '../present.ts'
 import type { PaymentRecord } from '../queries.ts'
 
@@ -26,7 +26,7 @@ export const releasePayment = async (
 ): Promise<PaymentRecord> => {
   const at = deps.clock.now()
   const { balance } = await voidHold(tx, payment.holdTransferId, at)
-  await giveBackCharges(tx, payment.charges, payment.amountMinor)
+  await releaseCharges(tx, payment.charges, payment.amountMinor)
   const change = {
     status: to,
     failureCode: failure?.code ?? null,

@@ -45,7 +45,7 @@ const approvalOf = async (db: Db, payment: PaymentRecord): Promise<Body['approva
   if (!payment.approvalId) return null
   const [approval] = await db.orm.select().from(approvals).where(eq(approvals.id, payment.approvalId))
   if (!approval) return null
-  const given = await db.orm
+  const decisionRows = await db.orm
     .select()
     .from(approvalDecisions)
     .where(eq(approvalDecisions.approvalId, approval.id))
@@ -56,7 +56,7 @@ const approvalOf = async (db: Db, payment: PaymentRecord): Promise<Body['approva
     required_approvals: approval.requiredApprovals,
     separation_of_duties: approval.separationOfDuties,
     messages: { approve: approval.approveMessage, reject: approval.rejectMessage },
-    decisions: given.map((decision) => ({
+    decisions: decisionRows.map((decision) => ({
       account_id: formatId('account', decision.accountId),
       decision: decision.decision,
       via: decision.via,
@@ -84,8 +84,8 @@ const versions = statement(
 )
 
 /** The policies that decided, each as it was then, in the order of the decision. */
-const policiesOf = async (db: Db, { policy_versions: wanted }: Decision): Promise<Body['policies']> => {
-  const values = [wanted.map(({ id }) => parseId('policy', id)), wanted.map(({ version }) => version)]
+const policiesOf = async (db: Db, { policy_versions: policyVersions }: Decision): Promise<Body['policies']> => {
+  const values = [policyVersions.map(({ id }) => parseId('policy', id)), policyVersions.map(({ version }) => version)]
   const rows = await db.query<{ document: Body['policies'][number]['document'] }>(versions, values)
   return rows.map(({ document }) => ({ id: String(document.id), version: Number(document.version), document }))
 }

@@ -8,9 +8,9 @@ import { daysAfter } from '../../../lib/clock.ts'
 import { conflict, notFound, Refusal } from '../../../lib/errors.ts'
 import { formatId, newId, type Uuid } from '../../../lib/ids.ts'
 import type { Deps } from '../../deps.ts'
-import { lockStanding, requireOpen } from '../locked-state.ts'
-import { tellMember } from '../members/events.ts'
+import { publishMemberEvent } from '../members/events.ts'
 import { checkInvitedRole } from '../members/rules.ts'
+import { lockMembership, requireOpen } from '../membership.ts'
 import { findMembership, lockWorkspace, type WorkspaceMembership, type WorkspaceRecord } from '../queries.ts'
 import { invitationStatus, presentInvitation } from './present.ts'
 import { findInvitation, findInvitationByToken, type InvitationRecord, isAddressee, isMember } from './queries.ts'
@@ -25,7 +25,7 @@ export const createInvitation = async (
   principal: Principal,
   input: CreateInvitation,
 ): Promise<{ invitation: InvitationRecord; token: string }> => {
-  const { workspace, member } = await lockStanding(tx, principal, 'workspace.manage')
+  const { workspace, member } = await lockMembership(tx, principal, 'workspace.manage')
   requireOpen(workspace)
   checkInvitedRole(member.role, input.role)
   const addressee = { email: input.email ?? null, walletAddress: input.wallet_address ?? null }
@@ -58,7 +58,7 @@ export const createInvitation = async (
 
 /** Again → the same answer; one that was accepted is a membership by now, which ends by its own route. */
 export const revokeInvitation = async (tx: Tx, deps: Deps, principal: Principal, id: Uuid): Promise<InvitationRecord> => {
-  const { workspace } = await lockStanding(tx, principal, 'workspace.manage')
+  const { workspace } = await lockMembership(tx, principal, 'workspace.manage')
   const invitation = await findInvitation(tx, workspace.id, id)
   if (!invitation) throw notFound()
   if (invitation.acceptedAt) throw conflict('The invitation was accepted.', 'invitation_accepted')
@@ -72,8 +72,8 @@ export const revokeInvitation = async (tx: Tx, deps: Deps, principal: Principal,
 /** The invitation behind a token, read behind its workspace's lock: of two who accept it at once the second finds it used. */
 const lockInvitation = async (tx: Tx, token: string): Promise<{ invitation: InvitationRecord; workspace: WorkspaceRecord }> => {
   const hash = sha256(token)
-  const found = await findInvitationByToken(tx, hash)
-  const workspace = found && (await lockWorkspace(tx, found.workspaceId))
+  const unlocked = await findInvitationByToken(tx, hash)
+  const workspace = unlocked && (await lockWorkspace(tx, unlocked.workspaceId))
   const invitation = workspace && (await findInvitationByToken(tx, hash))
   if (!invitation) throw notFound()
   return { invitation, workspace }
@@ -115,7 +115,7 @@ export const acceptInvitation = async (tx: Tx, deps: Deps, principal: Principal,
   }
   await tx.orm.insert(members).values(joined)
   await tx.orm.update(invitations).set({ acceptedAt: at, acceptedBy: accountId }).where(eq(invitations.id, invitation.id))
-  await tellMember(tx, deps, 'member.joined', joined)
+  await publishMemberEvent(tx, deps, 'member.joined', joined)
   await audit(tx, principal, at, {
     action: 'invitation.accept',
     workspaceId: workspace.id,

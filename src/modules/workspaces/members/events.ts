@@ -5,7 +5,7 @@ import { presentMember, presentRemoved } from './present.ts'
 import { findMember, type NamedMember } from './queries.ts'
 
 /** The account of the event is the member's: its streams look again at what it may still read. */
-export const tellMember = async (
+export const publishMemberEvent = async (
   tx: Tx,
   deps: Deps,
   type: 'member.joined' | 'member.updated',
@@ -17,7 +17,7 @@ export const tellMember = async (
   return member
 }
 
-export const tellRemoved = (tx: Tx, deps: Deps, member: NamedMember): Promise<void> => {
+export const publishMemberRemovedEvent = (tx: Tx, deps: Deps, member: NamedMember): Promise<void> => {
   const { accountId, workspaceId } = member
   return deps.appendEvents(tx, deps.clock.now(), [
     { type: 'member.removed', accountId, workspaceId, data: presentRemoved(member) },

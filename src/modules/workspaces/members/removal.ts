@@ -11,7 +11,7 @@ import { findPersonalWorkspaceId } from '../queries.ts'
 type Place = { workspaceId: Uuid; accountId: Uuid }
 
 /** Sessions and dashboard tokens that stand in a workspace which is theirs no longer go home. A grant is bound to its workspace. */
-export const sendHome = async (tx: Tx, { workspaceId, accountId }: Place): Promise<void> => {
+export const moveSessionsToPersonalWorkspace = async (tx: Tx, { workspaceId, accountId }: Place): Promise<void> => {
   const home = await findPersonalWorkspaceId(tx, accountId)
   if (home === workspaceId) return
   await tx.orm

@@ -8,15 +8,16 @@ import { notFound, Refusal } from '../../../lib/errors.ts'
 import { formatId, type Uuid } from '../../../lib/ids.ts'
 import { revokeGrantsOf } from '../../delegation/grants/service.ts'
 import type { Deps } from '../../deps.ts'
-import { lockStanding, requireOpen, requireUndelegated, type Standing } from '../locked-state.ts'
-import { tellMember, tellRemoved } from './events.ts'
+import { lockMembership, requireOpen, requireUndelegated } from '../membership.ts'
+import type { WorkspaceMembership } from '../queries.ts'
+import { publishMemberEvent, publishMemberRemovedEvent } from './events.ts'
 import { countOwners, findMember, type NamedMember } from './queries.ts'
-import { endInvitations, sendHome } from './removal.ts'
+import { endInvitations, moveSessionsToPersonalWorkspace } from './removal.ts'
 import { checkMemberChange, type MemberChange } from './rules.ts'
 import type { UpdateMember } from './schema.ts'
 
-const findTarget = async (tx: Tx, standing: Standing, id: Uuid): Promise<NamedMember> => {
-  const target = await findMember(tx, standing.workspace.id, id)
+const findTarget = async (tx: Tx, membership: WorkspaceMembership, id: Uuid): Promise<NamedMember> => {
+  const target = await findMember(tx, membership.workspace.id, id)
   if (!target) throw notFound()
   return target
 }
@@ -24,7 +25,7 @@ const findTarget = async (tx: Tx, standing: Standing, id: Uuid): Promise<NamedMe
 const check = async (
   tx: Tx,
   principal: Principal,
-  { workspace, member }: Standing,
+  { workspace, member }: WorkspaceMembership,
   target: NamedMember,
   change: MemberChange,
 ): Promise<void> => {
@@ -40,18 +41,18 @@ export const updateMember = async (
   id: Uuid,
   input: UpdateMember,
 ): Promise<NamedMember> => {
-  const standing = await lockStanding(tx, principal, 'workspace.manage')
-  requireOpen(standing.workspace)
-  const target = await findTarget(tx, standing, id)
+  const membership = await lockMembership(tx, principal, 'workspace.manage')
+  requireOpen(membership.workspace)
+  const target = await findTarget(tx, membership, id)
   const change = { role: input.role ?? target.role, status: input.status ?? target.status }
   if (change.role === target.role && change.status === target.status) return target
-  await check(tx, principal, standing, target, change)
+  await check(tx, principal, membership, target, change)
   const at = deps.clock.now()
   await tx.orm
     .update(members)
     .set({ ...change, updatedAt: at })
     .where(eq(members.id, id))
-  if (change.status === 'suspended') await sendHome(tx, target)
+  if (change.status === 'suspended') await moveSessionsToPersonalWorkspace(tx, target)
   await endInvitations(tx, deps, principal, target, change.status === 'suspended' ? null : change.role)
   await audit(tx, principal, at, {
     action: 'member.update',
@@ -59,15 +60,15 @@ export const updateMember = async (
     before: { account: formatId('account', target.accountId), role: target.role, status: target.status },
     after: { account: formatId('account', target.accountId), ...change },
   })
-  return tellMember(tx, deps, 'member.updated', target)
+  return publishMemberEvent(tx, deps, 'member.updated', target)
 }
 
 /** Anybody may leave in person; to put somebody else out takes `workspace.manage`. Grants made in the workspace end at once. */
 export const removeMember = async (tx: Tx, deps: Deps, principal: Principal, id: Uuid): Promise<NamedMember> => {
-  const standing = await lockStanding(tx, principal, null)
+  const membership = await lockMembership(tx, principal, null)
   const manages =
-    effectivePermissions(standing.member.role, null).has('workspace.manage') && principal.permissions.has('workspace.manage')
-  const leaves = standing.member.id === id
+    effectivePermissions(membership.member.role, null).has('workspace.manage') && principal.permissions.has('workspace.manage')
+  const leaves = membership.member.id === id
   if (!leaves && !manages) {
     throw new Refusal('forbidden', {
       message: 'This needs the permission workspace.manage.',
@@ -76,18 +77,18 @@ export const removeMember = async (tx: Tx, deps: Deps, principal: Principal, id:
   }
   if (leaves) requireUndelegated(principal)
   else requireActiveAccount(principal)
-  const target = await findTarget(tx, standing, id)
-  await check(tx, principal, standing, target, { role: target.role, status: 'removed' })
+  const target = await findTarget(tx, membership, id)
+  await check(tx, principal, membership, target, { role: target.role, status: 'removed' })
   const at = deps.clock.now()
   await revokeGrantsOf(tx, deps, principal, target)
   await tx.orm.delete(members).where(eq(members.id, id))
-  await sendHome(tx, target)
+  await moveSessionsToPersonalWorkspace(tx, target)
   await endInvitations(tx, deps, principal, target, null)
   await audit(tx, principal, at, {
     action: leaves ? 'member.leave' : 'member.remove',
     subject: { type: 'member', id },
     before: { account: formatId('account', target.accountId), role: target.role, status: target.status },
   })
-  await tellRemoved(tx, deps, target)
+  await publishMemberRemovedEvent(tx, deps, target)
   return target
 }

@@ -132,13 +132,13 @@ const judge = async (
 export const processDelivery = async (deps: Deps, subjects: Subjects, deliveryId: Uuid): Promise<void> => {
   await inTx(deps.db, async (tx) => {
     const open = and(eq(callbackDeliveries.id, deliveryId), isNull(callbackDeliveries.processedAt))
-    const [found] = await tx.orm.select({ attemptId: callbackDeliveries.attemptId }).from(callbackDeliveries).where(open)
-    if (!found?.attemptId) return
-    const { kind: subjectKind, subjectId } = await getAttempt(tx, found.attemptId)
+    const [unlocked] = await tx.orm.select({ attemptId: callbackDeliveries.attemptId }).from(callbackDeliveries).where(open)
+    if (!unlocked?.attemptId) return
+    const { kind: subjectKind, subjectId } = await getAttempt(tx, unlocked.attemptId)
     await subjects[subjectKind].lock(tx, subjectId)
     const [delivery] = await tx.orm.select().from(callbackDeliveries).where(open).for('update')
     if (!delivery?.bodyCiphertext || !delivery.bodyKeyId) return
-    const attempt = await getAttempt(tx, found.attemptId)
+    const attempt = await getAttempt(tx, unlocked.attemptId)
     const rail = railOf(deps.rails, attempt.rail)
     if (!rail) throw new Error('the rail of a delivery is no longer configured')
     const body = parseJson(

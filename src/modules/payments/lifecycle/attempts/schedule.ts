@@ -5,7 +5,7 @@
 const askAfterSeconds = [30, 30, 60, 120, 300, 600, 1_800, 3_600, 10_800] as const
 const askAtLeastEverySeconds = 21_600
 
-export const secondsToNextQuestion = (asked: number): number => askAfterSeconds[asked] ?? askAtLeastEverySeconds
+export const secondsToNextQuery = (queriesMade: number): number => askAfterSeconds[queriesMade] ?? askAtLeastEverySeconds
 
 /**
  * How long a send may be under way before its attempt is taken for lost: the rails' time-outs (a token, the request, both once

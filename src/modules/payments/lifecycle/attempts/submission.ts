@@ -5,7 +5,7 @@ import type { Evidence, Submission } from '../../../../rails/rail.ts'
 import type { Deps } from '../../../deps.ts'
 import { applyEvidence } from './evidence.ts'
 import { type AttemptRecord, adoptProvider, attemptStatesOf, getAttempt, updateAttempt } from './queries.ts'
-import { secondsToNextQuestion, secondsToNextTry } from './schedule.ts'
+import { secondsToNextQuery, secondsToNextTry } from './schedule.ts'
 import type { AttemptSubject } from './subject.ts'
 
 /** Nothing more is known of it than that it was begun; a delivery may have been faster than the answer to sending. */
@@ -45,7 +45,7 @@ export const recordSubmission = async (
   submission: Submission,
 ): Promise<void> => {
   const at = deps.clock.now()
-  const nextQuestionAt = secondsAfter(at, secondsToNextQuestion(0))
+  const nextQuestionAt = secondsAfter(at, secondsToNextQuery(0))
   await subject.lock(tx, (await getAttempt(tx, attemptId)).subjectId)
   const attempt = await getAttempt(tx, attemptId)
   const settle = (evidence: Evidence) => applyEvidence(tx, deps, subject, attemptId, evidence, { kind: 'submission' })
@@ -68,7 +68,7 @@ export const recordSubmission = async (
 }
 
 /** An attempt whose sender was never heard of again: the process died between intent and answer. */
-export const takeForLost = async (tx: Tx, deps: Deps, subject: AttemptSubject, attempt: AttemptRecord): Promise<void> => {
+export const markLost = async (tx: Tx, deps: Deps, subject: AttemptSubject, attempt: AttemptRecord): Promise<void> => {
   await updateAttempt(tx, attempt.id, 'lost', attempt.nextCheckAt, deps.clock.now())
   await applyEvidence(tx, deps, subject, attempt.id, answerLost, { kind: 'silence' })
 }

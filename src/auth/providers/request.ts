@@ -3,10 +3,10 @@ import { type ProviderName, providerFailed } from './provider.ts'
 
 const timeoutMs = 10_000
 
-export type Asked = { status: number; body: unknown }
+export type ProviderResponse = { status: number; body: unknown }
 
 /** One request to a provider. A redirect is not followed: a token or a secret would go with it. */
-export const ask = async (name: ProviderName, url: string, init: RequestInit = {}): Promise<Asked> => {
+export const requestProvider = async (name: ProviderName, url: string, init: RequestInit = {}): Promise<ProviderResponse> => {
   try {
     const response = await fetch(url, { ...init, redirect: 'error', signal: AbortSignal.timeout(timeoutMs) })
     return { status: response.status, body: await response.json().catch(() => undefined) }
@@ -15,13 +15,13 @@ export const ask = async (name: ProviderName, url: string, init: RequestInit = {
   }
 }
 
-export const askFor = async <Schema extends z.ZodType>(
+export const requestJson = async <Schema extends z.ZodType>(
   name: ProviderName,
   schema: Schema,
   url: string,
   init: RequestInit = {},
 ): Promise<z.output<Schema>> => {
-  const { status, body } = await ask(name, url, init)
+  const { status, body } = await requestProvider(name, url, init)
   if (status !== 200) throw providerFailed(name, `HTTP ${status}`)
   const read = schema.safeParse(body)
   if (!read.success) throw providerFailed(name, 'its answer can not be read')

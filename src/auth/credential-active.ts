@@ -27,7 +27,7 @@ export type Credential = Pick<Principal, 'credential'> & { grantId: Uuid | null 
  * Whether a credential that began something would still be accepted now, without having it. An access token lives as long as its
  * grant here: what it may begin it can't, for its grant carries no permission for it.
  */
-export const isAlive = async (
+export const isCredentialActive = async (
   db: Db,
   { credential, grantId }: Credential,
   now: Date,

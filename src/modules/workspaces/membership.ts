@@ -3,15 +3,17 @@ import type { Principal } from '../../auth/principal.ts'
 import type { Tx } from '../../db/client.ts'
 import { notFound, Refusal } from '../../lib/errors.ts'
 import { workspaceStatus } from './present.ts'
-import { findMembership, lockWorkspace, type MemberRecord, type WorkspaceRecord } from './queries.ts'
-
-export type Standing = { workspace: WorkspaceRecord; member: MemberRecord }
+import { findMembership, lockWorkspace, type WorkspaceMembership, type WorkspaceRecord } from './queries.ts'
 
 /**
  * The caller's workspace, locked, and the caller's membership as it is behind the lock: of two owners who remove each other at the
  * same moment the second is no owner any more when its turn comes.
  */
-export const lockStanding = async (tx: Tx, principal: Principal, permission: Permission | null): Promise<Standing> => {
+export const lockMembership = async (
+  tx: Tx,
+  principal: Principal,
+  permission: Permission | null,
+): Promise<WorkspaceMembership> => {
   const workspace = await lockWorkspace(tx, principal.workspace.id)
   const member = workspace && (await findMembership(tx, workspace.id, principal.accountId))
   if (!workspace || !member) throw notFound()
