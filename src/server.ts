@@ -22,7 +22,7 @@ const start = async () => {
   const config = await loadConfigWithPorts(readEnvironment())
   const logger = await createLogger(config)
   const crash = (error: unknown) => {
-    logger.fatal(describeError(error), 'a bug: the process can not go on')
+    logger.fatal(describeError(error), 'a bug: the process cannot go on')
     process.exit(1)
   }
   process.on('uncaughtException', crash)

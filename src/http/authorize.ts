@@ -45,7 +45,7 @@ export const registerAuthorization = (app: App): void => {
     const { access } = request.routeOptions.config
     if (access === 'admin' && !principal.isAdmin) throw new Refusal('admin_required')
     if (access === 'undelegated' && principal.grant)
-      throw new Refusal('forbidden', { message: 'A delegated credential can not do this.' })
+      throw new Refusal('forbidden', { message: 'A delegated credential cannot do this.' })
     checkPermission(principal, requiredPermissions(request))
     checkRole(request, principal)
     checkState(request, principal)

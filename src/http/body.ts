@@ -12,13 +12,13 @@ const isStorable = (text: string): boolean => !text.includes('\u0000') && text.i
 const check = (value: unknown, path: string, depth: number): void => {
   if (depth > maxDepth) throw invalidFields({ path: path || 'body', message: 'is nested too deeply' })
   if (typeof value === 'string' && !isStorable(value))
-    throw invalidFields({ path: path || 'body', message: 'has characters that can not be stored' })
+    throw invalidFields({ path: path || 'body', message: 'has characters that cannot be stored' })
   if (typeof value !== 'object' || value === null) return
   for (const [key, entry] of Object.entries(value)) {
     const at = path ? `${path}.${key}` : key
     // A name that a careless copy would take for the object's prototype.
     if (key === '__proto__') throw invalidFields({ path: at, message: 'is not a known field' })
-    if (!isStorable(key)) throw invalidFields({ path: path || 'body', message: 'has a name that can not be stored' })
+    if (!isStorable(key)) throw invalidFields({ path: path || 'body', message: 'has a name that cannot be stored' })
     check(entry, at, depth + 1)
   }
 }

@@ -32,7 +32,7 @@ export const catalogue = {
   internal_error: [500, 'Something went wrong on our side.'],
   provider_error: [502, 'The provider did not answer as it should.'],
   provider_not_configured: [503, 'This provider is not configured.'],
-  unavailable: [503, 'The service can not answer right now; try again.'],
+  unavailable: [503, 'The service cannot answer right now; try again.'],
 } as const satisfies Record<string, readonly [status: number, sentence: string]>
 
 export type ErrorCode = keyof typeof catalogue

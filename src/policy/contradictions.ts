@@ -6,7 +6,7 @@ const notMore = (path: string, smaller: Minor | null, than: string, larger: Mino
   smaller !== null && larger !== null && smaller > larger ? [{ path, message: `must not be more than ${than}` }] : []
 
 /**
- * Rules that can not all be meant, by the names the wire gives them; `under` is the path of the object that holds them.
+ * Rules that cannot all be meant, by the names the wire gives them; `under` is the path of the object that holds them.
  * A threshold that no permitted payment reaches is fine: it is meant for the day the limit is raised.
  */
 export const contradictions = (rules: Limits & { requiredApprovalCount?: number }, under = ''): FieldError[] => {

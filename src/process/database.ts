@@ -79,7 +79,7 @@ const explain = (error: unknown, where: string): unknown => {
   if (state === '28P01' || state === '28000') return because('refuses our user or password: correct DATABASE_URL.')
   if (state === '3D000') return because('does not exist: create it, or correct DATABASE_URL.')
   if (state === '42501') return because('does not let our user create tables: grant it CREATE, or let it own the database.')
-  if (state !== undefined) return because(`can not be used (${state}): start it, or correct DATABASE_URL.`)
+  if (state !== undefined) return because(`cannot be used (${state}): start it, or correct DATABASE_URL.`)
   return because(
     `does not answer (${error instanceof Error ? error.message || error.name : 'no reason given'}): start it, or correct DATABASE_URL.`,
   )

@@ -49,7 +49,7 @@ const read = async (file: string): Promise<string | undefined> => {
   } catch (cause) {
     if (cause instanceof Error && 'code' in cause && cause.code === 'ENOENT') return undefined
     throw new StartupError(
-      `The keys in ${file} can not be read by this user: correct its permissions, or choose another DATA_DIR.`,
+      `The keys in ${file} cannot be read by this user: correct its permissions, or choose another DATA_DIR.`,
       { cause },
     )
   }
@@ -85,7 +85,7 @@ const make = async (folder: string, file: string): Promise<boolean> => {
   } catch (cause) {
     if (cause instanceof Error && 'code' in cause && cause.code === 'EEXIST') return false
     throw new StartupError(
-      `The keys can not be written to ${file}: correct the permissions of its folder, or choose another DATA_DIR.`,
+      `The keys cannot be written to ${file}: correct the permissions of its folder, or choose another DATA_DIR.`,
       { cause },
     )
   } finally {

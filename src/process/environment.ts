@@ -7,7 +7,7 @@ export const readEnvironment = (): NodeJS.ProcessEnv => {
   } catch (cause) {
     const code = cause instanceof Error && 'code' in cause ? cause.code : undefined
     if (code !== 'ENOENT')
-      throw new StartupError(`The file .env can not be read (${String(code)}): correct it, or remove it.`, { cause })
+      throw new StartupError(`The file .env cannot be read (${String(code)}): correct it, or remove it.`, { cause })
   }
   return process.env
 }

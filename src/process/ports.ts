@@ -15,7 +15,7 @@ const sentences: Record<string, (listener: Listener) => string> = {
 
 const explain = (error: NodeJS.ErrnoException, listener: Listener): StartupError => {
   const sentence = sentences[error.code ?? '']?.(listener)
-  return new StartupError(sentence ?? `${listener.host}:${listener.port} can not be listened on (${error.message}).`, {
+  return new StartupError(sentence ?? `${listener.host}:${listener.port} cannot be listened on (${error.message}).`, {
     cause: error,
   })
 }

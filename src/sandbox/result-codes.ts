@@ -10,7 +10,7 @@ const sentences: Readonly<Record<string, string>> = {
   '1037': 'DS timeout user cannot be reached.',
   '2001': 'The initiator information is invalid.',
   '2032': 'The transaction receipt number does not exist.',
-  '2040': 'Credit Party customer type (Unregistered or Registered Customer) can not be supported by the service.',
+  '2040': 'Credit Party customer type (Unregistered or Registered Customer) cannot be supported by the service.',
   '4999': 'The transaction is still under processing.',
 }
 

@@ -58,7 +58,7 @@ test('a frozen account reads and stops things, but changes nothing; reactivated,
   expect((await person.api.patch('/v1/accounts/me', { display_name: 'Other' })).status).toBe(200)
 })
 
-test('the workspaces of a frozen account stand still for their other members too, who can not let go', async () => {
+test('the workspaces of a frozen account stand still for their other members too, who cannot let go', async () => {
   const team = await createTeam(service)
   const member = await join(service, team, 'admin')
   await admin.api.patch(at(team.owner), { status: 'frozen' })

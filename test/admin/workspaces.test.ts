@@ -13,7 +13,7 @@ afterAll(() => service.close())
 
 const at = (id: string, act: string) => `/v1/admin/workspaces/${id}/${act}`
 
-test('a suspended workspace refuses every write, and its owners can not let go of it', async () => {
+test('a suspended workspace refuses every write, and its owners cannot let go of it', async () => {
   const team = await createTeam(service)
   const answer = await admin.api.post(at(team.id, 'suspend'), { reason: 'a court order' })
   expect([answer.status, answer.body.id, answer.body.status]).toEqual([200, team.id, 'frozen'])

@@ -152,7 +152,7 @@ test('to the ones whose it is, all of it is there: nothing was changed by those 
   expect((await team.owner.api.get(`/v1/intent-mandates/${owned['GET /v1/intent-mandates/:id']?.id}`)).body.status).toBe('active')
 })
 
-test('it can not be named in a body either', async () => {
+test('it cannot be named in a body either', async () => {
   const api = strangers[0]?.api ?? service.api
   const id = (route: string) => owned[route]?.id
   const beneficiary_id = id('GET /v1/beneficiaries/:id')

@@ -100,7 +100,7 @@ test('a freeze follows the destination: the same payee under another name is fro
   expect((await person.api.patch(`/v1/beneficiaries/${second.body.id}`, { status: 'active' })).body.status).toBe('active')
 })
 
-test('a name can change, a destination can not, and an archived one changes no more', async () => {
+test('a name can change, a destination cannot, and an archived one changes no more', async () => {
   const { id } = (await create(phone)).body
   expect((await person.api.patch(`/v1/beneficiaries/${id}`, { display_name: 'New' })).body).toMatchObject({
     display_name: 'New',

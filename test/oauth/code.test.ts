@@ -54,7 +54,7 @@ describe('a client that somebody let in', () => {
     expect(answer.body.authorization_details).toBeUndefined()
   })
 
-  test('stays within the scopes that exist: what only a person may hand on can not be asked for', async () => {
+  test('stays within the scopes that exist: what only a person may hand on cannot be asked for', async () => {
     const scopes = (await service.api.get('/.well-known/oauth-authorization-server')).body.scopes_supported
     expect(scopes).toContain('payment.create')
     for (const never of [
@@ -327,7 +327,7 @@ describe('a resource', () => {
     expect(await canRead(agent)).toBe(200)
   })
 
-  test('can not be more at the token endpoint than it was at the consent', async () => {
+  test('cannot be more at the token endpoint than it was at the consent', async () => {
     const { code, pkce } = await obtainCode(person, client, { ask: { resource: elsewhere } })
     expect(refusal(await redeemCode(service.api, client, code, pkce, { resource: service.api.url }))).toEqual([
       400,
@@ -377,7 +377,7 @@ describe('a pushed request', () => {
     expect((await redeemCode(service.api, client, code, pkce)).body.scope).toBe('payment.read')
   })
 
-  test('can not be decided before a browser has opened it, and not opened when it is old', async () => {
+  test('cannot be decided before a browser has opened it, and not opened when it is old', async () => {
     const { answer } = await push()
     service.clock.advance(90)
     expect((await open(answer.body.request_uri)).status).toBe(400)

@@ -68,7 +68,7 @@ describe('what is asked', () => {
     ['two of them', '[{"type":"payment"},{"type":"payment"}]'],
     ['a misspelt limit', '[{"type":"payment","daily_limt_minor":"1"}]'],
     ['a limit that is a number', '[{"type":"payment","daily_limit_minor":1}]'],
-    ['limits that can not all be meant', '[{"type":"payment","daily_limit_minor":"1","monthly_limit_minor":"0"}]'],
+    ['limits that cannot all be meant', '[{"type":"payment","daily_limit_minor":"1","monthly_limit_minor":"0"}]'],
     ['an empty list of beneficiaries', '[{"type":"payment","beneficiary_ids":[]}]'],
   ])('in authorization_details with %s is refused', async (_what, authorization_details) => {
     const path = authorizePath(client, newPkce(), { authorization_details })
@@ -221,7 +221,7 @@ describe('consent', () => {
 })
 
 describe('an agent', () => {
-  test('can not widen its own limits, make a wider key, or add or remove a way to sign in', async () => {
+  test('cannot widen its own limits, make a wider key, or add or remove a way to sign in', async () => {
     const agent = await letIn(service.api, person, { client, ask: { scope: 'account.read key.manage payment.create' } })
     const [{ id: own }] = (await person.api.get('/v1/accounts/me/grants')).body.data
     expect(refusal(await agent.api.patch(`/v1/accounts/me/grants/${own}`, { spending_controls: {} }))).toEqual([403, 'forbidden'])
@@ -251,7 +251,7 @@ describe('an agent', () => {
 })
 
 describe('the pages that ask', () => {
-  test('can not be framed, stored or scripted from elsewhere, whoever looks', async () => {
+  test('cannot be framed, stored or scripted from elsewhere, whoever looks', async () => {
     const id = await askPerson(person, client, newPkce())
     const pages = [
       await person.api.get(`/consent?authorization=${id}`),

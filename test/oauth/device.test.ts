@@ -73,7 +73,7 @@ describe('a device', () => {
     expect(refusal(await poll(started))).toEqual([400, 'access_denied'])
   })
 
-  test('whose code has expired can not be let in and gets nothing', async () => {
+  test('whose code has expired cannot be let in and gets nothing', async () => {
     const started = await start()
     service.clock.advance(600)
     expect(refusal(await decide(started))).toEqual([409, 'conflict'])
@@ -140,7 +140,7 @@ describe('the person', () => {
     expect(refusal(await service.api.get(`/v1/oauth/device/${started.user_code}`))).toEqual([401, 'authentication_required'])
   })
 
-  test('can not decide what somebody else has decided, and is not told of it', async () => {
+  test('cannot decide what somebody else has decided, and is not told of it', async () => {
     const started = await start()
     await decide(started)
     const other = await signIn(service.api)
@@ -152,7 +152,7 @@ describe('the person', () => {
   })
 })
 
-test('codes can not be guessed for long: each address has few attempts', async () => {
+test('codes cannot be guessed for long: each address has few attempts', async () => {
   const strict = await startService({ env: { RATE_LIMIT_PUBLIC_PER_MINUTE: '8' } })
   try {
     const guesser = await signIn(strict.api)

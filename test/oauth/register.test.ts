@@ -103,7 +103,7 @@ describe('a registration', () => {
     expect(refusal(await register(metadata))).toEqual([400, error])
   })
 
-  test('can not make a name that reads backwards or hides', async () => {
+  test('cannot make a name that reads backwards or hides', async () => {
     const { body } = await register({ redirect_uris: [redirectUri], client_name: ' Ba\u202enk\u200b\n of  Kenya ' })
     expect(body.client_name).toBe('Ba nk of Kenya')
   })
@@ -229,7 +229,7 @@ describe('the token endpoint', () => {
     expect(answer.status).toBe(200)
   })
 
-  test('knows a public client by its name, and refuses a secret that it can not have', async () => {
+  test('knows a public client by its name, and refuses a secret that it cannot have', async () => {
     expect(refusal(await token({ client_id: undefined, grant_type: 'refresh_token' }))).toEqual([401, 'invalid_client'])
     expect(refusal(await token({ client_secret: 'x', grant_type: 'refresh_token' }))).toEqual([401, 'invalid_client'])
   })

@@ -83,7 +83,7 @@ test('a wrong secret, an unknown attempt and a malformed one are answered alike,
   expect(await balanceOf(person)).toEqual(nothing)
 })
 
-test('whatever is delivered, it is accepted and kept, and what can not be understood ends nothing', async () => {
+test('whatever is delivered, it is accepted and kept, and what cannot be understood ends nothing', async () => {
   const { id, order } = await ask()
   const bodies = [
     '',

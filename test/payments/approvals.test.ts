@@ -77,7 +77,7 @@ describe('a payment at or above the threshold', () => {
     expect((await person.api.get('/v1/approvals?status=pending')).body.data).toHaveLength(1)
   })
 
-  test('the canonical message binds everything in readable lines that a name can not forge', async () => {
+  test('the canonical message binds everything in readable lines that a name cannot forge', async () => {
     const person = await payer(ask)
     const payment = await pay(person)
     const { message, expires_at } = (await service.api.get(`/v1/approvals/${payment.approval_id}/message`)).body

@@ -71,7 +71,7 @@ describe('a payment that no rule stands against', () => {
   })
 })
 
-describe('what a rail can not do is 400', () => {
+describe('what a rail cannot do is 400', () => {
   test.each([
     ['MPESA_B2C', { amount_minor: '150050' }, 'amount_minor'],
     ['MPESA_B2C', { amount_minor: '900' }, 'amount_minor'],

@@ -290,7 +290,7 @@ export const cases: Record<string, Case[]> = {
     },
     { name: 'nobody eligible harms no payment that needs nobody', given: given({ approvers: [] }), outcome: 'allow' },
     {
-      name: 'the sole member of a workspace can not separate duties from itself',
+      name: 'the sole member of a workspace cannot separate duties from itself',
       given: given({ approvers: ['ada'], policies: [asksFrom(1000), separating] }),
       outcome: 'deny',
       decisive: ['eligible_approvers'],

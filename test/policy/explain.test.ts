@@ -66,7 +66,7 @@ test("a rule that is not the engine's own is told by its name", () => {
   expect(explain(refusedBy({}), 'KES')).toBe('The rule whole_shillings of rail "MPESA_B2C" stops this payment.')
 })
 
-test('a name can not end its quotes or the line', () => {
+test('a name cannot end its quotes or the line', () => {
   const input = given({ policies: [policy({ name: 'a" is fine.\n', perPaymentLimitMinor: 0n })] })
   expect(explain(evaluate(input), 'KES')).toContain('policy "a\\" is fine.\\n" is')
 })

@@ -193,7 +193,7 @@ const spikeArrest = {
   body: { errorCode: '500.003.02', errorMessage: 'Spike arrest' },
 } as const
 
-test('a provider that can not be reached is tried again with longer waits; when it never can, the payment failed and nothing was sent', async () => {
+test('a provider that cannot be reached is tried again with longer waits; when it never can, the payment failed and nothing was sent', async () => {
   const id = await pay(person, b2c('254722000041'))
   for (const wait of [0, 5, 15, 45, 120, 300, 600]) {
     expect(await paymentOf(person, id)).toMatchObject({ status: 'processing' })

@@ -169,7 +169,7 @@ test("the provider's plain refusal fails the top-up with its code", async () => 
   })
 })
 
-test('an answer that can not be understood is a lost one: never sent again', async () => {
+test('an answer that cannot be understood is a lost one: never sent again', async () => {
   service.sandbox.failNext({
     kind: 'answer',
     takesEffect: true,

@@ -151,7 +151,7 @@ test('a payout with an expired initiator password fails by its result', async ()
   expect(rail.readDelivery('result', answer?.body, attempt).evidence).toMatchObject({ kind: 'failed', code: '2001' })
 })
 
-test('a B2B payout whose answer was lost can not be asked about, and says so', async () => {
+test('a B2B payout whose answer was lost cannot be asked about, and says so', async () => {
   const { payout: rail } = rails.daraja()
   const sent = rails.payout({ rail: 'MPESA_B2B', destination: '400200', accountReference: 'A1' })
   expect(await rail.query(payoutAttempt(sent, { kind: 'lost', message: '' }))).toMatchObject({
@@ -160,7 +160,7 @@ test('a B2B payout whose answer was lost can not be asked about, and says so', a
   })
 })
 
-describe('nothing is sent for an instruction that the rail can not carry out exactly', () => {
+describe('nothing is sent for an instruction that the rail cannot carry out exactly', () => {
   test.each<[string, Partial<PayoutInstruction>, string]>([
     ['cents on M-PESA', { amountMinor: 50_050n }, 'invalid_amount'],
     ['nothing', { amountMinor: 0n }, 'invalid_amount'],

@@ -138,7 +138,7 @@ describe('what is not a clear answer is lost', () => {
   })
 })
 
-describe('nothing is sent for an instruction that the rail can not carry out exactly', () => {
+describe('nothing is sent for an instruction that the rail cannot carry out exactly', () => {
   test.each<[string, Partial<PayoutInstruction>]>([
     ['nothing', { amountMinor: 0n }],
     ['a short reference', { reference: '123' }],

@@ -53,7 +53,7 @@ const production = () => ({
   DATABASE_URL: database.url,
 })
 
-describe('a start that can not succeed ends with one sentence and a failure', patience, () => {
+describe('a start that cannot succeed ends with one sentence and a failure', patience, () => {
   it.each([['PORT'], ['OPERATOR_PORT']])('when the port of %s is taken, naming both', async (variable) => {
     const taken = await listenSomewhere()
     expect(await refusal({ [variable]: taken.port })).toBe(
@@ -71,7 +71,7 @@ describe('a start that can not succeed ends with one sentence and a failure', pa
     expect(await refusal({ HOST: '192.0.2.1' })).toBe('192.0.2.1 is not an address of this machine: correct HOST.')
   })
 
-  it('when the data folder can not be written', async () => {
+  it('when the data folder cannot be written', async () => {
     const below = join(folder, 'a-file', 'data')
     await writeFile(join(folder, 'a-file'), '')
     const sentence = await refusal({ DATA_DIR: below })
@@ -83,7 +83,7 @@ describe('a start that can not succeed ends with one sentence and a failure', pa
     const port = await closedPort()
     const sentence = await refusal({ DATABASE_URL: `postgresql://somebody:hidden@127.0.0.1:${port}/payments` })
     expect(sentence).toBe(
-      `The database payments at 127.0.0.1:${port} can not be used (ECONNREFUSED): start it, or correct DATABASE_URL.`,
+      `The database payments at 127.0.0.1:${port} cannot be used (ECONNREFUSED): start it, or correct DATABASE_URL.`,
     )
   })
 

@@ -110,7 +110,7 @@ test('one that expired or was revoked, and a token that never was, let nobody in
   expect(person.accountId).not.toBe(late.accountId)
 })
 
-test('a member can not be invited or join again, and a suspended one does not come back by it', async () => {
+test('a member cannot be invited or join again, and a suspended one does not come back by it', async () => {
   const team = await createTeam(service)
   const member = await join(service, team, 'viewer')
   const again = await team.owner.api.post(invitations, { role: 'admin', wallet_address: member.wallet.address })
@@ -121,7 +121,7 @@ test('a member can not be invited or join again, and a suspended one does not co
   expect([back.status, back.body.details.reason]).toEqual([409, 'already_member'])
 })
 
-test('whoever is put out can not come back by the invitation that they came in by, nor by one they made', async () => {
+test('whoever is put out cannot come back by the invitation that they came in by, nor by one they made', async () => {
   const team = await createTeam(service)
   const admin = await signIn(service.api)
   const token = await invite(team.owner, { role: 'admin' })

@@ -87,7 +87,7 @@ test('whatever a member delegated in the workspace ends with the membership, and
   expect((await team.owner.api.delete(at(member.memberId))).status).toBe(404)
 })
 
-test('anybody may leave in person; a delegated credential can not leave for its account', async () => {
+test('anybody may leave in person; a delegated credential cannot leave for its account', async () => {
   const team = await createTeam(service)
   const viewer = await join(service, team, 'viewer')
   const agent = await createKey(viewer)

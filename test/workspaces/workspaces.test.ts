@@ -72,7 +72,7 @@ test('a dashboard token is put elsewhere without its session', async () => {
   expect((await team.owner.api.get('/v1/workspaces/current')).body.workspace.id).toBe(team.id)
 })
 
-test('a grant is bound to its workspace: it can not be put elsewhere, and sees only its own in the list', async () => {
+test('a grant is bound to its workspace: it cannot be put elsewhere, and sees only its own in the list', async () => {
   const team = await createTeam(service)
   const key = await createKey(team.owner)
   const personal = (await team.owner.api.get('/v1/workspaces')).body.data[1].workspace.id

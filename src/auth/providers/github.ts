@@ -53,7 +53,7 @@ export const createGithub = (options: GithubOptions): IdentityProvider => {
     const { status, body } = await requestProvider('github', `${options.apiUrl}/user/emails`, { headers })
     if (status === 403 || status === 404) return undefined
     const emails = Emails.safeParse(body)
-    if (status !== 200 || !emails.success) throw providerFailed('github', 'its list of e-mails can not be read')
+    if (status !== 200 || !emails.success) throw providerFailed('github', 'its list of e-mails cannot be read')
     return emails.data.find((email) => email.primary)
   }
 

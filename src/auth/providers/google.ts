@@ -85,7 +85,7 @@ export const createGoogle = (options: GoogleOptions, clock: Clock): IdentityProv
     const answer = await client.getToken({ code, codeVerifier }).catch((error: unknown) => {
       const status = statusOf(error)
       if (status === 400) throw notOfThisFlow('google', 'the code is not accepted')
-      throw providerFailed('google', status === undefined ? 'it can not be reached' : `HTTP ${status}`)
+      throw providerFailed('google', status === undefined ? 'it cannot be reached' : `HTTP ${status}`)
     })
     if (!answer.tokens.id_token) throw providerFailed('google', 'there is no ID token')
     return answer.tokens.id_token

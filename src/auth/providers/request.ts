@@ -11,7 +11,7 @@ export const requestProvider = async (name: ProviderName, url: string, init: Req
     const response = await fetch(url, { ...init, redirect: 'error', signal: AbortSignal.timeout(timeoutMs) })
     return { status: response.status, body: await response.json().catch(() => undefined) }
   } catch {
-    throw providerFailed(name, 'it can not be reached')
+    throw providerFailed(name, 'it cannot be reached')
   }
 }
 
@@ -24,6 +24,6 @@ export const requestJson = async <Schema extends z.ZodType>(
   const { status, body } = await requestProvider(name, url, init)
   if (status !== 200) throw providerFailed(name, `HTTP ${status}`)
   const read = schema.safeParse(body)
-  if (!read.success) throw providerFailed(name, 'its answer can not be read')
+  if (!read.success) throw providerFailed(name, 'its answer cannot be read')
   return read.data
 }

@@ -47,7 +47,7 @@ const ensurePayee = async (
   if (made) return made
   // Somebody made it between the look and the insert, and has committed.
   const [theirs] = await tx.query<Payee>(findPayee, [workspaceId, [current.mac]])
-  if (!theirs) throw new Error('a payee that exists can not be read')
+  if (!theirs) throw new Error('a payee that exists cannot be read')
   return theirs
 }
 

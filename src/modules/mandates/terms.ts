@@ -7,7 +7,7 @@ import { formatId } from '../../lib/ids.ts'
 import { formatMinor, minor } from '../../lib/money.ts'
 import type { MandateTerms } from './schema.ts'
 
-/** Terms that can not all be meant, or that are over before they begin. */
+/** Terms that cannot all be meant, or that are over before they begin. */
 export const termContradictions = (terms: MandateTerms, at: Date): FieldError[] => {
   const { maxTotalMinor, maxPerPaymentMinor, validFrom, expiresAt } = terms
   const problems: FieldError[] = []

@@ -25,7 +25,7 @@ export const StreamQuery = z.object({
     .string()
     .max(200)
     .optional()
-    .meta({ description: 'For clients that can not send `Last-Event-ID`, which wins over it.' }),
+    .meta({ description: 'For clients that cannot send `Last-Event-ID`, which wins over it.' }),
 })
 
 const streamText = `One block per event: \`id: evt_…\`, \`event: <type>\`, \`data: <Event as JSON>\`, and an empty line. Comment lines (\`: ping\`) keep

@@ -30,7 +30,7 @@ export const parseDetails = (text: string | undefined): SpendingControls | null 
   if (parsed.success) return presentControls(parsed.data)
   const [issue] = parsed.error.issues
   const where = issue?.code === 'unrecognized_keys' ? issue.keys.join(', ') : issue?.path.join('.')
-  throw refused(`can not be understood: ${where}: ${issue?.code === 'unrecognized_keys' ? 'is not known' : issue?.message}`)
+  throw refused(`cannot be understood: ${where}: ${issue?.code === 'unrecognized_keys' ? 'is not known' : issue?.message}`)
 }
 
 /** What a request asked for, as it was stored. */

@@ -65,7 +65,7 @@ export const handlePageError = (error: unknown, request: FastifyRequest, reply: 
   // An unknown client is the fault of whoever made the link, and no reason for a browser to ask for a password.
   const pageStatus = error instanceof OAuthError ? 400 : status
   if (wantsJson(request)) return sendOAuthError(refused, pageStatus, request, reply)
-  const title = titles[pageStatus] ?? (pageStatus >= 500 ? 'Something went wrong' : 'This request can not be answered')
+  const title = titles[pageStatus] ?? (pageStatus >= 500 ? 'Something went wrong' : 'This request cannot be answered')
   return reply
     .headers(headers ?? {})
     .code(pageStatus)

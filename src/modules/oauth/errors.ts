@@ -12,7 +12,7 @@ export const oauthCatalogue = {
   /** RFC 8707 */
   invalid_target: [400, 'The resource is not one that a token can be given out for.'],
   /** RFC 9396 */
-  invalid_authorization_details: [400, 'The authorization_details can not be understood.'],
+  invalid_authorization_details: [400, 'The authorization_details cannot be understood.'],
   /** RFC 8628 */
   authorization_pending: [400, 'Nobody has decided yet.'],
   slow_down: [400, 'Polling too fast: wait five seconds longer between requests from now on.'],

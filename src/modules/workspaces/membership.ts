@@ -34,5 +34,5 @@ export const requireOpen = (workspace: WorkspaceRecord): void => {
 
 /** For what a delegation can't hand on: it only ever narrows. */
 export const requireUndelegated = (principal: Principal): void => {
-  if (principal.grant) throw new Refusal('forbidden', { message: 'A delegated credential can not do this.' })
+  if (principal.grant) throw new Refusal('forbidden', { message: 'A delegated credential cannot do this.' })
 }

@@ -43,7 +43,7 @@ const toOrganisation = (options: DarajaOptions, credential: string, instruction:
     return refusal('invalid_destination', 'The destination is not a paybill or till number.')
   const isPaybill = instruction.accountReference !== null
   const account = isPaybill ? exactReference(instruction.accountReference ?? '', 13) : instruction.reference
-  if (account === undefined) return refusal('invalid_account_reference', 'The account reference can not be passed on unchanged.')
+  if (account === undefined) return refusal('invalid_account_reference', 'The account reference cannot be passed on unchanged.')
   return {
     path: '/mpesa/b2b/v1/paymentrequest',
     body: {

@@ -4,7 +4,7 @@ import { visitAs } from '../visit.ts'
 import type { World } from '../world.ts'
 
 export const accountFlows = (world: World): void => {
-  test('the only way in can not be unlinked, and the page says why', async () => {
+  test('the only way in cannot be unlinked, and the page says why', async () => {
     const person = await signIn(world.service.api)
     const { page, close } = await visitAs(world, person)
     await page.goto('/account')

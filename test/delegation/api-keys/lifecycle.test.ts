@@ -122,7 +122,7 @@ describe('changing', () => {
     expect(await eventsAbout(key.grantId)).toEqual(['grant.created', 'grant.updated'])
   })
 
-  test('refuses limits that can not all be meant', async () => {
+  test('refuses limits that cannot all be meant', async () => {
     const key = await createKey(person)
     const refused = await person.api.patch(`${path}/${key.id}`, {
       spending_controls: { daily_limit_minor: '2', monthly_limit_minor: '1' },

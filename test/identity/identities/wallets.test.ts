@@ -127,7 +127,7 @@ test('of all sign-in methods removed at once, one stays', async () => {
   }
 })
 
-test("another account's identity can not be unlinked: the same 404 as for one that does not exist", async () => {
+test("another account's identity cannot be unlinked: the same 404 as for one that does not exist", async () => {
   const owner = await signIn(service.api)
   await link(owner.api)
   const stranger = await signIn(service.api)

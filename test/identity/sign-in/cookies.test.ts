@@ -64,7 +64,7 @@ describe("the session's cookie", () => {
   })
 })
 
-test("a flow's cookie can not be planted by a sibling domain in production", async () => {
+test("a flow's cookie cannot be planted by a sibling domain in production", async () => {
   const answer = await production.api.get('/v1/auth/google/start')
   expect(answer.status).toBe(302)
   expect(answer.headers.get('location')).toMatch(/^https:\/\/accounts\.google\.com\/o\/oauth2\/v2\/auth\?/)
@@ -139,7 +139,7 @@ describe('a cookie alone does not prove that its owner meant it', () => {
     expect((await person.api.get('/v1/accounts/me')).body.display_name).toBe(status === 200 ? 'Changed' : null)
   })
 
-  test('another site can not log somebody out, nor sign them in as somebody else', async () => {
+  test('another site cannot log somebody out, nor sign them in as somebody else', async () => {
     const person = await signIn(service.api)
     const headers = { 'sec-fetch-site': 'cross-site', origin: 'https://evil.example' }
     expect((await person.api.post('/v1/auth/logout', undefined, { headers })).status).toBe(403)

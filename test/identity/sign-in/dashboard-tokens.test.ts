@@ -41,7 +41,7 @@ test('a retry with the same key tells the same, less the token', async () => {
   expect(rows.map(({ text }) => text).join()).not.toContain(first.body.token)
 })
 
-test('a token needs a credential, and can not make its successor', async () => {
+test('a token needs a credential, and cannot make its successor', async () => {
   expect((await mint(service.api)).status).toBe(401)
   const person = await signIn(service.api)
   const refused = await mint(await asToken(person.api))

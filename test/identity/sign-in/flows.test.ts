@@ -159,7 +159,7 @@ describe('somebody who is signed in links', () => {
   })
 
   test.each(['cross-site', 'same-site'])(
-    'a %s page can not begin a link behind its back: a page of ours asks first',
+    'a %s page cannot begin a link behind its back: a page of ours asks first',
     async (site) => {
       const person = await signIn(service.api)
       const shown = await browserOf(person).step(startUrl(service, 'google'), { 'sec-fetch-site': site })
@@ -214,7 +214,7 @@ describe('a link begun with a bearer', () => {
     expect([refused.status, refused.body.details.fields[0].path]).toEqual([400, 'return_to'])
   })
 
-  test('the page can not be skipped, by any browser', async () => {
+  test('the page cannot be skipped, by any browser', async () => {
     const person = await signIn(service.api)
     const url = await linkOf((await managingKey(person)).key)
     const victim = createBrowser()

@@ -106,7 +106,7 @@ test.each<[string, () => void, number, string]>([
   ['a user without an id', () => (user = ok({ login: 'x' })), 502, 'provider_error'],
   ['an id that is no number', () => (user = ok({ id: '1', login: 'x' })), 502, 'provider_error'],
   ['a token that was taken back', () => (user = { status: 401, body: { message: 'Bad credentials' } }), 502, 'provider_error'],
-  ['a list of addresses that can not be read', () => (emails = ok({ email: 'x' })), 502, 'provider_error'],
+  ['a list of addresses that cannot be read', () => (emails = ok({ email: 'x' })), 502, 'provider_error'],
 ])('%s signs nobody in', async (_what, alter, status, code) => {
   alter()
   const { shown, error } = await signIn()

@@ -209,7 +209,7 @@ test('a sign-in leaves who, from where and what, and so does one that was refuse
   expect(last).toMatchObject({ action: 'sign_in.refused', after: { reason: expect.stringContaining('ID token') } })
 })
 
-test('a provider that can not be reached is a 502 that says so, on a start and on a return', async () => {
+test('a provider that cannot be reached is a 502 that says so, on a start and on a return', async () => {
   const gone = await startService({
     env: { GOOGLE_ISSUER: 'http://127.0.0.1:9', GOOGLE_CLIENT_ID: 'c', GOOGLE_CLIENT_SECRET: 's' },
   })

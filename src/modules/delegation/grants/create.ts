@@ -38,8 +38,8 @@ const checkPermissions = (principal: Principal, held: ReadonlySet<Permission>, g
   if (refused === undefined) return
   throw new Refusal('forbidden', {
     message: held.has(refused)
-      ? `The permission ${refused} can not be handed on here.`
-      : `You can not hand on ${refused}, which you do not have.`,
+      ? `The permission ${refused} cannot be handed on here.`
+      : `You cannot hand on ${refused}, which you do not have.`,
     details: { required_permission: refused },
   })
 }

@@ -16,7 +16,7 @@ export type GrantChange = { controls?: Controls; frozen?: boolean; label?: strin
 /** A delegated caller manages what stands strictly below it: what binds itself is for those above to change. */
 export const requireDescendant = (principal: Principal, grantId: Uuid): void => {
   if (principal.grant?.id === grantId)
-    throw new Refusal('forbidden', { message: 'A credential can not do this to its own grant, only to those below it.' })
+    throw new Refusal('forbidden', { message: 'A credential cannot do this to its own grant, only to those below it.' })
 }
 
 /** Stopping and restarting a grant stays possible in a frozen workspace; everything else about it waits. */

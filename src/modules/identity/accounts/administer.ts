@@ -37,7 +37,7 @@ const auditView = ({ status, topupsEnabled, paymentsEnabled, apiKeysEnabled, oau
 
 /** Money in an account that nobody can enter would be lost sight of: it is paid out, or adjusted away, before the account is closed. */
 const refuseToClose = ({ availableMinor, heldMinor }: Balance): void => {
-  if (availableMinor !== 0n || heldMinor !== 0n) throw conflict('An account with a balance can not be closed.', 'balance')
+  if (availableMinor !== 0n || heldMinor !== 0n) throw conflict('An account with a balance cannot be closed.', 'balance')
 }
 
 /** Ends everything that somebody could still act for the account with. */

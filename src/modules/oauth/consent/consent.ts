@@ -166,7 +166,7 @@ export const decideAuthorization = async (
   name: AuthorizationName,
   decision: Decision,
 ): Promise<Decided> => {
-  if (principal.grant) throw new Refusal('forbidden', { message: 'A delegated credential can not let anybody in.' })
+  if (principal.grant) throw new Refusal('forbidden', { message: 'A delegated credential cannot let anybody in.' })
   const authorization = await lockAuthorization(tx, principal, name)
   await requireOpen(tx, deps, principal, authorization)
   const client = await getClient(tx, authorization.clientId)

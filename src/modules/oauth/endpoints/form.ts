@@ -18,5 +18,5 @@ export const requireStorable = (values: unknown): void => {
   for (const [name, value] of Object.entries(values))
     for (const text of [name, value].flat())
       if (typeof text === 'string' && text.includes('\u0000'))
-        throw invalidFields({ path: name.replaceAll('\u0000', ''), message: 'has characters that can not be stored' })
+        throw invalidFields({ path: name.replaceAll('\u0000', ''), message: 'has characters that cannot be stored' })
 }

@@ -134,7 +134,7 @@ export const registerClientEndpoints = (app: App, deps: Deps): void => {
       },
       async (request, reply) => {
         const { client_id, client_secret, request_uri, ...parameters } = request.body
-        if (request_uri !== undefined) throw new OAuthError('invalid_request', 'request_uri can not be pushed.')
+        if (request_uri !== undefined) throw new OAuthError('invalid_request', 'request_uri cannot be pushed.')
         const client = await authenticateClient(deps, credentialsOf(request, { client_id, client_secret }), { begins: true })
         return reply.code(201).send({ request_uri: await pushRequest(deps, client, parameters), expires_in: pushedTtlSeconds })
       },

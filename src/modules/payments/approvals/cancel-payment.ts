@@ -16,7 +16,7 @@ export const cancelPayment = async (tx: Tx, deps: Deps, principal: Principal, id
   const payment = await lockPayment(tx, id)
   if (payment.status === 'cancelled') return payment
   if (payment.status !== 'pending_approval')
-    throw conflict(`A payment that is ${payment.status} can not be cancelled.`, 'status', { status: payment.status })
+    throw conflict(`A payment that is ${payment.status} cannot be cancelled.`, 'status', { status: payment.status })
   const cancelled = await releasePayment(tx, deps, payment, 'cancelled', principal)
   await cancelApproval(tx, deps, principal, cancelled)
   return cancelled

@@ -62,7 +62,7 @@ export const requestApproval = async (tx: Tx, deps: Deps, request: ApprovalReque
       .insert(approvalDecisions)
       .values({ id: newId(), approvalId, decision: 'approve', via: 'mandate', decidedAt: at, ...mandateDecision })
   const record = await findApproval(tx, approvalId)
-  if (!record) throw new Error('an inserted approval can not be read')
+  if (!record) throw new Error('an inserted approval cannot be read')
   const { accountId, workspaceId } = payment
   await deps.appendEvents(tx, at, [{ type: 'approval.requested', accountId, workspaceId, data: presentApproval(record) }])
 }

@@ -9,7 +9,7 @@ import type { AttemptSubject, Verdict, Witness } from './subject.ts'
 const isConclusive = ({ kind }: Evidence): boolean => kind === 'succeeded' || kind === 'failed' || kind === 'returned'
 
 /**
- * Doubt is worth something only where it is news: a rail that can not be asked right now, or that answers another question, has
+ * Doubt is worth something only where it is news: a rail that cannot be asked right now, or that answers another question, has
  * said nothing about the money.
  */
 const saysNothing = (evidence: Evidence, witness: Witness): boolean =>
