@@ -86,7 +86,7 @@ const doors: readonly RegExp[] = [
   // A simulation decides over the same context as a payment, and explains the same preconditions.
   /^modules\/payments\/create\/(context|evaluation|mandate|preconditions)\.ts$/,
   // What a member had delegated ends when the member goes.
-  /^modules\/workspaces\/(locked-state|members\/rules)\.ts$/,
+  /^modules\/workspaces\/(membership|members\/rules)\.ts$/,
 ]
 
 const featureOf = (path: string) => path.split('/').slice(0, 2).join('/')
