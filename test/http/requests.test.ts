@@ -36,7 +36,7 @@ describe('every refusal has the envelope, and names its request', () => {
   const requests: [what: string, head: string[], status: number, code: string][] = [
     ['a path that nobody serves', ['GET /v1/nothing HTTP/1.1'], 404, 'not_found'],
     ['a method that a path does not have', ['DELETE /v1/accounts/me HTTP/1.1'], 405, 'method_not_allowed'],
-    ['a path that can not be decoded', ['GET /v1/%ff HTTP/1.1'], 404, 'not_found'],
+    ['a path that cannot be decoded', ['GET /v1/%ff HTTP/1.1'], 404, 'not_found'],
     ['a path with a NUL', ['GET /v1/beneficiaries/%00 HTTP/1.1'], 404, 'not_found'],
     ['a path with an endless part', [`GET /v1/beneficiaries/${'a'.repeat(500)} HTTP/1.1`], 404, 'not_found'],
     ['no credential', ['GET /v1/accounts/me HTTP/1.1'], 401, 'authentication_required'],

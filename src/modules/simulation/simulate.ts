@@ -13,7 +13,7 @@ import { proposedPolicyId } from '../policies/present.ts'
 import { type PolicyTerms, policyTerms } from '../policies/rules.ts'
 import { countedStatuses } from '../policies/seed.ts'
 import { requireBeneficiaries } from '../policies/service.ts'
-import { stopEntries } from './precondition-trace.ts'
+import { preconditionEntries } from './precondition-trace.ts'
 import { type Replay, replayPolicy } from './replay.ts'
 import type { Simulate } from './schema.ts'
 
@@ -59,25 +59,32 @@ const decideNow = async (
   if (beneficiaryId === undefined || amountMinor === undefined) return null
   const workspaceId = principal.workspace.id
   const lineage = principal.grant?.lineage ?? []
-  const found = await loadContext(tx, { workspaceId, lineage, beneficiaryId, periods }, false)
-  if (!found) throw notFound('beneficiary_id')
-  const context: PaymentContext = proposed ? { ...found, policies: [...found.policies, proposed] } : found
+  const loaded = await loadContext(tx, { workspaceId, lineage, beneficiaryId, periods }, false)
+  if (!loaded) throw notFound('beneficiary_id')
+  const context: PaymentContext = proposed ? { ...loaded, policies: [...loaded.policies, proposed] } : loaded
   const paymentType = input.payment_type ?? context.beneficiary.rail
   const mandate = input.mandate_id ? await readMandate(tx, workspaceId, input.mandate_id) : null
-  const asked = { workspaceId, initiatorAccountId: principal.accountId, lineage, amountMinor, paymentType, at: deps.clock.now() }
-  const decision = evaluate(evaluationOf(context, asked, periods, mandate?.rules ?? null))
+  const request = {
+    workspaceId,
+    initiatorAccountId: principal.accountId,
+    lineage,
+    amountMinor,
+    paymentType,
+    at: deps.clock.now(),
+  }
+  const decision = evaluate(evaluationOf(context, request, periods, mandate?.rules ?? null))
   // A missing account reference is no matter of whether the payment may be made.
   const reference = context.beneficiary.accountReferenceRequired ? '-' : null
-  const stops = stopEntries(
+  const failed = preconditionEntries(
     { amountMinor, paymentType, accountReference: reference },
     context,
     deps.rails,
     deps.config.CURRENCY,
     principal.capabilities.payments,
   )
-  if (stops.length === 0) return decision
+  if (failed.length === 0) return decision
   const { remedy: _, ...rest } = decision
-  return { ...rest, outcome: 'deny', trace: [...stops.map((stop) => ({ ...stop, decisive: true })), ...decision.trace] }
+  return { ...rest, outcome: 'deny', trace: [...failed.map((entry) => ({ ...entry, decisive: true })), ...decision.trace] }
 }
 
 const required = (input: Simulate): void => {

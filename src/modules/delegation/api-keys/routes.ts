@@ -5,7 +5,7 @@ import { byId, refusals } from '../../../http/wire.ts'
 import { notFound } from '../../../lib/errors.ts'
 import type { Deps } from '../../deps.ts'
 import { scopeOf } from '../grants/queries.ts'
-import { findKey, listKeys, showKeys } from './queries.ts'
+import { findKey, listKeys, viewKeys } from './queries.ts'
 import { ApiKey, CreateApiKey, NewApiKey, RotateApiKey, UpdateApiKey } from './schema.ts'
 import { createApiKey, revokeApiKey, rotateApiKey, updateApiKey } from './service.ts'
 
@@ -44,7 +44,7 @@ export const registerApiKeys = (app: App, deps: Deps): void => {
         ({ key }) => key.id,
         (row) => row,
       )
-      return reply.send({ ...page, data: await showKeys(deps.db, deps.clock.now(), page.data) })
+      return reply.send({ ...page, data: await viewKeys(deps.db, deps.clock.now(), page.data) })
     },
   )
   app.get(
@@ -56,9 +56,9 @@ export const registerApiKeys = (app: App, deps: Deps): void => {
     async (request, reply) => {
       await deps.lastUsed.flush()
       const found = await findKey(deps.db, scopeOf(request.principal), request.params.id)
-      const [shown] = found ? await showKeys(deps.db, deps.clock.now(), [found]) : []
-      if (!shown) throw notFound()
-      return reply.send(shown)
+      const [view] = found ? await viewKeys(deps.db, deps.clock.now(), [found]) : []
+      if (!view) throw notFound()
+      return reply.send(view)
     },
   )
   app.patch(

@@ -75,7 +75,7 @@ export const createDocumentFetcher = (options: Pick<FetchOptions, 'timeoutMs' | 
   return (url, wanted) =>
     slots(() => fetchDocument(url, { ...options, ...wanted })).catch((error: unknown) => {
       throw error instanceof NoSlotError
-        ? new FetchError('can not be fetched now: too many are under way', { cause: error })
+        ? new FetchError('cannot be fetched now: too many are under way', { cause: error })
         : error
     })
 }

@@ -47,10 +47,10 @@ const memberships = async (db: Db, accountId: Uuid, scopes: readonly Permission[
   })
 }
 
-export type Question = { authorization: AuthorizationRecord; client: ClientRecord; workspaces: Membership[] }
+export type ConsentRequest = { authorization: AuthorizationRecord; client: ClientRecord; workspaces: Membership[] }
 
 /** What a person is asked, and where they could say yes. */
-export const readQuestion = async (deps: Deps, principal: Principal, name: AuthorizationName): Promise<Question> => {
+export const readConsentRequest = async (deps: Deps, principal: Principal, name: AuthorizationName): Promise<ConsentRequest> => {
   const authorization = await findAuthorization(deps.db, principal, name)
   const client = await getClient(deps.db, authorization.clientId)
   return { authorization, client, workspaces: await memberships(deps.db, principal.accountId, scopesOf(authorization)) }
@@ -72,10 +72,10 @@ const choosePermissions = async (
   decision: Decision,
   workspaceId: Uuid,
 ) => {
-  const asked = scopesOf(authorization)
-  if (decision.permissions && !isSubset(decision.permissions, asked))
+  const requestedScopes = scopesOf(authorization)
+  if (decision.permissions && !isSubset(decision.permissions, requestedScopes))
     throw invalidFields({ path: 'permissions', message: 'must name nothing that the client did not ask for' })
-  const workspace = (await memberships(tx, principal.accountId, asked)).find(({ id }) => id === workspaceId)
+  const workspace = (await memberships(tx, principal.accountId, requestedScopes)).find(({ id }) => id === workspaceId)
   if (!workspace) throw notFound('workspace_id')
   const chosen = decision.permissions ?? workspace.permissions
   if (chosen.length === 0)

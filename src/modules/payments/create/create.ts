@@ -25,14 +25,14 @@ import { loadContext, type PaymentContext } from './context.ts'
 import { chargeCounters, storedCharges } from './counters.ts'
 import { evaluationOf } from './evaluation.ts'
 import { loadMandate, type PaymentMandate } from './mandate.ts'
-import { checkRailRules, checkStops } from './preconditions.ts'
+import { checkPreconditions, checkRailRules } from './preconditions.ts'
 
 type Decided = { context: PaymentContext; evaluation: Evaluation; decision: Decision; mandate: PaymentMandate | null }
 /** What a decision is made from, under the owning ledger account's lock. */
-type Standing = { balance: Balance; context: PaymentContext; owner: AccountRecord; periods: Periods }
+type LockedState = { balance: Balance; context: PaymentContext; owner: AccountRecord; periods: Periods }
 
 /** The lock first, and what stands behind it: asked for together, answered in this order. */
-const lockAndLoad = async (tx: Tx, deps: Deps, { workspace, grant }: Principal, beneficiaryId: Uuid): Promise<Standing> => {
+const lockAndLoad = async (tx: Tx, deps: Deps, { workspace, grant }: Principal, beneficiaryId: Uuid): Promise<LockedState> => {
   const at = deps.clock.now()
   const periods = periodsAt(at, effectiveTimeZone(workspace.zone, at))
   const [balance, context, owner] = await Promise.all([
@@ -44,16 +44,16 @@ const lockAndLoad = async (tx: Tx, deps: Deps, { workspace, grant }: Principal, 
   return { balance, context, owner, periods }
 }
 
-const decide = async (tx: Tx, deps: Deps, principal: Principal, input: CreatePayment, standing: Standing): Promise<Decided> => {
+const decide = async (tx: Tx, deps: Deps, principal: Principal, input: CreatePayment, locked: LockedState): Promise<Decided> => {
   const { workspace, grant, accountId, capabilities } = principal
-  const { context, periods } = standing
-  checkStops(context, capabilities.payments)
+  const { context, periods } = locked
+  checkPreconditions(context, capabilities.payments)
   const paymentType = input.payment_type ?? context.beneficiary.rail
   const accountReference = input.account_reference ?? null
   checkRailRules({ amountMinor: input.amount_minor, paymentType, accountReference }, context, deps.rails, deps.config.CURRENCY)
   const mandate = input.mandate_id ? await loadMandate(tx, workspace.id, input.mandate_id) : null
   const lineage = grant?.lineage ?? []
-  const asked = {
+  const request = {
     workspaceId: workspace.id,
     initiatorAccountId: accountId,
     lineage,
@@ -61,7 +61,7 @@ const decide = async (tx: Tx, deps: Deps, principal: Principal, input: CreatePay
     paymentType,
     at: deps.clock.now(),
   }
-  const evaluation = evaluationOf(context, asked, periods, mandate?.rules ?? null)
+  const evaluation = evaluationOf(context, request, periods, mandate?.rules ?? null)
   return { context, evaluation, decision: evaluate(evaluation), mandate }
 }
 
@@ -176,12 +176,12 @@ const write = async (
   principal: Principal,
   payment: PaymentRecord,
   decided: Decided,
-  standing: Standing,
+  locked: LockedState,
 ): Promise<void> => {
   const { amountMinor, createdAt: at } = payment
   const balance = {
-    availableMinor: standing.balance.availableMinor - amountMinor,
-    heldMinor: standing.balance.heldMinor + amountMinor,
+    availableMinor: locked.balance.availableMinor - amountMinor,
+    heldMinor: locked.balance.heldMinor + amountMinor,
   }
   const processing = payment.status === 'processing'
   await Promise.all([
@@ -194,7 +194,7 @@ const write = async (
     }),
     chargeCounters(tx, payment.charges, amountMinor),
     insertPayment(tx, payment),
-    deps.appendEvents(tx, at, eventsOf(payment, standing.owner, balance)),
+    deps.appendEvents(tx, at, eventsOf(payment, locked.owner, balance)),
     audit(tx, principal, at, {
       action: 'payment.create',
       subject: { type: 'payment', id: payment.id },
@@ -223,12 +223,12 @@ export const createPayment = async (
   principal: Principal,
   input: CreatePayment,
 ): Promise<PaymentRecord | Refusal> => {
-  const standing = await lockAndLoad(tx, deps, principal, input.beneficiary_id)
-  const decided = await decide(tx, deps, principal, input, standing)
+  const locked = await lockAndLoad(tx, deps, principal, input.beneficiary_id)
+  const decided = await decide(tx, deps, principal, input, locked)
   if (decided.decision.outcome === 'deny') return denied(tx, deps, principal, decided.decision)
-  if (standing.balance.availableMinor < input.amount_minor)
-    throw shortOf(principal, standing.balance.availableMinor, input.amount_minor)
+  if (locked.balance.availableMinor < input.amount_minor)
+    throw shortOf(principal, locked.balance.availableMinor, input.amount_minor)
   const payment = recordOf(deps, principal, input, decided)
-  await write(tx, deps, principal, payment, decided, standing)
+  await write(tx, deps, principal, payment, decided, locked)
   return payment
 }

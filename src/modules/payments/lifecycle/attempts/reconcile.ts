@@ -7,9 +7,9 @@ import { attemptForRail } from './callback-secret.ts'
 import { applyEvidence } from './evidence.ts'
 import { type AttemptRecord, attemptColumns, getAttempt } from './queries.ts'
 import { railOf } from './rail-of.ts'
-import { askAboutTopupsForSeconds, secondsToNextQuestion, silenceSeconds } from './schedule.ts'
+import { askAboutTopupsForSeconds, secondsToNextQuery, silenceSeconds } from './schedule.ts'
 import type { AttemptSubject, Subjects } from './subject.ts'
-import { takeForLost } from './submission.ts'
+import { markLost } from './submission.ts'
 
 const batchSize = 20
 
@@ -24,7 +24,7 @@ const postpone = statement(
 
 const nextCheck = (attempt: AttemptRecord, now: Date): Date | null => {
   const tooOld = attempt.kind === 'topup' && now > secondsAfter(attempt.createdAt, askAboutTopupsForSeconds)
-  return tooOld ? null : secondsAfter(now, secondsToNextQuestion(attempt.checks + 1))
+  return tooOld ? null : secondsAfter(now, secondsToNextQuery(attempt.checks + 1))
 }
 
 /** Takes what is due for this process alone: the next question is set before this one is asked, so a crash costs one interval. */
@@ -52,7 +52,7 @@ const ask = async (deps: Deps, subjects: Subjects, attempt: AttemptRecord): Prom
     await inTx(deps.db, async (tx) => {
       await subject.lock(tx, attempt.subjectId)
       const current = await getAttempt(tx, attempt.id)
-      if (current.state === 'recorded') await takeForLost(tx, deps, subject, current)
+      if (current.state === 'recorded') await markLost(tx, deps, subject, current)
     })
   }
   const rail = railOf(deps.rails, attempt.rail)
@@ -70,8 +70,8 @@ export const reconcile = async (deps: Deps, subjects: Subjects): Promise<void> =
   for (let full = true; full; ) {
     const attempts = await inTx(deps.db, (tx) => claim(tx, deps))
     full = attempts.length === batchSize
-    const asked = await Promise.allSettled(attempts.map((attempt) => ask(deps, subjects, attempt)))
-    for (const result of asked) {
+    const queries = await Promise.allSettled(attempts.map((attempt) => ask(deps, subjects, attempt)))
+    for (const result of queries) {
       if (result.status === 'rejected') deps.logger.error(describeError(result.reason), 'an attempt could not be asked about')
     }
   }
