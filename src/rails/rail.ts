@@ -1,4 +1,5 @@
 import type { Minor } from '../lib/money.ts'
+import type { Failure } from './failure-codes.ts'
 
 /** How money leaves: the `payment_rail` of a beneficiary. */
 export const railNames = ['MPESA_B2B', 'MPESA_B2C', 'PESALINK'] as const
@@ -46,7 +47,7 @@ export type ProviderReference = { request: string | null; conversation: string |
  */
 export type Submission =
   | { kind: 'accepted'; provider: ProviderReference; evidence?: Evidence }
-  | { kind: 'refused'; code: string; message: string }
+  | ({ kind: 'refused' } & Failure)
   | { kind: 'not_sent'; code: string; message: string }
   | { kind: 'lost'; message: string }
 
@@ -57,7 +58,7 @@ export type Submission =
  */
 export type Evidence =
   | { kind: 'succeeded'; receipt: string | null; amountMinor: Minor | null }
-  | { kind: 'failed'; code: string; message: string }
+  | ({ kind: 'failed' } & Failure)
   | { kind: 'returned'; receipt: string | null; message: string }
   | { kind: 'pending' }
   | { kind: 'unknown'; code: string; message: string }

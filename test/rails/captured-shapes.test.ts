@@ -9,9 +9,9 @@ type Row = [name: string, body: unknown, evidence: Partial<Evidence>]
 
 test.each<Row>([
   ['a success', seen.stkSuccess, { kind: 'succeeded', receipt: 'NLJ7RT61SV', amountMinor: 100n }],
-  ['a cancelled prompt', seen.stkCancelled, { kind: 'failed', code: '1032' }],
-  ['a code as text', { Body: { stkCallback: { ResultCode: '1037' } } }, { kind: 'failed', code: '1037' }],
-  ['an unknown operator', { Body: { stkCallback: { ResultCode: 'SFC_IC0003' } } }, { kind: 'failed', code: 'SFC_IC0003' }],
+  ['a cancelled prompt', seen.stkCancelled, { kind: 'failed', providerCode: '1032' }],
+  ['a code as text', { Body: { stkCallback: { ResultCode: '1037' } } }, { kind: 'failed', providerCode: '1037' }],
+  ['an unknown operator', { Body: { stkCallback: { ResultCode: 'SFC_IC0003' } } }, { kind: 'failed', providerCode: 'SFC_IC0003' }],
   ['a prompt under way', { Body: { stkCallback: { ResultCode: 4999 } } }, { kind: 'pending' }],
   ['an unlisted code', { Body: { stkCallback: { ResultCode: 31337 } } }, { kind: 'unknown', code: '31337' }],
   ['a name of Object.prototype', { Body: { stkCallback: { ResultCode: 'constructor' } } }, { kind: 'unknown' }],
@@ -29,7 +29,7 @@ test.each<Row>([
 test.each<Row>([
   ['a success', { ResponseCode: '0', ResultCode: '0', CheckoutRequestID: 'ws_1' }, { kind: 'succeeded', receipt: null }],
   ['a success of another request', { ResultCode: '0', CheckoutRequestID: 'ws_2' }, { kind: 'unknown', code: 'other_request' }],
-  ['a failure', { ResultCode: '1032', CheckoutRequestID: 'ws_1' }, { kind: 'failed', code: '1032' }],
+  ['a failure', { ResultCode: '1032', CheckoutRequestID: 'ws_1' }, { kind: 'failed', providerCode: '1032' }],
   ['under way', { ResultCode: '4999' }, { kind: 'pending' }],
   ['the catch-all error', { errorCode: '500.001.1001' }, { kind: 'pending' }],
   ['another error beside a code', { errorCode: '404.001.01', ResultCode: '1032' }, { kind: 'unknown', code: '404.001.01' }],
@@ -73,11 +73,11 @@ test.each<Row>([
     },
     { kind: 'succeeded', amountMinor: 1_000n },
   ],
-  ['an unregistered receiver', seen.b2cUnregistered, { kind: 'failed', code: '2040' }],
+  ['an unregistered receiver', seen.b2cUnregistered, { kind: 'failed', providerCode: '2040' }],
   ['completed', seen.statusResult('Completed'), { kind: 'succeeded', receipt: 'LKXXXX1234', amountMinor: 30_000n }],
-  ['declined', seen.statusResult('Declined'), { kind: 'failed', code: 'declined' }],
-  ['cancelled', seen.statusResult('Cancelled'), { kind: 'failed', code: 'cancelled' }],
-  ['expired', seen.statusResult('Expired'), { kind: 'failed', code: 'expired' }],
+  ['declined', seen.statusResult('Declined'), { kind: 'failed', providerCode: 'declined' }],
+  ['cancelled', seen.statusResult('Cancelled'), { kind: 'failed', providerCode: 'cancelled' }],
+  ['expired', seen.statusResult('Expired'), { kind: 'failed', providerCode: 'expired' }],
   ['initiated', seen.statusResult('Initiated'), { kind: 'pending' }],
   ['authorized', seen.statusResult('Authorized'), { kind: 'pending' }],
   ['a new status', seen.statusResult('Reviewed'), { kind: 'unknown', code: 'unknown_status' }],
@@ -99,7 +99,7 @@ test.each<Row>([
 
 test.each<Row>([
   ['a success in text and lists', seen.b2bSuccess, { kind: 'succeeded', receipt: 'QKA81LK5CY', amountMinor: 19_000n }],
-  ['a failure in numbers and a bare object', seen.b2bFailure, { kind: 'failed', code: '2001' }],
+  ['a failure in numbers and a bare object', seen.b2bFailure, { kind: 'failed', providerCode: '2001' }],
 ])('B2B: %s', (_name, body, evidence) => {
   expect(readPayoutDelivery('result', body, seen.b2bAttempt).evidence).toMatchObject(evidence)
   const early = { ...seen.b2bAttempt, provider: { request: null, conversation: null } }
@@ -116,7 +116,7 @@ test.each([seen.b2cSuccess, seen.b2cUnregistered, seen.b2bFailure, seen.stkCance
 
 test.each<Row>([
   ['a success', seen.pesalinkDelivery('Success', 0), { kind: 'succeeded', receipt: '54154', amountMinor: 50_050n }],
-  ['a documented failure', seen.pesalinkDelivery('Failed', 1), { kind: 'failed', code: '1' }],
+  ['a documented failure', seen.pesalinkDelivery('Failed', 1), { kind: 'failed', providerCode: '1' }],
   ['a failure of unknown status', seen.pesalinkDelivery('Failed', 400105), { kind: 'unknown', code: '400105' }],
   ['money that came back', seen.pesalinkDelivery('Reversed', 0), { kind: 'returned', receipt: '54154' }],
   ['under way', seen.pesalinkDelivery('Pending', -1), { kind: 'pending' }],
@@ -135,5 +135,5 @@ test('what a person is called and by which number is in no evidence', () => {
   const body = seen.statusResult('Declined')
   body.Result.ResultParameters.ResultParameter.splice(0, 0, reason)
   const { evidence } = readPayoutDelivery('result', body, seen.attempt)
-  expect(evidence).toEqual({ kind: 'failed', code: 'declined', message: 'Refused for *****' })
+  expect(evidence).toEqual({ kind: 'failed', code: 'provider_declined', providerCode: 'declined', message: 'Refused for *****' })
 })

@@ -37,7 +37,7 @@ describe.each([
 
   test.each(['0001', '2001', '2028', '8006'])('result code %s is a failure and moves nothing', async (digits) => {
     const { evidence, moved } = await play({ rail, destination: code(digits), accountReference })
-    expect(evidence).toMatchObject([{ kind: 'failed', code: String(Number(digits)) }])
+    expect(evidence).toMatchObject([{ kind: 'failed', providerCode: String(Number(digits)) }])
     expect(moved).toEqual([])
   })
 
@@ -47,7 +47,7 @@ describe.each([
     expect(await adapter.query(attempt)).toEqual({ kind: 'pending' })
     await rails.scheduler.runAll()
     const answer = rails.deliveriesOf(sent.attemptId).at(-1)
-    expect(adapter.readDelivery('result', answer?.body, attempt).evidence).toMatchObject({ kind: 'failed', code: 'declined' })
+    expect(adapter.readDelivery('result', answer?.body, attempt).evidence).toMatchObject({ kind: 'failed', providerCode: 'declined' })
   })
 
   test('an order that never ends is answered as pending', async () => {
@@ -148,7 +148,7 @@ test('a payout with an expired initiator password fails by its result', async ()
   const attempt = payoutAttempt(sent, await rail.pay(sent))
   await rails.scheduler.runAll()
   const [answer] = rails.deliveriesOf(sent.attemptId)
-  expect(rail.readDelivery('result', answer?.body, attempt).evidence).toMatchObject({ kind: 'failed', code: '2001' })
+  expect(rail.readDelivery('result', answer?.body, attempt).evidence).toMatchObject({ kind: 'failed', providerCode: '2001' })
 })
 
 test('a B2B payout whose answer was lost cannot be asked about, and says so', async () => {
@@ -179,7 +179,7 @@ describe('nothing is sent for an instruction that the rail cannot carry out exac
     ['another rail', { rail: 'PESALINK' }, 'wrong_rail'],
   ])('%s', async (_name, fields, code) => {
     const before = rails.sandbox.orders().length
-    expect(await rails.daraja().payout.pay(rails.payout(fields))).toMatchObject({ kind: 'refused', code })
+    expect(await rails.daraja().payout.pay(rails.payout(fields))).toMatchObject({ kind: 'refused', providerCode: code })
     expect(rails.sandbox.orders()).toHaveLength(before)
   })
 })

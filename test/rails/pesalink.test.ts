@@ -52,8 +52,8 @@ test('a transfer without a bank code goes to a phone', async () => {
 
 test('a documented failure code fails the transfer', async () => {
   const { rail, attempt, evidence, moved } = await play({ destination: '99990001' })
-  expect(evidence).toMatchObject([{ kind: 'failed', code: '1' }])
-  expect(await rail.query(attempt)).toMatchObject({ kind: 'failed', code: '1' })
+  expect(evidence).toMatchObject([{ kind: 'failed', providerCode: '1' }])
+  expect(await rail.query(attempt)).toMatchObject({ kind: 'failed', providerCode: '1' })
   expect(moved).toEqual([])
 })
 
@@ -89,7 +89,7 @@ test('a signature by another key is refused', async () => {
   const other = await startRails()
   const { privateKeyPem } = other.sandbox.pesalinkOptions('')
   await other.close()
-  expect(await rails.pesalink({ privateKeyPem }).pay(toAccount())).toMatchObject({ kind: 'refused', code: '403101' })
+  expect(await rails.pesalink({ privateKeyPem }).pay(toAccount())).toMatchObject({ kind: 'refused', providerCode: '403101' })
 })
 
 test('our bank codes become the bank’s own, and one that is not in the table is not guessed', async () => {

@@ -75,7 +75,7 @@ describe.each(senders)('$name', ({ send }) => {
   ])('%s %s is a clear refusal, told without numbers of people', async (status, code) => {
     rails.sandbox.failNext(gateway(status, code))
     const submission = await send()
-    expect(submission).toMatchObject({ kind: 'refused', code })
+    expect(submission).toMatchObject({ kind: 'refused', providerCode: code })
     expect(JSON.stringify(submission)).not.toContain('254722000001')
   })
 })

@@ -1,46 +1,59 @@
+import { type FailureCode, type Failure, failure } from '../failure-codes.ts'
+
 /**
- * Result codes that prove that no money moved, with a sentence of ours (the provider's wording varies, the code is the contract).
- * A code that is not listed proves nothing and is `unknown`.
+ * Result codes that prove that no money moved, and our code for each. A code that is not listed proves nothing and is `unknown`.
+ * The provider's wording varies, so the code alone counts.
  */
 const shared = {
-  '1': 'The paying account does not have enough money.',
-  '2': 'The amount is below the minimum.',
-  '3': 'The amount is above the maximum.',
-  '4': 'The daily limit would be passed.',
-  '8': 'The receiving account would hold more than it may.',
-  '2001': 'The PIN or the initiator is not accepted.',
-  '2028': 'This kind of transaction is not permitted.',
-  '8006': 'The account is locked.',
-  SFC_IC0003: 'The provider does not know the operator.',
-} as const
+  '2': 'amount_too_small',
+  '3': 'amount_too_large',
+  '4': 'daily_limit_reached',
+  '8': 'receiver_limit_reached',
+  '2028': 'provider_rule',
+  '8006': 'account_locked',
+  SFC_IC0003: 'unknown_operator',
+} as const satisfies Record<string, FailureCode>
 
-const collection: Readonly<Record<string, string>> = {
+const collection: Readonly<Record<string, FailureCode>> = {
   ...shared,
-  '17': 'A rule of the provider limits this transaction.',
-  '26': 'The provider is busy.',
-  '1001': 'The subscriber has another transaction under way.',
-  '1019': 'The transaction has expired.',
-  '1025': 'The prompt could not be sent to the phone.',
-  '1032': 'The prompt was cancelled on the phone.',
-  '1037': 'The phone did not answer the prompt.',
-  '9999': 'The prompt could not be sent to the phone.',
+  '1': 'payer_insufficient_funds',
+  '17': 'provider_rule',
+  '26': 'provider_busy',
+  '1001': 'payer_busy',
+  '1019': 'prompt_expired',
+  '1025': 'prompt_not_delivered',
+  '1032': 'prompt_cancelled',
+  '1037': 'prompt_unanswered',
+  '2001': 'wrong_pin',
+  '9999': 'prompt_not_delivered',
 }
 
-const payout: Readonly<Record<string, string>> = {
+const payout: Readonly<Record<string, FailureCode>> = {
   ...shared,
-  '11': 'The paying account is in an invalid state.',
-  '21': 'The initiator may not do this.',
-  '2006': 'The account status does not permit this.',
-  '2040': 'The receiver is not a registered customer.',
+  '1': 'float_insufficient',
+  '11': 'account_inactive',
+  '21': 'initiator_refused',
+  '2001': 'initiator_refused',
+  '2006': 'account_inactive',
+  '2040': 'receiver_not_registered',
 }
 
 const lookUp =
-  (table: Readonly<Record<string, string>>) =>
-  (code: string): string | undefined =>
-    Object.hasOwn(table, code) ? table[code] : undefined
+  (table: Readonly<Record<string, FailureCode>>) =>
+  (providerCode: string): Failure | undefined => {
+    const code = Object.hasOwn(table, providerCode) ? table[providerCode] : undefined
+    return code && failure(code, providerCode)
+  }
 
 export const collectionFailure = lookUp(collection)
 export const payoutFailure = lookUp(payout)
 
 /** The prompt is still on the phone. */
 export const stillUnderWay = '4999'
+
+/** TransactionStatus words that end a payment without money. */
+export const endedStatuses: Readonly<Record<string, FailureCode>> = {
+  declined: 'provider_declined',
+  cancelled: 'provider_cancelled',
+  expired: 'provider_expired',
+}

@@ -14,7 +14,7 @@ const readOtherCode = (code: string | undefined): Evidence => {
   const failure = code === undefined ? undefined : collectionFailure(code)
   return code === undefined || failure === undefined
     ? unknown(safeCode(code), 'The provider gave a result code that proves nothing.')
-    : { kind: 'failed', code, message: failure }
+    : { kind: 'failed', ...failure }
 }
 
 const readPaid = (callback: unknown): Evidence => {

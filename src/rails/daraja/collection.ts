@@ -1,5 +1,6 @@
 import type { Clock } from '../../lib/clock.ts'
 import { wholeShillings } from '../amounts.ts'
+import { failure } from '../failure-codes.ts'
 import { textField } from '../json.ts'
 import { nairobiTimestamp } from '../nairobi-time.ts'
 import type { Attempt, CollectionInstruction, CollectionRail, Evidence, Submission } from '../rail.ts'
@@ -26,9 +27,9 @@ export const createCollectionRail = (options: DarajaOptions, post: Post, clock: 
   /** STK knows no idempotency: two sends are two prompts on the phone, so a lost answer is never sent again. */
   const collect = async (instruction: CollectionInstruction): Promise<Submission> => {
     const amount = wholeShillings(instruction.amountMinor)
-    if (amount === undefined) return { kind: 'refused', code: 'invalid_amount', message: 'M-PESA moves whole shillings only.' }
+    if (amount === undefined) return { kind: 'refused', ...failure('invalid_amount', null, 'M-PESA moves whole shillings only.') }
     if (!mobile.test(instruction.phoneNumber)) {
-      return { kind: 'refused', code: 'invalid_destination', message: 'The payer is not a Kenyan mobile number.' }
+      return { kind: 'refused', ...failure('invalid_destination', null, 'The payer is not a Kenyan mobile number.') }
     }
     const answer = await post('/mpesa/stkpush/v1/processrequest', {
       ...proof(),

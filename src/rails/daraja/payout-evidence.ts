@@ -1,7 +1,8 @@
 import { readShillings } from '../amounts.ts'
+import { failure as failureOf } from '../failure-codes.ts'
 import type { Attempt, Delivery, DeliveryKind, Evidence } from '../rail.ts'
 import { receiptOf, safeCode, safeMessage } from '../text.ts'
-import { payoutFailure } from './codes.ts'
+import { endedStatuses, payoutFailure } from './codes.ts'
 import { type Result, readResult } from './result.ts'
 
 type Asked = Pick<Attempt, 'attemptId' | 'rail' | 'provider'>
@@ -47,7 +48,7 @@ const readPayoutResult = (result: Result, attempt: Asked): Evidence => {
   const failure = payoutFailure(code)
   return failure === undefined
     ? unknown(safeCode(code), 'The provider gave a result code that proves nothing.')
-    : { kind: 'failed', code, message: failure }
+    : { kind: 'failed', ...failure }
 }
 
 /** TransactionStatus of a status query's result. 2032 (no such receipt) has none: not being found is no proof of not having gone. */
@@ -57,18 +58,15 @@ const readStatus = (status: string, result: Result, attempt: Asked): Evidence =>
     return unknown('other_request', 'The status is that of another payment.')
   }
   if (result.code !== '0') return unknown(safeCode(result.code), 'The provider could not tell the status.')
-  switch (status.toLowerCase()) {
+  const word = status.toLowerCase()
+  const ended = Object.hasOwn(endedStatuses, word) ? endedStatuses[word] : undefined
+  if (ended) {
+    const reason = safeMessage(result.parameter('TransactionReason'), `The provider reports the payment as ${word}.`)
+    return { kind: 'failed', ...failureOf(ended, word, reason) }
+  }
+  switch (word) {
     case 'completed':
       return succeeded(result.parameter('ReceiptNo'), result.parameter('Amount'))
-    case 'declined':
-    case 'cancelled':
-    case 'expired': {
-      const reason = safeMessage(
-        result.parameter('TransactionReason'),
-        `The provider reports the payment as ${status.toLowerCase()}.`,
-      )
-      return { kind: 'failed', code: status.toLowerCase(), message: reason }
-    }
     case 'initiated':
     case 'authorized':
       return { kind: 'pending' }

@@ -1,15 +1,16 @@
 import { wholeShillings } from '../amounts.ts'
+import { type Failure, type FailureCode, failure } from '../failure-codes.ts'
 import type { PayoutInstruction } from '../rail.ts'
 import { exactReference, freeText } from '../text.ts'
 import type { DarajaOptions } from './options.ts'
 
 /** A request ready to be sent, or the reason why this instruction can't be one. */
-export type Prepared = { path: string; body: Record<string, string> } | { refusal: { code: string; message: string } }
+export type Prepared = { path: string; body: Record<string, string> } | { refusal: Failure }
 
 const mobile = /^254[17]\d{8}$/
 const organisation = /^\d{5,7}$/
 
-const refusal = (code: string, message: string): Prepared => ({ refusal: { code, message } })
+const refusal = (code: FailureCode, message: string): Prepared => ({ refusal: failure(code, null, message) })
 
 const common = (instruction: PayoutInstruction, amount: string) => ({
   Amount: amount,

@@ -1,4 +1,5 @@
 import type { Exchange } from '../exchange.ts'
+import { failure } from '../failure-codes.ts'
 import { textField } from '../json.ts'
 import type { ProviderReference, Submission } from '../rail.ts'
 import { safeCode, safeMessage } from '../text.ts'
@@ -21,7 +22,8 @@ export const readSubmission = (answer: Exchange, referenceOf: (body: unknown) =>
     return { kind: 'not_sent', code: safeCode(errorCode), message: 'The provider takes no more requests right now.' }
   }
   if (errorCode?.startsWith('4') && answer.status >= 400 && answer.status < 500) {
-    return { kind: 'refused', code: safeCode(errorCode), message: safeMessage(message, 'The provider refused the request.') }
+    const said = safeMessage(message, 'The provider refused the request.')
+    return { kind: 'refused', ...failure('provider_refused', safeCode(errorCode), said) }
   }
   const accepted = answer.status >= 200 && answer.status < 300 && textField(answer.body, 'ResponseCode') === '0'
   const provider = accepted ? referenceOf(answer.body) : undefined

@@ -1,4 +1,5 @@
 import { readShillings } from '../amounts.ts'
+import { failure } from '../failure-codes.ts'
 import { asText, field, textField } from '../json.ts'
 import type { Attempt, Delivery, DeliveryKind, Evidence } from '../rail.ts'
 import { receiptOf, safeCode } from '../text.ts'
@@ -7,7 +8,7 @@ const unknown = (code: string, message: string): Evidence => ({ kind: 'unknown',
 
 const failed = (code: string | undefined, failureCodes: readonly string[]): Evidence =>
   code !== undefined && failureCodes.includes(code)
-    ? { kind: 'failed', code, message: 'The bank reports that the transfer has failed.' }
+    ? { kind: 'failed', ...failure('provider_failed', safeCode(code), 'The bank reports that the transfer failed.') }
     : unknown(safeCode(code), 'The bank reports a failure that proves nothing.')
 
 /**

@@ -1,4 +1,5 @@
 import type { Exchange } from '../exchange.ts'
+import { failure } from '../failure-codes.ts'
 import { field, textField } from '../json.ts'
 import type { Attempt, Evidence, PayoutInstruction, PayoutRail, Submission } from '../rail.ts'
 import { safeCode, safeMessage } from '../text.ts'
@@ -20,7 +21,7 @@ const readSubmission = (answer: Exchange, reference: string, failureCodes: reado
   const code = textField(answer.body, 'code')
   if ([400, 403, 404, 422].includes(answer.status) && status === false && code !== undefined) {
     const message = safeMessage(textField(answer.body, 'message'), 'The bank refused the transfer.')
-    return { kind: 'refused', code: safeCode(code), message }
+    return { kind: 'refused', ...failure('provider_refused', safeCode(code), message) }
   }
   const data = field(answer.body, 'data')
   if (answer.status < 200 || answer.status >= 300 || status !== true || data === undefined) {

@@ -1,4 +1,5 @@
 import { decimalShillings } from '../amounts.ts'
+import { type Failure, type FailureCode, failure } from '../failure-codes.ts'
 import { nairobiDate } from '../nairobi-time.ts'
 import type { PayoutInstruction } from '../rail.ts'
 import { freeText } from '../text.ts'
@@ -7,9 +8,9 @@ import { transferText } from './signature.ts'
 
 export type PreparedTransfer =
   | { service: 'pesalinkacc' | 'pesalinkMobile'; body: Record<string, unknown>; signed: string }
-  | { refusal: { code: string; message: string } }
+  | { refusal: Failure }
 
-const refusal = (code: string, message: string): PreparedTransfer => ({ refusal: { code, message } })
+const refusal = (code: FailureCode, message: string): PreparedTransfer => ({ refusal: failure(code, null, message) })
 const mobile = /^254[17]\d{8}$/
 const account = /^[A-Za-z0-9]{5,20}$/
 
