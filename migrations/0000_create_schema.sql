@@ -333,6 +333,7 @@ CREATE TABLE "callback_deliveries" (
 	"body_key_id" text,
 	"source_ip" text,
 	"authentic" boolean NOT NULL,
+	"failures" integer DEFAULT 0 NOT NULL,
 	"verdict" text,
 	"received_at" timestamp (3) with time zone NOT NULL,
 	"processed_at" timestamp (3) with time zone,
@@ -409,6 +410,7 @@ CREATE TABLE "topups" (
 	"phone_mask" text NOT NULL,
 	"initiator_account_id" uuid NOT NULL,
 	"grant_id" uuid,
+	"metadata" jsonb NOT NULL,
 	"provider_receipt" text,
 	"failure_code" text,
 	"failure_message" text,
@@ -460,6 +462,83 @@ CREATE TABLE "usage_counters" (
 	"payments" bigint NOT NULL,
 	CONSTRAINT "usage_counters_subject_id_period_period_start_pk" PRIMARY KEY("subject_id","period","period_start"),
 	CONSTRAINT "usage_counters_used_check" CHECK ("usage_counters"."used_minor" >= 0 and "usage_counters"."payments" >= 0)
+);
+--> statement-breakpoint
+CREATE TABLE "rail_inquiries" (
+	"id" uuid PRIMARY KEY NOT NULL,
+	"kind" text NOT NULL,
+	"shortcode" text NOT NULL,
+	"secret_hash" "bytea" NOT NULL,
+	"answer" jsonb,
+	"asked_at" timestamp (3) with time zone NOT NULL,
+	"answered_at" timestamp (3) with time zone
+);
+--> statement-breakpoint
+CREATE TABLE "rail_pauses" (
+	"rail" text PRIMARY KEY NOT NULL,
+	"reason" text NOT NULL,
+	"paused_by" text NOT NULL,
+	"paused_at" timestamp (3) with time zone NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "reconciliation_differences" (
+	"id" uuid PRIMARY KEY NOT NULL,
+	"reconciliation_id" uuid NOT NULL,
+	"kind" text NOT NULL,
+	"receipt" text,
+	"subject_kind" text,
+	"subject_id" uuid,
+	"booked_minor" bigint,
+	"stated_minor" bigint,
+	"reason" text NOT NULL,
+	"action" text NOT NULL,
+	"resolved_at" timestamp (3) with time zone,
+	"resolved_by" text,
+	"note" text,
+	"created_at" timestamp (3) with time zone NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "reconciliations" (
+	"id" uuid PRIMARY KEY NOT NULL,
+	"provider" text NOT NULL,
+	"source" text NOT NULL,
+	"content_hash" "bytea" NOT NULL,
+	"period_start" timestamp (3) with time zone NOT NULL,
+	"period_end" timestamp (3) with time zone NOT NULL,
+	"lines" integer NOT NULL,
+	"matched" integer NOT NULL,
+	"differences" integer NOT NULL,
+	"totals" jsonb NOT NULL,
+	"requested_by" text NOT NULL,
+	"created_at" timestamp (3) with time zone NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "suspense_items" (
+	"id" uuid PRIMARY KEY NOT NULL,
+	"rail" text NOT NULL,
+	"direction" text NOT NULL,
+	"reason" text NOT NULL,
+	"fingerprint" text NOT NULL,
+	"attempt_id" uuid,
+	"delivery_id" uuid,
+	"subject_kind" text,
+	"subject_id" uuid,
+	"provider_receipt" text,
+	"amount_minor" bigint,
+	"transfer_id" uuid,
+	"outcome" text,
+	"note" text,
+	"resolved_by" text,
+	"created_at" timestamp (3) with time zone NOT NULL,
+	"resolved_at" timestamp (3) with time zone,
+	CONSTRAINT "suspense_items_resolved_check" CHECK (("suspense_items"."resolved_at" is null) = ("suspense_items"."outcome" is null))
+);
+--> statement-breakpoint
+CREATE TABLE "verify_points" (
+	"name" text PRIMARY KEY NOT NULL,
+	"through" text NOT NULL,
+	"totals" jsonb NOT NULL,
+	"at" timestamp (3) with time zone NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE "schedules" (
@@ -606,6 +685,7 @@ ALTER TABLE "topups" ADD CONSTRAINT "topups_grant_id_grants_id_fk" FOREIGN KEY (
 ALTER TABLE "spending_policies" ADD CONSTRAINT "spending_policies_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "spending_policies" ADD CONSTRAINT "spending_policies_created_by_accounts_id_fk" FOREIGN KEY ("created_by") REFERENCES "public"."accounts"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "spending_policy_versions" ADD CONSTRAINT "spending_policy_versions_policy_id_spending_policies_id_fk" FOREIGN KEY ("policy_id") REFERENCES "public"."spending_policies"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "reconciliation_differences" ADD CONSTRAINT "reconciliation_differences_reconciliation_id_reconciliations_id_fk" FOREIGN KEY ("reconciliation_id") REFERENCES "public"."reconciliations"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "dashboard_tokens" ADD CONSTRAINT "dashboard_tokens_account_id_accounts_id_fk" FOREIGN KEY ("account_id") REFERENCES "public"."accounts"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "dashboard_tokens" ADD CONSTRAINT "dashboard_tokens_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "dashboard_tokens" ADD CONSTRAINT "dashboard_tokens_session_id_sessions_id_fk" FOREIGN KEY ("session_id") REFERENCES "public"."sessions"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
@@ -696,6 +776,12 @@ CREATE INDEX "topups_open" ON "topups" USING btree ("created_at") WHERE "topups"
 CREATE UNIQUE INDEX "topups_receipt_key" ON "topups" USING btree ("method","provider_receipt");--> statement-breakpoint
 CREATE INDEX "spending_policies_workspace" ON "spending_policies" USING btree ("workspace_id","id");--> statement-breakpoint
 CREATE INDEX "spending_policies_active" ON "spending_policies" USING btree ("workspace_id") WHERE "spending_policies"."archived_at" is null;--> statement-breakpoint
+CREATE INDEX "rail_inquiries_age" ON "rail_inquiries" USING btree ("asked_at");--> statement-breakpoint
+CREATE INDEX "reconciliation_differences_run" ON "reconciliation_differences" USING btree ("reconciliation_id","id");--> statement-breakpoint
+CREATE INDEX "reconciliation_differences_open" ON "reconciliation_differences" USING btree ("id") WHERE "reconciliation_differences"."resolved_at" is null;--> statement-breakpoint
+CREATE UNIQUE INDEX "reconciliations_content_key" ON "reconciliations" USING btree ("provider","content_hash");--> statement-breakpoint
+CREATE UNIQUE INDEX "suspense_items_fingerprint_key" ON "suspense_items" USING btree ("fingerprint");--> statement-breakpoint
+CREATE INDEX "suspense_items_open" ON "suspense_items" USING btree ("id") WHERE "suspense_items"."resolved_at" is null;--> statement-breakpoint
 CREATE UNIQUE INDEX "dashboard_tokens_token_hash_key" ON "dashboard_tokens" USING btree ("token_hash");--> statement-breakpoint
 CREATE INDEX "dashboard_tokens_expiry" ON "dashboard_tokens" USING btree ("expires_at");--> statement-breakpoint
 CREATE INDEX "nonces_expiry" ON "nonces" USING btree ("expires_at");--> statement-breakpoint

@@ -6,7 +6,7 @@ import type { Minor } from '../lib/money.ts'
 /** What is spendable, and what is reserved by payments under way. */
 export type Balance = { availableMinor: Minor; heldMinor: Minor }
 /** What a transfer belongs to. */
-export type Reference = { type: 'payment' | 'topup' | 'adjustment'; id: Uuid }
+export type Reference = { type: 'payment' | 'topup' | 'adjustment' | 'suspense'; id: Uuid }
 export type SystemAccount = 'rail_clearing' | 'topup_clearing' | 'adjustments' | 'suspense'
 
 /** How a transfer changed a customer's account. */
@@ -156,4 +156,21 @@ export const transfer = async (
   ])
   if (!row) throw new Refusal('insufficient_funds')
   return { transferId, balance: balanceOf(row) }
+}
+
+const systemTransfer = statement(
+  'ledger.system',
+  `insert into ledger_transfers (id, kind, debit_account_id, credit_account_id, amount_minor, reference_type, reference_id, memo, created_at)
+   select $1, 'direct', d.id, c.id, $4, $5, $6, $7, $8 from ledger_accounts d, ledger_accounts c where d.code = $2 and c.code = $3`,
+)
+
+/** Between two accounts of the service itself: nobody's balance changes, and nothing is locked. */
+export const transferWithin = async (
+  tx: Tx,
+  move: { debit: SystemAccount; credit: SystemAccount; amountMinor: Minor; reference: Reference; memo: string; at: Date },
+): Promise<Uuid> => {
+  const id = newId()
+  const { debit, credit, amountMinor, reference, memo, at } = move
+  await tx.query(systemTransfer, [id, debit, credit, amountMinor, reference.type, reference.id, memo, at])
+  return id
 }

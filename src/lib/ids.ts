@@ -22,6 +22,8 @@ export const idPrefixes = {
   topup: 'top',
   event: 'evt',
   ledger: 'led',
+  suspense: 'sus',
+  reconciliation: 'rec',
   audit: 'aud',
 } as const
 

@@ -8,6 +8,10 @@ const sentences = {
   evidence_contradiction: 'a provider contradicts what is recorded as final; nothing was booked',
   work_failing: 'work that is due fails again and again; the rest goes on, this row needs a person',
   evidence_disputed: 'a provider speaks again about an attempt that waits for an operator; nothing was booked',
+  suspense: 'a provider moved money that nothing here can be booked for; an operator must decide',
+  delivery_unbookable: 'a delivery could not be processed after several tries; it waits for an operator',
+  reconciliation_difference: "our books and a provider's statement differ",
+  promise_broken: 'the data break a promise that must always hold',
 } as const
 export type Alert = keyof typeof sentences
 
@@ -20,13 +24,7 @@ export type Alerts = {
 }
 
 export const createAlerts = (logger: Logger): Alerts => {
-  const counted: Record<Alert, number> = {
-    payment_unknown: 0,
-    evidence_mismatch: 0,
-    evidence_contradiction: 0,
-    evidence_disputed: 0,
-    work_failing: 0,
-  }
+  const counted = Object.fromEntries(Object.keys(sentences).map((name) => [name, 0])) as Record<Alert, number>
   return {
     raise: (alert, facts) => {
       counted[alert] += 1

@@ -1,5 +1,5 @@
+import type { Failure } from '../lib/failure-codes.ts'
 import type { Minor } from '../lib/money.ts'
-import type { Failure } from './failure-codes.ts'
 
 /** How money leaves: the `payment_rail` of a beneficiary. */
 export const railNames = ['MPESA_B2B', 'MPESA_B2C', 'PESALINK'] as const

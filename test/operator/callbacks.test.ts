@@ -145,7 +145,11 @@ test('a failure after a success changes nothing and alarms; a success after a fa
   const late = await ask()
   await deliver(late.order.resultUrl, stkCallback(late.order, { code: 1032 }))
   await settleBoth()
-  expect(await topupOf(person, late.id)).toMatchObject({ status: 'failed', failure_code: '1032' })
+  expect(await topupOf(person, late.id)).toMatchObject({
+    status: 'failed',
+    failure_code: 'prompt_cancelled',
+    provider_code: '1032',
+  })
   await deliver(late.order.resultUrl, stkCallback(late.order))
   await settleBoth()
   expect(await topupOf(person, late.id)).toMatchObject({ status: 'succeeded', failure_code: null, failure_message: null })

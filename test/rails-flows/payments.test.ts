@@ -77,7 +77,7 @@ describe('a code that proves that nothing was paid fails the payment and gives b
   test.each(cases)('$payment_rail $code', async ({ code, ...payee }) => {
     const id = await pay(person, payee)
     await service.settle()
-    expect(await paymentOf(person, id)).toMatchObject({ status: 'failed', failure_code: code, provider_receipt: null })
+    expect(await paymentOf(person, id)).toMatchObject({ status: 'failed', provider_code: code, provider_receipt: null })
     expect(await balanceOf(person)).toEqual(untouched)
   })
 })
@@ -90,7 +90,11 @@ describe('a code that nobody knows proves nothing: unknown, the hold stays, an o
     expect(await balanceOf(person)).toEqual(held)
     expect(alerts(service)).toEqual(['payment_unknown'])
     await pass(service, 31)
-    expect(await paymentOf(person, id)).toMatchObject({ status: 'failed', failure_code: 'declined' })
+    expect(await paymentOf(person, id)).toMatchObject({
+      status: 'failed',
+      failure_code: 'provider_declined',
+      provider_code: 'declined',
+    })
     expect(await balanceOf(person)).toEqual(untouched)
   })
 })
@@ -229,7 +233,8 @@ test("the provider's plain refusal fails the payment with its code", async () =>
   await service.settle()
   expect(await paymentOf(person, id)).toMatchObject({
     status: 'failed',
-    failure_code: '400.002.02',
+    failure_code: 'provider_refused',
+    provider_code: '400.002.02',
     failure_message: 'Bad Request - Invalid PartyB',
   })
   expect(await balanceOf(person)).toEqual(untouched)

@@ -52,7 +52,7 @@ describe('a code that proves that nothing was paid ends the top-up as failed, wi
     const id = await initiate(person, `25470000${code.padStart(4, '0')}`)
     await service.settle()
     const topup = await topupOf(person, id)
-    expect(topup).toMatchObject({ status: 'failed', failure_code: code, provider_receipt: null })
+    expect(topup).toMatchObject({ status: 'failed', provider_code: code, provider_receipt: null })
     expect(topup.failure_message).toMatch(/^[A-Z].*\.$/)
     expect(await balanceOf(person)).toEqual(nothing)
   })
@@ -164,7 +164,8 @@ test("the provider's plain refusal fails the top-up with its code", async () => 
   await service.settle()
   expect(await topupOf(person, id)).toMatchObject({
     status: 'failed',
-    failure_code: '400.002.02',
+    failure_code: 'provider_refused',
+    provider_code: '400.002.02',
     failure_message: 'Bad Request - Invalid PhoneNumber',
   })
 })

@@ -11,7 +11,11 @@ test.each<Row>([
   ['a success', seen.stkSuccess, { kind: 'succeeded', receipt: 'NLJ7RT61SV', amountMinor: 100n }],
   ['a cancelled prompt', seen.stkCancelled, { kind: 'failed', providerCode: '1032' }],
   ['a code as text', { Body: { stkCallback: { ResultCode: '1037' } } }, { kind: 'failed', providerCode: '1037' }],
-  ['an unknown operator', { Body: { stkCallback: { ResultCode: 'SFC_IC0003' } } }, { kind: 'failed', providerCode: 'SFC_IC0003' }],
+  [
+    'an unknown operator',
+    { Body: { stkCallback: { ResultCode: 'SFC_IC0003' } } },
+    { kind: 'failed', providerCode: 'SFC_IC0003' },
+  ],
   ['a prompt under way', { Body: { stkCallback: { ResultCode: 4999 } } }, { kind: 'pending' }],
   ['an unlisted code', { Body: { stkCallback: { ResultCode: 31337 } } }, { kind: 'unknown', code: '31337' }],
   ['a name of Object.prototype', { Body: { stkCallback: { ResultCode: 'constructor' } } }, { kind: 'unknown' }],

@@ -46,8 +46,8 @@ test.each([
   ['9999', '254700009999'],
 ])('result code %s fails the top-up, by callback and by query', async (code, phone) => {
   const { rail, attempt, evidence, moved } = await play(phone)
-  expect(evidence).toMatchObject([{ kind: 'failed', code }])
-  expect(await rail.query(attempt)).toMatchObject({ kind: 'failed', code })
+  expect(evidence).toMatchObject([{ kind: 'failed', providerCode: code }])
+  expect(await rail.query(attempt)).toMatchObject({ kind: 'failed', providerCode: code })
   expect(moved).toEqual([])
 })
 

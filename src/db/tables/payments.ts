@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { boolean, check, index, integer, jsonb, pgTable, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
+import { failureCodes } from '../../lib/failure-codes.ts'
 import { accounts } from './accounts.ts'
 import { beneficiaries, beneficiaryRails } from './beneficiaries.ts'
 import { bytes, id, instant, money } from './columns.ts'
@@ -56,8 +57,8 @@ export const payments = pgTable(
     charges: jsonb().$type<StoredCharge[]>().notNull(),
     holdTransferId: uuid().notNull(),
     providerReceipt: text(),
-    /** Ours, from the closed list in rails/failure-codes.ts; `providerCode` is the rail's own. */
-    failureCode: text(),
+    /** Ours, from the closed list in lib/failure-codes.ts; `providerCode` is the rail's own. */
+    failureCode: text({ enum: failureCodes }),
     failureMessage: text(),
     providerCode: text(),
     /** Proof that the money moved after all, which came after the payment had failed. Booked by an administrator. */
@@ -136,6 +137,8 @@ export const callbackDeliveries = pgTable(
     bodyKeyId: text(),
     sourceIp: text(),
     authentic: boolean().notNull(),
+    /** How often working on it failed: after a few times it goes to suspense, never to a retry for ever. */
+    failures: integer().notNull().default(0),
     /** What became of it: applied, repeated, mismatch, ignored, forged … */
     verdict: text(),
     receivedAt: instant().notNull(),
@@ -174,8 +177,9 @@ export const topups = pgTable(
       .notNull()
       .references(() => accounts.id),
     grantId: uuid().references(() => grants.id),
+    metadata: jsonb().$type<Record<string, string>>().notNull(),
     providerReceipt: text(),
-    failureCode: text(),
+    failureCode: text({ enum: failureCodes }),
     failureMessage: text(),
     providerCode: text(),
     /** As payments'. */

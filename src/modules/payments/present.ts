@@ -29,6 +29,7 @@ export const presentPayment = (payment: PaymentRecord): Payment => ({
   provider_receipt: payment.providerReceipt,
   failure_code: payment.failureCode,
   failure_message: payment.failureMessage,
+  provider_code: payment.providerCode,
   created_at: isoTime(payment.createdAt),
   updated_at: isoTime(payment.updatedAt),
   completed_at: isoTimeOrNull(payment.completedAt),

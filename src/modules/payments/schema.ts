@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { paymentStatuses } from '../../db/tables/payments.ts'
 import { PageQuery } from '../../http/pagination.ts'
 import { IdIn, IdOut, MinorOut, PositiveMinorIn, TimeIn, TimeOut } from '../../http/wire.ts'
+import { failureCodes } from '../../lib/failure-codes.ts'
 import { railNames } from '../../rails/rail.ts'
 import { Decision } from '../policies/schema.ts'
 
@@ -42,8 +43,9 @@ export const Payment = z
     initiated_by: z.object({ account_id: IdOut('account'), grant_id: IdOut('grant').nullable() }),
     decision: Decision,
     provider_receipt: z.string().nullable(),
-    failure_code: z.string().nullable(),
+    failure_code: z.enum(failureCodes).nullable(),
     failure_message: z.string().nullable(),
+    provider_code: z.string().nullable().meta({ description: "The rail's own code." }),
     created_at: TimeOut,
     updated_at: TimeOut,
     completed_at: TimeOut.nullable(),

@@ -15,7 +15,9 @@ import { presentTopup } from './present.ts'
 import { getTopup, type TopupRecord } from './queries.ts'
 import { moveTopup } from './rules.ts'
 
-type Change = Partial<Pick<TopupRecord, 'status' | 'providerReceipt' | 'failureCode' | 'failureMessage' | 'completedAt'>>
+type Change = Partial<
+  Pick<TopupRecord, 'status' | 'providerReceipt' | 'failureCode' | 'failureMessage' | 'providerCode' | 'completedAt'>
+>
 
 export const changeTopup = async (tx: Tx, topup: TopupRecord, change: Change, at: Date): Promise<TopupRecord> => {
   const [changed] = await tx.orm
@@ -40,7 +42,12 @@ const auditEnd = (tx: Tx, witness: Witness, before: TopupRecord, after: TopupRec
     workspaceId: after.workspaceId,
     subject: { type: 'topup', id: after.id },
     before: { status: before.status },
-    after: { status: after.status, provider_receipt: after.providerReceipt, failure_code: after.failureCode },
+    after: {
+      status: after.status,
+      provider_receipt: after.providerReceipt,
+      failure_code: after.failureCode,
+      provider_code: after.providerCode,
+    },
   })
 
 const credit = async (tx: Tx, deps: Deps, topup: TopupRecord, receipt: string | null, witness: Witness): Promise<void> => {
@@ -50,6 +57,7 @@ const credit = async (tx: Tx, deps: Deps, topup: TopupRecord, receipt: string | 
     providerReceipt: receipt,
     failureCode: null,
     failureMessage: null,
+    providerCode: null,
     completedAt: at,
   } as const
   const { accountId, amountMinor } = topup
@@ -76,7 +84,13 @@ const fail = async (
   const failed = await changeTopup(
     tx,
     topup,
-    { status: 'failed', failureCode: evidence.code, failureMessage: evidence.message, completedAt: at },
+    {
+      status: 'failed',
+      failureCode: evidence.code,
+      failureMessage: evidence.message,
+      providerCode: evidence.providerCode,
+      completedAt: at,
+    },
     at,
   )
   await deps.appendEvents(tx, at, [topupEvent('topup.failed', failed)])

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { topupStatuses } from '../../db/tables/payments.ts'
 import { IdOut, MinorOut, PositiveMinorIn, TimeOut } from '../../http/wire.ts'
+import { failureCodes } from '../../lib/failure-codes.ts'
 import { mobileProblem, parseKenyanMobile } from '../../lib/phone.ts'
 
 const PhoneNumberIn = z
@@ -32,9 +33,11 @@ export const Topup = z
     currency: z.string(),
     method: z.enum(['MPESA_STK']),
     phone_number_mask: z.string().meta({ example: '********5678' }),
+    metadata: z.record(z.string(), z.string()),
     provider_receipt: z.string().nullable(),
-    failure_code: z.string().nullable(),
+    failure_code: z.enum(failureCodes).nullable(),
     failure_message: z.string().nullable(),
+    provider_code: z.string().nullable().meta({ description: "The rail's own code." }),
     created_at: TimeOut,
     updated_at: TimeOut,
     completed_at: TimeOut.nullable(),

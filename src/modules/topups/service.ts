@@ -51,6 +51,7 @@ export const initiateTopup = async (tx: Tx, deps: Deps, principal: Principal, in
       initiatorAccountId: principal.accountId,
       grantId: principal.grant?.id ?? null,
       dispatchDueAt: at,
+      metadata: {},
       createdAt: at,
       updatedAt: at,
     })

@@ -1,4 +1,4 @@
-import { type FailureCode, type Failure, failure } from '../failure-codes.ts'
+import { type Failure, type FailureCode, failure } from '../../lib/failure-codes.ts'
 
 /**
  * Result codes that prove that no money moved, and our code for each. A code that is not listed proves nothing and is `unknown`.

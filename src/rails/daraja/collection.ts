@@ -1,6 +1,6 @@
 import type { Clock } from '../../lib/clock.ts'
+import { failure } from '../../lib/failure-codes.ts'
 import { wholeShillings } from '../amounts.ts'
-import { failure } from '../failure-codes.ts'
 import { textField } from '../json.ts'
 import { nairobiTimestamp } from '../nairobi-time.ts'
 import type { Attempt, CollectionInstruction, CollectionRail, Evidence, Submission } from '../rail.ts'

@@ -1,5 +1,5 @@
+import { failure as failureOf } from '../../lib/failure-codes.ts'
 import { readShillings } from '../amounts.ts'
-import { failure as failureOf } from '../failure-codes.ts'
 import type { Attempt, Delivery, DeliveryKind, Evidence } from '../rail.ts'
 import { receiptOf, safeCode, safeMessage } from '../text.ts'
 import { endedStatuses, payoutFailure } from './codes.ts'

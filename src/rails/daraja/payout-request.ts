@@ -1,5 +1,5 @@
+import { type Failure, type FailureCode, failure } from '../../lib/failure-codes.ts'
 import { wholeShillings } from '../amounts.ts'
-import { type Failure, type FailureCode, failure } from '../failure-codes.ts'
 import type { PayoutInstruction } from '../rail.ts'
 import { exactReference, freeText } from '../text.ts'
 import type { DarajaOptions } from './options.ts'

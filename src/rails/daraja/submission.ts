@@ -1,5 +1,5 @@
+import { failure } from '../../lib/failure-codes.ts'
 import type { Exchange } from '../exchange.ts'
-import { failure } from '../failure-codes.ts'
 import { textField } from '../json.ts'
 import type { ProviderReference, Submission } from '../rail.ts'
 import { safeCode, safeMessage } from '../text.ts'

@@ -1,5 +1,5 @@
+import { failure } from '../../lib/failure-codes.ts'
 import { readShillings } from '../amounts.ts'
-import { failure } from '../failure-codes.ts'
 import { asText, field, textField } from '../json.ts'
 import type { Attempt, Delivery, DeliveryKind, Evidence } from '../rail.ts'
 import { receiptOf, safeCode } from '../text.ts'

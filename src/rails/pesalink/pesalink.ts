@@ -1,5 +1,5 @@
+import { failure } from '../../lib/failure-codes.ts'
 import type { Exchange } from '../exchange.ts'
-import { failure } from '../failure-codes.ts'
 import { field, textField } from '../json.ts'
 import type { Attempt, Evidence, PayoutInstruction, PayoutRail, Submission } from '../rail.ts'
 import { safeCode, safeMessage } from '../text.ts'

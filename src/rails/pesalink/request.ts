@@ -1,5 +1,5 @@
+import { type Failure, type FailureCode, failure } from '../../lib/failure-codes.ts'
 import { decimalShillings } from '../amounts.ts'
-import { type Failure, type FailureCode, failure } from '../failure-codes.ts'
 import { nairobiDate } from '../nairobi-time.ts'
 import type { PayoutInstruction } from '../rail.ts'
 import { freeText } from '../text.ts'

@@ -78,7 +78,7 @@ const markUnknown = async (tx: Tx, deps: Deps, step: Step): Promise<void> => {
 }
 
 const fail = (tx: Tx, deps: Deps, { payment, evidence, witness }: Step) => {
-  const failure = evidence.kind === 'failed' ? { code: evidence.code, message: evidence.message } : undefined
+  const failure = evidence.kind === 'failed' ? evidence : undefined
   return releasePayment(tx, deps, payment, 'failed', actorOf(witness), failure)
 }
 

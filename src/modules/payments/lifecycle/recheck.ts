@@ -1,6 +1,7 @@
 import { eq } from 'drizzle-orm'
 import type { Tx } from '../../../db/client.ts'
 import { approvalDecisions } from '../../../db/tables/approvals.ts'
+import { type Failure, failure } from '../../../lib/failure-codes.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import type { Minor } from '../../../lib/money.ts'
 import { periodsAt } from '../../../policy/calendar.ts'
@@ -14,9 +15,8 @@ import { loadContext, type PaymentContext } from '../create/context.ts'
 import { evaluationOf } from '../create/evaluation.ts'
 import { loadMandate } from '../create/mandate.ts'
 import type { PaymentRecord } from '../queries.ts'
-import type { Failure } from './release.ts'
 
-const changed = (message: string): Failure => ({ code: 'policy_changed', message })
+const changed = (message: string): Failure => failure('policy_changed', null, message)
 
 /** A frozen workspace lets its payments under way finish; a stopped beneficiary, grant or account does not. */
 const stopped = ({ owner, grants, beneficiary }: PaymentContext): Failure | undefined => {

@@ -3,6 +3,7 @@ import type { Tx } from '../../../db/client.ts'
 import { payments } from '../../../db/tables/payments.ts'
 import { type Actor, audit } from '../../../events/audit.ts'
 import { voidHold } from '../../../ledger/ledger.ts'
+import type { Failure } from '../../../lib/failure-codes.ts'
 import type { Deps } from '../../deps.ts'
 import { balanceUpdated } from '../../identity/accounts/service.ts'
 import { releaseCharges } from '../create/counters.ts'
@@ -10,7 +11,6 @@ import { presentPayment } from '../present.ts'
 import type { PaymentRecord } from '../queries.ts'
 
 export type Unpaid = 'rejected' | 'cancelled' | 'expired' | 'failed'
-export type Failure = { code: string; message: string }
 
 /**
  * Ends a payment that will not be paid: the hold and every charge are given back. The owning ledger account and the payment are
@@ -31,6 +31,7 @@ export const releasePayment = async (
     status: to,
     failureCode: failure?.code ?? null,
     failureMessage: failure?.message ?? null,
+    providerCode: failure?.providerCode ?? null,
     dispatchDueAt: null,
     updatedAt: at,
     completedAt: at,
@@ -47,7 +48,7 @@ export const releasePayment = async (
     workspaceId,
     subject: { type: 'payment', id: payment.id },
     before: { status: payment.status },
-    after: { status: to, ...(failure && { failure_code: failure.code }) },
+    after: { status: to, ...(failure && { failure_code: failure.code, provider_code: failure.providerCode }) },
   })
   return after
 }

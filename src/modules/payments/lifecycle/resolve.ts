@@ -5,6 +5,7 @@ import { audit } from '../../../events/audit.ts'
 import type { PageRequest } from '../../../http/pagination.ts'
 import { lockBalance } from '../../../ledger/ledger.ts'
 import { conflict, notFound } from '../../../lib/errors.ts'
+import { failure } from '../../../lib/failure-codes.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import type { Evidence } from '../../../rails/rail.ts'
 import type { Deps } from '../../deps.ts'
@@ -34,7 +35,7 @@ export const listAllPayments = (
 const evidenceOf = ({ outcome, provider_receipt: receipt }: ResolvePayment): Evidence =>
   outcome === 'succeeded'
     ? { kind: 'succeeded', receipt: receipt ?? null, amountMinor: null }
-    : { kind: 'failed', code: 'resolved_by_operator', message: 'An operator found that the payment was not made.' }
+    : { kind: 'failed', ...failure('resolved_by_operator') }
 
 /**
  * Ends a payment that nobody else can: a person has seen, at the provider, what became of it. Only what is `unknown`; while a rail

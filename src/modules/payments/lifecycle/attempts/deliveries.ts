@@ -141,9 +141,9 @@ export const processDelivery = async (deps: Deps, subjects: Subjects, deliveryId
     const attempt = await getAttempt(tx, unlocked.attemptId)
     const rail = railOf(deps.rails, attempt.rail)
     if (!rail) throw new Error('the rail of a delivery is no longer configured')
-    const body = parseJson(
-      deps.vault.open({ ciphertext: delivery.bodyCiphertext, keyId: delivery.bodyKeyId }, deliveryContext(deliveryId)),
-    )
+    const { bodyCiphertext: ciphertext, bodyKeyId: keyId } = delivery
+    if (ciphertext === null || keyId === null) throw new Error('an authentic delivery has no body')
+    const body = parseJson(deps.vault.open({ ciphertext, keyId }, deliveryContext(deliveryId)))
     const kind: DeliveryKind = delivery.kind === 'timeout' ? 'timeout' : 'result'
     const verdict = await judge(tx, deps, subjects, attempt, rail.readDelivery(kind, body, attempt))
     await tx.orm

@@ -1,5 +1,6 @@
 import type { Tx } from '../../../../db/client.ts'
 import { secondsAfter } from '../../../../lib/clock.ts'
+import { failure } from '../../../../lib/failure-codes.ts'
 import type { Uuid } from '../../../../lib/ids.ts'
 import type { Evidence, Submission } from '../../../../rails/rail.ts'
 import type { Deps } from '../../../deps.ts'
@@ -12,11 +13,7 @@ import type { AttemptSubject } from './subject.ts'
 const isOpen = ({ state }: AttemptRecord): boolean => state === 'recorded' || state === 'lost'
 
 /** What a rail that was never reached proves, once nobody tries any more. */
-const neverSent: Evidence = {
-  kind: 'failed',
-  code: 'provider_unreachable',
-  message: 'The provider could not be reached; nothing was sent.',
-}
+const neverSent: Evidence = { kind: 'failed', ...failure('provider_unreachable') }
 const answerLost: Evidence = {
   kind: 'unknown',
   code: 'answer_lost',
@@ -56,7 +53,7 @@ export const recordSubmission = async (
       if (submission.evidence) await settle(submission.evidence)
       return
     case 'refused':
-      await settle({ kind: 'failed', code: submission.code, message: submission.message })
+      await settle({ ...submission, kind: 'failed' })
       return
     case 'lost':
       if (isOpen(attempt)) await updateAttempt(tx, attemptId, 'lost', nextQuestionAt, at)

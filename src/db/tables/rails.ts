@@ -1,0 +1,124 @@
+import { sql } from 'drizzle-orm'
+import { check, index, integer, jsonb, pgTable, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
+import { bytes, id, instant, money } from './columns.ts'
+
+export const suspenseReasons = [
+  'superseded_attempt',
+  'amount_mismatch',
+  'receipt_taken',
+  'contradiction',
+  'unbookable_delivery',
+  'not_in_our_books',
+] as const
+export const suspenseOutcomes = ['adjusted', 'reversed', 'explained'] as const
+
+/** What a provider says happened with money and nothing here can be booked for: a person decides. */
+export const suspenseItems = pgTable(
+  'suspense_items',
+  {
+    id: id(),
+    rail: text().notNull(),
+    direction: text({ enum: ['in', 'out'] }).notNull(),
+    reason: text({ enum: suspenseReasons }).notNull(),
+    /** One item for one finding, however often a provider repeats it. */
+    fingerprint: text().notNull(),
+    attemptId: uuid(),
+    deliveryId: uuid(),
+    subjectKind: text(),
+    subjectId: uuid(),
+    providerReceipt: text(),
+    amountMinor: money(),
+    /** The transfer that books the money on the suspense account; null while it stands in a hold, or its amount is not known. */
+    transferId: uuid(),
+    outcome: text({ enum: suspenseOutcomes }),
+    note: text(),
+    resolvedBy: text(),
+    createdAt: instant().notNull(),
+    resolvedAt: instant(),
+  },
+  (t) => [
+    uniqueIndex('suspense_items_fingerprint_key').on(t.fingerprint),
+    index('suspense_items_open').on(t.id).where(sql`${t.resolvedAt} is null`),
+    check('suspense_items_resolved_check', sql`(${t.resolvedAt} is null) = (${t.outcome} is null)`),
+  ],
+)
+
+/** One comparison of our books with a provider's statement. */
+export const reconciliations = pgTable(
+  'reconciliations',
+  {
+    id: id(),
+    provider: text({ enum: ['MPESA', 'PESALINK'] }).notNull(),
+    /** The file's name, or `provider` when it was asked for by API. */
+    source: text().notNull(),
+    contentHash: bytes().notNull(),
+    periodStart: instant().notNull(),
+    periodEnd: instant().notNull(),
+    lines: integer().notNull(),
+    matched: integer().notNull(),
+    differences: integer().notNull(),
+    /** Sums of both sides over the period: what came in and what went out. */
+    totals: jsonb().$type<Record<string, string>>().notNull(),
+    requestedBy: text().notNull(),
+    createdAt: instant().notNull(),
+  },
+  (t) => [uniqueIndex('reconciliations_content_key').on(t.provider, t.contentHash)],
+)
+
+export const reconciliationDifferences = pgTable(
+  'reconciliation_differences',
+  {
+    id: id(),
+    reconciliationId: uuid()
+      .notNull()
+      .references(() => reconciliations.id),
+    kind: text().notNull(),
+    receipt: text(),
+    subjectKind: text(),
+    subjectId: uuid(),
+    bookedMinor: money(),
+    statedMinor: money(),
+    /** What the difference is and what to do about it, each a sentence. */
+    reason: text().notNull(),
+    action: text().notNull(),
+    resolvedAt: instant(),
+    resolvedBy: text(),
+    note: text(),
+    createdAt: instant().notNull(),
+  },
+  (t) => [
+    index('reconciliation_differences_run').on(t.reconciliationId, t.id),
+    index('reconciliation_differences_open').on(t.id).where(sql`${t.resolvedAt} is null`),
+  ],
+)
+
+/** A rail that an operator stopped: nothing is sent by it until it is resumed. */
+export const railPauses = pgTable('rail_pauses', {
+  rail: text().primaryKey(),
+  reason: text().notNull(),
+  pausedBy: text().notNull(),
+  pausedAt: instant().notNull(),
+})
+
+/** A question to a provider that is about no payment (the balance of our own accounts); the answer comes as a delivery. */
+export const railInquiries = pgTable(
+  'rail_inquiries',
+  {
+    id: id(),
+    kind: text({ enum: ['balance'] }).notNull(),
+    shortcode: text().notNull(),
+    secretHash: bytes().notNull(),
+    answer: jsonb().$type<unknown>(),
+    askedAt: instant().notNull(),
+    answeredAt: instant(),
+  },
+  (t) => [index('rail_inquiries_age').on(t.askedAt)],
+)
+
+/** How far a promise has been verified: rows before the point hold it and can no longer change. */
+export const verifyPoints = pgTable('verify_points', {
+  name: text().primaryKey(),
+  through: text().notNull(),
+  totals: jsonb().$type<Record<string, string>>().notNull(),
+  at: instant().notNull(),
+})

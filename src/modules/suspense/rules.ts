@@ -1,0 +1,23 @@
+import type { Minor } from '../../lib/money.ts'
+import type { Evidence } from '../../rails/rail.ts'
+import type { Finding } from './record.ts'
+
+type Asked = { kind: 'payment' | 'topup'; amountMinor: Minor }
+
+/**
+ * What evidence that could not be applied leaves for a person: only a success speaks of money. A payment's hold still stands for its
+ * money, so nothing is booked for it; money of a top-up that is not credited is missing from our books and is. A receipt that
+ * stands for something else already is booked there.
+ */
+export const suspenseOf = (
+  attempt: Asked,
+  verdict: string,
+  evidence: Evidence,
+): Pick<Finding, 'direction' | 'reason' | 'receipt' | 'amountMinor' | 'book'> | null => {
+  if (evidence.kind !== 'succeeded' || !['mismatch', 'contradiction'].includes(verdict)) return null
+  const { receipt, amountMinor } = evidence
+  const otherAmount = amountMinor !== null && amountMinor !== attempt.amountMinor
+  const reason = verdict === 'contradiction' ? 'contradiction' : otherAmount ? 'amount_mismatch' : 'receipt_taken'
+  const isMissing = attempt.kind === 'topup' && receipt !== null && reason !== 'receipt_taken'
+  return { direction: attempt.kind === 'topup' ? 'in' : 'out', reason, receipt, amountMinor, book: isMissing }
+}
