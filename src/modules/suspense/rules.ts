@@ -1,6 +1,26 @@
+import type { suspenseReasons } from '../../db/tables/rails.ts'
+import type { Uuid } from '../../lib/ids.ts'
 import type { Minor } from '../../lib/money.ts'
 import type { Evidence } from '../../rails/rail.ts'
-import type { Finding } from './record.ts'
+
+export type Finding = {
+  rail: string
+  direction: 'in' | 'out'
+  reason: (typeof suspenseReasons)[number]
+  attemptId?: Uuid
+  deliveryId?: Uuid
+  subject?: { kind: string; id: Uuid }
+  receipt?: string | null
+  amountMinor?: Minor | null
+  /**
+   * Whether the books lack this money: then it is posted to the suspense account, so that the clearing accounts agree with the
+   * provider's statement. False while a hold still stands for it.
+   */
+  book: boolean
+  /** An alert about it was raised already. */
+  alerted?: boolean
+  at: Date
+}
 
 type Asked = { kind: 'payment' | 'topup'; amountMinor: Minor }
 

@@ -3,8 +3,7 @@ import type { Uuid } from '../../../../lib/ids.ts'
 import type { Evidence } from '../../../../rails/rail.ts'
 import { type Alert, alertAfterCommit } from '../../../alerts.ts'
 import type { Deps } from '../../../deps.ts'
-import { recordSuspense } from '../../../suspense/record.ts'
-import { suspenseOf } from '../../../suspense/rules.ts'
+import { recordDoubtful } from '../../../suspense/service.ts'
 import { type AttemptRecord, getAttempt, resolveAttempts, updateAttempt } from './queries.ts'
 import type { AttemptSubject, Verdict, Witness } from './subject.ts'
 
@@ -55,11 +54,7 @@ export const applyEvidence = async (
   if (verdict === 'mismatch') await updateAttempt(tx, attempt.id, 'disputed', null, at)
   else if (ends) await resolveAttempts(tx, attempt.subjectId, at)
   raise(tx, deps, attempt, verdict, evidence)
-  const left = suspenseOf(attempt, verdict, evidence)
-  if (left) {
-    const subject = { kind: attempt.kind, id: attempt.subjectId }
-    await recordSuspense(tx, deps, { ...left, rail: attempt.rail, attemptId: attempt.id, subject, alerted: true, at })
-  }
+  await recordDoubtful(tx, deps, attempt, verdict, evidence)
   return verdict
 }
 

@@ -3,27 +3,10 @@ import { suspenseItems, type suspenseReasons } from '../../db/tables/rails.ts'
 import { transferWithin } from '../../ledger/ledger.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
 import type { Minor } from '../../lib/money.ts'
+import type { Evidence } from '../../rails/rail.ts'
 import { alertAfterCommit } from '../alerts.ts'
 import type { Deps } from '../deps.ts'
-
-export type Finding = {
-  rail: string
-  direction: 'in' | 'out'
-  reason: (typeof suspenseReasons)[number]
-  attemptId?: Uuid
-  deliveryId?: Uuid
-  subject?: { kind: string; id: Uuid }
-  receipt?: string | null
-  amountMinor?: Minor | null
-  /**
-   * Whether the books lack this money: then it is posted to the suspense account, so that the clearing accounts agree with the
-   * provider's statement. False while a hold still stands for it.
-   */
-  book: boolean
-  /** An alert about it was raised already. */
-  alerted?: boolean
-  at: Date
-}
+import { type Finding, suspenseOf } from './rules.ts'
 
 const fingerprintOf = ({ rail, reason, attemptId, deliveryId, receipt, subject }: Finding): string =>
   [rail, reason, attemptId ?? deliveryId ?? subject?.id ?? '', receipt ?? ''].join(':')
@@ -72,4 +55,21 @@ export const recordSuspense = async (tx: Tx, deps: Deps, finding: Finding): Prom
   const attempt = finding.attemptId === undefined ? {} : { attempt: finding.attemptId }
   alertAfterCommit(tx, deps, 'suspense', { subject: finding.subject?.kind ?? rail, id, ...attempt, code: reason })
   return id
+}
+
+type Doubted = { id: Uuid; kind: 'payment' | 'topup'; subjectId: Uuid; rail: string; amountMinor: Minor }
+
+/** Records what evidence that could not be applied says of money; the caller has raised the alert about it. */
+export const recordDoubtful = async (
+  tx: Tx,
+  deps: Deps,
+  attempt: Doubted,
+  verdict: string,
+  evidence: Evidence,
+): Promise<void> => {
+  const left = suspenseOf(attempt, verdict, evidence)
+  if (!left) return
+  const subject = { kind: attempt.kind, id: attempt.subjectId }
+  const at = deps.clock.now()
+  await recordSuspense(tx, deps, { ...left, rail: attempt.rail, attemptId: attempt.id, subject, alerted: true, at })
 }
