@@ -1,5 +1,5 @@
 import type { Tx } from '../../db/client.ts'
-import { suspenseItems, type suspenseReasons } from '../../db/tables/rails.ts'
+import { suspenseItems } from '../../db/tables/rails.ts'
 import { transferWithin } from '../../ledger/ledger.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
 import type { Minor } from '../../lib/money.ts'
