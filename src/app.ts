@@ -2,7 +2,7 @@ import type { Logger } from 'pino'
 import { createIdentityParts, type IdentityParts, refuseSimulatedIdentities } from './app-identity.ts'
 import { createContractWallets } from './auth/contract-wallet.ts'
 import { createLastUsed } from './auth/last-used.ts'
-import { createCredentialLookups } from './auth/lookups.ts'
+import { createLookupsIn } from './auth/lookups.ts'
 import { createResolvers } from './auth/resolve.ts'
 import { createDerivations, createVault } from './auth/vault.ts'
 import type { Config } from './config.ts'
@@ -121,7 +121,7 @@ const buildHttp = async (
   await registerOpenapi(http, config.publicUrl)
   const routes = registerRouteGuard(http)
   const resolvers = createResolvers({
-    lookups: createCredentialLookups(deps.db.lookup, {
+    lookupsIn: createLookupsIn(deps.db.lookup, {
       adminAccounts: config.ADMIN_ACCOUNTS.map((name) => name.toLowerCase()),
       sessionIdleDays: config.SESSION_IDLE_DAYS,
       audience: config.publicUrl,

@@ -1,4 +1,5 @@
 import { instantOf, isTrue, joinedRecords, recordsStatement } from '../db/records.ts'
+import type { Tx } from '../db/client.ts'
 import type { Query } from '../db/statement.ts'
 import type { Uuid } from '../lib/ids.ts'
 import {
@@ -162,7 +163,7 @@ const hashes = (keys: readonly HashKey[]) => [
 /** `audience`: what this API is called in an access token's resources. */
 export type LookupOptions = { adminAccounts: readonly string[]; sessionIdleDays: number; audience: string }
 
-export const createCredentialLookups = (query: Query, options: LookupOptions): CredentialLookups => {
+const createCredentialLookups = (query: Query, options: LookupOptions): CredentialLookups => {
   const joined = <Key, Found>(
     statement: ReturnType<typeof recordsStatement>,
     values: (keys: readonly Key[]) => unknown[],
@@ -181,5 +182,19 @@ export const createCredentialLookups = (query: Query, options: LookupOptions): C
     session: async (key) => (await sessions(key))[0],
     accessToken: async (hash) => (await accessTokens(hash))[0],
     dashboardToken: async (key) => (await dashboardTokens(key))[0],
+  }
+}
+
+/** The lookups of a transaction are joined with each other, and stay in it. Without one: those of the shared connection. */
+export const createLookupsIn = (query: Query, options: LookupOptions): ((tx?: Tx) => CredentialLookups) => {
+  const shared = createCredentialLookups(query, options)
+  const own = new WeakMap<Tx, CredentialLookups>()
+  return (tx) => {
+    if (!tx) return shared
+    const known = own.get(tx)
+    if (known) return known
+    const made = createCredentialLookups(tx.query, options)
+    own.set(tx, made)
+    return made
   }
 }

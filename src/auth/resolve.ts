@@ -1,3 +1,4 @@
+import type { Tx } from '../db/client.ts'
 import type { Clock } from '../lib/clock.ts'
 import { daysAfter } from '../lib/clock.ts'
 import { notFound, Refusal } from '../lib/errors.ts'
@@ -9,10 +10,13 @@ import type { Authenticated, Principal } from './principal.ts'
 import type { GrantRow, IdentityRow } from './rows.ts'
 import { apiKeyLookup, apiKeyPattern, equalBytes, hashApiKey, secretPrefixes, sha256Hex } from './secrets.ts'
 
-export type ResolverDeps = { lookups: CredentialLookups; lastUsed: LastUsed; clock: Clock; sessionIdleDays: number }
+export type ResolverDeps = { lookupsIn: (tx?: Tx) => CredentialLookups; lastUsed: LastUsed; clock: Clock; sessionIdleDays: number }
 
-/** `workspaceId`: the workspace that an un-delegated caller names for this request (header `Workspace-Id`). */
-export type Resolve = (secret: string, workspaceId: Uuid | null) => Promise<Authenticated>
+/**
+ * `workspaceId`: the workspace that an un-delegated caller names for this request (header `Workspace-Id`). `tx`: a writer's
+ * transaction, which looks at the standing once more under its locks.
+ */
+export type Resolve = (secret: string, workspaceId: Uuid | null, tx?: Tx) => Promise<Authenticated>
 
 export type BearerResolver = { prefix: string; resolve: Resolve }
 
@@ -96,10 +100,10 @@ const matching = (rows: readonly ApiKeyRow[], secret: string): ApiKeyRow => {
 }
 
 const resolveApiKey =
-  ({ lookups, lastUsed, clock }: ResolverDeps): Resolve =>
-  async (secret, workspaceId) => {
+  ({ lookupsIn, lastUsed, clock }: ResolverDeps): Resolve =>
+  async (secret, workspaceId, tx) => {
     if (!apiKeyPattern.test(secret)) throw new Refusal('invalid_token', { message: 'The API key is not known.' })
-    const row = matching(await lookups.apiKeys(apiKeyLookup(secret)), secret)
+    const row = matching(await lookupsIn(tx).apiKeys(apiKeyLookup(secret)), secret)
     const now = clock.now()
     if (row.revokedAt && row.revokedAt <= now) throw new Refusal('api_key_revoked')
     if (row.expiresAt && row.expiresAt <= now) throw new Refusal('api_key_expired')
@@ -115,8 +119,8 @@ const resolveApiKey =
 
 const resolveSession =
   (deps: ResolverDeps): Resolve =>
-  async (token, workspaceId) => {
-    const row = await deps.lookups.session(hashKey(token, workspaceId))
+  async (token, workspaceId, tx) => {
+    const row = await deps.lookupsIn(tx).session(hashKey(token, workspaceId))
     if (!row) return refuseUnknown(resolveSession(deps), token, workspaceId, 'The session is not known.')
     if (row.revokedAt) throw new Refusal('session_revoked')
     const now = deps.clock.now()
@@ -132,9 +136,9 @@ const resolveSession =
  * given out for another API is as unknown here as none.
  */
 const resolveAccessToken =
-  ({ lookups, lastUsed, clock }: ResolverDeps): Resolve =>
-  async (secret, workspaceId) => {
-    const row = await lookups.accessToken(sha256Hex(secret))
+  ({ lookupsIn, lastUsed, clock }: ResolverDeps): Resolve =>
+  async (secret, workspaceId, tx) => {
+    const row = await lookupsIn(tx).accessToken(sha256Hex(secret))
     if (!row) throw new Refusal('invalid_token', { message: 'The access token is not known.' })
     if (row.grantRevokedAt) throw new Refusal('invalid_token', { message: 'The access token was revoked.' })
     const now = clock.now()
@@ -149,8 +153,8 @@ const resolveAccessToken =
 /** Lives no longer than the session, key or access token that minted it, and carries exactly what that carried. */
 const resolveDashboardToken =
   (deps: ResolverDeps): Resolve =>
-  async (secret, workspaceId) => {
-    const row = await deps.lookups.dashboardToken(hashKey(secret, workspaceId))
+  async (secret, workspaceId, tx) => {
+    const row = await deps.lookupsIn(tx).dashboardToken(hashKey(secret, workspaceId))
     if (!row) return refuseUnknown(resolveDashboardToken(deps), secret, workspaceId, 'The token is not known.')
     const now = deps.clock.now()
     const { grant } = row

@@ -29,6 +29,8 @@ export type Tx = Db & {
   readonly [inTransaction]: true
   defer: (query: Promise<unknown>) => void
   afterCommit: (task: () => void) => void
+  /** The accounts that this transaction has locked; only `account-lock.ts` writes it. */
+  readonly accountLocks: Map<string, 'exclusive' | 'shared'>
 }
 
 export type Database = Db & {
@@ -147,6 +149,7 @@ export const connect = (options: DatabaseOptions): Database => {
           deferred.push(query)
         },
         afterCommit: (task: () => void) => void afterCommit.push(task),
+        accountLocks: new Map(),
       } as unknown as Tx
       const result = await work(tx)
       corkUntilTick(client)

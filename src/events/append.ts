@@ -1,3 +1,4 @@
+import { isLocked } from '../db/account-lock.ts'
 import { statement, type Tx } from '../db/client.ts'
 import { newId, type Uuid } from '../lib/ids.ts'
 import type { EventType } from './types.ts'
@@ -18,6 +19,8 @@ export const createAppend =
   (wake: () => void): AppendEvents =>
   async (tx, at, events) => {
     if (events.length === 0) return
+    for (const { type, accountId } of events)
+      if (!isLocked(tx, accountId)) throw new Error(`${type} was appended without its account's lock`)
     await tx.query(insert, [
       events.map(() => newId()),
       events.map((event) => event.type),

@@ -9,6 +9,7 @@ import type {
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import type { Permission } from '../auth/permissions.ts'
 import type { Principal } from '../auth/principal.ts'
+import type { Tx } from '../db/client.ts'
 
 export type App = FastifyInstance<
   RawServerDefault,
@@ -57,8 +58,11 @@ declare module 'fastify' {
     caller: Principal | null
     /** Who is asking; reading it on a route that lets strangers in is a bug. */
     readonly principal: Principal
-    /** Who the same credential stands for now: for what outlives the request. Throws as the request itself would have been refused. */
-    reauthenticate: () => Promise<Principal>
+    /**
+     * Who the same credential stands for now: for what outlives the request, and, with `tx`, for a writer that holds its locks.
+     * Throws as the request itself would have been refused.
+     */
+    reauthenticate: (tx?: Tx) => Promise<Principal>
     /** The body as it came, for the idempotency key's comparison. */
     rawBody: string | null
   }

@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Authenticated, Principal } from '../auth/principal.ts'
 import type { BearerResolver, Resolve } from '../auth/resolve.ts'
+import type { Tx } from '../db/client.ts'
 import { Refusal } from '../lib/errors.ts'
 import { parseId, type Uuid } from '../lib/ids.ts'
 import type { App } from './app-type.ts'
@@ -60,20 +61,20 @@ const namedWorkspace = (request: FastifyRequest): Uuid | null => {
   return (typeof header === 'string' && parseId('workspace', header)) || noWorkspace
 }
 
-const resolveBearer = (deps: AuthenticateDeps, token: string, workspaceId: Uuid | null): Promise<Authenticated> => {
+const resolveBearer = (deps: AuthenticateDeps, token: string, workspaceId: Uuid | null, tx?: Tx): Promise<Authenticated> => {
   const resolver = deps.bearers.find(({ prefix }) => token.startsWith(prefix))
   if (!resolver) throw new Refusal('invalid_token', { message: 'The token is of no kind that this service gives out.' })
-  return resolver.resolve(token, workspaceId)
+  return resolver.resolve(token, workspaceId, tx)
 }
 
-type Credential = { isBearer: boolean; resolve: () => Promise<Authenticated> }
+type Credential = { isBearer: boolean; resolve: (tx?: Tx) => Promise<Authenticated> }
 
 const credentialOf = (deps: AuthenticateDeps, request: FastifyRequest): Credential | null => {
   const bearer = bearerOf(request)
   const workspaceId = namedWorkspace(request)
-  if (bearer !== undefined) return { isBearer: true, resolve: () => resolveBearer(deps, bearer, workspaceId) }
+  if (bearer !== undefined) return { isBearer: true, resolve: (tx) => resolveBearer(deps, bearer, workspaceId, tx) }
   const cookie = request.cookies[sessionCookie]
-  return cookie ? { isBearer: false, resolve: () => deps.session(cookie, workspaceId) } : null
+  return cookie ? { isBearer: false, resolve: (tx) => deps.session(cookie, workspaceId, tx) } : null
 }
 
 const authenticate = async (deps: AuthenticateDeps, request: FastifyRequest, optional: boolean): Promise<void> => {
@@ -86,7 +87,7 @@ const authenticate = async (deps: AuthenticateDeps, request: FastifyRequest, opt
   const { isBearer, resolve } = credential
   try {
     request.caller = { ...(await resolve()), origin }
-    request.reauthenticate = async () => ({ ...(await resolve()), origin })
+    request.reauthenticate = async (tx) => ({ ...(await resolve(tx)), origin })
   } catch (error) {
     // A stale cookie on a session-aware route is a fresh sign-in, not an error.
     if (optional && !isBearer && error instanceof Refusal && error.status === 401) return

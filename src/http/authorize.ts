@@ -38,16 +38,18 @@ const checkState = (request: FastifyRequest, principal: Principal): void => {
 }
 
 /** Holds the route's own declaration against the principal. Routes never look at what kind of credential it was. */
+export const authorize = (request: FastifyRequest, principal: Principal): void => {
+  const { access } = request.routeOptions.config
+  if (access === 'admin' && !principal.isAdmin) throw new Refusal('admin_required')
+  if (access === 'undelegated' && principal.grant)
+    throw new Refusal('forbidden', { message: 'A delegated credential cannot do this.' })
+  checkPermission(principal, requiredPermissions(request))
+  checkRole(request, principal)
+  checkState(request, principal)
+}
+
 export const registerAuthorization = (app: App): void => {
   app.addHook('onRequest', async (request) => {
-    const principal = request.caller
-    if (!principal) return
-    const { access } = request.routeOptions.config
-    if (access === 'admin' && !principal.isAdmin) throw new Refusal('admin_required')
-    if (access === 'undelegated' && principal.grant)
-      throw new Refusal('forbidden', { message: 'A delegated credential cannot do this.' })
-    checkPermission(principal, requiredPermissions(request))
-    checkRole(request, principal)
-    checkState(request, principal)
+    if (request.caller) authorize(request, request.caller)
   })
 }

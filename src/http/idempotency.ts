@@ -1,9 +1,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { sha256 } from '../auth/secrets.ts'
+import { lockAccounts } from '../db/account-lock.ts'
 import { type Database, inTx, statement, type Tx } from '../db/client.ts'
 import { canonicalJson } from '../lib/canonical.ts'
 import type { Clock } from '../lib/clock.ts'
 import { conflict, invalidFields, Refusal } from '../lib/errors.ts'
+import { authorize } from './authorize.ts'
 
 /** What a write answers with. `secret`: top-level fields shown once only, and never stored. */
 export type Answer = { status: number; body: unknown; secret?: readonly string[] }
@@ -13,13 +15,11 @@ export const created = (body: unknown, secret?: readonly string[]): Answer => ({
 
 type Stored = { body_hash: Buffer; status: number; response: string }
 
-const claim = statement(
-  'idempotency.claim',
-  'insert into idempotency_keys (scope, body_hash, created_at) values ($1, $2, $3) on conflict (scope) do nothing returning 1',
-)
 const read = statement('idempotency.read', 'select body_hash, status, response from idempotency_keys where scope = $1')
-const store = statement('idempotency.store', 'update idempotency_keys set status = $2, response = $3 where scope = $1')
-const forget = statement('idempotency.forget', 'delete from idempotency_keys where scope = $1')
+const store = statement(
+  'idempotency.store',
+  'insert into idempotency_keys (scope, body_hash, status, response, created_at) values ($1, $2, $3, $4, $5)',
+)
 
 const keyPattern = /^[\x20-\x7e]{1,255}$/
 
@@ -46,16 +46,30 @@ const withoutSecrets = (text: string, secret: readonly string[] | undefined): st
 
 type Outcome = { status: number; text: string; replayed: boolean } | Refusal
 
-const replay = (stored: Stored | undefined, bodyHash: Buffer): Outcome => {
-  if (!stored) throw new Refusal('unavailable', { headers: { 'retry-after': '1' } })
+const replay = (stored: Stored, bodyHash: Buffer): Outcome => {
   if (!stored.body_hash.equals(bodyHash)) throw conflict('This Idempotency-Key was used with another request.', 'idempotency')
   return { status: stored.status, text: stored.response, replayed: true }
 }
 
+/** The credential chose another workspace while its request waited: the locks taken are not the ones needed. */
+class Moved extends Error {}
+
+/** Takes the caller's locks and looks at its standing under them: what was acknowledged as stopped before lets nothing through. */
+const enter = async (tx: Tx, request: FastifyRequest): Promise<void> => {
+  const { caller } = request
+  if (!caller) return
+  const exclusive = [caller.accountId, caller.workspace.owningAccountId]
+  const [, standing] = await Promise.all([lockAccounts(tx, { exclusive }), request.reauthenticate(tx)])
+  request.caller = standing
+  if (standing.workspace.id !== caller.workspace.id) throw new Moved()
+  authorize(request, standing)
+}
+
 /**
- * Runs a write: effect, event, audit, idempotency key and stored response in ONE transaction. A second request with the key waits
- * for the first at the key's unique index and then replays it. A refusal that `work` throws undoes everything, the key included;
- * one that it returns is for traces that must stay (a burnt nonce, an audited denial): the transaction commits, without the key.
+ * Runs a write: effect, event, audit, idempotency key and stored response in ONE transaction, under the locks of the caller's account
+ * and of the account that owns its workspace. A second request with the key waits for the first at these locks and then replays it.
+ * A refusal that `work` throws undoes everything, the key included; one that it returns is for traces that must stay (a burnt nonce,
+ * an audited denial): the transaction commits, without the key.
  */
 export const respondOnce = async (
   deps: { db: Database; clock: Clock },
@@ -64,21 +78,21 @@ export const respondOnce = async (
   work: (tx: Tx) => Promise<Answer | Refusal>,
 ): Promise<FastifyReply> => {
   const key = keyOf(request)
-  const scope = key === undefined ? undefined : scopeOf(request, key)
-  const bodyHash = scope && hashBody(request)
-  const outcome = await inTx(deps.db, async (tx): Promise<Outcome> => {
-    if (scope && bodyHash) {
-      const claimed = await tx.query(claim, [scope, bodyHash, deps.clock.now()])
-      if (claimed.length === 0) return replay((await tx.query<Stored>(read, [scope]))[0], bodyHash)
-    }
+  const bodyHash = key === undefined ? undefined : hashBody(request)
+  const once = async (tx: Tx): Promise<Outcome> => {
+    const scope = key === undefined ? undefined : scopeOf(request, key)
+    const [, stored] = await Promise.all([enter(tx, request), scope && tx.query<Stored>(read, [scope])])
+    if (stored?.[0] && bodyHash) return replay(stored[0], bodyHash)
     const answer = await work(tx)
-    if (answer instanceof Refusal) {
-      if (scope) await tx.query(forget, [scope])
-      return answer
-    }
+    if (answer instanceof Refusal) return answer
     const text = answer.body === undefined ? '' : String(reply.code(answer.status).serialize(answer.body))
-    if (scope) tx.defer(tx.query(store, [scope, answer.status, withoutSecrets(text, answer.secret)]))
+    if (scope && bodyHash)
+      tx.defer(tx.query(store, [scope, bodyHash, answer.status, withoutSecrets(text, answer.secret), deps.clock.now()]))
     return { status: answer.status, text, replayed: false }
+  }
+  const outcome = await inTx(deps.db, once).catch((error: unknown) => {
+    if (error instanceof Moved) return inTx(deps.db, once)
+    throw error
   })
   if (outcome instanceof Refusal) throw outcome
   reply.code(outcome.status)

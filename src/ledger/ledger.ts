@@ -1,3 +1,4 @@
+import { isLocked, lockAccount } from '../db/account-lock.ts'
 import { type Db, statement, type Tx } from '../db/client.ts'
 import { Refusal } from '../lib/errors.ts'
 import { newId, type Uuid } from '../lib/ids.ts'
@@ -39,8 +40,6 @@ const readBalance = statement(
   'ledger.balance',
   `select ${available} as available_minor, pending_debits_minor as held_minor from ledger_accounts where owner_id = $1`,
 )
-const lockAccount = statement('ledger.lock', `${readBalance.text} for update`)
-
 export const getBalance = async (db: Db, ownerId: Uuid): Promise<Balance> => {
   const [row] = await db.query<BalanceRow>(readBalance, [ownerId])
   if (!row) throw new Error('an account has no ledger account')
@@ -57,11 +56,14 @@ export const getBalances = async (db: Db, ownerIds: readonly Uuid[]): Promise<Ma
   return new Map(rows.map((row) => [row.owner_id, balanceOf(row)]))
 }
 
-/** The first lock of every writer that touches an account's money, its limits or the payments that they count. */
+/** The first lock of every writer that touches an account's money, its limits or the payments that they count, and what it guards. */
 export const lockBalance = async (tx: Tx, ownerId: Uuid): Promise<Balance> => {
-  const [row] = await tx.query<BalanceRow>(lockAccount, [ownerId])
-  if (!row) throw new Error('an account has no ledger account')
-  return balanceOf(row)
+  const [, balance] = await Promise.all([lockAccount(tx, ownerId), getBalance(tx, ownerId)])
+  return balance
+}
+
+const requireLock = (tx: Tx, ownerId: Uuid): void => {
+  if (!isLocked(tx, ownerId)) throw new Error('money moves under its account\'s lock')
 }
 
 const holdFunds = statement(
@@ -81,6 +83,7 @@ export type Hold = { transferId: Uuid; ownerId: Uuid; amountMinor: Minor; refere
 
 /** Reserves money for a payment, under an id that the caller chose. Throws `insufficient_funds`; the schema's check stands behind it. */
 export const hold = async (tx: Tx, { transferId, ownerId, amountMinor, reference, at }: Hold): Promise<Balance> => {
+  requireLock(tx, ownerId)
   const [row] = await tx.query<BalanceRow>(holdFunds, [ownerId, amountMinor, transferId, reference.type, reference.id, at])
   if (!row) throw new Refusal('insufficient_funds')
   return balanceOf(row)
@@ -138,6 +141,7 @@ export const transfer = async (
   tx: Tx,
   move: { ownerId: Uuid; amountMinor: Minor; against: SystemAccount; reference: Reference; memo?: string; at: Date },
 ): Promise<Moved> => {
+  requireLock(tx, move.ownerId)
   if (move.amountMinor === 0n) throw new RangeError('a transfer moves something')
   const transferId = newId()
   const credit = move.amountMinor > 0n ? move.amountMinor : 0n

@@ -1,0 +1,76 @@
+import type { Uuid } from '../lib/ids.ts'
+import { statement, type Tx } from './client.ts'
+
+/** `exclusive`: whose money, limits or standing change. `shared`: who acts with money that another account owns. */
+export type AccountLocks = { exclusive: readonly Uuid[]; shared?: readonly Uuid[] }
+
+const take = statement(
+  'locks.accounts',
+  `select case when exclusive then pg_advisory_xact_lock(key) else pg_advisory_xact_lock_shared(key) end,
+     pg_current_xact_id_if_assigned() is not null as late
+   from unnest($1::bigint[], $2::boolean[]) as wanted(key, exclusive)`,
+)
+const tryTake = statement(
+  'locks.try_accounts',
+  `select account, case when exclusive then pg_try_advisory_xact_lock(key) else pg_try_advisory_xact_lock_shared(key) end as taken
+   from unnest($1::uuid[], $2::bigint[], $3::boolean[]) as wanted(account, key, exclusive)`,
+)
+
+/** The last eight bytes of a UUIDv7 are random: two accounts that share a key would only wait for each other. */
+const keyOf = (account: Uuid): bigint => BigInt.asIntN(64, BigInt(`0x${account.replaceAll('-', '').slice(16)}`))
+
+type Wanted = { account: Uuid; key: bigint; exclusive: boolean }
+
+/** Sorted, so that two transactions that want the same accounts never wait for each other in a circle. */
+const missing = (tx: Tx, { exclusive, shared = [] }: AccountLocks): Wanted[] => {
+  const whole = new Set(exclusive)
+  const accounts = [...new Set([...exclusive, ...shared])]
+  return accounts
+    .map((account) => ({ account, key: keyOf(account), exclusive: whole.has(account) }))
+    .filter(({ account, exclusive: wanted }) => {
+      const held = tx.accountLocks.get(account)
+      return held === undefined || (wanted && held === 'shared')
+    })
+    .sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0))
+}
+
+const note = (tx: Tx, { account, exclusive }: Wanted): void =>
+  void tx.accountLocks.set(account, exclusive ? 'exclusive' : 'shared')
+
+const lock = async (tx: Tx, locks: AccountLocks): Promise<boolean> => {
+  const wanted = missing(tx, locks)
+  if (wanted.length === 0) return false
+  for (const one of wanted) note(tx, one)
+  const rows = await tx.query<{ late: boolean }>(take, [wanted.map(({ key }) => key), wanted.map(({ exclusive }) => exclusive)])
+  return rows.some(({ late }) => late)
+}
+
+/**
+ * The first lock of every writer, taken before its first write. It needs no transaction id, so the id that orders an account's
+ * events is assigned to one transaction at a time, in the order of their effects. A row lock cannot do that: who waits for a row has
+ * its transaction id already. Held until the commit; statements that follow in the same flush see what the holder before committed.
+ */
+export const lockAccounts = async (tx: Tx, locks: AccountLocks): Promise<void> => {
+  if (await lock(tx, locks)) throw new Error('an account was locked after the first write of its transaction')
+}
+
+/** For accounts that are known only after a write: another member's grants, the account behind a token. Never where money moves. */
+export const lockFurtherAccounts = async (tx: Tx, ...exclusive: Uuid[]): Promise<void> => void (await lock(tx, { exclusive }))
+
+export const lockAccount = (tx: Tx, account: Uuid): Promise<void> => lockAccounts(tx, { exclusive: [account] })
+
+/** Takes what is free and waits for nothing. Answers the accounts that another transaction holds. */
+export const tryLockAccounts = async (tx: Tx, locks: AccountLocks): Promise<ReadonlySet<Uuid>> => {
+  const wanted = missing(tx, locks)
+  const rows = await tx.query<{ account: Uuid; taken: boolean }>(tryTake, [
+    wanted.map(({ account }) => account),
+    wanted.map(({ key }) => key),
+    wanted.map(({ exclusive }) => exclusive),
+  ])
+  const taken = new Set(rows.filter((row) => row.taken).map((row) => row.account))
+  for (const lock of wanted) if (taken.has(lock.account)) note(tx, lock)
+  return new Set(wanted.filter(({ account }) => !taken.has(account)).map(({ account }) => account))
+}
+
+/** Whether a transaction may publish a change of this account: only then are its events in the order of their effects. */
+export const isLocked = (tx: Tx, account: Uuid): boolean => tx.accountLocks.get(account) === 'exclusive'
