@@ -1,4 +1,4 @@
-import { isLocked } from '../db/account-lock.ts'
+import { lockFurtherAccounts } from '../db/account-lock.ts'
 import { statement, type Tx } from '../db/client.ts'
 import { newId, type Uuid } from '../lib/ids.ts'
 import type { EventType } from './types.ts'
@@ -19,9 +19,9 @@ export const createAppend =
   (wake: () => void): AppendEvents =>
   async (tx, at, events) => {
     if (events.length === 0) return
-    for (const { type, accountId } of events)
-      if (!isLocked(tx, accountId)) throw new Error(`${type} was appended without its account's lock`)
-    await tx.query(insert, [
+    // Writers hold the lock of the account that they change. This is for those that know the account only after a write (a sign-in).
+    const locked = lockFurtherAccounts(tx, ...events.map(({ accountId }) => accountId))
+    const inserted = tx.query(insert, [
       events.map(() => newId()),
       events.map((event) => event.type),
       events.map((event) => event.accountId),
@@ -29,5 +29,6 @@ export const createAppend =
       events.map((event) => JSON.stringify(event.data)),
       at,
     ])
+    await Promise.all([locked, inserted])
     tx.afterCommit(wake)
   }
