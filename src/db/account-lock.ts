@@ -71,6 +71,3 @@ export const tryLockAccounts = async (tx: Tx, locks: AccountLocks): Promise<Read
   for (const lock of wanted) if (taken.has(lock.account)) note(tx, lock)
   return new Set(wanted.filter(({ account }) => !taken.has(account)).map(({ account }) => account))
 }
-
-/** Whether a transaction may publish a change of this account: only then are its events in the order of their effects. */
-export const isLocked = (tx: Tx, account: Uuid): boolean => tx.accountLocks.get(account) === 'exclusive'

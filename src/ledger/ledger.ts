@@ -1,4 +1,4 @@
-import { isLocked, lockAccount } from '../db/account-lock.ts'
+import { lockAccount } from '../db/account-lock.ts'
 import { type Db, statement, type Tx } from '../db/client.ts'
 import { Refusal } from '../lib/errors.ts'
 import { newId, type Uuid } from '../lib/ids.ts'
@@ -62,10 +62,6 @@ export const lockBalance = async (tx: Tx, ownerId: Uuid): Promise<Balance> => {
   return balance
 }
 
-const requireLock = (tx: Tx, ownerId: Uuid): void => {
-  if (!isLocked(tx, ownerId)) throw new Error('money moves under its account\'s lock')
-}
-
 const holdFunds = statement(
   'ledger.hold',
   `with moved as (
@@ -83,7 +79,7 @@ export type Hold = { transferId: Uuid; ownerId: Uuid; amountMinor: Minor; refere
 
 /** Reserves money for a payment, under an id that the caller chose. Throws `insufficient_funds`; the schema's check stands behind it. */
 export const hold = async (tx: Tx, { transferId, ownerId, amountMinor, reference, at }: Hold): Promise<Balance> => {
-  requireLock(tx, ownerId)
+  await lockAccount(tx, ownerId)
   const [row] = await tx.query<BalanceRow>(holdFunds, [ownerId, amountMinor, transferId, reference.type, reference.id, at])
   if (!row) throw new Refusal('insufficient_funds')
   return balanceOf(row)
@@ -141,7 +137,7 @@ export const transfer = async (
   tx: Tx,
   move: { ownerId: Uuid; amountMinor: Minor; against: SystemAccount; reference: Reference; memo?: string; at: Date },
 ): Promise<Moved> => {
-  requireLock(tx, move.ownerId)
+  await lockAccount(tx, move.ownerId)
   if (move.amountMinor === 0n) throw new RangeError('a transfer moves something')
   const transferId = newId()
   const credit = move.amountMinor > 0n ? move.amountMinor : 0n
