@@ -1,5 +1,5 @@
-import { instantOf, isTrue, joinedRecords, recordsStatement } from '../db/records.ts'
 import type { Tx } from '../db/client.ts'
+import { instantOf, isTrue, joinedRecords, recordsStatement } from '../db/records.ts'
 import type { Query } from '../db/statement.ts'
 import type { Uuid } from '../lib/ids.ts'
 import {

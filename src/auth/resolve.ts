@@ -10,7 +10,12 @@ import type { Authenticated, Principal } from './principal.ts'
 import type { GrantRow, IdentityRow } from './rows.ts'
 import { apiKeyLookup, apiKeyPattern, equalBytes, hashApiKey, secretPrefixes, sha256Hex } from './secrets.ts'
 
-export type ResolverDeps = { lookupsIn: (tx?: Tx) => CredentialLookups; lastUsed: LastUsed; clock: Clock; sessionIdleDays: number }
+export type ResolverDeps = {
+  lookupsIn: (tx?: Tx) => CredentialLookups
+  lastUsed: LastUsed
+  clock: Clock
+  sessionIdleDays: number
+}
 
 /**
  * `workspaceId`: the workspace that an un-delegated caller names for this request (header `Workspace-Id`). `tx`: a writer's
