@@ -3,6 +3,7 @@
 FROM node:24-bookworm-slim AS dashboard
 WORKDIR /service
 COPY package.json package-lock.json .npmrc ./
+COPY client/package.json client/
 RUN npm ci
 COPY . .
 RUN npm run build:dashboard
@@ -11,6 +12,7 @@ FROM node:24-bookworm-slim
 ENV NODE_ENV=production
 WORKDIR /service
 COPY package.json package-lock.json .npmrc ./
+COPY client/package.json client/
 # Without development's dependencies, Node itself among them: the image has it.
 RUN npm ci --omit=dev && npm cache clean --force
 COPY . .

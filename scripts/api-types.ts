@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { mkdir, writeFile } from 'node:fs/promises'
-import { dirname } from 'node:path'
+import { writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { pino } from 'pino'
 import { createService } from '../src/app.ts'
@@ -8,7 +7,7 @@ import { loadConfig } from '../src/config.ts'
 import { systemClock } from '../src/lib/clock.ts'
 import { typesOf } from './openapi-to-types.ts'
 
-export const apiTypesFile = fileURLToPath(new URL('../dashboard/.types/api.ts', import.meta.url))
+export const apiTypesFile = fileURLToPath(new URL('../client/src/api.ts', import.meta.url))
 
 /** The document as the running service would serve it. Nothing listens and no database is asked: the routes alone make it. */
 export const openapiDocument = async (): Promise<unknown> => {
@@ -23,12 +22,10 @@ export const openapiDocument = async (): Promise<unknown> => {
   return http.swagger()
 }
 
-/** Written anew before every type check of the dashboard, so that its code is held against the API as it is, never as it was. */
-export const writeApiTypes = async (): Promise<void> => {
-  const text = typesOf(await openapiDocument())
-  await mkdir(dirname(apiTypesFile), { recursive: true })
-  await writeFile(apiTypesFile, text)
-}
+export const apiTypes = async (): Promise<string> => typesOf(await openapiDocument())
+
+/** Written before every type check, so that the client and the pages are held against the API as it is, never as it was. */
+export const writeApiTypes = async (): Promise<void> => writeFile(apiTypesFile, await apiTypes())
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   await writeApiTypes()

@@ -133,7 +133,7 @@ export const typesOf = (document: unknown): string => {
   const { paths, components } = Document.parse(document)
   const schemas = Object.entries(components.schemas ?? {}).map(([name, schema]) => `    ${quoted(name)}: ${typeOf(schema)}`)
   return [
-    '/** Written by scripts/api-types.ts from the OpenAPI document; not kept. */',
+    '/** Written by scripts/api-types.ts from the OpenAPI document. Do not edit. */',
     'export interface paths {',
     ...Object.entries(paths).map(([path, operations]) => pathType(path, operations)),
     '}',

@@ -68,6 +68,7 @@ const headers = {
   'RateLimit-Remaining': header('Requests that are left in the window.', 'integer'),
   'RateLimit-Reset': header('Seconds until the window ends.', 'integer'),
   'Retry-After': header('Seconds to wait before trying again.', 'integer'),
+  'Payments-Should-Retry': header('`true` when the same request may pass later, `false` when it needs a change.'),
   'Idempotency-Replayed': header('`true` when this is the first answer again.'),
   'WWW-Authenticate': header('Where to get a token, and which scope is missing.'),
 }
@@ -78,6 +79,7 @@ const headersOf = (status: string, repeatable: boolean): HeaderName[] => [
   'RateLimit-Limit',
   'RateLimit-Remaining',
   'RateLimit-Reset',
+  ...(/^[45]/.test(status) ? (['Payments-Should-Retry'] as const) : []),
   ...(['429', '503'].includes(status) ? (['Retry-After'] as const) : []),
   ...(['401', '403'].includes(status) ? (['WWW-Authenticate'] as const) : []),
   ...(repeatable && status.startsWith('2') ? (['Idempotency-Replayed'] as const) : []),

@@ -1,4 +1,4 @@
-import type { ErrorDetails, Refusal } from '../lib/errors.ts'
+import { type ErrorDetails, type Refusal, shouldRetry } from '../lib/errors.ts'
 
 export type Envelope = { error: string; message: string; details: ErrorDetails }
 export type MakeEnvelope = (refusal: Refusal, requestId: string) => Envelope
@@ -33,3 +33,6 @@ export const createEnvelope =
       },
     }
   }
+
+/** Tells a client whether to send the same request again, so that it need not know the codes. */
+export const retryHeader = ({ code }: Refusal) => ({ 'payments-should-retry': String(shouldRetry(code)) })

@@ -3,7 +3,7 @@ import { effectivePermissions, undelegable } from '../auth/permissions.ts'
 import { describeError, sqlState, translateDatabaseError } from '../db/errors.ts'
 import { type ErrorCode, invalidFields, Refusal } from '../lib/errors.ts'
 import type { App } from './app-type.ts'
-import type { MakeEnvelope } from './envelope.ts'
+import { type MakeEnvelope, retryHeader } from './envelope.ts'
 import { createPathJudge } from './wrong-path.ts'
 
 /** What Fastify and its plugins refuse, in our words. */
@@ -69,7 +69,7 @@ const sendRefusal = (refusal: Refusal, request: FastifyRequest, reply: FastifyRe
   const authenticate = challenge(refusal, request, options)
   if (authenticate !== undefined) reply.header('www-authenticate', authenticate)
   return reply
-    .headers(refusal.headers ?? {})
+    .headers({ ...retryHeader(refusal), ...refusal.headers })
     .code(refusal.status)
     .header('cache-control', 'no-store')
     .type('application/json')

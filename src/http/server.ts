@@ -124,6 +124,7 @@ export const createHttp = async (options: HttpOptions): Promise<App> => {
       'x-request-id',
       'idempotency-replayed',
       'retry-after',
+      'payments-should-retry',
       'www-authenticate',
       'ratelimit-limit',
       'ratelimit-remaining',

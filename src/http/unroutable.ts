@@ -3,7 +3,7 @@ import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { Refusal } from '../lib/errors.ts'
-import type { MakeEnvelope } from './envelope.ts'
+import { type MakeEnvelope, retryHeader } from './envelope.ts'
 
 // What is refused before there is a route, and so before any hook: same envelope, written by hand.
 
@@ -19,7 +19,9 @@ export const refuseUnroutable =
   (envelope: MakeEnvelope) => (_error: FastifyError, request: FastifyRequest, reply: FastifyReply) => {
     const refusal = new Refusal('not_found', { message: 'There is no such path.' })
     reply.hijack()
-    reply.raw.writeHead(refusal.status, headersOf(request.id)).end(JSON.stringify(envelope(refusal, request.id)))
+    reply.raw
+      .writeHead(refusal.status, { ...headersOf(request.id), ...retryHeader(refusal) })
+      .end(JSON.stringify(envelope(refusal, request.id)))
   }
 
 const refusalOf = (code: string | undefined): Refusal => {
@@ -35,7 +37,12 @@ export const refuseGarbage = (envelope: MakeEnvelope) => (error: Error & { code?
   const requestId = randomUUID()
   const refusal = refusalOf(error.code)
   const body = JSON.stringify(envelope(refusal, requestId))
-  const headers = { ...headersOf(requestId), 'content-length': String(Buffer.byteLength(body)), connection: 'close' }
+  const headers = {
+    ...headersOf(requestId),
+    ...retryHeader(refusal),
+    'content-length': String(Buffer.byteLength(body)),
+    connection: 'close',
+  }
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`)
   if (socket.writable)
     socket.write([`HTTP/1.1 ${refusal.status} ${STATUS_CODES[refusal.status]}`, ...lines, '', body].join('\r\n'))

@@ -36,6 +36,10 @@ export const catalogue = {
 } as const satisfies Record<string, readonly [status: number, sentence: string]>
 
 export type ErrorCode = keyof typeof catalogue
+
+/** The refusals that the same request may escape by being sent again later. Every other one needs a different request. */
+const passing: ReadonlySet<ErrorCode> = new Set(['rate_limited', 'provider_error', 'unavailable'])
+export const shouldRetry = (code: ErrorCode): boolean => passing.has(code)
 export type ErrorDetails = Record<string, unknown>
 export type FieldError = { path: string; message: string }
 

@@ -1,4 +1,4 @@
-import type { components, paths } from '../../.types/api.ts'
+import type { components, paths } from '../../../client/src/api.ts'
 
 export type { paths }
 export type Schemas = components['schemas']

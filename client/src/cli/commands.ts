@@ -1,0 +1,146 @@
+import { hostname } from 'node:os'
+import { parseArgs } from 'node:util'
+import type { Payments } from '../client.ts'
+import { discover, loginByDevice, registerDeviceClient, revokeToken } from '../oauth.ts'
+import { listen } from './listen.ts'
+import { defaultUrl, Misuse, openClient } from './session.ts'
+import { forgetLogin, loginFile, readLogin, writeLogin } from './store.ts'
+import { newSecret } from './webhook.ts'
+
+export type Terminal = {
+  args: readonly string[]
+  env: NodeJS.ProcessEnv
+  /** Results: what another program reads. */
+  out: (line: string) => void
+  /** What a person reads. */
+  say: (line: string) => void
+  signal: AbortSignal
+}
+
+export const usage = `payments: the payments service from a shell
+
+  payments login [--url URL] [--scope "payment.create payment.read …"]
+  payments logout
+  payments whoami
+  payments simulate BENEFICIARY AMOUNT_MINOR [--reference TEXT]
+  payments pay BENEFICIARY AMOUNT_MINOR [--reference TEXT] [--narrative TEXT] [--key IDEMPOTENCY_KEY] [--wait]
+  payments events [--follow] [--after EVENT]
+  payments listen --forward-to URL [--secret whsec_…]
+
+Amounts are minor units: 25000 is KES 250.00. With PAYMENTS_API_KEY (and PAYMENTS_URL) no login is needed.`
+
+const json = (value: unknown) => JSON.stringify(value, null, 2)
+const text = { type: 'string' } as const
+const flag = { type: 'boolean' } as const
+
+const login = async (terminal: Terminal): Promise<void> => {
+  const { values } = parseArgs({ args: [...terminal.args], options: { url: text, scope: text } })
+  const file = loginFile(terminal.env)
+  const before = await readLogin(file)
+  const baseUrl = (values.url ?? terminal.env.PAYMENTS_URL ?? before?.baseUrl ?? defaultUrl).replace(/\/$/, '')
+  const metadata = await discover(fetch, baseUrl)
+  const clientId =
+    before?.baseUrl === baseUrl ? before.clientId : await registerDeviceClient(fetch, metadata, `Command line on ${hostname()}`)
+  const tokens = await loginByDevice({
+    fetch,
+    metadata,
+    clientId,
+    scope: values.scope,
+    signal: terminal.signal,
+    show: ({ userCode, verificationUriComplete }) =>
+      terminal.say(`Open ${verificationUriComplete}\nand compare the code: ${userCode}`),
+  })
+  await writeLogin(file, { baseUrl, clientId, tokens })
+  terminal.say(`Logged in to ${baseUrl} with: ${tokens.scope}`)
+}
+
+const logout = async (terminal: Terminal): Promise<void> => {
+  const file = loginFile(terminal.env)
+  const known = await readLogin(file)
+  if (known) await revokeToken(fetch, await discover(fetch, known.baseUrl), known.clientId, known.tokens.accessToken)
+  await forgetLogin(file)
+  terminal.say('Logged out: the access is revoked.')
+}
+
+const clientOf = (terminal: Terminal, url: string | undefined): Promise<Payments> =>
+  openClient(terminal.env, loginFile(terminal.env), url)
+
+const orderOf = ([beneficiary, amount, ...more]: readonly string[]) => {
+  if (beneficiary === undefined || amount === undefined || more.length > 0)
+    throw new Misuse('Give a beneficiary and an amount of minor units.')
+  return { beneficiary_id: beneficiary, amount_minor: amount }
+}
+
+const whoami = async (terminal: Terminal): Promise<void> => {
+  const { values } = parseArgs({ args: [...terminal.args], options: { url: text } })
+  const client = await clientOf(terminal, values.url)
+  terminal.out(json(await client.call('get', '/v1/workspaces/current')))
+}
+
+const simulate = async (terminal: Terminal): Promise<void> => {
+  const { values, positionals } = parseArgs({
+    args: [...terminal.args],
+    allowPositionals: true,
+    options: { url: text, reference: text },
+  })
+  const order = orderOf(positionals)
+  const client = await clientOf(terminal, values.url)
+  const reference = values.reference !== undefined && { account_reference: values.reference }
+  terminal.out(json(await client.payments.simulate({ ...order, ...reference })))
+}
+
+const pay = async (terminal: Terminal): Promise<void> => {
+  const { values, positionals } = parseArgs({
+    args: [...terminal.args],
+    allowPositionals: true,
+    options: { url: text, reference: text, narrative: text, key: text, wait: flag },
+  })
+  const order = orderOf(positionals)
+  const client = await clientOf(terminal, values.url)
+  const made = await client.payments.create(
+    {
+      ...order,
+      ...(values.reference !== undefined && { account_reference: values.reference }),
+      ...(values.narrative !== undefined && { narrative: values.narrative }),
+    },
+    { signal: terminal.signal, ...(values.key !== undefined && { idempotencyKey: values.key }) },
+  )
+  if (made.status === 'pending_approval') terminal.say(`A person has to approve it: ${made.approval_id}`)
+  terminal.out(json(values.wait ? await client.payments.waitFor(made.id, { signal: terminal.signal }) : made))
+}
+
+const events = async (terminal: Terminal): Promise<void> => {
+  const { values } = parseArgs({ args: [...terminal.args], options: { url: text, follow: flag, after: text } })
+  const client = await clientOf(terminal, values.url)
+  if (!values.follow) {
+    const { data } = await client.call('get', '/v1/notifications', {
+      query: values.after === undefined ? {} : { after: values.after },
+    })
+    for (const event of data) terminal.out(JSON.stringify(event))
+    return
+  }
+  const from = values.after === undefined ? {} : { lastEventId: values.after }
+  const following = client.events({ ...from, signal: terminal.signal, onOpen: () => terminal.say('listening') })
+  for await (const event of following) terminal.out(JSON.stringify(event))
+}
+
+const forward = async (terminal: Terminal): Promise<void> => {
+  const { values } = parseArgs({ args: [...terminal.args], options: { url: text, 'forward-to': text, secret: text } })
+  const forwardTo = values['forward-to']
+  if (forwardTo === undefined || !URL.canParse(forwardTo))
+    throw new Misuse('Say where to: --forward-to http://localhost:4000/hook')
+  const client = await clientOf(terminal, values.url)
+  const secret = values.secret ?? newSecret()
+  terminal.say(`Events are signed with ${secret}`)
+  await listen(client, { forwardTo, secret, signal: terminal.signal, say: terminal.say })
+}
+
+export const commands: Readonly<Record<string, (terminal: Terminal) => Promise<void>>> = {
+  login,
+  logout,
+  whoami,
+  simulate,
+  pay,
+  events,
+  listen: forward,
+}

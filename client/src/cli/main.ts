@@ -1,0 +1,42 @@
+#!/usr/bin/env node
+import { ConnectionError, PaymentsError } from '../errors.ts'
+import { WaitTimeoutError } from '../wait-for.ts'
+import { commands, usage } from './commands.ts'
+import { Misuse } from './session.ts'
+
+const [name = 'help', ...args] = process.argv.slice(2)
+const command = commands[name]
+const stop = new AbortController()
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort(new Misuse('Stopped.')))
+// Whoever reads our output may go before we do (`payments events --follow | head`).
+process.stdout.on('error', () => stop.abort(new Misuse('Nobody reads on.')))
+
+const say = (line: string) => process.stderr.write(`${line}\n`)
+const out = (line: string) => process.stdout.write(`${line}\n`)
+
+const explain = (error: unknown): string => {
+  if (error instanceof PaymentsError) {
+    const details = Object.keys(error.details).length > 0 ? `\n${JSON.stringify(error.details, null, 2)}` : ''
+    return `${error.code}: ${error.message}${details}`
+  }
+  if (error instanceof ConnectionError && error.idempotencyKey !== undefined)
+    return `${error.message}\nWhether it was done is not known. The same command with --key ${error.idempotencyKey} does it at most once.`
+  return error instanceof Error ? error.message : String(error)
+}
+
+if (!command) {
+  const help = ['help', '--help', '-h'].includes(name)
+  ;(help ? out : say)(usage)
+  process.exitCode = help ? 0 : 2
+} else {
+  try {
+    await command({ args, env: process.env, out, say, signal: stop.signal })
+  } catch (error) {
+    if (error instanceof Misuse && stop.signal.aborted) process.exitCode = 130
+    else {
+      say(explain(error))
+      const misused = error instanceof Misuse || (error instanceof TypeError && 'code' in error)
+      process.exitCode = misused ? 2 : error instanceof WaitTimeoutError ? 3 : 1
+    }
+  }
+}

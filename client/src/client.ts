@@ -1,0 +1,89 @@
+import { type EventsOptions, type PaymentsEvent, readEvents, type StreamReset } from './events.ts'
+import { type Call, createResources } from './resources.ts'
+import { type CookieMode, send, type TransportOptions } from './transport.ts'
+
+type Token = string | (() => string | undefined | Promise<string | undefined>)
+
+export type PaymentsOptions = {
+  baseUrl: string
+  /** `service_live_…` */
+  apiKey?: string
+  /** An OAuth access token or a dashboard token; a function where it changes. */
+  accessToken?: Token
+  /** For the session cookie of a browser: `include` or `same-origin`. */
+  credentials?: CookieMode
+  headers?: Record<string, string>
+  /** How often a call is sent again when that can help. 3 unless given. */
+  retries?: number
+  /** For one attempt. 30 s unless given. */
+  timeoutMs?: number
+  fetch?: typeof fetch
+}
+
+const tokenOf = ({ apiKey, accessToken }: PaymentsOptions): TransportOptions['token'] => {
+  if (apiKey !== undefined && accessToken !== undefined) throw new TypeError('Give an apiKey or an accessToken, not both.')
+  if (typeof accessToken === 'function') return accessToken
+  return () => apiKey ?? accessToken
+}
+
+const withPath = (template: string, values: Readonly<Record<string, string>> = {}): string =>
+  template.replace(/\{(\w+)\}/g, (_, name: string) => {
+    const value = values[name]
+    if (value === undefined) throw new TypeError(`${template} needs a value for ${name}.`)
+    return encodeURIComponent(value)
+  })
+
+const transportOf = (options: PaymentsOptions): TransportOptions => ({
+  baseUrl: options.baseUrl,
+  token: tokenOf(options),
+  headers: options.headers ?? {},
+  credentials: options.credentials,
+  fetch: options.fetch ?? ((...given) => fetch(...given)),
+  retries: options.retries ?? 3,
+  timeoutMs: options.timeoutMs ?? 30_000,
+})
+
+type Resources = ReturnType<typeof createResources>
+
+/** The payments service, for one credential. */
+export class Payments {
+  readonly account: Resources['account']
+  readonly apiKeys: Resources['apiKeys']
+  readonly grants: Resources['grants']
+  readonly workspaces: Resources['workspaces']
+  readonly beneficiaries: Resources['beneficiaries']
+  readonly policies: Resources['policies']
+  readonly payments: Resources['payments']
+  readonly approvals: Resources['approvals']
+  readonly mandates: Resources['mandates']
+  readonly topups: Resources['topups']
+  /** Any route of the API, typed by its document. */
+  readonly call: Call
+  readonly #transport: TransportOptions
+
+  constructor(options: PaymentsOptions) {
+    const transport = transportOf(options)
+    this.#transport = transport
+    this.call = (async (method, path, input = {}) => {
+      const { path: values, ...rest } = input
+      return send(transport, { ...rest, method, path: withPath(path, values) })
+    }) as Call
+    const resources = createResources(this.call)
+    this.account = resources.account
+    this.apiKeys = resources.apiKeys
+    this.grants = resources.grants
+    this.workspaces = resources.workspaces
+    this.beneficiaries = resources.beneficiaries
+    this.policies = resources.policies
+    this.payments = resources.payments
+    this.approvals = resources.approvals
+    this.mandates = resources.mandates
+    this.topups = resources.topups
+  }
+
+  /** The notification stream, over as many connections as it takes: `for await (const event of client.events())`. */
+  events(options: EventsOptions = {}): AsyncGenerator<PaymentsEvent | StreamReset, void, undefined> {
+    const newestId = async () => (await this.call('get', '/v1/notifications', { query: { limit: 1 } })).data[0]?.id
+    return readEvents(this.#transport, options, newestId)
+  }
+}

@@ -1,0 +1,7 @@
+export { Payments, type PaymentsOptions } from './client.ts'
+export * from './errors.ts'
+export type { EventsOptions, PaymentsEvent, StreamReset } from './events.ts'
+export { type Page, Pages } from './pages.ts'
+export type { Schemas } from './route-types.ts'
+export type { CallOptions } from './transport.ts'
+export { isFinal, type Payment, type PaymentStatus, type TopUp, type WaitOptions, WaitTimeoutError } from './wait-for.ts'

@@ -1,0 +1,129 @@
+import type { Schemas } from './route-types.ts'
+import { pause, refusalOf } from './transport.ts'
+
+type Fetch = typeof fetch
+export type Tokens = { accessToken: string; refreshToken: string | undefined; expiresAt: number; scope: string }
+export type DevicePrompt = {
+  userCode: string
+  verificationUri: string
+  verificationUriComplete: string
+  expiresInSeconds: number
+}
+
+const deviceGrantType = 'urn:ietf:params:oauth:grant-type:device_code'
+
+const base64url = (bytes: Uint8Array): string =>
+  btoa(String.fromCharCode(...bytes))
+    .replaceAll('+', '-')
+    .replaceAll('/', '_')
+    .replace(/=+$/, '')
+
+/** RFC 7636, method S256. */
+const newPkce = async (): Promise<{ verifier: string; challenge: string }> => {
+  const verifier = base64url(crypto.getRandomValues(new Uint8Array(32)))
+  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(verifier))
+  return { verifier, challenge: base64url(new Uint8Array(digest)) }
+}
+
+const post = async <T>(fetch: Fetch, url: string, body: URLSearchParams | string): Promise<T> => {
+  const headers = typeof body === 'string' ? { 'content-type': 'application/json' } : undefined
+  const response = await fetch(url, { method: 'POST', body, ...(headers && { headers }) })
+  const text = await response.text()
+  if (!response.ok) throw refusalOf(response, text)
+  return JSON.parse(text) as T
+}
+
+type Metadata = Pick<
+  Schemas['OAuthServerMetadata'],
+  'registration_endpoint' | 'device_authorization_endpoint' | 'token_endpoint' | 'revocation_endpoint'
+>
+
+export const discover = async (fetch: Fetch, baseUrl: string): Promise<Metadata> => {
+  const response = await fetch(`${baseUrl}/.well-known/oauth-authorization-server`)
+  if (!response.ok) throw refusalOf(response, await response.text())
+  return (await response.json()) as Metadata
+}
+
+const toTokens = (given: Schemas['OAuthTokens']): Tokens => ({
+  accessToken: given.access_token,
+  refreshToken: given.refresh_token,
+  expiresAt: Date.now() + given.expires_in * 1000,
+  scope: given.scope,
+})
+
+/** A public client of its own for this installation, as it keeps no secret. */
+export const registerDeviceClient = async (fetch: Fetch, metadata: Metadata, clientName: string): Promise<string> => {
+  const asked = {
+    client_name: clientName,
+    redirect_uris: [],
+    grant_types: [deviceGrantType, 'refresh_token'],
+    token_endpoint_auth_method: 'none',
+  }
+  return (await post<{ client_id: string }>(fetch, metadata.registration_endpoint, JSON.stringify(asked))).client_id
+}
+
+type DeviceOptions = {
+  fetch: Fetch
+  metadata: Metadata
+  clientId: string
+  scope: string | undefined
+  /** Shows a person where to go and what to compare there. */
+  show: (prompt: DevicePrompt) => void
+  signal?: AbortSignal
+}
+
+const isWaiting = (error: unknown, code: string) => error instanceof Error && 'code' in error && error.code === code
+
+/** The device flow (RFC 8628) with PKCE: waits until a person has decided in a browser. */
+export const loginByDevice = async ({ fetch, metadata, clientId, scope, show, signal }: DeviceOptions): Promise<Tokens> => {
+  const { verifier, challenge } = await newPkce()
+  const started = await post<Schemas['OAuthDeviceAuthorization']>(
+    fetch,
+    metadata.device_authorization_endpoint,
+    new URLSearchParams({
+      client_id: clientId,
+      code_challenge: challenge,
+      code_challenge_method: 'S256',
+      ...(scope !== undefined && { scope }),
+    }),
+  )
+  show({
+    userCode: started.user_code,
+    verificationUri: started.verification_uri,
+    verificationUriComplete: started.verification_uri_complete,
+    expiresInSeconds: started.expires_in,
+  })
+  for (let seconds = started.interval; ; ) {
+    await pause(seconds * 1000, signal)
+    try {
+      const fields = {
+        grant_type: deviceGrantType,
+        device_code: started.device_code,
+        client_id: clientId,
+        code_verifier: verifier,
+      }
+      return toTokens(await post(fetch, metadata.token_endpoint, new URLSearchParams(fields)))
+    } catch (error) {
+      if (isWaiting(error, 'slow_down')) seconds += 5
+      else if (!isWaiting(error, 'authorization_pending')) throw error
+    }
+  }
+}
+
+export const refreshTokens = async (
+  fetch: Fetch,
+  metadata: Metadata,
+  clientId: string,
+  refreshToken: string,
+): Promise<Tokens> => {
+  const fields = { grant_type: 'refresh_token', refresh_token: refreshToken, client_id: clientId }
+  return toTokens(await post(fetch, metadata.token_endpoint, new URLSearchParams(fields)))
+}
+
+export const revokeToken = async (fetch: Fetch, metadata: Metadata, clientId: string, token: string): Promise<void> => {
+  const response = await fetch(metadata.revocation_endpoint, {
+    method: 'POST',
+    body: new URLSearchParams({ token, client_id: clientId }),
+  })
+  if (!response.ok) throw refusalOf(response, await response.text())
+}

@@ -1,0 +1,35 @@
+export type Page<T> = { data: T[]; next_cursor: string | null }
+
+/** A list, read page by page as it is gone through: `for await (const payment of client.payments.list())`. */
+export class Pages<T> implements AsyncIterable<T> {
+  readonly #read: (cursor: string | undefined) => Promise<Page<T>>
+
+  constructor(read: (cursor: string | undefined) => Promise<Page<T>>) {
+    this.#read = read
+  }
+
+  /** One page: the first, or the one after `cursor`. */
+  page(cursor?: string): Promise<Page<T>> {
+    return this.#read(cursor)
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<T, void, undefined> {
+    let cursor: string | undefined
+    do {
+      const { data, next_cursor } = await this.#read(cursor)
+      yield* data
+      cursor = next_cursor ?? undefined
+    } while (cursor !== undefined)
+  }
+
+  /** At most `limit` of them. */
+  async toArray(limit: number): Promise<T[]> {
+    const found: T[] = []
+    if (limit > 0)
+      for await (const item of this) {
+        found.push(item)
+        if (found.length >= limit) break
+      }
+    return found
+  }
+}

@@ -1,0 +1,178 @@
+import { ConnectionError, type PaymentsError, toError } from './errors.ts'
+
+export type CallOptions = {
+  /** One key for all attempts of this call. Made for every POST unless given; keep your own where the program may restart. */
+  idempotencyKey?: string
+  /** How often a call is sent again; 0 for never. */
+  retries?: number
+  /** For one attempt. */
+  timeoutMs?: number
+  signal?: AbortSignal
+  headers?: Record<string, string>
+  /** For callers without a grant: another of their workspaces. */
+  workspaceId?: string
+}
+
+/** What fetch does with cookies. */
+export type CookieMode = 'omit' | 'same-origin' | 'include'
+
+export type TransportOptions = {
+  baseUrl: string
+  /** The Authorization header's token, asked for before every attempt. */
+  token: () => string | undefined | Promise<string | undefined>
+  headers: Readonly<Record<string, string>>
+  credentials: CookieMode | undefined
+  fetch: typeof fetch
+  retries: number
+  timeoutMs: number
+}
+
+export type Outgoing = { method: string; path: string; body?: unknown; query?: object } & CallOptions
+
+/** A server that asks for a longer wait than this is answered by giving the refusal to the caller. */
+const longestWaitMs = 60_000
+const firstBackoffMs = 250
+const longestBackoffMs = 8_000
+
+const retryAfterMs = (headers: Headers): number | undefined => {
+  const text = headers.get('retry-after')
+  if (text === null) return undefined
+  const seconds = Number(text)
+  const ms = Number.isFinite(seconds) ? seconds * 1000 : Date.parse(text) - Date.now()
+  return Number.isFinite(ms) ? Math.max(0, ms) : undefined
+}
+
+const spoken = (headers: Headers): boolean | undefined => {
+  const text = headers.get('payments-should-retry')
+  return text === 'true' ? true : text === 'false' ? false : undefined
+}
+
+const parse = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+const recordOf = (value: unknown): Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {}
+
+/** Our envelope, OAuth's, or whatever stands between us and the service said instead. */
+export const refusalOf = (response: Response, text: string): PaymentsError => {
+  const body = recordOf(parse(text))
+  const details = recordOf(body.details)
+  const said = body.message ?? body.error_description
+  return toError({
+    status: response.status,
+    code: typeof body.error === 'string' ? body.error : 'unexpected_response',
+    message: typeof said === 'string' ? said : `The service answered ${response.status}.`,
+    details,
+    requestId: response.headers.get('x-request-id') ?? (typeof details.request_id === 'string' ? details.request_id : undefined),
+    shouldRetry: spoken(response.headers),
+    retryAfterMs: retryAfterMs(response.headers),
+  })
+}
+
+const inProgress = (error: PaymentsError) => error.status === 409 && error.details.reason === 'in_progress'
+
+/** What the service says counts; where it says nothing, the statuses that pass. */
+export const mayPass = (error: PaymentsError): boolean =>
+  error.shouldRetry ?? ([429, 502, 503, 504].includes(error.status) || inProgress(error))
+
+/** Half of it for sure, half by chance, so that many clients do not come back at once. */
+export const backoffMs = (attempt: number): number => {
+  const full = Math.min(longestBackoffMs, firstBackoffMs * 2 ** attempt)
+  return full / 2 + (Math.random() * full) / 2
+}
+
+export const pause = (ms: number, signal?: AbortSignal): Promise<void> =>
+  new Promise((resolve, reject) => {
+    const stop = () => {
+      clearTimeout(timer)
+      reject(signal?.reason)
+    }
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', stop)
+      resolve()
+    }, ms)
+    if (signal?.aborted) stop()
+    else signal?.addEventListener('abort', stop, { once: true })
+  })
+
+const addressOf = (options: TransportOptions, { path, query }: Outgoing): string => {
+  const url = new URL(options.baseUrl.replace(/\/$/, '') + path)
+  for (const [name, value] of Object.entries(query ?? {})) {
+    if (value === undefined || value === null) continue
+    for (const one of [value].flat()) url.searchParams.append(name, String(one))
+  }
+  return url.href
+}
+
+const keyOf = (outgoing: Outgoing) =>
+  outgoing.method.toUpperCase() === 'POST' ? (outgoing.idempotencyKey ?? crypto.randomUUID()) : undefined
+
+export const requestOf = async (options: TransportOptions, outgoing: Outgoing, more: Record<string, string> = {}) => {
+  const token = await options.token()
+  return {
+    url: addressOf(options, outgoing),
+    init: {
+      method: outgoing.method.toUpperCase(),
+      ...(options.credentials && { credentials: options.credentials }),
+      headers: {
+        ...options.headers,
+        ...(token !== undefined && { authorization: `Bearer ${token}` }),
+        ...(outgoing.workspaceId !== undefined && { 'workspace-id': outgoing.workspaceId }),
+        ...more,
+        ...outgoing.headers,
+      },
+    },
+  }
+}
+
+type Settled = { text: string } | PaymentsError | { lost: unknown }
+
+const attemptOnce = async (options: TransportOptions, outgoing: Outgoing, key: string | undefined): Promise<Settled> => {
+  const { body } = outgoing
+  const { url, init } = await requestOf(options, outgoing, {
+    accept: 'application/json',
+    ...(body !== undefined && { 'content-type': 'application/json' }),
+    ...(key !== undefined && { 'idempotency-key': key }),
+  })
+  const patience = AbortSignal.timeout(outgoing.timeoutMs ?? options.timeoutMs)
+  const signal = outgoing.signal ? AbortSignal.any([outgoing.signal, patience]) : patience
+  try {
+    const response = await options.fetch(url, { ...init, signal, ...(body !== undefined && { body: JSON.stringify(body) }) })
+    const text = await response.text()
+    return response.ok ? { text } : refusalOf(response, text)
+  } catch (error) {
+    outgoing.signal?.throwIfAborted()
+    return { lost: error }
+  }
+}
+
+/** A PATCH may carry a version: sent again after its answer was lost, it would be refused although it took effect. */
+const mayRepeat = (outgoing: Outgoing, settled: PaymentsError | { lost: unknown }): boolean =>
+  'lost' in settled ? outgoing.method.toUpperCase() !== 'PATCH' : mayPass(settled)
+
+const waitBefore = (settled: PaymentsError | { lost: unknown }, attempt: number): number =>
+  ('lost' in settled ? undefined : settled.retryAfterMs) ?? backoffMs(attempt)
+
+const fail = (settled: PaymentsError | { lost: unknown }, key: string | undefined): never => {
+  if (!('lost' in settled)) throw settled
+  const why = settled.lost instanceof Error ? settled.lost.message : String(settled.lost)
+  throw new ConnectionError(`No answer arrived: ${why}`, { cause: settled.lost, idempotencyKey: key })
+}
+
+/** The body of a whole, good answer; everything else is thrown after the attempts that make sense. */
+export const send = async (options: TransportOptions, outgoing: Outgoing): Promise<unknown> => {
+  const key = keyOf(outgoing)
+  const retries = outgoing.retries ?? options.retries
+  for (let attempt = 0; ; attempt += 1) {
+    const settled = await attemptOnce(options, outgoing, key)
+    if ('text' in settled) return settled.text === '' ? undefined : JSON.parse(settled.text)
+    const wait = waitBefore(settled, attempt)
+    if (attempt >= retries || wait > longestWaitMs || !mayRepeat(outgoing, settled)) fail(settled, key)
+    await pause(wait, outgoing.signal)
+  }
+}

@@ -1,0 +1,58 @@
+import type { Schemas } from './route-types.ts'
+import { pause } from './transport.ts'
+
+export type Payment = Schemas['Payment']
+export type PaymentStatus = Payment['status']
+export type TopUp = Schemas['Topup']
+
+/** Where a payment stays. `unknown` is none of them: only evidence from the provider ends it, and paying again would pay twice. */
+const finalStatuses: ReadonlySet<PaymentStatus> = new Set<PaymentStatus>([
+  'succeeded',
+  'failed',
+  'rejected',
+  'cancelled',
+  'expired',
+  'returned',
+])
+
+export const isFinal = (payment: Pick<Payment, 'status'>): boolean => finalStatuses.has(payment.status)
+
+export type WaitOptions = {
+  /** After so long the wait ends with a `WaitTimeoutError`; the payment goes on by itself. */
+  timeoutMs?: number
+  signal?: AbortSignal
+  /** Ends the wait at these statuses as well, such as `pending_approval`. */
+  stopAt?: readonly PaymentStatus[]
+}
+
+/** The wait is over and the resource is not: nothing failed, and nothing is to be sent again. `last` is how it stood. */
+export class WaitTimeoutError<T extends { id: string; status: string }> extends Error {
+  readonly last: T
+
+  constructor(last: T) {
+    const advice = last.status === 'unknown' ? ': its outcome is not known yet, and sending it again could pay twice' : ''
+    super(`${last.id} is still ${last.status}${advice}.`)
+    this.name = 'WaitTimeoutError'
+    this.last = last
+  }
+}
+
+const defaultTimeoutMs = 120_000
+const firstPauseMs = 250
+const longestPauseMs = 3_000
+
+/** Asks again and again, at growing distances, until `isDone`. */
+export const waitUntil = async <T extends { id: string; status: string }>(
+  read: () => Promise<T>,
+  isDone: (value: T) => boolean,
+  options: { timeoutMs?: number; signal?: AbortSignal },
+): Promise<T> => {
+  const deadline = Date.now() + (options.timeoutMs ?? defaultTimeoutMs)
+  for (let wait = firstPauseMs; ; wait = Math.min(longestPauseMs, wait * 1.6)) {
+    const value = await read()
+    if (isDone(value)) return value
+    const left = deadline - Date.now()
+    if (left <= 0) throw new WaitTimeoutError(value)
+    await pause(Math.min(wait, left), options.signal)
+  }
+}

@@ -1,0 +1,71 @@
+import { Payments, type PaymentsOptions } from './client.ts'
+import type { Body, Schemas } from './route-types.ts'
+import { refusalOf } from './transport.ts'
+
+/** What signs: an account of viem (`privateKeyToAccount(…)`), or anything of its shape. */
+export type Wallet = { address: `0x${string}`; signMessage: (given: { message: string }) => Promise<string> }
+
+type Public = Pick<PaymentsOptions, 'baseUrl' | 'fetch'>
+export type SignedIn = { client: Payments; outcome: string; account: Schemas['Account']; session: string | undefined }
+
+const sessionIn = (response: Response): string | undefined =>
+  response.headers
+    .getSetCookie()
+    .find((line) => line.startsWith('service_session='))
+    ?.split(';')[0]
+    ?.slice('service_session='.length)
+
+/**
+ * Signs in with a wallet (Sign-In with Ethereum); an unknown wallet gets an account. The client that comes back carries the session:
+ * in a browser as its cookie, elsewhere as a header.
+ */
+export const signInWithWallet = async (options: Public, wallet: Wallet): Promise<SignedIn> => {
+  const open = new Payments(options)
+  const { message } = await open.call('post', '/v1/auth/wallet/nonce', { body: { address: wallet.address } })
+  if (message === undefined) throw new Error('The service gave no message to sign.')
+  const signature = await wallet.signMessage({ message })
+  // Not sent again: the nonce is used up by the attempt.
+  const response = await (options.fetch ?? fetch)(`${options.baseUrl.replace(/\/$/, '')}/v1/auth/wallet/verify`, {
+    method: 'POST',
+    credentials: 'include',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ message, signature }),
+  })
+  const text = await response.text()
+  if (!response.ok) throw refusalOf(response, text)
+  const { outcome, account } = JSON.parse(text) as { outcome: string; account: Schemas['Account'] }
+  const session = sessionIn(response)
+  const carried =
+    session === undefined ? { credentials: 'include' as const } : { headers: { cookie: `service_session=${session}` } }
+  return { client: new Payments({ ...options, ...carried }), outcome, account, session }
+}
+
+export type DecideOptions = {
+  decision?: 'approve' | 'reject'
+  /** Shown what would be signed; nothing is signed unless it answers true. */
+  confirm?: (message: string) => boolean | Promise<boolean>
+}
+
+/** Decides an approval by a signature of the service's own text. No other credential is needed. */
+export const decideByWallet = async (
+  options: Public,
+  wallet: Wallet,
+  approvalId: string,
+  { decision = 'approve', confirm = () => true }: DecideOptions = {},
+): Promise<Schemas['Approval']> => {
+  const { approvals } = new Payments(options)
+  const { message } = await approvals.message(approvalId, decision)
+  if (!message.includes(approvalId)) throw new Error('The message is not about this approval: nothing was signed.')
+  if (!(await confirm(message))) throw new Error('Nothing was signed.')
+  const signature = await wallet.signMessage({ message })
+  return approvals.decideBySignature(approvalId, { decision, signature, address: wallet.address })
+}
+
+type Terms = Body<'/v1/intent-mandates', 'post'>['terms']
+
+/** Signs an intent mandate: what may be paid in the wallet's name without asking again. */
+export const signMandate = async (options: Public, wallet: Wallet, terms: Terms): Promise<Schemas['IntentMandate']> => {
+  const { mandates } = new Payments(options)
+  const { message, nonce } = await mandates.prepare({ address: wallet.address, terms })
+  return mandates.create({ address: wallet.address, terms, nonce, signature: await wallet.signMessage({ message }) })
+}

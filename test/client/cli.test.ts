@@ -1,0 +1,206 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, readFile, rm, stat } from 'node:fs/promises'
+import { createServer, type IncomingHttpHeaders } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { Webhook } from 'standardwebhooks'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { fund, newBeneficiary } from '../harness/money.ts'
+import { createKey, type Person, signIn } from '../harness/people.ts'
+import { startService, type TestService } from '../harness/service.ts'
+
+const main = fileURLToPath(new URL('../../client/src/cli/main.ts', import.meta.url))
+let service: TestService
+let person: Person
+let beneficiary: string
+let folder: string
+beforeAll(async () => {
+  service = await startService()
+  person = await signIn(service.api)
+  beneficiary = await newBeneficiary(person.api)
+  await fund(service, person, 10_000_000n)
+  folder = await mkdtemp(join(tmpdir(), 'payments-cli-'))
+})
+const running = new Set<Run>()
+afterEach(async () => {
+  for (const run of running) run.kill()
+  await Promise.all([...running].map((run) => run.ended))
+})
+afterAll(async () => {
+  await service.close()
+  await rm(folder, { recursive: true, force: true })
+})
+
+type Run = {
+  out: () => string
+  err: () => string
+  said: (pattern: RegExp) => Promise<RegExpExecArray>
+  ended: Promise<number>
+  kill: () => void
+}
+
+/** What a person types, in a process of its own. */
+const payments = (args: string[], env: Record<string, string> = {}): Run => {
+  const child = spawn(process.execPath, [main, ...args], {
+    env: { PATH: process.env.PATH ?? '', PAYMENTS_URL: service.api.url, PAYMENTS_LOGIN_FILE: join(folder, 'login.json'), ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const text = { out: '', err: '' }
+  const watchers = new Set<() => void>()
+  const take = (name: 'out' | 'err') => (chunk: string) => {
+    text[name] += chunk
+    for (const watcher of watchers) watcher()
+  }
+  child.stdout.setEncoding('utf8').on('data', take('out'))
+  child.stderr.setEncoding('utf8').on('data', take('err'))
+  const run: Run = {
+    out: () => text.out,
+    err: () => text.err,
+    kill: () => void child.kill('SIGINT'),
+    ended: once(child, 'close').then(([code]) => {
+      running.delete(run)
+      return code as number
+    }),
+    said: (pattern) =>
+      new Promise((resolve, reject) => {
+        const look = () => {
+          const found = pattern.exec(text.out + text.err)
+          if (found) resolve(found)
+        }
+        watchers.add(look)
+        look()
+        void run.ended.then(() => reject(new Error(`ended without ${pattern}: ${text.out}${text.err}`)))
+      }),
+  }
+  running.add(run)
+  return run
+}
+
+const withKey = async (fields: Record<string, unknown> = {}) => ({ PAYMENTS_API_KEY: (await createKey(person, fields)).key })
+
+describe('payments login', () => {
+  test('is let in by a person with limits, keeps the login to itself, pays within the limits, and ends', async () => {
+    const login = payments(['login', '--scope', 'payment.create payment.read policy.read'])
+    const [, code] = await login.said(/compare the code: (\S+)/)
+    const decided = await person.api.post(`/v1/oauth/device/${code}/decision`, {
+      decision: 'approve',
+      spending_controls: { per_payment_limit_minor: '2000' },
+    })
+    expect(decided.status).toBe(200)
+    expect(await login.ended, login.err()).toBe(0)
+    const file = join(folder, 'login.json')
+    expect((await stat(file)).mode & 0o777).toBe(0o600)
+
+    const paid = payments(['pay', beneficiary, '1500', '--key', 'an order'])
+    expect(await paid.ended, paid.err()).toBe(0)
+    const payment = JSON.parse(paid.out())
+    expect(payment).toMatchObject({ status: 'processing', amount_minor: '1500' })
+    const again = payments(['pay', beneficiary, '1500', '--key', 'an order'])
+    expect(await again.ended).toBe(0)
+    expect(JSON.parse(again.out()).id).toBe(payment.id)
+
+    const denied = payments(['pay', beneficiary, '3000'])
+    expect(await denied.ended).toBe(1)
+    expect(denied.err()).toMatch(/^policy_denied: .*20\.00/)
+
+    const { tokens } = JSON.parse(await readFile(file, 'utf8'))
+    expect(await payments(['logout']).ended).toBe(0)
+    expect((await service.api.get('/v1/payments', { bearer: tokens.accessToken })).status).toBe(401)
+    const after = payments(['whoami'])
+    expect([await after.ended, after.err()]).toEqual([2, expect.stringMatching(/payments login/)])
+  })
+})
+
+describe('with an API key', () => {
+  test('simulate says what would be decided, and moves nothing', async () => {
+    const env = await withKey({ spending_controls: { approval_threshold_minor: '5000' } })
+    const run = payments(['simulate', beneficiary, '6000'], env)
+    expect(await run.ended, run.err()).toBe(0)
+    expect(JSON.parse(run.out())).toMatchObject({ outcome: 'require_approval', required_approvals: 1 })
+  })
+
+  test('pay --wait ends when the payment has', async () => {
+    const run = payments(['pay', beneficiary, '1000', '--wait'], await withKey())
+    const wait = async () => {
+      while (run.out() === '') {
+        await service.settle()
+        await new Promise((resolve) => setImmediate(resolve))
+      }
+    }
+    await Promise.race([wait(), run.ended])
+    expect(await run.ended, run.err()).toBe(0)
+    expect(JSON.parse(run.out()).status).toBe('succeeded')
+  })
+
+  test('events --follow prints each event as a line, until it is stopped', async () => {
+    const run = payments(['events', '--follow'], await withKey())
+    await run.said(/listening/)
+    await person.api.patch('/v1/workspaces/current', { name: 'Renamed' })
+    await run.said(/workspace\.updated/)
+    run.kill()
+    await run.ended
+    const lines = run
+      .out()
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+    expect(lines).toEqual([expect.objectContaining({ type: 'workspace.updated', id: expect.stringMatching(/^evt_/) })])
+  })
+
+  test('a wrong use is explained, with the status of a wrong use', async () => {
+    for (const args of [['pay'], ['pay', beneficiary], ['pay', beneficiary, '1', '--tyop'], ['listen'], ['nonsense']]) {
+      const run = payments(args, { PAYMENTS_API_KEY: 'none' })
+      expect([await run.ended, run.err().length > 0], args.join(' ')).toEqual([2, true])
+    }
+  })
+})
+
+describe('payments listen', () => {
+  type Delivery = { headers: IncomingHttpHeaders; body: string }
+  const startReceiver = async (statuses: number[]) => {
+    const got: Delivery[] = []
+    const watchers = new Set<() => void>()
+    const server = createServer(async (request, response) => {
+      let body = ''
+      for await (const chunk of request.setEncoding('utf8')) body += chunk
+      got.push({ headers: request.headers, body })
+      response.writeHead(statuses.shift() ?? 204).end()
+      for (const watcher of watchers) watcher()
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const until = (count: number) =>
+      new Promise<void>((resolve) => {
+        const look = () => got.length >= count && resolve()
+        watchers.add(look)
+        look()
+      })
+    return { got, until, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`, close: () => server.close() }
+  }
+
+  test('posts every event, signed so that a Standard Webhooks library accepts it, again when it was not taken', async () => {
+    const receiver = await startReceiver([500, 204, 204])
+    try {
+      const secret = `whsec_${Buffer.from('a secret of the test, long enough').toString('base64')}`
+      const run = payments(['listen', '--forward-to', receiver.url, '--secret', secret], await withKey())
+      await run.said(/listening/)
+      await person.api.patch('/v1/workspaces/current', { name: 'Once' })
+      await person.api.patch('/v1/workspaces/current', { name: 'Twice' })
+      await receiver.until(3)
+      const webhook = new Webhook(secret)
+      const bodies = receiver.got.map(({ body, headers }) => webhook.verify(body, headers as Record<string, string>))
+      expect(bodies).toMatchObject([
+        { type: 'workspace.updated', data: { name: 'Once' } },
+        { type: 'workspace.updated', data: { name: 'Once' } },
+        { type: 'workspace.updated', data: { name: 'Twice' } },
+      ])
+      const ids = receiver.got.map(({ headers }) => headers['webhook-id'])
+      expect(ids[0]).toBe(ids[1])
+      expect(ids[2]).not.toBe(ids[1])
+    } finally {
+      receiver.close()
+    }
+  })
+})

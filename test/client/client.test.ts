@@ -1,0 +1,293 @@
+import {
+  ApiKeyRevokedError,
+  ConnectionError,
+  InsufficientFundsError,
+  NotFoundError,
+  Payments,
+  PaymentsError,
+  type PaymentsEvent,
+  PolicyDeniedError,
+  type StreamReset,
+  WaitTimeoutError,
+} from 'payments-service-client'
+import { decideByWallet, signInWithWallet, signMandate } from 'payments-service-client/wallet'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { fund, newBeneficiary } from '../harness/money.ts'
+import { createKey, type Key, newWallet, type Person, signIn } from '../harness/people.ts'
+import { startService, type TestService } from '../harness/service.ts'
+import { type FaultyProxy, startFaultyProxy } from './faulty-proxy.ts'
+
+let service: TestService
+let proxy: FaultyProxy
+let person: Person
+let key: Key
+let beneficiary: string
+let client: Payments
+beforeAll(async () => {
+  service = await startService()
+  proxy = await startFaultyProxy(service.api.url)
+  person = await signIn(service.api)
+  key = await createKey(person)
+  beneficiary = await newBeneficiary(person.api)
+  await fund(service, person, 10_000_000n)
+  client = new Payments({ baseUrl: proxy.url, apiKey: key.key })
+})
+afterEach(() => {
+  proxy.faults.length = 0
+  proxy.seen.length = 0
+  proxy.rewrite(undefined)
+})
+afterAll(async () => {
+  await proxy.close()
+  await service.close()
+})
+
+const order = (amount = '1000') => ({ beneficiary_id: beneficiary, amount_minor: amount })
+const countPayments = async () => (await client.payments.list().toArray(1000)).length
+const caught = (work: Promise<unknown>): Promise<unknown> =>
+  work.then(
+    () => undefined,
+    (error: unknown) => error,
+  )
+
+describe('a call whose connection fails', () => {
+  test('is sent again under one key, and pays once, whichever half of it was lost', async () => {
+    const before = await countPayments()
+    proxy.seen.length = 0
+    proxy.faults.push({ kind: 'lost' }, { kind: 'answer lost' }, { kind: 'answer cut' })
+    const payment = await client.payments.create(order())
+    expect(payment.status).toBe('processing')
+    expect(proxy.seen).toHaveLength(4)
+    expect(new Set(proxy.seen.map(({ key: sent }) => sent)).size).toBe(1)
+    expect(await countPayments()).toBe(before + 1)
+  })
+
+  test('ends with the key that settles it, when no attempt was answered', async () => {
+    proxy.faults.push({ kind: 'answer lost' }, { kind: 'answer lost' })
+    const error = await caught(client.payments.create(order(), { retries: 1 }))
+    if (!(error instanceof ConnectionError) || error.idempotencyKey === undefined)
+      throw new Error(`not a lost connection: ${error}`)
+    const before = await countPayments()
+    const payment = await client.payments.create(order(), { idempotencyKey: error.idempotencyKey })
+    expect(await countPayments()).toBe(before)
+    expect(payment.amount_minor).toBe('1000')
+  })
+
+  test('is not sent again where the program stopped it', async () => {
+    const stop = new AbortController()
+    stop.abort(new Error('enough'))
+    expect(await caught(client.payments.create(order(), { signal: stop.signal }))).toMatchObject({ message: 'enough' })
+    expect(proxy.seen.filter(({ method }) => method === 'POST')).toEqual([])
+  })
+})
+
+describe('a refusal', () => {
+  test('that passes is waited for as long as the service asks', async () => {
+    proxy.faults.push(
+      { kind: 'answer', status: 429, headers: { 'retry-after': '1' } },
+      { kind: 'answer', status: 503, headers: { 'retry-after': '0', 'payments-should-retry': 'true' } },
+      { kind: 'answer', status: 502, body: '<html>bad gateway</html>' },
+    )
+    const began = performance.now()
+    expect((await client.account.get()).id).toBe(person.accountId)
+    expect(performance.now() - began).toBeGreaterThanOrEqual(990)
+    expect(proxy.seen).toHaveLength(4)
+  })
+
+  test('that the service calls final is final, whatever its status', async () => {
+    proxy.faults.push({
+      kind: 'answer',
+      status: 503,
+      headers: { 'payments-should-retry': 'false' },
+      body: '{"error":"unavailable"}',
+    })
+    expect(await caught(client.account.get())).toMatchObject({ code: 'unavailable', shouldRetry: false })
+    expect(proxy.seen).toHaveLength(1)
+  })
+
+  test('that asks for a wait of hours goes to the program', async () => {
+    proxy.faults.push({ kind: 'answer', status: 429, headers: { 'retry-after': '7200' } })
+    expect(await caught(client.account.get())).toMatchObject({ status: 429, retryAfterMs: 7_200_000 })
+  })
+
+  test('is told by the service itself whether it passes', async () => {
+    const answer = await service.api.get('/v1/payments/nothing', { bearer: key.key })
+    expect([answer.status, answer.headers.get('payments-should-retry')]).toEqual([404, 'false'])
+    const garbage = await service.api.get('/%ff')
+    expect([garbage.status, garbage.headers.get('payments-should-retry')]).toEqual([404, 'false'])
+    const busy = await startService({ database: service.database, clock: service.clock, env: { RATE_LIMIT_PER_MINUTE: '1' } })
+    try {
+      await busy.api.get('/v1/accounts/me', { bearer: key.key })
+      const refused = await busy.api.get('/v1/accounts/me', { bearer: key.key })
+      expect([refused.status, refused.headers.get('payments-should-retry')]).toEqual([429, 'true'])
+    } finally {
+      await busy.close()
+    }
+  })
+
+  test('is of the class of its code, with its details and the request that it was', async () => {
+    const limited = await createKey(person, { spending_controls: { per_payment_limit_minor: '1500' } })
+    const agent = new Payments({ baseUrl: proxy.url, apiKey: limited.key })
+    const denied = await caught(agent.payments.create(order('2000')))
+    if (!(denied instanceof PolicyDeniedError)) throw new Error(`not denied: ${denied}`)
+    expect(denied.details.decision.outcome).toBe('deny')
+    expect(denied.requestId).toBe(denied.details.request_id)
+    expect(await caught(client.payments.create(order('90000000')))).toBeInstanceOf(PaymentsError)
+    expect(await caught(client.payments.get('pay_nothing'))).toBeInstanceOf(NotFoundError)
+    await person.api.delete(`/v1/accounts/me/api-keys/${limited.id}`)
+    expect(await caught(agent.account.get())).toBeInstanceOf(ApiKeyRevokedError)
+    const poor = await signIn(service.api)
+    const poorClient = new Payments({ baseUrl: proxy.url, apiKey: (await createKey(poor)).key })
+    const payee = await newBeneficiary(poor.api)
+    expect(await caught(poorClient.payments.create({ beneficiary_id: payee, amount_minor: '1000' }))).toBeInstanceOf(
+      InsufficientFundsError,
+    )
+  })
+})
+
+test('a list is gone through to its end, page by page, each item once', async () => {
+  const owner = await signIn(service.api)
+  const names = await Promise.all(Array.from({ length: 7 }, () => newBeneficiary(owner.api)))
+  const own = new Payments({ baseUrl: proxy.url, apiKey: (await createKey(owner)).key })
+  proxy.seen.length = 0
+  const ids: string[] = []
+  for await (const { id } of own.beneficiaries.list({ limit: 3 })) ids.push(id)
+  expect(ids.toSorted()).toEqual(names.toSorted())
+  expect(proxy.seen).toHaveLength(3)
+  expect(await own.beneficiaries.list({ limit: 3 }).toArray(4)).toHaveLength(4)
+})
+
+describe('waiting for a payment', () => {
+  test('ends when it has succeeded', async () => {
+    const payment = await client.payments.create(order())
+    const waiting = client.payments.waitFor(payment.id)
+    await service.settle()
+    expect((await waiting).status).toBe('succeeded')
+  })
+
+  test('never takes unknown for an end, and says that paying again could pay twice', async () => {
+    const unanswered = await newBeneficiary(person.api, { destination: '254711000001' })
+    const payment = await client.payments.create({ beneficiary_id: unanswered, amount_minor: '1000' })
+    const database = service.deps.db
+    await database.pool.query(`update payments set status = 'unknown' where id = (select max(id::text)::uuid from payments)`)
+    expect((await client.payments.get(payment.id)).status).toBe('unknown')
+    const error = await caught(client.payments.waitFor(payment.id, { timeoutMs: 300 }))
+    if (!(error instanceof WaitTimeoutError)) throw new Error(`it ended: ${error}`)
+    expect(error.message).toMatch(/pay twice/)
+    expect(error.last.status).toBe('unknown')
+  })
+})
+
+describe('events', () => {
+  type Heard = PaymentsEvent | StreamReset
+  const follow = (options: Parameters<Payments['events']>[0] = {}) => {
+    const stop = new AbortController()
+    const heard: Heard[] = []
+    const watchers = new Set<() => void>()
+    const opened = Promise.withResolvers<void>()
+    const ended = (async () => {
+      for await (const event of client.events({ ...options, signal: stop.signal, onOpen: () => opened.resolve() })) {
+        heard.push(event)
+        for (const watcher of watchers) watcher()
+      }
+    })()
+    const until = (count: number) =>
+      new Promise<void>((resolve) => {
+        const look = () => {
+          if (heard.length < count) return
+          watchers.delete(look)
+          resolve()
+        }
+        watchers.add(look)
+        look()
+      })
+    const close = () => {
+      stop.abort()
+      return ended
+    }
+    return { heard, until, opened: opened.promise, close }
+  }
+  const rename = (name: string) => person.api.patch('/v1/workspaces/current', { name })
+
+  test('come over many connections, in order, none missed and none twice', async () => {
+    proxy.rewrite((block) => (block.startsWith('retry:') ? 'retry: 20\n\n' : block + block))
+    const stream = follow()
+    await stream.opened
+    for (const name of ['one', 'two', 'three', 'four']) {
+      await rename(name)
+      await stream.until(['one', 'two', 'three', 'four'].indexOf(name) + 1)
+      proxy.cutStreams()
+      await rename(`${name} while away`)
+      await rename(name)
+    }
+    await stream.until(12)
+    const { data } = (await person.api.get('/v1/notifications?limit=12')).body
+    expect(stream.heard.map(({ id }) => id)).toEqual(data.map(({ id }: { id: string }) => id).toReversed())
+    await stream.close()
+  })
+
+  test('that are not there any more are told of as a reset, and the stream goes on', async () => {
+    const stream = follow({ lastEventId: 'evt_01h455vb4pex5vsknk084sn02q' })
+    await stream.until(1)
+    expect(stream.heard[0]).toMatchObject({ id: null, type: 'stream.reset' })
+    await rename('after the reset')
+    await stream.until(2)
+    expect(stream.heard[1]).toMatchObject({ type: 'workspace.updated' })
+    await stream.close()
+  })
+
+  test('that began before the first connection was open are not missed', async () => {
+    proxy.faults.push({ kind: 'none' }, { kind: 'lost' })
+    proxy.rewrite((block) => (block.startsWith('retry:') ? 'retry: 20\n\n' : block))
+    const stream = follow()
+    while (!proxy.seen.some(({ path }) => path.startsWith('/v1/notifications?')))
+      await new Promise((resolve) => setImmediate(resolve))
+    await stream.opened
+    await rename('first')
+    await stream.until(1)
+    expect(stream.heard).toHaveLength(1)
+    await stream.close()
+  })
+
+  test('end with the credential that they were for', async () => {
+    const short = await createKey(person)
+    const reader = new Payments({ baseUrl: proxy.url, apiKey: short.key })
+    proxy.rewrite((block) => (block.startsWith('retry:') ? 'retry: 20\n\n' : block))
+    const opened = Promise.withResolvers<void>()
+    const ended = caught(
+      (async () => {
+        for await (const _ of reader.events({ onOpen: () => opened.resolve() }));
+      })(),
+    )
+    await opened.promise
+    await person.api.delete(`/v1/accounts/me/api-keys/${short.id}`)
+    expect(await ended).toBeInstanceOf(ApiKeyRevokedError)
+  })
+})
+
+test('a wallet signs in, approves a payment and makes a mandate', async () => {
+  const wallet = newWallet()
+  const { client: owner, outcome, account } = await signInWithWallet({ baseUrl: proxy.url }, wallet)
+  expect(outcome).toBe('account_created')
+  await fund(service, await signIn(service.api, wallet), 100_000n)
+  await owner.policies.create({ name: 'Ask me', approval_threshold_minor: '20000' })
+  const payee = await owner.beneficiaries.create({
+    type: 'person',
+    display_name: 'Wanjiru',
+    payment_rail: 'MPESA_B2C',
+    destination: '0722000111',
+  })
+  const payment = await owner.payments.create({ beneficiary_id: payee.id, amount_minor: '25000' })
+  const [approval] = await owner.approvals.list({ status: 'pending' }).toArray(1)
+  if (!approval) throw new Error('there is nothing to approve')
+  expect(await caught(decideByWallet({ baseUrl: proxy.url }, wallet, approval.id, { confirm: () => false }))).toBeInstanceOf(
+    Error,
+  )
+  const decided = await decideByWallet({ baseUrl: proxy.url }, wallet, approval.id, {
+    confirm: (message) => message.includes(payment.id) && message.includes('250.00'),
+  })
+  expect(decided.status).toBe('approved')
+  const terms = { description: 'Deliveries', max_total_minor: '50000', expires_at: '2099-01-01T00:00:00.000Z' }
+  const mandate = await signMandate({ baseUrl: proxy.url }, wallet, terms)
+  expect(mandate).toMatchObject({ status: 'active', account_id: account.id })
+})
