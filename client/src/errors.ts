@@ -74,6 +74,7 @@ export class PolicyDeniedError extends PaymentsError<{ decision: Decision }> {}
 export class SeparationOfDutiesError extends PaymentsError {}
 export class CsrfRejectedError extends PaymentsError {}
 export class NotFoundError extends PaymentsError {}
+export class MethodNotAllowedError extends PaymentsError {}
 export class ConflictError extends PaymentsError<{ reason?: string }> {}
 export class LastIdentityError extends PaymentsError {}
 export class LastOwnerError extends PaymentsError {}
@@ -109,6 +110,7 @@ export const errorClasses = {
   separation_of_duties: SeparationOfDutiesError,
   csrf_rejected: CsrfRejectedError,
   not_found: NotFoundError,
+  method_not_allowed: MethodNotAllowedError,
   conflict: ConflictError,
   last_identity: LastIdentityError,
   last_owner: LastOwnerError,
