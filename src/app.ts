@@ -61,6 +61,7 @@ const buildDeps = (options: PartsOptions, identity: IdentityParts): Deps => {
     url: databaseUrl,
     poolSize: config.DATABASE_POOL_SIZE,
     logger,
+    clock,
     ...(statementTimeoutMs !== undefined && { statementTimeoutMs }),
   })
   const feed = createFeed({ db, databaseUrl, logger })

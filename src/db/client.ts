@@ -1,6 +1,8 @@
 import { drizzle, type NodePgDatabase } from 'drizzle-orm/node-postgres'
 import pg from 'pg'
 import type { Logger } from 'pino'
+import type { Clock } from '../lib/clock.ts'
+import { CommitThenThrow } from '../lib/errors.ts'
 import { isOutcomeUnknown, isRetryable, translateDatabaseError } from './errors.ts'
 import { createLookups } from './lookups.ts'
 import type { Query, Statement } from './statement.ts'
@@ -27,6 +29,8 @@ declare const inTransaction: unique symbol
  */
 export type Tx = Db & {
   readonly [inTransaction]: true
+  /** The one instant of this transaction: the clock is read when it is first asked for, which is after the first lock. */
+  readonly at: Date
   defer: (query: Promise<unknown>) => void
   afterCommit: (task: () => void) => void
   /** The accounts that this transaction has locked; only `account-lock.ts` writes it. */
@@ -51,6 +55,13 @@ const types: pg.CustomTypesConfig = {
 
 const maxAttempts = 3
 
+type Outcome<T> = { result: T } | { verdict: Error }
+
+const keepVerdict = (error: unknown): { verdict: Error } => {
+  if (error instanceof CommitThenThrow) return { verdict: error.error }
+  throw error
+}
+
 const queryPool =
   (pool: pg.Pool, named: boolean): Query =>
   async <Row extends object>(query: Statement | string, values: readonly unknown[] = []): Promise<Row[]> => {
@@ -72,6 +83,7 @@ export type DatabaseOptions = {
   url: string
   poolSize: number
   logger: Logger
+  clock: Clock
   statementTimeoutMs?: number
   lockTimeoutMs?: number
   /** Behind a transaction pooler (PgBouncer): its own settings stand for ours, and named statements only where it keeps them. */
@@ -128,13 +140,14 @@ export const connect = (options: DatabaseOptions): Database => {
     return orm
   }
 
-  const attempt = async <T>(work: (tx: Tx) => Promise<T>): Promise<T> => {
+  const attempt = async <T>(work: (tx: Tx) => Promise<T>): Promise<Outcome<T>> => {
     const client = await pool.connect().catch((error: unknown) => {
       throw translateDatabaseError(error)
     })
     const afterCommit: (() => void)[] = []
     const deferred: Promise<unknown>[] = []
     let broken: Error | undefined
+    let at: Date | undefined
     try {
       // Not waited for: it travels with the first statement, which fails when it fails.
       corkUntilTick(client)
@@ -142,6 +155,10 @@ export const connect = (options: DatabaseOptions): Database => {
       begun.catch(() => undefined)
       deferred.push(begun)
       const tx = {
+        get at() {
+          at ??= options.clock.now()
+          return at
+        },
         orm: clientOrm(client),
         query: queryClient(client, named),
         defer: (query: Promise<unknown>) => {
@@ -151,7 +168,7 @@ export const connect = (options: DatabaseOptions): Database => {
         afterCommit: (task: () => void) => void afterCommit.push(task),
         accountLocks: new Map(),
       } as unknown as Tx
-      const result = await work(tx)
+      const outcome = await work(tx).then((result) => ({ result }), keepVerdict)
       corkUntilTick(client)
       const committed = client.query('commit').catch((error: unknown) => {
         broken = error instanceof Error ? error : new Error(String(error))
@@ -161,7 +178,7 @@ export const connect = (options: DatabaseOptions): Database => {
       // After an error that somebody swallowed, COMMIT succeeds as a ROLLBACK: never take that for a commit.
       if (commit.command !== 'COMMIT') throw new Error('the transaction was rolled back at its commit')
       for (const task of afterCommit) task()
-      return result
+      return outcome
     } catch (error) {
       if (!broken) {
         await client.query('rollback').catch((failure: Error) => {
@@ -175,7 +192,7 @@ export const connect = (options: DatabaseOptions): Database => {
     }
   }
 
-  const transaction = async <T>(work: (tx: Tx) => Promise<T>): Promise<T> => {
+  const attemptUntilDone = async <T>(work: (tx: Tx) => Promise<T>): Promise<Outcome<T>> => {
     for (let count = 1; ; count += 1) {
       try {
         return await attempt(work)
@@ -184,6 +201,12 @@ export const connect = (options: DatabaseOptions): Database => {
         options.logger.debug({ error: describe(error), count }, 'retrying a transaction')
       }
     }
+  }
+
+  const transaction = async <T>(work: (tx: Tx) => Promise<T>): Promise<T> => {
+    const outcome = await attemptUntilDone(work)
+    if ('verdict' in outcome) throw outcome.verdict
+    return outcome.result
   }
 
   return {

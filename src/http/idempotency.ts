@@ -3,8 +3,7 @@ import { sha256 } from '../auth/secrets.ts'
 import { lockAccounts } from '../db/account-lock.ts'
 import { type Database, inTx, statement, type Tx } from '../db/client.ts'
 import { canonicalJson } from '../lib/canonical.ts'
-import type { Clock } from '../lib/clock.ts'
-import { conflict, invalidFields, Refusal } from '../lib/errors.ts'
+import { conflict, invalidFields } from '../lib/errors.ts'
 import { authorize } from './authorize.ts'
 
 /** What a write answers with. `secret`: top-level fields shown once only, and never stored. */
@@ -44,7 +43,7 @@ const withoutSecrets = (text: string, secret: readonly string[] | undefined): st
   return JSON.stringify(Object.fromEntries(Object.entries(value).filter(([name]) => !secret.includes(name))))
 }
 
-type Outcome = { status: number; text: string; replayed: boolean } | Refusal
+type Outcome = { status: number; text: string; replayed: boolean }
 
 const replay = (stored: Stored, bodyHash: Buffer): Outcome => {
   if (!stored.body_hash.equals(bodyHash)) throw conflict('This Idempotency-Key was used with another request.', 'idempotency')
@@ -68,14 +67,13 @@ const enter = async (tx: Tx, request: FastifyRequest): Promise<void> => {
 /**
  * Runs a write: effect, event, audit, idempotency key and stored response in ONE transaction, under the locks of the caller's account
  * and of the account that owns its workspace. A second request with the key waits for the first at these locks and then replays it.
- * A refusal that `work` throws undoes everything, the key included; one that it returns is for traces that must stay (a burnt nonce,
- * an audited denial): the transaction commits, without the key.
+ * A refusal that `work` throws undoes everything; one that commits (`CommitThenThrow`) keeps its traces, but no key.
  */
 export const respondOnce = async (
-  deps: { db: Database; clock: Clock },
+  deps: { db: Database },
   request: FastifyRequest,
   reply: FastifyReply,
-  work: (tx: Tx) => Promise<Answer | Refusal>,
+  work: (tx: Tx) => Promise<Answer>,
 ): Promise<FastifyReply> => {
   const key = keyOf(request)
   const bodyHash = key === undefined ? undefined : hashBody(request)
@@ -84,17 +82,15 @@ export const respondOnce = async (
     const [, stored] = await Promise.all([enter(tx, request), scope && tx.query<Stored>(read, [scope])])
     if (stored?.[0] && bodyHash) return replay(stored[0], bodyHash)
     const answer = await work(tx)
-    if (answer instanceof Refusal) return answer
     const text = answer.body === undefined ? '' : String(reply.code(answer.status).serialize(answer.body))
     if (scope && bodyHash)
-      tx.defer(tx.query(store, [scope, bodyHash, answer.status, withoutSecrets(text, answer.secret), deps.clock.now()]))
+      tx.defer(tx.query(store, [scope, bodyHash, answer.status, withoutSecrets(text, answer.secret), tx.at]))
     return { status: answer.status, text, replayed: false }
   }
   const outcome = await inTx(deps.db, once).catch((error: unknown) => {
     if (error instanceof Moved) return inTx(deps.db, once)
     throw error
   })
-  if (outcome instanceof Refusal) throw outcome
   reply.code(outcome.status)
   if (outcome.replayed) reply.header('idempotency-replayed', 'true')
   return outcome.text === '' ? reply.send() : reply.type('application/json; charset=utf-8').send(outcome.text)

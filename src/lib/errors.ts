@@ -63,6 +63,20 @@ export class Refusal extends Error {
   }
 }
 
+/**
+ * Thrown inside a transaction, it commits what was written so far and then throws `error`: for a refusal that must leave a trace (an
+ * audited denial, a burnt nonce, the reuse of a refresh token). Every other error undoes its transaction.
+ */
+export class CommitThenThrow extends Error {
+  readonly error: Error
+
+  constructor(error: Error) {
+    super(error.message, { cause: error })
+    this.name = 'CommitThenThrow'
+    this.error = error
+  }
+}
+
 /** 400 with `details.fields`: the shape of every validation failure, whoever found it. */
 export const invalidFields = (...fields: FieldError[]) =>
   new Refusal('invalid_request', {

@@ -2,7 +2,7 @@ import type { RequestOrigin } from '../../auth/principal.ts'
 import type { Tx } from '../../db/client.ts'
 import { intentMandates } from '../../db/tables/mandates.ts'
 import { audit } from '../../events/audit.ts'
-import { conflict, invalidFields, Refusal, wrongSignature } from '../../lib/errors.ts'
+import { CommitThenThrow, conflict, invalidFields, Refusal, wrongSignature } from '../../lib/errors.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
 import type { Deps } from '../deps.ts'
 import { consumeNonce, lockNonce } from '../identity/sign-in/nonces.ts'
@@ -19,10 +19,11 @@ type Agreed = { accountId: Uuid; workspaceId: Uuid; message: string }
 const noNonce = (message: string) => new Refusal('invalid_signature', { message, details: { field: 'nonce' } })
 
 /** The same nonce, terms and wallet again is the same mandate: a caller that lost the answer gets it once more. */
-const repeat = (mandate: MandateRecord, input: CreateMandate, proof: MandateProof): CreatedMandate | Refusal => {
+const repeat = (mandate: MandateRecord, input: CreateMandate, proof: MandateProof): CreatedMandate => {
   const same = mandate.termsDigest === proof.digest && mandate.signer === input.address
-  if (!same) return conflict('This nonce was used for other terms.', 'nonce')
-  return proof.signed ? { mandate, replayed: true } : wrongSignature(proof.recovered, 'The signature is not by this wallet.')
+  if (!same) throw conflict('This nonce was used for other terms.', 'nonce')
+  if (!proof.signed) throw wrongSignature(proof.recovered, 'The signature is not by this wallet.')
+  return { mandate, replayed: true }
 }
 
 /** The nonce's row is locked first: of two requests at once the second waits, and then finds the first one's mandate. */
@@ -31,7 +32,7 @@ const decide = async (
   deps: Deps,
   input: CreateMandate,
   { digest, message, signed, recovered }: MandateProof,
-): Promise<CreatedMandate | Agreed | Refusal> => {
+): Promise<CreatedMandate | Agreed> => {
   const { address, terms, nonce } = input
   const at = deps.clock.now()
   const issued = await lockNonce(tx, nonce, 'mandate')
@@ -39,16 +40,16 @@ const decide = async (
   if (existing) return repeat(existing, input, { digest, message, signed, recovered })
   const problems = termContradictions(terms, at)
   if (problems.length > 0) throw invalidFields(...problems)
-  if (!issued) return noNonce('The nonce is not one from POST /v1/intent-mandates/prepare.')
+  if (!issued) throw noNonce('The nonce is not one from POST /v1/intent-mandates/prepare.')
   if (issued.boundTo !== nonceBinding(address, digest))
-    return conflict('This nonce is for other terms or another wallet.', 'nonce')
-  if (issued.expiresAt <= at) return noNonce('The nonce has expired: prepare the mandate again.')
-  if (message === null || !signed) return wrongSignature(recovered, 'The signature is not by this wallet over these terms.')
+    throw conflict('This nonce is for other terms or another wallet.', 'nonce')
+  if (issued.expiresAt <= at) throw noNonce('The nonce has expired: prepare the mandate again.')
+  if (message === null || !signed) throw wrongSignature(recovered, 'The signature is not by this wallet over these terms.')
   const account = await signingAccount(tx, address)
-  if (!account) return wrongSignature(address, 'This wallet belongs to no account.')
-  if (account.status !== 'active') return new Refusal('account_frozen')
+  if (!account) throw wrongSignature(address, 'This wallet belongs to no account.')
+  if (account.status !== 'active') throw new Refusal('account_frozen')
   const workspaceId = await requireScope(tx, terms, account.id, at)
-  return workspaceId instanceof Refusal ? workspaceId : { accountId: account.id, workspaceId, message }
+  return { accountId: account.id, workspaceId, message }
 }
 
 const insert = async (tx: Tx, input: CreateMandate, termsDigest: string, agreed: Agreed, at: Date): Promise<MandateRecord> => {
@@ -73,7 +74,7 @@ const insert = async (tx: Tx, input: CreateMandate, termsDigest: string, agreed:
 }
 
 /**
- * Creates a mandate on the strength of a signature alone: its wallet names the account. Refusals are returned, so that their audit
+ * Creates a mandate on the strength of a signature alone: its wallet names the account. Refusals commit, so that their audit
  * rows stay. The nonce is not burnt by a failed attempt: it is worth nothing without the wallet's signature over exactly its terms.
  */
 export const createMandate = async (
@@ -82,16 +83,16 @@ export const createMandate = async (
   origin: RequestOrigin,
   input: CreateMandate,
   proof: MandateProof,
-): Promise<CreatedMandate | Refusal> => {
+): Promise<CreatedMandate> => {
   const at = deps.clock.now()
-  const decided = await decide(tx, deps, input, proof)
-  if (decided instanceof Refusal) {
+  const decided = await decide(tx, deps, input, proof).catch(async (error: unknown) => {
+    if (!(error instanceof Refusal) || error.code === 'invalid_request') throw error
     await audit(tx, { accountId: null, origin, way: 'signature' }, at, {
       action: 'mandate.refused',
-      after: { reason: decided.code, message: decided.message, address: input.address, terms_digest: proof.digest },
+      after: { reason: error.code, message: error.message, address: input.address, terms_digest: proof.digest },
     })
-    return decided
-  }
+    throw new CommitThenThrow(error)
+  })
   if ('replayed' in decided) return decided
   const mandate = await insert(tx, input, proof.digest, decided, at)
   const { accountId, workspaceId } = mandate

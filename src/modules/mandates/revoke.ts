@@ -2,7 +2,7 @@ import type { Principal, RequestOrigin } from '../../auth/principal.ts'
 import type { Address } from '../../auth/wallet.ts'
 import type { Tx } from '../../db/client.ts'
 import { type Actor, audit } from '../../events/audit.ts'
-import { conflict, notFound, type Refusal, wrongSignature } from '../../lib/errors.ts'
+import { CommitThenThrow, conflict, notFound, wrongSignature } from '../../lib/errors.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import type { Deps } from '../deps.ts'
 import { walletProof } from '../identity/identities/proof.ts'
@@ -44,14 +44,14 @@ export const revokeBySignature = async (
   id: Uuid,
   signer: Address | undefined,
   signature: string,
-): Promise<MandateRecord | Refusal> => {
+): Promise<MandateRecord> => {
   const mandate = await lockMandate(tx, id)
   if (!mandate) throw notFound()
   const { accountId, workspaceId } = mandate
   if (!signer || !(await mayRevoke(tx, mandate, signer))) {
     const actor = { accountId: null, origin, way: 'signature' }
     await audit(tx, actor, deps.clock.now(), { action: 'mandate.refused', workspaceId, subject: { type: 'mandate', id } })
-    return wrongSignature(signer)
+    throw new CommitThenThrow(wrongSignature(signer))
   }
   return revoke(tx, deps, { accountId, origin, way: 'signature' }, mandate, { via: 'signature', signer, signature })
 }

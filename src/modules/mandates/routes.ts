@@ -64,7 +64,6 @@ export const registerMandates = (app: App, deps: Deps): void => {
       const proof = await proveMandate(deps, request.body)
       return respondOnce(deps, request, reply, async (tx) => {
         const result = await createMandate(tx, deps, originOf(request), request.body, proof)
-        if (result instanceof Refusal) return result
         if (result.replayed) reply.header('idempotency-replayed', 'true')
         return created(presentMandate(result.mandate, deps.clock.now()))
       })
@@ -150,7 +149,7 @@ export const registerMandates = (app: App, deps: Deps): void => {
       const signer = await proveRevocation(deps, record, { signature, address: body?.address })
       return respondOnce(deps, request, reply, async (tx) => {
         const result = await revokeBySignature(tx, deps, originOf(request), params.id, signer, signature)
-        return result instanceof Refusal ? result : ok(presentMandate(result, deps.clock.now()))
+        return ok(presentMandate(result, tx.at))
       })
     },
   )

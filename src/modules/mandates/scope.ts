@@ -24,25 +24,23 @@ export const signingAccount = async (tx: Tx, signer: Address) => {
 }
 
 /** A live grant of this account in this workspace; another's is the same 404 as none. */
-const refuseGrant = async (tx: Tx, id: Uuid, accountId: Uuid, workspaceId: Uuid, at: Date): Promise<Refusal | undefined> => {
+const requireGrant = async (tx: Tx, id: Uuid, accountId: Uuid, workspaceId: Uuid, at: Date): Promise<void> => {
   const [grant] = await tx.orm
     .select()
     .from(grants)
     .where(and(eq(grants.id, id), eq(grants.accountId, accountId), eq(grants.workspaceId, workspaceId)))
     .for('share')
-  if (!grant) return notFound('terms.grant_id')
-  const ended = grant.revokedAt || (grant.expiresAt && grant.expiresAt <= at)
-  return ended ? conflict('This grant has ended.', 'grant_ended') : undefined
+  if (!grant) throw notFound('terms.grant_id')
+  if (grant.revokedAt || (grant.expiresAt && grant.expiresAt <= at)) throw conflict('This grant has ended.', 'grant_ended')
 }
 
 /** Only who owns the money can agree to its being spent: the workspace must be one that the signer's account owns. */
-export const requireScope = async (tx: Tx, terms: MandateTerms, accountId: Uuid, at: Date): Promise<Uuid | Refusal> => {
+export const requireScope = async (tx: Tx, terms: MandateTerms, accountId: Uuid, at: Date): Promise<Uuid> => {
   const workspaceId = terms.workspaceId ?? (await findPersonalWorkspaceId(tx, accountId))
   const workspace = await shareWorkspace(tx, workspaceId)
-  if (workspace?.owningAccountId !== accountId) return notFound('terms.workspace_id')
-  if (workspaceStatus(workspace) !== 'active') return new Refusal('workspace_frozen')
-  const refusal = terms.grantId ? await refuseGrant(tx, terms.grantId, accountId, workspaceId, at) : undefined
-  if (refusal) return refusal
+  if (workspace?.owningAccountId !== accountId) throw notFound('terms.workspace_id')
+  if (workspaceStatus(workspace) !== 'active') throw new Refusal('workspace_frozen')
+  if (terms.grantId) await requireGrant(tx, terms.grantId, accountId, workspaceId, at)
   await requireBeneficiaries(tx, workspaceId, terms.beneficiaryIds, 'terms.beneficiary_ids')
   return workspaceId
 }

@@ -2,7 +2,7 @@ import type { App } from '../../http/app-type.ts'
 import { created, ok, respondOnce } from '../../http/idempotency.ts'
 import { pageOf } from '../../http/pagination.ts'
 import { byId, refusals } from '../../http/wire.ts'
-import { notFound, Refusal } from '../../lib/errors.ts'
+import { CommitThenThrow, notFound, Refusal } from '../../lib/errors.ts'
 import type { Deps } from '../deps.ts'
 import { cancelPayment } from './approvals/cancel-payment.ts'
 import { createPayment } from './create/create.ts'
@@ -44,7 +44,8 @@ export const registerPayments = (app: App, deps: Deps): void => {
     async (request, reply) =>
       respondOnce(deps, request, reply, async (tx) => {
         const result = await createPayment(tx, deps, request.principal, request.body)
-        return result instanceof Refusal ? result : created(presentPayment(result))
+        if (result instanceof Refusal) throw new CommitThenThrow(result)
+        return created(presentPayment(result))
       }),
   )
   app.get(

@@ -2,7 +2,6 @@ import type { App } from '../../../http/app-type.ts'
 import { created, ok, respondOnce } from '../../../http/idempotency.ts'
 import { PageQuery, pageOf } from '../../../http/pagination.ts'
 import { byId, isoTime, refusals } from '../../../http/wire.ts'
-import { Refusal } from '../../../lib/errors.ts'
 import type { Deps } from '../../deps.ts'
 import { examineWallet, linkWallet, readLinkReturnTo, requireProvider, startLink } from '../sign-in/service.ts'
 import { presentIdentity } from './present.ts'
@@ -53,7 +52,6 @@ export const registerIdentities = (app: App, deps: Deps): void => {
       const attempt = await examineWallet(deps, body)
       return respondOnce(deps, request, reply, async (tx) => {
         const link = await linkWallet(tx, deps, principal, attempt)
-        if (link instanceof Refusal) return link
         const identity = presentIdentity(link.identity)
         return link.outcome === 'linked' ? created(identity) : ok(identity)
       })

@@ -3,7 +3,7 @@ import type { Principal, RequestOrigin } from '../../../auth/principal.ts'
 import type { Tx } from '../../../db/client.ts'
 import { identities } from '../../../db/tables/accounts.ts'
 import { type Actor, audit } from '../../../events/audit.ts'
-import { conflict, notFound, Refusal } from '../../../lib/errors.ts'
+import { CommitThenThrow, conflict, notFound, Refusal } from '../../../lib/errors.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import type { Deps } from '../../deps.ts'
 import { findPersonalWorkspaceId } from '../../workspaces/queries.ts'
@@ -23,7 +23,7 @@ export type SignIn = { outcome: 'signed_in' | 'account_created'; accountId: Uuid
 export type Link = { outcome: 'linked' | 'already_linked'; identity: IdentityRecord }
 
 /** Linked pair, else an account with that verified e-mail, else a new account: in this order, and then a new session. */
-export const signIn = async (tx: Tx, deps: Deps, proof: IdentityProof, origin: RequestOrigin): Promise<SignIn | Refusal> => {
+export const signIn = async (tx: Tx, deps: Deps, proof: IdentityProof, origin: RequestOrigin): Promise<SignIn> => {
   await lockIdentity(tx, proof)
   const way = `sign_in:${proof.provider}`
   const match = await findMatch(tx, proof)
@@ -31,7 +31,7 @@ export const signIn = async (tx: Tx, deps: Deps, proof: IdentityProof, origin: R
   if (refusal) {
     const after = { provider: proof.provider, reason: refusal.message }
     await audit(tx, { accountId: match.accountId, origin, way }, deps.clock.now(), { action: 'sign_in.refused', after })
-    return refusal
+    throw new CommitThenThrow(refusal)
   }
   const accountId = match?.accountId ?? (await newAccount(tx, deps, proof))
   const identity = match?.existing
@@ -61,7 +61,7 @@ export const linkIdentity = async (
   deps: Deps,
   owner: Actor & { accountId: Uuid },
   proof: IdentityProof,
-): Promise<Link | Refusal> => {
+): Promise<Link> => {
   await lockIdentity(tx, proof)
   const account = await lockAccount(tx, owner.accountId)
   const existing = await findIdentity(tx, proof)
@@ -69,7 +69,7 @@ export const linkIdentity = async (
   if (refusal) {
     const after = { provider: proof.provider, reason: refusal.message }
     await audit(tx, owner, deps.clock.now(), { action: 'identity.link_refused', after })
-    return refusal
+    throw new CommitThenThrow(refusal)
   }
   if (existing) return { outcome: 'already_linked', identity: await touchIdentity(tx, deps, existing, proof) }
   return { outcome: 'linked', identity: await attachIdentity(tx, deps, owner.accountId, proof, owner) }

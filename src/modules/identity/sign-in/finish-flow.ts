@@ -3,7 +3,7 @@ import type { Principal, RequestOrigin } from '../../../auth/principal.ts'
 import { type ProvenSubject, type ProviderName, providerFailed } from '../../../auth/providers/provider.ts'
 import { inTx, type Tx } from '../../../db/client.ts'
 import { type Actor, audit } from '../../../events/audit.ts'
-import { Refusal } from '../../../lib/errors.ts'
+import { CommitThenThrow, Refusal } from '../../../lib/errors.ts'
 import type { Deps } from '../../deps.ts'
 import { type IdentityProof, linkIdentity, signIn } from '../identities/service.ts'
 import type { NewSession } from '../sessions/service.ts'
@@ -79,7 +79,7 @@ const conclude = async (tx: Tx, deps: Deps, flow: Flow, proof: IdentityProof, or
     message: 'What this link was begun with has been logged out, revoked or has expired.',
   })
   await note(tx, deps, actor, ended.message)
-  return ended
+  throw new CommitThenThrow(ended)
 }
 
 const finish = async (deps: Deps, origin: RequestOrigin, flow: Flow | undefined, answer: Answer): Promise<FinishedFlow> => {
@@ -90,7 +90,6 @@ const finish = async (deps: Deps, origin: RequestOrigin, flow: Flow | undefined,
   })
   if (!flow) throw unknownFlow()
   const result = await inTx(deps.db, (tx) => conclude(tx, deps, flow, proof, origin))
-  if (result instanceof Refusal) throw result
   return { returnTo: flow.returnTo, outcome: result.outcome, session: 'session' in result ? result.session : null }
 }
 

@@ -10,9 +10,9 @@ export { readLinkReturnTo, requireProvider, startLink } from './start-flow.ts'
 export { examineWallet } from './wallet.ts'
 
 /** Links the wallet to the caller's account. */
-export const linkWallet = async (tx: Tx, deps: Deps, principal: Principal, attempt: WalletAttempt): Promise<Link | Refusal> => {
+export const linkWallet = async (tx: Tx, deps: Deps, principal: Principal, attempt: WalletAttempt): Promise<Link> => {
   const proof = await redeemWallet(tx, deps, principal, attempt)
-  return proof instanceof Refusal ? proof : linkIdentity(tx, deps, principal, proof)
+  return linkIdentity(tx, deps, principal, proof)
 }
 
 export type Verified = SignIn | (Link & { accountId: Uuid; session: null })
@@ -28,14 +28,12 @@ export const verifyWallet = async (
     throw new Refusal('forbidden', { details: { required_permission: 'account.manage' } })
   }
   const attempt = await examineWallet(deps, input)
-  const result = await inTx(deps.db, async (tx): Promise<Verified | Refusal> => {
+  return inTx(deps.db, async (tx): Promise<Verified> => {
     if (caller) {
       const link = await linkWallet(tx, deps, caller, attempt)
-      return link instanceof Refusal ? link : { ...link, accountId: caller.accountId, session: null }
+      return { ...link, accountId: caller.accountId, session: null }
     }
     const proof = await redeemWallet(tx, deps, { accountId: null, origin, way: 'sign_in:wallet' }, attempt)
-    return proof instanceof Refusal ? proof : signIn(tx, deps, proof, origin)
+    return signIn(tx, deps, proof, origin)
   })
-  if (result instanceof Refusal) throw result
-  return result
 }

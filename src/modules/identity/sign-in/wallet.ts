@@ -2,7 +2,7 @@ import { SiweMessage } from 'siwe'
 import { type Address, parseAddress, recoverSigner } from '../../../auth/wallet.ts'
 import type { Tx } from '../../../db/client.ts'
 import { type Actor, audit } from '../../../events/audit.ts'
-import { invalidFields, Refusal } from '../../../lib/errors.ts'
+import { CommitThenThrow, invalidFields, Refusal } from '../../../lib/errors.ts'
 import type { Deps } from '../../deps.ts'
 import { type IdentityProof, walletProof } from '../identities/service.ts'
 import { burnNonce, type IssuedNonce, isFreshNonce, issueNonce } from './nonces.ts'
@@ -80,17 +80,12 @@ export const examineWallet = async (deps: Deps, input: SignedMessage): Promise<W
   return { nonce, verdict: walletProof(signer.address, signer.chainId) }
 }
 
-/** Uses the attempt's nonce up, whatever it came to. A refusal is returned, for the transaction must commit. */
-export const redeemWallet = async (
-  tx: Tx,
-  deps: Deps,
-  actor: Actor,
-  attempt: WalletAttempt,
-): Promise<IdentityProof | Refusal> => {
+/** Uses up the attempt's nonce, whatever the result. A refusal commits: its audit row and the used nonce stay. */
+export const redeemWallet = async (tx: Tx, deps: Deps, actor: Actor, attempt: WalletAttempt): Promise<IdentityProof> => {
   const at = deps.clock.now()
   const fresh = await burnNonce(tx, attempt.nonce, 'wallet_sign_in', at)
   const verdict = fresh ? attempt.verdict : badNonce(deps)
-  if (verdict instanceof Refusal)
-    await audit(tx, actor, at, { action: 'sign_in.refused', after: { provider: 'wallet', reason: verdict.message } })
-  return verdict
+  if (!(verdict instanceof Refusal)) return verdict
+  await audit(tx, actor, at, { action: 'sign_in.refused', after: { provider: 'wallet', reason: verdict.message } })
+  throw new CommitThenThrow(verdict)
 }

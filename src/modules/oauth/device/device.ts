@@ -5,6 +5,7 @@ import { newSecret, sha256 } from '../../../auth/secrets.ts'
 import { inTx, type Tx } from '../../../db/client.ts'
 import { oauthAuthorizations } from '../../../db/tables/oauth.ts'
 import { secondsAfter } from '../../../lib/clock.ts'
+import { CommitThenThrow } from '../../../lib/errors.ts'
 import { newId } from '../../../lib/ids.ts'
 import type { Deps } from '../../deps.ts'
 import { readAsk } from '../authorize/authorization-request.ts'
@@ -96,7 +97,7 @@ export const pollDevice = async (
   const { device_code: deviceCode } = parameters
   if (deviceCode === undefined) throw new OAuthError('invalid_request', 'device_code is required.')
   const unknown = () => new OAuthError('invalid_grant', 'The device code is unknown or used, or was given to another client.')
-  const verdict = await inTx(deps.db, async (tx): Promise<TokenResponse | OAuthError> => {
+  return inTx(deps.db, async (tx): Promise<TokenResponse> => {
     const [authorization] = await tx.orm
       .select()
       .from(oauthAuthorizations)
@@ -106,9 +107,7 @@ export const pollDevice = async (
     const at = deps.clock.now()
     if (authorization.status === 'denied') throw new OAuthError('access_denied')
     if (authorization.expiresAt <= at) throw new OAuthError('expired_token')
-    if (authorization.status === 'pending') return keepWaiting(tx, authorization, at)
+    if (authorization.status === 'pending') throw new CommitThenThrow(await keepWaiting(tx, authorization, at))
     return redeem(tx, deps, { client, origin, parameters }, authorization)
   })
-  if (verdict instanceof OAuthError) throw verdict
-  return verdict
 }

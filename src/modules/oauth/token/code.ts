@@ -4,6 +4,7 @@ import { sha256 } from '../../../auth/secrets.ts'
 import { inTx, type Tx } from '../../../db/client.ts'
 import { oauthAuthorizations, oauthGrants } from '../../../db/tables/oauth.ts'
 import { audit } from '../../../events/audit.ts'
+import { CommitThenThrow } from '../../../lib/errors.ts'
 import { viewGrant } from '../../delegation/grants/present.ts'
 import { lockGrant } from '../../delegation/grants/queries.ts'
 import { revokeGrant } from '../../delegation/grants/service.ts'
@@ -80,20 +81,18 @@ export const redeemCode = async (
   const { code, redirect_uri: redirectUri } = parameters
   if (code === undefined) throw new OAuthError('invalid_request', 'code is required.')
   const request = { client, origin, parameters }
-  const verdict = await inTx(deps.db, async (tx): Promise<TokenResponse | OAuthError> => {
+  return inTx(deps.db, async (tx): Promise<TokenResponse> => {
     const [authorization] = await tx.orm
       .select()
       .from(oauthAuthorizations)
       .where(eq(oauthAuthorizations.codeHash, sha256(code)))
       .for('update')
     if (!authorization || authorization.clientId !== client.id) throw unknown()
-    if (authorization.status === 'redeemed') return revokeFirst(tx, deps, request, authorization)
+    if (authorization.status === 'redeemed') throw new CommitThenThrow(await revokeFirst(tx, deps, request, authorization))
     const { codeExpiresAt } = authorization
     if (authorization.status !== 'approved' || !codeExpiresAt || codeExpiresAt <= deps.clock.now()) throw unknown()
     if (redirectUri !== undefined && redirectUri !== authorization.redirectUri)
       throw new OAuthError('invalid_grant', 'redirect_uri is not the one of the authorization request.')
     return redeem(tx, deps, request, authorization)
   })
-  if (verdict instanceof OAuthError) throw verdict
-  return verdict
 }

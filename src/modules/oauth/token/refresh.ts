@@ -4,6 +4,7 @@ import { equalBytes } from '../../../auth/secrets.ts'
 import { inTx, statement, type Tx } from '../../../db/client.ts'
 import { oauthGrants } from '../../../db/tables/oauth.ts'
 import { audit } from '../../../events/audit.ts'
+import { CommitThenThrow } from '../../../lib/errors.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import { type GrantRecord, lockGrant } from '../../delegation/grants/queries.ts'
 import { revokeGrant } from '../../delegation/grants/service.ts'
@@ -96,15 +97,12 @@ const repeat = async (
   return again.response
 }
 
-/** Returned, not thrown, where the transaction has to commit all the same. */
-type Verdict = TokenResponse | OAuthError
-
 const settle = async (
   tx: Tx,
   deps: Deps,
   request: { client: ClientRecord; origin: RequestOrigin; parameters: TokenParameters; presented: PresentedRefresh },
   arrival: Arrival,
-): Promise<Verdict> => {
+): Promise<TokenResponse> => {
   const { client, origin, parameters, presented } = request
   const grant = await lockGrant(tx, arrival.grantId)
   const [state] = await tx.orm.select().from(oauthGrants).where(eq(oauthGrants.grantId, grant.id))
@@ -127,7 +125,7 @@ const settle = async (
   const after = { client_id: clientIdOf(client), generation: presented.generation, current_generation: state.generation }
   await audit(tx, actor, at, { action: 'oauth_token.reused', workspaceId: grant.workspaceId, subject, after })
   await revokeGrant(tx, deps, actor, grant.id)
-  return reused()
+  throw new CommitThenThrow(reused())
 }
 
 /**
@@ -145,11 +143,9 @@ export const refreshTokens = async (
   if (!client.grantTypes.includes('refresh_token')) throw new OAuthError('unauthorized_client')
   const presented = readRefreshToken(parameters.refresh_token)
   if (!presented) throw unknown()
-  const verdict = await inTx(deps.db, async (tx): Promise<Verdict> => {
+  return inTx(deps.db, async (tx): Promise<TokenResponse> => {
     const arrival = await arrivalOf(tx, presented, elapsedMs)
     if (!arrival) throw unknown()
     return settle(tx, deps, { client, origin, parameters, presented }, arrival)
   })
-  if (verdict instanceof OAuthError) throw verdict
-  return verdict
 }

@@ -4,7 +4,7 @@ import type { Tx } from '../../../db/client.ts'
 import { approvalDecisions } from '../../../db/tables/approvals.ts'
 import { type Actor, audit } from '../../../events/audit.ts'
 import { lockBalance } from '../../../ledger/ledger.ts'
-import { conflict, notFound, Refusal, wrongSignature } from '../../../lib/errors.ts'
+import { CommitThenThrow, conflict, notFound, Refusal, wrongSignature } from '../../../lib/errors.ts'
 import { newId, type Uuid } from '../../../lib/ids.ts'
 import type { Deps } from '../../deps.ts'
 import { walletProof } from '../../identity/identities/proof.ts'
@@ -42,13 +42,13 @@ export const expireApproval = async (tx: Tx, deps: Deps, record: ApprovalRecord)
   await endApproval(tx, deps, actor, { ...record, payment }, 'expired')
 }
 
-const alreadyDecided = (record: ApprovalRecord, decider: Decider, choice: Choice): ApprovalRecord | Refusal | undefined => {
+const alreadyDecided = (record: ApprovalRecord, decider: Decider, choice: Choice): ApprovalRecord | undefined => {
   const { approval } = record
   const own = record.decisions.find((decision) => decision.accountId === decider.accountId)
   if (own && own.decision === choice) return record
-  if (own) return conflict('You have decided otherwise already.', 'decided', { decision: own.decision })
+  if (own) throw conflict('You have decided otherwise already.', 'decided', { decision: own.decision })
   if (approval.status === 'pending') return undefined
-  return conflict(`The approval is ${approval.status}.`, approval.status === 'expired' ? 'expired' : 'decided', {
+  throw conflict(`The approval is ${approval.status}.`, approval.status === 'expired' ? 'expired' : 'decided', {
     status: approval.status,
   })
 }
@@ -66,21 +66,15 @@ const finish = async (tx: Tx, deps: Deps, record: ApprovalRecord, decider: Decid
 
 /**
  * Takes one decision. One approver counts once, one rejection rejects, the last approval that was needed sends the payment on. What
- * must leave a trace (an expiry found here) is returned as a refusal and commits.
+ * must leave a trace (an expiry found here) commits.
  */
-const decide = async (
-  tx: Tx,
-  deps: Deps,
-  record: ApprovalRecord,
-  decider: Decider,
-  choice: Choice,
-): Promise<ApprovalRecord | Refusal> => {
+const decide = async (tx: Tx, deps: Deps, record: ApprovalRecord, decider: Decider, choice: Choice): Promise<ApprovalRecord> => {
   const at = deps.clock.now()
   const settled = alreadyDecided(record, decider, choice)
   if (settled) return settled
   if (record.approval.expiresAt <= at) {
     await expireApproval(tx, deps, record)
-    return conflict('The approval has expired.', 'expired', { status: 'expired' })
+    throw new CommitThenThrow(conflict('The approval has expired.', 'expired', { status: 'expired' }))
   }
   if (record.approval.separationOfDuties && decider.accountId === record.payment.initiatorAccountId)
     throw new Refusal('separation_of_duties')
@@ -122,7 +116,7 @@ export const decideByCredential = async (
   principal: Principal,
   id: Uuid,
   input: Decide,
-): Promise<ApprovalRecord | Refusal> => {
+): Promise<ApprovalRecord> => {
   const unlocked = await findApprovalIn(tx, principal.workspace.id, id)
   if (!unlocked) throw notFound()
   const record = await lockAll(tx, unlocked)
@@ -161,14 +155,14 @@ export const decideBySignature = async (
   unlocked: ApprovalRecord,
   input: DecideBySignature,
   proven: ProvenSigner | undefined,
-): Promise<ApprovalRecord | Refusal> => {
+): Promise<ApprovalRecord> => {
   const record = await lockAll(tx, unlocked)
   const account = proven && (await accountOf(tx, record, proven))
   if (!account) {
     const actor = { accountId: null, origin, way: 'signature' }
     const subject = { type: 'approval', id: unlocked.approval.id }
     await audit(tx, actor, deps.clock.now(), { action: 'approval.refused', workspaceId: record.payment.workspaceId, subject })
-    return wrongSignature(proven?.signer)
+    throw new CommitThenThrow(wrongSignature(proven?.signer))
   }
   if (input.decision === 'approve' && account.frozen) throw new Refusal('workspace_frozen')
   const accountId = account.account_id

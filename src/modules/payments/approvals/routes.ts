@@ -3,7 +3,7 @@ import { type Answer, ok, respondOnce } from '../../../http/idempotency.ts'
 import { originOf } from '../../../http/origin.ts'
 import { pageOf } from '../../../http/pagination.ts'
 import { byId, isoTime, refusals } from '../../../http/wire.ts'
-import { notFound, Refusal } from '../../../lib/errors.ts'
+import { notFound } from '../../../lib/errors.ts'
 import type { Deps } from '../../deps.ts'
 import { decideByCredential, decideBySignature } from './decide.ts'
 import { presentApproval } from './present.ts'
@@ -14,8 +14,7 @@ import { proveSigner } from './signer.ts'
 const path = '/v1/approvals'
 const one = `${path}/:id`
 
-const answer = (result: ApprovalRecord | Refusal): Answer | Refusal =>
-  result instanceof Refusal ? result : ok(presentApproval(result))
+const answer = (record: ApprovalRecord): Answer => ok(presentApproval(record))
 
 export const registerApprovals = (app: App, deps: Deps): void => {
   app.get(
