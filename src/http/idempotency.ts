@@ -83,8 +83,7 @@ export const respondOnce = async (
     if (stored?.[0] && bodyHash) return replay(stored[0], bodyHash)
     const answer = await work(tx)
     const text = answer.body === undefined ? '' : String(reply.code(answer.status).serialize(answer.body))
-    if (scope && bodyHash)
-      tx.defer(tx.query(store, [scope, bodyHash, answer.status, withoutSecrets(text, answer.secret), tx.at]))
+    if (scope && bodyHash) tx.defer(tx.query(store, [scope, bodyHash, answer.status, withoutSecrets(text, answer.secret), tx.at]))
     return { status: answer.status, text, replayed: false }
   }
   const outcome = await inTx(deps.db, once).catch((error: unknown) => {
