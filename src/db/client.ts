@@ -3,7 +3,7 @@ import pg from 'pg'
 import type { Logger } from 'pino'
 import type { Clock } from '../lib/clock.ts'
 import { CommitThenThrow } from '../lib/errors.ts'
-import { isOutcomeUnknown, isRetryable, translateDatabaseError } from './errors.ts'
+import { isOutcomeUnknown, isRetryable, sqlState, translateDatabaseError } from './errors.ts'
 import { createLookups } from './lookups.ts'
 import type { Query, Statement } from './statement.ts'
 import { tables } from './tables.ts'
@@ -73,10 +73,15 @@ const queryPool =
   }
 
 const queryClient =
-  (client: pg.PoolClient, named: boolean): Query =>
+  (client: pg.PoolClient, named: boolean, failed: (error: unknown) => void): Query =>
   async <Row extends object>(query: Statement | string, values: readonly unknown[] = []): Promise<Row[]> => {
     corkUntilTick(client)
-    return (await client.query<Row>(queryConfig(query, values, named))).rows
+    try {
+      return (await client.query<Row>(queryConfig(query, values, named))).rows
+    } catch (error) {
+      failed(error)
+      throw error
+    }
   }
 
 export type DatabaseOptions = {
@@ -148,6 +153,7 @@ export const connect = (options: DatabaseOptions): Database => {
     const deferred: Promise<unknown>[] = []
     let broken: Error | undefined
     let at: Date | undefined
+    let cause: unknown
     try {
       // Not waited for: it travels with the first statement, which fails when it fails.
       corkUntilTick(client)
@@ -160,7 +166,9 @@ export const connect = (options: DatabaseOptions): Database => {
           return at
         },
         orm: clientOrm(client),
-        query: queryClient(client, named),
+        query: queryClient(client, named, (error) => {
+          cause ??= error
+        }),
         defer: (query: Promise<unknown>) => {
           query.catch(() => undefined)
           deferred.push(query)
@@ -186,7 +194,8 @@ export const connect = (options: DatabaseOptions): Database => {
           broken = failure
         })
       }
-      throw error
+      // Statements that were sent behind a failed one fail because of it: the first one's error says why, and whether to try again.
+      throw sqlState(error) === '25P02' ? (cause ?? error) : error
     } finally {
       client.release(broken)
     }
