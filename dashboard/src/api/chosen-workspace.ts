@@ -2,7 +2,7 @@ const name = 'workspace'
 
 const read = (): string | null => {
   try {
-    return sessionStorage.getItem(name) ?? localStorage.getItem(name)
+    return sessionStorage.getItem(name)
   } catch {
     return null
   }
@@ -10,16 +10,14 @@ const read = (): string | null => {
 
 let chosen = read()
 
-/** The workspace that this tab looks at; null: the session's own. Each tab keeps its own, a new one begins with the last. */
+/** The workspace that this tab shows; null: the session's own, which is where this person worked last. */
 export const chosenWorkspace = (): string | null => chosen
 
 export const chooseWorkspace = (id: string | null): void => {
   chosen = id
   try {
-    for (const storage of [sessionStorage, localStorage]) {
-      if (id === null) storage.removeItem(name)
-      else storage.setItem(name, id)
-    }
+    if (id === null) sessionStorage.removeItem(name)
+    else sessionStorage.setItem(name, id)
   } catch {
     // Without storage the choice lasts as long as the page.
   }

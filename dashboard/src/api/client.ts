@@ -10,7 +10,8 @@ const workspaceHeader: Middleware = {
     const workspace = chosenWorkspace()
     // Who signs in may be somebody else than who chose it.
     const signsIn = new URL(request.url).pathname.startsWith('/v1/auth/')
-    if (workspace !== null && !signsIn) request.headers.set('Workspace-Id', workspace)
+    // A request that names its workspace itself is about another one than this tab's.
+    if (workspace !== null && !signsIn && !request.headers.has('Workspace-Id')) request.headers.set('Workspace-Id', workspace)
     return request
   },
 }

@@ -1,4 +1,5 @@
 import { MutationCache, QueryCache, QueryClient } from '@tanstack/react-query'
+import { sessionEnded } from '../lib/session-end.ts'
 import { ApiError, isSignedOut } from './error.ts'
 import { accountQuery } from './queries.ts'
 
@@ -14,17 +15,22 @@ const mayPass = (error: unknown): boolean =>
 export const createQueryClient = (): QueryClient => {
   // The gate follows the account's query: when that says 401 it asks for a sign-in.
   const noticeSignOut = (error: unknown) => {
-    if (isSignedOut(error)) void client.resetQueries({ queryKey: accountQuery.queryKey })
+    if (!isSignedOut(error)) return
+    if (client.getQueryData(accountQuery.queryKey)) sessionEnded.set(true)
+    void client.resetQueries({ queryKey: accountQuery.queryKey })
   }
   const client = new QueryClient({
     queryCache: new QueryCache({
       onError: (error, query) => {
+        // Read again while somebody was signed in, and refused: the session has ended.
+        if (query.queryKey[0] === 'account' && isSignedOut(error) && query.state.data) sessionEnded.set(true)
         if (!askedByGate.includes(String(query.queryKey[0]))) noticeSignOut(error)
       },
     }),
     mutationCache: new MutationCache({ onError: noticeSignOut }),
     defaultOptions: {
-      queries: { staleTime: 30_000, retry: (count, error) => mayPass(error) && count < maxRetries },
+      // The stream says what has changed, so coming back to the tab is no reason to read everything again.
+      queries: { staleTime: 30_000, refetchOnWindowFocus: false, retry: (count, error) => mayPass(error) && count < maxRetries },
       mutations: { retry: false },
     },
   })

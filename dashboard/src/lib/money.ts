@@ -9,6 +9,18 @@ export const majorText = (minor: string): string => {
 /** "KES 1,234.50", in one line however narrow it is. */
 export const moneyText = (minor: string, currency: string): string => `${currency}\u00a0${majorText(minor)}`
 
+/** For titles and sentences: "KES 23,499", cents only where there are some. */
+export const shortMoney = (minor: string, currency: string): string => moneyText(minor, currency).replace(/\.00$/, '')
+
+/** For the axis of a chart: "1.2M", "450k", "900". */
+export const roundMoney = (minor: string): string => {
+  const major = Number(minor) / 100
+  if (major >= 1_000_000) return `${+(major / 1_000_000).toFixed(1)}M`
+  return major >= 1000 ? `${+(major / 1000).toFixed(major >= 10_000 ? 0 : 1)}k` : String(Math.round(major))
+}
+
+export const sumMinor = (amounts: readonly string[]): string => amounts.reduce((sum, minor) => sum + BigInt(minor), 0n).toString()
+
 /** What a person typed ("1,500", "1500.5") in minor units, or null when it is no amount. */
 export const parseMajor = (text: string): string | null => {
   const match = /^(\d{1,15})(?:\.(\d{0,2}))?$/.exec(text.replace(/[,\s\u00a0]/g, ''))

@@ -4,6 +4,7 @@ import { createStore } from '../lib/store.ts'
 import { affectedBy } from './affected.ts'
 import type { ConnectionState } from './connection.ts'
 import type { LiveEvent } from './event.ts'
+import { refreshEverything, refreshLists } from './refresh-lists.ts'
 import { connectShared } from './shared-connection.ts'
 
 const keptEvents = 200
@@ -13,35 +14,51 @@ export const connection = createStore<ConnectionState>('connecting')
 /** What came over the stream since the page was opened, newest first. */
 export const recentEvents = createStore<readonly LiveEvent[]>([])
 
-const remember = (event: LiveEvent) => {
-  if (recentEvents.get().some(({ id }) => id === event.id)) return
+const remember = (event: LiveEvent): boolean => {
+  if (recentEvents.get().some(({ id }) => id === event.id)) return false
   recentEvents.set([event, ...recentEvents.get()].slice(0, keptEvents))
+  return true
 }
 
+/** These name the workspace that they are about behind their name, so that an event in one leaves the others alone. */
+const ofOneWorkspace = new Set(['inbox'])
+
+const staleFrom = (events: readonly LiveEvent[]) => {
+  const names = new Set(events.flatMap(({ type }) => affectedBy(type)))
+  const workspaces = new Set(events.map((event) => event.workspace_id))
+  return (key: readonly unknown[]): boolean =>
+    names.has(String(key[0])) && (!ofOneWorkspace.has(String(key[0])) || workspaces.has(String(key[1])))
+}
+
+type LiveProps = { accountId: string; onEvent?: (event: LiveEvent) => void }
+
 /** Keeps everything on the page as it is at the service: an event says what changed, and that is read again. */
-export const Live = ({ accountId }: { accountId: string }) => {
+export const Live = ({ accountId, onEvent }: LiveProps) => {
   const client = useQueryClient()
   useEffect(() => {
-    const stale = new Set<string>()
+    let gathered: LiveEvent[] = []
     let timer: ReturnType<typeof setTimeout> | undefined
     let interrupted = false
     // A payment makes several events at once; they are one reason to read, not many.
     const refresh = () => {
       timer = undefined
-      const names = new Set(stale)
-      stale.clear()
-      void client.invalidateQueries({ predicate: ({ queryKey }) => names.has(String(queryKey[0])) })
+      const isStale = staleFrom(gathered)
+      refreshLists(client, isStale, gathered)
+      gathered = []
+      void client.invalidateQueries({
+        predicate: ({ queryKey, state }) => isStale(queryKey) && !(state.data instanceof Object && 'pages' in state.data),
+      })
     }
     const disconnect = connectShared(accountId, {
       onEvent: (event) => {
-        remember(event)
-        for (const name of affectedBy(event.type)) stale.add(name)
+        if (remember(event)) onEvent?.(event)
+        gathered.push(event)
         timer ??= setTimeout(refresh, gatherMs)
       },
-      onReset: () => void client.invalidateQueries(),
+      onReset: () => refreshEverything(client),
       onState: (state) => {
         connection.set(state)
-        if (state === 'live' && interrupted) void client.invalidateQueries()
+        if (state === 'live' && interrupted) refreshEverything(client)
         interrupted = state === 'reconnecting'
         // The stream of a session that has ended is closed: asking again finds out.
         if (interrupted) void client.invalidateQueries({ queryKey: ['account'] })
@@ -52,6 +69,7 @@ export const Live = ({ accountId }: { accountId: string }) => {
       disconnect()
       recentEvents.set([])
     }
+    // biome-ignore lint/correctness/useExhaustiveDependencies: one connection as long as the same person is signed in
   }, [client, accountId])
   return null
 }

@@ -6,6 +6,8 @@ import { chooseWorkspace, chosenWorkspace } from '../api/chosen-workspace.ts'
 import { hasCode, isSignedOut } from '../api/error.ts'
 import { accountQuery, workspaceQuery } from '../api/queries.ts'
 import type { Schemas } from '../api/types.ts'
+import { hasNoSession } from '../lib/first-visit.ts'
+import { sessionEnded } from '../lib/session-end.ts'
 import { Failure } from '../ui/failure.tsx'
 import { signInPath } from './paths.ts'
 import { ShellFrame } from './shell-frame.tsx'
@@ -28,12 +30,17 @@ export const useSession = (): Session => {
   return session
 }
 
+/** What a membership lets its holder do. */
+export const permissionsOf = ({ status, role }: Schemas['WorkspaceView']['membership']): ReadonlySet<Permission> =>
+  effectivePermissions(status === 'active' ? role : null, null)
+
 /** Shows its children to whoever is signed in, and the way in to everybody else. */
 export const SignedIn = ({ children }: { children: ReactNode }) => {
   const [location] = useLocation()
   const client = useQueryClient()
-  const account = useQuery(accountQuery)
-  const view = useQuery(workspaceQuery)
+  const stranger = hasNoSession()
+  const account = useQuery({ ...accountQuery, enabled: !stranger })
+  const view = useQuery({ ...workspaceQuery, enabled: !stranger })
   // The workspace chosen in this browser may be another person's, or not be there any more.
   const lost =
     chosenWorkspace() !== null &&
@@ -50,13 +57,14 @@ export const SignedIn = ({ children }: { children: ReactNode }) => {
     if (current && chosenWorkspace() === null) chooseWorkspace(current)
   }, [current])
 
-  if (isSignedOut(account.error)) return <Redirect to={signInPath(location + window.location.search)} replace />
+  const here = location + window.location.search
+  if (stranger || isSignedOut(account.error)) return <Redirect to={signInPath(here, sessionEnded.get())} replace />
   if (!account.data || !view.data) {
     const error = lost ? null : (account.error ?? view.error)
     return <ShellFrame>{error && <Failure error={error} onRetry={() => void client.resetQueries()} />}</ShellFrame>
   }
   const { workspace, membership } = view.data
-  const permissions = effectivePermissions(membership.status === 'active' ? membership.role : null, null)
+  const permissions = permissionsOf(membership)
   const session: Session = {
     account: account.data,
     workspace,

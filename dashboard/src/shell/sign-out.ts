@@ -1,6 +1,7 @@
 import { useMutation } from '@tanstack/react-query'
 import { chooseWorkspace } from '../api/chosen-workspace.ts'
 import { api, call } from '../api/client.ts'
+import { forgetDrafts } from '../lib/drafts.ts'
 
 /** A whole new page afterwards: nothing that was read stays in memory for whoever signs in next. */
 export const useSignOut = () =>
@@ -8,6 +9,7 @@ export const useSignOut = () =>
     mutationFn: () => call(api.POST('/v1/auth/logout')),
     onSettled: () => {
       chooseWorkspace(null)
+      forgetDrafts()
       location.assign('/sign-in')
     },
   })

@@ -1,24 +1,12 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { Link, useLocation } from 'wouter'
-import { chooseWorkspace } from '../api/chosen-workspace.ts'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from 'wouter'
 import { workspacesQuery } from '../api/queries.ts'
 import { initials } from '../lib/mask.ts'
 import { Icon } from '../ui/icon.tsx'
 import { Menu } from '../ui/menu.tsx'
 import { statusText } from '../ui/status.tsx'
 import { useSession } from './session.tsx'
-
-/** Everything that was read belongs to the workspace before, so nothing of it is kept. */
-export const useSwitchWorkspace = (): ((id: string) => void) => {
-  const client = useQueryClient()
-  const [, navigate] = useLocation()
-  return (id) => {
-    void client.cancelQueries()
-    chooseWorkspace(id)
-    navigate('/')
-    void client.resetQueries()
-  }
-}
+import { useSwitchWorkspace } from './switch-workspace.ts'
 
 export const WorkspaceMenu = () => {
   const { workspace, membership } = useSession()

@@ -2,11 +2,10 @@ import type { ReactNode } from 'react'
 import { ApiError, hasCode } from '../api/error.ts'
 import { shortAddress } from '../lib/mask.ts'
 import { Button } from '../ui/button.tsx'
-import { CopyButton } from '../ui/copy.tsx'
 import { Failure } from '../ui/failure.tsx'
 import { Icon } from '../ui/icon.tsx'
-import { Notice } from '../ui/layout.tsx'
 import { useWallets } from './discovery.ts'
+import { NoWallet } from './no-wallet.tsx'
 import type { Wallet } from './provider.ts'
 import type { WalletFlow, WalletStep } from './wallet-flow.ts'
 
@@ -33,22 +32,15 @@ const WrongAccount = ({ flow }: { flow: WalletFlow }) => {
   )
 }
 
-const NoWallet = () => (
-  <Notice title="No wallet in this browser">
-    <p className="quiet">Open this page in your wallet’s own browser, or in one with a wallet extension.</p>
-    <p style={{ marginTop: '8px' }}>
-      <CopyButton value={location.href}>Copy the link to this page</CopyButton>
-    </p>
-  </Notice>
-)
+type PickerProps = { flow: WalletFlow; verb: string; action?: ReactNode; without?: ReactNode }
 
-/** The wallets that this browser offers (EIP-6963), and where a signature by one of them stands. */
-export const WalletPicker = ({ flow, verb, action }: { flow: WalletFlow; verb: string; action?: ReactNode }) => {
+/** The wallets that this browser offers (EIP-6963), and the state of a signature by one of them. `without`: shown where it offers none. */
+export const WalletPicker = ({ flow, verb, action, without = <NoWallet /> }: PickerProps) => {
   const wallets = useWallets()
   const busy = flow.step !== 'idle'
   return (
     <div className="stack-s">
-      {wallets.length === 0 && <NoWallet />}
+      {wallets.length === 0 && without}
       {wallets.map((wallet) => {
         const active = busy && flow.wallet?.id === wallet.id
         return (

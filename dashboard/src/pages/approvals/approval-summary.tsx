@@ -1,17 +1,24 @@
 import type { Schemas } from '../../api/types.ts'
+import { askerWords } from '../../lib/asker.ts'
 import { decisionReason } from '../../lib/decision-words.ts'
 import { capitalized } from '../../lib/list-words.ts'
 import { railLabels, typeLabel } from '../../lib/rails.ts'
+import { useSession } from '../../shell/session.tsx'
 import { Amount } from '../../ui/amount.tsx'
-import { CopyText } from '../../ui/copy.tsx'
-import { Facts, Notice } from '../../ui/layout.tsx'
+import { CopyButton } from '../../ui/copy.tsx'
+import { Facts } from '../../ui/layout.tsx'
 import { Badge, StatusBadge } from '../../ui/status.tsx'
 import { Countdown, ExactTime } from '../../ui/time.tsx'
+import { Cautions, ContextFacts } from './context-facts.tsx'
+
+type Props = { approval: Schemas['Approval']; people: (accountId: string) => string }
 
 /** Everything that a decision is about, the most important first. */
-export const ApprovalSummary = ({ approval, asker }: { approval: Schemas['Approval']; asker: string }) => {
+export const ApprovalSummary = ({ approval, people }: Props) => {
+  const { workspace } = useSession()
   const { payment } = approval
   const { beneficiary } = payment
+  const pending = approval.status === 'pending'
   return (
     <div className="stack">
       <div className="row row-between">
@@ -19,55 +26,53 @@ export const ApprovalSummary = ({ approval, asker }: { approval: Schemas['Approv
           <Amount minor={payment.amount_minor} currency={payment.currency} size="big" />
           <p className="quiet">to {beneficiary.display_name}</p>
         </div>
-        {approval.status === 'pending' ? (
+        {pending ? (
           <span className="badge badge-warn">
-            <Countdown to={approval.expires_at} /> left
+            <Countdown to={approval.expires_at} over="Expired" /> left
           </span>
         ) : (
           <StatusBadge status={approval.status} />
         )}
       </div>
-      {beneficiary.first_payment && (
-        <Notice tone="warn" title="First payment to this destination">
-          <p className="quiet">Nothing was ever paid to it from this workspace. Make sure that it is who you think.</p>
-        </Notice>
-      )}
+      {pending && <Cautions approval={approval} />}
       <Facts
         stacked
         facts={[
+          ['Purpose', payment.narrative],
           [
-            'Asked by',
-            payment.initiated_by.label ? (
-              <>
-                {asker}{' '}
-                <Badge key="agent" tone="info" dot={false}>
+            'Requested by',
+            <span key="asker">
+              {capitalized(askerWords(payment.initiated_by, people))}{' '}
+              {payment.initiated_by.label !== null && (
+                <Badge tone="info" dot={false}>
                   Agent or API key
                 </Badge>
-              </>
-            ) : (
-              capitalized(asker)
-            ),
-          ],
-          ['Beneficiary', beneficiary.display_name],
-          [
-            'Destination',
-            <span key="mask" className="mono">
-              {beneficiary.destination_mask}
+              )}
             </span>,
           ],
-          ['By', railLabels[beneficiary.payment_rail]],
+          ['Workspace', workspace.name],
+          ['Why it needs approval', decisionReason(payment.decision, payment.currency)],
+          [
+            'Destination',
+            <span key="mask">
+              {railLabels[beneficiary.payment_rail]}, <span className="mono">{beneficiary.destination_mask}</span>
+            </span>,
+          ],
           ['Type', payment.payment_type === beneficiary.payment_rail ? null : typeLabel(payment.payment_type)],
           ['Account reference', payment.account_reference],
-          ['For', payment.narrative],
-          ['Why it asks', decisionReason(payment.decision, payment.currency)],
           [
             'Approvals',
-            `${approval.approvals_given} of ${approval.required_approvals} given${approval.separation_of_duties ? '; not by whoever started it' : ''}`,
+            `${approval.approvals_given} of ${approval.required_approvals}${approval.separation_of_duties ? '. The requester can’t approve it' : ''}`,
           ],
-          ['Expires', <ExactTime key="expires" at={approval.expires_at} />],
-          ['Id', <CopyText key="id" value={approval.id} label="approval id" />],
         ]}
       />
+      <ContextFacts approval={approval} people={people} />
+      <div className="row row-between faint small">
+        <span>
+          {pending ? 'Expires' : 'Would have expired'} <ExactTime at={approval.expires_at} />
+        </span>
+        <CopyButton value={approval.id}>Copy ID</CopyButton>
+      </div>
     </div>
   )
 }

@@ -1,75 +1,71 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { api, call } from '../../api/client.ts'
-import { approvalQuery } from '../../api/queries.ts'
 import type { Schemas } from '../../api/types.ts'
-import { moneyText } from '../../lib/money.ts'
+import { countWords } from '../../lib/list-words.ts'
+import { shortMoney, sumMinor } from '../../lib/money.ts'
+import { Amount } from '../../ui/amount.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Failure } from '../../ui/failure.tsx'
 import { TextField } from '../../ui/field.tsx'
-import { announce } from '../../ui/toast.tsx'
+import { type Choice, subjectWords } from './decided-words.ts'
+import { useDecide } from './use-decide.ts'
 
-export type Choice = 'approve' | 'reject'
 type Approval = Schemas['Approval']
+type Props = { approvals: readonly Approval[]; choice: Choice; onDecided: () => void; onClose: () => void }
 
-/** What a decision has done, by what the service answered: one of two approvals sends nothing yet. */
-export const decidedWords = (approval: Approval): string => {
-  if (approval.status === 'approved') return 'Approved: the payment is on its way'
-  if (approval.status === 'rejected') return 'Rejected: nothing is sent'
-  return `Noted: ${approval.approvals_given} of ${approval.required_approvals} approvals given`
+const titleOf = (approvals: readonly Approval[], choice: Choice): string => {
+  const verb = choice === 'approve' ? 'Approve' : 'Reject'
+  const [only] = approvals
+  return approvals.length === 1 && only ? `${verb} ${subjectWords(only)}?` : `${verb} ${countWords(approvals.length, 'payment')}?`
 }
 
-export const useAfterDecision = () => {
-  const client = useQueryClient()
-  return (approval: Approval) => {
-    client.setQueryData(approvalQuery(approval.id).queryKey, approval)
-    for (const name of ['approvals', 'payments', 'payment']) void client.invalidateQueries({ queryKey: [name] })
-    announce(decidedWords(approval))
-  }
-}
+const total = (approvals: readonly Approval[]): string =>
+  shortMoney(sumMinor(approvals.map(({ payment }) => payment.amount_minor)), approvals[0]?.payment.currency ?? '')
 
-/** Asks once more, with what it is about, and takes a reason along. */
-export const DecideDialog = ({ approval, choice, onClose }: { approval: Approval; choice: Choice; onClose: () => void }) => {
-  const after = useAfterDecision()
+/** Every payment that the decision is about, by name: what is decided together is still seen one by one. */
+const Subjects = ({ approvals }: { approvals: readonly Approval[] }) => (
+  <ul className="decide-list">
+    {approvals.map(({ id, payment }) => (
+      <li key={id}>
+        <span>
+          <span className="strong">{payment.beneficiary.display_name}</span>{' '}
+          <span className="mono faint nowrap">{payment.beneficiary.destination_mask}</span>
+          {payment.narrative && <span className="quiet small block">{payment.narrative}</span>}
+        </span>
+        <Amount minor={payment.amount_minor} currency={payment.currency} />
+      </li>
+    ))}
+  </ul>
+)
+
+/** Asks once more, with everything that it is about, and takes a reason along. */
+export const DecideDialog = ({ approvals, choice, onDecided, onClose }: Props) => {
   const [reason, setReason] = useState('')
-  const decide = useMutation({
-    mutationFn: () =>
-      call(
-        api.POST('/v1/approvals/{id}/decide', {
-          params: { path: { id: approval.id } },
-          body: { decision: choice, ...(reason.trim() && { reason: reason.trim() }) },
-        }),
-      ),
-    onSuccess: (decided) => {
-      after(decided)
-      onClose()
-    },
-  })
-  const { payment } = approval
+  const decide = useDecide(approvals, choice, onDecided)
   const approves = choice === 'approve'
+  const several = approvals.length > 1
+  const action = approves ? `Approve ${total(approvals)}` : several ? `Reject ${approvals.length}` : 'Reject'
   return (
     <Dialog
-      title={approves ? 'Approve this payment?' : 'Reject this payment?'}
+      title={titleOf(approvals, choice)}
       onClose={onClose}
       onSubmit={() => {
-        if (!decide.isPending) decide.mutate()
+        if (!decide.isPending) decide.mutate(reason)
       }}
       footer={
         <>
-          <Button onClick={onClose}>Not now</Button>
+          <Button onClick={onClose}>Cancel</Button>
           <Button type="submit" variant={approves ? 'primary' : 'red'} busy={decide.isPending}>
-            {approves ? `Approve ${moneyText(payment.amount_minor, payment.currency)}` : 'Reject'}
+            {action}
           </Button>
         </>
       }
     >
+      <Subjects approvals={approvals} />
       <p className="quiet">
-        <strong>{moneyText(payment.amount_minor, payment.currency)}</strong> to{' '}
-        <strong>{payment.beneficiary.display_name}</strong>, <span className="mono">{payment.beneficiary.destination_mask}</span>.{' '}
         {approves
-          ? 'Once enough people have approved, it is sent and can’t be called back.'
-          : 'It will not be sent, and what was held is available again.'}
+          ? `Once ${several ? 'a payment has' : 'it has'} all its approvals, it is sent and can’t be recalled.`
+          : `${several ? 'They' : 'It'} won’t be sent, and the held amount returns to the balance.`}
       </p>
       <TextField
         label="Reason"
@@ -77,7 +73,7 @@ export const DecideDialog = ({ approval, choice, onClose }: { approval: Approval
         value={reason}
         onChange={setReason}
         maxLength={500}
-        hint={approves ? 'Kept with the decision.' : 'Whoever asked sees it.'}
+        hint={approves ? 'Saved with your decision.' : 'The requester sees it.'}
       />
       <Failure error={decide.error} />
     </Dialog>

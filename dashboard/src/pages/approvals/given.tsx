@@ -1,10 +1,11 @@
 import type { Schemas } from '../../api/types.ts'
+import { capitalized } from '../../lib/list-words.ts'
 import { shortAddress } from '../../lib/mask.ts'
 import { Icon } from '../../ui/icon.tsx'
 import { Card } from '../../ui/layout.tsx'
 import { Time } from '../../ui/time.tsx'
 
-/** Who has said what so far. */
+/** Who has decided what so far. */
 export const Given = ({ approval, people }: { approval: Schemas['Approval']; people: (id: string) => string }) => {
   if (approval.decisions.length === 0) return null
   return (
@@ -17,8 +18,8 @@ export const Given = ({ approval, people }: { approval: Schemas['Approval']; peo
             </span>
             <div>
               <p>
-                <span className="strong">{decision.decision === 'approve' ? 'Approved' : 'Rejected'}</span> by{' '}
-                {people(decision.account_id)}
+                <span className="strong">{capitalized(people(decision.account_id))}</span>{' '}
+                {decision.decision === 'approve' ? 'approved' : 'rejected'}
               </p>
               <p className="quiet small">
                 <Time at={decision.decided_at} />

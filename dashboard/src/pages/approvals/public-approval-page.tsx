@@ -4,28 +4,34 @@ import { Link } from 'wouter'
 import { accountQuery, approvalMessageQuery } from '../../api/queries.ts'
 import type { Schemas } from '../../api/types.ts'
 import { readMessage } from '../../lib/approval-message.ts'
+import { hasNoSession } from '../../lib/first-visit.ts'
 import { useTitle } from '../../lib/title.ts'
 import { SinglePage } from '../../shell/single-page.tsx'
 import { Failure } from '../../ui/failure.tsx'
 import { Facts, Notice, SkeletonText } from '../../ui/layout.tsx'
 import { Countdown } from '../../ui/time.tsx'
-import { type Choice, decidedWords } from './decide-dialog.tsx'
+import { type Choice, decidedWords } from './decided-words.ts'
 import { SignDecision, SignedText } from './sign-decision.tsx'
 
-/** For a wallet holder with a link and a phone: what the wallet will be shown, in plain sight, and nothing else to know. */
+/** For a wallet holder with a link and a phone: what the wallet will show, and nothing that needs a sign-in. */
 export const PublicApprovalPage = ({ id }: { id: string }) => {
-  useTitle('Decide a payment')
   const [choice, setChoice] = useState<Choice>('approve')
   const [decided, setDecided] = useState<Schemas['Approval'] | null>(null)
-  const account = useQuery(accountQuery)
+  const account = useQuery({ ...accountQuery, enabled: !hasNoSession() })
   const message = useQuery({ ...approvalMessageQuery(id, choice), placeholderData: (before) => before })
+  const { amount, beneficiary } = readMessage(message.data?.message ?? '')
+  const title = amount && beneficiary ? `${amount} to ${beneficiary}` : 'Payment approval'
+  useTitle(title)
   return (
     <SinglePage wide aside={account.isSuccess && <Link href={`/approvals/${id}`}>Open in the dashboard</Link>}>
       {decided ? (
         <Decided approval={decided} />
       ) : (
         <div className="stack">
-          <h1>Decide a payment</h1>
+          <div className="stack-xs">
+            <p className="quiet">Payment approval</p>
+            <h1>{title}</h1>
+          </div>
           {message.isPending && <SkeletonText width="80%" height={40} />}
           {message.isError && <Failure error={message.error} onRetry={() => void message.refetch()} />}
           {message.data && (
@@ -47,7 +53,7 @@ export const PublicApprovalPage = ({ id }: { id: string }) => {
 const Decided = ({ approval }: { approval: Schemas['Approval'] }) => (
   <div className="stack">
     <h1>
-      {approval.status === 'rejected' ? 'Rejected' : approval.status === 'approved' ? 'Approved' : 'Your approval is noted'}
+      {approval.status === 'rejected' ? 'Rejected' : approval.status === 'approved' ? 'Approved' : 'Your approval is recorded'}
     </h1>
     <Notice tone="good" live>
       {decidedWords(approval)}.
@@ -66,17 +72,16 @@ type QuestionProps = {
 }
 
 const Question = ({ id, choice, setChoice, message, expiresAt, onDecided }: QuestionProps) => {
-  const { amount, facts } = readMessage(message)
+  const { facts } = readMessage(message)
   return (
     <>
-      {amount && <p className="amount-big">{amount}</p>}
       <Facts
         facts={[
           ...facts,
           [
             'Time left',
             <span key="left" className="strong">
-              <Countdown to={expiresAt} />
+              <Countdown to={expiresAt} over="Expired" />
             </span>,
           ],
         ]}
@@ -94,10 +99,10 @@ const Question = ({ id, choice, setChoice, message, expiresAt, onDecided }: Ques
       </fieldset>
       <SignDecision key={choice} id={id} choice={choice} message={message} onDecided={onDecided} />
       <details>
-        <summary className="quiet small">The message that is signed</summary>
+        <summary className="quiet small">The message you sign</summary>
         <SignedText message={message} />
       </details>
-      <p className="faint small">The signature decides this payment only. It costs nothing, and no session is needed.</p>
+      <p className="faint small">Your signature decides this payment only. Signing is free, and you don’t need to sign in.</p>
     </>
   )
 }

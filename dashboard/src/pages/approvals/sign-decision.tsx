@@ -8,7 +8,7 @@ import { Failure } from '../../ui/failure.tsx'
 import { TextArea } from '../../ui/field.tsx'
 import { useWalletFlow } from '../../wallet/wallet-flow.ts'
 import { WalletPicker } from '../../wallet/wallet-picker.tsx'
-import type { Choice } from './decide-dialog.tsx'
+import type { Choice } from './decided-words.ts'
 
 type Props = { id: string; choice: Choice; message: string; onDecided: (approval: Schemas['Approval']) => void }
 
@@ -18,7 +18,7 @@ const decideBySignature = (id: string, body: { decision: Choice; signature: stri
 /** The text as it will be signed, word for word. */
 export const SignedText = ({ message }: { message: string }) => (
   // biome-ignore lint/a11y/noNoninteractiveTabindex: it may scroll, so a keyboard has to reach it
-  <section className="message-block" tabIndex={0} aria-label="The message that is signed">
+  <section className="message-block" tabIndex={0} aria-label="The message you sign">
     {message}
   </section>
 )
@@ -32,7 +32,7 @@ const PasteSignature = ({ id, choice, message, onDecided }: Props) => {
   })
   return (
     <details>
-      <summary className="quiet small">Sign it somewhere else</summary>
+      <summary className="quiet small">Sign on another device or tool</summary>
       <form
         className="stack-s"
         onSubmit={(event) => {
@@ -40,15 +40,15 @@ const PasteSignature = ({ id, choice, message, onDecided }: Props) => {
           if (signature.trim() !== '' && !send.isPending) send.mutate()
         }}
       >
-        <p className="quiet small">Copy the message, sign it as text (EIP-191) with the wallet, and paste the signature.</p>
+        <p className="quiet small">Copy the message, sign it as text (EIP-191) with your wallet, and paste the signature here.</p>
         <div className="row">
-          <CopyButton value={message}>Copy the message</CopyButton>
+          <CopyButton value={message}>Copy message</CopyButton>
         </div>
         <TextArea label="Signature" value={signature} onChange={setSignature} mono />
         <Failure error={send.error} />
         <div className="row row-end">
           <Button type="submit" busy={send.isPending} disabled={signature.trim() === ''}>
-            Send the signature
+            Submit signature
           </Button>
         </div>
       </form>

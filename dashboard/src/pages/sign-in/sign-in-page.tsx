@@ -3,10 +3,15 @@ import { useLocation, useSearchParams } from 'wouter'
 import { api, call } from '../../api/client.ts'
 import { accountQuery } from '../../api/queries.ts'
 import type { Answer } from '../../api/types.ts'
+import { expectSession, hasNoSession } from '../../lib/first-visit.ts'
+import { sessionEnded } from '../../lib/session-end.ts'
 import { useTitle } from '../../lib/title.ts'
 import { isServerPath, safeReturn } from '../../shell/paths.ts'
 import { SinglePage } from '../../shell/single-page.tsx'
+import { Notice } from '../../ui/layout.tsx'
 import { announce } from '../../ui/toast.tsx'
+import { useWallets } from '../../wallet/discovery.ts'
+import { NoWallet } from '../../wallet/no-wallet.tsx'
 import { useWalletFlow } from '../../wallet/wallet-flow.ts'
 import { WalletPicker } from '../../wallet/wallet-picker.tsx'
 import { Leave } from './leave.tsx'
@@ -16,35 +21,51 @@ import { prepareSignIn } from './wallet-message.ts'
 const welcome = (outcome: Answer<'/v1/auth/wallet/verify', 'post'>['outcome']): string =>
   outcome === 'account_created' ? 'Your account is ready' : 'Signed in'
 
+/** A session that ended by itself is said, and that nothing typed is lost. */
+const SessionEnded = () => (
+  <Notice tone="info" title="Your session has ended">
+    <p className="quiet">Sign in again to continue where you were. What you typed is still there.</p>
+  </Notice>
+)
+
 export const SignInPage = () => {
   useTitle('Sign in')
   const [params] = useSearchParams()
   const [, navigate] = useLocation()
   const client = useQueryClient()
+  const hasWallet = useWallets().length > 0
   const target = safeReturn(params.get('return_to'))
-  const account = useQuery(accountQuery)
-  const go = () => (isServerPath(target) ? location.assign(target) : navigate(target, { replace: true }))
+  const account = useQuery({ ...accountQuery, enabled: !hasNoSession() })
+  const go = () => {
+    sessionEnded.set(false)
+    if (isServerPath(target)) location.assign(target)
+    else navigate(target, { replace: true })
+  }
   const flow = useWalletFlow({
     prepare: prepareSignIn,
     send: ({ message, signature }) => call(api.POST('/v1/auth/wallet/verify', { body: { message, signature } })),
     done: ({ outcome }) => {
+      expectSession()
       announce(welcome(outcome))
       void client.resetQueries().then(go)
     },
   })
   if (account.isSuccess) return <Leave go={go} />
+  const picker = <WalletPicker flow={flow} verb="Continue with" without={null} />
   return (
     <SinglePage>
       <div className="stack">
         <div className="stack-xs">
           <h1>Sign in</h1>
-          <p className="quiet">New here? Signing in makes your account.</p>
+          <p className="quiet">New here? Signing in creates your account.</p>
         </div>
+        {params.get('reason') === 'session_ended' && <SessionEnded />}
         <div className="stack-s">
-          <WalletPicker flow={flow} verb="Continue with" />
+          {hasWallet && picker}
           <ProviderButtons returnTo={target} />
+          {!hasWallet && <NoWallet />}
         </div>
-        <p className="faint small">Signing a message with a wallet costs nothing and moves no money.</p>
+        {hasWallet && <p className="faint small">Signing in with a wallet is free and moves no money.</p>}
       </div>
     </SinglePage>
   )

@@ -1,0 +1,72 @@
+import { useQueries, useQuery } from '@tanstack/react-query'
+import { permissionsOf, useSession } from '../shell/session.tsx'
+import { api, call } from './client.ts'
+import { inWorkspace } from './in-workspace.ts'
+import { workspacesQuery } from './queries.ts'
+import type { Schemas } from './types.ts'
+
+type Approval = Schemas['Approval']
+type View = Pick<Schemas['WorkspaceView'], 'workspace' | 'membership'>
+
+/** One approval, and the workspace that it is about. */
+export type InboxItem = { approval: Approval; workspace: Schemas['Workspace'] }
+
+const mostPerWorkspace = 100
+
+export const inboxQuery = (workspaceId: string) => ({
+  queryKey: ['inbox', workspaceId],
+  queryFn: () =>
+    call(
+      api.GET('/v1/approvals', {
+        params: { query: { status: 'pending', limit: mostPerWorkspace } },
+        ...inWorkspace(workspaceId),
+      }),
+    ),
+})
+
+/** Whether this person can still say something: nobody decides twice, nor what they asked for themselves where others have to. */
+export const isForMe = (approval: Approval, accountId: string): boolean =>
+  !approval.decisions.some((decision) => decision.account_id === accountId) &&
+  !(approval.separation_of_duties && approval.payment.initiated_by.account_id === accountId)
+
+const decides = ({ membership }: View): boolean => permissionsOf(membership).has('approval.decide')
+
+const byExpiry = (a: InboxItem, b: InboxItem): number => Date.parse(a.approval.expires_at) - Date.parse(b.approval.expires_at)
+
+export type Inbox = {
+  /** What this person can decide, in every workspace, the most urgent first. */
+  mine: InboxItem[]
+  /** What waits for somebody else, in the workspaces that this person may look into. */
+  others: InboxItem[]
+  isPending: boolean
+  error: unknown
+  /** More than one workspace has something in it, so each row says which one. */
+  several: boolean
+}
+
+/** What waits for a decision, over all workspaces of the reader. */
+export const useInbox = (): Inbox => {
+  const { account, workspace, membership } = useSession()
+  const { data } = useQuery(workspacesQuery)
+  const here: View = { workspace, membership }
+  const elsewhere = data?.data.filter((view) => view.workspace.id !== workspace.id && decides(view)) ?? []
+  const views = permissionsOf(membership).has('approval.read') ? [here, ...elsewhere] : elsewhere
+  return useQueries({
+    queries: views.map((view) => inboxQuery(view.workspace.id)),
+    combine: (results) => {
+      const items = results.flatMap(({ data: page }, index) => {
+        const view = views[index]
+        return view && page ? page.data.map((approval) => ({ approval, workspace: view.workspace, decides: decides(view) })) : []
+      })
+      const mine = items.filter((item) => item.decides && isForMe(item.approval, account.id))
+      const others = items.filter((item) => !mine.includes(item))
+      return {
+        mine: mine.sort(byExpiry),
+        others: others.sort(byExpiry),
+        isPending: results.some(({ isPending }) => isPending),
+        error: results.find(({ error }) => error)?.error ?? null,
+        several: items.some((item) => item.workspace.id !== workspace.id),
+      }
+    },
+  })
+}

@@ -1,0 +1,57 @@
+import { useEffect, useRef, useState } from 'react'
+import { sessionEnded } from './session-end.ts'
+
+const prefix = 'draft:'
+
+type Kept<Value> = { account: string; value: Value }
+
+const read = <Value>(key: string, account: string): Value | null => {
+  try {
+    const text = sessionStorage.getItem(key)
+    const kept: Kept<Value> | null = text === null ? null : JSON.parse(text)
+    return kept?.account === account ? kept.value : null
+  } catch {
+    return null
+  }
+}
+
+const write = <Value>(key: string, kept: Kept<Value>): void => {
+  try {
+    sessionStorage.setItem(key, JSON.stringify(kept))
+  } catch {
+    // Without storage a form lasts as long as its page.
+  }
+}
+
+/** What was typed belongs to whoever typed it: it goes when they sign out, and nobody else is shown it. */
+export const forgetDrafts = (): void => {
+  try {
+    for (const key of Object.keys(sessionStorage)) if (key.startsWith(prefix)) sessionStorage.removeItem(key)
+  } catch {
+    // Nothing was kept.
+  }
+}
+
+/**
+ * The state of a form that outlives the end of a session: kept in this tab while the form is open, given back after the same person has
+ * signed in again, and forgotten when they leave the page by themselves or `clear` it once it was sent.
+ */
+export const useDraft = <Value>(name: string, account: string, initial: () => Value) => {
+  const key = prefix + name
+  const [value, setValue] = useState<Value>(() => read<Value>(key, account) ?? initial())
+  const sent = useRef(false)
+  useEffect(() => {
+    if (!sent.current) write(key, { account, value })
+  }, [key, account, value])
+  const clear = () => {
+    sent.current = true
+    sessionStorage.removeItem(key)
+  }
+  useEffect(
+    () => () => {
+      if (!sessionEnded.get()) sessionStorage.removeItem(key)
+    },
+    [key],
+  )
+  return { value, set: (change: Partial<Value>) => setValue((before) => ({ ...before, ...change })), clear }
+}

@@ -1,0 +1,23 @@
+import { useQuery } from '@tanstack/react-query'
+import { paymentQuery } from '../../api/queries.ts'
+import type { Schemas } from '../../api/types.ts'
+import { usePeople } from '../../api/use-people.ts'
+import { useInbox } from '../../api/use-inbox.ts'
+import { LinkButton } from '../../ui/button.tsx'
+import { Card, SkeletonText } from '../../ui/layout.tsx'
+import { Timeline } from '../payments/timeline.tsx'
+
+/** What became of the payment after it was decided, as it happens; and the next one that waits. */
+export const Aftermath = ({ approval }: { approval: Schemas['Approval'] }) => {
+  const payment = useQuery(paymentQuery(approval.payment.id))
+  const people = usePeople()
+  const { mine } = useInbox()
+  return (
+    <Card
+      title="What happened"
+      footer={mine.length > 0 && <LinkButton href="/approvals">Next approval ({mine.length} waiting)</LinkButton>}
+    >
+      {payment.data ? <Timeline payment={payment.data} who={people} /> : <SkeletonText width="80%" height={60} />}
+    </Card>
+  )
+}

@@ -1,0 +1,87 @@
+import { Link } from 'wouter'
+import type { Schemas } from '../../api/types.ts'
+import { countWords, listWords } from '../../lib/list-words.ts'
+import { compareMinor, moneyText } from '../../lib/money.ts'
+import { useSession } from '../../shell/session.tsx'
+import { Facts, Notice } from '../../ui/layout.tsx'
+import { Time } from '../../ui/time.tsx'
+
+type Approval = Schemas['Approval']
+
+/** How many times the typical amount makes a payment unusual. */
+const unusualFactor = 3n
+
+const isUnusual = ({ payment, context }: Approval): boolean => {
+  const typical = context?.payee.typical_amount_minor
+  return typical != null && compareMinor(payment.amount_minor, (BigInt(typical) * unusualFactor).toString()) > 0
+}
+
+/** What a careful person would want to be told before anything else. */
+export const Cautions = ({ approval }: { approval: Approval }) => {
+  const { payment, context } = approval
+  const typical = context?.payee.typical_amount_minor
+  return (
+    <>
+      {payment.decision.warnings.map((warning) => (
+        <Notice key={warning.payment_id} tone="warn" title="Possible duplicate">
+          <p className="quiet">
+            A payment to the same payee with the same amount was made <Time at={warning.created_at} />.{' '}
+            <Link href={`/payments/${warning.payment_id}`}>View that payment</Link>
+          </p>
+        </Notice>
+      ))}
+      {payment.beneficiary.first_payment && (
+        <Notice tone="warn" title="First payment to this destination">
+          <p className="quiet">No payment from this workspace has reached it yet. Check that it belongs to the right person.</p>
+        </Notice>
+      )}
+      {isUnusual(approval) && typical && (
+        <Notice tone="warn" title="Much more than usual">
+          <p className="quiet">Payments to this payee are typically {moneyText(typical, payment.currency)}.</p>
+        </Notice>
+      )}
+    </>
+  )
+}
+
+/** History with the payee, what is left afterwards, and who else can decide. */
+export const ContextFacts = ({ approval, people }: { approval: Approval; people: (accountId: string) => string }) => {
+  const { account } = useSession()
+  const { context, payment, status } = approval
+  if (!context) return null
+  const { payee } = context
+  const others = context.eligible_approvers.filter((id) => id !== account.id)
+  return (
+    <Facts
+      stacked
+      facts={[
+        [
+          'Paid before',
+          payee.payments_count === 0 ? (
+            'Never'
+          ) : (
+            <span key="count">
+              {countWords(payee.payments_count, 'time')}
+              {payee.last_paid_at && (
+                <>
+                  , last <Time at={payee.last_paid_at} />
+                </>
+              )}
+            </span>
+          ),
+        ],
+        ['Typical amount', payee.typical_amount_minor && moneyText(payee.typical_amount_minor, payment.currency)],
+        [
+          'Balance after',
+          status === 'pending' && context.available_after_minor !== null
+            ? moneyText(context.available_after_minor, payment.currency)
+            : null,
+        ],
+        [
+          'Who else can decide',
+          status === 'pending' ? (others.length > 0 ? listWords(others.map(people), 'or') : 'Nobody else') : null,
+        ],
+      ]}
+    />
+  )
+}

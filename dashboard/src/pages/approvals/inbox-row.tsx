@@ -1,0 +1,72 @@
+import type { ReactNode } from 'react'
+import { Link } from 'wouter'
+import type { InboxItem } from '../../api/use-inbox.ts'
+import { askerWords } from '../../lib/asker.ts'
+import { cx } from '../../lib/class-names.ts'
+import { decisionReason } from '../../lib/decision-words.ts'
+import { capitalized } from '../../lib/list-words.ts'
+import { typeLabel } from '../../lib/rails.ts'
+import { useSession } from '../../shell/session.tsx'
+import { useSwitchWorkspace } from '../../shell/switch-workspace.ts'
+import { Amount } from '../../ui/amount.tsx'
+import { Badge, StatusBadge } from '../../ui/status.tsx'
+import { Countdown, Time } from '../../ui/time.tsx'
+import { rowId } from './use-review.ts'
+
+type Props = {
+  item: InboxItem
+  people: (accountId: string) => string
+  /** Several workspaces are in the list: each row names its own. */
+  named: boolean
+  check?: ReactNode
+}
+
+/** Enough to decide without opening it: how much, to whom, what for, who asks, which rule wants it, and since when. */
+export const InboxRow = ({ item: { approval, workspace }, people, named, check }: Props) => {
+  const current = useSession().workspace
+  const switchTo = useSwitchWorkspace()
+  const { payment } = approval
+  const href = `/approvals/${approval.id}`
+  const pending = approval.status === 'pending'
+  const warned = pending && payment.beneficiary.first_payment
+  return (
+    <div className={cx('item inbox-row', check ? 'inbox-row-check' : null)} id={rowId(approval)} data-row>
+      {check}
+      <Link
+        href={href}
+        className="inbox-link"
+        onClick={(event) => {
+          if (workspace.id === current.id) return
+          event.preventDefault()
+          switchTo(workspace.id, href)
+        }}
+      >
+        <span className="item-main">
+          <span className="item-title">
+            {payment.beneficiary.display_name}
+            {warned && <Badge tone="warn">First payment</Badge>}
+            {named && <Badge dot={false}>{workspace.name}</Badge>}
+          </span>
+          <span className="block">{payment.narrative ?? typeLabel(payment.payment_type)}</span>
+          <span className="item-note block">
+            Requested by {askerWords(payment.initiated_by, people)} <Time at={approval.created_at} />
+          </span>
+          {pending && (
+            <span className="item-note block">{capitalized(decisionReason(payment.decision, payment.currency))}</span>
+          )}
+        </span>
+        <span className="item-side inbox-side">
+          <Amount minor={payment.amount_minor} currency={payment.currency} />
+          {pending ? (
+            <span className="faint small">
+              {approval.required_approvals > 1 && `${approval.approvals_given} of ${approval.required_approvals} · `}
+              <Countdown to={approval.expires_at} over="Expired" /> left
+            </span>
+          ) : (
+            <StatusBadge status={approval.status} />
+          )}
+        </span>
+      </Link>
+    </div>
+  )
+}

@@ -1,0 +1,28 @@
+import { useState } from 'react'
+import { Button } from '../../ui/button.tsx'
+import { CopyButton } from '../../ui/copy.tsx'
+import { Dialog } from '../../ui/dialog.tsx'
+import { QrCode } from '../../ui/qr-code.tsx'
+
+/** A page that needs no sign-in: whoever holds a wallet that may decide opens it on the device that the wallet is on. */
+export const ShareLink = ({ approvalId }: { approvalId: string }) => {
+  const [shown, setShown] = useState(false)
+  const link = `${location.origin}/approve/${approvalId}`
+  return (
+    <div className="stack-xs">
+      <p className="quiet small">Share a signing link (no login needed)</p>
+      <div className="row">
+        <CopyButton value={link}>Copy link</CopyButton>
+        <Button size="small" icon="qr" onClick={() => setShown(true)}>
+          QR code
+        </Button>
+      </div>
+      {shown && (
+        <Dialog title="Sign on a phone" onClose={() => setShown(false)}>
+          <p className="quiet">Scan it with the phone your wallet is on. The page shows the payment and asks for a signature.</p>
+          <QrCode text={link} label="Signing link as a QR code" />
+        </Dialog>
+      )}
+    </div>
+  )
+}

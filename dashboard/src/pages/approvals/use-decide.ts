@@ -1,0 +1,48 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { api, call } from '../../api/client.ts'
+import { inWorkspace } from '../../api/in-workspace.ts'
+import { approvalQuery } from '../../api/queries.ts'
+import type { Schemas } from '../../api/types.ts'
+import { countWords } from '../../lib/list-words.ts'
+import { announce } from '../../ui/toast.tsx'
+import { type Choice, decidedWords } from './decided-words.ts'
+
+type Approval = Schemas['Approval']
+
+/** Keeps the pages true after a decision, before the stream says so. */
+export const useAfterDecision = () => {
+  const client = useQueryClient()
+  return (approvals: readonly Approval[]) => {
+    for (const approval of approvals)
+      client.setQueryData(approvalQuery(approval.id).queryKey, (before) => ({ ...before, ...approval }))
+    for (const name of ['inbox', 'approvals', 'payments', 'payment']) void client.invalidateQueries({ queryKey: [name] })
+    const [only] = approvals
+    if (approvals.length > 1) announce(`${countWords(approvals.length, 'payment')} ${only?.status === 'rejected' ? 'rejected' : 'approved'}`)
+    else if (only) announce(decidedWords(only))
+  }
+}
+
+const decideOne = (approval: Approval, choice: Choice, reason: string) =>
+  call(
+    api.POST('/v1/approvals/{id}/decide', {
+      params: { path: { id: approval.id } },
+      body: { decision: choice, ...(reason && { reason }) },
+      ...inWorkspace(approval.payment.workspace_id),
+    }),
+  )
+
+/** One after the other, each by itself: where one is refused, those before it are decided and those after it are not. */
+export const useDecide = (approvals: readonly Approval[], choice: Choice, done: () => void) => {
+  const after = useAfterDecision()
+  return useMutation({
+    mutationFn: async (reason: string) => {
+      const decided: Approval[] = []
+      try {
+        for (const approval of approvals) decided.push(await decideOne(approval, choice, reason.trim()))
+      } finally {
+        if (decided.length > 0) after(decided)
+      }
+    },
+    onSuccess: done,
+  })
+}

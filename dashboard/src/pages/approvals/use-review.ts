@@ -1,0 +1,64 @@
+import { useState } from 'react'
+import type { Schemas } from '../../api/types.ts'
+import { useShortcuts } from '../../lib/shortcuts.ts'
+import type { Choice } from './decided-words.ts'
+
+type Approval = Schemas['Approval']
+
+export const rowId = ({ id }: Pick<Approval, 'id'>): string => `row-${id}`
+
+type Deciding = { approvals: readonly Approval[]; choice: Choice; next: string | undefined }
+
+/**
+ * Through the inbox by keyboard: j and k move the focus itself, so that Enter opens and a screen reader follows; x selects; a and r decide
+ * what is selected, or else the row that has the focus. Afterwards the focus is on the next one.
+ */
+export const useReview = (approvals: readonly Approval[]) => {
+  const [selected, setSelected] = useState<ReadonlySet<string>>(new Set())
+  const [deciding, setDeciding] = useState<Deciding | null>(null)
+  const chosen = approvals.filter(({ id }) => selected.has(id))
+  const at = () => approvals.findIndex((approval) => document.activeElement?.closest('[data-row]')?.id === rowId(approval))
+  const focusOn = (id: string | undefined) =>
+    document.querySelector<HTMLElement>(`#${id === undefined ? 'none' : rowId({ id })} a`)?.focus()
+
+  const toggle = (id: string) => {
+    const next = new Set(selected)
+    if (!next.delete(id)) next.add(id)
+    setSelected(next)
+  }
+  const decide = (choice: Choice) => {
+    const focused = approvals[at()]
+    const about = chosen.length > 0 ? chosen : focused ? [focused] : []
+    if (about.length === 0) return
+    const left = approvals.filter((approval) => !about.includes(approval))
+    const next = left.find((approval) => approvals.indexOf(approval) > at()) ?? left.at(-1)
+    setDeciding({ approvals: about, choice, next: next?.id })
+  }
+  useShortcuts({
+    j: () => focusOn(approvals[Math.min(at() + 1, approvals.length - 1)]?.id),
+    k: () => focusOn(approvals[Math.max(at() - 1, 0)]?.id),
+    x: () => {
+      const focused = approvals[at()]
+      if (focused) toggle(focused.id)
+    },
+    a: () => decide('approve'),
+    r: () => decide('reject'),
+  })
+  return {
+    selected,
+    chosen,
+    toggle,
+    selectAll: () => setSelected(new Set(chosen.length === approvals.length ? [] : approvals.map(({ id }) => id))),
+    clear: () => setSelected(new Set()),
+    decide,
+    deciding,
+    close: () => setDeciding(null),
+    decided: () => {
+      setSelected(new Set())
+      setDeciding(null)
+      const { next } = deciding ?? {}
+      // The dialog gives the focus back first, to a row that is about to go.
+      setTimeout(() => focusOn(next))
+    },
+  }
+}

@@ -1,0 +1,22 @@
+import type { ReactNode } from 'react'
+import type { Permission } from '../../../src/auth/permissions.ts'
+import { LinkButton } from '../ui/button.tsx'
+import { Empty } from '../ui/layout.tsx'
+import { statusText } from '../ui/status.tsx'
+import { useSession } from './session.tsx'
+
+/** A form for those who may send it; for everybody else, why it isn't there and whom to ask. `action`: "make payments". */
+export const Allowed = ({ permission, action, children }: { permission: Permission; action: string; children: ReactNode }) => {
+  const { can, workspace, membership } = useSession()
+  if (can(permission)) return children
+  const role = statusText(membership.role).toLowerCase()
+  return (
+    <div className="card">
+      <Empty icon="lock" title={`Your role can’t ${action}`} actions={<LinkButton href="/workspace">See who can</LinkButton>}>
+        {membership.status === 'suspended'
+          ? `Your membership in ${workspace.name} is suspended. An owner or administrator can reinstate you.`
+          : `You are ${/^[aeiou]/.test(role) ? 'an' : 'a'} ${role} in ${workspace.name}. An owner or administrator can give you another role.`}
+      </Empty>
+    </div>
+  )
+}

@@ -1,0 +1,52 @@
+import { useQuery } from '@tanstack/react-query'
+import { useEffect } from 'react'
+import { useLocation } from 'wouter'
+import { hasCode } from '../api/error.ts'
+import { inWorkspace } from '../api/in-workspace.ts'
+import { workspacesQuery } from '../api/queries.ts'
+import { Failure } from '../ui/failure.tsx'
+import { SkeletonRows } from '../ui/layout.tsx'
+import { announce } from '../ui/toast.tsx'
+import { useSession } from './session.tsx'
+import { useSwitchWorkspace } from './switch-workspace.ts'
+
+/** Who was sent a link may have opened it in another workspace: we look in each of theirs, and only in theirs. */
+const useElsewhere = (path: string, lost: boolean) => {
+  const { workspace } = useSession()
+  const views = useQuery({ ...workspacesQuery, enabled: lost })
+  const others = views.data?.data.filter(
+    (view) => view.workspace.id !== workspace.id && view.membership.status === 'active',
+  )
+  return useQuery({
+    queryKey: ['elsewhere', path, workspace.id],
+    enabled: lost && others !== undefined,
+    retry: false,
+    queryFn: async () => {
+      const found = await Promise.all(
+        (others ?? []).map(async (view) => ((await fetch(path, inWorkspace(view.workspace.id))).ok ? view.workspace : null)),
+      )
+      return found.find((candidate) => candidate !== null) ?? null
+    },
+  })
+}
+
+/** In the place of what could not be read. `path`: where the API keeps it, to look for it in the reader's other workspaces. */
+export const LoadFailure = ({ error, path, onRetry }: { error: unknown; path: string; onRetry: () => void }) => {
+  const lost = hasCode(error, 'not_found')
+  const [location] = useLocation()
+  const switchTo = useSwitchWorkspace()
+  const { data: found, isPending } = useElsewhere(path, lost)
+  useEffect(() => {
+    if (!found) return
+    announce(`Switched to ${found.name}, where this is`)
+    switchTo(found.id, location)
+    // biome-ignore lint/correctness/useExhaustiveDependencies: once, when it was found
+  }, [found])
+  if (lost && (isPending || found))
+    return (
+      <div className="card">
+        <SkeletonRows rows={3} />
+      </div>
+    )
+  return <Failure error={error} onRetry={onRetry} />
+}
