@@ -5,6 +5,7 @@ import serveFiles from '@fastify/static'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Refusal } from '../lib/errors.ts'
 import type { App } from './app-type.ts'
+import { sessionCookie } from './authenticate.ts'
 
 const built = fileURLToPath(new URL('../../dashboard/dist', import.meta.url))
 
@@ -18,6 +19,7 @@ const pages = [
   'policies',
   'mandates',
   'top-up',
+  'history',
   'developers',
   'account',
   'workspace',
@@ -35,12 +37,15 @@ const isProgram = (request: FastifyRequest): boolean => {
   return authorization !== undefined || (accept?.includes('application/json') === true && !accept.includes('text/html'))
 }
 
-const sendPage = async (reply: FastifyReply): Promise<FastifyReply> => {
-  const page = await readFile(join(built, 'index.html')).catch((cause: unknown) => {
+/** Told in the page itself: a browser that brings no session need not ask who is signed in, only to be refused. */
+const withoutSession = (page: string): string => page.replace('<html ', '<html data-session="none" ')
+
+const sendPage = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+  const page = await readFile(join(built, 'index.html'), 'utf8').catch((cause: unknown) => {
     throw new Refusal('unavailable', { message: 'The dashboard is not built: npm run build:dashboard.', cause })
   })
   // One of them is where a decision is made, so none of them is kept by anybody.
-  return reply.header('cache-control', 'no-store').type('text/html; charset=utf-8').send(page)
+  return reply.header('cache-control', 'no-store').type('text/html; charset=utf-8').send(request.cookies[sessionCookie] ? page : withoutSession(page))
 }
 
 /** Serves the dashboard's build: its page at every address it knows, and its files, kept for good where their name has their content's hash. */
@@ -49,10 +54,10 @@ export const registerDashboard = async (app: App): Promise<void> => {
   for (const url of ['/', ...pages.flatMap((page) => [`/${page}`, `/${page}/*`])]) {
     app.get(url, declared, async (request, reply) => {
       if (isProgram(request)) return reply.callNotFound()
-      return sendPage(reply)
+      return sendPage(request, reply)
     })
   }
-  for (const file of ['icon.svg', 'theme.js']) {
+  for (const file of ['icon.svg', 'icon-waiting.svg', 'theme.js']) {
     app.get(`/${file}`, declared, async (_request, reply) => reply.header('cache-control', 'no-cache').sendFile(file, built))
   }
   await app.register(serveFiles, {

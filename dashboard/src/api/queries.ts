@@ -1,5 +1,6 @@
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { api, call } from './client.ts'
+import type { Schemas } from './types.ts'
 
 // The first part of a key is the name that live/affected.ts knows it by.
 
@@ -18,10 +19,17 @@ export const sessionsQuery = infiniteQueryOptions({
   queryFn: ({ pageParam }) => call(api.GET('/v1/accounts/me/sessions', { params: { query: { cursor: pageParam } } })),
   ...pages,
 })
-export const historyQuery = (limit: number) =>
+export type HistoryFilters = {
+  type?: Schemas['HistoryEntry']['type'] | undefined
+  created_after?: string | undefined
+  created_before?: string | undefined
+}
+export const historyQuery = (filters: HistoryFilters, limit = 25) =>
   infiniteQueryOptions({
-    queryKey: ['history', limit],
-    queryFn: ({ pageParam }) => call(api.GET('/v1/accounts/me/history', { params: { query: { limit, cursor: pageParam } } })),
+    queryKey: ['history', filters, limit],
+    queryFn: ({ pageParam }) =>
+      call(api.GET('/v1/accounts/me/history', { params: { query: { ...filters, limit, cursor: pageParam } } })),
+    placeholderData: keepPreviousData,
     ...pages,
   })
 

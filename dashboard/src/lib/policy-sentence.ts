@@ -33,22 +33,22 @@ const limitWords = (terms: PolicyTerms, currency: string): string[] => {
 const approvalWords = (terms: PolicyTerms, currency: string): string | null => {
   if (terms.required_approval_count === 0) return null
   const people = countWords(terms.required_approval_count, 'approval')
-  const others = terms.separation_of_duties ? ', by somebody other than who started it' : ''
-  if (terms.approval_threshold_minor === null) return `waits for ${people}${others}`
-  return `from ${moneyText(terms.approval_threshold_minor, currency)} on waits for ${people}${others}`
+  const others = terms.separation_of_duties ? ' from someone other than the requester' : ''
+  if (terms.approval_threshold_minor === null) return `needs ${people}${others}`
+  return `needs ${people}${others} at or above ${moneyText(terms.approval_threshold_minor, currency)}`
 }
 
-/** What a policy means, as somebody would say it. */
+/** What a policy means, in one sentence. */
 export const policySentence = (terms: PolicyTerms, names: Names): string => {
   const limits = limitWords(terms, names.currency)
   const approval = approvalWords(terms, names.currency)
   const stopped = [terms.per_payment_limit_minor, terms.daily_limit_minor, terms.monthly_limit_minor].includes('0')
   const scope = scopeWords(terms, names)
-  if (stopped) return `${scope} is refused: a limit of zero lets nothing pass.`
-  const parts = [...(limits.length > 0 ? [`may be at most ${listWords(limits)}`] : []), ...(approval ? [approval] : [])]
+  if (stopped) return `${scope} is refused: a limit of zero lets nothing through.`
+  const parts = [...(limits.length > 0 ? [`is limited to ${listWords(limits)}`] : []), ...(approval ? [approval] : [])]
   if (parts.length === 0)
     return terms.separation_of_duties
-      ? `${scope} that needs approval gets it from somebody other than who started it.`
-      : `${scope} is allowed; this policy limits nothing yet.`
+      ? `${scope} that needs approval must get it from someone other than the requester.`
+      : `${scope} is allowed. This policy has no limits yet.`
   return `${scope} ${parts.join(', and ')}.`
 }

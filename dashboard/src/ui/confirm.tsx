@@ -7,6 +7,8 @@ type ConfirmProps = {
   title: string
   children: ReactNode
   action: string
+  /** What the other button says, where "Cancel" could mean the action itself. */
+  keep?: string
   busy: boolean
   error: unknown
   onConfirm: () => void
@@ -15,14 +17,24 @@ type ConfirmProps = {
 }
 
 /** Asks once before something that can't be taken back, and says what it does. */
-export const Confirm = ({ title, children, action, busy, error, onConfirm, onClose, harmless = false }: ConfirmProps) => (
+export const Confirm = ({
+  title,
+  children,
+  action,
+  keep = 'Cancel',
+  busy,
+  error,
+  onConfirm,
+  onClose,
+  harmless = false,
+}: ConfirmProps) => (
   <Dialog
     title={title}
     onClose={onClose}
     onSubmit={onConfirm}
     footer={
       <>
-        <Button onClick={onClose}>Cancel</Button>
+        <Button onClick={onClose}>{keep}</Button>
         <Button type="submit" variant={harmless ? 'primary' : 'red'} busy={busy}>
           {action}
         </Button>

@@ -1,6 +1,6 @@
 import type { Schemas } from '../api/types.ts'
 import type { Beneficiaries } from '../api/use-beneficiaries.ts'
-import { editableMajor, parseMajor } from '../lib/money.ts'
+import { editableMajor, moneyText, parseMajor } from '../lib/money.ts'
 import { railLabels, rails } from '../lib/rails.ts'
 import { fieldError } from './failure.tsx'
 import { MoneyField } from './field.tsx'
@@ -17,10 +17,10 @@ export type ControlsDraft = {
 }
 
 const amounts = [
-  { field: 'per_payment', path: 'per_payment_limit_minor', label: 'Most per payment' },
-  { field: 'daily', path: 'daily_limit_minor', label: 'Most per day' },
-  { field: 'monthly', path: 'monthly_limit_minor', label: 'Most per month' },
-  { field: 'threshold', path: 'approval_threshold_minor', label: 'Approval from' },
+  { field: 'per_payment', path: 'per_payment_limit_minor', label: 'Per-payment limit' },
+  { field: 'daily', path: 'daily_limit_minor', label: 'Daily limit' },
+  { field: 'monthly', path: 'monthly_limit_minor', label: 'Monthly limit' },
+  { field: 'threshold', path: 'approval_threshold_minor', label: 'Require approval at or above' },
 ] as const
 
 export const draftOfControls = (controls: Controls): ControlsDraft => ({
@@ -60,7 +60,7 @@ export const ControlsFields = ({ draft, onChange, currency, error, beneficiaries
   const set = (change: Partial<ControlsDraft>) => onChange({ ...draft, ...change })
   const problem = (field: (typeof amounts)[number]['field'], path: string) =>
     draft[field].trim() !== '' && parseMajor(draft[field]) === null
-      ? 'Write an amount such as 1500'
+      ? 'Enter an amount such as 1500'
       : fieldError(error, `spending_controls.${path}`)
   return (
     <fieldset className="stack">
@@ -75,7 +75,7 @@ export const ControlsFields = ({ draft, onChange, currency, error, beneficiaries
             onChange={(value) => set({ [field]: value })}
             currency={currency}
             error={problem(field, path)}
-            hint={asked?.[path] && `It asked for ${currency} ${editableMajor(asked[path])}`}
+            hint={asked?.[path] && `Requested: ${moneyText(asked[path], currency)}`}
           />
         ))}
       </div>

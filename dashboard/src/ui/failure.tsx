@@ -1,5 +1,7 @@
 import { adviceFor, messageOf } from '../api/advice.ts'
 import { ApiError } from '../api/error.ts'
+import { plainWords } from '../lib/field-words.ts'
+import { capitalized } from '../lib/list-words.ts'
 import { WalletError } from '../wallet/provider.ts'
 import { Button } from './button.tsx'
 import { CopyText } from './copy.tsx'
@@ -10,11 +12,11 @@ export const Failure = ({ error, onRetry }: { error: unknown; onRetry?: () => vo
   if (!error) return null
   const requestId = error instanceof ApiError ? error.requestId : null
   return (
-    <Notice tone="bad" title={messageOf(error)} live>
+    <Notice tone="bad" title={plainWords(messageOf(error))} live>
       {!(error instanceof WalletError) && <p className="quiet">{adviceFor(error)}</p>}
       {requestId && (
         <p className="small quiet">
-          Request <CopyText value={requestId} label="request id" />
+          <CopyText value={requestId} shown="Copy request ID for support" label="request ID" />
         </p>
       )}
       {onRetry && (
@@ -30,6 +32,11 @@ export const Failure = ({ error, onRetry }: { error: unknown; onRetry?: () => vo
 
 /** What a 400 says about one field, for the field itself. */
 export const fieldError = (error: unknown, path: string): string | undefined =>
-  error instanceof ApiError
-    ? error.fields.find((field) => field.path === path || field.path.startsWith(`${path}.`))?.message
-    : undefined
+  sentenceOf(
+    error instanceof ApiError
+      ? error.fields.find((field) => field.path === path || field.path.startsWith(`${path}.`))?.message
+      : undefined,
+  )
+
+/** "must not be more than daily_limit_minor" → "Must not be more than the daily limit". */
+const sentenceOf = (message: string | undefined): string | undefined => message && capitalized(plainWords(message))

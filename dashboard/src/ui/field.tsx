@@ -103,18 +103,24 @@ export const TextArea = ({
 
 export type Option = { value: string; label: string }
 
-export const SelectField = ({
-  value,
-  onChange,
-  options,
-  label,
-  hint,
-  error,
-  optional,
-}: FieldProps & { value: string; onChange: (value: string) => void; options: readonly Option[] }) => (
+type SelectProps = FieldProps & {
+  value: string
+  onChange: (value: string) => void
+  options: readonly Option[]
+  autoFocus?: boolean
+}
+
+export const SelectField = ({ value, onChange, options, label, hint, error, optional, autoFocus = false }: SelectProps) => (
   <Field label={label} hint={hint} error={error} {...(optional !== undefined && { optional })}>
     {(wiring) => (
-      <select {...wiring} className="input" value={value} onChange={(event) => onChange(event.target.value)}>
+      <select
+        {...wiring}
+        className="input"
+        // biome-ignore lint/a11y/noAutofocus: the first field of a page that was opened to fill it in
+        autoFocus={autoFocus}
+        value={value}
+        onChange={(event) => onChange(event.target.value)}
+      >
         {options.map((option) => (
           <option key={option.value} value={option.value}>
             {option.label}

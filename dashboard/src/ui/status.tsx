@@ -15,18 +15,13 @@ const tones: Readonly<Record<string, Tone>> = {
   frozen: 'info',
   suspended: 'warn',
   invited: 'info',
-  revoked: 'plain',
-  archived: 'plain',
-  expired: 'plain',
-  cancelled: 'plain',
-  exhausted: 'plain',
-  closed: 'plain',
-  disabled: 'plain',
 }
 
 const words: Readonly<Record<string, string>> = {
   pending_approval: 'Needs approval',
-  unknown: 'Being checked',
+  unknown: 'Checking',
+  exhausted: 'Used up',
+  admin: 'Administrator',
 }
 
 export const statusText = (status: string): string =>

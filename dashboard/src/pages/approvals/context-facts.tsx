@@ -1,5 +1,6 @@
 import { Link } from 'wouter'
 import type { Schemas } from '../../api/types.ts'
+import { contextOf, warningsOf } from '../../lib/approval-context.ts'
 import { countWords, listWords } from '../../lib/list-words.ts'
 import { compareMinor, moneyText } from '../../lib/money.ts'
 import { useSession } from '../../shell/session.tsx'
@@ -11,18 +12,16 @@ type Approval = Schemas['Approval']
 /** How many times the typical amount makes a payment unusual. */
 const unusualFactor = 3n
 
-const isUnusual = ({ payment, context }: Approval): boolean => {
-  const typical = context?.payee.typical_amount_minor
-  return typical != null && compareMinor(payment.amount_minor, (BigInt(typical) * unusualFactor).toString()) > 0
-}
+const isUnusual = ({ payment }: Approval, typical: string | null | undefined): typical is string =>
+  typical != null && compareMinor(payment.amount_minor, (BigInt(typical) * unusualFactor).toString()) > 0
 
 /** What a careful person would want to be told before anything else. */
 export const Cautions = ({ approval }: { approval: Approval }) => {
-  const { payment, context } = approval
-  const typical = context?.payee.typical_amount_minor
+  const { payment } = approval
+  const typical = contextOf(approval)?.payee.typical_amount_minor
   return (
     <>
-      {payment.decision.warnings.map((warning) => (
+      {warningsOf(payment.decision).map((warning) => (
         <Notice key={warning.payment_id} tone="warn" title="Possible duplicate">
           <p className="quiet">
             A payment to the same payee with the same amount was made <Time at={warning.created_at} />.{' '}
@@ -35,7 +34,7 @@ export const Cautions = ({ approval }: { approval: Approval }) => {
           <p className="quiet">No payment from this workspace has reached it yet. Check that it belongs to the right person.</p>
         </Notice>
       )}
-      {isUnusual(approval) && typical && (
+      {isUnusual(approval, typical) && (
         <Notice tone="warn" title="Much more than usual">
           <p className="quiet">Payments to this payee are typically {moneyText(typical, payment.currency)}.</p>
         </Notice>
@@ -47,7 +46,8 @@ export const Cautions = ({ approval }: { approval: Approval }) => {
 /** History with the payee, what is left afterwards, and who else can decide. */
 export const ContextFacts = ({ approval, people }: { approval: Approval; people: (accountId: string) => string }) => {
   const { account } = useSession()
-  const { context, payment, status } = approval
+  const { payment, status } = approval
+  const context = contextOf(approval)
   if (!context) return null
   const { payee } = context
   const others = context.eligible_approvers.filter((id) => id !== account.id)

@@ -4,6 +4,7 @@ import { api, call } from '../../api/client.ts'
 import { beneficiaryQuery, paymentsQuery } from '../../api/queries.ts'
 import type { Body, Schemas } from '../../api/types.ts'
 import { railLabels } from '../../lib/rails.ts'
+import { LoadFailure } from '../../shell/load-failure.tsx'
 import { useSession } from '../../shell/session.tsx'
 import { Button, LinkButton } from '../../ui/button.tsx'
 import { Confirm } from '../../ui/confirm.tsx'
@@ -28,7 +29,7 @@ export const BeneficiaryPage = ({ id }: { id: string }) => {
     <div className="stack">
       <PageHeader title="Beneficiary" back={back} />
       {beneficiary.isError ? (
-        <Failure error={beneficiary.error} onRetry={() => void beneficiary.refetch()} />
+        <LoadFailure error={beneficiary.error} path={`/v1/beneficiaries/${id}`} onRetry={() => void beneficiary.refetch()} />
       ) : (
         <div className="card">
           <SkeletonRows rows={2} />

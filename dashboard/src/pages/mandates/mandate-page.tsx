@@ -8,11 +8,11 @@ import { listWords } from '../../lib/list-words.ts'
 import { shortAddress } from '../../lib/mask.ts'
 import { moneyText } from '../../lib/money.ts'
 import { typeLabel } from '../../lib/rails.ts'
+import { LoadFailure } from '../../shell/load-failure.tsx'
 import { useSession } from '../../shell/session.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Confirm } from '../../ui/confirm.tsx'
-import { CopyText } from '../../ui/copy.tsx'
-import { Failure } from '../../ui/failure.tsx'
+import { CopyButton, CopyText } from '../../ui/copy.tsx'
 import { Card, Facts, PageHeader, SkeletonRows } from '../../ui/layout.tsx'
 import { Meter } from '../../ui/meter.tsx'
 import { StatusBadge } from '../../ui/status.tsx'
@@ -45,7 +45,7 @@ export const MandatePage = ({ id }: { id: string }) => {
           <SkeletonRows rows={3} />
         </div>
       )}
-      {mandate.isError && <Failure error={mandate.error} onRetry={() => void mandate.refetch()} />}
+      {mandate.isError && <LoadFailure error={mandate.error} path={`/v1/intent-mandates/${id}`} onRetry={() => void mandate.refetch()} />}
       {mandate.data && <Detail mandate={mandate.data} />}
       {mandate.data && revoking && <Revoke mandate={mandate.data} onClose={() => setRevoking(false)} />}
     </div>
@@ -62,11 +62,11 @@ const Detail = ({ mandate }: { mandate: Schemas['IntentMandate'] }) => {
           <div className="row row-between">
             <p>
               <span className="amount-medium">{moneyText(mandate.spent_minor, currency)}</span>{' '}
-              <span className="quiet">of {moneyText(mandate.max_total_minor, currency)} spent</span>
+              <span className="quiet">of {moneyText(mandate.max_total_minor, currency)} used</span>
             </p>
             <StatusBadge status={mandate.status} />
           </div>
-          <Meter used={mandate.spent_minor} limit={mandate.max_total_minor} currency={currency} label="Spent" />
+          <Meter used={mandate.spent_minor} limit={mandate.max_total_minor} currency={currency} label="Used" />
         </div>
       </Card>
       <Card title="Terms">
@@ -76,8 +76,8 @@ const Detail = ({ mandate }: { mandate: Schemas['IntentMandate'] }) => {
             [
               'Per payment',
               mandate.max_per_payment_minor === null
-                ? 'No limit but the total'
-                : `At most ${moneyText(mandate.max_per_payment_minor, currency)}`,
+                ? 'No limit below the total'
+                : `Up to ${moneyText(mandate.max_per_payment_minor, currency)}`,
             ],
             [
               'Payments',
@@ -87,21 +87,21 @@ const Detail = ({ mandate }: { mandate: Schemas['IntentMandate'] }) => {
             ],
             [
               'Beneficiaries',
-              mandate.beneficiary_ids.length === 0 ? 'Anybody' : listWords(mandate.beneficiary_ids.map(beneficiaries.nameOf)),
+              mandate.beneficiary_ids.length === 0 ? 'Anyone' : listWords(mandate.beneficiary_ids.map(beneficiaries.nameOf)),
             ],
             ['Types', mandate.payment_types.length === 0 ? 'Any' : listWords(mandate.payment_types.map(typeLabel))],
-            ['From', <ExactTime key="from" at={mandate.valid_from} />],
-            ['Until', <ExactTime key="until" at={mandate.expires_at} />],
+            ['Starts', <ExactTime key="from" at={mandate.valid_from} />],
+            ['Ends', <ExactTime key="until" at={mandate.expires_at} />],
             ['Revoked', mandate.revoked_at && <ExactTime key="revoked" at={mandate.revoked_at} />],
             [
               'Signed by',
               <CopyText key="signer" value={mandate.signer} shown={shortAddress(mandate.signer)} label="wallet address" />,
             ],
-            ['Id', <CopyText key="id" value={mandate.id} label="mandate id" />],
+            ['', <CopyButton key="id" value={mandate.id}>Copy mandate ID</CopyButton>],
           ]}
         />
       </Card>
-      <Card title="The message that was signed">
+      <Card title="Signed message">
         <SignedText message={mandate.message} />
       </Card>
     </>
@@ -128,7 +128,7 @@ const Revoke = ({ mandate, onClose }: { mandate: Schemas['IntentMandate']; onClo
       onConfirm={() => revoke.mutate()}
       onClose={onClose}
     >
-      <p>No further payment has an approval by it. Payments under way finish.</p>
+      <p>It approves no further payments. Payments already sent still arrive.</p>
     </Confirm>
   )
 }

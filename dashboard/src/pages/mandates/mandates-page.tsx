@@ -20,8 +20,8 @@ const Row = ({ mandate, currency }: { mandate: Schemas['IntentMandate']; currenc
     <span className="item-main stack-xs">
       <span className="item-title">{mandate.description}</span>
       <span className="item-note">
-        {moneyText(mandate.spent_minor, currency)} of {moneyText(mandate.max_total_minor, currency)} · until{' '}
-        <Time at={mandate.expires_at} />
+        {moneyText(mandate.spent_minor, currency)} of {moneyText(mandate.max_total_minor, currency)} used ·{' '}
+        {mandate.status === 'active' ? 'ends' : 'ended'} <Time at={mandate.expires_at} />
       </span>
       <Meter used={mandate.spent_minor} limit={mandate.max_total_minor} currency={currency} label="Spent" />
     </span>
@@ -32,8 +32,8 @@ const Row = ({ mandate, currency }: { mandate: Schemas['IntentMandate']; currenc
 )
 
 export const MandatesPage = () => {
-  const { currency } = useSession()
-  const create = (
+  const { currency, can, ownsBalance } = useSession()
+  const create = can('mandate.manage') && ownsBalance && (
     <LinkButton href="/mandates/new" variant="primary" icon="plus">
       New mandate
     </LinkButton>
@@ -42,7 +42,7 @@ export const MandatesPage = () => {
     <div className="stack">
       <PageHeader
         title="Mandates"
-        lead="What you have agreed to in advance, signed with your wallet: payments that name a fitting mandate have your approval already."
+        lead="Approvals you signed in advance: a payment that fits a mandate doesn’t wait for you."
         actions={create}
       />
       <section className="card" aria-label="Mandates">
@@ -50,8 +50,8 @@ export const MandatesPage = () => {
           query={useInfiniteQuery(mandatesQuery)}
           rows={2}
           empty={
-            <Empty icon="mandate" title="No mandate yet" actions={create}>
-              Sign once that an agent may pay, say, KES 2,000 to the caterer this week, and it needn’t ask you each time.
+            <Empty icon="mandate" title="No mandates yet" actions={create}>
+              Sign once to let an agent pay, say, KES 2,000 to the caterer this week without asking you each time.
             </Empty>
           }
         >

@@ -8,7 +8,7 @@ import { now } from '../../lib/clock.ts'
 import { countWords, listWords } from '../../lib/list-words.ts'
 import { moneyText, parseMajor } from '../../lib/money.ts'
 import { railLabels, rails, typeLabel } from '../../lib/rails.ts'
-import { localInput } from '../../lib/time.ts'
+import { fullTime, localInput } from '../../lib/time.ts'
 import { useSession } from '../../shell/session.tsx'
 import { fieldError } from '../../ui/failure.tsx'
 import { MoneyField, SelectField, TextField } from '../../ui/field.tsx'
@@ -55,18 +55,18 @@ export const NewMandatePage = () => {
 
   const flow = useWalletFlow({
     prepare: async (address) => {
-      if (!terms) throw new Error('The mandate is not complete.')
+      if (!terms) throw new Error('Complete the mandate first.')
       const prepared = await call(api.POST('/v1/intent-mandates/prepare', { body: { address, terms } }))
       nonce.current = prepared.nonce
       return prepared.message
     },
     send: ({ address, signature }) => {
-      if (!terms) throw new Error('The mandate is not complete.')
+      if (!terms) throw new Error('Complete the mandate first.')
       return call(api.POST('/v1/intent-mandates', { body: { address, terms, nonce: nonce.current, signature } }))
     },
     done: (mandate) => {
       void client.invalidateQueries({ queryKey: ['mandates'] })
-      announce('Mandate in force')
+      announce('Mandate signed')
       navigate(`/mandates/${mandate.id}`)
     },
   })
@@ -82,7 +82,7 @@ export const NewMandatePage = () => {
         <Card>
           <div className="stack">
             <TextField
-              label="What it is for"
+              label="Purpose"
               value={description}
               onChange={setDescription}
               maxLength={140}
@@ -91,14 +91,14 @@ export const NewMandatePage = () => {
             />
             <div className="columns">
               <MoneyField
-                label="Most in all"
+                label="Total limit"
                 value={total}
                 onChange={setTotal}
                 currency={currency}
                 error={problem('max_total_minor')}
               />
               <MoneyField
-                label="Most per payment"
+                label="Per-payment limit"
                 optional
                 value={perPayment}
                 onChange={setPerPayment}
@@ -108,14 +108,14 @@ export const NewMandatePage = () => {
             </div>
             <div className="columns">
               <TextField
-                label="Most payments"
+                label="Max payments"
                 optional
                 inputMode="numeric"
                 value={count}
                 onChange={(value) => setCount(value.replace(/\D/g, ''))}
                 error={problem('max_payments')}
               />
-              <TextField label="Until" type="datetime-local" value={until} onChange={setUntil} error={problem('expires_at')} />
+              <TextField label="Ends" type="datetime-local" value={until} onChange={setUntil} error={problem('expires_at')} />
             </div>
             <PickMany
               label="Only to these beneficiaries"
@@ -135,14 +135,14 @@ export const NewMandatePage = () => {
               options={rails.map((rail) => ({ value: rail, label: railLabels[rail] }))}
             />
             <SelectField
-              label="For"
+              label="Who can use it"
               value={grant}
               onChange={setGrant}
               options={[
-                { value: '', label: 'Payments that I start myself' },
+                { value: '', label: 'Only me' },
                 ...agents.map(({ id, label }) => ({ value: id, label: `${label} (key or agent)` })),
               ]}
-              hint="An agent can use a mandate only when it is made for it."
+              hint="An agent can only use a mandate that was made for it."
               error={problem('grant_id')}
             />
           </div>
@@ -153,17 +153,17 @@ export const NewMandatePage = () => {
               {terms ? (
                 <p className="sentence">
                   Payments{types.length > 0 && ` of type ${listWords(types.map(typeLabel), 'or')}`}
-                  {recipients.length > 0 ? ` to ${listWords(recipients.map(beneficiaries.nameOf), 'or')}` : ' to anybody'} of up
-                  to {moneyText(terms.max_total_minor, currency)} in all
+                  {recipients.length > 0 ? ` to ${listWords(recipients.map(beneficiaries.nameOf), 'or')}` : ' to anyone'} of up
+                  to {moneyText(terms.max_total_minor, currency)} in total
                   {terms.max_per_payment_minor !== undefined && `, ${moneyText(terms.max_per_payment_minor, currency)} each`}
-                  {terms.max_payments !== undefined && `, ${countWords(terms.max_payments, 'payment')} at most`} have my approval
-                  until {until.replace('T', ' ')}.
+                  {terms.max_payments !== undefined && `, ${countWords(terms.max_payments, 'payment')} at most`} are approved by me
+                  until {fullTime(terms.expires_at)}.
                 </p>
               ) : (
-                <p className="quiet">Say what it is for and how much it may be.</p>
+                <p className="quiet">Enter a purpose and a total limit.</p>
               )}
               <Notice tone="info">
-                <p className="quiet">Limits of policies and keys still hold. You can revoke it at any time.</p>
+                <p className="quiet">Policies and key limits still apply. You can revoke it at any time.</p>
               </Notice>
               {terms && <WalletPicker flow={flow} verb="Sign with" />}
             </div>

@@ -1,17 +1,19 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { Link } from 'wouter'
 import { api, call } from '../../api/client.ts'
 import type { Schemas } from '../../api/types.ts'
+import { warningsOf } from '../../lib/approval-context.ts'
 import { cx } from '../../lib/class-names.ts'
 import { useDebounced } from '../../lib/debounced.ts'
-import { type Decision, decisionReason, remedyWords } from '../../lib/decision-words.ts'
-import { countWords } from '../../lib/list-words.ts'
-import { compareMinor, moneyText } from '../../lib/money.ts'
+import { type Decision, remedyWords } from '../../lib/decision-words.ts'
 import { useSession } from '../../shell/session.tsx'
 import { LinkButton } from '../../ui/button.tsx'
 import { DecisionTrace } from '../../ui/decision-trace.tsx'
 import { Failure } from '../../ui/failure.tsx'
-import { Icon, type IconName } from '../../ui/icon.tsx'
-import { Card, SkeletonText } from '../../ui/layout.tsx'
+import { Icon } from '../../ui/icon.tsx'
+import { Card, Notice, SkeletonText } from '../../ui/layout.tsx'
+import { Time } from '../../ui/time.tsx'
+import { type Verdict, verdictOf } from './verdict.ts'
 
 export type Draft = { beneficiary_id: string; amount_minor: string; payment_type?: string; mandate_id?: string }
 
@@ -36,42 +38,6 @@ export const useDryRun = (draft: Draft | null) => {
   return { query, asked: settled, decision: current ? (query.data ?? null) : null }
 }
 
-export type Verdict = { tone: 'good' | 'warn' | 'bad'; icon: IconName; title: string; text: string }
-
-/** What will happen, in one line. The balance is looked at as well where it is the reader's own. */
-export const verdictOf = (decision: Decision, amountMinor: string, available: string | null, currency: string): Verdict => {
-  if (decision.outcome === 'deny')
-    return { tone: 'bad', icon: 'cross', title: 'It would be refused', text: decisionReason(decision, currency) }
-  if (available !== null && compareMinor(amountMinor, available) > 0) {
-    const missing = (BigInt(amountMinor) - BigInt(available)).toString()
-    return {
-      tone: 'bad',
-      icon: 'alert',
-      title: 'There is not enough money',
-      text: `${moneyText(available, currency)} is available; ${moneyText(missing, currency)} is missing.`,
-    }
-  }
-  if (decision.outcome === 'require_approval') {
-    const waits = countWords(decision.required_approvals - decision.approvals_by_mandate, 'approval')
-    const duties = decision.separation_of_duties ? ' by somebody other than you' : ''
-    return {
-      tone: 'warn',
-      icon: 'clock',
-      title: `It will wait for ${waits}${duties}`,
-      text: `The amount is held until then. ${decisionReason(decision, currency)}`,
-    }
-  }
-  return {
-    tone: 'good',
-    icon: 'check',
-    title: 'It will be sent at once',
-    text:
-      available === null
-        ? 'No rule stands against it.'
-        : `${moneyText((BigInt(available) - BigInt(amountMinor)).toString(), currency)} will be left.`,
-  }
-}
-
 type DryRunProps = { draft: Draft | null; run: ReturnType<typeof useDryRun> }
 
 /** Keeps the last answer in sight, faded, while the next one is on its way: nothing jumps while somebody types. */
@@ -83,7 +49,7 @@ export const DryRun = ({ draft, run }: DryRunProps) => {
     <Card title="What will happen">
       <div className={cx('stack dry-run', !decision && 'is-stale')}>
         {!draft && (
-          <p className="quiet">Choose a beneficiary and an amount. The rules that apply are tried at once; nothing is sent.</p>
+          <p className="quiet">Choose a beneficiary and an amount. We check your policies as you type, before anything is sent.</p>
         )}
         {draft && query.isPending && (
           <div className="stack-s">
@@ -93,29 +59,43 @@ export const DryRun = ({ draft, run }: DryRunProps) => {
         )}
         {draft && query.isError && <Failure error={query.error} onRetry={() => void query.refetch()} />}
         {draft && asked && query.data && (
-          <Outcome decision={query.data} amountMinor={asked.amount_minor} available={available} currency={currency} />
+          <Outcome decision={query.data} verdict={verdictOf(query.data, asked.amount_minor, available, currency)} />
         )}
       </div>
     </Card>
   )
 }
 
-type OutcomeProps = { decision: Decision; amountMinor: string; available: string | null; currency: string }
+/** A payment of the same amount to the same payee a short while ago is more often a mistake than not. */
+export const DuplicateWarning = ({ decision }: { decision: Decision }) =>
+  warningsOf(decision).map((warning) => (
+    <Notice key={warning.payment_id} tone="warn" title="Possible duplicate">
+      <p className="quiet">
+        You paid the same amount to this beneficiary <Time at={warning.created_at} />.{' '}
+        <Link href={`/payments/${warning.payment_id}`}>View that payment</Link>
+      </p>
+    </Notice>
+  ))
 
-const Outcome = ({ decision, amountMinor, available, currency }: OutcomeProps) => {
-  const verdict = verdictOf(decision, amountMinor, available, currency)
+export const VerdictLine = ({ verdict }: { verdict: Verdict }) => (
+  <div className="verdict" role="status">
+    <span className={`avatar avatar-${verdict.tone}`}>
+      <Icon name={verdict.icon} />
+    </span>
+    <div>
+      <h3>{verdict.title}</h3>
+      <p className="quiet">{verdict.text}</p>
+    </div>
+  </div>
+)
+
+const Outcome = ({ decision, verdict }: { decision: Decision; verdict: Verdict }) => {
+  const { currency, can } = useSession()
   const remedies = decision.outcome === 'deny' ? remedyWords(decision, currency) : []
   return (
     <>
-      <div className="verdict" role="status">
-        <span className={`avatar avatar-${verdict.tone}`}>
-          <Icon name={verdict.icon} />
-        </span>
-        <div>
-          <h3>{verdict.title}</h3>
-          <p className="quiet">{verdict.text}</p>
-        </div>
-      </div>
+      <VerdictLine verdict={verdict} />
+      <DuplicateWarning decision={decision} />
       {remedies.length > 0 && (
         <ul className="stack-xs small quiet">
           {remedies.map((remedy) => (
@@ -123,13 +103,13 @@ const Outcome = ({ decision, amountMinor, available, currency }: OutcomeProps) =
           ))}
         </ul>
       )}
-      {verdict.icon === 'alert' && (
+      {verdict.kind === 'no_money' && can('topup.create') && (
         <LinkButton href="/top-up" icon="topup">
           Top up
         </LinkButton>
       )}
       <details>
-        <summary className="small quiet">Rules that were looked at ({decision.trace.length})</summary>
+        <summary className="small quiet">Policy checks ({decision.trace.length})</summary>
         <DecisionTrace decision={decision} currency={currency} />
       </details>
     </>

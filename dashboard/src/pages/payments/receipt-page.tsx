@@ -4,11 +4,11 @@ import { api, call } from '../../api/client.ts'
 import { paymentQuery } from '../../api/queries.ts'
 import { useBeneficiaries } from '../../api/use-beneficiaries.ts'
 import { typeLabel } from '../../lib/rails.ts'
+import { LoadFailure } from '../../shell/load-failure.tsx'
 import { useSession } from '../../shell/session.tsx'
 import { Brand } from '../../shell/single-page.tsx'
 import { Amount } from '../../ui/amount.tsx'
 import { Button } from '../../ui/button.tsx'
-import { Failure } from '../../ui/failure.tsx'
 import { Facts, PageHeader, SkeletonRows } from '../../ui/layout.tsx'
 import { StatusBadge } from '../../ui/status.tsx'
 import { ExactTime } from '../../ui/time.tsx'
@@ -56,7 +56,7 @@ export const ReceiptPage = ({ id }: { id: string }) => {
           <SkeletonRows rows={3} />
         </div>
       )}
-      {payment.isError && <Failure error={payment.error} />}
+      {payment.isError && <LoadFailure error={payment.error} path={`/v1/payments/${id}`} onRetry={() => void payment.refetch()} />}
       {payment.data && (
         <section className="card">
           <div className="card-body stack">

@@ -6,8 +6,10 @@ import type { Schemas } from '../../api/types.ts'
 import { cx } from '../../lib/class-names.ts'
 import { countWords } from '../../lib/list-words.ts'
 import { shortAddress } from '../../lib/mask.ts'
+import { railNames } from '../../lib/rails.ts'
 import { Icon, type IconName } from '../../ui/icon.tsx'
 import { Countdown, Time } from '../../ui/time.tsx'
+import { failureWords } from './failure-words.ts'
 
 type Payment = Schemas['Payment']
 type Approval = Schemas['Approval']
@@ -34,7 +36,7 @@ const approvalSteps = (payment: Payment, approval: Approval | undefined, who: (a
     key: 'asked',
     tone: 'good',
     icon: 'approvals',
-    title: `Approval asked for (${countWords(payment.decision.required_approvals, 'approval')})`,
+    title: `${countWords(payment.decision.required_approvals, 'approval')} requested`,
     at: approval?.created_at ?? payment.created_at,
   }
   const given = approval?.decisions.map((decision) => decisionStep(decision, who)) ?? []
@@ -50,31 +52,31 @@ const approvalSteps = (payment: Payment, approval: Approval | undefined, who: (a
       note: approval && (
         <>
           {approval.approvals_given} of {approval.required_approvals} given, <Countdown to={approval.expires_at} /> left.{' '}
-          <Link href={`/approvals/${approval.id}`}>Look at it</Link>
+          <Link href={`/approvals/${approval.id}`}>Review</Link>
         </>
       ),
     },
   ]
 }
 
+const returned = 'The held amount returned to the balance.'
+
 const ends: Readonly<Partial<Record<Payment['status'], Omit<Step, 'key' | 'at'>>>> = {
   succeeded: { tone: 'good', icon: 'check', title: 'Succeeded' },
-  failed: { tone: 'bad', icon: 'cross', title: 'Failed', note: 'What was held is available again.' },
-  rejected: { tone: 'bad', icon: 'cross', title: 'Not sent', note: 'It was rejected; what was held is available again.' },
-  cancelled: { tone: 'later', icon: 'cross', title: 'Cancelled', note: 'What was held is available again.' },
-  expired: { tone: 'later', icon: 'clock', title: 'Expired', note: 'Nobody decided in time; what was held is available again.' },
+  failed: { tone: 'bad', icon: 'cross', title: 'Failed' },
+  rejected: { tone: 'bad', icon: 'cross', title: 'Not sent', note: `It was rejected. ${returned}` },
+  cancelled: { tone: 'later', icon: 'cross', title: 'Cancelled', note: returned },
+  expired: { tone: 'later', icon: 'clock', title: 'Expired', note: `No one decided in time. ${returned}` },
 }
 
 const outcomeSteps = (payment: Payment): Step[] => {
   const { status, completed_at: at } = payment
-  if (status === 'pending_approval') return [{ key: 'later', tone: 'later', icon: 'forward', title: 'Sent to the rail' }]
-  const sent: Step = { key: 'sent', tone: 'good', icon: 'forward', title: 'Sent to the rail' }
+  const rail = railNames[payment.payment_rail]
+  if (status === 'pending_approval') return [{ key: 'later', tone: 'later', icon: 'forward', title: `Sent to ${rail}` }]
+  const sent: Step = { key: 'sent', tone: 'good', icon: 'forward', title: `Sent to ${rail}` }
   const end = ends[status]
   if (status === 'processing')
-    return [
-      sent,
-      { key: 'now', tone: 'now', icon: 'clock', title: 'Waiting for the rail’s word', note: 'This page follows by itself.' },
-    ]
+    return [sent, { key: 'now', tone: 'now', icon: 'clock', title: `Waiting for ${rail}`, note: 'This page updates by itself.' }]
   if (status === 'unknown')
     return [
       sent,
@@ -82,19 +84,20 @@ const outcomeSteps = (payment: Payment): Step[] => {
         key: 'unknown',
         tone: 'warn',
         icon: 'alert',
-        title: 'Being checked',
-        note: 'The rail’s answer was lost, so the money may have moved. It stays held, nothing is sent twice, and we are finding out.',
+        title: 'Checking',
+        note: `${rail} didn’t answer, so the money may have moved. The amount stays held and nothing is sent twice.`,
       },
     ]
   if (status === 'returned')
     return [
       sent,
       { key: 'arrived', tone: 'good', icon: 'check', title: 'Succeeded' },
-      { key: 'returned', tone: 'warn', icon: 'back', title: 'Returned by the rail', at: at ?? payment.updated_at },
+      { key: 'returned', tone: 'warn', icon: 'back', title: `Returned by ${rail}`, note: 'The money is back in the balance.', at: at ?? payment.updated_at },
     ]
   if (!end) return []
-  const wasSent = status === 'succeeded' || (status === 'failed' && payment.failure_code !== 'policy_changed')
-  const note = payment.failure_message ?? end.note
+  const failed = status === 'failed'
+  const wasSent = status === 'succeeded' || (failed && payment.failure_code !== 'policy_changed')
+  const note = failed ? `${failureWords(payment)} ${returned}` : end.note
   return [...(wasSent ? [sent] : []), { key: status, ...end, note, at: at ?? payment.updated_at }]
 }
 
@@ -106,8 +109,7 @@ const Mark = ({ tone, icon }: { tone: Tone; icon: IconName }) => (
 export const Timeline = ({ payment, who }: { payment: Payment; who: (account: string) => string }) => {
   const approval = useQuery({ ...approvalQuery(payment.approval_id ?? ''), enabled: payment.approval_id !== null })
   const steps: Step[] = [
-    { key: 'created', tone: 'good', icon: 'plus', title: 'Created', at: payment.created_at },
-    { key: 'held', tone: 'good', icon: 'wallet', title: 'Amount held', at: payment.created_at },
+    { key: 'created', tone: 'good', icon: 'plus', title: 'Created, amount held', at: payment.created_at },
     ...approvalSteps(payment, approval.data, who),
     ...outcomeSteps(payment),
   ]

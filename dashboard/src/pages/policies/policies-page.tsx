@@ -21,7 +21,7 @@ export const PoliciesPage = () => {
     <div className="stack">
       <PageHeader
         title="Policies"
-        lead="Rules for everybody and every agent of this workspace. Where several fall on a payment, the strictest wins."
+        lead="Spending and approval rules for everyone and every agent in this workspace. If several apply, the strictest wins."
         actions={create}
       />
       <section className="card" aria-label="Policies">
@@ -30,8 +30,8 @@ export const PoliciesPage = () => {
           rows={3}
           empty={
             <Empty icon="policy" title="No policy yet" actions={create}>
-              Without one, only the balance and each key’s own limits stop a payment. A policy can cap what goes out and ask for
-              approval from an amount on.
+              Without one, only the balance and each key’s own limits stop a payment. A policy can limit spending and require approval
+              above an amount.
             </Empty>
           }
         >

@@ -1,6 +1,7 @@
-import { useState } from 'react'
 import type { Schemas } from '../../api/types.ts'
+import { useDraft } from '../../lib/drafts.ts'
 import { editableMajor, parseMajor } from '../../lib/money.ts'
+import { useSession } from '../../shell/session.tsx'
 
 export type PolicyDraft = {
   name: string
@@ -48,11 +49,13 @@ const termsOf = (draft: PolicyDraft) => {
 }
 
 export const usePolicyForm = (policy: Schemas['SpendingPolicy'] | null) => {
-  const [draft, setDraft] = useState(() => draftOf(policy))
+  const { account } = useSession()
+  const { value: draft, set, clear } = useDraft(`policy:${policy?.id}@${policy?.version}`, account.id, () => draftOf(policy))
   return {
     draft,
     terms: termsOf(draft),
-    set: (change: Partial<PolicyDraft>) => setDraft((before) => ({ ...before, ...change })),
+    set,
+    clear,
     invalid: (field: AmountField) => draft[field].trim() !== '' && parseMajor(draft[field]) === null,
   }
 }

@@ -23,9 +23,9 @@ import { Replay } from './replay.tsx'
 type Policy = Schemas['SpendingPolicy']
 
 const amounts: readonly { field: AmountField; path: string; label: string }[] = [
-  { field: 'per_payment', path: 'per_payment_limit_minor', label: 'Most per payment' },
-  { field: 'daily', path: 'daily_limit_minor', label: 'Most per day' },
-  { field: 'monthly', path: 'monthly_limit_minor', label: 'Most per month' },
+  { field: 'per_payment', path: 'per_payment_limit_minor', label: 'Per-payment limit' },
+  { field: 'daily', path: 'daily_limit_minor', label: 'Daily limit' },
+  { field: 'monthly', path: 'monthly_limit_minor', label: 'Monthly limit' },
 ]
 
 const approvalCounts = Array.from({ length: 11 }, (_, count) => ({
@@ -35,15 +35,16 @@ const approvalCounts = Array.from({ length: 11 }, (_, count) => ({
 
 /** New when there is no policy yet. A change names the version it was made from, so that two people don't undo each other. */
 export const PolicyForm = ({ policy }: { policy: Policy | null }) => {
-  const { currency, can, workspace } = useSession()
+  const { currency, workspace } = useSession()
   const [, navigate] = useLocation()
   const client = useQueryClient()
   const keyFor = useIdempotencyKey()
   const beneficiaries = useBeneficiaries()
-  const { draft, terms, set, invalid } = usePolicyForm(policy)
+  const { draft, terms, set, clear, invalid } = usePolicyForm(policy)
   const [archiving, setArchiving] = useState(false)
 
   const keep = (saved: Policy, said: string) => {
+    clear()
     client.setQueryData(policyQuery(saved.id).queryKey, saved)
     void client.invalidateQueries({ queryKey: ['policies'] })
     announce(said)
@@ -51,7 +52,7 @@ export const PolicyForm = ({ policy }: { policy: Policy | null }) => {
   }
   const save = useMutation({
     mutationFn: () => {
-      if (!terms) throw new Error('An amount in the form can’t be read.')
+      if (!terms) throw new Error('Correct the amounts first.')
       const body = { name: draft.name.trim(), ...terms }
       return policy
         ? call(
@@ -62,7 +63,7 @@ export const PolicyForm = ({ policy }: { policy: Policy | null }) => {
           )
         : call(api.POST('/v1/spending-policies', { body, headers: keyFor(body) }))
     },
-    onSuccess: (saved) => keep(saved, policy ? 'Policy saved' : 'Policy in force'),
+    onSuccess: (saved) => keep(saved, policy ? 'Policy saved' : 'Policy turned on'),
     onError: (error) => {
       if (policy && hasCode(error, 'conflict')) void client.invalidateQueries({ queryKey: policyQuery(policy.id).queryKey })
     },
@@ -71,22 +72,20 @@ export const PolicyForm = ({ policy }: { policy: Policy | null }) => {
     mutationFn: () => call(api.DELETE('/v1/spending-policies/{id}', { params: { path: { id: policy?.id ?? '' } } })),
     onSuccess: (saved) => keep(saved, 'Policy archived'),
   })
-  const editable = can(policy ? 'policy.manage' : 'policy.create') && policy?.status !== 'archived'
   const ready = draft.name.trim() !== '' && terms !== null
   const problem = (field: AmountField, path: string) =>
-    invalid(field) ? 'Write an amount such as 1500 or 1,500.50' : fieldError(save.error, path)
+    invalid(field) ? 'Enter an amount such as 1500 or 1,500.50' : fieldError(save.error, path)
   return (
     <form
       className="split"
       noValidate
       onSubmit={(event) => {
         event.preventDefault()
-        if (ready && editable && !save.isPending) save.mutate()
+        if (ready && !save.isPending) save.mutate()
       }}
     >
       <Card
         footer={
-          editable && (
             <>
               {policy && (
                 <Button variant="danger" onClick={() => setArchiving(true)}>
@@ -94,10 +93,9 @@ export const PolicyForm = ({ policy }: { policy: Policy | null }) => {
                 </Button>
               )}
               <Button type="submit" variant="primary" busy={save.isPending} disabled={!ready}>
-                {policy ? 'Save policy' : 'Put in force'}
+                {policy ? 'Save policy' : 'Turn on policy'}
               </Button>
             </>
-          )
         }
       >
         <div className="stack">
@@ -107,13 +105,14 @@ export const PolicyForm = ({ policy }: { policy: Policy | null }) => {
             onChange={(name) => set({ name })}
             maxLength={120}
             placeholder="For example: Office expenses"
+            autoFocus={!policy}
             error={fieldError(save.error, 'name')}
           />
           <fieldset className="stack">
-            <legend className="visually-hidden">What it falls on</legend>
+            <legend className="visually-hidden">What it applies to</legend>
             <PickMany
               label="Only to these beneficiaries"
-              hint="Left empty, it falls on payments to anybody."
+              hint="Leave empty to apply to everyone."
               placeholder="Choose a beneficiary"
               chosen={draft.beneficiary_ids}
               onChange={(ids) => set({ beneficiary_ids: ids })}
@@ -123,7 +122,7 @@ export const PolicyForm = ({ policy }: { policy: Policy | null }) => {
             />
             <PickMany
               label="Only these payment types"
-              hint="A rail, or a type of your own. Left empty, it falls on every type."
+              hint="A payment method, or a type of your own. Leave empty to apply to every type."
               placeholder="Choose or type"
               free
               chosen={draft.payment_types}
@@ -147,23 +146,23 @@ export const PolicyForm = ({ policy }: { policy: Policy | null }) => {
               ))}
             </div>
             <p className="field-hint" style={{ marginTop: '6px' }}>
-              Days and months are those of {workspace.time_zone}.
+              Days and months follow the workspace’s time zone, {workspace.time_zone.replaceAll('_', ' ')}.
             </p>
           </fieldset>
           <fieldset className="stack">
             <legend className="visually-hidden">Approval</legend>
             <div className="columns">
               <MoneyField
-                label="Approval from"
+                label="Require approval at or above"
                 optional
                 value={draft.threshold}
                 onChange={(threshold) => set({ threshold, ...(draft.approvals === 0 && threshold !== '' && { approvals: 1 }) })}
                 currency={currency}
-                hint="Left empty while people have to approve: every payment waits."
+                hint="If empty, every payment needs approval."
                 error={problem('threshold', 'approval_threshold_minor')}
               />
               <SelectField
-                label="Who has to approve"
+                label="Approvals needed"
                 value={String(draft.approvals)}
                 onChange={(count) => set({ approvals: Number(count) })}
                 options={approvalCounts}
@@ -171,8 +170,8 @@ export const PolicyForm = ({ policy }: { policy: Policy | null }) => {
               />
             </div>
             <CheckField
-              label="Not by whoever started the payment"
-              hint="Payments by an agent count as its owner’s."
+              label="Requester can’t approve their own payment"
+              hint="A payment by an agent counts as its owner’s."
               checked={draft.separation}
               onChange={(separation) => set({ separation })}
             />
@@ -181,11 +180,11 @@ export const PolicyForm = ({ policy }: { policy: Policy | null }) => {
         </div>
       </Card>
       <div className="stack split-aside">
-        <Card title="In plain words">
+        <Card title="Summary">
           <p className="sentence" aria-live="polite">
             {terms
               ? policySentence(terms, { currency, nameOf: beneficiaries.nameOf })
-              : 'Correct the amounts to read what it means.'}
+              : 'Correct the amounts to see the summary.'}
           </p>
         </Card>
         <Replay terms={terms} />
@@ -199,7 +198,7 @@ export const PolicyForm = ({ policy }: { policy: Policy | null }) => {
           onConfirm={() => archive.mutate()}
           onClose={() => setArchiving(false)}
         >
-          <p>It stops limiting payments at once. Payments that wait for an approval it asked for keep waiting.</p>
+          <p>It stops applying right away. Payments already waiting for its approval keep waiting.</p>
         </Confirm>
       )}
     </form>

@@ -37,7 +37,7 @@ export const Replay = ({ terms }: { terms: Terms | null }) => {
     staleTime: 60_000,
   })
   return (
-    <Card title="The last 30 days, with this policy">
+    <Card title="Try it on the last 30 days">
       <div aria-live="polite" style={{ minHeight: '96px' }}>
         {replay.isPending && <SkeletonText width="80%" />}
         {replay.isError && <Failure error={replay.error} />}
@@ -52,17 +52,17 @@ type ReplayData = NonNullable<Schemas['Simulation']['replay']>
 const Result = ({ replay }: { replay: ReplayData }) => {
   const { currency } = useSession()
   const { payments_considered: total, allowed, held, refused } = replay
-  if (total === 0) return <p className="quiet">No payment in the last 30 days falls under it.</p>
+  if (total === 0) return <p className="quiet">It would have applied to no payment in the last 30 days.</p>
   const parts = [
-    { key: 'good', count: allowed, text: 'go through' },
-    { key: 'warn', count: held, text: 'wait for approval' },
-    { key: 'bad', count: refused, text: 'refused' },
+    { key: 'good', count: allowed, text: 'would go through' },
+    { key: 'warn', count: held, text: 'would need approval' },
+    { key: 'bad', count: refused, text: 'would be refused' },
   ]
   return (
     <div className="stack-s">
       <p>
-        Of {countWords(total, 'payment')}
-        {replay.truncated && ' (the latest ones)'}:
+        It would have applied to {countWords(total, 'payment')}
+        {replay.truncated && ', counting only the latest'}:
       </p>
       <div className="bar" aria-hidden="true">
         {parts.map(({ key, count }) => (

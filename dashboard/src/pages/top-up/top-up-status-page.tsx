@@ -1,12 +1,14 @@
 import { useQuery } from '@tanstack/react-query'
 import { topupQuery } from '../../api/queries.ts'
 import type { Schemas } from '../../api/types.ts'
+import { useBeneficiaries } from '../../api/use-beneficiaries.ts'
 import { useNow } from '../../lib/clock.ts'
 import { moneyText } from '../../lib/money.ts'
+import { LoadFailure } from '../../shell/load-failure.tsx'
+import { useSession } from '../../shell/session.tsx'
 import { Amount } from '../../ui/amount.tsx'
 import { LinkButton } from '../../ui/button.tsx'
-import { CopyText } from '../../ui/copy.tsx'
-import { Failure } from '../../ui/failure.tsx'
+import { CopyButton, CopyText } from '../../ui/copy.tsx'
 import { Icon } from '../../ui/icon.tsx'
 import { Card, Facts, Notice, PageHeader, SkeletonRows } from '../../ui/layout.tsx'
 import { StatusBadge } from '../../ui/status.tsx'
@@ -31,7 +33,7 @@ export const TopUpStatusPage = ({ id }: { id: string }) => {
           <SkeletonRows rows={3} />
         </div>
       )}
-      {topup.isError && <Failure error={topup.error} onRetry={() => void topup.refetch()} />}
+      {topup.isError && <LoadFailure error={topup.error} path={`/v1/topups/${id}`} onRetry={() => void topup.refetch()} />}
       {topup.data && <TopUpState topup={topup.data} />}
     </div>
   )
@@ -64,7 +66,7 @@ const TopUpState = ({ topup }: { topup: TopUp }) => (
               topup.provider_receipt && <CopyText key="receipt" value={topup.provider_receipt} label="receipt number" />,
             ],
             ['Started', <ExactTime key="started" at={topup.created_at} />],
-            ['Id', <CopyText key="id" value={topup.id} label="top-up id" />],
+            ['', <CopyButton key="id" value={topup.id}>Copy top-up ID</CopyButton>],
           ]}
         />
       </Card>
@@ -107,10 +109,10 @@ const Pending = ({ topup }: { topup: TopUp }) => {
         <span className="avatar avatar-large avatar-warn">
           <Icon name="clock" size={22} />
         </span>
-        <h2>No word from M-PESA yet</h2>
+        <h2>Still waiting for M-PESA</h2>
         <p>
-          If you entered your PIN, the money may have moved already, and we are checking. Please don’t pay again; this page
-          changes when we know.
+          If you entered your PIN, the money may have moved already and we are checking. Please don’t pay again. This page updates
+          when we know.
         </p>
       </div>
     )
@@ -134,21 +136,35 @@ const Succeeded = ({ topup }: { topup: TopUp }) => (
     <h2>{moneyText(topup.amount_minor, topup.currency)} arrived</h2>
     <p>It is available now.</p>
     <div className="row">
-      <LinkButton href="/payments/new" variant="primary">
-        Make a payment
-      </LinkButton>
+      <NextStep />
       <LinkButton href="/">Overview</LinkButton>
     </div>
   </div>
 )
+
+/** On the way to a first payment there may be nobody to pay yet. */
+const NextStep = () => {
+  const { can } = useSession()
+  const beneficiaries = useBeneficiaries()
+  if (!can('payment.create') || beneficiaries.isPending) return null
+  return beneficiaries.all.length === 0 ? (
+    <LinkButton href="/beneficiaries/new?then_pay" variant="primary">
+      Add someone to pay
+    </LinkButton>
+  ) : (
+    <LinkButton href="/payments/new" variant="primary">
+      Make a payment
+    </LinkButton>
+  )
+}
 
 const Failed = ({ topup }: { topup: TopUp }) => (
   <div className="empty">
     <span className="avatar avatar-large avatar-bad">
       <Icon name="cross" size={22} />
     </span>
-    <h2>It did not work</h2>
-    <p>{topup.failure_message ?? 'M-PESA refused it.'} M-PESA says that nothing was taken.</p>
+    <h2>Top-up failed</h2>
+    <p>{topup.failure_message ?? 'M-PESA declined it.'} No money was taken.</p>
     <div className="row">
       <LinkButton href="/top-up" variant="primary">
         Try again
@@ -163,19 +179,19 @@ const TimedOut = () => (
       <span className="avatar avatar-large avatar-warn">
         <Icon name="alert" size={22} />
       </span>
-      <h2>We haven’t heard from M-PESA</h2>
-      <p>The time is up, but that doesn’t say that nothing happened.</p>
+      <h2>M-PESA didn’t answer in time</h2>
+      <p>That doesn’t mean that nothing happened.</p>
     </div>
-    <Notice tone="warn" title="The money may have moved, and we are checking">
+    <Notice tone="warn" title="The money may have moved. We’re checking">
       <p className="quiet">
-        If M-PESA sent you a confirmation, don’t pay again: it is credited here as soon as M-PESA proves it. If it didn’t, nothing
-        was taken and you can try once more.
+        If M-PESA sent you a confirmation, don’t pay again: it is credited here as soon as M-PESA confirms it to us. If it didn’t,
+        you can try again.
       </p>
     </Notice>
     <div className="row">
-      <LinkButton href="/">See the balance</LinkButton>
+      <LinkButton href="/">View balance</LinkButton>
       <LinkButton href="/top-up" variant="quiet">
-        Start another one
+        Start another top-up
       </LinkButton>
     </div>
   </>

@@ -1,0 +1,38 @@
+/** The API's names for what a form asks, in the form's own words: what the service says about one of them is shown to a person. */
+const names: readonly (readonly [field: string, words: string])[] = [
+  ['per_payment_limit_minor', 'the per-payment limit'],
+  ['daily_limit_minor', 'the daily limit'],
+  ['monthly_limit_minor', 'the monthly limit'],
+  ['approval_threshold_minor', 'the approval threshold'],
+  ['required_approval_count', 'the number of approvals'],
+  ['max_per_payment_minor', 'the per-payment limit'],
+  ['max_total_minor', 'the total limit'],
+  ['max_payments', 'the number of payments'],
+  ['account_reference_required', 'whether a reference is required'],
+  ['account_reference', 'the account reference'],
+  ['beneficiary_ids', 'the beneficiaries'],
+  ['payment_types', 'the payment types'],
+  ['payment_type', 'the payment type'],
+  ['payment_rail', 'the payment method'],
+  ['destination', 'the destination'],
+  ['bank_code', 'the bank'],
+  ['phone_number', 'the phone number'],
+  ['amount_minor', 'the amount'],
+  ['display_name', 'the name'],
+  ['legal_name', 'the legal name'],
+  ['wallet_address', 'the wallet address'],
+  ['spending_controls', 'the limits'],
+  ['time_zone', 'the time zone'],
+  ['expires_at', 'the end date'],
+  ['valid_from', 'the start date'],
+]
+
+const rails: readonly (readonly [code: string, words: string])[] = [
+  ['MPESA_B2C', 'M-PESA to a phone'],
+  ['MPESA_B2B', 'M-PESA to a business'],
+  ['PESALINK', 'PesaLink'],
+]
+
+/** A sentence of the service without the names of its fields. */
+export const plainWords = (message: string): string =>
+  [...names, ...rails].reduce((text, [field, words]) => text.replaceAll(new RegExp(`["“]?\\b${field}\\b["”]?`, 'g'), words), message)

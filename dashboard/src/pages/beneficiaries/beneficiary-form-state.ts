@@ -1,0 +1,40 @@
+import { otherBank } from '../../lib/banks.ts'
+import type { RailName } from '../../lib/rails.ts'
+
+export type BeneficiaryDraft = {
+  rail: RailName
+  name: string
+  destination: string
+  bank: string
+  otherCode: string
+  legalName: string
+  type: string
+  referenceRequired: boolean
+}
+
+export const emptyBeneficiary: BeneficiaryDraft = {
+  rail: 'MPESA_B2C',
+  name: '',
+  destination: '',
+  bank: '',
+  otherCode: '',
+  legalName: '',
+  type: '',
+  referenceRequired: false,
+}
+
+const bankCode = ({ rail, bank, otherCode }: BeneficiaryDraft): string =>
+  rail !== 'PESALINK' ? '' : bank === otherBank ? otherCode.trim() : bank
+
+export const isReady = (draft: BeneficiaryDraft): boolean =>
+  draft.name.trim() !== '' && draft.destination.trim() !== '' && (draft.bank !== otherBank || draft.otherCode.trim() !== '')
+
+export const bodyOf = (draft: BeneficiaryDraft) => ({
+  type: draft.type.trim() || (draft.rail === 'MPESA_B2C' ? 'individual' : 'business'),
+  display_name: draft.name.trim(),
+  payment_rail: draft.rail,
+  destination: draft.destination.replaceAll(' ', ''),
+  ...(draft.legalName.trim() && { legal_name: draft.legalName.trim() }),
+  ...(draft.referenceRequired && { account_reference_required: true }),
+  ...(bankCode(draft) && { bank_code: bankCode(draft) }),
+})

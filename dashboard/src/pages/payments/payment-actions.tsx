@@ -1,0 +1,58 @@
+import { useState } from 'react'
+import type { Schemas } from '../../api/types.ts'
+import { isForMe } from '../../api/use-inbox.ts'
+import { useQuery } from '@tanstack/react-query'
+import { approvalQuery } from '../../api/queries.ts'
+import { useSession } from '../../shell/session.tsx'
+import { Button, LinkButton } from '../../ui/button.tsx'
+import { DecideDialog } from '../approvals/decide-dialog.tsx'
+import type { Choice } from '../approvals/decided-words.ts'
+import { CancelPayment } from './cancel-payment.tsx'
+
+type Payment = Schemas['Payment']
+
+/** A new payment to the same payee over the same amount; it is reviewed like any other. */
+const again = ({ id }: Payment): string => `/payments/new?again=${id}`
+
+/** What can be done with a payment in the state that it is in, by the person who looks at it. */
+export const PaymentActions = ({ payment }: { payment: Payment }) => {
+  const { can, account } = useSession()
+  const [open, setOpen] = useState<Choice | 'cancel' | null>(null)
+  const waits = payment.status === 'pending_approval'
+  const approval = useQuery({ ...approvalQuery(payment.approval_id ?? ''), enabled: waits && payment.approval_id !== null })
+  const decides = waits && approval.data?.status === 'pending' && can('approval.decide') && isForMe(approval.data, account.id)
+  const close = () => setOpen(null)
+  return (
+    <>
+      {decides && (
+        <Button variant="primary" icon="check" onClick={() => setOpen('approve')}>
+          Approve
+        </Button>
+      )}
+      {decides && (
+        <Button variant="danger" onClick={() => setOpen('reject')}>
+          Reject
+        </Button>
+      )}
+      {waits && can('payment.create') && (
+        <Button variant="quiet" onClick={() => setOpen('cancel')}>
+          Cancel payment
+        </Button>
+      )}
+      {payment.status === 'failed' && can('payment.create') && (
+        <LinkButton href={again(payment)} variant="primary" icon="payments">
+          Pay again
+        </LinkButton>
+      )}
+      {(payment.status === 'succeeded' || payment.status === 'returned') && (
+        <LinkButton href={`/payments/${payment.id}/receipt`} icon="receipt">
+          Receipt
+        </LinkButton>
+      )}
+      {open === 'cancel' && <CancelPayment payment={payment} onClose={close} />}
+      {approval.data && (open === 'approve' || open === 'reject') && (
+        <DecideDialog approvals={[approval.data]} choice={open} onDecided={close} onClose={close} />
+      )}
+    </>
+  )
+}

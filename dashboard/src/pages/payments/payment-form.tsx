@@ -1,0 +1,186 @@
+import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { useLocation } from 'wouter'
+import { api, call } from '../../api/client.ts'
+import { mandatesQuery } from '../../api/queries.ts'
+import type { Beneficiaries } from '../../api/use-beneficiaries.ts'
+import { useDraft } from '../../lib/drafts.ts'
+import { useIdempotencyKey } from '../../lib/idempotency.ts'
+import { moneyText, parseMajor } from '../../lib/money.ts'
+import { railLabels } from '../../lib/rails.ts'
+import { useSession } from '../../shell/session.tsx'
+import { Button } from '../../ui/button.tsx'
+import { Failure, fieldError } from '../../ui/failure.tsx'
+import { MoneyField, SelectField, TextField } from '../../ui/field.tsx'
+import { Card } from '../../ui/layout.tsx'
+import { announce } from '../../ui/toast.tsx'
+import { DryRun, useDryRun } from './dry-run.tsx'
+import { bodyOf, draftOf, type PaymentFields } from './payment-form-state.ts'
+import { ReviewPayment } from './review-payment.tsx'
+import { verdictOf } from './verdict.ts'
+
+const useMandateOptions = () => {
+  const { data } = useInfiniteQuery(mandatesQuery)
+  const active = data?.pages.flatMap((page) => page.data).filter(({ status }) => status === 'active') ?? []
+  return active.map(({ id, description }) => ({ value: id, label: description }))
+}
+
+const useSend = (onSent: () => void) => {
+  const [, navigate] = useLocation()
+  const client = useQueryClient()
+  const keyFor = useIdempotencyKey()
+  return useMutation({
+    mutationFn: (body: ReturnType<typeof bodyOf>) => call(api.POST('/v1/payments', { body, headers: keyFor(body) })),
+    onSuccess: (payment) => {
+      onSent()
+      client.setQueryData(['payment', payment.id], payment)
+      void client.invalidateQueries({ queryKey: ['payments'] })
+      announce(payment.status === 'pending_approval' ? 'Waiting for approval' : 'Payment sent')
+      navigate(`/payments/${payment.id}`)
+    },
+  })
+}
+
+/** What is typed, then what was typed in one piece to look at: money leaves from the second step only. */
+export const PaymentForm = ({ beneficiaries, first }: { beneficiaries: Beneficiaries; first: PaymentFields }) => {
+  const { currency, account, ownsBalance } = useSession()
+  const form = useDraft('payment', account.id, () => first)
+  const [reviewing, setReviewing] = useState(false)
+  const draft = draftOf(form.value)
+  const run = useDryRun(draft)
+  const available = ownsBalance ? account.balance.available_minor : null
+  const verdict = draft && run.decision ? verdictOf(run.decision, draft.amount_minor, available, currency) : null
+  const send = useSend(form.clear)
+  const beneficiary = beneficiaries.find(form.value.beneficiary)
+  const ready = draft !== null && verdict !== null && verdict.tone !== 'bad'
+  if (reviewing && draft && beneficiary && verdict && run.decision)
+    return (
+      <ReviewPayment
+        fields={form.value}
+        draft={draft}
+        beneficiary={beneficiary}
+        decision={run.decision}
+        verdict={verdict}
+        busy={send.isPending || send.isSuccess}
+        error={send.error}
+        onSend={() => send.mutate(bodyOf(draft, form.value))}
+        onBack={() => {
+          send.reset()
+          setReviewing(false)
+        }}
+      />
+    )
+  return (
+    <form
+      className="split"
+      noValidate
+      onSubmit={(event) => {
+        event.preventDefault()
+        if (ready) setReviewing(true)
+      }}
+    >
+      <Card
+        footer={
+          <>
+            {verdict && <p className={`only-narrow small grow verdict-${verdict.tone}`}>{verdict.title}</p>}
+            <Button type="submit" variant="primary" size="large" disabled={!ready}>
+              {draft ? `Review ${moneyText(draft.amount_minor, currency)}` : 'Review'}
+            </Button>
+          </>
+        }
+      >
+        <Fields form={form} beneficiaries={beneficiaries} error={send.error} />
+      </Card>
+      <div className="split-aside">
+        <DryRun draft={draft} run={run} />
+      </div>
+    </form>
+  )
+}
+
+type FieldsProps = { form: ReturnType<typeof useDraft<PaymentFields>>; beneficiaries: Beneficiaries; error: unknown }
+
+const Fields = ({ form: { value, set }, beneficiaries, error }: FieldsProps) => {
+  const { currency, account, ownsBalance } = useSession()
+  const mandates = useMandateOptions()
+  const beneficiary = beneficiaries.find(value.beneficiary)
+  const unreadable = value.amount !== '' && parseMajor(value.amount) === null
+  return (
+    <div className="stack">
+      <SelectField
+        label="Beneficiary"
+        value={value.beneficiary}
+        onChange={(id) => set({ beneficiary: id })}
+        autoFocus={value.beneficiary === ''}
+        error={fieldError(error, 'beneficiary_id')}
+        hint={beneficiary && `${railLabels[beneficiary.payment_rail]}, ${beneficiary.destination_mask}`}
+        options={[
+          { value: '', label: 'Choose a beneficiary' },
+          ...beneficiaries.all
+            .filter(({ status }) => status !== 'archived')
+            .map(({ id, display_name, status }) => ({
+              value: id,
+              label: status === 'frozen' ? `${display_name} (frozen)` : display_name,
+            })),
+        ]}
+      />
+      <MoneyField
+        label="Amount"
+        large
+        autoFocus={value.beneficiary !== ''}
+        value={value.amount}
+        onChange={(amount) => set({ amount })}
+        currency={currency}
+        error={unreadable ? 'Enter an amount such as 1500 or 1,500.50' : fieldError(error, 'amount_minor')}
+        hint={ownsBalance && `${moneyText(account.balance.available_minor, currency)} available`}
+      />
+      <TextField
+        label="Purpose"
+        optional
+        value={value.narrative}
+        onChange={(narrative) => set({ narrative })}
+        maxLength={140}
+        hint="Approvers see it, and you find the payment by it."
+        error={fieldError(error, 'narrative')}
+      />
+      <TextField
+        label="Account reference"
+        optional={!beneficiary?.account_reference_required}
+        value={value.reference}
+        onChange={(reference) => set({ reference })}
+        maxLength={20}
+        hint={
+          beneficiary?.account_reference_required
+            ? 'Required by this beneficiary: an account or invoice number.'
+            : 'An account or invoice number for the beneficiary.'
+        }
+        error={fieldError(error, 'account_reference')}
+      />
+      <details>
+        <summary className="quiet small">More options</summary>
+        <div className="stack" style={{ marginTop: '14px' }}>
+          <TextField
+            label="Payment type"
+            optional
+            value={value.type}
+            onChange={(type) => set({ type })}
+            maxLength={64}
+            hint="Policies can select by it, for example “rent”."
+            error={fieldError(error, 'payment_type')}
+          />
+          {mandates.length > 0 && (
+            <SelectField
+              label="Mandate"
+              optional
+              value={value.mandate}
+              onChange={(mandate) => set({ mandate })}
+              options={[{ value: '', label: 'None' }, ...mandates]}
+              hint="A mandate that fits counts as one approval by its signer."
+            />
+          )}
+        </div>
+      </details>
+      <Failure error={error} />
+    </div>
+  )
+}

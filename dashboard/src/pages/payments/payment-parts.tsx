@@ -1,0 +1,79 @@
+import { Link } from 'wouter'
+import type { Schemas } from '../../api/types.ts'
+import { useBeneficiaries } from '../../api/use-beneficiaries.ts'
+import { capitalized } from '../../lib/list-words.ts'
+import { railLabels, railNames, typeLabel } from '../../lib/rails.ts'
+import { Amount } from '../../ui/amount.tsx'
+import { CopyButton, CopyText } from '../../ui/copy.tsx'
+import { Facts, Notice } from '../../ui/layout.tsx'
+import { ExactTime } from '../../ui/time.tsx'
+import { failureWords } from './failure-words.ts'
+import { useInitiator } from './use-initiator.ts'
+
+type Payment = Schemas['Payment']
+
+/** What needs saying before any detail: money that may have moved, and money that has not. */
+export const PaymentNotices = ({ payment }: { payment: Payment }) => {
+  if (payment.status === 'unknown')
+    return (
+      <Notice tone="warn" title="The money may have moved. We’re checking">
+        <p className="quiet">
+          {railNames[payment.payment_rail]} didn’t answer. The amount stays held, nothing is sent again, and this page updates when we
+          know.
+        </p>
+      </Notice>
+    )
+  if (payment.status === 'failed')
+    return (
+      <Notice tone="bad" title="This payment failed. The money is back in the balance">
+        <p className="quiet">{failureWords(payment)}</p>
+      </Notice>
+    )
+  return null
+}
+
+export const PaymentFacts = ({ payment }: { payment: Payment }) => {
+  const beneficiaries = useBeneficiaries()
+  const initiator = useInitiator()
+  const beneficiary = beneficiaries.find(payment.beneficiary_id)
+  return (
+    <Facts
+      stacked
+      facts={[
+        [
+          'Beneficiary',
+          <Link key="beneficiary" href={`/beneficiaries/${payment.beneficiary_id}`}>
+            {beneficiaries.nameOf(payment.beneficiary_id)}
+          </Link>,
+        ],
+        ['Purpose', payment.narrative],
+        [
+          'Destination',
+          <span key="destination">
+            {railLabels[payment.payment_rail]}
+            {beneficiary && <span className="mono">, {beneficiary.destination_mask}</span>}
+          </span>,
+        ],
+        ['Type', payment.payment_type === payment.payment_rail ? null : typeLabel(payment.payment_type)],
+        ['Account reference', payment.account_reference],
+        ['Started by', capitalized(initiator(payment.initiated_by))],
+        [
+          'Mandate',
+          payment.mandate_id && (
+            <Link key="mandate" href={`/mandates/${payment.mandate_id}`}>
+              Uses a mandate
+            </Link>
+          ),
+        ],
+        ['Fee', <Amount key="fee" minor={payment.fee_minor} currency={payment.currency} />],
+        [
+          'Receipt number',
+          payment.provider_receipt && <CopyText key="receipt" value={payment.provider_receipt} label="receipt number" />,
+        ],
+        ['Created', <ExactTime key="created" at={payment.created_at} />],
+        ...Object.entries(payment.metadata).map(([name, value]) => [name, value] as const),
+        ['', <CopyButton key="id" value={payment.id}>Copy payment ID</CopyButton>],
+      ]}
+    />
+  )
+}

@@ -1,0 +1,86 @@
+import { useEffect, useRef } from 'react'
+import type { Schemas } from '../../api/types.ts'
+import type { Decision } from '../../lib/decision-words.ts'
+import { moneyText, shortMoney } from '../../lib/money.ts'
+import { railLabels, typeLabel } from '../../lib/rails.ts'
+import { useSession } from '../../shell/session.tsx'
+import { Amount } from '../../ui/amount.tsx'
+import { Button } from '../../ui/button.tsx'
+import { Failure } from '../../ui/failure.tsx'
+import { Card, Facts } from '../../ui/layout.tsx'
+import { type Draft, DuplicateWarning, VerdictLine } from './dry-run.tsx'
+import type { PaymentFields } from './payment-form-state.ts'
+import type { Verdict } from './verdict.ts'
+
+type Props = {
+  fields: PaymentFields
+  draft: Draft
+  beneficiary: Schemas['Beneficiary']
+  decision: Decision
+  verdict: Verdict
+  busy: boolean
+  error: unknown
+  onSend: () => void
+  onBack: () => void
+}
+
+/** The last look before money leaves: how much, to whom, by which way, and what will happen. */
+export const ReviewPayment = ({ fields, draft, beneficiary, decision, verdict, busy, error, onSend, onBack }: Props) => {
+  const { currency, workspace } = useSession()
+  const heading = useRef<HTMLHeadingElement>(null)
+  useEffect(() => heading.current?.focus(), [])
+  const sends = verdict.kind === 'send'
+  return (
+    <form
+      className="narrow"
+      noValidate
+      onSubmit={(event) => {
+        event.preventDefault()
+        if (!busy) onSend()
+      }}
+    >
+      <Card
+        footer={
+          <>
+            <Button onClick={onBack} size="large">
+              Edit
+            </Button>
+            <Button type="submit" variant="primary" size="large" busy={busy}>
+              {sends ? `Send ${moneyText(draft.amount_minor, currency)}` : 'Request approval'}
+            </Button>
+          </>
+        }
+      >
+        <div className="stack">
+          <div>
+            <h2 ref={heading} tabIndex={-1} className="quiet review-title">
+              Pay {shortMoney(draft.amount_minor, currency)} to {beneficiary.display_name}?
+            </h2>
+            <Amount minor={draft.amount_minor} currency={currency} size="big" />
+          </div>
+          <DuplicateWarning decision={decision} />
+          <VerdictLine verdict={verdict} />
+          <Facts
+            stacked
+            facts={[
+              ['To', beneficiary.display_name],
+              ['Legal name', beneficiary.legal_name],
+              [
+                'Destination',
+                <span key="destination">
+                  {railLabels[beneficiary.payment_rail]}, <span className="mono">{beneficiary.destination_mask}</span>
+                </span>,
+              ],
+              ['Purpose', fields.narrative.trim()],
+              ['Account reference', fields.reference.trim()],
+              ['Type', fields.type.trim() && typeLabel(fields.type.trim())],
+              ['From', workspace.name],
+            ]}
+          />
+          {sends && <p className="faint small">A payment that was sent can’t be recalled.</p>}
+          <Failure error={error} />
+        </div>
+      </Card>
+    </form>
+  )
+}
