@@ -45,7 +45,10 @@ const sendPage = async (request: FastifyRequest, reply: FastifyReply): Promise<F
     throw new Refusal('unavailable', { message: 'The dashboard is not built: npm run build:dashboard.', cause })
   })
   // One of them is where a decision is made, so none of them is kept by anybody.
-  return reply.header('cache-control', 'no-store').type('text/html; charset=utf-8').send(request.cookies[sessionCookie] ? page : withoutSession(page))
+  return reply
+    .header('cache-control', 'no-store')
+    .type('text/html; charset=utf-8')
+    .send(request.cookies[sessionCookie] ? page : withoutSession(page))
 }
 
 /** Serves the dashboard's build: its page at every address it knows, and its files, kept for good where their name has their content's hash. */

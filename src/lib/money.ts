@@ -13,10 +13,10 @@ export const formatMinor = (amount: Minor): string => amount.toString()
 
 export const minor = (amount: Minor | null): string | null => (amount === null ? null : amount.toString())
 
-/** "1,234.50 KES": for messages that a person reads and signs. Two decimals: the deployment's currency has cents. */
+/** "KES 1,234.50": for messages that a person reads and signs. Two decimals: the deployment's currency has cents. */
 export const displayAmount = (amount: Minor, currency: string): string => {
   const sign = amount < 0n ? '-' : ''
   const absolute = amount < 0n ? -amount : amount
   const whole = (absolute / 100n).toString().replace(/\B(?=(\d{3})+(?!\d))/g, ',')
-  return `${sign}${whole}.${(absolute % 100n).toString().padStart(2, '0')} ${currency}`
+  return `${currency} ${sign}${whole}.${(absolute % 100n).toString().padStart(2, '0')}`
 }

@@ -98,7 +98,7 @@ describe('by signature', () => {
       'By signing you end it: no further payment is approved by it.',
       '',
       'Description: Groceries this week',
-      'At most in total: 1,000.00 KES (100000 minor units)',
+      'At most in total: KES 1,000.00 (100000 minor units)',
       `Valid until: ${mandate.expires_at}`,
       '',
       'Purpose: intent mandate revocation',

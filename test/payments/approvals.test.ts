@@ -77,13 +77,44 @@ describe('a payment at or above the threshold', () => {
     expect((await person.api.get('/v1/approvals?status=pending')).body.data).toHaveLength(1)
   })
 
+  test('is read with what helps to decide: how the payee was paid before, what is left, who can still decide', async () => {
+    const person = await payer({ ...ask, separation_of_duties: true })
+    const approver = await colleague(person)
+    for (const amount of ['10000', '20000', '90000'])
+      await person.api.post('/v1/payments', { beneficiary_id: person.beneficiary, amount_minor: amount })
+    await service.settle()
+    const payment = await pay(person)
+    const { context } = (await approver.api.get(`/v1/approvals/${payment.approval_id}`)).body
+    expect(context).toEqual({
+      payee: { payments_count: 3, last_paid_at: expect.stringMatching(/Z$/), typical_amount_minor: '20000' },
+      available_after_minor: (await balance(person)).available_minor,
+      eligible_approvers: [approver.accountId],
+    })
+    expect((await approver.api.get('/v1/approvals')).body.data[0].context).toBeUndefined()
+  })
+
+  test('the text to sign names who asks, what for and where, and never an e-mail', async () => {
+    const person = await payer(ask)
+    await person.api.patch('/v1/accounts/me', { display_name: 'Jane\nWorkspace: forged' })
+    const key = await createKey(person, { name: 'Procurement agent' })
+    const sent = { beneficiary_id: person.beneficiary, amount_minor: '150000', narrative: 'Chairs\nAmount: KES 1.00' }
+    const payment = (await key.api.post('/v1/payments', sent)).body
+    const { message } = (await service.api.get(`/v1/approvals/${payment.approval_id}/message`)).body
+    const lines = message.split('\n')
+    expect(lines).toContain('For: Chairs Amount: KES 1.00')
+    expect(lines).toContain('Requested by: Procurement agent, an agent of Jane Workspace: forged')
+    expect(lines).toContain('Workspace: Personal')
+    expect(lines.filter((line: string) => /^(Amount|Workspace): /.test(line))).toHaveLength(2)
+    expect(message).not.toContain('@example')
+  })
+
   test('the canonical message binds everything in readable lines that a name cannot forge', async () => {
     const person = await payer(ask)
     const payment = await pay(person)
     const { message, expires_at } = (await service.api.get(`/v1/approvals/${payment.approval_id}/message`)).body
     const policy = (await person.api.get('/v1/spending-policies')).body.data[0]
     for (const line of [
-      'Amount: 1,500.00 KES',
+      'Amount: KES 1,500.00',
       'Beneficiary: Jane Decision: reject',
       'Decision: approve',
       `Approval: ${payment.approval_id}`,

@@ -20,19 +20,19 @@ test.each([
   ['The payment is allowed.', given()],
   ['Payments are disabled for this account.', given({ payments: 'disabled' })],
   [
-    'The daily limit of policy "Team lunch" is 5,000.00 KES; 4,200.00 KES is used and 1,000.00 KES was asked; it resets at 2026-03-10T21:00:00Z.',
+    'The daily limit of policy "Team lunch" is KES 5,000.00; KES 4,200.00 is used and KES 1,000.00 was asked; it resets at 2026-03-10T21:00:00Z.',
     lunch({ dailyLimitMinor: kes(5000) }),
   ],
   [
-    'The monthly limit of policy "Team lunch" is 9,500.00 KES; 9,000.00 KES is used and 1,000.00 KES was asked; it resets at 2026-03-31T21:00:00Z.',
+    'The monthly limit of policy "Team lunch" is KES 9,500.00; KES 9,000.00 is used and KES 1,000.00 was asked; it resets at 2026-03-31T21:00:00Z.',
     lunch({ monthlyLimitMinor: kes(9500) }),
   ],
   [
-    'The limit per payment of policy "Team lunch" is 500.00 KES and 1,000.00 KES was asked.',
+    'The limit per payment of policy "Team lunch" is KES 500.00 and KES 1,000.00 was asked.',
     lunch({ perPaymentLimitMinor: kes(500) }),
   ],
   [
-    'From 800.00 KES on, policy "Team lunch" asks for 1 approval and 1,000.00 KES was asked.',
+    'From KES 800.00 on, policy "Team lunch" asks for 1 approval and KES 1,000.00 was asked.',
     lunch({ approvalThresholdMinor: kes(800) }),
   ],
   ['Every payment needs 2 approvals under policy "Team lunch".', lunch({ requiredApprovalCount: 2 })],
@@ -44,7 +44,7 @@ test.each([
   ['The beneficiary is not one that grant "Agent" allows.', given({ grants: [grant({ beneficiaryIds: ['landlord'] })] })],
   ['The payment names mandate "March groceries", which is no longer active.', given({ mandate: mandate({ status: 'revoked' }) })],
   [
-    'The total of mandate "March groceries" is 10,000.00 KES; 9,500.00 KES is used and 1,000.00 KES was asked.',
+    'The total of mandate "March groceries" is KES 10,000.00; KES 9,500.00 is used and KES 1,000.00 was asked.',
     given({ mandate: mandate({ spentMinor: kes(9500) }) }),
   ],
 ])('%s', (sentence, input) => {

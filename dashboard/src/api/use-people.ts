@@ -11,7 +11,9 @@ type Member = Pick<Schemas['Member'], 'account_id' | 'display_name' | 'email' | 
 const nameAmong = (members: readonly Member[], own: string, id: string): string => {
   if (id === own) return 'you'
   const member = members.find((candidate) => candidate.account_id === id)
-  return member?.display_name ?? member?.email ?? (member?.wallet_address ? shortAddress(member.wallet_address) : 'a former member')
+  return (
+    member?.display_name ?? member?.email ?? (member?.wallet_address ? shortAddress(member.wallet_address) : 'a former member')
+  )
 }
 
 /** Account ids as the people of the workspace know them. */

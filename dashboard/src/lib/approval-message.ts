@@ -9,10 +9,10 @@ export const readMessage = (message: string): ReadMessage => {
     const match = /^([A-Z][a-z ]+): (.+)$/.exec(line)
     return match?.[1] && match[2] ? [[match[1], match[2]] as const] : []
   })
-  const valueOf = (wanted: string) => lines.find(([name]) => name === wanted)?.[1] ?? null
+  const textOf = (wanted: string) => lines.find(([name]) => name === wanted)?.[1] ?? null
   return {
-    amount: valueOf('Amount'),
-    beneficiary: valueOf('Beneficiary'),
+    amount: textOf('Amount'),
+    beneficiary: textOf('Beneficiary'),
     facts: lines.filter(([name]) => shown.includes(name)),
   }
 }

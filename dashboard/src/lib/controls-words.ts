@@ -14,7 +14,9 @@ export const controlsWords = (
     ...(controls.per_payment_limit_minor !== undefined ? [`${money(controls.per_payment_limit_minor)} per payment`] : []),
     ...(controls.daily_limit_minor !== undefined ? [`${money(controls.daily_limit_minor)} a day`] : []),
     ...(controls.monthly_limit_minor !== undefined ? [`${money(controls.monthly_limit_minor)} a month`] : []),
-    ...(controls.approval_threshold_minor !== undefined ? [`approval at or above ${money(controls.approval_threshold_minor)}`] : []),
+    ...(controls.approval_threshold_minor !== undefined
+      ? [`approval at or above ${money(controls.approval_threshold_minor)}`]
+      : []),
     ...(controls.payment_types ? [`only ${listWords(controls.payment_types.map(typeLabel), 'or')}`] : []),
     ...(controls.beneficiary_ids ? [`only to ${listWords(controls.beneficiary_ids.map(nameOf), 'or')}`] : []),
   ]

@@ -43,7 +43,9 @@ const yesNo =
     entry.outcome === 'allow' ? yes : no
 
 const perPayment: Phrase = ({ limit, asked, entry }) =>
-  entry.outcome === 'allow' ? `${asked} is within the per-payment limit of ${limit}.` : `${asked} is over the per-payment limit of ${limit}.`
+  entry.outcome === 'allow'
+    ? `${asked} is within the per-payment limit of ${limit}.`
+    : `${asked} is over the per-payment limit of ${limit}.`
 
 /** Every rule of the service in plain words; what a payment method or a stop adds is named by what it is about. */
 const phrases: Readonly<Record<string, Phrase>> = {

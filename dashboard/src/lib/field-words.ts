@@ -35,4 +35,7 @@ const rails: readonly (readonly [code: string, words: string])[] = [
 
 /** A sentence of the service without the names of its fields. */
 export const plainWords = (message: string): string =>
-  [...names, ...rails].reduce((text, [field, words]) => text.replaceAll(new RegExp(`["“]?\\b${field}\\b["”]?`, 'g'), words), message)
+  [...names, ...rails].reduce(
+    (text, [field, words]) => text.replaceAll(new RegExp(`["“]?\\b${field}\\b["”]?`, 'g'), words),
+    message,
+  )

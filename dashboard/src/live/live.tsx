@@ -35,6 +35,7 @@ type LiveProps = { accountId: string; onEvent?: (event: LiveEvent) => void }
 /** Keeps everything on the page as it is at the service: an event says what changed, and that is read again. */
 export const Live = ({ accountId, onEvent }: LiveProps) => {
   const client = useQueryClient()
+  // biome-ignore lint/correctness/useExhaustiveDependencies: one connection as long as the same person is signed in
   useEffect(() => {
     let gathered: LiveEvent[] = []
     let timer: ReturnType<typeof setTimeout> | undefined
@@ -69,7 +70,6 @@ export const Live = ({ accountId, onEvent }: LiveProps) => {
       disconnect()
       recentEvents.set([])
     }
-    // biome-ignore lint/correctness/useExhaustiveDependencies: one connection as long as the same person is signed in
   }, [client, accountId])
   return null
 }

@@ -30,7 +30,14 @@ const refreshOne = async (client: QueryClient, query: Query, data: List, events:
   const key = query.queryKey
   const { queryFn } = query.options
   if (typeof queryFn !== 'function') return
-  const context = { client, queryKey: key, signal: new AbortController().signal, meta: undefined, pageParam: undefined, direction: 'forward' }
+  const context = {
+    client,
+    queryKey: key,
+    signal: new AbortController().signal,
+    meta: undefined,
+    pageParam: undefined,
+    direction: 'forward',
+  }
   const fresh = (await queryFn(context as unknown as Parameters<typeof queryFn>[0])) as PageOf<Row>
   const patches = patchesFor(query, events)
   client.setQueryData<List>(key, (now) => {
@@ -51,12 +58,18 @@ export const refreshEverything = (client: QueryClient): void => {
 }
 
 /** Every unfolded list with one of these names; single queries are not touched. */
-export const refreshLists = (client: QueryClient, isStale: (key: readonly unknown[]) => boolean, events: readonly LiveEvent[]): void => {
+export const refreshLists = (
+  client: QueryClient,
+  isStale: (key: readonly unknown[]) => boolean,
+  events: readonly LiveEvent[],
+): void => {
   for (const query of client.getQueryCache().findAll({ predicate: ({ queryKey }) => isStale(queryKey) })) {
     const { data } = query.state
     if (!isList(data)) continue
     if (query.isActive()) {
-      void refreshOne(client, query, data, events).catch(() => client.invalidateQueries({ queryKey: query.queryKey, exact: true }))
+      void refreshOne(client, query, data, events).catch(() =>
+        client.invalidateQueries({ queryKey: query.queryKey, exact: true }),
+      )
       continue
     }
     // Nobody looks at it: what is kept of it is its first page, which is read again when somebody does.

@@ -14,9 +14,7 @@ import { useSwitchWorkspace } from './switch-workspace.ts'
 const useElsewhere = (path: string, lost: boolean) => {
   const { workspace } = useSession()
   const views = useQuery({ ...workspacesQuery, enabled: lost })
-  const others = views.data?.data.filter(
-    (view) => view.workspace.id !== workspace.id && view.membership.status === 'active',
-  )
+  const others = views.data?.data.filter((view) => view.workspace.id !== workspace.id && view.membership.status === 'active')
   return useQuery({
     queryKey: ['elsewhere', path, workspace.id],
     enabled: lost && others !== undefined,
@@ -36,11 +34,11 @@ export const LoadFailure = ({ error, path, onRetry }: { error: unknown; path: st
   const [location] = useLocation()
   const switchTo = useSwitchWorkspace()
   const { data: found, isPending } = useElsewhere(path, lost)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once, when it was found
   useEffect(() => {
     if (!found) return
     announce(`Switched to ${found.name}, where this is`)
     switchTo(found.id, location)
-    // biome-ignore lint/correctness/useExhaustiveDependencies: once, when it was found
   }, [found])
   if (lost && (isPending || found))
     return (

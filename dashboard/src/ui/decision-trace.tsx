@@ -36,8 +36,7 @@ const Entry = ({ entry, currency, deciding }: { entry: TraceEntry; currency: str
     <div>
       <p className="quiet">
         <span className="visually-hidden">{spoken[entry.outcome]}. </span>
-        {traceWords(entry, currency)}{' '}
-        {deciding && <Badge tone={entry.outcome === 'deny' ? 'bad' : 'warn'}>Deciding rule</Badge>}
+        {traceWords(entry, currency)} {deciding && <Badge tone={entry.outcome === 'deny' ? 'bad' : 'warn'}>Deciding rule</Badge>}
       </p>
       <Usage entry={entry} currency={currency} />
     </div>
@@ -48,17 +47,17 @@ const Entry = ({ entry, currency, deciding }: { entry: TraceEntry; currency: str
 export const DecisionTrace = ({ decision, currency }: { decision: Decision; currency: string }) => {
   const deciding = decidingEntry(decision)
   return (
-  <ol className="trace" aria-label="Policy checks">
-    {grouped(decision.trace).map(({ title, entries }) => (
-      <li key={`${title} ${entries[0]?.rule}`}>
-        <p className="strong">{title}</p>
-        <ul>
-          {entries.map((entry) => (
-            <Entry key={entry.rule} entry={entry} currency={currency} deciding={entry === deciding} />
-          ))}
-        </ul>
-      </li>
-    ))}
-  </ol>
+    <ol className="trace" aria-label="Policy checks">
+      {grouped(decision.trace).map(({ title, entries }) => (
+        <li key={`${title} ${entries[0]?.rule}`}>
+          <p className="strong">{title}</p>
+          <ul>
+            {entries.map((entry) => (
+              <Entry key={entry.rule} entry={entry} currency={currency} deciding={entry === deciding} />
+            ))}
+          </ul>
+        </li>
+      ))}
+    </ol>
   )
 }

@@ -27,6 +27,16 @@ export const lockPayment = async (tx: Tx, id: Uuid): Promise<PaymentRecord> => {
 
 export type PaymentFilter = { status?: PaymentStatus; beneficiaryId?: Uuid; createdAfter?: Date; createdBefore?: Date }
 
+/** The payments of a workspace that a filter finds: one definition for the list, its totals and its export. */
+export const matching = (workspaceId: Uuid, filter: PaymentFilter) =>
+  and(
+    eq(payments.workspaceId, workspaceId),
+    filter.status ? eq(payments.status, filter.status) : undefined,
+    filter.beneficiaryId ? eq(payments.beneficiaryId, filter.beneficiaryId) : undefined,
+    filter.createdAfter ? gt(payments.createdAt, filter.createdAfter) : undefined,
+    filter.createdBefore ? lt(payments.createdAt, filter.createdBefore) : undefined,
+  )
+
 export const listPayments = (
   db: Db,
   workspaceId: Uuid,
@@ -36,15 +46,6 @@ export const listPayments = (
   db.orm
     .select()
     .from(payments)
-    .where(
-      and(
-        eq(payments.workspaceId, workspaceId),
-        page.before ? lt(payments.id, page.before) : undefined,
-        filter.status ? eq(payments.status, filter.status) : undefined,
-        filter.beneficiaryId ? eq(payments.beneficiaryId, filter.beneficiaryId) : undefined,
-        filter.createdAfter ? gt(payments.createdAt, filter.createdAfter) : undefined,
-        filter.createdBefore ? lt(payments.createdAt, filter.createdBefore) : undefined,
-      ),
-    )
+    .where(and(matching(workspaceId, filter), page.before ? lt(payments.id, page.before) : undefined))
     .orderBy(desc(payments.id))
     .limit(page.take)

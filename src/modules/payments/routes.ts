@@ -10,7 +10,8 @@ import { presentPayment } from './present.ts'
 import { findPayment, listPayments, type PaymentFilter } from './queries.ts'
 import { buildReceipt } from './receipt/receipt.ts'
 import { Receipt } from './receipt/schema.ts'
-import { CreatePayment, ListPayments, Payment } from './schema.ts'
+import { CreatePayment, ListPayments, Payment, PaymentsSummary, SummarizePayments } from './schema.ts'
+import { summarizePayments } from './summary.ts'
 
 const path = '/v1/payments'
 const one = `${path}/:id`
@@ -27,7 +28,7 @@ const createRefusals = refusals(
   'provider_not_configured',
 )
 
-const filterOf = (query: ListPayments): PaymentFilter => ({
+const filterOf = (query: Omit<ListPayments, 'limit' | 'cursor'>): PaymentFilter => ({
   ...(query.status && { status: query.status }),
   ...(query.beneficiary_id && { beneficiaryId: query.beneficiary_id }),
   ...(query.created_after && { createdAfter: query.created_after }),
@@ -60,6 +61,15 @@ export const registerPayments = (app: App, deps: Deps): void => {
       const rows = await listPayments(deps.db, workspace.id, deps.cursors.read(list, request.query), filterOf(request.query))
       return reply.send(deps.cursors.page(list, request.query, rows, (row) => row.id, presentPayment))
     },
+  )
+  app.get(
+    `${path}/summary`,
+    {
+      config: { operation: 'payments.summary', permission: 'payment.read' },
+      schema: { querystring: SummarizePayments, response: { 200: PaymentsSummary, ...refusals('invalid_request') } },
+    },
+    async (request, reply) =>
+      reply.send(await summarizePayments(deps, request.principal, filterOf(request.query), request.query.days)),
   )
   app.get(
     one,

@@ -60,3 +60,21 @@ export const ListPayments = PageQuery.extend({
   created_before: TimeIn.optional(),
 })
 export type ListPayments = z.output<typeof ListPayments>
+
+export const SummarizePayments = ListPayments.omit({ limit: true, cursor: true }).extend({
+  days: z.coerce.number().int().min(1).max(90).default(30).meta({ description: 'How many days `by_day` tells, today included.' }),
+})
+
+const Total = { count: z.number().int(), amount_minor: MinorOut }
+
+export const PaymentsSummary = z
+  .object({
+    currency: z.string(),
+    ...Total,
+    by_status: z.array(z.object({ status: z.enum(paymentStatuses), ...Total })),
+    by_day: z.array(z.object({ date: z.string().meta({ format: 'date', example: '2026-01-31' }), ...Total })).meta({
+      description: 'What was sent or is being sent, by the day of its creation in the workspace’s time zone; oldest first.',
+    }),
+  })
+  .meta({ id: 'PaymentsSummary', description: 'The count and the sum of every payment that the filters match.' })
+export type PaymentsSummary = z.output<typeof PaymentsSummary>

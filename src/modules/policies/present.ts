@@ -1,11 +1,11 @@
 import { isoTime } from '../../http/wire.ts'
 import { formatId, type IdKind, type Uuid } from '../../lib/ids.ts'
 import { formatMinor, minor } from '../../lib/money.ts'
-import type { Decision as Decided, Remedy, TraceEntry, TraceSource } from '../../policy/types.ts'
+import type { Decision as Decided, Remedy, TraceEntry, TraceSource, Usage } from '../../policy/types.ts'
 import type { PolicyRecord } from './queries.ts'
 import type { Decision, Policy } from './schema.ts'
 
-export const presentPolicy = (record: PolicyRecord): Policy => ({
+export const presentPolicy = (record: PolicyRecord, usage?: Usage): Policy => ({
   id: formatId('policy', record.id),
   name: record.name,
   payment_types: record.paymentTypes,
@@ -18,6 +18,7 @@ export const presentPolicy = (record: PolicyRecord): Policy => ({
   separation_of_duties: record.separationOfDuties,
   status: record.archivedAt ? 'archived' : 'active',
   version: record.version,
+  ...(usage && { usage: { today_minor: formatMinor(usage.dayMinor), month_minor: formatMinor(usage.monthMinor) } }),
   created_at: isoTime(record.createdAt),
   updated_at: isoTime(record.updatedAt),
 })

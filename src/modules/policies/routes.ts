@@ -9,6 +9,7 @@ import { presentPolicy } from './present.ts'
 import { findPolicy, listPolicies } from './queries.ts'
 import { CreatePolicy, Policy, UpdatePolicy } from './schema.ts'
 import { archivePolicy, createPolicy, updatePolicy } from './service.ts'
+import { readUsage } from './usage.ts'
 
 const path = '/v1/spending-policies'
 const one = `${path}/:id`
@@ -38,7 +39,21 @@ export const registerPolicies = (app: App, deps: Deps): void => {
       const list = `policies:${request.principal.workspace.id}`
       const page = deps.cursors.read(list, request.query)
       const rows = await listPolicies(deps.db, request.principal.workspace.id, page, request.query.status === 'active')
-      return reply.send(deps.cursors.page(list, request.query, rows, (row) => row.id, presentPolicy))
+      const usageOf = await readUsage(
+        deps.db,
+        request.principal.workspace,
+        deps.clock.now(),
+        rows.map(({ id }) => id),
+      )
+      return reply.send(
+        deps.cursors.page(
+          list,
+          request.query,
+          rows,
+          (row) => row.id,
+          (row) => presentPolicy(row, usageOf(row.id)),
+        ),
+      )
     },
   )
   app.get(
@@ -50,7 +65,8 @@ export const registerPolicies = (app: App, deps: Deps): void => {
     async (request, reply) => {
       const record = await findPolicy(deps.db, request.principal.workspace.id, request.params.id)
       if (!record) throw notFound()
-      return reply.send(presentPolicy(record))
+      const usageOf = await readUsage(deps.db, request.principal.workspace, deps.clock.now(), [record.id])
+      return reply.send(presentPolicy(record, usageOf(record.id)))
     },
   )
   app.patch(

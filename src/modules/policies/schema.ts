@@ -40,6 +40,10 @@ export const Policy = z
     separation_of_duties: z.boolean(),
     status: z.enum(['active', 'archived']),
     version: z.number().int(),
+    usage: z
+      .object({ today_minor: MinorOut, month_minor: MinorOut })
+      .optional()
+      .meta({ description: 'What counts towards its limits in the current day and month; where policies are read.' }),
     created_at: TimeOut,
     updated_at: TimeOut,
   })

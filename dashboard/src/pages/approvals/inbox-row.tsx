@@ -51,9 +51,7 @@ export const InboxRow = ({ item: { approval, workspace }, people, named, check }
           <span className="item-note block">
             Requested by {askerWords(payment.initiated_by, people)} <Time at={approval.created_at} />
           </span>
-          {pending && (
-            <span className="item-note block">{capitalized(decisionReason(payment.decision, payment.currency))}</span>
-          )}
+          {pending && <span className="item-note block">{capitalized(decisionReason(payment.decision, payment.currency))}</span>}
         </span>
         <span className="item-side inbox-side">
           <Amount minor={payment.amount_minor} currency={payment.currency} />

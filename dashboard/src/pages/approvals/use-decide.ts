@@ -17,7 +17,8 @@ export const useAfterDecision = () => {
       client.setQueryData(approvalQuery(approval.id).queryKey, (before) => ({ ...before, ...approval }))
     for (const name of ['inbox', 'approvals', 'payments', 'payment']) void client.invalidateQueries({ queryKey: [name] })
     const [only] = approvals
-    if (approvals.length > 1) announce(`${countWords(approvals.length, 'payment')} ${only?.status === 'rejected' ? 'rejected' : 'approved'}`)
+    if (approvals.length > 1)
+      announce(`${countWords(approvals.length, 'payment')} ${only?.status === 'rejected' ? 'rejected' : 'approved'}`)
     else if (only) announce(decidedWords(only))
   }
 }

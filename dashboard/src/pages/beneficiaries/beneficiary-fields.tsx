@@ -7,7 +7,11 @@ import type { BeneficiaryDraft } from './beneficiary-form-state.ts'
 const destinations: Readonly<Record<RailName, { label: string; hint: string; placeholder: string }>> = {
   MPESA_B2C: { label: 'Mobile number', hint: 'A Kenyan number: 07…, 01… or +254…', placeholder: '0712 345 678' },
   MPESA_B2B: { label: 'Paybill or till number', hint: '5 to 7 digits', placeholder: '888880' },
-  PESALINK: { label: 'Account number', hint: 'Or a mobile number that is registered with PesaLink', placeholder: '0011547896523' },
+  PESALINK: {
+    label: 'Account number',
+    hint: 'Or a mobile number that is registered with PesaLink',
+    placeholder: '0011547896523',
+  },
 }
 
 const railChoices = [

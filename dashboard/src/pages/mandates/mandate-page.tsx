@@ -45,7 +45,9 @@ export const MandatePage = ({ id }: { id: string }) => {
           <SkeletonRows rows={3} />
         </div>
       )}
-      {mandate.isError && <LoadFailure error={mandate.error} path={`/v1/intent-mandates/${id}`} onRetry={() => void mandate.refetch()} />}
+      {mandate.isError && (
+        <LoadFailure error={mandate.error} path={`/v1/intent-mandates/${id}`} onRetry={() => void mandate.refetch()} />
+      )}
       {mandate.data && <Detail mandate={mandate.data} />}
       {mandate.data && revoking && <Revoke mandate={mandate.data} onClose={() => setRevoking(false)} />}
     </div>
@@ -97,7 +99,12 @@ const Detail = ({ mandate }: { mandate: Schemas['IntentMandate'] }) => {
               'Signed by',
               <CopyText key="signer" value={mandate.signer} shown={shortAddress(mandate.signer)} label="wallet address" />,
             ],
-            ['', <CopyButton key="id" value={mandate.id}>Copy mandate ID</CopyButton>],
+            [
+              '',
+              <CopyButton key="id" value={mandate.id}>
+                Copy mandate ID
+              </CopyButton>,
+            ],
           ]}
         />
       </Card>

@@ -153,11 +153,11 @@ export const NewMandatePage = () => {
               {terms ? (
                 <p className="sentence">
                   Payments{types.length > 0 && ` of type ${listWords(types.map(typeLabel), 'or')}`}
-                  {recipients.length > 0 ? ` to ${listWords(recipients.map(beneficiaries.nameOf), 'or')}` : ' to anyone'} of up
-                  to {moneyText(terms.max_total_minor, currency)} in total
+                  {recipients.length > 0 ? ` to ${listWords(recipients.map(beneficiaries.nameOf), 'or')}` : ' to anyone'} of up to{' '}
+                  {moneyText(terms.max_total_minor, currency)} in total
                   {terms.max_per_payment_minor !== undefined && `, ${moneyText(terms.max_per_payment_minor, currency)} each`}
-                  {terms.max_payments !== undefined && `, ${countWords(terms.max_payments, 'payment')} at most`} are approved by me
-                  until {fullTime(terms.expires_at)}.
+                  {terms.max_payments !== undefined && `, ${countWords(terms.max_payments, 'payment')} at most`} are approved by
+                  me until {fullTime(terms.expires_at)}.
                 </p>
               ) : (
                 <p className="quiet">Enter a purpose and a total limit.</p>

@@ -5,7 +5,7 @@ import { Amount } from '../../ui/amount.tsx'
 import { Notice } from '../../ui/layout.tsx'
 import { Sparkline } from './sparkline.tsx'
 
-export const recentHistory = historyQuery(25)
+export const recentHistory = historyQuery({})
 
 /** Kept current by the stream: every movement tells the account anew. */
 export const Balance = () => {

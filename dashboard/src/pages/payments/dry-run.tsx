@@ -49,7 +49,9 @@ export const DryRun = ({ draft, run }: DryRunProps) => {
     <Card title="What will happen">
       <div className={cx('stack dry-run', !decision && 'is-stale')}>
         {!draft && (
-          <p className="quiet">Choose a beneficiary and an amount. We check your policies as you type, before anything is sent.</p>
+          <p className="quiet">
+            Choose a beneficiary and an amount. We check your policies as you type, before anything is sent.
+          </p>
         )}
         {draft && query.isPending && (
           <div className="stack-s">

@@ -18,8 +18,8 @@ export const PaymentNotices = ({ payment }: { payment: Payment }) => {
     return (
       <Notice tone="warn" title="The money may have moved. We’re checking">
         <p className="quiet">
-          {railNames[payment.payment_rail]} didn’t answer. The amount stays held, nothing is sent again, and this page updates when we
-          know.
+          {railNames[payment.payment_rail]} didn’t answer. The amount stays held, nothing is sent again, and this page updates
+          when we know.
         </p>
       </Notice>
     )
@@ -72,7 +72,12 @@ export const PaymentFacts = ({ payment }: { payment: Payment }) => {
         ],
         ['Created', <ExactTime key="created" at={payment.created_at} />],
         ...Object.entries(payment.metadata).map(([name, value]) => [name, value] as const),
-        ['', <CopyButton key="id" value={payment.id}>Copy payment ID</CopyButton>],
+        [
+          '',
+          <CopyButton key="id" value={payment.id}>
+            Copy payment ID
+          </CopyButton>,
+        ],
       ]}
     />
   )

@@ -56,7 +56,9 @@ export const ReceiptPage = ({ id }: { id: string }) => {
           <SkeletonRows rows={3} />
         </div>
       )}
-      {payment.isError && <LoadFailure error={payment.error} path={`/v1/payments/${id}`} onRetry={() => void payment.refetch()} />}
+      {payment.isError && (
+        <LoadFailure error={payment.error} path={`/v1/payments/${id}`} onRetry={() => void payment.refetch()} />
+      )}
       {payment.data && (
         <section className="card">
           <div className="card-body stack">

@@ -92,7 +92,14 @@ const outcomeSteps = (payment: Payment): Step[] => {
     return [
       sent,
       { key: 'arrived', tone: 'good', icon: 'check', title: 'Succeeded' },
-      { key: 'returned', tone: 'warn', icon: 'back', title: `Returned by ${rail}`, note: 'The money is back in the balance.', at: at ?? payment.updated_at },
+      {
+        key: 'returned',
+        tone: 'warn',
+        icon: 'back',
+        title: `Returned by ${rail}`,
+        note: 'The money is back in the balance.',
+        at: at ?? payment.updated_at,
+      },
     ]
   if (!end) return []
   const failed = status === 'failed'

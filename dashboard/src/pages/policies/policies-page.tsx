@@ -30,8 +30,8 @@ export const PoliciesPage = () => {
           rows={3}
           empty={
             <Empty icon="policy" title="No policy yet" actions={create}>
-              Without one, only the balance and each key’s own limits stop a payment. A policy can limit spending and require approval
-              above an amount.
+              Without one, only the balance and each key’s own limits stop a payment. A policy can limit spending and require
+              approval above an amount.
             </Empty>
           }
         >

@@ -25,7 +25,10 @@ export const PolicyDetail = ({ policy }: { policy: Schemas['SpendingPolicy'] }) 
             ['Daily limit', money(policy.daily_limit_minor)],
             ['Monthly limit', money(policy.monthly_limit_minor)],
             ['Requires approval at or above', money(policy.approval_threshold_minor)],
-            ['Approvals needed', policy.required_approval_count > 0 && countWords(policy.required_approval_count, 'person', 'people')],
+            [
+              'Approvals needed',
+              policy.required_approval_count > 0 && countWords(policy.required_approval_count, 'person', 'people'),
+            ],
             ['Requester', policy.separation_of_duties && 'Can’t approve their own payment'],
           ]}
         />

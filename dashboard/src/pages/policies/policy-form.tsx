@@ -86,16 +86,16 @@ export const PolicyForm = ({ policy }: { policy: Policy | null }) => {
     >
       <Card
         footer={
-            <>
-              {policy && (
-                <Button variant="danger" onClick={() => setArchiving(true)}>
-                  Archive
-                </Button>
-              )}
-              <Button type="submit" variant="primary" busy={save.isPending} disabled={!ready}>
-                {policy ? 'Save policy' : 'Turn on policy'}
+          <>
+            {policy && (
+              <Button variant="danger" onClick={() => setArchiving(true)}>
+                Archive
               </Button>
-            </>
+            )}
+            <Button type="submit" variant="primary" busy={save.isPending} disabled={!ready}>
+              {policy ? 'Save policy' : 'Turn on policy'}
+            </Button>
+          </>
         }
       >
         <div className="stack">

@@ -24,13 +24,19 @@ export const PolicyPage = ({ id }: { id: string }) => {
   const editable = can('policy.manage') && policy.data?.status === 'active'
   return (
     <div className="stack">
-      <PageHeader title={policy.data?.name ?? 'Policy'} back={back} lead={policy.data?.status === 'archived' && 'Archived: it no longer applies.'} />
+      <PageHeader
+        title={policy.data?.name ?? 'Policy'}
+        back={back}
+        lead={policy.data?.status === 'archived' && 'Archived: it no longer applies.'}
+      />
       {policy.isPending && (
         <div className="card">
           <SkeletonRows rows={3} />
         </div>
       )}
-      {policy.isError && <LoadFailure error={policy.error} path={`/v1/spending-policies/${id}`} onRetry={() => void policy.refetch()} />}
+      {policy.isError && (
+        <LoadFailure error={policy.error} path={`/v1/spending-policies/${id}`} onRetry={() => void policy.refetch()} />
+      )}
       {/* A newer version begins the form anew: what was typed was about the older one. */}
       {policy.data &&
         (editable ? <PolicyForm key={policy.data.version} policy={policy.data} /> : <PolicyDetail policy={policy.data} />)}

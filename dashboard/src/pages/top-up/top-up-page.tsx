@@ -74,7 +74,9 @@ const TopUpForm = () => {
             onChange={(amount) => set({ amount })}
             currency={currency}
             hint="Whole shillings, 1 to 250,000."
-            error={value.amount !== '' && minor === null ? 'Enter an amount such as 1500' : fieldError(start.error, 'amount_minor')}
+            error={
+              value.amount !== '' && minor === null ? 'Enter an amount such as 1500' : fieldError(start.error, 'amount_minor')
+            }
           />
           <div className="row row-tight">
             {quick.map((amount) => (

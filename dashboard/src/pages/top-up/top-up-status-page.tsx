@@ -66,7 +66,12 @@ const TopUpState = ({ topup }: { topup: TopUp }) => (
               topup.provider_receipt && <CopyText key="receipt" value={topup.provider_receipt} label="receipt number" />,
             ],
             ['Started', <ExactTime key="started" at={topup.created_at} />],
-            ['', <CopyButton key="id" value={topup.id}>Copy top-up ID</CopyButton>],
+            [
+              '',
+              <CopyButton key="id" value={topup.id}>
+                Copy top-up ID
+              </CopyButton>,
+            ],
           ]}
         />
       </Card>

@@ -9,8 +9,9 @@ import type { Deps } from '../../deps.ts'
 import { presentIdentity } from '../identities/present.ts'
 import { listIdentities } from '../identities/queries.ts'
 import { presentHistoryEntry } from './present.ts'
-import { AccountWithIdentities, HistoryEntry, UpdateAccount } from './schema.ts'
+import { AccountWithIdentities, HistoryEntry, HistorySummary, SummarizeHistory, UpdateAccount } from './schema.ts'
 import { readAccount, updateAccount } from './service.ts'
+import { summarizeHistory } from './summary.ts'
 
 const withIdentities = async (db: Db, deps: Deps, accountId: Uuid) => ({
   ...(await readAccount(db, deps, accountId)),
@@ -34,6 +35,14 @@ export const registerAccounts = (app: App, deps: Deps): void => {
         await updateAccount(tx, deps, request.principal, request.body)
         return ok(await withIdentities(tx, deps, request.principal.accountId))
       }),
+  )
+  app.get(
+    '/v1/accounts/me/history/summary',
+    {
+      config: { operation: 'accounts.history_summary', permission: 'account.read' },
+      schema: { querystring: SummarizeHistory, response: { 200: HistorySummary, ...refusals('invalid_request') } },
+    },
+    async (request, reply) => reply.send(await summarizeHistory(deps, request.principal, request.query.days)),
   )
   app.get(
     '/v1/accounts/me/history',

@@ -22,6 +22,23 @@ export const AccountWithIdentities = Account.extend({ identities: z.array(Identi
 
 export const UpdateAccount = z.strictObject({ display_name: Name.nullable() }).partial()
 
+export const SummarizeHistory = z.object({
+  days: z.coerce.number().int().min(1).max(90).default(30).meta({ description: 'How many days are told, today included.' }),
+})
+
+export const HistorySummary = z
+  .object({
+    currency: z.string(),
+    days: z.array(
+      z.object({ date: z.string().meta({ format: 'date', example: '2026-01-31' }), in_minor: MinorOut, out_minor: MinorOut }),
+    ),
+  })
+  .meta({
+    id: 'HistorySummary',
+    description:
+      'Money that came in and money that left, by day in the time zone of the current workspace; oldest first. Holds are neither.',
+  })
+
 export const HistoryEntry = z
   .object({
     id: IdOut('ledger'),

@@ -2,7 +2,10 @@ import { isoTime } from '../../../http/wire.ts'
 import { formatId, type Uuid } from '../../../lib/ids.ts'
 import { displayAmount, formatMinor, type Minor } from '../../../lib/money.ts'
 
-/** What a wallet holder is shown and signs. Everything that the decision is about is in it, so nothing can be exchanged afterwards. */
+/**
+ * What a wallet holder is shown and signs. Everything that the decision is about is in it, so nothing can be exchanged afterwards.
+ * Whoever holds the approval's id may read it without signing in, so nothing else is: no balance, no e-mail, no full destination.
+ */
 export type ApprovalFacts = {
   domain: string
   approvalId: Uuid
@@ -15,6 +18,9 @@ export type ApprovalFacts = {
   /** A keyed digest: binds the destination and tells nobody what it is. */
   destinationDigest: string
   accountReference: string | null
+  narrative: string | null
+  requester: string
+  workspace: string
   policyVersions: readonly { id: Uuid; version: number }[]
   nonce: string
   expiresAt: Date
@@ -34,6 +40,9 @@ export const approvalMessage = (decision: 'approve' | 'reject', facts: ApprovalF
     `Beneficiary: ${oneLine(facts.beneficiaryName)}`,
     `Destination: ${facts.rail} ${facts.destinationMask}`,
     ...(facts.accountReference === null ? [] : [`Account reference: ${oneLine(facts.accountReference)}`]),
+    ...(facts.narrative ? [`For: ${oneLine(facts.narrative)}`] : []),
+    `Requested by: ${oneLine(facts.requester)}`,
+    `Workspace: ${oneLine(facts.workspace)}`,
     '',
     `Purpose: payment approval`,
     `Decision: ${decision}`,

@@ -1,7 +1,8 @@
-import { isoTime } from '../../../http/wire.ts'
+import { isoTime, isoTimeOrNull } from '../../../http/wire.ts'
 import { formatId } from '../../../lib/ids.ts'
-import { formatMinor } from '../../../lib/money.ts'
+import { formatMinor, minor } from '../../../lib/money.ts'
 import type { Decision } from '../../policies/schema.ts'
+import type { ApprovalContext } from './context.ts'
 import type { ApprovalRecord, DecisionRow } from './queries.ts'
 import type { Approval } from './schema.ts'
 
@@ -43,7 +44,17 @@ const presentGiven = (decision: DecisionRow): Approval['decisions'][number] => (
 export const approvalsGiven = (record: Pick<ApprovalRecord, 'decisions'>): number =>
   record.decisions.filter((decision) => decision.decision === 'approve').length
 
-export const presentApproval = (record: ApprovalRecord): Approval => {
+const presentContext = (context: ApprovalContext): NonNullable<Approval['context']> => ({
+  payee: {
+    payments_count: context.paymentsCount,
+    last_paid_at: isoTimeOrNull(context.lastPaidAt),
+    typical_amount_minor: minor(context.typicalAmountMinor),
+  },
+  available_after_minor: formatMinor(context.availableAfterMinor),
+  eligible_approvers: context.eligibleApprovers.map((id) => formatId('account', id)),
+})
+
+export const presentApproval = (record: ApprovalRecord, context?: ApprovalContext): Approval => {
   const { approval } = record
   return {
     id: formatId('approval', approval.id),
@@ -56,5 +67,6 @@ export const presentApproval = (record: ApprovalRecord): Approval => {
     signing: { approve: approval.approveMessage, reject: approval.rejectMessage },
     expires_at: isoTime(approval.expiresAt),
     created_at: isoTime(approval.createdAt),
+    ...(context && { context: presentContext(context) }),
   }
 }

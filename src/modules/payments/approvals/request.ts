@@ -7,6 +7,7 @@ import type { Decision } from '../../../policy/types.ts'
 import type { Deps } from '../../deps.ts'
 import type { PaymentRecord } from '../queries.ts'
 import { approvalMessage } from './message.ts'
+import { readAskedBy } from './names.ts'
 import { presentApproval } from './present.ts'
 import { findApproval } from './queries.ts'
 
@@ -38,6 +39,8 @@ export const requestApproval = async (tx: Tx, deps: Deps, request: ApprovalReque
     destinationMask: request.beneficiary.destinationMask,
     destinationDigest: deps.derivations.mac('destination-digest', `${nonce}:${request.destination}`).toString('hex'),
     accountReference: payment.accountReference,
+    narrative: payment.narrative,
+    ...(await readAskedBy(tx, payment)),
     policyVersions: decision.policyVersions,
     nonce,
     expiresAt,

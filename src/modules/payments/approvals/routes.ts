@@ -5,6 +5,7 @@ import { pageOf } from '../../../http/pagination.ts'
 import { byId, isoTime, refusals } from '../../../http/wire.ts'
 import { notFound } from '../../../lib/errors.ts'
 import type { Deps } from '../../deps.ts'
+import { readContext } from './context.ts'
 import { decideByCredential, decideBySignature } from './decide.ts'
 import { presentApproval } from './present.ts'
 import { type ApprovalRecord, findApproval, findApprovalIn, listApprovals } from './queries.ts'
@@ -30,7 +31,15 @@ export const registerApprovals = (app: App, deps: Deps): void => {
       const { workspace } = request.principal
       const list = `approvals:${workspace.id}`
       const rows = await listApprovals(deps.db, workspace.id, deps.cursors.read(list, request.query), request.query.status)
-      return reply.send(deps.cursors.page(list, request.query, rows, (row) => row.approval.id, presentApproval))
+      return reply.send(
+        deps.cursors.page(
+          list,
+          request.query,
+          rows,
+          (row) => row.approval.id,
+          (row) => presentApproval(row),
+        ),
+      )
     },
   )
   app.get(
@@ -42,7 +51,7 @@ export const registerApprovals = (app: App, deps: Deps): void => {
     async (request, reply) => {
       const record = await findApprovalIn(deps.db, request.principal.workspace.id, request.params.id)
       if (!record) throw notFound()
-      return reply.send(presentApproval(record))
+      return reply.send(presentApproval(record, await readContext(deps.db, record)))
     },
   )
   app.post(

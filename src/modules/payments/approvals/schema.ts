@@ -29,6 +29,18 @@ export const PaymentSummary = z
   })
   .meta({ id: 'PaymentSummary' })
 
+const ApprovalContext = z
+  .object({
+    payee: z.object({
+      payments_count: z.number().int().meta({ description: 'Payments from this workspace that reached this destination.' }),
+      last_paid_at: TimeOut.nullable(),
+      typical_amount_minor: MinorOut.nullable().meta({ description: 'The median of those payments.' }),
+    }),
+    available_after_minor: MinorOut.meta({ description: 'What the paying account has left once this payment is sent.' }),
+    eligible_approvers: z.array(IdOut('account')).meta({ description: 'Members who can still decide this approval.' }),
+  })
+  .meta({ id: 'ApprovalContext' })
+
 export const Approval = z
   .object({
     id: IdOut('approval'),
@@ -52,6 +64,7 @@ export const Approval = z
       .meta({ description: 'The canonical messages, to be signed as they are.' }),
     expires_at: TimeOut,
     created_at: TimeOut,
+    context: ApprovalContext.optional().meta({ description: 'Where one approval is read: what helps to decide it.' }),
   })
   .meta({ id: 'Approval' })
 export type Approval = z.output<typeof Approval>

@@ -1,0 +1,49 @@
+import { decidingRoles } from '../../../auth/permissions.ts'
+import type { Db } from '../../../db/client.ts'
+import { getBalance } from '../../../ledger/ledger.ts'
+import type { Uuid } from '../../../lib/ids.ts'
+import type { Minor } from '../../../lib/money.ts'
+import type { ApprovalRecord } from './queries.ts'
+
+/** What helps to decide and is not part of the approval itself: how this payee was paid before, what is left, who else may decide. */
+export type ApprovalContext = {
+  paymentsCount: number
+  lastPaidAt: Date | null
+  typicalAmountMinor: Minor | null
+  availableAfterMinor: Minor
+  eligibleApprovers: Uuid[]
+}
+
+type PayeeRow = { payments: number; last_paid_at: Date | null; typical_minor: Minor | null }
+
+/** The same payee under whatever name, in this workspace: its fingerprint is of one workspace. The median, which one odd payment does not move. */
+const payee = `
+  select count(*)::int as payments, max(p.completed_at) as last_paid_at,
+    percentile_disc(0.5) within group (order by p.amount_minor) as typical_minor
+  from payments p join beneficiaries named on named.id = p.beneficiary_id
+  where named.payee_id = (select payee_id from beneficiaries where id = $1) and p.status in ('succeeded', 'returned') and p.id <> $2`
+
+/** As at the decision: who has decided already decides no more, and neither does who asked, where duties are separate. */
+const approvers = `
+  select m.account_id from members m join accounts a on a.id = m.account_id
+  where m.workspace_id = $1 and m.status = 'active' and m.role = any($2::text[]) and a.status = 'active'
+    and m.account_id <> all($3::uuid[])
+  order by m.id`
+
+export const readContext = async (db: Db, { approval, payment, decisions }: ApprovalRecord): Promise<ApprovalContext> => {
+  const excluded = [
+    ...decisions.map((decision) => decision.accountId),
+    ...(approval.separationOfDuties ? [payment.initiatorAccountId] : []),
+  ]
+  const [row] = await db.query<PayeeRow>(payee, [payment.beneficiaryId, payment.id])
+  const eligible = await db.query<{ account_id: Uuid }>(approvers, [payment.workspaceId, decidingRoles, excluded])
+  // While it waits its amount is held already, so what is available now is what will be after it.
+  const { availableMinor } = await getBalance(db, payment.accountId)
+  return {
+    paymentsCount: row?.payments ?? 0,
+    lastPaidAt: row?.last_paid_at ?? null,
+    typicalAmountMinor: row?.typical_minor == null ? null : BigInt(row.typical_minor),
+    availableAfterMinor: availableMinor,
+    eligibleApprovers: eligible.map(({ account_id }) => account_id),
+  }
+}

@@ -1,0 +1,55 @@
+import { and, count, sql, sum } from 'drizzle-orm'
+import type { Principal } from '../../auth/principal.ts'
+import { payments } from '../../db/tables/payments.ts'
+import { lastDays } from '../../lib/days.ts'
+import { formatMinor } from '../../lib/money.ts'
+import { periodsAt } from '../../policy/calendar.ts'
+import { effectiveTimeZone } from '../../policy/time-zone.ts'
+import type { Deps } from '../deps.ts'
+import { matching, type PaymentFilter, type PaymentStatus } from './queries.ts'
+import type { PaymentsSummary } from './schema.ts'
+
+/** Money that has left or is on its way: what a day's spending is. */
+const spending: readonly PaymentStatus[] = ['processing', 'unknown', 'succeeded']
+
+/** How many payments a filter finds and what they add up to, and what was spent on each of the last days: in two statements. */
+export const summarizePayments = async (
+  deps: Deps,
+  { workspace }: Pick<Principal, 'workspace'>,
+  filter: PaymentFilter,
+  days: number,
+): Promise<PaymentsSummary> => {
+  const at = deps.clock.now()
+  const zone = effectiveTimeZone(workspace.zone, at)
+  const dates = lastDays(periodsAt(at, zone).day, days)
+  const found = matching(workspace.id, filter)
+  const amount = sum(payments.amountMinor)
+  const byStatus = await deps.db.orm
+    .select({ status: payments.status, count: count(), amount })
+    .from(payments)
+    .where(found)
+    .groupBy(payments.status)
+  const date = sql<string>`to_char(${payments.createdAt} at time zone ${zone}, 'YYYY-MM-DD')`
+  const byDay = await deps.db.orm
+    .select({ date, count: count(), amount })
+    .from(payments)
+    .where(
+      and(
+        found,
+        sql`${payments.status} = any(${sql.param(spending)}::text[])`,
+        sql`${payments.createdAt} >= ${dates[0]}::date::timestamp at time zone ${zone}`,
+      ),
+    )
+    .groupBy(sql`1`)
+  const minorOf = (text: string | null | undefined) => formatMinor(BigInt(text ?? '0'))
+  return {
+    currency: deps.config.CURRENCY,
+    count: byStatus.reduce((total, row) => total + row.count, 0),
+    amount_minor: formatMinor(byStatus.reduce((total, row) => total + BigInt(row.amount ?? '0'), 0n)),
+    by_status: byStatus.map((row) => ({ status: row.status, count: row.count, amount_minor: minorOf(row.amount) })),
+    by_day: dates.map((day) => {
+      const row = byDay.find((candidate) => candidate.date === day)
+      return { date: day, count: row?.count ?? 0, amount_minor: minorOf(row?.amount) }
+    }),
+  }
+}
