@@ -20,6 +20,8 @@ export type EmbeddedPostgresOptions = {
   logger?: { info: (message: string) => void; error: (message: string) => void }
   /** false gives up durability for speed: for tests only. */
   durable?: boolean
+  /** Over ours: for measurements alone. */
+  settings?: Readonly<Record<string, string>>
 }
 
 const database = 'payments'
@@ -38,7 +40,10 @@ export const startEmbeddedPostgres = async (options: EmbeddedPostgresOptions): P
   const user = await choosePostgresUser(folder, binaries.folder)
   const cluster = await openCluster(folder, binaries, user, durable)
   await replacePrevious(cluster, folder, options.logger)
-  const { child, lock, port } = await startServer({ folder, binaries, user, cluster, durable }, options.port)
+  const { child, lock, port } = await startServer(
+    { folder, binaries, user, cluster, durable, extra: options.settings ?? {} },
+    options.port,
+  )
   await ensureDatabase(lock)
   const stop = stopper(child, lock, options.logger)
   return { url: embeddedUrl(role, cluster.password, port), port, stop }
@@ -60,7 +65,7 @@ const replacePrevious = async (cluster: Cluster, folder: string, logger: Embedde
   }
 }
 
-type Launch = { folder: string; binaries: Binaries; user: PostgresUser | undefined; cluster: Cluster; durable: boolean }
+type Launch = { folder: string; binaries: Binaries; user: PostgresUser | undefined; cluster: Cluster; durable: boolean; extra: Readonly<Record<string, string>> }
 type Running = { child: ChildProcess; lock: pg.Client; port: number }
 
 const startServer = async (launch: Launch, configured: number | undefined): Promise<Running> => {
@@ -98,8 +103,8 @@ const explain = (log: string, folder: string, stopped: boolean) => {
   return `The embedded database did not start: ${fatal} (more in ${join(folder, 'server.log')}).`
 }
 
-const spawnServer = async ({ folder, binaries, user, cluster, durable }: Launch, port: number, log: string) => {
-  const command = asUser(user, binaries.postgres, ['-D', cluster.data, ...settings(port, durable)])
+const spawnServer = async ({ folder, binaries, user, cluster, durable, extra }: Launch, port: number, log: string) => {
+  const command = asUser(user, binaries.postgres, ['-D', cluster.data, ...settings(port, durable, extra)])
   const output = await open(log, 'w', 0o600).catch((cause: unknown) => {
     throw new StartupError(
       `The data folder ${folder} is not writable (${reason(cause)}): correct its permissions, or choose another DATA_DIR.`,
@@ -132,7 +137,7 @@ const spawnServer = async ({ folder, binaries, user, cluster, durable }: Launch,
   }
 }
 
-const settings = (port: number, durable: boolean) => {
+const settings = (port: number, durable: boolean, extra: Readonly<Record<string, string>>) => {
   const values = {
     port: String(port),
     listen_addresses: '127.0.0.1',
@@ -148,6 +153,7 @@ const settings = (port: number, durable: boolean) => {
     synchronous_commit: durable ? 'on' : 'off',
     full_page_writes: durable ? 'on' : 'off',
     autovacuum: durable ? 'on' : 'off',
+    ...extra,
   }
   return Object.entries(values).flatMap(([name, value]) => ['-c', `${name}=${value}`])
 }

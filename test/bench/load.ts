@@ -1,44 +1,83 @@
-import { Agent, request } from 'node:http'
+import { execFile } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 
-export type Target = {
-  url: URL
-  method: 'GET' | 'POST'
-  headers: (n: number) => Record<string, string>
-  body: (n: number) => string | undefined
-  expect: number
+const run = promisify(execFile)
+
+/** One request of a load; `credential` is a bearer, or `cookie …`. Bodies go with an Idempotency-Key of their own. */
+export type Asked = { method: 'GET' | 'POST'; path: string; credential: string; body?: unknown }
+/** Requests that are sent in turn, over and over. */
+export type Load = { name: string; url: string; requests: readonly Asked[] }
+export type Measured = {
+  perSecond: number
+  refused: number
+  failed: number
+  meanMs: number
+  p50Ms: number
+  p99Ms: number
+  maxMs: number
 }
 
-const once = (agent: Agent, target: Target, n: number): Promise<void> =>
-  new Promise((resolve, reject) => {
-    const body = target.body(n)
-    const headers = {
-      ...target.headers(n),
-      ...(body !== undefined && { 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(body)) }),
-    }
-    const call = request(target.url, { agent, method: target.method, headers }, (response) => {
-      response.resume()
-      response.once('end', () => {
-        if (response.statusCode === target.expect) resolve()
-        else reject(new Error(`${target.url.pathname} answered ${response.statusCode}, not ${target.expect}`))
-      })
-    })
-    call.once('error', reject)
-    call.end(body)
-  })
+const has = (program: string): Promise<boolean> =>
+  run('which', [program]).then(
+    () => true,
+    () => false,
+  )
 
-/** Requests answered per second by a closed loop over so many connections. Any answer but the expected one ends the bench. */
-export const throughput = async (target: Target, options: { connections: number; seconds: number }): Promise<number> => {
-  const agent = new Agent({ keepAlive: true, maxSockets: options.connections })
-  const began = process.hrtime.bigint()
-  const until = began + BigInt(Math.round(options.seconds * 1e9))
-  let done = 0
-  const worker = async (): Promise<void> => {
-    while (process.hrtime.bigint() < until) {
-      done += 1
-      await once(agent, target, done)
-    }
+const line = ({ method, path, credential, body }: Asked): string =>
+  [method, path, credential, body === undefined ? '' : JSON.stringify(body)].join('\t')
+
+type Options = { connections: number; seconds: number }
+type Generator = (load: Load, options: Options) => Promise<Measured>
+
+const script = fileURLToPath(new URL('./requests.lua', import.meta.url))
+
+const wrk: Generator = async (load, { connections, seconds }) => {
+  const file = join(tmpdir(), `bench-${randomBytes(6).toString('hex')}.tsv`)
+  await writeFile(file, `${load.requests.map(line).join('\n')}\n`)
+  try {
+    const args = ['-t1', `-c${connections}`, `-d${seconds}s`, '--timeout', '30s', '-s', script, load.url, '--', file]
+    const { stdout } = await run('wrk', [...args, randomBytes(6).toString('hex')])
+    const said = stdout.trim().split('\n').at(-1) ?? ''
+    const { requests, seconds: lasted, ...rest } = JSON.parse(said) as Measured & { requests: number; seconds: number }
+    return { ...rest, perSecond: (requests - rest.refused) / lasted }
+  } finally {
+    await rm(file, { force: true })
   }
-  await Promise.all(Array.from({ length: options.connections }, worker))
-  agent.destroy()
-  return done / (Number(process.hrtime.bigint() - began) / 1e9)
+}
+
+const worker = fileURLToPath(new URL('./autocannon-worker.ts', import.meta.url))
+
+/** Where there is no wrk: slower, and in a process of its own, so that it does not take the service's core. */
+const autocannon: Generator = async (load, options) => {
+  const { stdout } = await run(process.execPath, [worker, JSON.stringify({ load, ...options })], { maxBuffer: 1e7 })
+  return JSON.parse(stdout) as Measured
+}
+
+export const findGenerator = async (): Promise<{ name: string; measure: Generator }> =>
+  (await has('wrk')) ? { name: 'wrk', measure: wrk } : { name: 'autocannon', measure: autocannon }
+
+/** pgbench with one script on so many clients; undefined where it is not installed. */
+export const pgbench = async (databaseUrl: string, text: string, options: Options): Promise<number | undefined> => {
+  if (!(await has('pgbench'))) return undefined
+  const file = join(tmpdir(), `bench-${randomBytes(6).toString('hex')}.sql`)
+  await writeFile(file, text)
+  try {
+    const { stdout } = await run('pgbench', [
+      '-n',
+      `-c${options.connections}`,
+      '-j1',
+      `-T${options.seconds}`,
+      '-Mprepared',
+      `-f${file}`,
+      databaseUrl,
+    ])
+    return Number(/tps = ([\d.]+)/.exec(stdout)?.[1])
+  } finally {
+    await rm(file, { force: true })
+  }
 }

@@ -1,12 +1,15 @@
-import pg from 'pg'
+import { createHash, randomBytes } from 'node:crypto'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
+import { newId, parseId } from '../../src/lib/ids.ts'
 import { createClient } from '../harness/client.ts'
-import { createKey, signIn } from '../harness/people.ts'
+import { createKey, type Person, signIn } from '../harness/people.ts'
+import type { Asked } from './load.ts'
+import type { Bench } from './processes.ts'
 
-export type Payer = { key: string; beneficiary: string }
+export type Payer = { person: Person; key: string; grantId: string; beneficiary: string; workspaceId: string }
 
 /** Accounts that can pay: a key with limits, a policy that falls on every payment, a beneficiary, and money. */
-export const preparePayers = async (serviceUrl: string, databaseUrl: string, count: number): Promise<Payer[]> => {
+export const preparePayers = async (serviceUrl: string, bench: Bench, count: number): Promise<Payer[]> => {
   const api = createClient(serviceUrl)
   const payers: Payer[] = []
   for (let n = 0; n < count; n += 1) {
@@ -15,13 +18,44 @@ export const preparePayers = async (serviceUrl: string, databaseUrl: string, cou
     const body = { type: 'supplier', display_name: 'Bench', payment_rail: 'MPESA_B2C', destination }
     const beneficiary = (await person.api.post('/v1/beneficiaries', body)).body.id
     await person.api.post('/v1/spending-policies', { name: 'Bench', daily_limit_minor: '900000000000000' })
-    const { key } = await createKey(person, { spending_controls: { monthly_limit_minor: '900000000000000' } })
-    payers.push({ key, beneficiary })
+    const { key, grantId } = await createKey(person, { spending_controls: { monthly_limit_minor: '900000000000000' } })
+    const workspaceId = (await person.api.get('/v1/workspaces/current')).body.workspace.id
+    payers.push({ person, key, grantId, beneficiary, workspaceId })
   }
-  const client = new pg.Client({ connectionString: databaseUrl })
-  await client.connect()
   // Straight into the totals: the bench is about what a payment costs, and its database is thrown away.
-  await client.query("update ledger_accounts set posted_credits_minor = 900000000000000 where kind = 'customer'")
-  await client.end()
+  await bench.query("update ledger_accounts set posted_credits_minor = 900000000000000 where kind = 'customer'")
   return payers
 }
+
+const uuidOf = (kind: Parameters<typeof parseId>[0], id: string): string => {
+  const uuid = parseId(kind, id)
+  if (uuid === undefined) throw new Error(`${id} is no ${kind}`)
+  return uuid
+}
+
+/** Access tokens as the token endpoint would give them, for the keys' grants: how they came to be is not what is measured. */
+export const accessTokens = async (bench: Bench, payers: readonly Payer[], audience: string): Promise<string[]> => {
+  const tokens: string[] = []
+  for (const { grantId } of payers) {
+    const token = `service_oat_${randomBytes(32).toString('hex')}`
+    const hash = createHash('sha256').update(token).digest()
+    await bench.query(
+      `insert into oauth_access_tokens (id, grant_id, generation, hash, scopes, resources, created_at, expires_at)
+       values ($1, $2, 1, $3, array['workspace.read'], array[$4], now(), now() + interval '1 hour')`,
+      [newId(), uuidOf('grant', grantId), hash, audience],
+    )
+    tokens.push(token)
+  }
+  return tokens
+}
+
+export const reads = (credentials: readonly string[], path = '/v1/workspaces/current'): Asked[] =>
+  credentials.map((credential) => ({ method: 'GET', path, credential }))
+
+export const payments = (payers: readonly Payer[]): Asked[] =>
+  payers.map(({ key, beneficiary }) => ({
+    method: 'POST',
+    path: '/v1/payments',
+    credential: key,
+    body: { beneficiary_id: beneficiary, amount_minor: '10000' },
+  }))

@@ -1,0 +1,2 @@
+// Temporary until bundled
+await import('../src/server.ts')
