@@ -111,6 +111,7 @@ const buildHttp = async (
     trustProxy: config.TRUST_PROXY,
     requestTimeoutMs: config.REQUEST_TIMEOUT_MS,
     production: config.NODE_ENV === 'production',
+    checkAnswers: config.NODE_ENV === 'test',
   })
   metrics.watch(http)
   registerErrors(http, {

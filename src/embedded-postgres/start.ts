@@ -65,7 +65,14 @@ const replacePrevious = async (cluster: Cluster, folder: string, logger: Embedde
   }
 }
 
-type Launch = { folder: string; binaries: Binaries; user: PostgresUser | undefined; cluster: Cluster; durable: boolean; extra: Readonly<Record<string, string>> }
+type Launch = {
+  folder: string
+  binaries: Binaries
+  user: PostgresUser | undefined
+  cluster: Cluster
+  durable: boolean
+  extra: Readonly<Record<string, string>>
+}
 type Running = { child: ChildProcess; lock: pg.Client; port: number }
 
 const startServer = async (launch: Launch, configured: number | undefined): Promise<Running> => {

@@ -46,6 +46,8 @@ declare module 'fastify' {
     unlimited?: boolean
     /** Ignores query parameters that it does not know, as the RFCs of OAuth and the providers that call back ask for. */
     query?: 'lenient'
+    /** Lasts as long as its reader likes: not counted among the requests under way. */
+    longLived?: boolean
     /** Not an operation of the API: pages, assets, the document itself. */
     internal?: boolean
   }

@@ -61,7 +61,7 @@ const namedWorkspace = (request: FastifyRequest): Uuid | null => {
   return (typeof header === 'string' && parseId('workspace', header)) || noWorkspace
 }
 
-const resolveBearer = (deps: AuthenticateDeps, token: string, workspaceId: Uuid | null, tx?: Tx): Promise<Authenticated> => {
+const resolveBearer = async (deps: AuthenticateDeps, token: string, workspaceId: Uuid | null, tx?: Tx): Promise<Authenticated> => {
   const resolver = deps.bearers.find(({ prefix }) => token.startsWith(prefix))
   if (!resolver) throw new Refusal('invalid_token', { message: 'The token is of no kind that this service gives out.' })
   return resolver.resolve(token, workspaceId, tx)
@@ -77,22 +77,47 @@ const credentialOf = (deps: AuthenticateDeps, request: FastifyRequest): Credenti
   return cookie ? { isBearer: false, resolve: (tx) => deps.session(cookie, workspaceId, tx) } : null
 }
 
-const authenticate = async (deps: AuthenticateDeps, request: FastifyRequest, optional: boolean): Promise<void> => {
-  const credential = credentialOf(deps, request)
+type Done = (error?: Error) => void
+
+/** Not an async function, nor made of them: what every request passes costs as few promises as it can. */
+const authenticate = (
+  deps: AuthenticateDeps,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  optional: boolean,
+  done: Done,
+): void => {
+  const refuse = (error: unknown) => {
+    const failure = error instanceof Error ? error : new Error(String(error))
+    if (error instanceof Refusal && error.status === 401) deps.onRefused(request, reply).then(() => done(failure), done)
+    else done(failure)
+  }
+  let credential: Credential | null
+  try {
+    credential = credentialOf(deps, request)
+  } catch (error) {
+    refuse(error)
+    return
+  }
   if (!credential) {
-    if (optional) return
-    throw missingCredential(request)
+    if (optional) done()
+    else refuse(missingCredential(request))
+    return
   }
   const origin = originOf(request)
   const { isBearer, resolve } = credential
-  try {
-    request.caller = { ...(await resolve()), origin }
-    request.reauthenticate = async (tx) => ({ ...(await resolve(tx)), origin })
-  } catch (error) {
-    // A stale cookie on a session-aware route is a fresh sign-in, not an error.
-    if (optional && !isBearer && error instanceof Refusal && error.status === 401) return
-    throw error
-  }
+  resolve().then(
+    (caller) => {
+      request.caller = { ...caller, origin }
+      request.reauthenticate = async (tx) => ({ ...(await resolve(tx)), origin })
+      done()
+    },
+    (error: unknown) => {
+      // A stale cookie on a session-aware route is a fresh sign-in, not an error.
+      if (optional && !isBearer && error instanceof Refusal && error.status === 401) done()
+      else refuse(error)
+    },
+  )
 }
 
 const nobody = () => Promise.reject(new Refusal('authentication_required'))
@@ -110,14 +135,9 @@ export const registerAuthentication = (app: App, deps: AuthenticateDeps): void =
       return this.caller
     },
   })
-  app.addHook('onRequest', async (request, reply) => {
+  app.addHook('onRequest', (request, reply, done) => {
     const { access, permission } = request.routeOptions.config
-    if (access === 'public' || (access === undefined && permission === undefined)) return
-    try {
-      await authenticate(deps, request, access === 'optional')
-    } catch (error) {
-      if (error instanceof Refusal && error.status === 401) await deps.onRefused(request, reply)
-      throw error
-    }
+    if (access === 'public' || (access === undefined && permission === undefined)) return done()
+    authenticate(deps, request, reply, access === 'optional', done)
   })
 }

@@ -3,6 +3,7 @@ import type { Permission } from '../auth/permissions.ts'
 import type { Principal } from '../auth/principal.ts'
 import { Refusal } from '../lib/errors.ts'
 import type { App } from './app-type.ts'
+import { atOnce } from './at-once.ts'
 
 export const isUnsafe = (method: string): boolean => !['GET', 'HEAD', 'OPTIONS'].includes(method)
 
@@ -49,7 +50,10 @@ export const authorize = (request: FastifyRequest, principal: Principal): void =
 }
 
 export const registerAuthorization = (app: App): void => {
-  app.addHook('onRequest', async (request) => {
-    if (request.caller) authorize(request, request.caller)
-  })
+  app.addHook(
+    'onRequest',
+    atOnce((request) => {
+      if (request.caller) authorize(request, request.caller)
+    }),
+  )
 }

@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import type { FastifyRequest } from 'fastify'
 import { invalidFields, Refusal } from '../lib/errors.ts'
 import type { App } from './app-type.ts'
+import { atOnce } from './at-once.ts'
 import { repeatedName } from './repeated-name.ts'
 
 const maxDepth = 16
@@ -72,13 +73,16 @@ export const registerBodyParsing = (app: App): void => {
   app.addContentTypeParser('*', { parseAs: 'buffer' }, async (_request: FastifyRequest, bytes: Buffer) => {
     if (bytes.length > 0) throw new Refusal('unsupported_media_type')
   })
-  app.addHook('onRequest', async (request) => {
-    const { headers } = request.raw
-    const empty = headers['transfer-encoding'] === undefined && (headers['content-length'] ?? '0') === '0'
-    if (empty) delete headers['content-type']
-    // Parsers disagree about a tab in it, and such a disagreement has let bodies past their checks.
-    if (headers['content-type']?.includes('\t')) throw new Refusal('unsupported_media_type')
-    if (/%00/.test(request.raw.url ?? '')) throw new Refusal('not_found')
-  })
-  app.addHook('preValidation', async (request) => refuseUnreadBody(request))
+  app.addHook(
+    'onRequest',
+    atOnce((request) => {
+      const { headers } = request.raw
+      const empty = headers['transfer-encoding'] === undefined && (headers['content-length'] ?? '0') === '0'
+      if (empty) delete headers['content-type']
+      // Parsers disagree about a tab in it, and such a disagreement has let bodies past their checks.
+      if (headers['content-type']?.includes('\t')) throw new Refusal('unsupported_media_type')
+      if (/%00/.test(request.raw.url ?? '')) throw new Refusal('not_found')
+    }),
+  )
+  app.addHook('preValidation', atOnce(refuseUnreadBody))
 }

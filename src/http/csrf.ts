@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import { Refusal } from '../lib/errors.ts'
 import type { App } from './app-type.ts'
+import { atOnce } from './at-once.ts'
 import { isUnsafe } from './authorize.ts'
 
 /** Whether a browser's request comes from this site or an allowed origin, as far as it says (Fetch Metadata, else Origin). */
@@ -14,8 +15,11 @@ export const isFromOwnSite = (request: FastifyRequest, allowedOrigins: readonly 
 /** A cookie travels with requests that its owner never made: an unsafe one that carries it must come from this site. */
 export const registerCsrfGuard = (app: App, ownOrigin: string, allowedOrigins: readonly string[]): void => {
   const allowed = [ownOrigin, ...allowedOrigins]
-  app.addHook('onRequest', async (request) => {
-    if (!isUnsafe(request.method) || request.headers.authorization !== undefined || request.headers.cookie === undefined) return
-    if (!isFromOwnSite(request, allowed)) throw new Refusal('csrf_rejected')
-  })
+  app.addHook(
+    'onRequest',
+    atOnce((request) => {
+      if (!isUnsafe(request.method) || request.headers.authorization !== undefined || request.headers.cookie === undefined) return
+      if (!isFromOwnSite(request, allowed)) throw new Refusal('csrf_rejected')
+    }),
+  )
 }

@@ -63,10 +63,10 @@ export const registerRateLimits = async (app: App, options: RateLimitOptions): P
     if (state.isExceeded)
       throw new Refusal('rate_limited', { headers: { 'retry-after': String(Math.max(1, state.ttlInSeconds)) } })
   }
-  app.addHook('onRequest', async (request, reply) => {
+  app.addHook('onRequest', (request, reply, done) => {
     const { config } = request.routeOptions
-    if (config.internal || config.unlimited) return
-    await apply(config.credentialIssuing ? strict : general, request, reply)
+    if (config.internal || config.unlimited) return done()
+    apply(config.credentialIssuing ? strict : general, request, reply).then(() => done(), done)
   })
   return { countRefused: (request, reply) => apply(refused, request, reply) }
 }

@@ -1,9 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import cookie from '@fastify/cookie'
 import cors from '@fastify/cors'
-import helmet from '@fastify/helmet'
 import { fastify, LogController } from 'fastify'
-import { serializerCompiler } from 'fastify-type-provider-zod'
 import type { Logger } from 'pino'
 import type { z } from 'zod'
 import { type FieldError, invalidFields, notFound, Refusal } from '../lib/errors.ts'
@@ -11,7 +9,10 @@ import type { App } from './app-type.ts'
 import { registerDrain } from './drain.ts'
 import { createEnvelope, errorPageUrl } from './envelope.ts'
 import { trustedProxies } from './origin.ts'
+import { registerRequestLog } from './request-log.ts'
+import { registerConstantHeaders } from './security-headers.ts'
 import { sentenceOf } from './sentences.ts'
+import { serializers } from './serializer.ts'
 import { registerShedding } from './shed.ts'
 import { arrivalTimeouts } from './timeouts.ts'
 import { refuseGarbage, refuseUnroutable } from './unroutable.ts'
@@ -43,6 +44,8 @@ export type HttpOptions = {
   trustProxy: readonly string[] | undefined
   requestTimeoutMs: number
   production: boolean
+  /** Holds every answer against its schema, for tests: it costs as much as the answer. */
+  checkAnswers: boolean
 }
 
 /** The bare HTTP server: headers, limits and validation, before it knows any route. */
@@ -63,7 +66,7 @@ export const createHttp = async (options: HttpOptions): Promise<App> => {
   }) as unknown as App
   app.decorate('errorUrlOf', (code: string) => errorPageUrl(options.publicUrl, code))
   registerDrain(app)
-  app.setSerializerCompiler(serializerCompiler)
+  app.setSerializerCompiler(serializers(options.checkAnswers))
   app.setValidatorCompiler<z.ZodType>(({ schema, httpPart }) => (data) => {
     const result = schema.safeParse(data, { error: sentenceOf })
     if (result.success) return { value: result.data }
@@ -71,51 +74,9 @@ export const createHttp = async (options: HttpOptions): Promise<App> => {
       error: httpPart === 'params' ? unknownPath(data, result.error.issues) : invalidFields(...fieldErrors(result.error.issues)),
     }
   })
-  app.addHook('onRequest', async (request, reply) => {
-    reply.header('x-request-id', request.id)
-  })
-  app.addHook('onSend', async (request, reply, payload) => {
-    const credentials = request.caller !== null || reply.getHeader('set-cookie') !== undefined
-    if (credentials && !reply.hasHeader('cache-control')) reply.header('cache-control', 'no-store')
-    return payload
-  })
-  app.addHook('onResponse', async (request, reply) => {
-    const { config } = request.routeOptions
-    if (config.internal && reply.statusCode < 400) return
-    const { caller } = request
-    request.log.info(
-      {
-        operation: config.operation,
-        method: request.method,
-        status: reply.statusCode,
-        ms: Math.round(reply.elapsedTime),
-        ...(caller && { account: caller.accountId, credential: `${caller.credential.kind}:${caller.credential.id}` }),
-      },
-      'request',
-    )
-  })
-  await app.register(helmet, {
-    contentSecurityPolicy: {
-      useDefaults: false,
-      directives: {
-        defaultSrc: ["'self'"],
-        scriptSrc: ["'self'"],
-        styleSrc: ["'self'"],
-        imgSrc: ["'self'", 'data:'],
-        connectSrc: ["'self'"],
-        objectSrc: ["'none'"],
-        baseUri: ["'none'"],
-        formAction: ["'self'"],
-        frameAncestors: ["'none'"],
-        scriptSrcAttr: ["'none'"],
-        fontSrc: ["'self'", 'data:'],
-        ...(options.production ? { upgradeInsecureRequests: [] } : {}),
-      },
-    },
-    strictTransportSecurity: options.production ? { maxAge: 31_536_000 } : false,
-    frameguard: { action: 'deny' },
-    crossOriginResourcePolicy: { policy: 'same-origin' },
-  })
+  registerConstantHeaders(app, options.production)
+  registerShedding(app, envelope)
+  registerRequestLog(app, options.logger)
   await app.register(cors, {
     origin: options.corsOrigins.length > 0 ? [...options.corsOrigins] : false,
     credentials: true,
@@ -133,6 +94,5 @@ export const createHttp = async (options: HttpOptions): Promise<App> => {
     maxAge: 600,
   })
   await app.register(cookie)
-  await registerShedding(app)
   return app
 }

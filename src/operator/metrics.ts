@@ -26,10 +26,10 @@ export const createMetrics = (deps: Deps): Metrics => {
   })
   return {
     watch: (app) => {
-      app.addHook('onResponse', async (request, reply) => {
-        const { operation, internal } = request.routeOptions.config
-        // A stream lasts as long as its reader likes.
-        if (operation === 'notifications.stream') return
+      app.addHook('onResponse', (request, reply, done) => {
+        done()
+        const { operation, internal, longLived } = request.routeOptions.config
+        if (longLived) return
         requests.observe(
           { operation: operation ?? (internal ? 'page' : 'none'), status: reply.statusCode },
           reply.elapsedTime / 1000,

@@ -60,7 +60,9 @@ export const residentMb = (pid: number): number =>
 export type Started = { url: string; pid: number; readyMs: number; stop: () => Promise<void> }
 
 const ended = (child: ChildProcess): Promise<void> =>
-  new Promise((resolve) => (child.exitCode === null && child.signalCode === null ? child.once('exit', () => resolve()) : resolve()))
+  new Promise((resolve) =>
+    child.exitCode === null && child.signalCode === null ? child.once('exit', () => resolve()) : resolve(),
+  )
 
 const stopper = (child: ChildProcess) => async () => {
   child.kill('SIGTERM')
@@ -123,7 +125,11 @@ export const openBench = async (): Promise<Bench> => {
   const folder = await mkdtemp(join(tmpdir(), 'payments-bench-'))
   const postgres = await startEmbeddedPostgres({
     dataDir: join(folder, 'postgres'),
-    settings: { shared_preload_libraries: 'pg_stat_statements', 'pg_stat_statements.track_planning': 'on', track_io_timing: 'off' },
+    settings: {
+      shared_preload_libraries: 'pg_stat_statements',
+      'pg_stat_statements.track_planning': 'on',
+      track_io_timing: 'off',
+    },
   })
   const pidFile = await readFile(join(folder, 'postgres', 'cluster', 'data', 'postmaster.pid'), 'utf8')
   const client = new pg.Client({ connectionString: postgres.url })

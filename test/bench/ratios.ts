@@ -23,7 +23,12 @@ const topStatements = async (bench: Bench): Promise<string> => {
   return ['The ten statements that cost most:', ...lines].join('\n')
 }
 
-const measurer = (service: Started, bench: Bench, generate: (load: Load, options: { connections: number; seconds: number }) => Promise<Measured>) =>
+const measurer =
+  (
+    service: Started,
+    bench: Bench,
+    generate: (load: Load, options: { connections: number; seconds: number }) => Promise<Measured>,
+  ) =>
   async (load: Load, connections: number, seconds: number): Promise<Taken> => {
     const before = [cpuSeconds(service.pid), cpuSeconds(bench.postgresPid)] as const
     const measured = await generate(load, { connections, seconds })
@@ -48,7 +53,11 @@ export const measureRatios = async (bench: Bench, options: RatioOptions): Promis
     const tokens = await accessTokens(bench, payers, service.url)
     const lookup = payers[0]?.key.slice('service_live_'.length, 'service_live_'.length + 12)
     const to = (name: string, requests: Load['requests']): Load => ({ name, url: service.url, requests })
-    const readFloor = { name: 'floor', url: floor.url, requests: [{ method: 'GET', path: `/read/${lookup}`, credential: '' }] } satisfies Load
+    const readFloor = {
+      name: 'floor',
+      url: floor.url,
+      requests: [{ method: 'GET', path: `/read/${lookup}`, credential: '' }],
+    } satisfies Load
     const kinds = {
       'read, API key': to('read, API key', reads(payers.map(({ key }) => key))),
       'read, session': to('read, session', reads(payers.map(({ person }) => `cookie ${person.cookie}`))),

@@ -14,7 +14,7 @@ export const registerNotifications = (app: App, deps: Deps): void => {
   app.get(
     '/v1/notifications/stream',
     {
-      config: { operation: 'notifications.stream', access: 'authenticated' },
+      config: { operation: 'notifications.stream', longLived: true, access: 'authenticated' },
       // A HEAD of it would never end.
       exposeHeadRoute: false,
       schema: { querystring: StreamQuery, response: { 200: EventStream, ...refusals('invalid_request', 'rate_limited') } },

@@ -1,0 +1,46 @@
+import type { App } from './app-type.ts'
+
+const policy = (production: boolean): string =>
+  [
+    "default-src 'self'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "img-src 'self' data:",
+    "connect-src 'self'",
+    "object-src 'none'",
+    "base-uri 'none'",
+    "form-action 'self'",
+    "frame-ancestors 'none'",
+    "script-src-attr 'none'",
+    "font-src 'self' data:",
+    ...(production ? ['upgrade-insecure-requests'] : []),
+  ].join(';')
+
+/**
+ * What a browser is told with every answer. Written down once: made anew for each request, as a plugin for many kinds of service does,
+ * these cost a tenth of a read. A page that needs another policy sets its own header over this one.
+ */
+export const securityHeaders = (production: boolean): Readonly<Record<string, string>> => ({
+  'content-security-policy': policy(production),
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+  'origin-agent-cluster': '?1',
+  'referrer-policy': 'no-referrer',
+  ...(production && { 'strict-transport-security': 'max-age=31536000; includeSubDomains' }),
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+})
+
+/** The first hook of all: what is refused by a later one carries them as well. */
+export const registerConstantHeaders = (app: App, production: boolean): void => {
+  const constant = securityHeaders(production)
+  app.addHook('onRequest', (request, reply, done) => {
+    reply.headers(constant).header('x-request-id', request.id)
+    done()
+  })
+  app.addHook('onSend', (request, reply, payload, done) => {
+    const credentials = request.caller !== null || reply.hasHeader('set-cookie')
+    if (credentials && !reply.hasHeader('cache-control')) reply.header('cache-control', 'no-store')
+    done(null, payload)
+  })
+}

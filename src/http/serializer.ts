@@ -1,0 +1,38 @@
+import type { FastifySerializerCompiler } from 'fastify/types/schema.js'
+import { z } from 'zod'
+import { compileJson, type WriteJson, writeByZod } from './compile-json.ts'
+
+type Declared = z.ZodType | { properties: z.ZodType }
+
+const schemaOf = (declared: Declared): z.ZodType => {
+  const schema = 'properties' in declared && !('_zod' in declared) ? declared.properties : declared
+  if (!(schema instanceof z.ZodType)) throw new TypeError('an answer is declared by something that is no schema')
+  return schema
+}
+
+/** Compiled when the first answer is written: most routes of most processes never answer with most of their statuses. */
+const lazily = (schema: z.ZodType): WriteJson => {
+  let write: WriteJson | undefined
+  return (value) => {
+    write ??= compileJson(schema)
+    return write(value)
+  }
+}
+
+const checked = (schema: z.ZodType): WriteJson => {
+  const [compiled, byZod] = [lazily(schema), writeByZod(schema)]
+  return (value) => {
+    const text = compiled(value)
+    if (text !== byZod(value)) throw new Error('the compiled answer is not the one that its schema declares')
+    return text
+  }
+}
+
+/**
+ * Writes answers as their schemas declare them; what is not declared is not written. `check`: holds each answer against zod's, which
+ * looks at every format and length as well; for tests, so that the whole suite proves the two the same.
+ */
+export const serializers =
+  (check: boolean): FastifySerializerCompiler<Declared> =>
+  ({ schema }) =>
+    check ? checked(schemaOf(schema)) : lazily(schemaOf(schema))
