@@ -61,7 +61,12 @@ const namedWorkspace = (request: FastifyRequest): Uuid | null => {
   return (typeof header === 'string' && parseId('workspace', header)) || noWorkspace
 }
 
-const resolveBearer = async (deps: AuthenticateDeps, token: string, workspaceId: Uuid | null, tx?: Tx): Promise<Authenticated> => {
+const resolveBearer = async (
+  deps: AuthenticateDeps,
+  token: string,
+  workspaceId: Uuid | null,
+  tx?: Tx,
+): Promise<Authenticated> => {
   const resolver = deps.bearers.find(({ prefix }) => token.startsWith(prefix))
   if (!resolver) throw new Refusal('invalid_token', { message: 'The token is of no kind that this service gives out.' })
   return resolver.resolve(token, workspaceId, tx)
