@@ -38,6 +38,7 @@ import { createHostResolver } from './modules/oauth/clients/resolve-host.ts'
 import { oauthCodes, registerModules } from './modules/routes.ts'
 import { createMetrics, type Metrics } from './operator/metrics.ts'
 import { createOperator } from './operator/operator.ts'
+import type { SandboxControl } from './operator/test-clock.ts'
 import type { Rails } from './rails/rail.ts'
 
 export type Service = {
@@ -50,7 +51,14 @@ export type Service = {
 }
 
 /** `databaseUrl` is migrated already; the keys of `config` are there (made in development). */
-export type ServiceOptions = { config: Config; databaseUrl: string; clock: Clock; logger: Logger; rails: Rails }
+export type ServiceOptions = {
+  config: Config
+  databaseUrl: string
+  clock: Clock
+  logger: Logger
+  rails: Rails
+  sandbox?: SandboxControl
+}
 
 type PartsOptions = ServiceOptions & { statementTimeoutMs?: number }
 
@@ -164,7 +172,7 @@ export const createService = async (options: ServiceOptions): Promise<Service> =
   const deps = buildDeps(options, identity)
   const metrics = createMetrics(deps)
   const { http, routes } = await buildHttp(deps, metrics, identity)
-  const operator = await createOperator(deps, metrics)
+  const operator = await createOperator(deps, metrics, options.sandbox)
   await http.ready()
   await operator.ready()
   return {

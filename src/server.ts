@@ -1,6 +1,6 @@
 import { createService } from './app.ts'
 import { describeError } from './db/errors.ts'
-import { systemClock } from './lib/clock.ts'
+import { createMovableClock } from './lib/clock.ts'
 import { StartupError } from './lib/startup-error.ts'
 import { openDatabase } from './process/database.ts'
 import { findKeys } from './process/development-keys.ts'
@@ -31,14 +31,16 @@ const start = async () => {
   const database = await openDatabase(config, logger)
   parts.defer(database.stop)
   const { file, made, ...keys } = await findKeys(config)
-  const { rails, simulated, stop } = await openRails(config, systemClock, logger)
+  const clock = createMovableClock()
+  const { rails, sandbox, stop } = await openRails(config, clock, logger)
   parts.defer(stop)
   const service = await createService({
     config: { ...config, ...keys },
     databaseUrl: database.url,
-    clock: systemClock,
+    clock,
     logger,
     rails,
+    ...(sandbox && { sandbox }),
   })
   parts.defer(service.stop)
   await service.start()
@@ -51,7 +53,7 @@ const start = async () => {
       database: database.where,
       keysFile: file,
       keysMade: made,
-      railsSimulated: simulated,
+      sandboxUrl: sandbox?.url ?? null,
       dashboard: service.http.hasRoute({ method: 'GET', url: '/account' }),
       seconds: process.uptime(),
     }),

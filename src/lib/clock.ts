@@ -3,5 +3,19 @@ export type Clock = { now: () => Date }
 
 export const systemClock: Clock = { now: () => new Date() }
 
+export type MovableClock = Clock & { offsetMs: () => number; moveTo: (offsetMs: number) => void }
+
+/** The system's time and an offset: for a sandbox in which somebody wants to see tomorrow. Never for real money. */
+export const createMovableClock = (): MovableClock => {
+  let offset = 0
+  return {
+    now: () => new Date(Date.now() + offset),
+    offsetMs: () => offset,
+    moveTo: (offsetMs) => {
+      offset = offsetMs
+    },
+  }
+}
+
 export const secondsAfter = (from: Date, seconds: number): Date => new Date(from.getTime() + seconds * 1000)
 export const daysAfter = (from: Date, days: number): Date => secondsAfter(from, days * 86_400)

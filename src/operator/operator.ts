@@ -7,9 +7,10 @@ import type { Deps } from '../modules/deps.ts'
 import { registerCallbacks } from './callbacks.ts'
 import { registerOperatorErrors } from './errors.ts'
 import type { Metrics } from './metrics.ts'
+import { registerTestClock, type SandboxControl } from './test-clock.ts'
 
 /** The private listener: provider callbacks and metrics. The public one never serves them and the API's document never lists them. */
-export const createOperator = async (deps: Deps, metrics: Metrics): Promise<App> => {
+export const createOperator = async (deps: Deps, metrics: Metrics, sandbox?: SandboxControl): Promise<App> => {
   const app = fastify({
     loggerInstance: deps.logger,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
@@ -23,6 +24,7 @@ export const createOperator = async (deps: Deps, metrics: Metrics): Promise<App>
   metrics.serve(app)
   registerOperatorErrors(app)
   registerCallbacks(app, deps)
+  if (sandbox) registerTestClock(app, deps, sandbox)
   app.get('/healthz', async () => ({ status: 'ok' }))
   return app
 }

@@ -1,24 +1,50 @@
+import { join } from 'node:path'
 import type { Logger } from 'pino'
-import { realRails, sandboxRails } from '../app-rails.ts'
+import { realRails, type SandboxOptions, sandboxRails } from '../app-rails.ts'
 import type { Config } from '../config.ts'
-import type { Clock } from '../lib/clock.ts'
+import type { MovableClock } from '../lib/clock.ts'
 import type { Rails } from '../rails/rail.ts'
 import { createRailSandbox } from '../sandbox/rail-sandbox.ts'
 import { createTimerScheduler } from '../sandbox/scheduler.ts'
+import { createSandboxTime } from '../sandbox/time.ts'
+import { joinSandbox } from './joined-sandbox.ts'
 
-export type RunningRails = { rails: Rails; simulated: boolean; stop: () => Promise<void> }
+export type RunningRails = {
+  rails: Rails
+  /** Null when real providers are spoken to. */
+  sandbox: { url: string; advance: (seconds: number) => Promise<void> } | null
+  stop: () => Promise<void>
+}
 
-/** Real providers when they are named, else their emulator on a loopback port that nobody else needs to know. */
-export const openRails = async (config: Config, clock: Clock, logger: Logger): Promise<RunningRails> => {
-  if (config.RAILS && !config.RAILS.includes('sandbox')) {
-    return { rails: realRails(config, clock), simulated: false, stop: async () => undefined }
-  }
+const openSandbox = async (config: Config, clock: MovableClock, logger: Logger): Promise<RunningRails> => {
+  const folder = join(config.DATA_DIR, 'sandbox')
+  const scheduler = createTimerScheduler()
+  const time = createSandboxTime(clock, scheduler, folder)
   const sandbox = createRailSandbox({
-    scheduler: createTimerScheduler(),
+    scheduler,
     clock,
     delayMs: config.SANDBOX_DELAY_MS,
     logger: logger.child({ part: 'sandbox' }),
+    folder,
+    moveTime: time,
   })
-  const baseUrl = await sandbox.listen()
-  return { rails: sandboxRails(config, clock, sandbox, baseUrl), simulated: true, stop: sandbox.close }
+  const url = await sandbox.listen(config.SANDBOX_PORT)
+  const advance = async (seconds: number) => void time.advance(seconds)
+  return { rails: sandboxRails(config, clock, sandbox, url), sandbox: { url, advance }, stop: sandbox.close }
+}
+
+const joinRunningSandbox = async (config: Config, clock: MovableClock, logger: Logger, url: string): Promise<RunningRails> => {
+  const joined = await joinSandbox(url, clock, logger)
+  const options: SandboxOptions = joined.options
+  return { rails: sandboxRails(config, clock, options, url), sandbox: { url, advance: joined.advance }, stop: joined.stop }
+}
+
+/** Real providers when they are named, else their emulator: one that runs already (SANDBOX_URL), or one in this process. */
+export const openRails = (config: Config, clock: MovableClock, logger: Logger): Promise<RunningRails> => {
+  if (config.RAILS && !config.RAILS.includes('sandbox')) {
+    return Promise.resolve({ rails: realRails(config, clock), sandbox: null, stop: async () => undefined })
+  }
+  return config.SANDBOX_URL === undefined
+    ? openSandbox(config, clock, logger)
+    : joinRunningSandbox(config, clock, logger, config.SANDBOX_URL)
 }

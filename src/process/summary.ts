@@ -8,7 +8,8 @@ export type Facts = {
   database: string
   keysFile: string | null
   keysMade: boolean
-  railsSimulated: boolean
+  /** Where the emulator of the providers is; null with real ones. */
+  sandboxUrl: string | null
   /** The browser's pages are part of this installation. */
   dashboard: boolean
   seconds: number
@@ -34,13 +35,13 @@ export const summarize = (facts: Facts): string => {
     ...(facts.keysFile
       ? [['Keys', `${facts.keysFile} (${facts.keysMade ? 'just made' : 'kept'}, for development)`] as [string, string]]
       : []),
-    ...(facts.railsSimulated
+    ...(facts.sandboxUrl
       ? ([
-          ['Simulated', 'M-PESA and PesaLink: no money moves'],
+          ['Simulated', `M-PESA and PesaLink: no money moves; rules and journal at ${facts.sandboxUrl}/control`],
           ['', 'phone 254711000001 loses its callback, 254700001032 cancels, any other pays; more in src/sandbox/README.md'],
         ] as [string, string][])
       : []),
-    ...(signIn ? [[facts.railsSimulated ? '' : 'Simulated', `sign-in with ${signIn}`] as [string, string]] : []),
+    ...(signIn ? [[facts.sandboxUrl ? '' : 'Simulated', `sign-in with ${signIn}`] as [string, string]] : []),
     ...(config.NODE_ENV === 'production' ? [] : [['Try', 'npm run demo, in another terminal'] as [string, string]]),
   ]
   const lines = rows.map(([name, value]) => `  ${name.padEnd(11)}${value}`)

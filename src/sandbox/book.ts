@@ -1,57 +1,134 @@
 import { randomBytes } from 'node:crypto'
 import type { Clock } from '../lib/clock.ts'
+import type { Play } from './play.ts'
+import type { Store } from './store.ts'
 
 export type SandboxRail = 'MPESA_STK' | 'MPESA_B2C' | 'MPESA_B2B' | 'PESALINK'
 
 /**
  * An order that the provider took. `key` is what it is asked by (CheckoutRequestID, OriginatorConversationID, reference),
- * `conversation` the provider's second id, `code` what its result will be.
+ * `conversation` the provider's second id, `ours` what the caller wrote into the request's free fields, `code` what its result
+ * will be. `told`: its outcome was delivered, or lost on purpose.
  */
 export type Order = {
   rail: SandboxRail
   key: string
   conversation: string
+  ours: string
   amountMinor: bigint
   party: string
   code: string
+  play: Play
   receipt: string
   resultUrl: string | null
   timeoutUrl: string | null
   state: 'under_way' | 'moved' | 'refused'
+  told: boolean
   at: Date
+  movedAt: Date | null
   timesAsked: number
 }
 
-/** Money that really moved, whatever was told about it. */
-export type Movement = Pick<Order, 'rail' | 'key' | 'amountMinor' | 'party' | 'receipt' | 'resultUrl'> & { at: Date }
+/** Money that really moved, whatever was said about it. */
+export type Movement = Pick<Order, 'rail' | 'key' | 'ours' | 'amountMinor' | 'party' | 'receipt' | 'resultUrl'> & { at: Date }
 
 const alphabet = 'ABCDEFGHJKLMNPQRSTUVWXYZ23456789'
 
 /** Random, not counted: a receipt must not come again after a restart, the service's database remembers the earlier ones. */
 export const newReceipt = (): string => [...randomBytes(10)].map((byte) => alphabet[byte % alphabet.length]).join('')
 
-/** The provider's own ledger: the truth that tests and queries are answered from. */
-export const createBook = (clock: Clock) => {
+type Written =
+  | {
+      kind: 'order'
+      order: Omit<Order, 'amountMinor' | 'at' | 'movedAt'> & { amountMinor: string; at: string; movedAt: string | null }
+    }
+  | { kind: 'settled'; receipt: string; state: Order['state']; at: string }
+  | { kind: 'told'; receipt: string }
+
+/**
+ * The provider's own ledger: the truth that tests and queries are answered from. Every change is appended to the store before it is
+ * acted on, so a process that is killed finds its money and receipts again.
+ */
+export const createBook = (clock: Clock, store: Store) => {
   const orders: Order[] = []
-  const movements: Movement[] = []
+  const byReceipt = new Map<string, Order>()
+  const byId = new Map<string, Order[]>()
+
+  const add = (order: Order): void => {
+    orders.push(order)
+    byReceipt.set(order.receipt, order)
+    for (const id of new Set([order.key, order.conversation, order.receipt])) byId.set(id, [...(byId.get(id) ?? []), order])
+  }
+  const settleAt = (order: Order, state: Order['state'], at: Date): void => {
+    order.state = state
+    if (state === 'moved') order.movedAt = at
+  }
+  const replay = (line: Written): void => {
+    if (line.kind === 'order') {
+      const { amountMinor, at, movedAt, ...order } = line.order
+      if (byReceipt.has(order.receipt)) return
+      add({
+        ...order,
+        amountMinor: BigInt(amountMinor),
+        at: new Date(at),
+        movedAt: movedAt === null ? null : new Date(movedAt),
+      })
+      return
+    }
+    const order = byReceipt.get(line.receipt)
+    if (!order) return
+    if (line.kind === 'settled') settleAt(order, line.state, new Date(line.at))
+    else order.told = true
+  }
+  /** What is on disk and not here yet: at the start all of it, later what another process on the same folder wrote. */
+  const catchUp = (): void => {
+    for (const line of store.readNew()) replay(line as Written)
+  }
+  catchUp()
+
   return {
-    open: (order: Omit<Order, 'state' | 'at' | 'receipt' | 'timesAsked'>): Order => {
-      const opened: Order = { ...order, state: 'under_way', at: clock.now(), receipt: newReceipt(), timesAsked: 0 }
-      orders.push(opened)
+    open: (order: Omit<Order, 'state' | 'told' | 'at' | 'movedAt' | 'receipt' | 'timesAsked'>): Order => {
+      const opened: Order = {
+        ...order,
+        state: 'under_way',
+        told: false,
+        at: clock.now(),
+        movedAt: null,
+        receipt: newReceipt(),
+        timesAsked: 0,
+      }
+      const { amountMinor, at, ...rest } = opened
+      store.append({
+        kind: 'order',
+        order: { ...rest, movedAt: null, amountMinor: amountMinor.toString(), at: at.toISOString() },
+      })
+      add(opened)
       return opened
     },
     /** Decides an order once; deciding again changes nothing. */
     settle: (order: Order): void => {
       if (order.state !== 'under_way') return
-      order.state = order.code === '0' ? 'moved' : 'refused'
-      if (order.state !== 'moved') return
-      const { rail, key, amountMinor, party, receipt, resultUrl } = order
-      movements.push({ rail, key, amountMinor, party, receipt, resultUrl, at: clock.now() })
+      const state = order.code === '0' ? 'moved' : 'refused'
+      const at = clock.now()
+      store.append({ kind: 'settled', receipt: order.receipt, state, at: at.toISOString() })
+      settleAt(order, state, at)
     },
-    find: (rails: readonly SandboxRail[], id: string): Order | undefined =>
-      orders.find((order) => rails.includes(order.rail) && [order.key, order.conversation, order.receipt].includes(id)),
+    markTold: (order: Order): void => {
+      if (order.told) return
+      order.told = true
+      store.append({ kind: 'told', receipt: order.receipt })
+    },
+    find: (rails: readonly SandboxRail[], id: string): Order | undefined => {
+      catchUp()
+      return byId.get(id)?.find((order) => rails.includes(order.rail))
+    },
     orders: (): readonly Readonly<Order>[] => orders,
-    movements: (): readonly Movement[] => movements,
+    /** What a process that ended left to do. */
+    unfinished: (): Order[] => orders.filter((order) => order.state === 'under_way' || !order.told),
+    movements: (): readonly Movement[] =>
+      orders
+        .flatMap((order) => (order.movedAt === null ? [] : [{ ...order, at: order.movedAt }]))
+        .sort((a, b) => a.at.getTime() - b.at.getTime()),
   }
 }
 

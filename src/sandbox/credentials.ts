@@ -1,6 +1,8 @@
 import {
   constants,
   createHash,
+  createPrivateKey,
+  createPublicKey,
   generateKeyPairSync,
   type KeyObject,
   privateDecrypt,
@@ -10,6 +12,7 @@ import {
 } from 'node:crypto'
 import type { DarajaOptions } from '../rails/daraja/options.ts'
 import type { PesalinkOptions } from '../rails/pesalink/options.ts'
+import { readDocument, writeDocument } from './store.ts'
 
 const pem = (key: KeyObject, type: 'spki' | 'pkcs8'): string => key.export({ type, format: 'pem' }).toString()
 const secret = (): string => randomBytes(18).toString('base64url')
@@ -40,30 +43,49 @@ const failureCodes = [
   '8006',
 ]
 
-/** The sandbox's own credentials, made anew for each one: nothing to configure, nothing to leak. */
-export const createCredentials = () => {
-  const environment = generateKeyPairSync('rsa', { modulusLength: 2048 })
-  const merchant = generateKeyPairSync('rsa', { modulusLength: 2048 })
+const made = () => {
+  const newKey = () => pem(generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey, 'pkcs8')
+  const secrets = { consumerKey: secret(), consumerSecret: secret(), passkey: secret(), initiatorPassword: secret() }
+  return { ...secrets, apiKey: secret(), merchantSecret: secret(), environmentKey: newKey(), merchantKey: newKey() }
+}
+type Secrets = ReturnType<typeof made>
+
+const fileName = 'credentials.json'
+
+/** Kept, so that a client that was configured with them finds them again after a restart. */
+const kept = (folder: string): Secrets => {
+  const found = readDocument(folder, fileName)
+  if (found !== undefined) return JSON.parse(found) as Secrets
+  const secrets = made()
+  writeDocument(folder, fileName, JSON.stringify(secrets, null, 2))
+  return secrets
+}
+
+/** The sandbox's own credentials: nothing to configure. Without a folder they are made anew each time. */
+export const createCredentials = (folder?: string) => {
+  const secrets = folder === undefined ? made() : kept(folder)
+  const environment = { privateKey: createPrivateKey(secrets.environmentKey), publicKey: createPublicKey(secrets.environmentKey) }
+  const merchant = { privateKey: createPrivateKey(secrets.merchantKey), publicKey: createPublicKey(secrets.merchantKey) }
 
   const daraja = {
-    consumerKey: secret(),
-    consumerSecret: secret(),
+    consumerKey: secrets.consumerKey,
+    consumerSecret: secrets.consumerSecret,
     shortcode: '174379',
-    passkey: secret(),
+    passkey: secrets.passkey,
     transactionType: 'CustomerPayBillOnline',
     b2cShortcode: '600998',
     b2bShortcode: '600997',
     initiatorName: 'sandboxapi',
-    initiatorPassword: secret(),
+    initiatorPassword: secrets.initiatorPassword,
     certificatePem: pem(environment.publicKey, 'spki'),
     tillIdentifierType: '4',
     timeoutMs: 5_000,
   } as const satisfies Omit<DarajaOptions, 'baseUrl'>
 
   const pesalink = {
-    apiKey: secret(),
+    apiKey: secrets.apiKey,
     merchantCode: '0123456789',
-    consumerSecret: secret(),
+    consumerSecret: secrets.merchantSecret,
     privateKeyPem: pem(merchant.privateKey, 'pkcs8'),
     source: { countryCode: 'KE', name: 'Sandbox', accountNumber: '1450160649886' },
     bankCodes: 'as_given',

@@ -1,4 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { textField } from '../rails/json.ts'
+import { accountBalance, pullTransactions, reversal } from './account-endpoints.ts'
 import { type Answer, gatewayError } from './answer.ts'
 import { sameText } from './credentials.ts'
 import type { Respond } from './faults.ts'
@@ -8,12 +10,17 @@ import { stkPush, stkQuery } from './stk-endpoint.ts'
 import { tokenLifetimeSeconds } from './tokens.ts'
 
 const endpoints = {
-  '/mpesa/stkpush/v1/processrequest': stkPush,
-  '/mpesa/stkpushquery/v1/query': stkQuery,
-  '/mpesa/b2c/v3/paymentrequest': b2c,
-  '/mpesa/b2b/v1/paymentrequest': b2b,
-  '/mpesa/transactionstatus/v1/query': transactionStatus,
+  '/mpesa/stkpush/v1/processrequest': { rail: 'MPESA_STK', answer: stkPush },
+  '/mpesa/stkpushquery/v1/query': { rail: 'MPESA_STK', answer: stkQuery },
+  '/pulltransactions/v1/query': { rail: 'MPESA_STK', answer: pullTransactions },
+  '/mpesa/b2c/v3/paymentrequest': { rail: 'MPESA_B2C', answer: b2c },
+  '/mpesa/b2b/v1/paymentrequest': { rail: 'MPESA_B2B', answer: b2b },
+  '/mpesa/transactionstatus/v1/query': { rail: null, answer: transactionStatus },
+  '/mpesa/accountbalance/v1/query': { rail: null, answer: accountBalance },
+  '/mpesa/reversal/v1/request': { rail: null, answer: reversal },
 } as const
+
+const partyOf = (body: unknown): string | null => textField(body, 'PhoneNumber') ?? textField(body, 'PartyB') ?? null
 
 const generateToken = (provider: Provider, request: FastifyRequest): Answer => {
   const { consumerKey, consumerSecret } = provider.credentials.daraja
@@ -28,15 +35,17 @@ export const registerDaraja = (app: FastifyInstance, provider: Provider, respond
     const answer = generateToken(provider, request)
     return reply.code(answer.status).send(answer.body)
   })
-  for (const [path, endpoint] of Object.entries(endpoints)) {
+  for (const [path, { rail, answer }] of Object.entries(endpoints)) {
     app.post(path, (request, reply) => {
+      const asked = { rail, party: partyOf(request.body) }
       if (request.headers.authorization === undefined) {
-        return respond(reply, () => gatewayError(404, '404.001.04', 'Invalid Authentication Header'), { faulty: false })
+        const refusal = () => gatewayError(404, '404.001.04', 'Invalid Authentication Header')
+        return respond(reply, refusal, { path, asked, faulty: false })
       }
       if (!provider.darajaTokens.accepts(request.headers.authorization)) {
-        return respond(reply, () => gatewayError(404, '404.001.03', 'Invalid Access Token'), { faulty: false })
+        return respond(reply, () => gatewayError(404, '404.001.03', 'Invalid Access Token'), { path, asked, faulty: false })
       }
-      return respond(reply, () => endpoint(provider, request.body))
+      return respond(reply, () => answer(provider, request.body), { path, asked })
     })
   }
 }

@@ -1,3 +1,5 @@
+import type { Journal } from './journal.ts'
+
 /** What the sandbox writes to a log: never a URL (it carries a secret), a number or a body. */
 export type SandboxLogger = { info: (facts: object, message: string) => void; warn: (facts: object, message: string) => void }
 
@@ -7,7 +9,7 @@ const timeoutMs = 10_000
 
 /** One delivery, once: the provider does not try again, so neither does this. A receiver that is down has lost it. */
 export const createDeliver =
-  (logger: SandboxLogger | undefined): Deliver =>
+  (logger: SandboxLogger | undefined, journal: Journal): Deliver =>
   async (url, body) => {
     try {
       const response = await fetch(url, {
@@ -19,7 +21,9 @@ export const createDeliver =
       })
       await response.body?.cancel()
       logger?.info({ status: response.status }, 'delivered')
+      journal.note('told', { answer: response.status })
     } catch {
+      journal.note('told', { answer: 'nobody listened' })
       logger?.warn({}, 'a delivery found nobody')
     }
   }

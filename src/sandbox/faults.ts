@@ -1,20 +1,35 @@
+import { setTimeout as wait } from 'node:timers/promises'
 import type { FastifyReply } from 'fastify'
 import { type Answer, type Fault, sendAnswer, sendFault } from './answer.ts'
+import { type Journal, maskedParty } from './journal.ts'
+import type { Asked, Rules } from './rules.ts'
 
-/** Answers a request, unless a fault was ordered; `faulty: false` for what comes before the request is looked at (its token). */
-export type Respond = (reply: FastifyReply, answer: () => Answer, options?: { faulty: boolean }) => FastifyReply
+/** `faulty: false` for what comes before the request is looked at (its token). */
+type Options = { path: string; asked: Asked; faulty?: boolean }
 
-export const createFaults = (): { failNext: (fault: Fault) => void; respond: Respond } => {
+/** Answers a request, unless a fault was ordered or a rule fits. */
+export type Respond = (reply: FastifyReply, answer: () => Answer, options: Options) => FastifyReply | Promise<FastifyReply>
+
+export const createFaults = (rules: Rules, journal: Journal): { failNext: (fault: Fault) => void; respond: Respond } => {
   const ordered: Fault[] = []
   return {
     failNext: (fault) => {
       ordered.push(fault)
     },
-    respond: (reply, answer, options = { faulty: true }) => {
-      const fault = options.faulty ? ordered.shift() : undefined
-      if (!fault) return sendAnswer(reply, answer())
-      if (fault.takesEffect) answer()
-      return sendFault(reply, fault)
+    respond: async (reply, answer, { path, asked, faulty = true }) => {
+      const note = (status: number | string) =>
+        journal.note('asked', { path, rail: asked.rail, party: maskedParty(asked.party), answer: status })
+      const rule = faulty ? rules.forRequest(asked) : undefined
+      const fault = faulty ? (ordered.shift() ?? (rule && 'fault' in rule ? rule.fault : undefined)) : undefined
+      if (fault) {
+        if (fault.takesEffect) answer()
+        note(fault.kind === 'answer' ? fault.status : fault.kind)
+        return sendFault(reply, fault)
+      }
+      const given = answer()
+      note(given.lost ? 'lost' : given.status)
+      if (rule && 'delayMs' in rule) await wait(rule.delayMs)
+      return sendAnswer(reply, given)
     },
   }
 }

@@ -4,10 +4,10 @@ import { type Answer, gatewayError } from './answer.ts'
 import { sameText } from './credentials.ts'
 import { amount, initiated, invalidField, mobile, organisation } from './daraja-fields.ts'
 import { localTime } from './format.ts'
-import { renderB2b, renderB2c, renderStatus, renderTimeout } from './payout-results.ts'
-import { perform } from './perform.ts'
-import { type Play, playFor } from './play.ts'
+import { renderStatus } from './payout-results.ts'
+import type { Play } from './play.ts'
 import type { Provider } from './provider.ts'
+import { take } from './take.ts'
 
 const B2c = z.object({
   ...initiated,
@@ -30,6 +30,8 @@ const B2b = z.object({
   PartyA: organisation,
   PartyB: organisation,
   AccountReference: z.string().min(1).max(13),
+  Requester: mobile.optional(),
+  Occassion: z.string().max(100).optional(),
 })
 
 const Status = z
@@ -44,7 +46,7 @@ const Status = z
   })
   .refine((query) => query.TransactionID !== undefined || query.OriginalConversationID !== undefined)
 
-const accepted = (order: { key: string; conversation: string }, lost = false): Answer => ({
+export const accepted = (order: { key: string; conversation: string }, lost = false): Answer => ({
   status: 200,
   lost,
   body: {
@@ -55,11 +57,11 @@ const accepted = (order: { key: string; conversation: string }, lost = false): A
   },
 })
 
-const newConversation = (provider: Provider): string =>
+export const newConversation = (provider: Provider): string =>
   `AG_${localTime(provider.clock.now()).day}_${randomBytes(10).toString('hex')}`
 
 /** A wrong initiator is found out behind the gateway: the request is accepted, and its result is 2001. */
-const isInitiator = (provider: Provider, name: string, credential: string): boolean => {
+export const isInitiator = (provider: Provider, name: string, credential: string): boolean => {
   const { initiatorName, initiatorPassword } = provider.credentials.daraja
   const password = provider.credentials.decryptCredential(credential)
   return name === initiatorName && password !== undefined && sameText(password, initiatorPassword)
@@ -74,38 +76,38 @@ export const b2c = (provider: Provider, body: unknown): Answer => {
   if (provider.book.find(['MPESA_B2C'], request.OriginatorConversationID)) {
     return gatewayError(500, '500.002.1001', 'Duplicate OriginatorConversationID.')
   }
-  const play = isInitiator(provider, request.InitiatorName, request.SecurityCredential) ? playFor(request.PartyB) : stranger
-  const order = provider.book.open({
+  const known = isInitiator(provider, request.InitiatorName, request.SecurityCredential)
+  const order = take(provider, {
     rail: 'MPESA_B2C',
     key: request.OriginatorConversationID,
     conversation: newConversation(provider),
     amountMinor: request.Amount * 100n,
+    ours: request.Occassion ?? '',
     party: request.PartyB,
-    code: play.code,
     resultUrl: request.ResultURL,
     timeoutUrl: request.QueueTimeOutURL,
+    ...(!known && { play: stranger }),
   })
-  perform(provider, order, play, renderB2c, renderTimeout)
-  return accepted(order, play.losesAnswer)
+  return accepted(order, order.play.losesAnswer)
 }
 
 export const b2b = (provider: Provider, body: unknown): Answer => {
   const parsed = B2b.safeParse(body)
   if (!parsed.success) return invalidField(parsed.error)
   const request = parsed.data
-  const play = isInitiator(provider, request.Initiator, request.SecurityCredential) ? playFor(request.PartyB) : stranger
-  const order = provider.book.open({
+  const known = isInitiator(provider, request.Initiator, request.SecurityCredential)
+  const order = take(provider, {
     rail: 'MPESA_B2B',
     key: randomUUID(),
     conversation: newConversation(provider),
     amountMinor: request.Amount * 100n,
+    ours: request.Occassion ?? '',
     party: request.PartyB,
-    code: play.code,
     resultUrl: request.ResultURL,
     timeoutUrl: request.QueueTimeOutURL,
+    ...(!known && { play: stranger }),
   })
-  perform(provider, order, play, renderB2b, renderTimeout)
-  return accepted(order, play.losesAnswer)
+  return accepted(order, order.play.losesAnswer)
 }
 
 /** The state is that of the moment of the answer, not of the question. */

@@ -1,53 +1,72 @@
-import type { Book, Order } from './book.ts'
+import type { Book, Order, SandboxRail } from './book.ts'
 import { newReceipt } from './book.ts'
 import { type Deliver, forgedUrl } from './deliver.ts'
-import type { Play } from './play.ts'
 import type { Scheduler } from './scheduler.ts'
 
 /** How an order's outcome looks on its rail. */
 export type Render = (order: Order, told: { amountMinor: bigint; receipt: string }) => unknown
+export type Renderers = Readonly<Record<SandboxRail, { result: Render; timeout: (order: Order) => unknown }>>
 
 const lateMs = 30_000
 
-export type Stage = { book: Book; scheduler: Scheduler; deliver: Deliver; delayMs: number }
+export type Stage = {
+  book: Book
+  scheduler: Scheduler
+  deliver: Deliver
+  delayMs: number
+  renderers: Renderers
+  /** Outcomes that wait for the next order's to be told first. */
+  heldBack: (() => Promise<void>)[]
+}
 
-/** After the delay the money moves (or not), and the outcome is told as the play wants it. */
-export const perform = (
-  stage: Stage,
-  order: Order,
-  play: Play,
-  render: Render,
-  renderTimeout: (order: Order) => unknown,
-): void => {
-  if (play.telling === 'never') return
+const opposite = (order: Order): Order => ({ ...order, code: order.code === '0' ? '1' : '0' })
+const ofSomebodyElse = (order: Order): Order => ({ ...order, key: newReceipt(), conversation: newReceipt() })
+
+const tell = async (stage: Stage, order: Order): Promise<void> => {
+  const { result, timeout } = stage.renderers[order.rail]
   const truth = { amountMinor: order.amountMinor, receipt: order.receipt }
-  const tell = async (told = truth) => {
-    if (order.resultUrl !== null) await stage.deliver(order.resultUrl, render(order, told))
+  const send = async (about: Order = order, told = truth) => {
+    if (order.resultUrl !== null) await stage.deliver(order.resultUrl, result(about, told))
   }
+  switch (order.play.telling) {
+    case 'lost':
+    case 'never':
+      return
+    case 'late':
+      if (order.timeoutUrl !== null) await stage.deliver(order.timeoutUrl, timeout(order))
+      stage.scheduler.after(lateMs, () => send())
+      return
+    case 'thrice':
+      for (let time = 0; time < 3; time += 1) await send()
+      return
+    case 'other_amount':
+      return send(order, { ...truth, amountMinor: order.amountMinor + 100n })
+    case 'other_id':
+      return send(ofSomebodyElse(order))
+    case 'contradicted':
+      await send()
+      return send(opposite(order))
+    case 'forged_first':
+      if (order.resultUrl !== null) {
+        await stage.deliver(forgedUrl(order.resultUrl), result(order, { ...truth, receipt: newReceipt() }))
+      }
+      return send()
+    case 'after_the_next':
+      stage.heldBack.push(send)
+      return
+    default:
+      return send()
+  }
+}
 
-  stage.scheduler.after(stage.delayMs, async () => {
+/** After the delay the money moves (or not), and the outcome is told as the play wants it. What an earlier process began is ended. */
+export const perform = (stage: Stage, order: Order, delayMs = stage.delayMs): void => {
+  if (order.play.telling === 'never') return
+  stage.scheduler.after(delayMs, async () => {
     stage.book.settle(order)
-    switch (play.telling) {
-      case 'lost':
-        return
-      case 'late':
-        if (order.timeoutUrl !== null) await stage.deliver(order.timeoutUrl, renderTimeout(order))
-        stage.scheduler.after(lateMs, () => tell())
-        return
-      case 'thrice':
-        for (let time = 0; time < 3; time += 1) await tell()
-        return
-      case 'other_amount':
-        await tell({ ...truth, amountMinor: order.amountMinor + 100n })
-        return
-      case 'forged_first':
-        if (order.resultUrl !== null) {
-          await stage.deliver(forgedUrl(order.resultUrl), render(order, { ...truth, receipt: newReceipt() }))
-        }
-        await tell()
-        return
-      default:
-        await tell()
-    }
+    stage.book.markTold(order)
+    const before = order.play.telling === 'after_the_next' ? [] : stage.heldBack.splice(0)
+    await tell(stage, order)
+    for (const held of before) await held()
   })
 }

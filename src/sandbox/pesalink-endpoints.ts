@@ -3,10 +3,10 @@ import { z } from 'zod'
 import type { Answer } from './answer.ts'
 import type { Order } from './book.ts'
 import { shillings, wireNumber } from './format.ts'
-import { perform, type Render } from './perform.ts'
-import { playFor } from './play.ts'
+import type { Render } from './perform.ts'
 import type { Provider } from './provider.ts'
 import { describe } from './result-codes.ts'
+import { take } from './take.ts'
 
 const Transfer = z.object({
   source: z.object({ countryCode: z.literal('KE'), name: z.string().min(1), accountNumber: z.string().min(5) }),
@@ -59,7 +59,7 @@ const details = (order: Order, told: { amountMinor: bigint; receipt: string }) =
   },
 })
 
-const render: Render = (order, told) => details(order, told)
+export const renderTransfer: Render = (order, told) => details(order, told)
 
 export const transfer = (
   provider: Provider,
@@ -78,20 +78,18 @@ export const transfer = (
   if (provider.book.find(['PESALINK'], order.reference)) return refuse(409, 409_101, 'Duplicate transaction reference')
 
   const party = destination.type === 'bank' ? destination.accountNumber : destination.mobileNumber
-  const play = playFor(party)
-  const opened = provider.book.open({
+  const opened = take(provider, {
     rail: 'PESALINK',
     key: order.reference,
     conversation: randomBytes(8).toString('hex'),
     amountMinor: BigInt(order.amount.replace('.', '')),
+    ours: order.description,
     party,
-    code: play.code,
     resultUrl: callbackUrl ?? null,
     timeoutUrl: null,
   })
-  perform(provider, opened, play, render, () => ({}))
   const data = { transactionId: opened.receipt, status: 'PENDING' }
-  return { status: 200, lost: play.losesAnswer, body: { status: true, code: 0, message: 'success', data } }
+  return { status: 200, lost: opened.play.losesAnswer, body: { status: true, code: 0, message: 'success', data } }
 }
 
 export const transferDetails = (provider: Provider, reference: string, signature: string): Answer => {

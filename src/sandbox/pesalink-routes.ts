@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
+import { field, textField } from '../rails/json.ts'
 import type { Answer } from './answer.ts'
 import { sameText } from './credentials.ts'
 import type { Respond } from './faults.ts'
@@ -8,6 +9,11 @@ import type { Provider } from './provider.ts'
 
 const Login = z.object({ merchantCode: z.string(), consumerSecret: z.string() })
 const Named = z.object({ reference: z.string() })
+
+const partyOf = (body: unknown): string | null => {
+  const destination = field(body, 'destination')
+  return textField(destination, 'accountNumber') ?? textField(destination, 'mobileNumber') ?? null
+}
 
 const header = (request: FastifyRequest, name: string): string => {
   const value = request.headers[name]
@@ -28,10 +34,12 @@ const login = (provider: Provider, request: FastifyRequest): Answer => {
 }
 
 export const registerPesalink = (app: FastifyInstance, provider: Provider, respond: Respond): void => {
-  const authorized = (request: FastifyRequest, reply: FastifyReply, answer: () => Answer) =>
-    provider.pesalinkTokens.accepts(request.headers.authorization)
-      ? respond(reply, answer)
-      : respond(reply, () => refuse(401, 401_001, 'Invalid access token'), { faulty: false })
+  const authorized = (request: FastifyRequest, reply: FastifyReply, answer: () => Answer) => {
+    const options = { path: request.routeOptions.url ?? '', asked: { rail: 'PESALINK' as const, party: partyOf(request.body) } }
+    return provider.pesalinkTokens.accepts(request.headers.authorization)
+      ? respond(reply, answer, options)
+      : respond(reply, () => refuse(401, 401_001, 'Invalid access token'), { ...options, faulty: false })
+  }
 
   app.post('/authentication/api/v3/authenticate/merchant', (request, reply) => {
     const answer = login(provider, request)

@@ -1,5 +1,28 @@
 /** How the outcome of an order is told. */
-export type Telling = 'once' | 'lost' | 'thrice' | 'late' | 'other_amount' | 'forged_first' | 'never'
+export type Telling =
+  | 'once'
+  | 'lost'
+  | 'thrice'
+  | 'late'
+  | 'other_amount'
+  | 'other_id'
+  | 'forged_first'
+  | 'contradicted'
+  | 'after_the_next'
+  | 'never'
+
+export const tellings = [
+  'once',
+  'lost',
+  'thrice',
+  'late',
+  'other_amount',
+  'other_id',
+  'forged_first',
+  'contradicted',
+  'after_the_next',
+  'never',
+] as const satisfies readonly Telling[]
 
 /** What the sandbox plays for a destination. `code` "0" moves the money. `losesAnswer`: the submit's connection is cut. */
 export type Play = { code: string; telling: Telling; losesAnswer: boolean }
@@ -13,6 +36,8 @@ const scenes: Readonly<Record<string, Play>> = {
   '254711000004': play('once', { losesAnswer: true }),
   '254711000005': play('other_amount'),
   '254711000006': play('forged_first'),
+  '254711000007': play('contradicted'),
+  '254711000008': play('lost', { losesAnswer: true }),
 }
 
 /** 4999 is the code for "under way": such an order never ends. */

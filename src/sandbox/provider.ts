@@ -1,7 +1,16 @@
 import type { Clock } from '../lib/clock.ts'
 import type { Credentials } from './credentials.ts'
+import type { Journal } from './journal.ts'
 import type { Stage } from './perform.ts'
+import type { Rules } from './rules.ts'
 import type { Tokens } from './tokens.ts'
 
 /** All that an endpoint of the sandbox works with. */
-export type Provider = Stage & { clock: Clock; credentials: Credentials; darajaTokens: Tokens; pesalinkTokens: Tokens }
+export type Provider = Stage & {
+  clock: Clock
+  credentials: Credentials
+  darajaTokens: Tokens
+  pesalinkTokens: Tokens
+  rules: Rules
+  journal: Journal
+}

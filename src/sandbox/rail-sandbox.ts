@@ -4,16 +4,32 @@ import type { DarajaOptions } from '../rails/daraja/options.ts'
 import type { PesalinkOptions } from '../rails/pesalink/options.ts'
 import { type Fault, gatewayError } from './answer.ts'
 import { createBook, type Movement, type Order } from './book.ts'
+import { type MoveTime, registerControl } from './control.ts'
 import { createCredentials } from './credentials.ts'
 import { registerDaraja } from './daraja-routes.ts'
 import { createDeliver, type SandboxLogger } from './deliver.ts'
 import { createFaults } from './faults.ts'
+import { createJournal, type Journal } from './journal.ts'
+import { renderB2b, renderB2c, renderTimeout } from './payout-results.ts'
+import { perform, type Renderers } from './perform.ts'
+import { renderTransfer } from './pesalink-endpoints.ts'
 import { registerPesalink } from './pesalink-routes.ts'
 import type { Provider } from './provider.ts'
+import { createRules, type Rules } from './rules.ts'
 import type { Scheduler } from './scheduler.ts'
+import { renderCallback } from './stk-endpoint.ts'
+import { fileStore, memoryStore } from './store.ts'
 import { createTokens } from './tokens.ts'
 
-export type RailSandboxDeps = { scheduler: Scheduler; clock: Clock; delayMs: number; logger?: SandboxLogger }
+export type RailSandboxDeps = {
+  scheduler: Scheduler
+  clock: Clock
+  delayMs: number
+  logger?: SandboxLogger
+  /** Where money, receipts and credentials are kept. Without one they end with the process. */
+  folder?: string
+  moveTime?: MoveTime
+}
 
 export type RailSandbox = {
   app: FastifyInstance
@@ -28,26 +44,53 @@ export type RailSandbox = {
   orders: () => readonly Readonly<Order>[]
   /** The next authorized request meets this fault. */
   failNext: (fault: Fault) => void
+  rules: Rules
+  journal: Journal
   revokeTokens: () => void
   tokensIssued: () => { daraja: number; pesalink: number }
 }
 
+const renderers: Renderers = {
+  MPESA_STK: { result: renderCallback, timeout: () => ({}) },
+  MPESA_B2C: { result: renderB2c, timeout: renderTimeout },
+  MPESA_B2B: { result: renderB2b, timeout: renderTimeout },
+  PESALINK: { result: renderTransfer, timeout: () => ({}) },
+}
+
+const createProvider = (deps: RailSandboxDeps): Provider => {
+  const { clock, folder } = deps
+  const journal = createJournal(clock)
+  return {
+    book: createBook(clock, folder === undefined ? memoryStore() : fileStore(folder, 'orders.jsonl')),
+    scheduler: deps.scheduler,
+    deliver: createDeliver(deps.logger, journal),
+    delayMs: deps.delayMs,
+    renderers,
+    heldBack: [],
+    clock,
+    credentials: createCredentials(folder),
+    darajaTokens: createTokens(clock),
+    pesalinkTokens: createTokens(clock),
+    rules: createRules(),
+    journal,
+  }
+}
+
 /** The providers, played: a real HTTP server that checks what they check and moves money in a ledger of its own. */
 export const createRailSandbox = (deps: RailSandboxDeps): RailSandbox => {
-  const provider: Provider = {
-    book: createBook(deps.clock),
-    scheduler: deps.scheduler,
-    deliver: createDeliver(deps.logger),
-    delayMs: deps.delayMs,
-    clock: deps.clock,
-    credentials: createCredentials(),
-    darajaTokens: createTokens(deps.clock),
-    pesalinkTokens: createTokens(deps.clock),
-  }
-  const faults = createFaults()
+  const provider = createProvider(deps)
+  const { book, rules, journal } = provider
+  const faults = createFaults(rules, journal)
   const app = fastify({ logger: false, forceCloseConnections: true })
+  app.addHook('onRequest', async (request, reply) => {
+    if (rules.isDown() && !request.url.startsWith('/control')) {
+      reply.hijack()
+      reply.raw.socket?.resetAndDestroy()
+    }
+  })
   registerDaraja(app, provider, faults.respond)
   registerPesalink(app, provider, faults.respond)
+  registerControl(app, provider, deps.moveTime)
   app.setErrorHandler((error, _request, reply) => {
     // Only what the client did wrong is a clear refusal; a fault of the sandbox's own must not look like one.
     const isClients = error instanceof Error && 'statusCode' in error && Number(error.statusCode) < 500
@@ -57,16 +100,22 @@ export const createRailSandbox = (deps: RailSandboxDeps): RailSandbox => {
 
   return {
     app,
-    listen: (port = 0) => app.listen({ host: '127.0.0.1', port }),
+    listen: async (port = 0) => {
+      const url = await app.listen({ host: '127.0.0.1', port })
+      for (const order of book.unfinished()) perform(provider, order)
+      return url
+    },
     close: async () => {
       deps.scheduler.close()
       await app.close()
     },
     darajaOptions: (baseUrl) => ({ ...provider.credentials.daraja, baseUrl }),
     pesalinkOptions: (baseUrl) => ({ ...provider.credentials.pesalink, baseUrl }),
-    movements: provider.book.movements,
-    orders: provider.book.orders,
+    movements: book.movements,
+    orders: book.orders,
     failNext: faults.failNext,
+    rules,
+    journal,
     revokeTokens: () => {
       provider.darajaTokens.revokeAll()
       provider.pesalinkTokens.revokeAll()

@@ -3,21 +3,37 @@ export type Task = () => Promise<void>
 /** What happens later at the provider: results, late deliveries. Injected, so that a test decides when "later" is. */
 export type Scheduler = { after: (ms: number, task: Task) => void; close: () => void }
 
-/** Real time. Its timers don't keep the process alive: a result that is due after the end is a lost delivery, as in life. */
-export const createTimerScheduler = (): Scheduler => {
-  const timers = new Set<NodeJS.Timeout>()
-  return {
-    after: (ms, task) => {
-      const timer = setTimeout(() => {
-        timers.delete(timer)
+/** Real time, which a test may move on: what falls due by that runs at once. Its timers do not keep the process alive. */
+export const createTimerScheduler = (): Scheduler & { advance: (ms: number) => void } => {
+  const entries = new Set<{ dueMs: number; task: Task; timer: NodeJS.Timeout }>()
+  let skippedMs = 0
+  const nowMs = () => performance.now() + skippedMs
+  const arm = (dueMs: number, task: Task) => {
+    const timer = setTimeout(
+      () => {
+        entries.delete(entry)
         void task()
-      }, ms)
-      timer.unref()
-      timers.add(timer)
+      },
+      Math.max(0, dueMs - nowMs()),
+    )
+    timer.unref()
+    const entry = { dueMs, task, timer }
+    entries.add(entry)
+  }
+  return {
+    after: (ms, task) => arm(nowMs() + ms, task),
+    advance: (ms) => {
+      skippedMs += ms
+      const waiting = [...entries]
+      entries.clear()
+      for (const { dueMs, task, timer } of waiting.sort((a, b) => a.dueMs - b.dueMs)) {
+        clearTimeout(timer)
+        arm(dueMs, task)
+      }
     },
     close: () => {
-      for (const timer of timers) clearTimeout(timer)
-      timers.clear()
+      for (const { timer } of entries) clearTimeout(timer)
+      entries.clear()
     },
   }
 }

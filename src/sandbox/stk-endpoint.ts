@@ -5,10 +5,10 @@ import type { Order } from './book.ts'
 import { sameText } from './credentials.ts'
 import { amount, invalidField, mobile, timestamp, url } from './daraja-fields.ts'
 import { localTime, wireNumber } from './format.ts'
-import { perform, type Render } from './perform.ts'
-import { playFor } from './play.ts'
+import type { Render } from './perform.ts'
 import type { Provider } from './provider.ts'
 import { describe } from './result-codes.ts'
+import { take } from './take.ts'
 
 const proof = { BusinessShortCode: z.string().regex(/^\d{5,7}$/), Password: z.string().min(1), Timestamp: timestamp }
 
@@ -38,7 +38,7 @@ const wrongCredentials = () => gatewayError(500, '500.001.1001', 'Wrong credenti
 
 const ids = (order: Order) => ({ MerchantRequestID: order.conversation, CheckoutRequestID: order.key })
 
-const renderCallback: Render = (order, told) => {
+export const renderCallback: Render = (order, told) => {
   const outcome = { ...ids(order), ResultCode: wireNumber(order.code), ResultDesc: describe(order.code) }
   if (order.code !== '0') return { Body: { stkCallback: outcome } }
   const items = [
@@ -55,21 +55,19 @@ export const stkPush = (provider: Provider, body: unknown): Answer => {
   const parsed = Push.safeParse(body)
   if (!parsed.success) return invalidField(parsed.error)
   if (!isProven(provider, parsed.data)) return wrongCredentials()
-  const play = playFor(parsed.data.PhoneNumber)
-  const order = provider.book.open({
+  const order = take(provider, {
     rail: 'MPESA_STK',
     key: `ws_CO_${localTime(provider.clock.now()).compact}${randomInt(1e9, 1e10)}`,
     conversation: `${randomBytes(2).toString('hex')}-${randomBytes(6).toString('hex')}`,
     amountMinor: parsed.data.Amount * 100n,
+    ours: parsed.data.AccountReference,
     party: parsed.data.PhoneNumber,
-    code: play.code,
     resultUrl: parsed.data.CallBackURL,
     timeoutUrl: null,
   })
-  perform(provider, order, play, renderCallback, () => ({}))
   return {
     status: 200,
-    lost: play.losesAnswer,
+    lost: order.play.losesAnswer,
     body: {
       ...ids(order),
       ResponseCode: '0',

@@ -98,6 +98,8 @@ export const startRails = async () => {
     payout,
     collection,
     deliveriesOf,
+    received: () => receiver.received,
+    darajaAt: (options: DarajaOptions) => createDaraja(options, { clock }),
     daraja: (changed: Partial<DarajaOptions> = {}) => createDaraja({ ...sandbox.darajaOptions(baseUrl), ...changed }, { clock }),
     pesalink: (changed: Partial<PesalinkOptions> = {}) =>
       createPesalink({ ...sandbox.pesalinkOptions(baseUrl), ...changed }, { clock }),

@@ -56,6 +56,7 @@ const toOrganisation = (options: DarajaOptions, credential: string, instruction:
       PartyA: options.b2bShortcode ?? options.shortcode,
       ...common(instruction, amount),
       AccountReference: account,
+      Occassion: instruction.reference,
     },
   }
 }

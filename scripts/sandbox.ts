@@ -1,0 +1,40 @@
+import { resolve } from 'node:path'
+import { pino } from 'pino'
+import { loadConfig } from '../src/config.ts'
+import { createMovableClock } from '../src/lib/clock.ts'
+import { readEnvironment } from '../src/process/environment.ts'
+import { createRailSandbox } from '../src/sandbox/rail-sandbox.ts'
+import { createTimerScheduler } from '../src/sandbox/scheduler.ts'
+import { createSandboxTime } from '../src/sandbox/time.ts'
+
+// The providers' emulator alone: for several services at once, and for other people's M-PESA and PesaLink clients.
+const config = loadConfig(readEnvironment())
+const folder = resolve(config.DATA_DIR, 'sandbox')
+const clock = createMovableClock()
+const scheduler = createTimerScheduler()
+const sandbox = createRailSandbox({
+  scheduler,
+  clock,
+  delayMs: config.SANDBOX_DELAY_MS,
+  logger: pino({ level: 'warn' }, pino.destination(2)),
+  folder,
+  moveTime: createSandboxTime(clock, scheduler, folder),
+})
+const url = await sandbox.listen(config.SANDBOX_PORT || 3002)
+const { consumerKey, consumerSecret, shortcode, passkey, initiatorName } = sandbox.darajaOptions(url)
+
+console.log(`The provider sandbox is ready: no money moves.
+
+  Rules, journal   ${url}/control
+  Our service      SANDBOX_URL=${url} npm start
+  Other clients    DARAJA_URL=${url}
+                   DARAJA_CONSUMER_KEY=${consumerKey}
+                   DARAJA_CONSUMER_SECRET=${consumerSecret}
+                   DARAJA_SHORTCODE=${shortcode}
+                   DARAJA_PASSKEY=${passkey}
+                   DARAJA_INITIATOR_NAME=${initiatorName}
+                   all of them, certificates and PesaLink's included: ${url}/control/options
+  Data             ${folder}
+`)
+
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void sandbox.close().then(() => process.exit(0)))

@@ -1,0 +1,58 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import type { Logger } from 'pino'
+import type { SandboxOptions } from '../app-rails.ts'
+import type { MovableClock } from '../lib/clock.ts'
+import { StartupError } from '../lib/startup-error.ts'
+
+const timeoutMs = 2_000
+const tries = 20
+
+const ask = async (url: string, init: RequestInit = {}): Promise<unknown> => {
+  const response = await fetch(url, { ...init, signal: AbortSignal.timeout(timeoutMs) })
+  if (!response.ok) throw new Error(`the sandbox answered ${response.status}`)
+  return response.json()
+}
+
+type Options = {
+  daraja: Omit<ReturnType<SandboxOptions['darajaOptions']>, 'baseUrl'>
+  pesalink: Omit<ReturnType<SandboxOptions['pesalinkOptions']>, 'baseUrl'>
+}
+
+const readOptions = async (url: string): Promise<Options> => {
+  for (let count = 1; ; count += 1) {
+    try {
+      return (await ask(`${url}/control/options`)) as Options
+    } catch (cause) {
+      if (count === tries)
+        throw new StartupError(`No sandbox answers at SANDBOX_URL (${url}): start one with npm run sandbox.`, { cause })
+      await wait(500)
+    }
+  }
+}
+
+/** An emulator that runs beside several services: they use its credentials, and its time is theirs. */
+export const joinSandbox = async (given: string, clock: MovableClock, logger: Logger) => {
+  const url = given.replace(/\/+$/, '')
+  const { daraja, pesalink } = await readOptions(url)
+  const follow = async (): Promise<void> => {
+    const { offset_ms } = (await ask(`${url}/control/clock`)) as { offset_ms: number }
+    clock.moveTo(offset_ms)
+  }
+  await follow()
+  const timer = setInterval(() => {
+    follow().catch(() => logger.debug('the sandbox did not tell its time'))
+  }, 1_000).unref()
+  const options: SandboxOptions = {
+    darajaOptions: (baseUrl) => ({ ...daraja, baseUrl }),
+    pesalinkOptions: (baseUrl) => ({ ...pesalink, baseUrl }),
+  }
+  return {
+    options,
+    advance: async (seconds: number): Promise<void> => {
+      const body = JSON.stringify({ advance_seconds: seconds })
+      await ask(`${url}/control/clock`, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
+      await follow()
+    },
+    stop: async () => clearInterval(timer),
+  }
+}

@@ -1,0 +1,121 @@
+import { randomUUID } from 'node:crypto'
+import { z } from 'zod'
+import type { Answer } from './answer.ts'
+import type { Order } from './book.ts'
+import { initiated, invalidField, organisation } from './daraja-fields.ts'
+import { localTime, shillings, wireNumber } from './format.ts'
+import { accepted, isInitiator, newConversation } from './payout-endpoints.ts'
+import type { Provider } from './provider.ts'
+import { describe } from './result-codes.ts'
+
+const Balance = z.object({
+  ...initiated,
+  Initiator: z.string().min(1),
+  CommandID: z.literal('AccountBalance'),
+  PartyA: organisation,
+  IdentifierType: z.literal('4'),
+})
+
+const Reversal = z.object({
+  ...initiated,
+  Initiator: z.string().min(1),
+  CommandID: z.literal('TransactionReversal'),
+  TransactionID: z.string().min(1),
+  Amount: z.union([z.string(), z.number()]).transform(String),
+  ReceiverParty: organisation,
+  RecieverIdentifierType: z.enum(['4', '11']),
+})
+
+const Pull = z.object({
+  ShortCode: organisation,
+  StartDate: z.string().regex(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/),
+  EndDate: z.string().regex(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/),
+  OffSetValue: z.string().regex(/^\d+$/),
+})
+
+const openingMinor = 100_000_000_00n
+
+type Envelope = { key: string; conversation: string }
+
+const envelope = (question: Envelope, code: string, parameters: readonly { Key: string; Value: unknown }[]) => ({
+  Result: {
+    ResultType: 0,
+    ResultCode: wireNumber(code),
+    ResultDesc: describe(code),
+    OriginatorConversationID: question.key,
+    ConversationID: question.conversation,
+    TransactionID: 'OAK0000000',
+    ...(code === '0' && { ResultParameters: { ResultParameter: parameters } }),
+  },
+})
+
+/** The answer comes as a delivery, like every answer to an initiator. */
+const answerLater = (provider: Provider, url: string, body: (question: Envelope) => unknown): Answer => {
+  const question = { key: randomUUID(), conversation: newConversation(provider) }
+  provider.scheduler.after(provider.delayMs, () => provider.deliver(url, body(question)))
+  return accepted(question)
+}
+
+/** What came in less what went out, on top of an opening balance. */
+export const workingBalance = (provider: Provider): bigint =>
+  provider.book
+    .movements()
+    .filter(({ rail }) => rail !== 'PESALINK')
+    .reduce((sum, { rail, amountMinor }) => (rail === 'MPESA_STK' ? sum + amountMinor : sum - amountMinor), openingMinor)
+
+export const accountBalance = (provider: Provider, body: unknown): Answer => {
+  const parsed = Balance.safeParse(body)
+  if (!parsed.success) return invalidField(parsed.error)
+  const { Initiator, SecurityCredential, ResultURL } = parsed.data
+  const code = isInitiator(provider, Initiator, SecurityCredential) ? '0' : '2001'
+  const amount = shillings(workingBalance(provider))
+  const AccountBalance = `Working Account|KES|${amount}|${amount}|0.00|0.00&Utility Account|KES|0.00|0.00|0.00|0.00`
+  return answerLater(provider, ResultURL, (question) =>
+    envelope(question, code, [{ Key: 'AccountBalance', Value: AccountBalance }]),
+  )
+}
+
+/** Only what came in can be taken back by API; a payout is irrevocable. */
+export const reversal = (provider: Provider, body: unknown): Answer => {
+  const parsed = Reversal.safeParse(body)
+  if (!parsed.success) return invalidField(parsed.error)
+  const { Initiator, SecurityCredential, ResultURL, TransactionID, Amount } = parsed.data
+  const order: Order | undefined = provider.book.find(['MPESA_STK'], TransactionID)
+  const isWhole = order?.state === 'moved' && Amount.replace(/\.00$/, '') === (order.amountMinor / 100n).toString()
+  const code = !isInitiator(provider, Initiator, SecurityCredential) ? '2001' : isWhole ? '0' : '2032'
+  return answerLater(provider, ResultURL, (question) =>
+    envelope(question, code, [
+      { Key: 'Amount', Value: Amount },
+      { Key: 'OriginalTransactionID', Value: TransactionID },
+      { Key: 'TransCompletedTime', Value: wireNumber(localTime(provider.clock.now()).compact) },
+    ]),
+  )
+}
+
+const nairobiInstant = (text: string): number => Date.parse(`${text.replace(' ', 'T')}+03:00`)
+
+/** What was paid in, as the provider lists it: by time, with the account reference that the prompt was sent with. */
+export const pullTransactions = (provider: Provider, body: unknown): Answer => {
+  const parsed = Pull.safeParse(body)
+  if (!parsed.success) return invalidField(parsed.error)
+  const { ShortCode, StartDate, EndDate, OffSetValue } = parsed.data
+  const [from, to] = [nairobiInstant(StartDate), nairobiInstant(EndDate)]
+  const listed = provider.book
+    .movements()
+    .filter(({ rail, at }) => rail === 'MPESA_STK' && at.getTime() >= from && at.getTime() <= to + 999)
+    .slice(Number(OffSetValue), Number(OffSetValue) + 100)
+    .map((moved) => ({
+      transactionId: moved.receipt,
+      trxDate: new Date(moved.at.getTime() + 3 * 3_600_000).toISOString().replace(/\.\d+Z$/, '+03:00'),
+      msisdn: moved.party,
+      sender: 'MPESA',
+      transactiontype: 'c2b-pay-bill-debit',
+      billreference: moved.ours,
+      amount: shillings(moved.amountMinor),
+      organizationname: ShortCode,
+    }))
+  return {
+    status: 200,
+    body: { ResponseRefID: randomUUID(), ResponseCode: '1000', ResponseMessage: 'Success', Response: [listed] },
+  }
+}

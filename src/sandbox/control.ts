@@ -1,0 +1,89 @@
+import type { FastifyInstance, FastifyReply } from 'fastify'
+import { z } from 'zod'
+import { workingBalance } from './account-endpoints.ts'
+import type { Movement, Order } from './book.ts'
+import { controlPage } from './control-page.ts'
+import { maskedParty } from './journal.ts'
+import type { Provider } from './provider.ts'
+import { NewRule } from './rules.ts'
+import { statementCsv } from './statement.ts'
+
+/** Moves the provider's time; returns how far it is ahead of the system's. */
+export type MoveTime = { advance: (seconds: number) => number; offsetMs: () => number }
+
+const Advance = z.strictObject({
+  advance_seconds: z
+    .int()
+    .min(1)
+    .max(400 * 86_400),
+})
+
+const presentOrder = (order: Order | Movement) => ({
+  rail: order.rail,
+  key: order.key,
+  ours: order.ours,
+  receipt: order.receipt,
+  amount_minor: order.amountMinor.toString(),
+  party_mask: maskedParty(order.party),
+  at: order.at.toISOString(),
+  ...('state' in order && { state: order.state, told: order.told, times_asked: order.timesAsked }),
+})
+
+const isLoopback = (host: string): boolean => /^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/.test(host)
+
+const invalid = (reply: FastifyReply, error: z.ZodError) =>
+  reply.code(400).send({
+    error: 'invalid_request',
+    message: error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`).join('; '),
+  })
+
+/**
+ * The emulator's own door, beside the providers' paths: rules, journal, money, credentials, time. Only this machine may use it, and
+ * no page of another site: bodies are JSON and the Host is ours.
+ */
+export const registerControl = (app: FastifyInstance, provider: Provider, moveTime?: MoveTime): void => {
+  const { book, rules, journal, credentials } = provider
+  app.register(async (control) => {
+    control.addHook('onRequest', async (request, reply) => {
+      if (!isLoopback(request.headers.host ?? '')) return reply.code(403).send({ error: 'forbidden' })
+      const origin = request.headers.origin
+      if (request.method !== 'GET' && origin !== undefined && !isLoopback(origin.replace(/^https?:\/\//, '')))
+        return reply.code(403).send({ error: 'forbidden' })
+      return undefined
+    })
+    control.get('/control', (_request, reply) => reply.type('text/html').send(controlPage))
+    control.get('/control/rules', async () => ({ data: rules.list() }))
+    control.post('/control/rules', (request, reply) => {
+      const parsed = NewRule.safeParse(request.body)
+      if (!parsed.success) return invalid(reply, parsed.error)
+      const rule = rules.add(parsed.data)
+      journal.note('rule', { effect: rule.effect, rail: rule.rail ?? null, times: rule.times })
+      return reply.code(201).send(rule)
+    })
+    control.delete('/control/rules', (_request, reply) => {
+      rules.clear()
+      return reply.code(204).send()
+    })
+    control.delete<{ Params: { id: string } }>('/control/rules/:id', (request, reply) =>
+      reply.code(rules.remove(request.params.id) ? 204 : 404).send(),
+    )
+    control.get('/control/journal', async () => ({ data: journal.read() }))
+    control.get('/control/orders', async () => ({ data: book.orders().map(presentOrder) }))
+    control.get('/control/movements', async () => ({ data: book.movements().map(presentOrder) }))
+    control.get('/control/balance', async () => ({ mpesa_working_minor: workingBalance(provider).toString() }))
+    control.get<{ Querystring: { provider?: string } }>('/control/statement.csv', (request, reply) =>
+      reply.type('text/csv').send(statementCsv(book.movements(), request.query.provider === 'PESALINK' ? 'PESALINK' : 'MPESA')),
+    )
+    control.get('/control/options', async () => ({ daraja: credentials.daraja, pesalink: credentials.pesalink }))
+    control.get('/control/clock', async () => ({ now: provider.clock.now().toISOString(), offset_ms: moveTime?.offsetMs() ?? 0 }))
+    control.post('/control/clock', (request, reply) => {
+      const parsed = Advance.safeParse(request.body)
+      if (!parsed.success) return invalid(reply, parsed.error)
+      if (!moveTime)
+        return reply.code(409).send({ error: 'conflict', message: 'The time of this emulator is moved by its owner.' })
+      const offset = moveTime.advance(parsed.data.advance_seconds)
+      journal.note('clock', { advanced_seconds: parsed.data.advance_seconds })
+      return reply.send({ now: provider.clock.now().toISOString(), offset_ms: offset })
+    })
+  })
+}

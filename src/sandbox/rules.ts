@@ -1,0 +1,99 @@
+import { randomUUID } from 'node:crypto'
+import { z } from 'zod'
+import { type Fault, gatewayError } from './answer.ts'
+import type { SandboxRail } from './book.ts'
+import type { Telling } from './play.ts'
+
+const rails = ['MPESA_STK', 'MPESA_B2C', 'MPESA_B2B', 'PESALINK'] as const satisfies readonly SandboxRail[]
+
+/** What goes wrong with a request, and what goes wrong with what is told of its outcome. */
+const onRequest = ['delay', 'drop', 'lose_answer', 'html', 'error_500', 'spike_arrest', 'outage'] as const
+const onCallback = {
+  lose_callback: 'lost',
+  duplicate: 'thrice',
+  late: 'late',
+  reorder: 'after_the_next',
+  contradict: 'contradicted',
+  wrong_amount: 'other_amount',
+  wrong_id: 'other_id',
+  forge: 'forged_first',
+  never_end: 'never',
+} as const satisfies Record<string, Telling>
+
+export const effects = [...onRequest, ...Object.keys(onCallback)] as (RequestEffect | CallbackEffect)[]
+type RequestEffect = (typeof onRequest)[number]
+type CallbackEffect = keyof typeof onCallback
+
+export const NewRule = z.strictObject({
+  effect: z.enum(effects as [RequestEffect | CallbackEffect, ...(RequestEffect | CallbackEffect)[]]),
+  rail: z.enum(rails).optional(),
+  /** Only orders to this phone, paybill, till or account. */
+  party: z.string().min(1).max(40).optional(),
+  /** For how many requests; null until it is removed. */
+  times: z.int().min(1).max(1_000_000).nullable().default(1),
+  delay_ms: z.int().min(0).max(600_000).default(10_000),
+})
+export type Rule = z.output<typeof NewRule> & { id: string; used: number }
+
+/** What a request says about itself, as far as rules look at it. */
+export type Asked = { rail: SandboxRail | null; party: string | null }
+
+const isRequestEffect = (effect: Rule['effect']): effect is RequestEffect => onRequest.some((name) => name === effect)
+
+const faults: Readonly<Record<Exclude<RequestEffect, 'delay'>, Fault>> = {
+  drop: { kind: 'hang', takesEffect: false },
+  lose_answer: { kind: 'reset', takesEffect: true },
+  html: { kind: 'answer', takesEffect: false, status: 502, body: '<html>Bad Gateway</html>', contentType: 'text/html' },
+  error_500: { kind: 'answer', takesEffect: false, status: 500, body: gatewayError(500, '500.001.1001', 'Server Error').body },
+  spike_arrest: {
+    kind: 'answer',
+    takesEffect: false,
+    status: 429,
+    body: gatewayError(429, '500.003.02', 'Error Occurred: Spike Arrest Violation').body,
+  },
+  outage: { kind: 'reset', takesEffect: false },
+}
+
+/** Rules that somebody set by hand, oldest first; the first that fits a request decides, and is used up by its last time. */
+export const createRules = () => {
+  let rules: Rule[] = []
+  const fits = (rule: Rule, asked: Asked): boolean =>
+    (rule.rail === undefined || rule.rail === asked.rail) && (rule.party === undefined || rule.party === asked.party)
+  const take = (asked: Asked, wanted: (rule: Rule) => boolean): Rule | undefined => {
+    const rule = rules.find((each) => wanted(each) && fits(each, asked))
+    if (!rule) return undefined
+    rule.used += 1
+    if (rule.times !== null && rule.used >= rule.times) rules = rules.filter((each) => each !== rule)
+    return rule
+  }
+  return {
+    add: (rule: z.output<typeof NewRule>): Rule => {
+      const added = { ...rule, id: randomUUID(), used: 0 }
+      rules.push(added)
+      return added
+    },
+    remove: (id: string): boolean => {
+      const before = rules.length
+      rules = rules.filter((rule) => rule.id !== id)
+      return rules.length < before
+    },
+    clear: (): void => {
+      rules = []
+    },
+    list: (): readonly Rule[] => rules,
+    /** An outage meets every request, the ones for a token included. */
+    isDown: (): boolean => rules.some((rule) => rule.effect === 'outage' && rule.times === null && rule.rail === undefined),
+    forRequest: (asked: Asked): { delayMs: number } | { fault: Fault } | undefined => {
+      const rule = take(asked, ({ effect }) => isRequestEffect(effect))
+      if (!rule) return undefined
+      if (rule.effect === 'delay') return { delayMs: rule.delay_ms }
+      return { fault: faults[rule.effect as Exclude<RequestEffect, 'delay'>] }
+    },
+    forOrder: (asked: Asked): Telling | undefined => {
+      const rule = take(asked, ({ effect }) => !isRequestEffect(effect))
+      return rule && onCallback[rule.effect as CallbackEffect]
+    },
+  }
+}
+
+export type Rules = ReturnType<typeof createRules>

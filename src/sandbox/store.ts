@@ -1,0 +1,51 @@
+import { existsSync, fstatSync, mkdirSync, openSync, readFileSync, readSync, renameSync, writeFileSync, writeSync } from 'node:fs'
+import { join } from 'node:path'
+
+/**
+ * Lines that outlive their process. Appending is one write of one line, done when it returns: a kill after it loses nothing. `readNew`
+ * gives what was not read yet, other processes' lines and one's own.
+ */
+export type Store = { readNew: () => unknown[]; append: (line: object) => void }
+
+export const memoryStore = (): Store => ({ readNew: () => [], append: () => undefined })
+
+const parseLine = (line: string): unknown[] => {
+  try {
+    return [JSON.parse(line)]
+  } catch {
+    // A line that a machine which lost its power left half written.
+    return []
+  }
+}
+
+export const fileStore = (folder: string, name: string): Store => {
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  const file = openSync(join(folder, name), 'a+', 0o600)
+  let readTo = 0
+  return {
+    readNew: () => {
+      const size = fstatSync(file).size
+      if (size === readTo) return []
+      const bytes = Buffer.alloc(size - readTo)
+      readSync(file, bytes, 0, bytes.length, readTo)
+      const text = bytes.toString('utf8')
+      const whole = text.slice(0, text.lastIndexOf('\n') + 1)
+      readTo += Buffer.byteLength(whole)
+      return whole.split('\n').filter(Boolean).flatMap(parseLine)
+    },
+    append: (line) => void writeSync(file, `${JSON.stringify(line)}\n`),
+  }
+}
+
+/** One small document, replaced whole. */
+export const readDocument = (folder: string, name: string): string | undefined => {
+  const file = join(folder, name)
+  return existsSync(file) ? readFileSync(file, 'utf8') : undefined
+}
+
+export const writeDocument = (folder: string, name: string, text: string): void => {
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  const draft = join(folder, `${name}.draft`)
+  writeFileSync(draft, text, { mode: 0o600 })
+  renameSync(draft, join(folder, name))
+}

@@ -1,0 +1,25 @@
+import type { MovableClock } from '../lib/clock.ts'
+import type { MoveTime } from './control.ts'
+import { readDocument, writeDocument } from './store.ts'
+
+const name = 'clock.json'
+
+/** The sandbox's time, kept with its money: after a restart it does not go back. */
+export const createSandboxTime = (
+  clock: MovableClock,
+  scheduler: { advance: (ms: number) => void },
+  folder: string | undefined,
+): MoveTime => {
+  const kept = folder === undefined ? undefined : readDocument(folder, name)
+  if (kept !== undefined) clock.moveTo(Number(JSON.parse(kept).offset_ms))
+  return {
+    offsetMs: clock.offsetMs,
+    advance: (seconds) => {
+      const offset = clock.offsetMs() + seconds * 1000
+      clock.moveTo(offset)
+      if (folder !== undefined) writeDocument(folder, name, JSON.stringify({ offset_ms: offset }))
+      scheduler.advance(seconds * 1000)
+      return offset
+    },
+  }
+}

@@ -1,0 +1,146 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { createMovableClock } from '../../src/lib/clock.ts'
+import { createRailSandbox } from '../../src/sandbox/rail-sandbox.ts'
+import { createManualScheduler, createTimerScheduler } from '../../src/sandbox/scheduler.ts'
+import { createSandboxTime } from '../../src/sandbox/time.ts'
+import { attemptOf, startRails, type TestRails } from './harness.ts'
+
+let rails: TestRails
+beforeEach(async () => {
+  rails = await startRails()
+})
+afterEach(() => rails.close())
+
+const control = (
+  path: string,
+  method: 'GET' | 'POST' | 'DELETE' = 'GET',
+  payload?: object,
+  headers: Record<string, string> = {},
+) =>
+  rails.sandbox.app.inject({
+    method,
+    url: `/control/${path}`,
+    headers: { host: 'localhost:1', ...headers },
+    ...(payload && { payload }),
+  })
+const rule = async (effect: string, more: object = {}) => {
+  expect((await control('rules', 'POST', { effect, ...more })).statusCode).toBe(201)
+}
+const pay = (destination = '254722000001') => rails.daraja({ timeoutMs: 300 }).payout.pay(rails.payout({ destination }))
+
+describe('a rule makes the next request go wrong, and only as often as it says', () => {
+  test.each([
+    ['drop', 'lost', 0],
+    ['lose_answer', 'lost', 1],
+    ['html', 'lost', 0],
+    ['error_500', 'lost', 0],
+    ['spike_arrest', 'not_sent', 0],
+  ])('%s: the submission is %s', async (effect, kind, moved) => {
+    await rule(effect)
+    expect((await pay()).kind).toBe(kind)
+    await rails.scheduler.runAll()
+    expect(rails.sandbox.movements()).toHaveLength(moved)
+    expect((await pay()).kind).toBe('accepted')
+  })
+
+  test('an outage meets the token too, so nothing was sent, and ends when the rule is removed', async () => {
+    await rule('outage', { times: null })
+    expect((await pay()).kind).toBe('not_sent')
+    expect((await pay()).kind).toBe('not_sent')
+    await control('rules', 'DELETE')
+    expect((await pay()).kind).toBe('accepted')
+  })
+
+  test('a rule for one payee leaves the others alone', async () => {
+    await rule('html', { party: '254722000009', times: null })
+    expect((await pay('254722000009')).kind).toBe('lost')
+    expect((await pay('254722000008')).kind).toBe('accepted')
+  })
+})
+
+describe('a rule makes the next outcome be told wrong', () => {
+  const told = async (effect: string) => {
+    await rule(effect)
+    const sent = rails.payout()
+    const adapter = rails.daraja().payout
+    const submission = await adapter.pay(sent)
+    const attempt = { ...attemptOf(sent, submission), rail: sent.rail }
+    await rails.scheduler.runAll()
+    return rails.deliveriesOf(sent.attemptId).map(({ kind, body, authentic }) => ({
+      authentic,
+      evidence: adapter.readDelivery(kind, body, attempt).evidence,
+    }))
+  }
+  const kinds = async (effect: string) => (await told(effect)).map(({ evidence }) => evidence.kind)
+
+  test('lost, three times, contradicted, late', async () => {
+    expect(await kinds('lose_callback')).toEqual([])
+    expect(await kinds('duplicate')).toEqual(['succeeded', 'succeeded', 'succeeded'])
+    expect(await kinds('contradict')).toEqual(['succeeded', 'failed'])
+    expect(await kinds('late')).toEqual(['unknown', 'succeeded'])
+  })
+  test('a wrong amount, a wrong id, a forgery before the truth', async () => {
+    expect(await told('wrong_amount')).toMatchObject([{ evidence: { kind: 'succeeded', amountMinor: 50_100n } }])
+    expect(await told('wrong_id')).toMatchObject([{ evidence: { kind: 'unknown', code: 'other_request' } }])
+    expect((await told('forge')).map(({ authentic }) => authentic)).toEqual([false, true])
+  })
+  test('two outcomes in the wrong order', async () => {
+    await rule('reorder')
+    const [first, second] = [rails.payout(), rails.payout()]
+    const adapter = rails.daraja().payout
+    await adapter.pay(first)
+    await adapter.pay(second)
+    await rails.scheduler.runAll()
+    const order = rails.received().map(({ attemptId }) => attemptId)
+    expect(order).toEqual([second.attemptId, first.attemptId])
+  })
+})
+
+test('the control endpoint is for this machine and for no page of another site; its journal names nobody', async () => {
+  expect((await control('rules', 'GET', undefined, { host: 'provider.example' })).statusCode).toBe(403)
+  expect((await control('rules', 'POST', { effect: 'late' }, { origin: 'https://elsewhere.example' })).statusCode).toBe(403)
+  expect((await control('rules', 'POST', { effect: 'explode' })).statusCode).toBe(400)
+  await pay()
+  await rails.scheduler.runAll()
+  const journal = (await control('journal')).body
+  expect(JSON.parse(journal).data.map(({ what }: { what: string }) => what)).toEqual(['asked', 'told'])
+  expect(journal).not.toContain('254722000001')
+  expect(journal).not.toContain('/callbacks/')
+  expect((await control('statement.csv')).body).toMatch(/^Receipt No\.,Completion Time/)
+})
+
+test('money, receipts, credentials and what is under way outlive a process that was killed; its time does not go back', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'sandbox-'))
+  const start = () => {
+    const scheduler = createManualScheduler()
+    return { scheduler, sandbox: createRailSandbox({ scheduler, clock: rails.clock, delayMs: 1_000, folder }) }
+  }
+  const first = start()
+  const url = await first.sandbox.listen()
+  const adapter = rails.darajaAt(first.sandbox.darajaOptions(url))
+  const [paid, underWay] = [rails.payout({ destination: '254733000001' }), rails.payout({ destination: '254733000002' })]
+  await adapter.payout.pay(paid)
+  await first.scheduler.runAll()
+  await adapter.payout.pay(underWay)
+  // Killed: nothing is closed in order, the scheduler's tasks are never run.
+  await first.sandbox.app.close()
+
+  const second = start()
+  await second.sandbox.listen()
+  expect(second.sandbox.darajaOptions('x')).toEqual(first.sandbox.darajaOptions('x'))
+  expect(second.sandbox.movements()).toEqual(first.sandbox.movements())
+  await second.scheduler.runAll()
+  expect(second.sandbox.movements().map(({ party }) => party)).toEqual(['254733000001', '254733000002'])
+  expect(rails.deliveriesOf(underWay.attemptId)).toHaveLength(1)
+  await second.sandbox.close()
+
+  const clock = createMovableClock()
+  createSandboxTime(clock, createTimerScheduler(), folder).advance(86_400)
+  const later = createMovableClock()
+  createSandboxTime(later, createTimerScheduler(), folder)
+  expect(later.offsetMs()).toBe(86_400_000)
+  await rm(folder, { recursive: true })
+})

@@ -1,0 +1,41 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest'
+import { createClient } from '../harness/client.ts'
+import { newWallet, signIn } from '../harness/people.ts'
+import { freePort } from '../harness/service.ts'
+import { killAll, patience, spawnServer } from './process.ts'
+
+let dataDir: string
+beforeAll(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'sandbox-start-'))
+})
+afterEach(killAll)
+afterAll(() => rm(dataDir, { recursive: true, force: true }))
+
+it(
+  'a service that is killed while money is under way learns from its sandbox what became of it, and time moves for both',
+  patience,
+  async () => {
+    const variables = { DATA_DIR: dataDir, SANDBOX_DELAY_MS: '2500', OPERATOR_PORT: String(await freePort()) }
+    const wallet = newWallet()
+    const first = spawnServer(variables)
+    const before = await signIn(createClient((await first.ready()).url), wallet)
+    const topup = await before.api.post('/v1/topups/initiate', { amount_minor: '500000', phone_number: '254722000001' })
+    const orders = createClient(/at (http\S+)\/control/.exec(first.stdout())?.[1] ?? '')
+    await vi.waitFor(async () => expect((await orders.get('/control/orders')).body.data).toHaveLength(1), 10_000)
+    first.kill('SIGKILL')
+    await first.ended
+
+    const { url, operatorUrl } = await spawnServer(variables).ready()
+    const person = await signIn(createClient(url), wallet)
+    const read = async () => (await person.api.get(`/v1/topups/${topup.body.id}`)).body.status
+    await vi.waitFor(async () => expect(await read()).toBe('succeeded'), 20_000)
+
+    const never = await person.api.post('/v1/topups/initiate', { amount_minor: '500000', phone_number: '254700004999' })
+    const moved = await createClient(operatorUrl).post('/sandbox/clock', { advance_seconds: 3_600 })
+    expect(Date.parse(moved.body.now) - Date.now()).toBeGreaterThan(3_500_000)
+    expect((await person.api.get(`/v1/topups/${never.body.id}`)).body.status).toBe('expired')
+  },
+)
