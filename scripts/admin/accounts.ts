@@ -40,7 +40,7 @@ const setCapability = (at: Console, args: Arguments, value: 'active' | 'disabled
 
 const nameAdministrator = async (at: Console, args: Arguments, isAdmin: boolean): Promise<unknown> => {
   const { id } = await oneAccount(at, word(args, 0, 'account'))
-  await inTx(at.deps.db, (tx) => setAdministrator(tx, at.deps, at.operator, id, isAdmin))
+  await inTx(at.deps.db, (tx) => setAdministrator(tx, at.operator, id, isAdmin))
   return show(at, await listAccounts(at.deps.db, { id }, { before: null, take: 1 }))
 }
 

@@ -25,7 +25,7 @@ const adjust = async (at: Console, args: Arguments): Promise<unknown> => {
 
 const decide = async (at: Console, args: Arguments, act: typeof rejectAdjustment): Promise<unknown> => {
   const id = idOf('ledger', word(args, 0, 'adjustment'))
-  return presentAdjustment(await inTx(at.deps.db, (tx) => act(tx, at.deps, at.operator, id, args.options.reason)))
+  return presentAdjustment(await inTx(at.deps.db, (tx) => act(tx, at.operator, id, args.options.reason)))
 }
 
 const resolve = async (at: Console, args: Arguments): Promise<unknown> => {
@@ -47,7 +47,8 @@ export const moneyCommands = {
     return (await listAdjustments(at.deps.db, { ...(status && { status }) }, everything)).map(presentAdjustment)
   },
   'adjustments create': adjust,
-  'adjustments confirm': (at: Console, args: Arguments) => decide(at, args, confirmAdjustment),
+  'adjustments confirm': (at: Console, args: Arguments) =>
+    decide(at, args, (tx, operator, id) => confirmAdjustment(tx, at.deps, operator, id)),
   'adjustments reject': (at: Console, args: Arguments) => decide(at, args, rejectAdjustment),
   'trial-balance': async (at: Console) => presentTrialBalance(await trialBalance(at.deps.db), at.deps.config.CURRENCY),
 }

@@ -76,7 +76,7 @@ export const registerAdjustments = (app: App, deps: Deps): void => {
     },
     async (request, reply) =>
       respondOnce(deps, request, reply, async (tx) =>
-        ok(presentAdjustment(await rejectAdjustment(tx, deps, request.principal, request.params.id, request.body.reason))),
+        ok(presentAdjustment(await rejectAdjustment(tx, request.principal, request.params.id, request.body.reason))),
       ),
   )
 }

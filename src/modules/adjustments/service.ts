@@ -30,7 +30,7 @@ const note = (
 
 /** Moves the money. The balance is locked. */
 const post = async (tx: Tx, deps: Deps, operator: Operator, adjustment: AdjustmentRecord): Promise<AdjustmentRecord> => {
-  const at = deps.clock.now()
+  const { at } = tx
   const { id, accountId, amountMinor, reason } = adjustment
   const { transferId, balance } = await transfer(tx, {
     ownerId: accountId,
@@ -58,7 +58,7 @@ export const createAdjustment = async (
   const { account_id: accountId, amount_minor: amount } = input
   if (!(await findAccount(tx, accountId))) throw notFound('account_id')
   await lockBalance(tx, accountId)
-  const at = deps.clock.now()
+  const { at } = tx
   const adjustment: AdjustmentRecord = {
     id: newId(),
     status: 'pending',
@@ -101,14 +101,14 @@ export const confirmAdjustment = async (tx: Tx, deps: Deps, operator: Operator, 
 /** Drops a waiting adjustment; whoever asked for it may take it back. */
 export const rejectAdjustment = async (
   tx: Tx,
-  deps: Deps,
+
   operator: Operator,
   id: Uuid,
   reason?: string,
 ): Promise<AdjustmentRecord> => {
   const adjustment = await lockPending(tx, id, 'rejected')
   if (adjustment.status === 'rejected') return adjustment
-  const at = deps.clock.now()
+  const { at } = tx
   const change = { status: 'rejected' as const, decidedBy: nameOfOperator(operator), decidedAt: at }
   await tx.orm.update(adjustments).set(change).where(eq(adjustments.id, id))
   const rejected = { ...adjustment, ...change }

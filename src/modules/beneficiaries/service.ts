@@ -67,7 +67,7 @@ export const createBeneficiary = async (
   principal: Principal,
   input: CreateBeneficiary,
 ): Promise<BeneficiaryRecord> => {
-  const at = deps.clock.now()
+  const { at } = tx
   const workspaceId = principal.workspace.id
   const to = normaliseDestination(input.payment_rail, input.destination, input.bank_code ?? null)
   const payee = await ensurePayee(tx, deps, { workspaceId, rail: input.payment_rail }, to, at)
@@ -122,8 +122,8 @@ export const updateBeneficiary = async (
   change: UpdateBeneficiary,
 ): Promise<BeneficiaryRecord> => {
   refuseWhileFrozen(principal, change)
-  const at = deps.clock.now()
   const before = await lockBeneficiary(tx, principal, id)
+  const { at } = tx
   if (before.archivedAt) throw conflict('An archived beneficiary does not change.', 'archived')
   if (principal.grant && before.frozenAt && change.status === 'active')
     throw new Refusal('forbidden', {
@@ -148,8 +148,8 @@ export const updateBeneficiary = async (
 
 /** Archiving again changes nothing and tells nobody. A freeze stays with the payee. */
 export const archiveBeneficiary = async (tx: Tx, deps: Deps, principal: Principal, id: Uuid): Promise<BeneficiaryRecord> => {
-  const at = deps.clock.now()
   const before = await lockBeneficiary(tx, principal, id)
+  const { at } = tx
   if (before.archivedAt) return before
   await tx.orm.update(beneficiaries).set({ archivedAt: at, updatedAt: at }).where(eq(beneficiaries.id, id))
   const after = { ...before, archivedAt: at, updatedAt: at }

@@ -29,13 +29,13 @@ const repeat = (mandate: MandateRecord, input: CreateMandate, proof: MandateProo
 /** The nonce's row is locked first: of two requests at once the second waits, and then finds the first one's mandate. */
 const decide = async (
   tx: Tx,
-  deps: Deps,
+
   input: CreateMandate,
   { digest, message, signed, recovered }: MandateProof,
 ): Promise<CreatedMandate | Agreed> => {
   const { address, terms, nonce } = input
-  const at = deps.clock.now()
   const issued = await lockNonce(tx, nonce, 'mandate')
+  const { at } = tx
   const existing = await findMandateByNonce(tx, nonce)
   if (existing) return repeat(existing, input, { digest, message, signed, recovered })
   const problems = termContradictions(terms, at)
@@ -84,16 +84,16 @@ export const createMandate = async (
   input: CreateMandate,
   proof: MandateProof,
 ): Promise<CreatedMandate> => {
-  const at = deps.clock.now()
-  const decided = await decide(tx, deps, input, proof).catch(async (error: unknown) => {
+  const decided = await decide(tx, input, proof).catch(async (error: unknown) => {
     if (!(error instanceof Refusal) || error.code === 'invalid_request') throw error
-    await audit(tx, { accountId: null, origin, way: 'signature' }, at, {
+    await audit(tx, { accountId: null, origin, way: 'signature' }, tx.at, {
       action: 'mandate.refused',
       after: { reason: error.code, message: error.message, address: input.address, terms_digest: proof.digest },
     })
     throw new CommitThenThrow(error)
   })
   if ('replayed' in decided) return decided
+  const { at } = tx
   const mandate = await insert(tx, input, proof.digest, decided, at)
   const { accountId, workspaceId } = mandate
   const data = presentMandate(mandate, at)

@@ -16,7 +16,7 @@ export const endMandate = async (
   to: 'exhausted' | 'expired' | 'revoked',
   why: Record<string, unknown> = {},
 ): Promise<MandateRecord> => {
-  const at = deps.clock.now()
+  const { at } = tx
   const change = { status: to, revokedAt: to === 'revoked' ? at : null, updatedAt: at }
   await tx.orm.update(intentMandates).set(change).where(eq(intentMandates.id, mandate.id))
   const after = { ...mandate, ...change }

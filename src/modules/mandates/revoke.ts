@@ -20,7 +20,7 @@ const revoke = async (
   why: Record<string, unknown>,
 ): Promise<MandateRecord> => {
   if (mandate.status === 'revoked') return mandate
-  const status = mandateStatus(mandate, deps.clock.now())
+  const status = mandateStatus(mandate, tx.at)
   if (status !== 'active') throw conflict(`The mandate is ${status} already.`, status, { status })
   return endMandate(tx, deps, actor, mandate, 'revoked', why)
 }
@@ -50,7 +50,7 @@ export const revokeBySignature = async (
   const { accountId, workspaceId } = mandate
   if (!signer || !(await mayRevoke(tx, mandate, signer))) {
     const actor = { accountId: null, origin, way: 'signature' }
-    await audit(tx, actor, deps.clock.now(), { action: 'mandate.refused', workspaceId, subject: { type: 'mandate', id } })
+    await audit(tx, actor, tx.at, { action: 'mandate.refused', workspaceId, subject: { type: 'mandate', id } })
     throw new CommitThenThrow(wrongSignature(signer))
   }
   return revoke(tx, deps, { accountId, origin, way: 'signature' }, mandate, { via: 'signature', signer, signature })

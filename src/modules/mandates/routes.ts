@@ -65,7 +65,7 @@ export const registerMandates = (app: App, deps: Deps): void => {
       return respondOnce(deps, request, reply, async (tx) => {
         const result = await createMandate(tx, deps, originOf(request), request.body, proof)
         if (result.replayed) reply.header('idempotency-replayed', 'true')
-        return created(presentMandate(result.mandate, deps.clock.now()))
+        return created(presentMandate(result.mandate, tx.at))
       })
     },
   )
@@ -141,7 +141,7 @@ export const registerMandates = (app: App, deps: Deps): void => {
       if (signature === undefined) {
         const manager = requireManager(request)
         return respondOnce(deps, request, reply, async (tx) =>
-          ok(presentMandate(await revokeByCredential(tx, deps, manager, params.id), deps.clock.now())),
+          ok(presentMandate(await revokeByCredential(tx, deps, manager, params.id), tx.at)),
         )
       }
       const record = await findMandate(deps.db, params.id)

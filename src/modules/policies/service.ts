@@ -59,7 +59,7 @@ const takeEffect = async (tx: Tx, principal: Principal, record: PolicyRecord, at
 }
 
 export const createPolicy = async (tx: Tx, deps: Deps, principal: Principal, input: CreatePolicy): Promise<PolicyRecord> => {
-  const at = deps.clock.now()
+  const { at } = tx
   const { workspace } = principal
   const terms = policyTerms(input)
   await lockBalance(tx, workspace.owningAccountId)
@@ -89,7 +89,7 @@ export const updatePolicy = async (
   id: Uuid,
   change: UpdatePolicy,
 ): Promise<PolicyRecord> => {
-  const at = deps.clock.now()
+  const { at } = tx
   const { workspace } = principal
   await lockBalance(tx, workspace.owningAccountId)
   const before = await lockPolicy(tx, workspace.id, id)
@@ -113,9 +113,9 @@ export const updatePolicy = async (
 /** An archived policy falls on nothing any more; what it decided keeps its versions. */
 export const archivePolicy = async (tx: Tx, deps: Deps, principal: Principal, id: Uuid): Promise<PolicyRecord> => {
   requireActiveAccount(principal)
-  const at = deps.clock.now()
   await lockBalance(tx, principal.workspace.owningAccountId)
   const before = await lockPolicy(tx, principal.workspace.id, id)
+  const { at } = tx
   if (!before) throw notFound()
   if (before.archivedAt) return before
   const after = { ...before, archivedAt: at, updatedAt: at }

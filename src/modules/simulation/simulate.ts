@@ -70,7 +70,7 @@ const decideNow = async (
     lineage,
     amountMinor,
     paymentType,
-    at: deps.clock.now(),
+    at: tx.at,
   }
   const decision = evaluate(evaluationOf(context, request, periods, mandate?.rules ?? null))
   // A missing account reference is no matter of whether the payment may be made.
@@ -100,7 +100,7 @@ export const simulate = async (deps: Deps, principal: Principal, input: Simulate
   required(input)
   return inTx(deps.db, async (tx) => {
     await tx.query('set transaction read only')
-    const at = deps.clock.now()
+    const { at } = tx
     const timeZone = effectiveTimeZone(principal.workspace.zone, at)
     const periods = periodsAt(at, timeZone)
     const terms = input.policy && policyTerms(input.policy)

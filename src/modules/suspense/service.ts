@@ -70,6 +70,6 @@ export const recordDoubtful = async (
   const left = suspenseOf(attempt, verdict, evidence)
   if (!left) return
   const subject = { kind: attempt.kind, id: attempt.subjectId }
-  const at = deps.clock.now()
+  const { at } = tx
   await recordSuspense(tx, deps, { ...left, rail: attempt.rail, attemptId: attempt.id, subject, alerted: true, at })
 }

@@ -18,7 +18,7 @@ const expire = async (tx: Tx, deps: Deps, { id, accountId }: { id: Uuid; account
   await lockBalance(tx, accountId)
   const topup = await getTopup(tx, id)
   if (topup.status !== 'pending') return
-  const at = deps.clock.now()
+  const { at } = tx
   const expired = await changeTopup(tx, topup, { status: 'expired', completedAt: at }, at)
   await deps.appendEvents(tx, at, [topupEvent('topup.expired', expired)])
   await audit(tx, { accountId: null, origin: null, way: 'timer' }, at, {

@@ -51,7 +51,7 @@ const auditEnd = (tx: Tx, witness: Witness, before: TopupRecord, after: TopupRec
   })
 
 const credit = async (tx: Tx, deps: Deps, topup: TopupRecord, receipt: string | null, witness: Witness): Promise<void> => {
-  const at = deps.clock.now()
+  const { at } = tx
   const change = {
     status: 'succeeded',
     providerReceipt: receipt,
@@ -80,7 +80,7 @@ const fail = async (
   evidence: Evidence & { kind: 'failed' },
   witness: Witness,
 ): Promise<void> => {
-  const at = deps.clock.now()
+  const { at } = tx
   const failed = await changeTopup(
     tx,
     topup,
@@ -106,6 +106,6 @@ export const settleTopup = async (tx: Tx, deps: Deps, id: Uuid, evidence: Eviden
   if (decided.move === 'none') return decided.verdict
   if (evidence.kind === 'failed') await fail(tx, deps, topup, evidence, witness)
   else if (evidence.kind === 'succeeded' && decided.move === 'credit') await credit(tx, deps, topup, evidence.receipt, witness)
-  else if (evidence.kind === 'succeeded') await changeTopup(tx, topup, { providerReceipt: evidence.receipt }, deps.clock.now())
+  else if (evidence.kind === 'succeeded') await changeTopup(tx, topup, { providerReceipt: evidence.receipt }, tx.at)
   return 'applied'
 }

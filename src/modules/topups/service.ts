@@ -26,7 +26,7 @@ const checkMayTopUp = async (tx: Tx, principal: Principal): Promise<void> => {
 
 /** Records a top-up of the workspace's owning account; the payer is asked on the phone right after the commit. */
 export const initiateTopup = async (tx: Tx, deps: Deps, principal: Principal, input: InitiateTopup): Promise<TopupRecord> => {
-  const at = deps.clock.now()
+  const { at } = tx
   await checkMayTopUp(tx, principal)
   const rail = deps.rails.collection
   if (!rail) throw new Refusal('provider_not_configured', { message: 'Top-ups are not configured here.' })

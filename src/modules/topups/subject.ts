@@ -15,7 +15,7 @@ export const topupSubject: AttemptSubject = {
   lock: async (tx, id) => void (await lockBalance(tx, (await getTopup(tx, id)).accountId)),
   prepare: async (tx, deps, id) => {
     const topup = await getTopup(tx, id)
-    const expired = deps.clock.now() >= secondsAfter(topup.createdAt, deps.config.TOPUP_TTL_SECONDS)
+    const expired = tx.at >= secondsAfter(topup.createdAt, deps.config.TOPUP_TTL_SECONDS)
     if (topup.status !== 'pending' || expired) return null
     const { amountMinor, currency, phoneCiphertext, phoneKeyId } = topup
     return {

@@ -10,7 +10,7 @@ export const publishWorkspaceEvent = async (tx: Tx, deps: Deps, type: EventType,
   const workspace = await findWorkspace(tx, id)
   if (!workspace) throw new Error('a workspace that was changed is missing')
   const data = presentWorkspace(workspace, deps.config.CURRENCY)
-  await deps.appendEvents(tx, deps.clock.now(), [{ type, accountId: workspace.owningAccountId, workspaceId: id, data }])
+  await deps.appendEvents(tx, tx.at, [{ type, accountId: workspace.owningAccountId, workspaceId: id, data }])
   return workspace
 }
 

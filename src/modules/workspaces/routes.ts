@@ -69,7 +69,7 @@ export const registerWorkspaces = (app: App, deps: Deps): void => {
     },
     async (request, reply) =>
       respondOnce(deps, request, reply, async (tx) =>
-        ok(view(await switchWorkspace(tx, deps, request.principal, request.body.workspace_id))),
+        ok(view(await switchWorkspace(tx, request.principal, request.body.workspace_id))),
       ),
   )
   app.patch(

@@ -17,15 +17,15 @@ export { publishWorkspaceStatusEvent } from './events.ts'
 
 export const defaultTimeZone = 'Africa/Nairobi'
 
-export const createPersonalWorkspace = (tx: Tx, deps: Deps, accountId: Uuid): Promise<Uuid> =>
-  insertWorkspace(tx, deps, { ownerId: accountId, name: 'Personal', kind: 'personal', timeZone: defaultTimeZone })
+export const createPersonalWorkspace = (tx: Tx, accountId: Uuid): Promise<Uuid> =>
+  insertWorkspace(tx, { ownerId: accountId, name: 'Personal', kind: 'personal', timeZone: defaultTimeZone })
 
 export const insertWorkspace = async (
   tx: Tx,
-  deps: Deps,
+
   workspace: { ownerId: Uuid; name: string; kind: 'personal' | 'team'; timeZone: string },
 ): Promise<Uuid> => {
-  const at = deps.clock.now()
+  const { at } = tx
   const id = newId()
   const { ownerId, name, kind, timeZone } = workspace
   await tx.orm.insert(workspaces).values({ id, name, kind, timeZone, owningAccountId: ownerId, createdAt: at, updatedAt: at })
@@ -43,13 +43,13 @@ export const createWorkspace = async (
 ): Promise<WorkspaceMembership> => {
   const { accountId } = principal
   const timeZone = input.time_zone ?? defaultTimeZone
-  const id = await insertWorkspace(tx, deps, { ownerId: accountId, name: input.name, kind: 'team', timeZone })
+  const id = await insertWorkspace(tx, { ownerId: accountId, name: input.name, kind: 'team', timeZone })
   const member = await findMembership(tx, id, accountId)
   if (!member) throw new Error('a new workspace has no owner')
   const workspace = await publishWorkspaceEvent(tx, deps, 'workspace.updated', id)
   await publishMemberEvent(tx, deps, 'member.joined', member)
   const after = { name: input.name, time_zone: timeZone, owning_account: formatId('account', accountId) }
-  await audit(tx, principal, deps.clock.now(), {
+  await audit(tx, principal, tx.at, {
     action: 'workspace.create',
     workspaceId: id,
     subject: { type: 'workspace', id },
@@ -74,7 +74,7 @@ export const updateWorkspace = async (
   const { workspace, member } = await lockMembership(tx, principal, 'workspace.manage')
   requireOpen(workspace)
   if (input.name === undefined && input.time_zone === undefined) return { workspace, member }
-  const at = deps.clock.now()
+  const { at } = tx
   const zone = input.time_zone === undefined ? {} : zoneChange(workspace, input.time_zone, at)
   await tx.orm
     .update(workspaces)
@@ -99,7 +99,7 @@ export const freezeWorkspace = async (
 ): Promise<WorkspaceMembership> => {
   const { workspace, member } = await lockMembership(tx, principal, 'workspace.manage')
   if (workspace.frozenAt) return { workspace, member }
-  const at = deps.clock.now()
+  const { at } = tx
   await tx.orm
     .update(workspaces)
     .set({ frozenAt: at, freezeReason: reason ?? null, updatedAt: at })
@@ -118,7 +118,7 @@ export const unfreezeWorkspace = async (tx: Tx, deps: Deps, principal: Principal
   const { workspace, member } = await lockMembership(tx, principal, 'workspace.manage')
   if (workspace.suspendedAt) throw new Refusal('workspace_frozen', { message: 'An administrator suspended this workspace.' })
   if (!workspace.frozenAt) return { workspace, member }
-  const at = deps.clock.now()
+  const { at } = tx
   await tx.orm
     .update(workspaces)
     .set({ frozenAt: null, freezeReason: null, updatedAt: at })

@@ -20,7 +20,7 @@ const setSuspended = async (
   const workspace = await lockWorkspace(tx, id)
   if (!workspace) throw notFound()
   if ((workspace.suspendedAt !== null) === suspended) return workspace
-  const at = deps.clock.now()
+  const { at } = tx
   await tx.orm
     .update(workspaces)
     .set({ suspendedAt: suspended ? at : null, updatedAt: at })

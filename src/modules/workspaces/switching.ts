@@ -5,11 +5,10 @@ import { dashboardTokens, sessions } from '../../db/tables/sessions.ts'
 import { audit } from '../../events/audit.ts'
 import { notFound, Refusal } from '../../lib/errors.ts'
 import type { Uuid } from '../../lib/ids.ts'
-import type { Deps } from '../deps.ts'
 import { findMembership, shareWorkspace, type WorkspaceMembership } from './queries.ts'
 
 /** Where this credential works from now on. Behind the workspace's lock: a member on the way out doesn't get in again by it. */
-export const switchWorkspace = async (tx: Tx, deps: Deps, principal: Principal, to: Uuid): Promise<WorkspaceMembership> => {
+export const switchWorkspace = async (tx: Tx, principal: Principal, to: Uuid): Promise<WorkspaceMembership> => {
   const workspace = await shareWorkspace(tx, to)
   const member = workspace && (await findMembership(tx, to, principal.accountId))
   if (!workspace || !member) throw notFound('workspace_id')
@@ -17,6 +16,6 @@ export const switchWorkspace = async (tx: Tx, deps: Deps, principal: Principal, 
   const { kind, id } = principal.credential
   const table = kind === 'dashboard' ? dashboardTokens : sessions
   await tx.orm.update(table).set({ workspaceId: to }).where(eq(table.id, id))
-  await audit(tx, principal, deps.clock.now(), { action: 'workspace.switch', workspaceId: to, subject: { type: kind, id } })
+  await audit(tx, principal, tx.at, { action: 'workspace.switch', workspaceId: to, subject: { type: kind, id } })
   return { workspace, member }
 }

@@ -13,5 +13,5 @@ import { lastKeyEnd } from './queries.ts'
 export const endGrantWithItsKeys = async (tx: Tx, deps: Deps, actor: Actor, grant: GrantRecord): Promise<GrantRecord> => {
   const end = await lastKeyEnd(tx, grant.id)
   if (end === null) return grant
-  return end <= deps.clock.now() ? revokeGrant(tx, deps, actor, grant.id) : limitGrantEnd(tx, deps, grant, end)
+  return end <= tx.at ? revokeGrant(tx, deps, actor, grant.id) : limitGrantEnd(tx, deps, grant, end)
 }

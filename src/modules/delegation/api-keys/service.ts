@@ -20,8 +20,8 @@ import type { ApiKey, CreateApiKey } from './schema.ts'
 
 export type IssuedKey = ApiKey & { key: string }
 
-const viewKey = async (tx: Tx, deps: Deps, record: KeyWithGrant): Promise<ApiKey> => {
-  const [view] = await viewKeys(tx, deps.clock.now(), [record])
+const viewKey = async (tx: Tx, record: KeyWithGrant): Promise<ApiKey> => {
+  const [view] = await viewKeys(tx, tx.at, [record])
   if (!view) throw new Error('a key has no grant')
   return view
 }
@@ -38,7 +38,7 @@ const issueKey = async (
   grant: GrantRecord,
   key: { name: string; expiresAt: Date | null },
 ) => {
-  const at = deps.clock.now()
+  const { at } = tx
   const { plaintext, ...stored } = newApiKey()
   const [row] = await tx.orm
     .insert(apiKeys)
@@ -53,7 +53,7 @@ const issueKey = async (
     })
     .returning()
   if (!row) throw new Error('an inserted key was not returned')
-  const view = await viewKey(tx, deps, { key: row, grant })
+  const view = await viewKey(tx, { key: row, grant })
   await deps.appendEvents(tx, at, [{ type: 'api_key.created', accountId: row.accountId, workspaceId: null, data: view }])
   await audit(tx, principal, at, {
     action: 'api_key.create',
@@ -103,9 +103,9 @@ export const updateApiKey = async (
     ...(name !== undefined && { label: name }),
     ...(controls && { controls }),
   })
-  if (name === undefined) return viewKey(tx, deps, { key, grant })
+  if (name === undefined) return viewKey(tx, { key, grant })
   await tx.orm.update(apiKeys).set({ name }).where(eq(apiKeys.id, id))
-  return viewKey(tx, deps, { key: { ...key, name }, grant })
+  return viewKey(tx, { key: { ...key, name }, grant })
 }
 
 const setRevokedAt = async (tx: Tx, key: ApiKeyRecord, revokedAt: Date): Promise<ApiKeyRecord> => {
@@ -135,11 +135,11 @@ export const rotateApiKey = async (
   requireCapability(principal)
   const { key, grant } = await lockKey(tx, principal, id)
   requireDescendant(principal, grant.id)
-  const at = deps.clock.now()
+  const { at } = tx
   requireRotatable({ key, grant }, at)
   const old = await setRevokedAt(tx, key, secondsAfter(at, overlapSeconds))
   const issued = await issueKey(tx, deps, principal, grant, { name: key.name, expiresAt: key.expiresAt })
-  const data = await viewKey(tx, deps, { key: old, grant })
+  const data = await viewKey(tx, { key: old, grant })
   await deps.appendEvents(tx, at, [{ type: 'api_key.rotated', accountId: old.accountId, workspaceId: null, data }])
   await audit(tx, principal, at, {
     action: 'api_key.rotate',
@@ -153,11 +153,11 @@ export const rotateApiKey = async (
 /** Ends a key with the next request; its grant and all below it too when it was the last. Again is the same answer. */
 export const revokeApiKey = async (tx: Tx, deps: Deps, principal: Principal, id: Uuid): Promise<ApiKey> => {
   const record = await lockKey(tx, principal, id)
-  const at = deps.clock.now()
-  if (record.key.revokedAt && record.key.revokedAt <= at) return viewKey(tx, deps, record)
+  const { at } = tx
+  if (record.key.revokedAt && record.key.revokedAt <= at) return viewKey(tx, record)
   const key = await setRevokedAt(tx, record.key, at)
   const grant = await endGrantWithItsKeys(tx, deps, principal, record.grant)
-  const view = await viewKey(tx, deps, { key, grant })
+  const view = await viewKey(tx, { key, grant })
   await deps.appendEvents(tx, at, [{ type: 'api_key.revoked', accountId: key.accountId, workspaceId: null, data: view }])
   await audit(tx, principal, at, { action: 'api_key.revoke', workspaceId: key.workspaceId, subject: { type: 'api_key', id } })
   return view

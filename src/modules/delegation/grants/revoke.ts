@@ -29,8 +29,8 @@ const revokeKeysOf = (tx: Tx, grantIds: readonly Uuid[], at: Date) =>
  * to decide. The grant is locked first and its descendants are read afterwards: a child that was being made meanwhile is among them.
  */
 export const revokeGrant = async (tx: Tx, deps: Deps, actor: Actor, grantId: Uuid): Promise<GrantRecord> => {
-  const at = deps.clock.now()
   const root = await lockGrant(tx, grantId)
+  const { at } = tx
   if (root.revokedAt) return root
   const ended = [root, ...(await lockDescendants(tx, grantId))].map((grant) => ({ ...grant, revokedAt: at }))
   const ids = ended.map(({ id }) => id)
@@ -67,7 +67,7 @@ export const revokeGrant = async (tx: Tx, deps: Deps, actor: Actor, grantId: Uui
 
 /** Nothing of a grant, or below it, lives after `end`. The grant is locked. */
 export const limitGrantEnd = async (tx: Tx, deps: Deps, grant: GrantRecord, end: Date): Promise<GrantRecord> => {
-  const at = deps.clock.now()
+  const { at } = tx
   const later = [grant, ...(await lockDescendants(tx, grant.id))].filter(({ expiresAt }) => !expiresAt || expiresAt > end)
   if (later.length === 0) return grant
   const limited = later.map((one) => ({ ...one, expiresAt: end }))

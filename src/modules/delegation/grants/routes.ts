@@ -45,7 +45,7 @@ export const registerGrants = (app: App, deps: Deps): void => {
     async (request, reply) =>
       respondOnce(deps, request, reply, async (tx) => {
         const revoked = await revokeAllGrants(tx, deps, request.principal, request.body.kind)
-        return ok({ data: await viewGrants(tx, deps.clock.now(), revoked) })
+        return ok({ data: await viewGrants(tx, tx.at, revoked) })
       }),
   )
   app.get(
@@ -77,7 +77,7 @@ export const registerGrants = (app: App, deps: Deps): void => {
         const { spending_controls: controls, frozen } = request.body
         const change = { ...(controls && { controls }), ...(frozen !== undefined && { frozen }) }
         const grant = await updateGrant(tx, deps, request.principal, request.params.id, change)
-        return ok(await viewGrant(tx, deps.clock.now(), grant))
+        return ok(await viewGrant(tx, tx.at, grant))
       }),
   )
   app.delete(
@@ -88,7 +88,7 @@ export const registerGrants = (app: App, deps: Deps): void => {
     },
     async (request, reply) =>
       respondOnce(deps, request, reply, async (tx) =>
-        ok(await viewGrant(tx, deps.clock.now(), await revokeOwnGrant(tx, deps, request.principal, request.params.id))),
+        ok(await viewGrant(tx, tx.at, await revokeOwnGrant(tx, deps, request.principal, request.params.id))),
       ),
   )
 }

@@ -55,7 +55,7 @@ const batch = 100
 /** A refresh may have moved the end of an OAuth grant while its lock was waited for. */
 const revokeIfDue = async (tx: Tx, deps: Deps, id: Uuid): Promise<void> => {
   const { expiresAt } = await lockGrant(tx, id)
-  if (!expiresAt || expiresAt > deps.clock.now()) return
+  if (!expiresAt || expiresAt > tx.at) return
   await revokeGrant(tx, deps, { accountId: null, origin: null, way: 'end_of_grant' }, id)
 }
 

@@ -50,7 +50,7 @@ export const updateGrant = async (
   if (controls === undefined && label === undefined && unchanged) return before
   if (before.revokedAt) throw conflict('This grant has been revoked.', 'revoked')
   if (controls) await requireBeneficiaries(tx, before.workspaceId, controls.beneficiaryIds, 'spending_controls.beneficiary_ids')
-  const at = deps.clock.now()
+  const { at } = tx
   const frozenAt = frozen === undefined ? before.frozenAt : frozen ? (before.frozenAt ?? at) : null
   const [after] = await tx.orm
     .update(grants)

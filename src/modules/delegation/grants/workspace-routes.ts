@@ -60,7 +60,7 @@ export const registerWorkspaceGrants = (app: App, deps: Deps): void => {
     async (request, reply) =>
       respondOnce(deps, request, reply, async (tx) => {
         const grant = await revokeWorkspaceGrant(tx, deps, request.principal, request.params.id)
-        return ok({ ...(await viewGrant(tx, deps.clock.now(), grant)), account_id: formatId('account', grant.accountId) })
+        return ok({ ...(await viewGrant(tx, tx.at, grant)), account_id: formatId('account', grant.accountId) })
       }),
   )
 }

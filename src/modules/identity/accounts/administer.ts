@@ -72,7 +72,7 @@ export const administerAccount = async (
   if (status === 'closed' && before.status !== 'closed') refuseToClose(balance)
   const after: AccountRecord = { ...before, ...capabilityChange(input.capabilities ?? {}), status }
   if (JSON.stringify(auditView(after)) === JSON.stringify(auditView(before))) return before
-  const at = deps.clock.now()
+  const { at } = tx
   const { topupsEnabled, paymentsEnabled, apiKeysEnabled, oauthEnabled } = after
   await publishWorkspaceStatusEvents(tx, deps, id, async () => {
     await tx.orm
@@ -92,10 +92,10 @@ export const administerAccount = async (
 }
 
 /** Names an administrator, or no longer. What ADMIN_ACCOUNTS says besides stays as it is. */
-export const setAdministrator = async (tx: Tx, deps: Deps, operator: Operator, id: Uuid, isAdmin: boolean): Promise<boolean> => {
+export const setAdministrator = async (tx: Tx, operator: Operator, id: Uuid, isAdmin: boolean): Promise<boolean> => {
   const account = await lockAccountRow(tx, id)
   if (account.isAdmin === isAdmin) return false
-  const at = deps.clock.now()
+  const { at } = tx
   await tx.orm.update(accounts).set({ isAdmin, updatedAt: at }).where(eq(accounts.id, id))
   await audit(tx, operator, at, {
     action: isAdmin ? 'admin.grant' : 'admin.revoke',

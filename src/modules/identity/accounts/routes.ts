@@ -32,7 +32,7 @@ export const registerAccounts = (app: App, deps: Deps): void => {
     },
     async (request, reply) =>
       respondOnce(deps, request, reply, async (tx) => {
-        await updateAccount(tx, deps, request.principal, request.body)
+        await updateAccount(tx, request.principal, request.body)
         return ok(await withIdentities(tx, deps, request.principal.accountId))
       }),
   )

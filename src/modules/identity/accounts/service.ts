@@ -18,14 +18,14 @@ export const createAccount = async (
   deps: Deps,
   profile: { email: string | null; displayName: string | null },
 ): Promise<{ account: AccountRecord; workspaceId: Uuid }> => {
-  const at = deps.clock.now()
+  const { at } = tx
   const [account] = await tx.orm
     .insert(accounts)
     .values({ id: newId(), email: profile.email, displayName: profile.displayName, createdAt: at, updatedAt: at })
     .returning()
   if (!account) throw new Error('an inserted account was not returned')
   await openCustomerAccount(tx, account.id, deps.config.CURRENCY, at)
-  const workspaceId = await createPersonalWorkspace(tx, deps, account.id)
+  const workspaceId = await createPersonalWorkspace(tx, account.id)
   return { account, workspaceId }
 }
 
@@ -34,12 +34,12 @@ export const readAccount = async (db: Db, deps: Deps, accountId: Uuid): Promise<
 
 export const updateAccount = async (
   tx: Tx,
-  deps: Deps,
+
   principal: Principal,
   change: { display_name?: string | null },
 ): Promise<void> => {
   if (change.display_name === undefined) return
-  const at = deps.clock.now()
+  const { at } = tx
   const before = await getAccount(tx, principal.accountId)
   await tx.orm
     .update(accounts)

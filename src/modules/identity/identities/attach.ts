@@ -16,7 +16,7 @@ export const attachIdentity = async (
   proof: IdentityProof,
   actor: Actor,
 ): Promise<IdentityRecord> => {
-  const at = deps.clock.now()
+  const { at } = tx
   const [identity] = await tx.orm
     .insert(identities)
     .values({ id: newId(), accountId, ...proof, createdAt: at, lastUsedAt: at })
@@ -36,12 +36,12 @@ export const attachIdentity = async (
 /** The provider's newest word: an e-mail that it no longer vouches for is not the account's any more. */
 export const touchIdentity = async (
   tx: Tx,
-  deps: Deps,
+
   identity: IdentityRecord,
   proof: IdentityProof,
 ): Promise<IdentityRecord> => {
   const { email, emailVerified } = proof
-  const fresh = { lastUsedAt: deps.clock.now(), email, emailVerified, displayName: proof.displayName ?? identity.displayName }
+  const fresh = { lastUsedAt: tx.at, email, emailVerified, displayName: proof.displayName ?? identity.displayName }
   await tx.orm.update(identities).set(fresh).where(eq(identities.id, identity.id))
   await recomputeAccountEmail(tx, identity.accountId, fresh.lastUsedAt)
   return { ...identity, ...fresh }

@@ -30,12 +30,12 @@ export const signIn = async (tx: Tx, deps: Deps, proof: IdentityProof, origin: R
   const refusal = match && (await signInRefusal(tx, match, proof))
   if (refusal) {
     const after = { provider: proof.provider, reason: refusal.message }
-    await audit(tx, { accountId: match.accountId, origin, way }, deps.clock.now(), { action: 'sign_in.refused', after })
+    await audit(tx, { accountId: match.accountId, origin, way }, tx.at, { action: 'sign_in.refused', after })
     throw new CommitThenThrow(refusal)
   }
   const accountId = match?.accountId ?? (await newAccount(tx, deps, proof))
   const identity = match?.existing
-    ? await touchIdentity(tx, deps, match.existing, proof)
+    ? await touchIdentity(tx, match.existing, proof)
     : await attachIdentity(tx, deps, accountId, proof, { accountId, origin, way })
   const workspaceId = await findPersonalWorkspaceId(tx, accountId)
   const session = await createSession(tx, deps, { accountId, workspaceId, identityId: identity.id, origin, way })
@@ -68,10 +68,10 @@ export const linkIdentity = async (
   const refusal = linkRefusal(account.status, owner.accountId, existing, proof)
   if (refusal) {
     const after = { provider: proof.provider, reason: refusal.message }
-    await audit(tx, owner, deps.clock.now(), { action: 'identity.link_refused', after })
+    await audit(tx, owner, tx.at, { action: 'identity.link_refused', after })
     throw new CommitThenThrow(refusal)
   }
-  if (existing) return { outcome: 'already_linked', identity: await touchIdentity(tx, deps, existing, proof) }
+  if (existing) return { outcome: 'already_linked', identity: await touchIdentity(tx, existing, proof) }
   return { outcome: 'linked', identity: await attachIdentity(tx, deps, owner.accountId, proof, owner) }
 }
 
@@ -89,7 +89,7 @@ const linkRefusal = (
 
 /** Detaches a sign-in method. The account's row is locked first: of two removals at once, the second sees what the first left. */
 export const unlinkIdentity = async (tx: Tx, deps: Deps, principal: Principal, id: Uuid): Promise<IdentityRecord> => {
-  const at = deps.clock.now()
+  const { at } = tx
   const { accountId } = principal
   const before = await listIdentities(tx, accountId)
   const identityToRemove = before.find((identity) => identity.id === id)

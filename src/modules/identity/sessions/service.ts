@@ -25,7 +25,7 @@ export const createSession = async (
   deps: Deps,
   owner: { accountId: Uuid; workspaceId: Uuid; identityId: Uuid; origin: RequestOrigin; way: string },
 ): Promise<NewSession> => {
-  const at = deps.clock.now()
+  const { at } = tx
   const token = newSessionToken()
   const { accountId, workspaceId, identityId, origin } = owner
   const values = {
@@ -51,7 +51,7 @@ export const createSession = async (
 /** Ends a session at once. One that has ended already stays as it is and leaves no second trace. */
 export const revokeSession = async (tx: Tx, deps: Deps, principal: Principal, id: Uuid): Promise<SessionRecord> => {
   const { accountId } = principal
-  const at = deps.clock.now()
+  const { at } = tx
   const [session] = await tx.orm
     .update(sessions)
     .set({ revokedAt: at })
@@ -70,7 +70,7 @@ export const revokeSession = async (tx: Tx, deps: Deps, principal: Principal, id
 
 /** Ends every session of an account, whoever asks for it: for an account that is closed. */
 export const revokeSessionsOf = async (tx: Tx, deps: Deps, actor: Actor, accountId: Uuid): Promise<void> => {
-  const at = deps.clock.now()
+  const { at } = tx
   const ended = await tx.orm
     .update(sessions)
     .set({ revokedAt: at })

@@ -17,7 +17,7 @@ export const createDashboardToken = async (
   const { kind, id: credentialId } = principal.credential
   // A token that could mint its successor would outlive its parent by the back door.
   if (kind === 'dashboard') throw new Refusal('forbidden', { message: 'A dashboard token cannot make another one.' })
-  const at = deps.clock.now()
+  const { at } = tx
   const token = newSecret('dashboard_token')
   const ttl = deps.config.DASHBOARD_TOKEN_TTL_SECONDS
   const natural = secondsAfter(at, ttl)

@@ -65,27 +65,26 @@ const redeem = async (deps: Deps, flow: Flow | undefined, answer: Answer): Promi
   return toProof(flow.provider, provider.issuer, proven)
 }
 
-const note = (tx: Tx, deps: Deps, actor: FlowActor, reason: string): Promise<void> =>
-  audit(tx, actor, deps.clock.now(), { action: 'sign_in.refused', after: { reason } })
+const note = (tx: Tx, actor: FlowActor, reason: string): Promise<void> =>
+  audit(tx, actor, tx.at, { action: 'sign_in.refused', after: { reason } })
 
 /** Signs in, or links for whoever began it, if that credential would still be accepted. */
 const conclude = async (tx: Tx, deps: Deps, flow: Flow, proof: IdentityProof, origin: RequestOrigin) => {
   const { intent } = flow
   if (!intent) return signIn(tx, deps, proof, origin)
   const actor = { ...actorOf(flow.provider, intent, origin), accountId: intent.accountId }
-  if (await isCredentialActive(tx, intent, deps.clock.now(), deps.config.SESSION_IDLE_DAYS))
-    return linkIdentity(tx, deps, actor, proof)
+  if (await isCredentialActive(tx, intent, tx.at, deps.config.SESSION_IDLE_DAYS)) return linkIdentity(tx, deps, actor, proof)
   const ended = new Refusal('invalid_token', {
     message: 'What this link was begun with has been logged out, revoked or has expired.',
   })
-  await note(tx, deps, actor, ended.message)
+  await note(tx, actor, ended.message)
   throw new CommitThenThrow(ended)
 }
 
 const finish = async (deps: Deps, origin: RequestOrigin, flow: Flow | undefined, answer: Answer): Promise<FinishedFlow> => {
   const proof = await redeem(deps, flow, answer).catch(async (error: unknown) => {
     const reason = error instanceof Refusal ? error.message : 'internal error'
-    await inTx(deps.db, (tx) => note(tx, deps, actorOf(answer.provider, flow?.intent ?? null, origin), reason))
+    await inTx(deps.db, (tx) => note(tx, actorOf(answer.provider, flow?.intent ?? null, origin), reason))
     throw error
   })
   if (!flow) throw unknownFlow()
@@ -99,7 +98,7 @@ export const finishFlow = async (deps: Deps, origin: RequestOrigin, answer: Answ
   const flow = browser && state ? await takeFlow(deps.db, deps, { provider, state, browser }) : undefined
   const returnTo = flow?.returnTo ?? '/'
   if (flow && answer.error === 'access_denied') {
-    await inTx(deps.db, (tx) => note(tx, deps, actorOf(provider, flow.intent, origin), 'denied at the provider'))
+    await inTx(deps.db, (tx) => note(tx, actorOf(provider, flow.intent, origin), 'denied at the provider'))
     return { returnTo, outcome: 'denied', session: null }
   }
   try {

@@ -59,7 +59,7 @@ export const openFlow = async (
   deps: Deps,
   input: { provider: ProviderName; returnTo: string; intent: LinkIntent | null; browser: string | null },
 ): Promise<Flow & { link: string | null }> => {
-  const at = deps.clock.now()
+  const { at } = tx
   const { provider, returnTo, intent, browser } = input
   const id = newId()
   const secrets: FlowSecrets = { state: newToken(), nonce: newToken(), verifier: newToken() }

@@ -43,7 +43,7 @@ export const startLink = async (
   input: { provider: ProviderName; returnTo: string },
 ): Promise<StartedFlow> => {
   const flow = await openFlow(tx, deps, { ...input, intent: intentOf(caller), browser: null })
-  await audit(tx, caller, deps.clock.now(), { action: 'identity.link_start', after: { provider: input.provider } })
+  await audit(tx, caller, tx.at, { action: 'identity.link_start', after: { provider: input.provider } })
   return { authorizationUrl: `${deps.config.publicUrl}/link/${flow.link}`, expiresAt: flow.expiresAt }
 }
 
@@ -64,7 +64,7 @@ export const startFlow = async (
   if (caller && browser === null) return inTx(deps.db, (tx) => startLink(tx, deps, caller, { provider, returnTo }))
   const flow = await inTx(deps.db, async (tx) => {
     const actor = caller ?? { accountId: null, origin, way: `sign_in:${provider}` }
-    await audit(tx, actor, deps.clock.now(), { action: caller ? 'identity.link_start' : 'sign_in.start', after: { provider } })
+    await audit(tx, actor, tx.at, { action: caller ? 'identity.link_start' : 'sign_in.start', after: { provider } })
     return openFlow(tx, deps, { provider, returnTo, intent: intentOf(caller), browser })
   })
   return { authorizationUrl: await authorizationUrlOf(deps, flow), expiresAt: flow.expiresAt }

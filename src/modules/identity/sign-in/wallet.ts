@@ -82,7 +82,7 @@ export const examineWallet = async (deps: Deps, input: SignedMessage): Promise<W
 
 /** Uses up the attempt's nonce, whatever the result. A refusal commits: its audit row and the used nonce stay. */
 export const redeemWallet = async (tx: Tx, deps: Deps, actor: Actor, attempt: WalletAttempt): Promise<IdentityProof> => {
-  const at = deps.clock.now()
+  const { at } = tx
   const fresh = await burnNonce(tx, attempt.nonce, 'wallet_sign_in', at)
   const verdict = fresh ? attempt.verdict : badNonce(deps)
   if (!(verdict instanceof Refusal)) return verdict

@@ -56,10 +56,9 @@ export const readConsentRequest = async (deps: Deps, principal: Principal, name:
   return { authorization, client, workspaces: await memberships(deps.db, principal.accountId, scopesOf(authorization)) }
 }
 
-const requireOpen = async (tx: Tx, deps: Deps, principal: Principal, authorization: AuthorizationRecord): Promise<void> => {
+const requireOpen = async (tx: Tx, principal: Principal, authorization: AuthorizationRecord): Promise<void> => {
   if (authorization.status !== 'pending') throw conflict('This request was decided already.', 'decided')
-  if (authorization.expiresAt <= deps.clock.now())
-    throw conflict('This request has expired: the application has to ask again.', 'expired')
+  if (authorization.expiresAt <= tx.at) throw conflict('This request has expired: the application has to ask again.', 'expired')
   const { sessionId } = authorization
   if (sessionId !== null && sessionId !== (await sessionOf(tx, principal)))
     throw new Refusal('forbidden', { message: 'This request was opened in another session: the application has to ask again.' })
@@ -93,7 +92,7 @@ const approve = async (
 ) => {
   const { authorization, client } = question
   if (!principal.capabilities.oauth) throw new Refusal('capability_disabled', { details: { capability: 'oauth' } })
-  const at = deps.clock.now()
+  const { at } = tx
   const workspaceId = decision.workspace_id ?? principal.workspace.id
   const permissions = await choosePermissions(tx, principal, authorization, decision, workspaceId)
   const controls = narrowControls(
@@ -143,11 +142,11 @@ const approve = async (
 
 const deny = async (
   tx: Tx,
-  deps: Deps,
+
   principal: Principal,
   { authorization, client }: { authorization: AuthorizationRecord; client: ClientRecord },
 ) => {
-  const at = deps.clock.now()
+  const { at } = tx
   await tx.orm
     .update(oauthAuthorizations)
     .set({ status: 'denied', decidedAt: at, accountId: principal.accountId })
@@ -168,13 +167,13 @@ export const decideAuthorization = async (
 ): Promise<Decided> => {
   if (principal.grant) throw new Refusal('forbidden', { message: 'A delegated credential cannot let anybody in.' })
   const authorization = await lockAuthorization(tx, principal, name)
-  await requireOpen(tx, deps, principal, authorization)
+  await requireOpen(tx, principal, authorization)
   const client = await getClient(tx, authorization.clientId)
   const { publicUrl } = deps.config
   const approved = decision.decision === 'approve'
   const status = approved ? 'approved' : 'denied'
   const code = approved ? await approve(tx, deps, principal, { authorization, client }, decision) : undefined
-  if (code === undefined) await deny(tx, deps, principal, { authorization, client })
+  if (code === undefined) await deny(tx, principal, { authorization, client })
   if (authorization.redirectUri === null) return { status, redirectTo: `${publicUrl}/device?outcome=${status}` }
   const answer = { redirectUri: authorization.redirectUri, state: authorization.state, issuer: publicUrl }
   return {

@@ -104,7 +104,7 @@ export const pollDevice = async (
       .where(eq(oauthAuthorizations.deviceCodeHash, sha256(deviceCode)))
       .for('update')
     if (!authorization || authorization.clientId !== client.id || authorization.status === 'redeemed') throw unknown()
-    const at = deps.clock.now()
+    const { at } = tx
     if (authorization.status === 'denied') throw new OAuthError('access_denied')
     if (authorization.expiresAt <= at) throw new OAuthError('expired_token')
     if (authorization.status === 'pending') throw new CommitThenThrow(await keepWaiting(tx, authorization, at))

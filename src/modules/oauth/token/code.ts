@@ -32,11 +32,11 @@ export const redeem = async (
   checkVerifier(authorization.codeChallenge, parameters.code_verifier)
   const grant = await lockGrant(tx, authorization.grantId)
   const [state] = await tx.orm.select().from(oauthGrants).where(eq(oauthGrants.grantId, grant.id))
-  if (!state || (await grantEnded(tx, deps, grant))) throw unknown()
+  if (!state || (await grantEnded(tx, grant))) throw unknown()
   const resources = parseResources(parameters.resource, deps.config.publicUrl) ?? state.resources
   if (!isSubset(resources, state.resources))
     throw new OAuthError('invalid_target', 'The resource is not one that was consented to.')
-  const at = deps.clock.now()
+  const { at } = tx
   await tx.orm
     .update(oauthAuthorizations)
     .set({ status: 'redeemed', redeemedAt: at })
@@ -63,7 +63,7 @@ const revokeFirst = async (
   if (authorization.grantId === null) throw new Error('a redeemed request has no grant')
   const actor = { accountId: authorization.accountId, origin: request.origin, way: 'oauth_client' }
   const after = { client_id: clientIdOf(request.client) }
-  await audit(tx, actor, deps.clock.now(), {
+  await audit(tx, actor, tx.at, {
     action: 'oauth_code.reused',
     subject: { type: 'grant', id: authorization.grantId },
     after,
@@ -90,7 +90,7 @@ export const redeemCode = async (
     if (!authorization || authorization.clientId !== client.id) throw unknown()
     if (authorization.status === 'redeemed') throw new CommitThenThrow(await revokeFirst(tx, deps, request, authorization))
     const { codeExpiresAt } = authorization
-    if (authorization.status !== 'approved' || !codeExpiresAt || codeExpiresAt <= deps.clock.now()) throw unknown()
+    if (authorization.status !== 'approved' || !codeExpiresAt || codeExpiresAt <= tx.at) throw unknown()
     if (redirectUri !== undefined && redirectUri !== authorization.redirectUri)
       throw new OAuthError('invalid_grant', 'redirect_uri is not the one of the authorization request.')
     return redeem(tx, deps, request, authorization)

@@ -109,16 +109,16 @@ const settle = async (
   if (!state || state.clientId !== client.id || grant.revokedAt) throw unknown()
   const actor = { accountId: grant.accountId, origin, way: 'oauth_client' }
   const subject = { type: 'grant', id: grant.id }
-  const at = deps.clock.now()
+  const { at } = tx
   if (is(state.currentHash, presented)) {
-    if (await grantEnded(tx, deps, grant)) throw unknown()
+    if (await grantEnded(tx, grant)) throw unknown()
     const audience = readAudience(deps, grant, state, parameters)
     const after = { generation: state.generation + 1, scopes: audience.scopes }
     await audit(tx, actor, at, { action: 'oauth_token.refresh', workspaceId: grant.workspaceId, subject, after })
     return mintGeneration(tx, deps, client, grant, state, audience)
   }
   if (is(state.parentHash, presented) && (await inFlight(tx, deps, arrival))) {
-    if (await grantEnded(tx, deps, grant)) throw unknown()
+    if (await grantEnded(tx, grant)) throw unknown()
     return repeat(tx, deps, grant, state, parameters)
   }
   if (presented.generation >= state.generation || !isOurs(deps, presented)) throw unknown()

@@ -46,7 +46,7 @@ export const revokeToken = async (
   if (!owner || owner.clientId !== client.id) return
   await inTx(deps.db, async (tx) => {
     const actor = { accountId: null, origin, way: 'oauth_client' }
-    await audit(tx, actor, deps.clock.now(), {
+    await audit(tx, actor, tx.at, {
       action: 'oauth_token.revoke',
       subject: { type: 'grant', id: owner.grantId },
       after: { client_id: clientIdOf(client) },

@@ -62,8 +62,8 @@ export const isOurs = (deps: Deps, { handle, generation, text }: PresentedRefres
     .some(({ keyId }) => deriveAgain(deps, { handle, generation, keyId })?.refreshToken === text)
 
 /** Reasons why no tokens are given out for a grant, though the client asks rightly. */
-export const grantEnded = async (tx: Tx, deps: Deps, grant: GrantRecord): Promise<boolean> => {
-  if (grant.revokedAt || (grant.expiresAt && grant.expiresAt <= deps.clock.now())) return true
+export const grantEnded = async (tx: Tx, grant: GrantRecord): Promise<boolean> => {
+  if (grant.revokedAt || (grant.expiresAt && grant.expiresAt <= tx.at)) return true
   const [account] = await tx.orm
     .select({ status: accounts.status, enabled: accounts.oauthEnabled })
     .from(accounts)
@@ -105,7 +105,7 @@ export const mintGeneration = async (
   state: OAuthGrantRecord,
   audience: Audience,
 ): Promise<TokenResponse> => {
-  const at = deps.clock.now()
+  const { at } = tx
   const generation = state.generation + 1
   const keyId = deps.derivations.currentKeyId
   const tokens = deriveAgain(deps, { handle: state.handle, generation, keyId })
@@ -142,7 +142,7 @@ export const repeatGeneration = async (
     .where(and(eq(oauthAccessTokens.grantId, grant.id), eq(oauthAccessTokens.generation, state.generation)))
   if (!tokens || !access) return undefined
   const { scopes, resources, expiresAt } = access
-  const seconds = Math.max(0, Math.floor((expiresAt.getTime() - deps.clock.now().getTime()) / 1000))
+  const seconds = Math.max(0, Math.floor((expiresAt.getTime() - tx.at.getTime()) / 1000))
   const refreshes = state.currentHash !== null
   return {
     response: respond(tokens, seconds, scopes, grant, { detailed: state.detailed, refreshes }),

@@ -69,7 +69,7 @@ const finish = async (tx: Tx, deps: Deps, record: ApprovalRecord, decider: Decid
  * must leave a trace (an expiry found here) commits.
  */
 const decide = async (tx: Tx, deps: Deps, record: ApprovalRecord, decider: Decider, choice: Choice): Promise<ApprovalRecord> => {
-  const at = deps.clock.now()
+  const { at } = tx
   const settled = alreadyDecided(record, decider, choice)
   if (settled) return settled
   if (record.approval.expiresAt <= at) {
@@ -161,7 +161,7 @@ export const decideBySignature = async (
   if (!account) {
     const actor = { accountId: null, origin, way: 'signature' }
     const subject = { type: 'approval', id: unlocked.approval.id }
-    await audit(tx, actor, deps.clock.now(), { action: 'approval.refused', workspaceId: record.payment.workspaceId, subject })
+    await audit(tx, actor, tx.at, { action: 'approval.refused', workspaceId: record.payment.workspaceId, subject })
     throw new CommitThenThrow(wrongSignature(proven?.signer))
   }
   if (input.decision === 'approve' && account.frozen) throw new Refusal('workspace_frozen')

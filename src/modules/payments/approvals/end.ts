@@ -17,7 +17,7 @@ export const endApproval = async (
   record: ApprovalRecord,
   to: ApprovalEnd,
 ): Promise<ApprovalRecord> => {
-  const at = deps.clock.now()
+  const { at } = tx
   const { approval, payment } = record
   await tx.orm.update(approvals).set({ status: to, updatedAt: at }).where(eq(approvals.id, approval.id))
   const after: ApprovalRecord = { ...record, approval: { ...approval, status: to, updatedAt: at } }

@@ -24,7 +24,7 @@ export type ApprovalRequest = {
 
 /** Asks for the approvals that a decision needs, in the transaction that decided. */
 export const requestApproval = async (tx: Tx, deps: Deps, request: ApprovalRequest): Promise<void> => {
-  const at = deps.clock.now()
+  const { at } = tx
   const { payment, decision, approvalId } = request
   const nonce = randomBytes(16).toString('hex')
   const expiresAt = secondsAfter(at, deps.config.APPROVAL_TTL_HOURS * 3600)

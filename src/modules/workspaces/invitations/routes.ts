@@ -48,9 +48,7 @@ export const registerInvitations = (app: App, deps: Deps): void => {
       schema: { params: byId('invitation'), response: { 200: Invitation, ...refusals('not_found', 'conflict') } },
     },
     async (request, reply) =>
-      respondOnce(deps, request, reply, async (tx) =>
-        ok(show(await revokeInvitation(tx, deps, request.principal, request.params.id))),
-      ),
+      respondOnce(deps, request, reply, async (tx) => ok(show(await revokeInvitation(tx, request.principal, request.params.id)))),
   )
   app.post(
     '/v1/workspaces/invitations/accept',

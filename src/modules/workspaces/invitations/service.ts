@@ -32,7 +32,7 @@ export const createInvitation = async (
   const addressed = addressee.email !== null || addressee.walletAddress !== null
   if (addressed && (await isMember(tx, workspace.id, addressee)))
     throw conflict('Whom this invites is a member already.', 'already_member')
-  const at = deps.clock.now()
+  const { at } = tx
   const token = newSecret('invitation')
   const [invitation] = await tx.orm
     .insert(invitations)
@@ -57,13 +57,13 @@ export const createInvitation = async (
 }
 
 /** Again → the same answer; one that was accepted is a membership by now, which ends by its own route. */
-export const revokeInvitation = async (tx: Tx, deps: Deps, principal: Principal, id: Uuid): Promise<InvitationRecord> => {
+export const revokeInvitation = async (tx: Tx, principal: Principal, id: Uuid): Promise<InvitationRecord> => {
   const { workspace } = await lockMembership(tx, principal, 'workspace.manage')
   const invitation = await findInvitation(tx, workspace.id, id)
   if (!invitation) throw notFound()
   if (invitation.acceptedAt) throw conflict('The invitation was accepted.', 'invitation_accepted')
   if (invitation.revokedAt) return invitation
-  const at = deps.clock.now()
+  const { at } = tx
   await tx.orm.update(invitations).set({ revokedAt: at }).where(eq(invitations.id, id))
   await audit(tx, principal, at, { action: 'invitation.revoke', subject: { type: 'invitation', id } })
   return { ...invitation, revokedAt: at }
@@ -100,7 +100,7 @@ export const acceptInvitation = async (tx: Tx, deps: Deps, principal: Principal,
   await refuseStranger(tx, accountId, invitation)
   const member = await findMembership(tx, workspace.id, accountId)
   if (invitation.acceptedBy === accountId && member) return { workspace, member }
-  const at = deps.clock.now()
+  const { at } = tx
   refuseUnusable(invitation, at)
   if (member) throw conflict('This account is a member of the workspace already.', 'already_member')
   requireOpen(workspace)

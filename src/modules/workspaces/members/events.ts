@@ -13,13 +13,11 @@ export const publishMemberEvent = async (
 ): Promise<NamedMember> => {
   const member = await findMember(tx, workspaceId, id)
   if (!member) throw new Error('a member who was changed is missing')
-  await deps.appendEvents(tx, deps.clock.now(), [{ type, accountId: member.accountId, workspaceId, data: presentMember(member) }])
+  await deps.appendEvents(tx, tx.at, [{ type, accountId: member.accountId, workspaceId, data: presentMember(member) }])
   return member
 }
 
 export const publishMemberRemovedEvent = (tx: Tx, deps: Deps, member: NamedMember): Promise<void> => {
   const { accountId, workspaceId } = member
-  return deps.appendEvents(tx, deps.clock.now(), [
-    { type: 'member.removed', accountId, workspaceId, data: presentRemoved(member) },
-  ])
+  return deps.appendEvents(tx, tx.at, [{ type: 'member.removed', accountId, workspaceId, data: presentRemoved(member) }])
 }

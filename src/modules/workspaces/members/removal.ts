@@ -5,7 +5,6 @@ import { dashboardTokens, sessions } from '../../../db/tables/sessions.ts'
 import { invitations } from '../../../db/tables/workspaces.ts'
 import { type Actor, audit } from '../../../events/audit.ts'
 import type { Uuid } from '../../../lib/ids.ts'
-import type { Deps } from '../../deps.ts'
 import { findPersonalWorkspaceId } from '../queries.ts'
 
 type Place = { workspaceId: Uuid; accountId: Uuid }
@@ -36,12 +35,12 @@ const mayOffer = (role: Role | null, offered: Role): boolean =>
 /** Open invitations end with the right to make them, or somebody about to be put out could come back by one. `role`: null when gone. */
 export const endInvitations = async (
   tx: Tx,
-  deps: Deps,
+
   actor: Actor,
   { workspaceId, accountId }: Place,
   role: Role | null,
 ): Promise<void> => {
-  const at = deps.clock.now()
+  const { at } = tx
   const open = await tx.orm
     .select({ id: invitations.id, role: invitations.role })
     .from(invitations)

@@ -47,13 +47,13 @@ export const updateMember = async (
   const change = { role: input.role ?? target.role, status: input.status ?? target.status }
   if (change.role === target.role && change.status === target.status) return target
   await check(tx, principal, membership, target, change)
-  const at = deps.clock.now()
+  const { at } = tx
   await tx.orm
     .update(members)
     .set({ ...change, updatedAt: at })
     .where(eq(members.id, id))
   if (change.status === 'suspended') await moveSessionsToPersonalWorkspace(tx, target)
-  await endInvitations(tx, deps, principal, target, change.status === 'suspended' ? null : change.role)
+  await endInvitations(tx, principal, target, change.status === 'suspended' ? null : change.role)
   await audit(tx, principal, at, {
     action: 'member.update',
     subject: { type: 'member', id },
@@ -79,11 +79,11 @@ export const removeMember = async (tx: Tx, deps: Deps, principal: Principal, id:
   else requireActiveAccount(principal)
   const target = await findTarget(tx, membership, id)
   await check(tx, principal, membership, target, { role: target.role, status: 'removed' })
-  const at = deps.clock.now()
+  const { at } = tx
   await revokeGrantsOf(tx, deps, principal, target)
   await tx.orm.delete(members).where(eq(members.id, id))
   await moveSessionsToPersonalWorkspace(tx, target)
-  await endInvitations(tx, deps, principal, target, null)
+  await endInvitations(tx, principal, target, null)
   await audit(tx, principal, at, {
     action: leaves ? 'member.leave' : 'member.remove',
     subject: { type: 'member', id },
