@@ -17,7 +17,7 @@ export const openapiDocument = async (): Promise<unknown> => {
     databaseUrl: 'postgresql://localhost/none',
     clock: systemClock,
     logger: pino({ level: 'silent' }),
-    rails: { payout: {}, collection: null },
+    rails: { payout: {}, collection: null, gates: {} },
   })
   return http.swagger()
 }

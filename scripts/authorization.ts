@@ -13,7 +13,7 @@ const { routes } = await createService({
   databaseUrl: 'postgresql://localhost/nothing-connects-here',
   clock: systemClock,
   logger: pino({ level: 'silent' }),
-  rails: { payout: {}, collection: null },
+  rails: { payout: {}, collection: null, gates: {} },
 })
 writeFileSync(new URL('../docs/authorization.md', import.meta.url), renderTable(routes))
 console.log(`docs/authorization.md: ${routes.length} routes`)

@@ -11,7 +11,7 @@ const { routes } = await createService({
   databaseUrl: 'postgresql://localhost/nothing-connects-here',
   clock: systemClock,
   logger: pino({ level: 'silent' }),
-  rails: { payout: {}, collection: null },
+  rails: { payout: {}, collection: null, gates: {} },
 })
 
 const heads = ['METHOD', 'PATH', 'WHO', 'IDEMPOTENT', 'OPERATION']

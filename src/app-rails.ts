@@ -2,6 +2,7 @@ import type { Config } from './config.ts'
 import type { Clock } from './lib/clock.ts'
 import { createDaraja } from './rails/daraja/daraja.ts'
 import type { DarajaOptions } from './rails/daraja/options.ts'
+import { createGate, gatedCollection, gatedPayout } from './rails/gate.ts'
 import type { PesalinkOptions } from './rails/pesalink/options.ts'
 import { createPesalink } from './rails/pesalink/pesalink.ts'
 import type { Rails } from './rails/rail.ts'
@@ -48,9 +49,18 @@ const railsOf = (config: Config, clock: Clock, daraja: DarajaOptions | null, pes
   const mpesa =
     daraja && createDaraja({ ...daraja, b2bMinMinor: config.B2B_MIN_MINOR, b2bMaxMinor: config.B2B_MAX_MINOR }, { clock })
   const bank = pesalink && createPesalink(pesalink, { clock })
+  const newGate = () => createGate({ clock, concurrency: config.RAIL_CONCURRENCY })
+  const gates = { MPESA_B2C: newGate(), MPESA_B2B: newGate(), PESALINK: newGate(), MPESA_STK: newGate() }
   return {
-    payout: { ...(mpesa && { MPESA_B2C: mpesa.payout, MPESA_B2B: mpesa.payout }), ...(bank && { PESALINK: bank }) },
-    collection: mpesa ? mpesa.collection : null,
+    payout: {
+      ...(mpesa && {
+        MPESA_B2C: gatedPayout(mpesa.payout, gates.MPESA_B2C),
+        MPESA_B2B: gatedPayout(mpesa.payout, gates.MPESA_B2B),
+      }),
+      ...(bank && { PESALINK: gatedPayout(bank, gates.PESALINK) }),
+    },
+    collection: mpesa ? gatedCollection(mpesa.collection, gates.MPESA_STK) : null,
+    gates,
   }
 }
 

@@ -39,6 +39,7 @@ import { oauthCodes, registerModules } from './modules/routes.ts'
 import { createMetrics, type Metrics } from './operator/metrics.ts'
 import { createOperator } from './operator/operator.ts'
 import type { SandboxControl } from './operator/test-clock.ts'
+import { railsDown } from './rails/gate.ts'
 import type { Rails } from './rails/rail.ts'
 
 export type Service = {
@@ -156,7 +157,7 @@ const buildHttp = async (
     })
   ).countRefused
   registerAuthorization(http)
-  registerServiceRoutes(http, migrationsCheck(deps.db.pool))
+  registerServiceRoutes(http, migrationsCheck(deps.db.pool), () => railsDown(deps.rails.gates))
   registerModules(http, deps)
   await identity.registerSandbox(http)
   await registerDashboard(http)

@@ -47,6 +47,7 @@ const environment = z.object({
   SIWE_CHAIN_IDS: list.pipe(z.array(whole(1, Number.MAX_SAFE_INTEGER))).default([1, 8453]),
   RAILS: list.pipe(z.array(z.enum(['sandbox', 'daraja', 'pesalink']))).optional(),
   SANDBOX_DELAY_MS: whole(0, 600_000).default(1000),
+  RAIL_CONCURRENCY: whole(1, 1_000).default(100),
   SANDBOX_URL: z.url({ protocol: /^https?$/ }).optional(),
   SANDBOX_PORT: whole(0, 65_535).default(0),
   DARAJA_URL: httpUrl.optional(),

@@ -5,8 +5,20 @@ import { refusals } from './wire.ts'
 
 const Health = z.object({ status: z.literal('ok') }).meta({ id: 'Health' })
 
+/** A rail that is down stops nothing else: it is told, and readiness stays. */
+const Readiness = z
+  .object({
+    status: z.literal('ok'),
+    rails: z.record(z.string(), z.string()).optional().meta({ description: 'The rails that take no payments now, and why.' }),
+  })
+  .meta({ id: 'Readiness' })
+
 /** Liveness asks nothing of anybody; readiness asks the database, and whether its migrations are the ones of this release. */
-export const registerServiceRoutes = (app: App, isReady: () => Promise<boolean>): void => {
+export const registerServiceRoutes = (
+  app: App,
+  isReady: () => Promise<boolean>,
+  railsDown: () => Record<string, string>,
+): void => {
   app.get(
     '/healthz',
     {
@@ -19,11 +31,12 @@ export const registerServiceRoutes = (app: App, isReady: () => Promise<boolean>)
     '/readyz',
     {
       config: { operation: 'service.ready', access: 'public', unlimited: true, query: 'lenient' },
-      schema: { response: { 200: Health, ...refusals('unavailable') } },
+      schema: { response: { 200: Readiness, ...refusals('unavailable') } },
     },
     async (_request, reply) => {
       if (!(await isReady().catch(() => false))) throw new Refusal('unavailable', { headers: { 'retry-after': '1' } })
-      return reply.send({ status: 'ok' })
+      const down = railsDown()
+      return reply.send({ status: 'ok', ...(Object.keys(down).length > 0 && { rails: down }) })
     },
   )
 }

@@ -38,6 +38,20 @@ export const registerGauges = (registry: Registry, deps: Deps): (() => Promise<v
   ])
   const up = gauge('database_up', '1 when the database answered, else 0 and what is told about its rows is of an earlier time.')
 
+  const railUp = gauge(
+    'rail_up',
+    '1 while the rail takes calls, 0 while it is down or wants fewer; then nothing is sent by it.',
+    ['rail'],
+  )
+  const railCalls = gauge('rail_calls', 'Calls of this process to the rail that are under way.', ['rail'])
+
+  const readRails = () => {
+    for (const [rail, gate] of Object.entries(deps.rails.gates)) {
+      const { state, underWay } = gate.read()
+      railUp.set({ rail }, state === 'up' ? 1 : 0)
+      railCalls.set({ rail }, underWay)
+    }
+  }
   const readPool = () => {
     const { totalCount, idleCount, waitingCount } = db.pool
     pool.set({ state: 'used' }, totalCount - idleCount)
@@ -59,6 +73,7 @@ export const registerGauges = (registry: Registry, deps: Deps): (() => Promise<v
   }
   return async () => {
     readPool()
+    readRails()
     readAlerts()
     up.set(
       await readRows().then(

@@ -104,5 +104,21 @@ export type CollectionRail = {
   readDelivery: (kind: DeliveryKind, body: unknown) => Delivery
 }
 
+export type GateState = { state: 'up' | 'throttled' | 'down'; since: Date | null; underWay: number }
+
+/** Whether a rail takes calls now. Asked before an attempt is recorded: what is not sent now stays due, and costs no try. */
+export type Gate = {
+  /** How many more calls may begin now. */
+  free: () => number
+  read: () => GateState
+  /** Counts a call and how it went. */
+  run: (call: () => Promise<Submission>) => Promise<Submission>
+}
+
 /** Every rail of a deployment, by name: what the modules are given. A rail that is not configured is missing. */
-export type Rails = { payout: Readonly<Partial<Record<RailName, PayoutRail>>>; collection: CollectionRail | null }
+export type Rails = {
+  payout: Readonly<Partial<Record<RailName, PayoutRail>>>
+  collection: CollectionRail | null
+  /** Whether each takes calls now. A rail without one always does. */
+  gates: Readonly<Partial<Record<RailName | 'MPESA_STK', Gate>>>
+}

@@ -64,7 +64,7 @@ describe.each(senders)('$name', ({ send }) => {
 
   test.each(['500.003.02', '500.003.03'])('%s turns the request away before it had an effect', async (code) => {
     rails.sandbox.failNext(gateway(code === '500.003.02' ? 429 : 500, code))
-    expect(await send()).toMatchObject({ kind: 'not_sent', code })
+    expect(await send()).toMatchObject({ kind: 'not_sent', code: 'throttled' })
   })
 
   test.each([

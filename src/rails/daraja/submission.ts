@@ -19,7 +19,7 @@ export const readSubmission = (answer: Exchange, referenceOf: (body: unknown) =>
   const errorCode = textField(answer.body, 'errorCode')
   const message = textField(answer.body, 'errorMessage')
   if (errorCode !== undefined && turnedAway.has(errorCode)) {
-    return { kind: 'not_sent', code: safeCode(errorCode), message: 'The provider takes no more requests right now.' }
+    return { kind: 'not_sent', code: 'throttled', message: 'The provider takes no more requests right now.' }
   }
   if (errorCode?.startsWith('4') && answer.status >= 400 && answer.status < 500) {
     const said = safeMessage(message, 'The provider refused the request.')

@@ -5,6 +5,7 @@ import { type RailName, railNames } from '../../../../rails/rail.ts'
 import type { Deps } from '../../../deps.ts'
 import { processDelivery } from './deliveries.ts'
 import { dispatch } from './dispatch.ts'
+import { gatedLane } from './gated-lane.ts'
 import type { Subjects } from './subject.ts'
 
 type Due = { id: Uuid; tenant: Uuid }
@@ -72,21 +73,30 @@ const inFlightPerRail = 100
 
 export const createPaymentLanes = (deps: Deps, subjects: Subjects): Lane[] =>
   railNames.map((rail: RailName) =>
-    fairLane({
-      name: `payments.${rail}`,
-      limit: inFlightPerRail,
-      read: (after, room) => deps.db.query<Due>(duePayments, [deps.clock.now(), after, room.except, room.free, room.free, rail]),
-      run: (id) => dispatch(deps, subjects, 'payment', id),
-    }),
+    gatedLane(
+      deps,
+      rail,
+      fairLane({
+        name: `payments.${rail}`,
+        limit: inFlightPerRail,
+        read: (after, room) =>
+          deps.db.query<Due>(duePayments, [deps.clock.now(), after, room.except, room.free, room.free, rail]),
+        run: (id) => dispatch(deps, subjects, 'payment', id),
+      }),
+    ),
   )
 
 export const createTopupLanes = (deps: Deps, subjects: Subjects): Lane[] => [
-  fairLane({
-    name: 'topups.MPESA_STK',
-    limit: inFlightPerRail,
-    read: (after, room) => deps.db.query<Due>(dueTopups, [deps.clock.now(), after, room.except, room.free, room.free]),
-    run: (id) => dispatch(deps, subjects, 'topup', id),
-  }),
+  gatedLane(
+    deps,
+    'MPESA_STK',
+    fairLane({
+      name: 'topups.MPESA_STK',
+      limit: inFlightPerRail,
+      read: (after, room) => deps.db.query<Due>(dueTopups, [deps.clock.now(), after, room.except, room.free, room.free]),
+      run: (id) => dispatch(deps, subjects, 'topup', id),
+    }),
+  ),
 ]
 
 const openDeliveries = statement(

@@ -1,0 +1,33 @@
+import { statement } from '../../../../db/client.ts'
+import type { Lane } from '../../../../jobs/lane.ts'
+import type { Deps } from '../../../deps.ts'
+import type { AttemptRecord } from './queries.ts'
+
+const pausedRail = statement('rails.paused', 'select from rail_pauses where rail = $1')
+
+const lookEveryMs = 1_000
+
+/**
+ * Takes nothing while the rail is down, or an operator has paused it: what is due stays due, and costs no try. A rail that may be
+ * back gets one call to show it.
+ */
+export const gatedLane = (deps: Deps, rail: AttemptRecord['rail'], lane: Lane): Lane => {
+  let paused = false
+  let readAtMs = Number.NEGATIVE_INFINITY
+  const isPaused = async (): Promise<boolean> => {
+    const now = performance.now()
+    if (now - readAtMs >= lookEveryMs) {
+      paused = (await deps.db.query(pausedRail, [rail])).length > 0
+      readAtMs = now
+    }
+    return paused
+  }
+  return {
+    ...lane,
+    claim: async (room) => {
+      const free = Math.min(room.free, deps.rails.gates[rail]?.free() ?? room.free)
+      if (free === 0 || (await isPaused())) return { tasks: [], more: false }
+      return lane.claim({ ...room, free })
+    },
+  }
+}

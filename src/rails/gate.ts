@@ -1,0 +1,66 @@
+import type { Clock } from '../lib/clock.ts'
+import { afterCall, atTime, type Breaker, type CallOutcome, closedBreaker } from './breaker.ts'
+import type { CollectionRail, Gate, PayoutRail, Submission } from './rail.ts'
+
+const outcomeOf = (submission: Submission): CallOutcome => {
+  if (submission.kind === 'lost') return 'failed'
+  if (submission.kind !== 'not_sent') return 'answered'
+  return submission.code === 'throttled' ? 'throttled' : 'failed'
+}
+
+/** `concurrency`: calls of this process to this rail at once. */
+export const createGate = (options: { clock: Clock; concurrency: number }): Gate => {
+  let breaker: Breaker = closedBreaker
+  let since: Date | null = null
+  let underWay = 0
+  const nowMs = () => options.clock.now().getTime()
+  const current = (): Breaker => {
+    breaker = atTime(breaker, nowMs())
+    return breaker
+  }
+  return {
+    free: () => {
+      const { phase } = current()
+      if (phase === 'open') return 0
+      return Math.max(0, (phase === 'half_open' ? 1 : options.concurrency) - underWay)
+    },
+    read: () => {
+      const { phase, cause } = current()
+      return { state: phase === 'closed' ? 'up' : cause === 'throttled' ? 'throttled' : 'down', since, underWay }
+    },
+    run: async (call) => {
+      underWay += 1
+      try {
+        const submission = await call()
+        const before = current().phase
+        breaker = afterCall(breaker, outcomeOf(submission), nowMs())
+        if (breaker.phase === 'closed') since = null
+        else if (before === 'closed') since = options.clock.now()
+        return submission
+      } finally {
+        underWay -= 1
+      }
+    },
+  }
+}
+
+export const gatedPayout = (rail: PayoutRail, gate: Gate): PayoutRail => ({
+  ...rail,
+  pay: (instruction) => gate.run(() => rail.pay(instruction)),
+})
+
+export const gatedCollection = (rail: CollectionRail, gate: Gate): CollectionRail => ({
+  ...rail,
+  collect: (instruction) => gate.run(() => rail.collect(instruction)),
+})
+
+/** The rails that take no calls now, and why, for whoever asks about readiness. */
+export const railsDown = (gates: Readonly<Record<string, Gate | undefined>>): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(gates).flatMap(([rail, gate]) => {
+      const { state, since } = gate?.read() ?? { state: 'up', since: null }
+      if (state === 'up') return []
+      const why = state === 'throttled' ? 'the provider takes fewer requests' : 'the provider does not answer'
+      return [[rail, `${why}, since ${since?.toISOString() ?? 'now'}`]]
+    }),
+  )
