@@ -10,7 +10,7 @@ import { typesOf } from './openapi-to-types.ts'
 export const apiTypesFile = fileURLToPath(new URL('../client/src/api.ts', import.meta.url))
 
 /** The document as the running service would serve it. Nothing listens and no database is asked: the routes alone make it. */
-export const openapiDocument = async (): Promise<unknown> => {
+export const openapiDocument = async (): Promise<object> => {
   const key = `types:${randomBytes(32).toString('base64')}`
   const { http } = await createService({
     config: loadConfig({ NODE_ENV: 'test', ENCRYPTION_KEYS: key, TOKEN_SECRETS: key }),

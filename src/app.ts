@@ -41,6 +41,8 @@ import { createOperator } from './operator/operator.ts'
 import type { SandboxControl } from './operator/test-clock.ts'
 import { railsDown } from './rails/gate.ts'
 import type { Rails } from './rails/rail.ts'
+import examples from './reference/examples.json' with { type: 'json' }
+import { finishReference, tagOf, textOf } from './reference/reference.ts'
 
 export type Service = {
   deps: Deps
@@ -129,7 +131,12 @@ const buildHttp = async (
   })
   registerBodyParsing(http)
   registerQueryGuard(http)
-  await registerOpenapi(http, config.publicUrl)
+  await registerOpenapi(http, {
+    publicUrl: config.publicUrl,
+    textOf,
+    tagOf,
+    finish: (document) => finishReference(document, examples),
+  })
   const routes = registerRouteGuard(http)
   const resolvers = createResolvers({
     lookupsIn: createLookupsIn(deps.db.lookup, {

@@ -1,19 +1,4 @@
-type Json = Record<string, unknown>
-
-const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value)
-const objectAt = (parent: Json, name: string): Json => {
-  const value = parent[name]
-  return isObject(value) ? value : {}
-}
-
-/** The same value with every object in it, innermost first, put through `change`. */
-const rewrite = (value: unknown, change: (object: Json) => Json): unknown => {
-  if (Array.isArray(value)) return value.map((entry) => rewrite(entry, change))
-  if (!isObject(value)) return value
-  return change(Object.fromEntries(Object.entries(value).map(([name, entry]) => [name, rewrite(entry, change)])))
-}
-
-const schemaPrefix = '#/components/schemas/'
+import { changeOperations, isObject, type Json, objectAt, rewrite, schemaPrefix } from './openapi-walk.ts'
 
 const schemasNamedIn = (value: unknown): string[] => {
   const names: string[] = []
@@ -43,7 +28,7 @@ const nameSchemas = (document: Json): Json => {
   const used = reachable(objectAt(document, 'paths'), schemas)
   const nameOf = (name: string): string => {
     const plain = name.replace(/Input$/, '')
-    return used.has(plain) ? name : plain
+    return used.has(plain) && JSON.stringify(schemas[plain]) !== JSON.stringify(schemas[name]) ? name : plain
   }
   const kept = [...used].sort().map((name) => [nameOf(name), name.endsWith('Input') ? schemas[name] : mayGrow(schemas[name])])
   const named = { ...document, components: { ...components, schemas: Object.fromEntries(kept) } }
@@ -116,18 +101,8 @@ const describeOperation = (operation: Json): Json => {
   }
 }
 
-const describeOperations = (document: Json): Json => {
-  const paths = Object.entries(objectAt(document, 'paths')).map(([path, item]) => {
-    const operations = Object.entries(isObject(item) ? item : {})
-    return [
-      path,
-      Object.fromEntries(
-        operations.map(([method, operation]) => [method, isObject(operation) ? describeOperation(operation) : operation]),
-      ),
-    ]
-  })
-  return { ...document, components: { ...objectAt(document, 'components'), headers }, paths: Object.fromEntries(paths) }
-}
+const describeOperations = (document: Json): Json =>
+  changeOperations({ ...document, components: { ...objectAt(document, 'components'), headers } }, describeOperation)
 
 /** From what the routes' schemas give to what a reader, or a generator of clients, wants to see. */
 export const finishDocument = (document: object): object => nameSchemas(describeOperations(document as Json))

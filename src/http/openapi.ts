@@ -4,6 +4,7 @@ import { createJsonSchemaTransform, createJsonSchemaTransformObject } from 'fast
 import type { App } from './app-type.ts'
 import { sessionCookie } from './authenticate.ts'
 import { finishDocument } from './document.ts'
+import type { Json } from './openapi-walk.ts'
 
 const about = `A payments service for people and software agents.
 
@@ -34,13 +35,42 @@ const withHeaders = (input: ReturnType<typeof toJsonSchema>, config: FastifyCont
   return { ...input, schema: { ...input.schema, headers: { type: 'object', properties } } }
 }
 
+/** What is said of the operations besides their schemas; kept apart from the routes, so that both can be read at once. */
+export type DocumentOptions = {
+  publicUrl: string
+  textOf: (operation: string) => { summary: string; text: string } | undefined
+  tagOf: (operation: string) => string
+  finish: (document: Json) => Json
+}
+
+const withText = (
+  input: ReturnType<typeof toJsonSchema>,
+  operation: string | undefined,
+  options: DocumentOptions,
+): ReturnType<typeof toJsonSchema> => {
+  if (operation === undefined) return input
+  const text = options.textOf(operation)
+  const { schema } = input
+  const description = [text?.text, schema.description].filter(Boolean).join('\n\n')
+  return {
+    ...input,
+    schema: { ...schema, ...(text && { summary: text.summary, description }), tags: [options.tagOf(operation)] },
+  }
+}
+
 /** OpenAPI 3.1 from the routes' own schemas, and a reference to read it by. */
-export const registerOpenapi = async (app: App, publicUrl: string): Promise<void> => {
+export const registerOpenapi = async (app: App, options: DocumentOptions): Promise<void> => {
   await app.register(swagger, {
     openapi: {
       openapi: '3.1.0',
-      info: { title: 'Payments service', version: '1.0.0', description: about },
-      servers: [{ url: publicUrl }],
+      info: {
+        title: 'Payments service',
+        version: '1.0.0',
+        description: about,
+        contact: { name: 'Whoever runs this deployment', url: `${options.publicUrl}/docs` },
+        license: { name: 'Proprietary', url: `${options.publicUrl}/docs` },
+      },
+      servers: [{ url: options.publicUrl }],
       components: {
         securitySchemes: {
           bearer: {
@@ -53,8 +83,12 @@ export const registerOpenapi = async (app: App, publicUrl: string): Promise<void
       },
       security: [{ bearer: [] }, { session: [] }],
     },
-    transform: (input) => withHeaders(toJsonSchema(input), input.route.config ?? {}),
-    transformObject: (input) => finishDocument(withComponents(input)) as ReturnType<typeof withComponents>,
+    transform: (input) => {
+      const config = input.route.config ?? {}
+      return withText(withHeaders(toJsonSchema(input), config), config.operation, options)
+    },
+    transformObject: (input) =>
+      options.finish(finishDocument(withComponents(input)) as Json) as ReturnType<typeof withComponents>,
   })
 }
 

@@ -76,7 +76,6 @@ export const registerRouteGuard = (app: App): RouteEntry[] => {
       ...route.schema,
       response: { ...refused, ...ownAnswers },
       operationId: config.operation,
-      tags: [config.operation.split('.')[0] ?? ''],
       ...(config.access === 'public' && { security: [] }),
       ...(config.access === 'optional' && { security: [{}, { bearer: [] }, { session: [] }] }),
       description: [route.schema?.description, accessNote(config)].filter(Boolean).join('\n\n'),

@@ -1,3 +1,5 @@
+import type { ConflictReason } from './conflict-reasons.ts'
+
 /** Every refusal the service can make: its HTTP status and the sentence a person reads when nothing better is said. */
 export const catalogue = {
   invalid_request: [400, 'The request is not valid.'],
@@ -96,7 +98,7 @@ export const wrongSignature = (recovered: string | undefined, message?: string) 
     details: { field: 'signature', recovered_address: recovered ?? null },
   })
 
-export const conflict = (message: string, reason?: string, more?: ErrorDetails) =>
+export const conflict = (message: string, reason?: ConflictReason, more?: ErrorDetails) =>
   new Refusal('conflict', {
     message,
     details: reason === undefined && !more ? undefined : { ...(reason !== undefined && { reason }), ...more },

@@ -17,11 +17,13 @@ const below: Readonly<Record<string, readonly string[]>> = {
   jobs: ['db', 'lib'],
   events: ['auth', 'db', 'lib'],
   http: ['auth', 'events', 'db', 'lib'],
+  reference: ['http', 'auth', 'db', 'events', 'policy', 'rails', 'lib'],
   modules: ['http', 'ledger', 'policy', 'rails', 'events', 'jobs', 'auth', 'db', 'lib', 'config.ts'],
   operator: ['modules', 'http', 'ledger', 'rails', 'events', 'jobs', 'db', 'lib', 'config.ts'],
   'app-rails.ts': ['rails', 'lib', 'config.ts'],
   'app-identity.ts': ['sandbox', 'http', 'auth', 'db', 'lib', 'config.ts'],
   'app.ts': [
+    'reference',
     'app-identity.ts',
     'modules',
     'operator',

@@ -35,9 +35,11 @@ export const EventStream = {
   description: streamText,
   content: {
     'text/event-stream': {
-      schema: z
-        .string()
-        .meta({ example: 'id: evt_…\nevent: payment.succeeded\ndata: {"id":"evt_…","type":"payment.succeeded"}\n\n' }),
+      schema: z.string().meta({
+        example: 'id: evt_…\nevent: payment.succeeded\ndata: {"id":"evt_…","type":"payment.succeeded"}\n\n',
+        contentMediaType: 'application/json',
+        contentSchema: { documentedAs: 'StreamEvent' },
+      }),
     },
   },
 }

@@ -59,7 +59,7 @@ export const Outcome = z.enum(['allow', 'require_approval', 'deny'])
 
 export const TraceEntry = z.object({
   source: TraceSource,
-  rule: z.string(),
+  rule: z.string().meta({ documentedAs: 'Rule' }),
   outcome: Outcome,
   limit_minor: MinorOut.optional(),
   used_minor: MinorOut.optional(),
@@ -83,7 +83,9 @@ export const Decision = z
         max_amount_minor: MinorOut.nullable().meta({
           description: 'The largest amount that would be allowed now with nothing else changed.',
         }),
-        changes: z.array(z.object({ source: TraceSource, rule: z.string(), to_minor: MinorOut.optional() })),
+        changes: z.array(
+          z.object({ source: TraceSource, rule: z.string().meta({ documentedAs: 'Rule' }), to_minor: MinorOut.optional() }),
+        ),
         passes_at: TimeOut.nullable().meta({ description: 'When time alone lets the same payment pass.' }),
       })
       .optional()

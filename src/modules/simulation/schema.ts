@@ -30,7 +30,13 @@ const Replay = z.object({
   held: z.number().int(),
   refused: z.number().int(),
   affected: z.array(
-    z.object({ payment_id: IdOut('payment'), amount_minor: MinorOut, created_at: TimeOut, outcome: Outcome, rule: z.string() }),
+    z.object({
+      payment_id: IdOut('payment'),
+      amount_minor: MinorOut,
+      created_at: TimeOut,
+      outcome: Outcome,
+      rule: z.string().meta({ documentedAs: 'Rule' }),
+    }),
   ),
   truncated: z.boolean().meta({ description: 'There were more payments than are replayed.' }),
 })

@@ -1,0 +1,71 @@
+import { writeFile } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+import { eventPermissions } from '../src/events/types.ts'
+import { errorHelp } from '../src/http/error-help.ts'
+import { conflictReasons } from '../src/lib/conflict-reasons.ts'
+import { catalogue, type ErrorCode } from '../src/lib/errors.ts'
+import { failureSentences, rules } from '../src/reference/codes.ts'
+import { eventFamilies } from '../src/reference/events.ts'
+
+export const codesFile = fileURLToPath(new URL('../docs/codes.md', import.meta.url))
+
+const table = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
+  [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n')
+
+const meanings = (texts: Readonly<Record<string, string>>): string =>
+  table(
+    ['Code', 'Meaning'],
+    Object.entries(texts).map(([code, text]) => [`\`${code}\``, text]),
+  )
+
+const errors = (Object.keys(catalogue) as ErrorCode[]).map((code) => [
+  String(catalogue[code][0]),
+  `\`${code}\``,
+  catalogue[code][1],
+  errorHelp[code].fix,
+])
+
+const events = eventFamilies.map(({ name, types, data }) => [
+  types.map((type) => `\`${type}\``).join(' '),
+  `\`${name}\``,
+  `\`${data}\``,
+  `\`${eventPermissions[(types[0]?.split('.')[0] ?? 'balance') as keyof typeof eventPermissions]}\``,
+])
+
+/** Every closed list of the API, from the code that uses it. */
+export const codesText = (): string => `# Codes
+
+Every closed list of the API. Written by \`npm run codes\` from the code; a test holds this page to it.
+
+## Errors
+
+\`error\` of a refusal. Each has a page at \`/docs/errors/<code>\`, where \`details.doc_url\` leads.
+
+${table(['Status', 'Code', 'Meaning', 'What to do'], errors)}
+
+## Conflicts
+
+\`details.reason\` of a 409 \`conflict\`.
+
+${meanings(conflictReasons)}
+
+## Failures
+
+\`failure_code\` of a payment or a top-up that failed. The code of the provider itself is in \`provider_code\`.
+
+${meanings(failureSentences)}
+
+## Rules
+
+\`rule\` in the trace of a decision.
+
+${meanings(rules)}
+
+## Events
+
+${table(['Types', 'Schema', 'data', 'Needs'], events)}
+
+On the stream there is also \`stream.reset\` (\`StreamResetEvent\`): the events since \`Last-Event-ID\` are not there any more.
+`
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) await writeFile(codesFile, codesText())

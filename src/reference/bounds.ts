@@ -1,0 +1,15 @@
+import { type Json, rewrite } from '../http/openapi-walk.ts'
+
+/** What our integers are stored in: PostgreSQL's `integer`. All of them count something. */
+const largest = 2_147_483_647
+
+const isUnbounded = (bound: unknown, safe: number): boolean => bound === undefined || bound === safe
+
+/** An integer that says nothing of its bounds has those of its column, instead of those of a JavaScript number. */
+export const boundIntegers = (document: Json): Json =>
+  rewrite(document, (object) => {
+    if (object.type !== 'integer') return object
+    const { minimum, maximum, exclusiveMinimum, ...rest } = object
+    const least = exclusiveMinimum === 0 ? 1 : isUnbounded(minimum, Number.MIN_SAFE_INTEGER) ? 0 : minimum
+    return { ...rest, minimum: least, maximum: isUnbounded(maximum, Number.MAX_SAFE_INTEGER) ? largest : maximum }
+  }) as Json

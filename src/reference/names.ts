@@ -1,0 +1,71 @@
+import { changeOperations, isObject, type Json, nameIn, objectAt, refTo, rewrite, withSchemas } from '../http/openapi-walk.ts'
+import type { OperationTexts, Vocabulary } from './types.ts'
+
+type Named = { name: string; schema: unknown }
+
+/** The schema of a media type moved among the named ones, unless it is named already. */
+const name = (content: Json, nameOf: (schema: Json) => string | undefined, found: Named[]): Json =>
+  Object.fromEntries(
+    Object.entries(content).map(([media, given]) => {
+      const schema = isObject(given) ? objectAt(given, 'schema') : {}
+      const chosen = nameIn(schema) === undefined ? nameOf(schema) : undefined
+      if (chosen === undefined) return [media, given]
+      found.push({ name: chosen, schema })
+      return [media, { ...(given as Json), schema: refTo(chosen) }]
+    }),
+  )
+
+/** A list answers with a page of its items: `Payment` → `PaymentPage`. */
+const pageName = (schema: Json): string | undefined => {
+  const properties = objectAt(schema, 'properties')
+  const item = nameIn(objectAt(objectAt(properties, 'data'), 'items'))
+  return item !== undefined && 'next_cursor' in properties ? `${item}Page` : item === undefined ? undefined : `${item}List`
+}
+
+const keep = (document: Json, found: readonly Named[]): Json =>
+  withSchemas(document, Object.fromEntries(found.map((named) => [named.name, named.schema])))
+
+/** Bodies and pages by name: a client that is generated from the document then has types that people can say. */
+export const nameBodies = (document: Json, texts: OperationTexts): Json => {
+  const found: Named[] = []
+  const changed = changeOperations(document, (operation) => {
+    const body = objectAt(operation, 'requestBody')
+    const wanted = texts[String(operation.operationId)]?.body
+    const responses = Object.entries(objectAt(operation, 'responses')).map(([status, response]) => {
+      const content = objectAt(response as Json, 'content')
+      return [
+        status,
+        { ...(response as Json), ...(Object.keys(content).length > 0 && { content: name(content, pageName, found) }) },
+      ]
+    })
+    return {
+      ...operation,
+      ...('content' in body && { requestBody: { ...body, content: name(objectAt(body, 'content'), () => wanted, found) } }),
+      responses: Object.fromEntries(responses),
+    }
+  })
+  return keep(changed, found)
+}
+
+const sameValues = (values: unknown, known: readonly string[]): boolean =>
+  Array.isArray(values) && values.length === known.length && known.every((value) => values.includes(value))
+
+/** Every closed list once, by its name; what is said about it at a place stays there. */
+export const nameLists = (document: Json, vocabularies: readonly Vocabulary[]): Json => {
+  const replaced = rewrite(document, (object) => {
+    const found = 'enum' in object && vocabularies.find(({ values }) => sameValues(object.enum, values))
+    if (!found) return object
+    const { description } = object
+    return { ...refTo(found.name), ...(description !== undefined && { description }) }
+  }) as Json
+  const lists = vocabularies.map(({ name: list, values, description }) => [list, { type: 'string', enum: values, description }])
+  return withSchemas(replaced, Object.fromEntries(lists))
+}
+
+/** A schema says by `documentedAs` that it is another one, which it does not know. */
+export const followNames = (document: Json): Json =>
+  rewrite(document, ({ documentedAs, ...rest }) =>
+    typeof documentedAs === 'string'
+      ? { ...refTo(documentedAs), ...(rest.description !== undefined && { description: rest.description }) }
+      : rest,
+  ) as Json

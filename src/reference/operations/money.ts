@@ -1,0 +1,74 @@
+import type { OperationTexts } from '../types.ts'
+
+export const moneyOperations: OperationTexts = {
+  'accounts.get': {
+    summary: 'Read your account',
+    text: 'The balance, the capabilities and the ways to sign in of the account behind the credential. `available_minor` is what can be spent now; `held_minor` is reserved by payments under way.',
+  },
+  'accounts.update': {
+    summary: 'Rename your account',
+    text: 'Changes the name that other members see. The e-mail is not set here: it is always a verified e-mail of an identity that is attached.',
+    body: 'UpdateAccount',
+  },
+  'accounts.history': {
+    summary: 'List the history of the balance',
+    text: 'Every movement of the balance, from the ledger, newest first. The entries of a time add up to the change of the balance in it. With `Accept: text/csv` everything that the filters match is streamed as CSV, for accounting.',
+  },
+  'credentials.current': {
+    summary: 'Ask what this credential may do',
+    text: 'The account, workspace, role, permissions and grant behind the credential, and its headroom: how much it can still pay, under the tightest limit of its grants and of the policies that apply to every payment. An agent calls this first, instead of learning its limits from refusals.',
+  },
+  'topups.initiate': {
+    summary: 'Start a top-up',
+    text: 'Sends an M-PESA prompt to the phone; its owner confirms with the PIN. The answer is `pending`: read the top-up again or follow the stream until the provider has answered. Whole shillings, 1 to 250,000.',
+    body: 'InitiateTopup',
+  },
+  'topups.get': {
+    summary: 'Read a top-up',
+    text: 'The source of truth for the state of a top-up, also after a missed event. `expired` means that no answer came in time; a success that the provider proves later is still credited.',
+  },
+  'beneficiaries.create': {
+    summary: 'Create a beneficiary',
+    text: 'Stores whom to pay, once, before the first payment. The destination cannot be changed later, and never comes back in any answer: only its mask does.',
+  },
+  'beneficiaries.list': {
+    summary: 'List beneficiaries',
+    text: 'The beneficiaries of the workspace, newest first. Archived ones are left out unless they are asked for.',
+  },
+  'beneficiaries.get': {
+    summary: 'Read a beneficiary',
+    text: 'One beneficiary, archived ones included: past payments keep pointing at it.',
+  },
+  'beneficiaries.update': {
+    summary: 'Change or stop a beneficiary',
+    text: 'Corrects its names, or stops payments to it with `{"status": "frozen"}` and lets them go on with `active`. To pay another destination, archive this one and create another.',
+  },
+  'beneficiaries.archive': {
+    summary: 'Archive a beneficiary',
+    text: 'Takes it out of use for good. Payments that were made stay as they are; new ones are refused. Doing it again gives the same answer.',
+  },
+  'beneficiaries.payments': {
+    summary: "List a beneficiary's payments",
+    text: 'What was paid to this beneficiary, newest first: to see whether an invoice was paid already.',
+  },
+  'payments.create': {
+    summary: 'Make a payment',
+    text: 'Decides the payment by every policy, grant and mandate that applies, holds the amount and records it, in one transaction. The answer is `processing` (it is sent now) or `pending_approval` (somebody has to agree). Send an `Idempotency-Key`: after a lost answer the same request finds the same payment instead of paying twice. A refusal by a rule (403 `policy_denied`) carries the whole decision and the smallest change that would let it pass.',
+  },
+  'payments.list': {
+    summary: 'List and search payments',
+    text: 'The payments of the workspace, newest first, narrowed by any of the filters together. `q` looks in the payee, reference, narrative, receipt and id. With `Accept: text/csv` everything that matches is streamed as CSV.',
+  },
+  'payments.get': {
+    summary: 'Read a payment',
+    text: 'The source of truth for its state. `unknown` is honest: it was sent, and the rail has not said what became of it; the amount stays held, so do not pay again.',
+  },
+  'payments.receipt': {
+    summary: 'Get the evidence for a payment',
+    text: 'Everything that proves how the payment came about: the policies as they were, approvals with their signatures, the ledger transfers, the receipt of the rail and the seals of the audit log, under one digest. For auditors and disputes.',
+  },
+  'payments.cancel': {
+    summary: 'Cancel a payment that waits for approval',
+    text: 'Takes back a payment that nobody has approved yet and gives the held amount back. Once it is processing it cannot be cancelled (409).',
+  },
+}

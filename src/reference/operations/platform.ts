@@ -1,0 +1,118 @@
+import type { OperationTexts } from '../types.ts'
+
+export const platformOperations: OperationTexts = {
+  'oauth.server_metadata': {
+    summary: 'Find the authorization server',
+    text: 'RFC 8414: endpoints, grant types and scopes. OAuth client libraries read this by themselves.',
+  },
+  'oauth.resource_metadata': {
+    summary: 'Find out who issues tokens for this API',
+    text: 'RFC 9728: which authorization server and which scopes belong to this API. `WWW-Authenticate` points here.',
+  },
+  'oauth.authorize': {
+    summary: 'Ask a person for consent',
+    text: 'Where a client sends the browser. PKCE with S256 is required. A valid request leads on to the consent page, and from there back to the redirect URI.',
+  },
+  'oauth.token': {
+    summary: 'Get or refresh tokens',
+    text: 'Redeems a code, a device code or a refresh token. A refresh token works once; a used one that comes back revokes the grant. The body is a form.',
+    body: 'OAuthTokenRequest',
+  },
+  'oauth.revoke': {
+    summary: 'Revoke a token',
+    text: 'RFC 7009. Revoking an access token or a refresh token ends its grant. Unknown tokens are answered in the same way.',
+    body: 'OAuthRevocationRequest',
+  },
+  'oauth.introspect': {
+    summary: 'Ask about a token',
+    text: 'RFC 7662, for resource servers: whether a token lives, for whom, and with which scopes and spending controls.',
+    body: 'OAuthIntrospectionRequest',
+  },
+  'oauth.push': {
+    summary: 'Push an authorization request',
+    text: 'RFC 9126: sends the parameters ahead, so that the browser carries a short reference and nobody can change them on the way.',
+    body: 'OAuthPushRequest',
+  },
+  'oauth.device_authorization': {
+    summary: 'Start the flow for a device',
+    text: 'RFC 8628, for agents without a browser: a code that the person enters at the device page while the client polls for the token. PKCE is required here too.',
+    body: 'OAuthDeviceRequest',
+  },
+  'oauth.register': {
+    summary: 'Register a client',
+    text: 'RFC 7591: a client makes itself known. Public clients get an id; confidential ones a secret as well, shown in this answer only.',
+    body: 'OAuthClientMetadata',
+  },
+  'oauth.get_authorization': {
+    summary: 'Read what a client asks for',
+    text: 'For the consent page: client, scopes, requested controls, and where the answer goes.',
+  },
+  'oauth.decide_authorization': {
+    summary: 'Consent or refuse',
+    text: 'Only a person decides, and can only narrow what was asked for. Answers with where the browser goes next.',
+    body: 'OAuthDecision',
+  },
+  'oauth.get_device': {
+    summary: 'Read what a device asks for',
+    text: 'For the device page: what stands behind the code that the person typed.',
+  },
+  'oauth.decide_device': {
+    summary: 'Consent to a device or refuse',
+    text: 'As for a browser; the device gets its token with its next poll.',
+    body: 'OAuthDeviceDecision',
+  },
+  'admin.list_accounts': { summary: 'Find accounts', text: 'By id, e-mail, wallet or status.' },
+  'admin.get_account': { summary: 'Read an account', text: 'With its identities and balance.' },
+  'admin.update_account': {
+    summary: 'Freeze an account or switch a capability',
+    text: 'Stops an account, closes one that holds nothing, or disables top-ups, payments, keys or OAuth for it. The reason is for the audit log.',
+    body: 'AdministerAccount',
+  },
+  'admin.suspend_workspace': {
+    summary: 'Suspend a workspace',
+    text: 'Freezes it as its own members could, but they cannot end it.',
+    body: 'SuspendWorkspace',
+  },
+  'admin.reinstate_workspace': { summary: 'Reinstate a workspace', text: 'Ends the suspension.', body: 'ReinstateWorkspace' },
+  'admin.list_payments': {
+    summary: 'Find payments that need a person',
+    text: 'With `status=unknown`: those whose outcome the rail has not told.',
+  },
+  'admin.resolve_payment': {
+    summary: 'Resolve an unknown payment',
+    text: 'With evidence from the provider that a person has read: posts the payment, or gives the hold back. Never a guess: an honest `unknown` is better.',
+    body: 'ResolvePayment',
+  },
+  'admin.create_adjustment': {
+    summary: 'Request a correction of a balance',
+    text: 'A balanced, reasoned ledger adjustment. Above a sum a second administrator has to confirm it; nobody adjusts an account of their own.',
+    body: 'CreateAdjustment',
+  },
+  'admin.list_adjustments': {
+    summary: 'List adjustments',
+    text: 'Those that were posted, and those that wait for a second administrator.',
+  },
+  'admin.get_adjustment': { summary: 'Read an adjustment', text: 'Who asked for it, why, and who decided.' },
+  'admin.confirm_adjustment': {
+    summary: 'Confirm an adjustment',
+    text: 'By another administrator than the one who asked: posts it.',
+  },
+  'admin.reject_adjustment': {
+    summary: 'Reject an adjustment',
+    text: 'Nothing moves. The reason is for the audit log.',
+    body: 'RejectAdjustment',
+  },
+  'admin.trial_balance': {
+    summary: 'Read the trial balance',
+    text: 'Every ledger account with its debits and credits, which are equal in total.',
+  },
+  'admin.audit_log': {
+    summary: 'Read the audit log',
+    text: 'Who did what, when, with which credential: append-only, filtered by account, workspace, subject, action and time.',
+  },
+  'service.health': { summary: 'Is the process up', text: 'Liveness: asks nothing of anything else.' },
+  'service.ready': {
+    summary: 'Can it serve',
+    text: 'Readiness: the database answers and its migrations are those of this release.',
+  },
+}

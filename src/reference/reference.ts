@@ -1,0 +1,71 @@
+import { changeOperations, isObject, type Json, objectAt } from '../http/openapi-walk.ts'
+import { boundIntegers } from './bounds.ts'
+import { eventFamilies } from './events.ts'
+import { followNames, nameBodies, nameLists } from './names.ts'
+import { controlOperations } from './operations/control.ts'
+import { moneyOperations } from './operations/money.ts'
+import { peopleOperations } from './operations/people.ts'
+import { platformOperations } from './operations/platform.ts'
+import { tags } from './tags.ts'
+import type { Example, Examples, OperationText, OperationTexts } from './types.ts'
+import { nameEvents } from './union.ts'
+import { vocabularies } from './vocabularies.ts'
+
+export const operationTexts: OperationTexts = {
+  ...moneyOperations,
+  ...controlOperations,
+  ...peopleOperations,
+  ...platformOperations,
+}
+
+export const textOf = (operation: string): OperationText | undefined => operationTexts[operation]
+
+/** The group that an operation is listed in. */
+export const tagOf = (operation: string): string => {
+  const feature = operation.split('.')[0] ?? ''
+  return tags.find(({ features }) => features.includes(feature))?.name ?? feature
+}
+
+const withExample = (content: Json, example: unknown): Json =>
+  Object.fromEntries(
+    Object.entries(content).map(([media, given]) => [
+      media,
+      /json|form/.test(media) && isObject(given) ? { ...given, example } : given,
+    ]),
+  )
+
+const showExample = (operation: Json, { request, status, response }: Example): Json => {
+  const body = objectAt(operation, 'requestBody')
+  const responses = objectAt(operation, 'responses')
+  const answer = objectAt(responses, String(status))
+  return {
+    ...operation,
+    ...(request !== undefined &&
+      'content' in body && { requestBody: { ...body, content: withExample(objectAt(body, 'content'), request) } }),
+    ...(response !== undefined &&
+      'content' in answer && {
+        responses: { ...responses, [String(status)]: { ...answer, content: withExample(objectAt(answer, 'content'), response) } },
+      }),
+  }
+}
+
+const showExamples = (document: Json, examples: Examples): Json =>
+  changeOperations(document, (operation) => {
+    const example = examples[String(operation.operationId)]
+    return example ? showExample(operation, example) : operation
+  })
+
+const describeTags = (document: Json): Json => {
+  const used = new Set<unknown>()
+  changeOperations(document, (operation) => {
+    for (const tag of Array.isArray(operation.tags) ? operation.tags : []) used.add(tag)
+    return operation
+  })
+  return { ...document, tags: tags.filter(({ name }) => used.has(name)).map(({ name, description }) => ({ name, description })) }
+}
+
+/** From the routes' own document to the one that people, generators of clients and agents read. */
+export const finishReference = (document: Json, examples: Examples): Json => {
+  const named = nameEvents(nameBodies(followNames(document), operationTexts), eventFamilies)
+  return showExamples(describeTags(boundIntegers(nameLists(named, vocabularies))), examples)
+}

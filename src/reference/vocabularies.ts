@@ -1,0 +1,59 @@
+import { permissions } from '../auth/permissions.ts'
+import { approvalChoices, approvalStatuses } from '../db/tables/approvals.ts'
+import { mandateStatuses } from '../db/tables/mandates.ts'
+import { paymentStatuses, topupStatuses } from '../db/tables/payments.ts'
+import { roles } from '../db/tables/workspaces.ts'
+import { conflictReasons } from '../lib/conflict-reasons.ts'
+import { catalogue } from '../lib/errors.ts'
+import { outcomes } from '../policy/types.ts'
+import { railNames } from '../rails/rail.ts'
+import { failureSentences, rules } from './codes.ts'
+import type { Vocabulary } from './types.ts'
+
+/** Where a closed list appears in the document, it appears by its name. */
+export const vocabularies: readonly Vocabulary[] = [
+  { name: 'ErrorCode', values: Object.keys(catalogue), description: 'What a program decides by. The list may grow.' },
+  { name: 'Permission', values: permissions, description: 'What a credential may do. The scopes of OAuth are these names.' },
+  {
+    name: 'Role',
+    values: roles,
+    description:
+      'The role of a member in a workspace: owner and admin all; approver reads and decides; member reads, pays and tops up; viewer reads.',
+  },
+  {
+    name: 'Rail',
+    values: railNames,
+    description:
+      'How money reaches a beneficiary: a business (B2B) or a person (B2C) over M-PESA, or a bank account over PesaLink.',
+  },
+  {
+    name: 'PaymentStatus',
+    values: paymentStatuses,
+    description:
+      '`pending_approval` and `processing` are under way; `unknown` was sent and has no answer yet; all others are final, but for `succeeded`, which a return by the rail turns into `returned`.',
+  },
+  {
+    name: 'TopupStatus',
+    values: topupStatuses,
+    description: '`expired` means that no answer came in time: a success that is proven later is still credited.',
+  },
+  { name: 'ApprovalStatus', values: approvalStatuses, description: 'One rejection rejects; `cancelled` with its payment.' },
+  { name: 'ApprovalDecision', values: approvalChoices, description: 'What an approver says.' },
+  { name: 'MandateStatus', values: mandateStatuses, description: '`exhausted` when its budget is gone for good.' },
+  { name: 'Outcome', values: outcomes, description: 'Of a decision, from mild to strict; the strictest of all rules wins.' },
+  {
+    name: 'Rule',
+    values: Object.keys(rules),
+    description: 'The rules that a decision looks at. Each is explained in the reference of codes.',
+  },
+  {
+    name: 'FailureCode',
+    values: Object.keys(failureSentences),
+    description: 'Why a payment or a top-up failed, in words of this service; the code of the provider is in `provider_code`.',
+  },
+  {
+    name: 'ConflictReason',
+    values: Object.keys(conflictReasons),
+    description: 'Why a request conflicts with the current state: `details.reason` of a 409.',
+  },
+]

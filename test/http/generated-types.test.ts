@@ -1,0 +1,67 @@
+import { spawnSync } from 'node:child_process'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { openapiDocument } from '../../scripts/api-types.ts'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const typescript5 = join(root, 'scripts/typescript-5.ts')
+
+let folder: string
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'generated-types-'))
+  await writeFile(join(folder, 'openapi.json'), JSON.stringify(await openapiDocument()))
+})
+afterAll(() => rm(folder, { recursive: true }))
+
+const node = (...parameters: string[]) => {
+  const run = spawnSync(process.execPath, parameters, { cwd: folder, encoding: 'utf8' })
+  return { status: run.status, said: `${run.stdout}${run.stderr}` }
+}
+
+const generator = (path: string, ...parameters: string[]) =>
+  expect(node('--import', typescript5, join(root, 'node_modules', path), ...parameters)).toMatchObject({ status: 0 })
+
+/** Compiled by the TypeScript of this project, as strictly as it can; what it complains of. */
+const compile = async (code: string): Promise<string> => {
+  await writeFile(join(folder, 'script.ts'), code)
+  const strict = ['--strict', '--noUncheckedIndexedAccess', '--exactOptionalPropertyTypes', '--noEmit', '--module', 'nodenext']
+  return node(join(root, 'node_modules/typescript/bin/tsc'), ...strict, '--allowImportingTsExtensions', 'script.ts').said
+}
+
+const uses = (event: string, body: string) => `
+export const pay = (beneficiary: string): ${body} => ({ beneficiary_id: beneficiary, amount_minor: '5000', metadata: { invoice: '17' } })
+export const describe = (event: ${event}): string => {
+  switch (event.type) {
+    case 'payment.succeeded': return event.data.amount_minor + (event.data.provider_receipt ?? '')
+    case 'payment.failed': return event.data.failure_code === 'policy_changed' ? 'changed' : (event.data.provider_code ?? '')
+    case 'approval.requested': return event.data.signing.approve
+    case 'balance.updated': return event.data.balance.available_minor
+    case 'member.invited': return event.data.invited_by
+    case 'member.joined': return event.data.role satisfies 'owner' | 'admin' | 'approver' | 'member' | 'viewer'
+    default: return event.created_at
+  }
+}
+`
+
+test('a strict script over the types of openapi-typescript compiles, and a wrong one does not', async () => {
+  generator('openapi-typescript/bin/cli.js', 'openapi.json', '-o', 'types.ts')
+  const script = `import type { components, paths } from './types.ts'
+type Body = paths['/v1/payments']['post']['requestBody']['content']['application/json']
+type Refusal = paths['/v1/payments']['post']['responses'][403]['content']['application/json']
+export const whatStopped = (refusal: Refusal) => refusal.details?.decision?.trace.find(({ decisive }) => decisive)?.rule
+export const lost = (event: components['schemas']['StreamEvent']) => event.type === 'stream.reset' ? event.data.retention_days : null
+${uses("components['schemas']['Event']", 'Body')}`
+  expect(await compile(script)).toBe('')
+  expect(await compile(script.replace("case 'payment.failed'", "case 'payment.exploded'"))).toContain('payment.exploded')
+  expect(await compile(script.replace("amount_minor: '5000'", 'amount_minor: 5000'))).toContain('number')
+}, 60_000)
+
+test('a strict script over the types of hey-api compiles, and a wrong one does not', async () => {
+  generator('@hey-api/openapi-ts/dist/run.mjs', '-i', 'openapi.json', '-o', 'hey', '-p', '@hey-api/typescript')
+  const script = `import type { CreatePayment, Event } from './hey/types.gen.ts'\n${uses('Event', 'CreatePayment')}`
+  expect(await compile(script)).toBe('')
+  expect(await compile(script.replace('event.data.signing', 'event.data.signatures'))).toContain('signatures')
+}, 60_000)

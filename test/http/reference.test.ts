@@ -1,0 +1,157 @@
+import { readFileSync } from 'node:fs'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { codesFile, codesText } from '../../scripts/codes.ts'
+import { eventTypes } from '../../src/events/types.ts'
+import { eventFamilies } from '../../src/reference/events.ts'
+import examples from '../../src/reference/examples.json' with { type: 'json' }
+import { operationTexts } from '../../src/reference/reference.ts'
+import { tags } from '../../src/reference/tags.ts'
+import type { Example } from '../../src/reference/types.ts'
+import type { Json } from '../harness/client.ts'
+import { createMandate } from '../harness/mandates.ts'
+import { credit, newBeneficiary } from '../harness/money.ts'
+import { createKey, type Person, signIn } from '../harness/people.ts'
+import { startService, type TestService } from '../harness/service.ts'
+
+let service: TestService
+let person: Person
+let document: Json
+beforeAll(async () => {
+  service = await startService()
+  person = await signIn(service.api)
+  document = (await service.api.get('/openapi.json')).body
+})
+afterAll(() => service.close())
+
+const exampleOf = (operation: string) => (examples as Record<string, Example>)[operation]
+
+const operations = () =>
+  Object.entries<Record<string, Json>>(document.paths).flatMap(([path, item]) =>
+    Object.entries(item).map(([method, operation]) => ({ path, method, id: String(operation.operationId), operation })),
+  )
+
+/** Through these a browser passes: they answer with a redirect, or with a stream. */
+const withoutExample = ['sign_in.google_callback', 'sign_in.github_callback', 'oauth.authorize', 'notifications.stream']
+
+const ajv = new Ajv2020({ strict: false, validateFormats: false })
+const validatorOf = (name: string) => ajv.compile({ $ref: `openapi.json#/components/schemas/${name}` })
+
+describe('every operation', () => {
+  test('has a summary, a text, and a group that is described; and no text is about an operation that is none', () => {
+    for (const { id, operation } of operations()) {
+      expect([id, operation.summary, operation.tags]).toEqual([
+        id,
+        operationTexts[id]?.summary,
+        [expect.toBeOneOf(tags.map(({ name }) => name))],
+      ])
+      expect([id, operation.description.length > 60]).toEqual([id, true])
+    }
+    const known = new Set(operations().map(({ id }) => id))
+    expect(Object.keys(operationTexts).filter((id) => !known.has(id))).toEqual([])
+    expect(Object.keys(examples).filter((id) => !known.has(id))).toEqual([])
+  })
+
+  test('shows one real request and answer', () => {
+    for (const { id, operation } of operations()) {
+      if (withoutExample.includes(id)) continue
+      const example = exampleOf(id)
+      expect([id, example !== undefined]).toEqual([id, true])
+      const [body] = Object.values<Json>(operation.requestBody?.content ?? {})
+      if (operation.requestBody?.required) expect([id, body?.example]).toEqual([id, expect.anything()])
+      const answer = operation.responses[String(example?.status)]
+      expect([id, answer !== undefined]).toEqual([id, true])
+      if (answer.content?.['application/json'])
+        expect([id, answer.content['application/json'].example]).toEqual([id, expect.anything()])
+    }
+  })
+
+  test('has a name for its body and for what it answers', () => {
+    const anonymous = operations().flatMap(({ id, operation }) =>
+      [
+        operation.requestBody,
+        ...Object.entries<Json>(operation.responses).flatMap(([status, answer]) => (status < '3' ? answer : [])),
+      ]
+        .flatMap((part) => Object.entries<Json>(part?.content ?? {}))
+        .filter(([media, { schema }]) => media !== 'text/event-stream' && media !== 'text/csv' && schema.$ref === undefined)
+        .map(() => id),
+    )
+    expect(anonymous).toEqual([])
+  })
+})
+
+test('the samples of /docs are requests that the service takes: none is refused for its shape', async () => {
+  for (const { id, path, method, operation } of operations()) {
+    const sample = Object.entries<Json>(operation.requestBody?.content ?? {})[0]
+    if (sample?.[0] !== 'application/json' || sample[1].example === undefined) continue
+    const concrete = path.replace('/{id}', '/pay_01h455vb4pex5vsknk084sn02q')
+    const answer = await person.api.call(method.toUpperCase(), concrete, { body: sample[1].example })
+    const fields: { path: string; message: string }[] = answer.body?.details?.fields ?? []
+    // What a sample names, and the time it was made at, are of another database.
+    const wrong = fields.filter(({ message }) => !/is no beneficiary|must be in the future|has passed/.test(message))
+    expect([id, answer.status === 400 ? wrong : []]).toEqual([id, []])
+  }
+}, 60_000)
+
+describe('events', () => {
+  test('every type is of one family, with the resource that REST returns', () => {
+    expect(eventFamilies.flatMap(({ types }) => types).sort()).toEqual([...eventTypes].sort())
+    for (const { name, data } of eventFamilies)
+      expect(document.components.schemas[name].properties.data.$ref).toBe(`#/components/schemas/${data}`)
+    expect(Object.keys(document.components.schemas.Event.discriminator.mapping).sort()).toEqual([...eventTypes].sort())
+    expect(document.components.schemas.StreamEvent.discriminator.mapping['stream.reset']).toBe(
+      '#/components/schemas/StreamResetEvent',
+    )
+  })
+
+  test('what happens is what the document says of it', async () => {
+    ajv.addSchema(document, 'openapi.json')
+    const valid = validatorOf('Event')
+    await credit(service, person.accountId, 1_000_000n)
+    const beneficiary = await newBeneficiary(person.api)
+    const key = await createKey(person)
+    await createMandate(service, person.wallet)
+    await person.api.post('/v1/spending-policies', { name: 'Ask', approval_threshold_minor: '50000' })
+    await key.api.post('/v1/payments', { beneficiary_id: beneficiary, amount_minor: '10000' })
+    const held = await key.api.post('/v1/payments', { beneficiary_id: beneficiary, amount_minor: '60000' })
+    await person.api.post(`/v1/approvals/${held.body.approval_id}/decide`, { decision: 'approve' })
+    await person.api.post('/v1/topups/initiate', { amount_minor: '10000', phone_number: '0712345678' })
+    await service.settle()
+    await person.api.post('/v1/workspaces/current/freeze', {})
+    await person.api.delete(`/v1/accounts/me/api-keys/${key.id}`)
+    const events: Json[] = (await person.api.get('/v1/notifications?limit=100')).body.data
+    expect(new Set(events.map(({ type }) => type.split('.')[0])).size).toBeGreaterThan(8)
+    for (const event of events) expect([event.type, valid(event), valid.errors]).toEqual([event.type, true, null])
+    const wrong = { ...events.find(({ type }) => type === 'payment.created'), data: { id: 'pay_1' } }
+    expect(valid(wrong)).toBe(false)
+  })
+})
+
+test('every closed list has one name, and stands nowhere a second time', () => {
+  const lists = Object.entries<Json>(document.components.schemas)
+    .filter(([, schema]) => schema.type === 'string' && schema.enum?.length > 4)
+    .map(([, schema]) => JSON.stringify([...schema.enum].sort()))
+  expect(new Set(lists).size).toBe(lists.length)
+  expect(lists.length).toBeGreaterThan(5)
+  const text = JSON.stringify({ ...document, components: { ...document.components, schemas: {} } })
+  expect(text).not.toContain('"account.read","account.manage"')
+})
+
+test('integers have bounds', () => {
+  const unbounded: string[] = []
+  const visit = (node: Json, at: string): void => {
+    if (typeof node !== 'object' || node === null) return
+    if (node.type === 'integer' && (node.minimum === undefined || node.maximum === undefined)) unbounded.push(at)
+    for (const [name, entry] of Object.entries(node)) if (name !== 'example') visit(entry, `${at}/${name}`)
+  }
+  visit(document.components.schemas, '')
+  visit(
+    Object.values<Json>(document.paths).flatMap((item) => Object.values<Json>(item).map(({ parameters }) => parameters)),
+    '',
+  )
+  expect(unbounded).toEqual([])
+})
+
+test('docs/codes.md is what the code says (npm run codes)', () => {
+  expect(readFileSync(codesFile, 'utf8')).toBe(codesText())
+})
