@@ -5,6 +5,12 @@ const largest = 2_147_483_647
 
 const isUnbounded = (bound: unknown, safe: number): boolean => bound === undefined || bound === safe
 
+/** A format says what a pattern of three hundred characters would say again. */
+export const plainTimes = (document: Json): Json =>
+  rewrite(document, ({ pattern, ...rest }) =>
+    rest.format === 'date-time' || pattern === undefined ? rest : { ...rest, pattern },
+  ) as Json
+
 /** An integer that says nothing of its bounds has those of its column, instead of those of a JavaScript number. */
 export const boundIntegers = (document: Json): Json =>
   rewrite(document, (object) => {

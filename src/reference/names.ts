@@ -25,10 +25,23 @@ const pageName = (schema: Json): string | undefined => {
 const keep = (document: Json, found: readonly Named[]): Json =>
   withSchemas(document, Object.fromEntries(found.map((named) => [named.name, named.schema])))
 
+const isNull = (schema: unknown): boolean => isObject(schema) && schema.type === 'null'
+
+/** A body that may be left out is said to be optional, instead of being an object or null. */
+const optionalBody = (operation: Json): Json => {
+  const body = objectAt(operation, 'requestBody')
+  const [media, given] = Object.entries(objectAt(body, 'content'))[0] ?? []
+  const choices = isObject(given) ? objectAt(given, 'schema').anyOf : undefined
+  if (media === undefined || !Array.isArray(choices) || !choices.some(isNull)) return operation
+  const [schema] = choices.filter((choice) => !isNull(choice))
+  return { ...operation, requestBody: { ...body, required: false, content: { [media]: { ...(given as Json), schema } } } }
+}
+
 /** Bodies and pages by name: a client that is generated from the document then has types that people can say. */
 export const nameBodies = (document: Json, texts: OperationTexts): Json => {
   const found: Named[] = []
-  const changed = changeOperations(document, (operation) => {
+  const changed = changeOperations(document, (given) => {
+    const operation = optionalBody(given)
     const body = objectAt(operation, 'requestBody')
     const wanted = texts[String(operation.operationId)]?.body
     const responses = Object.entries(objectAt(operation, 'responses')).map(([status, response]) => {

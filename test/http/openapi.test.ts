@@ -83,7 +83,7 @@ test('every code is in the document with its status, and the document has no oth
     .filter(([code]) => code !== 'method_not_allowed')
     .map(([code, [status]]) => [code, status] as const)
   expect(byStatus(described)).toEqual(byStatus(ours))
-  expect(document.components.schemas.Error.properties.error.enum).toEqual(Object.keys(catalogue))
+  expect(document.components.schemas.ErrorCode.enum).toEqual(Object.keys(catalogue))
 })
 
 test('the guide for integrators explains every code with its status, and no other', () => {

@@ -14,6 +14,10 @@ export const moneyOperations: OperationTexts = {
     summary: 'List the history of the balance',
     text: 'Every movement of the balance, from the ledger, newest first. The entries of a time add up to the change of the balance in it. With `Accept: text/csv` everything that the filters match is streamed as CSV, for accounting.',
   },
+  'accounts.history_summary': {
+    summary: 'Add up the history by day',
+    text: 'Money in and out for each day of the current workspace, oldest first: for a chart, without reading every entry.',
+  },
   'credentials.current': {
     summary: 'Ask what this credential may do',
     text: 'The account, workspace, role, permissions and grant behind the credential, and its headroom: how much it can still pay, under the tightest limit of its grants and of the policies that apply to every payment. An agent calls this first, instead of learning its limits from refusals.',
@@ -58,6 +62,10 @@ export const moneyOperations: OperationTexts = {
   'payments.list': {
     summary: 'List and search payments',
     text: 'The payments of the workspace, newest first, narrowed by any of the filters together. `q` looks in the payee, reference, narrative, receipt and id. With `Accept: text/csv` everything that matches is streamed as CSV.',
+  },
+  'payments.summary': {
+    summary: 'Add up payments',
+    text: 'How many payments the same filters find as in the list, and what they add up to, by status.',
   },
   'payments.get': {
     summary: 'Read a payment',
