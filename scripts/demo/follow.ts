@@ -1,0 +1,63 @@
+import type { Payments, PaymentsEvent } from 'payments-service-client'
+
+export type Following = {
+  /** The first event of this type, about this resource where one is named, waited for; throws when it does not come in time. */
+  waitFor: (type: PaymentsEvent['type'], resourceId?: string) => Promise<PaymentsEvent>
+  /** All that came so far, in the order in which it came. */
+  heard: () => readonly PaymentsEvent[]
+  close: () => Promise<void>
+}
+
+const patienceMs = 20_000
+
+export const resourceIdOf = (event: PaymentsEvent): string | undefined => {
+  const { data } = event
+  return typeof data === 'object' && data !== null && 'id' in data && typeof data.id === 'string' ? data.id : undefined
+}
+
+/** Follows the notification stream until it is closed. What comes before anybody waits for it is kept. */
+export const followEvents = async (client: Payments): Promise<Following> => {
+  const stop = new AbortController()
+  const heard: PaymentsEvent[] = []
+  const watchers = new Set<() => void>()
+  const opened = Promise.withResolvers<void>()
+  const ended = (async () => {
+    for await (const event of client.events({ signal: stop.signal, onOpen: opened.resolve })) {
+      if (event.id !== null) heard.push(event)
+      for (const watcher of watchers) watcher()
+    }
+  })()
+  ended.catch(opened.reject)
+  await opened.promise
+
+  const find = (type: string, resourceId?: string) =>
+    heard.find((event) => event.type === type && (resourceId === undefined || resourceIdOf(event) === resourceId))
+
+  return {
+    heard: () => heard,
+    close: () => {
+      stop.abort()
+      return ended
+    },
+    waitFor: (type, resourceId) =>
+      new Promise((resolve, reject) => {
+        const done = () => {
+          clearTimeout(timer)
+          watchers.delete(look)
+        }
+        const look = () => {
+          const event = find(type, resourceId)
+          if (!event) return
+          done()
+          resolve(event)
+        }
+        const timer = setTimeout(() => {
+          done()
+          const types = heard.map((event) => event.type).join(', ')
+          reject(new Error(`the stream did not say "${type}" within ${patienceMs / 1000} s; it said: ${types || 'nothing'}`))
+        }, patienceMs)
+        watchers.add(look)
+        look()
+      }),
+  }
+}
