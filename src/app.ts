@@ -4,6 +4,7 @@ import { createContractWallets } from './auth/contract-wallet.ts'
 import { createLastUsed } from './auth/last-used.ts'
 import { createLookupsIn } from './auth/lookups.ts'
 import { createResolvers } from './auth/resolve.ts'
+import { secretPrefixes } from './auth/secrets.ts'
 import { createDerivations, createVault } from './auth/vault.ts'
 import type { Config } from './config.ts'
 import { connect } from './db/client.ts'
@@ -22,6 +23,7 @@ import { registerErrorDocs } from './http/error-docs.ts'
 import { registerErrors } from './http/errors.ts'
 import { registerDocument, registerOpenapi } from './http/openapi.ts'
 import { createCursors } from './http/pagination.ts'
+import { mcpPath, type ProtectedResource, resourceUrl } from './http/protected-resource.ts'
 import { registerQueryGuard } from './http/query.ts'
 import { registerRateLimits } from './http/rate-limit.ts'
 import { type RouteEntry, registerRouteGuard } from './http/route-table.ts'
@@ -30,6 +32,7 @@ import { registerServiceRoutes } from './http/service-routes.ts'
 import { createJobs } from './jobs/jobs.ts'
 import { openSystemAccounts } from './ledger/ledger.ts'
 import type { Clock } from './lib/clock.ts'
+import { registerMcp } from './mcp/routes.ts'
 import { createAlerts } from './modules/alerts.ts'
 import type { Deps } from './modules/deps.ts'
 import { createWork } from './modules/jobs.ts'
@@ -126,7 +129,7 @@ const buildHttp = async (
   })
   metrics.watch(http)
   registerErrors(http, {
-    resourceMetadataUrl: `${config.publicUrl}/.well-known/oauth-protected-resource`,
+    publicUrl: config.publicUrl,
     envelope: createEnvelope(config.publicUrl),
   })
   registerBodyParsing(http)
@@ -138,21 +141,23 @@ const buildHttp = async (
     finish: (document) => finishReference(document, examples),
   })
   const routes = registerRouteGuard(http)
-  const resolvers = createResolvers({
-    lookupsIn: createLookupsIn(deps.db.lookup, {
-      adminAccounts: config.ADMIN_ACCOUNTS.map((name) => name.toLowerCase()),
+  const resolversFor = (resource: ProtectedResource) =>
+    createResolvers({
+      lookupsIn: createLookupsIn(deps.db.lookup, {
+        adminAccounts: config.ADMIN_ACCOUNTS.map((name) => name.toLowerCase()),
+        sessionIdleDays: config.SESSION_IDLE_DAYS,
+        audience: resourceUrl(config.publicUrl, resource),
+      }),
+      lastUsed: deps.lastUsed,
+      clock: deps.clock,
       sessionIdleDays: config.SESSION_IDLE_DAYS,
-      audience: config.publicUrl,
-    }),
-    lastUsed: deps.lastUsed,
-    clock: deps.clock,
-    sessionIdleDays: config.SESSION_IDLE_DAYS,
-  })
+    })
   // Hooks run in this order for every request: who, then how often, then whether.
   registerCsrfGuard(http, config.publicUrl, config.CORS_ORIGINS)
   const refused: { count: Awaited<ReturnType<typeof registerRateLimits>>['countRefused'] } = { count: async () => undefined }
   registerAuthentication(http, {
-    ...resolvers,
+    ...resolversFor(''),
+    mcpBearers: resolversFor(mcpPath).bearers.filter(({ prefix }) => prefix !== secretPrefixes.dashboard_token),
     onRefused: (request, reply) => refused.count(request, reply),
   })
   refused.count = (
@@ -166,6 +171,7 @@ const buildHttp = async (
   registerAuthorization(http)
   registerServiceRoutes(http, migrationsCheck(deps.db.pool), () => railsDown(deps.rails.gates))
   registerModules(http, deps)
+  registerMcp(http, { ...deps, routes })
   await identity.registerSandbox(http)
   await registerDashboard(http)
   await registerDocument(http)

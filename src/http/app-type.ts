@@ -10,6 +10,7 @@ import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import type { Permission } from '../auth/permissions.ts'
 import type { Principal } from '../auth/principal.ts'
 import type { Tx } from '../db/client.ts'
+import type { ProtectedResource } from './protected-resource.ts'
 
 export type App = FastifyInstance<
   RawServerDefault,
@@ -40,6 +41,8 @@ declare module 'fastify' {
     whileFrozen?: boolean
     /** Issues or guesses at credentials: the stricter limit per address holds. */
     credentialIssuing?: boolean
+    /** Another protected resource than the API: only bearer tokens for it, and API keys, are looked at. */
+    resource?: ProtectedResource
     /** Instead of the configured origins: any origin, without cookies; or none at all. */
     cors?: false | { origin: '*'; credentials: false; methods: string; allowedHeaders: string }
     /** Never refused for being asked often: what a load balancer asks. */

@@ -5,12 +5,16 @@ import type { Tx } from '../db/client.ts'
 import { Refusal } from '../lib/errors.ts'
 import { parseId, type Uuid } from '../lib/ids.ts'
 import type { App } from './app-type.ts'
+import { actingFor } from './internal-call.ts'
 import { originOf } from './origin.ts'
+import { mcpPath } from './protected-resource.ts'
 
 export const sessionCookie = 'service_session'
 
 export type AuthenticateDeps = {
   bearers: readonly BearerResolver[]
+  /** What the MCP server takes: tokens that are for it, and API keys. */
+  mcpBearers: readonly BearerResolver[]
   session: Resolve
   /** Called for every credential that was refused: guessing costs the guesser its allowance. Throws 429. */
   onRefused: (request: FastifyRequest, reply: FastifyReply) => Promise<void>
@@ -62,12 +66,12 @@ const namedWorkspace = (request: FastifyRequest): Uuid | null => {
 }
 
 const resolveBearer = async (
-  deps: AuthenticateDeps,
+  bearers: readonly BearerResolver[],
   token: string,
   workspaceId: Uuid | null,
   tx?: Tx,
 ): Promise<Authenticated> => {
-  const resolver = deps.bearers.find(({ prefix }) => token.startsWith(prefix))
+  const resolver = bearers.find(({ prefix }) => token.startsWith(prefix))
   if (!resolver) throw new Refusal('invalid_token', { message: 'The token is of no kind that this service gives out.' })
   return resolver.resolve(token, workspaceId, tx)
 }
@@ -77,7 +81,10 @@ type Credential = { isBearer: boolean; resolve: (tx?: Tx) => Promise<Authenticat
 const credentialOf = (deps: AuthenticateDeps, request: FastifyRequest): Credential | null => {
   const bearer = bearerOf(request)
   const workspaceId = namedWorkspace(request)
-  if (bearer !== undefined) return { isBearer: true, resolve: (tx) => resolveBearer(deps, bearer, workspaceId, tx) }
+  const isMcp = request.routeOptions.config.resource === mcpPath
+  const bearers = isMcp ? deps.mcpBearers : deps.bearers
+  if (bearer !== undefined) return { isBearer: true, resolve: (tx) => resolveBearer(bearers, bearer, workspaceId, tx) }
+  if (isMcp) return null
   const cookie = request.cookies[sessionCookie]
   return cookie ? { isBearer: false, resolve: (tx) => deps.session(cookie, workspaceId, tx) } : null
 }
@@ -92,6 +99,13 @@ const authenticate = (
   optional: boolean,
   done: Done,
 ): void => {
+  const acting = actingFor()
+  if (acting) {
+    request.caller = acting.caller
+    request.reauthenticate = acting.reauthenticate
+    done()
+    return
+  }
   const refuse = (error: unknown) => {
     const failure = error instanceof Error ? error : new Error(String(error))
     if (error instanceof Refusal && error.status === 401) deps.onRefused(request, reply).then(() => done(failure), done)

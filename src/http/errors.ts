@@ -1,9 +1,10 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
-import { effectivePermissions, undelegable } from '../auth/permissions.ts'
+import { effectivePermissions, type Permission, permissions, undelegable } from '../auth/permissions.ts'
 import { describeError, sqlState, translateDatabaseError } from '../db/errors.ts'
 import { type ErrorCode, invalidFields, Refusal } from '../lib/errors.ts'
 import type { App } from './app-type.ts'
 import { type MakeEnvelope, retryHeader } from './envelope.ts'
+import { metadataPath } from './protected-resource.ts'
 import { createPathJudge } from './wrong-path.ts'
 
 /** What Fastify and its plugins refuse, in our words. */
@@ -32,17 +33,22 @@ export const toRefusal = (error: unknown): Refusal | undefined => {
   return statusCode !== undefined && statusCode >= 400 && statusCode < 500 ? new Refusal('invalid_request') : undefined
 }
 
-export type ErrorOptions = { resourceMetadataUrl: string; envelope: MakeEnvelope }
+export type ErrorOptions = { publicUrl: string; envelope: MakeEnvelope }
+
+/** What a refusal names counts where the route itself asks for nothing: one address may stand for many operations. */
+const permissionsOf = (refusal: Refusal, request: FastifyRequest): readonly Permission[] => {
+  const { permission } = request.routeOptions.config
+  if (permission !== undefined) return [permission].flat()
+  return permissions.filter((known) => known === refusal.details?.required_permission)
+}
 
 /**
  * The scopes with which the request would pass: what the operation needs, and what the caller has already, as a client that asks
  * again gets what it asks for and nothing else. None where no scope would help: only a person can have the permission, or whoever
  * gave the credential does not have it either.
  */
-const scopesFor = (request: FastifyRequest): string[] => {
-  const { permission } = request.routeOptions.config
-  const anyOf = permission === undefined ? [] : [permission].flat()
-  const needed = anyOf.find((candidate) => !undelegable.has(candidate))
+const scopesFor = (refusal: Refusal, request: FastifyRequest): string[] => {
+  const needed = permissionsOf(refusal, request).find((candidate) => !undelegable.has(candidate))
   const { caller } = request
   if (needed === undefined || (caller && !effectivePermissions(caller.memberSuspended ? null : caller.role, null).has(needed)))
     return []
@@ -54,9 +60,9 @@ const scopesFor = (request: FastifyRequest): string[] => {
 const challenge = (refusal: Refusal, request: FastifyRequest, options: ErrorOptions): string | undefined => {
   // A signature in the body is no credential that another token could replace, and a public route takes no token at all.
   if (refusal.code === 'invalid_signature' || request.routeOptions.config.access === 'public') return undefined
-  const scopes = scopesFor(request)
+  const scopes = scopesFor(refusal, request)
   const scope = scopes.length === 0 ? '' : `, scope="${scopes.join(' ')}"`
-  const resource = `Bearer resource_metadata="${options.resourceMetadataUrl}"`
+  const resource = `Bearer resource_metadata="${options.publicUrl}${metadataPath(request.routeOptions.config.resource ?? '')}"`
   if (refusal.code === 'authentication_required') return resource + scope
   if (refusal.status === 401) return `${resource}, error="invalid_token"${scope}`
   const missing = refusal.code === 'forbidden' && refusal.details?.required_permission !== undefined

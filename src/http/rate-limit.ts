@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { Redis } from 'ioredis'
 import { Refusal } from '../lib/errors.ts'
 import type { App } from './app-type.ts'
+import { actingFor } from './internal-call.ts'
 
 export type RateLimitOptions = { enabled: boolean; perPrincipal: number; perAddress: number; redisUrl: string | undefined }
 
@@ -65,7 +66,8 @@ export const registerRateLimits = async (app: App, options: RateLimitOptions): P
   }
   app.addHook('onRequest', (request, reply, done) => {
     const { config } = request.routeOptions
-    if (config.internal || config.unlimited) return done()
+    // A call of our own was counted when it came in from outside.
+    if (config.internal || config.unlimited || actingFor()) return done()
     apply(config.credentialIssuing ? strict : general, request, reply).then(() => done(), done)
   })
   return { countRefused: (request, reply) => apply(refused, request, reply) }

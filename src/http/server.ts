@@ -8,6 +8,7 @@ import { type FieldError, invalidFields, notFound, Refusal } from '../lib/errors
 import type { App } from './app-type.ts'
 import { registerDrain } from './drain.ts'
 import { createEnvelope, errorPageUrl } from './envelope.ts'
+import { actingFor } from './internal-call.ts'
 import { trustedProxies } from './origin.ts'
 import { registerRequestLog } from './request-log.ts'
 import { registerConstantHeaders } from './security-headers.ts'
@@ -59,7 +60,8 @@ export const createHttp = async (options: HttpOptions): Promise<App> => {
     // A request that arrives over an open connection while we close is answered like any other, and told to go elsewhere next.
     return503OnClosing: false,
     routerOptions: { maxParamLength: 300 },
-    genReqId: () => randomUUID(),
+    // One id for what one request made us do.
+    genReqId: () => actingFor()?.id ?? randomUUID(),
     frameworkErrors: refuseUnroutable(envelope),
     clientErrorHandler: refuseGarbage(envelope),
     trustProxy: trustedProxies(options.trustProxy),

@@ -20,8 +20,8 @@ const operations = (): Operation[] =>
     Object.entries(item).map(([method, operation]) => ({ method, path, operation })),
   )
 
-/** The pages that a browser is sent through are served, but no part of the API. */
-const operationsOfTheApi = () => service.routes.filter(({ path }) => !path.startsWith('/link/'))
+/** The pages that a browser is sent through, and the protocol for agents, are served, but no part of the API. */
+const operationsOfTheApi = () => service.routes.filter(({ path }) => !path.startsWith('/link/') && path !== '/mcp')
 
 /** The contract's table of codes, section 7: what integrators were promised, written down a second time on purpose. */
 const promised: Record<number, string[]> = {

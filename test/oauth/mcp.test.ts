@@ -3,8 +3,9 @@ import { Client as OldClient } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport as OldTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Json } from '../harness/client.ts'
+import { type McpProvider, newMcpProvider } from '../harness/mcp-provider.ts'
 import { type ProtectedMcpServer, startProtectedMcpServer } from '../harness/mcp-server.ts'
-import { decide, redirectUri, registerClient } from '../harness/oauth.ts'
+import { registerClient } from '../harness/oauth.ts'
 import { type Person, signIn } from '../harness/people.ts'
 import { whileHeld } from '../harness/refreshes.ts'
 import { startService, type TestService } from '../harness/service.ts'
@@ -27,63 +28,8 @@ afterAll(async () => {
   await service.close()
 })
 
-/** What an application keeps for its MCP client, and a browser whose owner always says yes. */
-const newProvider = () => {
-  const kept: {
-    client?: Json
-    tokens?: Json
-    verifier?: string
-    discovery?: Json
-    answer?: URLSearchParams
-    asked: URL[]
-    saves: number
-  } = {
-    asked: [],
-    saves: 0,
-  }
-  return {
-    kept,
-    redirectUrl: redirectUri,
-    clientMetadata: {
-      client_name: 'MCP agent',
-      redirect_uris: [redirectUri],
-      grant_types: ['authorization_code', 'refresh_token'],
-      token_endpoint_auth_method: 'none',
-    },
-    state: () => 'mcp state',
-    clientInformation: () => kept.client,
-    saveClientInformation: (client: Json) => {
-      kept.client = client
-    },
-    tokens: () => kept.tokens,
-    saveTokens: (tokens: Json) => {
-      kept.tokens = tokens
-      kept.saves += 1
-    },
-    saveCodeVerifier: (verifier: string) => {
-      kept.verifier = verifier
-    },
-    // Asked for by the newer client: where its metadata came from must be the same when the answer comes back.
-    saveDiscoveryState: (state: Json) => {
-      kept.discovery = state
-    },
-    discoveryState: () => kept.discovery,
-    codeVerifier: () => kept.verifier ?? '',
-    redirectToAuthorization: async (url: URL) => {
-      kept.asked.push(url)
-      const asked = await person.api.get(url.pathname + url.search)
-      const id = new URL(asked.headers.get('location') ?? '', service.api.url).searchParams.get('authorization') ?? ''
-      kept.answer = new URL((await decide(person, id)).body.redirect_to).searchParams
-    },
-    /** The application tells its transport what the browser brought back. */
-    takeAnswer: () => {
-      const answer = kept.answer ?? new URLSearchParams()
-      delete kept.answer
-      return answer
-    },
-  }
-}
-type Provider = ReturnType<typeof newProvider>
+const newProvider = () => newMcpProvider(service.api, person)
+type Provider = McpProvider
 
 type Connection = { call: (tool: string) => Promise<string>; finish: () => Promise<void>; close: () => Promise<void> }
 type Connect = { first: (provider: Provider) => Promise<Connection>; again: (provider: Provider) => Promise<Connection> }

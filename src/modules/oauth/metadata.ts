@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { clientAuthMethods, clientGrantTypes } from '../../db/tables/oauth.ts'
-import { oauthScopes } from './scopes.ts'
+import { mcpPath, type ProtectedResource, resourceUrl } from '../../http/protected-resource.ts'
+import { mcpScopes, oauthScopes } from './scopes.ts'
 
 const Strings = z.array(z.string())
 
@@ -67,13 +68,13 @@ export const serverMetadata = (publicUrl: string): z.output<typeof ServerMetadat
   service_documentation: `${publicUrl}/docs`,
 })
 
-/** RFC 9728 */
-export const resourceMetadata = (publicUrl: string): z.output<typeof ResourceMetadata> => ({
-  resource: publicUrl,
+/** RFC 9728. The MCP server's tools need fewer scopes than the API has: a client that asks for all of them should not get more. */
+export const resourceMetadata = (publicUrl: string, resource: ProtectedResource): z.output<typeof ResourceMetadata> => ({
+  resource: resourceUrl(publicUrl, resource),
   authorization_servers: [publicUrl],
-  scopes_supported: [...oauthScopes],
+  scopes_supported: resource === mcpPath ? [...mcpScopes] : [...oauthScopes],
   bearer_methods_supported: ['header'],
   authorization_details_types_supported: ['payment'],
-  resource_name: 'Payments service',
+  resource_name: resource === mcpPath ? 'Payments service: MCP' : 'Payments service',
   resource_documentation: `${publicUrl}/docs`,
 })

@@ -1,3 +1,4 @@
+import { protectedResources, resourceUrl } from '../../http/protected-resource.ts'
 import { OAuthError } from './errors.ts'
 
 const maxResources = 5
@@ -16,7 +17,8 @@ const parse = (text: string, own: string): string => {
   if (url.username !== '' || url.password !== '') throw refused('must not have a user name or password')
   if (url.protocol !== 'https:' && !(url.protocol === 'http:' && loopback.has(url.hostname))) throw refused('must be https')
   const resource = canonical(url)
-  if (url.origin === own && resource !== own) throw refused(`is not one of ours: this API is ${own}`)
+  const ours = protectedResources.map((known) => resourceUrl(own, known))
+  if (url.origin === own && !ours.includes(resource)) throw refused(`is not one of ours: ${ours.join(' or ')}`)
   return resource
 }
 

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { App } from '../../http/app-type.ts'
+import { mcpPath, metadataPath, protectedResources } from '../../http/protected-resource.ts'
 import type { Deps } from '../deps.ts'
 import { authorize } from './authorize/authorize.ts'
 import { registerConsent } from './consent/routes.ts'
@@ -12,8 +13,8 @@ import { AuthorizeQuery, oauthRefusals } from './schema.ts'
 
 const registerMetadata = (app: App, deps: Deps): void => {
   const { publicUrl } = deps.config
-  const [server, resource] = ['/.well-known/oauth-authorization-server', '/.well-known/oauth-protected-resource'] as const
-  allowPreflight(app, server, resource)
+  const server = '/.well-known/oauth-authorization-server'
+  allowPreflight(app, server, ...protectedResources.map(metadataPath))
   app.get(
     server,
     {
@@ -22,14 +23,17 @@ const registerMetadata = (app: App, deps: Deps): void => {
     },
     async (_request, reply) => reply.header('cache-control', 'public, max-age=300').send(serverMetadata(publicUrl)),
   )
-  app.get(
-    resource,
-    {
-      config: { operation: 'oauth.resource_metadata', access: 'public', query: 'lenient', cors: anyOrigin },
-      schema: { response: { 200: ResourceMetadata } },
-    },
-    async (_request, reply) => reply.header('cache-control', 'public, max-age=300').send(resourceMetadata(publicUrl)),
-  )
+  for (const resource of protectedResources) {
+    const operation = resource === mcpPath ? 'oauth.mcp_resource_metadata' : 'oauth.resource_metadata'
+    app.get(
+      metadataPath(resource),
+      {
+        config: { operation, access: 'public', query: 'lenient', cors: anyOrigin },
+        schema: { response: { 200: ResourceMetadata } },
+      },
+      async (_request, reply) => reply.header('cache-control', 'public, max-age=300').send(resourceMetadata(publicUrl, resource)),
+    )
+  }
 }
 
 /** Where a browser brings a client's request. */

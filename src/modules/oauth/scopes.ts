@@ -33,3 +33,15 @@ export const isSubset = <Item>(part: readonly Item[], whole: readonly Item[]): b
   part.every((item) => whole.includes(item))
 
 export const formatScope = (scopes: readonly string[]): string => scopes.join(' ')
+
+/** What the tools of the MCP server need. */
+export const mcpScopes = [
+  'account.read',
+  'beneficiary.read',
+  'policy.read',
+  'payment.read',
+  'payment.create',
+  'approval.read',
+  'topup.read',
+  'topup.create',
+] as const satisfies readonly Permission[]

@@ -1,0 +1,178 @@
+import { z } from 'zod'
+import { paymentStatuses } from '../db/tables/payments.ts'
+import { displayAmount } from '../lib/money.ts'
+import { ToolDecision, toToolDecision, WireDecision } from './decision.ts'
+import { type Caller, type Envelope, ToolRefusal } from './tool.ts'
+
+export const nextSteps = ['done', 'wait', 'ask_a_person', 'change_request', 'stop'] as const
+type Next = (typeof nextSteps)[number]
+
+/** The one shape of every answer about a payment, whatever became of it. */
+export const PaymentOutcome = z.object({
+  status: z.enum([...paymentStatuses, 'refused']).describe('`refused`: no payment was made.'),
+  payment_id: z.string().nullable(),
+  next: z
+    .enum(nextSteps)
+    .describe(
+      'done; wait: call wait_for_payment; ask_a_person: show `approval` or `message`; change_request: see `decision.change`; stop.',
+    ),
+  message: z.string(),
+  amount_minor: z.string().optional(),
+  currency: z.string(),
+  approval: z
+    .object({
+      id: z.string(),
+      url: z.string().describe('Where a person decides. Give it to the person as it is.'),
+      expires_at: z.string(),
+      summary: z.object({ amount: z.string(), payee: z.string(), purpose: z.string(), why: z.string() }),
+    })
+    .optional(),
+  retry_after_seconds: z.int().optional(),
+  decision: ToolDecision.nullable(),
+  refusal: z
+    .object({ code: z.string(), fields: z.array(z.looseObject({ path: z.string(), message: z.string() })).optional() })
+    .optional(),
+  receipt: z.string().nullable(),
+})
+export type PaymentOutcome = z.output<typeof PaymentOutcome>
+
+/** What the tools read of the API's Payment. */
+export const WirePayment = z.object({
+  id: z.string(),
+  status: z.enum(paymentStatuses),
+  amount_minor: z.string(),
+  currency: z.string(),
+  beneficiary_id: z.string(),
+  account_reference: z.string().nullable(),
+  narrative: z.string().nullable(),
+  approval_id: z.string().nullable(),
+  decision: WireDecision,
+  provider_receipt: z.string().nullable(),
+  failure_code: z.string().nullable(),
+  failure_message: z.string().nullable(),
+  created_at: z.string(),
+})
+export type WirePayment = z.output<typeof WirePayment>
+
+const steps: Readonly<Record<WirePayment['status'], readonly [next: Next, message: string]>> = {
+  pending_approval: ['ask_a_person', 'A person has to approve this payment. Show them approval.url, then call wait_for_payment.'],
+  processing: ['wait', 'The payment was sent to the provider. Call wait_for_payment.'],
+  unknown: ['wait', 'The outcome is not known yet. Do not send it again: that would pay twice. Call wait_for_payment later.'],
+  succeeded: ['done', 'The money has arrived.'],
+  failed: ['stop', 'The payment failed and the money is back. Tell the person; a new attempt needs a new idempotency_key.'],
+  rejected: ['stop', 'A person rejected this payment. Do not try to pay it in another way.'],
+  cancelled: ['stop', 'The payment was cancelled and the money is back.'],
+  expired: ['stop', 'Nobody decided in time, and the money is back. Ask the person whether it is still wanted.'],
+  returned: ['stop', 'The payment was made and came back. Tell the person.'],
+}
+
+const pollSeconds = 5
+
+const Beneficiary = z.object({ display_name: z.string() })
+const SigningMessage = z.object({ expires_at: z.string() })
+
+/** As far as the caller may see it: without beneficiary.read it knows the payee by its id alone, as it did before. */
+const payeeOf = async (caller: Caller, id: string): Promise<string> => {
+  const { status, body } = await caller.call({ method: 'GET', path: `/v1/beneficiaries/${id}` })
+  return status === 200 ? Beneficiary.parse(body).display_name : id
+}
+
+const whyOf = ({ required_approvals, reasons }: ToolDecision, currency: string): string => {
+  const rules = reasons.map(({ of, limit_minor }) =>
+    limit_minor === undefined ? of : `${of} asks from ${displayAmount(BigInt(limit_minor), currency)} on`,
+  )
+  const needed = required_approvals === 1 ? '1 approval is needed' : `${required_approvals} approvals are needed`
+  return rules.length === 0 ? needed : `${needed}: ${[...new Set(rules)].join('; ')}`
+}
+
+const approvalOf = async (caller: Caller, payment: WirePayment, decision: ToolDecision): Promise<PaymentOutcome['approval']> => {
+  const { approval_id: id } = payment
+  if (id === null || payment.status !== 'pending_approval') return undefined
+  const { status, body } = await caller.call({ method: 'GET', path: `/v1/approvals/${id}/message` })
+  if (status !== 200) return undefined
+  return {
+    id,
+    url: `${caller.publicUrl}/approve/${id}`,
+    expires_at: SigningMessage.parse(body).expires_at,
+    summary: {
+      amount: displayAmount(BigInt(payment.amount_minor), payment.currency),
+      payee: await payeeOf(caller, payment.beneficiary_id),
+      purpose: [payment.narrative, payment.account_reference].filter(Boolean).join(' · ') || 'none was given',
+      why: whyOf(decision, payment.currency),
+    },
+  }
+}
+
+export const outcomeOf = async (caller: Caller, payment: WirePayment): Promise<PaymentOutcome> => {
+  const [next, message] = steps[payment.status]
+  const decision = toToolDecision(payment.decision)
+  const approval = await approvalOf(caller, payment, decision)
+  const failure = payment.failure_message ?? payment.failure_code
+  return {
+    status: payment.status,
+    payment_id: payment.id,
+    next,
+    message: payment.status === 'failed' && failure !== null ? `${message} Reason: ${failure}` : message,
+    amount_minor: payment.amount_minor,
+    currency: payment.currency,
+    ...(approval && { approval }),
+    ...(next === 'wait' && { retry_after_seconds: pollSeconds }),
+    decision,
+    receipt: payment.provider_receipt,
+  }
+}
+
+const Denied = z.object({ decision: WireDecision })
+const Fields = z.array(z.looseObject({ path: z.string(), message: z.string() }))
+
+/** What another amount or a later time would heal, the agent may do itself; what a person limited, only a person may widen. */
+const afterDenial = (decision: ToolDecision): Next => {
+  if (decision.change?.max_amount_minor) return 'change_request'
+  return decision.change?.passes_at ? 'wait' : 'ask_a_person'
+}
+
+const afterRefusal: Readonly<Record<string, Next>> = {
+  invalid_request: 'change_request',
+  not_found: 'change_request',
+  conflict: 'change_request',
+  insufficient_funds: 'ask_a_person',
+  rate_limited: 'wait',
+  unavailable: 'wait',
+  provider_error: 'wait',
+}
+
+const secondsUntil = (caller: Caller, time: string): number =>
+  Math.max(1, Math.ceil((Date.parse(time) - caller.now().getTime()) / 1000))
+
+const refusedWith = (caller: Caller, { envelope, retryAfterSeconds }: ToolRefusal): PaymentOutcome => {
+  const { error, message, details } = envelope
+  const denied = error === 'policy_denied' ? Denied.safeParse(details) : undefined
+  const decision = denied?.success ? toToolDecision(denied.data.decision) : null
+  const fields = Fields.safeParse(details.fields)
+  const next = decision ? afterDenial(decision) : (afterRefusal[error] ?? 'stop')
+  const passesAt = decision?.change?.passes_at
+  const wait = retryAfterSeconds ?? (next === 'wait' && passesAt ? secondsUntil(caller, passesAt) : undefined)
+  return {
+    status: 'refused',
+    payment_id: null,
+    next,
+    message:
+      next === 'wait' && !decision
+        ? `${message} Nothing was paid. Send the same call again, with the same idempotency_key.`
+        : message,
+    currency: caller.currency,
+    ...(wait !== undefined && { retry_after_seconds: wait }),
+    decision,
+    refusal: { code: error, ...(fields.success && { fields: fields.data }) },
+    receipt: null,
+  }
+}
+
+/** What a credential may not do at all is no outcome of a payment: it stays an error, so that a client can ask for more. */
+const isOfCredential = ({ error }: Envelope): boolean =>
+  ['authentication_required', 'invalid_token', 'token_expired', 'api_key_revoked', 'api_key_expired', 'forbidden'].includes(error)
+
+export const refusalOutcome = (caller: Caller, error: unknown): PaymentOutcome => {
+  if (!(error instanceof ToolRefusal) || isOfCredential(error.envelope)) throw error
+  return refusedWith(caller, error)
+}

@@ -1,0 +1,108 @@
+import type { FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import type { Principal } from '../auth/principal.ts'
+import type { Config } from '../config.ts'
+import type { App } from '../http/app-type.ts'
+import { checkPermission } from '../http/authorize.ts'
+import { type Acting, callRoute, type InternalCall } from '../http/internal-call.ts'
+import { mcpPath } from '../http/protected-resource.ts'
+import type { RouteEntry } from '../http/route-table.ts'
+import { refusals } from '../http/wire.ts'
+import type { Clock } from '../lib/clock.ts'
+import { Refusal } from '../lib/errors.ts'
+import { isLoopbackUrl } from '../lib/loopback.ts'
+import type { Caller } from './tool.ts'
+import { tools } from './tools.ts'
+
+export type McpDeps = { config: Config; clock: Clock; routes: readonly RouteEntry[] }
+
+const sameMachine = (publicUrl: string, origin: string): boolean =>
+  URL.canParse(origin) && isLoopbackUrl(origin) && isLoopbackUrl(publicUrl) && new URL(origin).port === new URL(publicUrl).port
+
+/**
+ * The protocol asks for both: a page on another site must not speak to this server through a visitor's browser, and a name that was
+ * made to point here (DNS rebinding) is not ours. `request.host` believes a forwarded one only from a configured proxy.
+ */
+const checkOrigin = (request: FastifyRequest, { publicUrl, CORS_ORIGINS }: Config): void => {
+  const { origin } = request.headers
+  const scheme = new URL(publicUrl).protocol
+  const host = `${scheme}//${request.host}`
+  if (host !== publicUrl && !sameMachine(publicUrl, host))
+    throw new Refusal('forbidden', { message: `This server is ${publicUrl}, not ${request.host}.` })
+  if (origin === undefined || origin === publicUrl || CORS_ORIGINS.includes(origin) || sameMachine(publicUrl, origin)) return
+  throw new Refusal('csrf_rejected', { message: 'Pages of this origin may not use the MCP server: see CORS_ORIGINS.' })
+}
+
+const ToolCall = z.object({ method: z.literal('tools/call'), params: z.object({ name: z.string() }) })
+
+/**
+ * The permission of each tool that is called, before the protocol's own answer begins: a missing one must be an HTTP status, so that
+ * a client asks its user for that scope and comes again.
+ */
+const checkScopes = (body: unknown, principal: Principal, { routes }: McpDeps): void => {
+  for (const message of [body].flat()) {
+    const call = ToolCall.safeParse(message)
+    const tool = call.success ? tools.find(({ name }) => name === call.data.params.name) : undefined
+    const route = routes.find(({ operation }) => operation === tool?.operation)
+    if (route) checkPermission(principal, route.permissions)
+  }
+}
+
+const callerOf = (app: App, deps: McpDeps, request: FastifyRequest, gone: AbortSignal): ((signal: AbortSignal) => Caller) => {
+  const { id, reauthenticate } = request
+  let acting: Acting = { id, reauthenticate, caller: request.principal }
+  let used = false
+  const call = async (wanted: InternalCall) => {
+    // A tool may take long: what was revoked meanwhile does nothing any more.
+    if (used) acting = { ...acting, caller: await reauthenticate() }
+    used = true
+    return callRoute(app, acting, wanted)
+  }
+  const { publicUrl, CURRENCY: currency } = deps.config
+  return (signal) => ({ call, publicUrl, currency, now: () => deps.clock.now(), signal: AbortSignal.any([signal, gone]) })
+}
+
+/** What the protocol reads of a request. The credential is not among it: whose call it is was settled before. */
+const protocolHeaders = ['accept', 'content-type', 'mcp-protocol-version', 'mcp-method', 'mcp-name', 'mcp-session-id']
+
+const webRequest = (request: FastifyRequest, publicUrl: string, signal: AbortSignal): Request => {
+  const headers = Object.entries(request.headers).flatMap(([name, value]): [string, string][] =>
+    (protocolHeaders.includes(name) || name.startsWith('mcp-')) && typeof value === 'string' ? [[name, value]] : [],
+  )
+  return new Request(publicUrl + mcpPath, { method: 'POST', headers, body: request.rawBody, signal })
+}
+
+/** The Model Context Protocol at /mcp: tools over the routes of this service, for agents. */
+export const registerMcp = (app: App, deps: McpDeps): void => {
+  const closing = new AbortController()
+  app.addHook('preClose', async () => closing.abort())
+  app.post(
+    mcpPath,
+    {
+      config: { operation: 'mcp.call', access: 'authenticated', resource: mcpPath, query: 'lenient' },
+      schema: {
+        hide: true,
+        body: z.unknown(),
+        response: { 200: z.unknown().meta({ description: 'A message of the protocol.' }), ...refusals('forbidden') },
+      },
+      preHandler: async (request) => {
+        checkOrigin(request, deps.config)
+        checkScopes(request.body, request.principal, deps)
+      },
+    },
+    async (request, reply) => {
+      const left = new AbortController()
+      reply.raw.once('close', () => left.abort())
+      const gone = AbortSignal.any([left.signal, closing.signal])
+      // Loaded by the first call: a service that no agent speaks to does not carry the protocol's code.
+      const { answerMcp } = await import('./server.ts')
+      const answer = await answerMcp({
+        request: webRequest(request, deps.config.publicUrl, gone),
+        body: request.body,
+        caller: callerOf(app, deps, request, gone),
+        onError: (error) => request.log.info({ reason: error.message }, 'an MCP request was not served'),
+      })
+      return reply.send(answer)
+    },
+  )
+}

@@ -1,0 +1,92 @@
+import {
+  type CallToolResult,
+  CLIENT_CAPABILITIES_META_KEY,
+  createMcpHandler,
+  type InputRequiredResult,
+  inputRequired,
+  McpServer,
+  type ServerContext,
+} from '@modelcontextprotocol/server'
+import { z } from 'zod'
+import { Refusal } from '../lib/errors.ts'
+import { PaymentOutcome as Outcome, type PaymentOutcome } from './outcome.ts'
+import { type Caller, type Tool, ToolRefusal } from './tool.ts'
+import { tools } from './tools.ts'
+
+const instructions = `Payments with spending limits that a person has set. Begin with get_credential. Use simulate_payment before
+create_payment, and give every intended payment its own idempotency_key. Follow "next" in each answer: done, wait (call
+wait_for_payment), ask_a_person (show the approval's url and summary; only a person can approve), change_request (decision.change says
+what would pass), stop. Never answer a refusal, or the status "unknown", by paying in another way: that could pay twice.`
+
+const textOf = (value: object) => [{ type: 'text' as const, text: JSON.stringify(value) }]
+
+const isRefused = (error: unknown): error is ToolRefusal | Refusal => error instanceof ToolRefusal || error instanceof Refusal
+
+const refused = (error: ToolRefusal | Refusal): CallToolResult => {
+  const envelope =
+    error instanceof ToolRefusal ? error.envelope : { error: error.code, message: error.message, details: error.details ?? {} }
+  return { isError: true, content: textOf(envelope) }
+}
+
+const Declared = z.object({ elicitation: z.object({ url: z.object({}) }) })
+
+/** A client that can open an address for its user is asked to; every other one finds the address in the answer. */
+const askOf = (tool: Tool, result: object, context: ServerContext): InputRequiredResult | undefined => {
+  if (tool.output !== Outcome || context.mcpReq.inputResponses !== undefined || tool.hints.readOnly) return undefined
+  const { approval } = result as PaymentOutcome
+  const declared = Declared.safeParse(
+    (context.mcpReq.envelope as Record<string, unknown> | undefined)?.[CLIENT_CAPABILITIES_META_KEY],
+  )
+  if (!approval || !declared.success) return undefined
+  const { amount, payee, purpose, why } = approval.summary
+  const message = `Approve ${amount} to ${payee}? Purpose: ${purpose}. ${why}.`
+  return inputRequired({ inputRequests: { approval: inputRequired.elicitUrl({ url: approval.url, message }) } })
+}
+
+const register = (server: McpServer, tool: Tool, caller: (signal: AbortSignal) => Caller): void => {
+  server.registerTool(
+    tool.name,
+    {
+      title: tool.title,
+      description: tool.description,
+      inputSchema: tool.input,
+      outputSchema: tool.output,
+      annotations: {
+        readOnlyHint: tool.hints.readOnly,
+        destructiveHint: tool.hints.destructive,
+        idempotentHint: tool.hints.idempotent,
+        openWorldHint: tool.hints.openWorld,
+      },
+    },
+    async (input, context) => {
+      try {
+        const result = await tool.run(input, caller(context.mcpReq.signal))
+        return askOf(tool, result, context) ?? { content: textOf(result), structuredContent: { ...result } }
+      } catch (error) {
+        if (isRefused(error)) return refused(error)
+        throw error
+      }
+    },
+  )
+}
+
+export type McpCall = {
+  request: Request
+  body: unknown
+  caller: (signal: AbortSignal) => Caller
+  onError: (error: Error) => void
+}
+
+/** Answers one request of the protocol. Stateless: what a request needs to know is in it, so any process can answer. */
+export const answerMcp = ({ request, body, caller, onError }: McpCall): Promise<Response> => {
+  const handler = createMcpHandler(
+    () => {
+      const server = new McpServer({ name: 'payments-service', version: '1.0.0' }, { instructions })
+      for (const tool of tools) register(server, tool, caller)
+      return server
+    },
+    // Nothing here changes while a client listens: the list of tools is the same for everybody.
+    { maxSubscriptions: 0, onerror: onError },
+  )
+  return handler.fetch(request, { parsedBody: body })
+}

@@ -1,0 +1,17 @@
+import type { Tool } from './tool.ts'
+import { accountTools } from './tools/account.ts'
+import { approvalTools } from './tools/approvals.ts'
+import { beneficiaryTools } from './tools/beneficiaries.ts'
+import { eventTools } from './tools/events.ts'
+import { paymentTools } from './tools/payments.ts'
+import { topupTools } from './tools/topups.ts'
+
+/** In the order in which they are listed, which never changes by itself: a client may keep the list in a model's context. */
+export const tools: readonly Tool[] = [
+  ...accountTools,
+  ...beneficiaryTools,
+  ...paymentTools,
+  ...approvalTools,
+  ...topupTools,
+  ...eventTools,
+]

@@ -1,0 +1,41 @@
+import { z } from 'zod'
+import { answered, defineTool, reads } from '../tool.ts'
+
+const Amount = z.string().nullable()
+
+const Credential = z.object({
+  account_id: z.string(),
+  workspace_id: z.string(),
+  permissions: z.array(z.string()),
+  headroom: z
+    .object({ per_payment_minor: Amount, today_minor: Amount, month_minor: Amount, approval_from_minor: Amount })
+    .describe('What may still be paid, by the tightest limits; null is no limit. From approval_from_minor on a person is asked.'),
+  expires_at: z.string().nullable(),
+})
+
+const whoami = defineTool({
+  name: 'get_credential',
+  title: 'Who am I',
+  description: 'What this credential may do, and how much it may still pay today and this month. Call it first.',
+  operation: null,
+  hints: reads,
+  input: z.strictObject({}),
+  output: Credential,
+  run: async (_input, caller) => answered(Credential, await caller.call({ method: 'GET', path: '/v1/credentials/current' })),
+})
+
+const Balance = z.object({ currency: z.string(), available_minor: z.string(), held_minor: z.string() })
+
+const balance = defineTool({
+  name: 'get_balance',
+  title: 'Read the balance',
+  description: 'What can be spent, and what is set aside for payments under way, in minor units.',
+  operation: 'accounts.get',
+  hints: reads,
+  input: z.strictObject({}),
+  output: Balance,
+  run: async (_input, caller) =>
+    answered(z.object({ balance: Balance }), await caller.call({ method: 'GET', path: '/v1/accounts/me' })).balance,
+})
+
+export const accountTools = [whoami, balance]

@@ -1,0 +1,55 @@
+import { z } from 'zod'
+import { approvalStatuses } from '../../db/tables/approvals.ts'
+import { answered, defineTool, nextCursor, pageInput, pageQuery, reads } from '../tool.ts'
+
+const Wire = z.object({
+  id: z.string(),
+  status: z.enum(approvalStatuses),
+  required_approvals: z.int(),
+  approvals_given: z.int(),
+  expires_at: z.string(),
+  payment: z.object({
+    id: z.string(),
+    amount_minor: z.string(),
+    currency: z.string(),
+    narrative: z.string().nullable(),
+    beneficiary: z.object({ display_name: z.string() }),
+  }),
+})
+
+const Approval = Wire.omit({ payment: true }).extend({
+  url: z.string().describe('Where a person decides.'),
+  payment_id: z.string(),
+  amount_minor: z.string(),
+  currency: z.string(),
+  payee: z.string(),
+  purpose: z.string().nullable(),
+})
+
+const list = defineTool({
+  name: 'list_approvals',
+  title: 'List approvals',
+  description: 'What waits for a person. Only people decide, at `url`; no tool can.',
+  operation: 'approvals.list',
+  hints: reads,
+  input: z.strictObject({ status: z.enum(approvalStatuses).default('pending'), ...pageInput }),
+  output: z.object({ approvals: z.array(Approval), next_cursor: nextCursor }),
+  run: async ({ status, ...page }, caller) => {
+    const { data, next_cursor } = answered(
+      z.object({ data: z.array(Wire), next_cursor: nextCursor }),
+      await caller.call({ method: 'GET', path: '/v1/approvals', query: { status, ...pageQuery(page) } }),
+    )
+    const approvals = data.map(({ payment, ...approval }) => ({
+      ...approval,
+      url: `${caller.publicUrl}/approve/${approval.id}`,
+      payment_id: payment.id,
+      amount_minor: payment.amount_minor,
+      currency: payment.currency,
+      payee: payment.beneficiary.display_name,
+      purpose: payment.narrative,
+    }))
+    return { approvals, next_cursor }
+  },
+})
+
+export const approvalTools = [list]

@@ -1,0 +1,154 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { z } from 'zod'
+import { paymentStatuses } from '../../db/tables/payments.ts'
+import { ToolDecision, toToolDecision, WireDecision } from '../decision.ts'
+import { outcomeOf, PaymentOutcome, refusalOutcome, WirePayment } from '../outcome.ts'
+import { answered, type Caller, defineTool, nextCursor, pageInput, pageQuery, reads } from '../tool.ts'
+
+const Amount = z
+  .string()
+  .regex(/^[1-9]\d{0,17}$/)
+  .describe('Minor units as a string: "25000" is KES 250.00.')
+const Key = z.string().min(1).max(255).describe('One per intended payment. Sending the same again is safe and pays once.')
+const order = {
+  beneficiary_id: z.string().describe('From list_beneficiaries.'),
+  amount_minor: Amount,
+  payment_type: z.string().optional().describe("Defaults to the beneficiary's rail."),
+  account_reference: z.string().max(20).optional(),
+  mandate_id: z.string().optional(),
+}
+
+const read = async (caller: Caller, id: string): Promise<WirePayment> =>
+  answered(WirePayment, await caller.call({ method: 'GET', path: `/v1/payments/${encodeURIComponent(id)}` }))
+
+const simulate = defineTool({
+  name: 'simulate_payment',
+  title: 'Simulate a payment',
+  description:
+    'Says whether a payment would be allowed now, need an approval, or be denied, and why. Moves nothing. Use it before create_payment.',
+  operation: 'policies.simulate',
+  hints: reads,
+  input: z.strictObject(order),
+  output: ToolDecision,
+  run: async (input, caller) =>
+    toToolDecision(
+      answered(WireDecision, await caller.call({ method: 'POST', path: '/v1/spending-policies/simulate', body: input })),
+    ),
+})
+
+const create = defineTool({
+  name: 'create_payment',
+  title: 'Create a payment',
+  description:
+    'Pays a beneficiary. Money leaves the account. Follow `next` in the answer: ask_a_person means that a person must approve at approval.url; change_request means that decision.change would pass; after stop, do not try another way.',
+  operation: 'payments.create',
+  hints: { readOnly: false, destructive: true, idempotent: true, openWorld: true },
+  input: z.strictObject({
+    idempotency_key: Key,
+    ...order,
+    narrative: z.string().max(140).optional().describe('What it is for. The person who approves reads it.'),
+  }),
+  output: PaymentOutcome,
+  run: async ({ idempotency_key: idempotencyKey, ...body }, caller) => {
+    try {
+      const answer = await caller.call({ method: 'POST', path: '/v1/payments', body, idempotencyKey })
+      const payment = answered(WirePayment, answer)
+      // A replay shows the payment as it was at first; it may have gone on since.
+      const mayRead = answer.replayed ? await caller.call({ method: 'GET', path: `/v1/payments/${payment.id}` }) : undefined
+      return await outcomeOf(caller, mayRead?.status === 200 ? WirePayment.parse(mayRead.body) : payment)
+    } catch (error) {
+      return refusalOutcome(caller, error)
+    }
+  },
+})
+
+const get = defineTool({
+  name: 'get_payment',
+  title: 'Read a payment',
+  description: 'How a payment stands now, and what to do next.',
+  operation: 'payments.get',
+  hints: reads,
+  input: z.strictObject({ payment_id: z.string() }),
+  output: PaymentOutcome,
+  run: async ({ payment_id }, caller) => outcomeOf(caller, await read(caller, payment_id)),
+})
+
+const waits = new Set<WirePayment['status']>(['processing', 'pending_approval', 'unknown'])
+const firstPauseMs = 250
+const longestPauseMs = 2_000
+
+const wait = defineTool({
+  name: 'wait_for_payment',
+  title: 'Wait for a payment',
+  description:
+    'Waits until a payment has ended, at most timeout_seconds, and says how it stands. Call it again when `next` is still wait or ask_a_person.',
+  operation: 'payments.get',
+  hints: reads,
+  input: z.strictObject({ payment_id: z.string(), timeout_seconds: z.int().min(1).max(50).default(25) }),
+  output: PaymentOutcome,
+  run: async ({ payment_id, timeout_seconds }, caller) => {
+    let payment = await read(caller, payment_id)
+    let left = timeout_seconds * 1000
+    for (let ms = firstPauseMs; waits.has(payment.status) && left > 0; ms = Math.min(longestPauseMs, ms * 2)) {
+      const turn = Math.min(ms, left)
+      await pause(turn, undefined, { signal: caller.signal })
+      left -= turn
+      payment = await read(caller, payment_id)
+    }
+    return outcomeOf(caller, payment)
+  },
+})
+
+const Listed = WirePayment.pick({
+  id: true,
+  status: true,
+  amount_minor: true,
+  currency: true,
+  beneficiary_id: true,
+  account_reference: true,
+  narrative: true,
+  approval_id: true,
+  provider_receipt: true,
+  failure_code: true,
+  created_at: true,
+})
+
+const list = defineTool({
+  name: 'list_payments',
+  title: 'List payments',
+  description: 'Payments of the workspace, newest first. Use it to see whether something was paid already.',
+  operation: 'payments.list',
+  hints: reads,
+  input: z.strictObject({
+    status: z.enum(paymentStatuses).optional(),
+    beneficiary_id: z.string().optional(),
+    created_after: z.string().optional().describe('RFC 3339.'),
+    created_before: z.string().optional().describe('RFC 3339.'),
+    ...pageInput,
+  }),
+  output: z.object({ payments: z.array(Listed), next_cursor: nextCursor }),
+  run: async ({ limit, cursor, ...filters }, caller) => {
+    const query = { ...filters, ...pageQuery({ limit, cursor }) }
+    const page = answered(
+      z.object({ data: z.array(Listed), next_cursor: nextCursor }),
+      await caller.call({ method: 'GET', path: '/v1/payments', query }),
+    )
+    return { payments: page.data, next_cursor: page.next_cursor }
+  },
+})
+
+const cancel = defineTool({
+  name: 'cancel_payment',
+  title: 'Cancel a payment',
+  description: 'Takes back a payment that still waits for an approval. A payment that was sent cannot be cancelled.',
+  operation: 'payments.cancel',
+  hints: { readOnly: false, destructive: true, idempotent: true, openWorld: false },
+  input: z.strictObject({ payment_id: z.string() }),
+  output: PaymentOutcome,
+  run: async ({ payment_id }, caller) => {
+    const path = `/v1/payments/${encodeURIComponent(payment_id)}/cancel`
+    return outcomeOf(caller, answered(WirePayment, await caller.call({ method: 'POST', path })))
+  },
+})
+
+export const paymentTools = [simulate, create, get, wait, list, cancel]

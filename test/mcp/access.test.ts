@@ -1,0 +1,190 @@
+import { spawn } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { CallOptions, Json } from '../harness/client.ts'
+import { newMcpProvider } from '../harness/mcp-provider.ts'
+import { fund, newBeneficiary } from '../harness/money.ts'
+import { letIn } from '../harness/oauth.ts'
+import { createKey, type Person, signIn } from '../harness/people.ts'
+import { startService, type TestService } from '../harness/service.ts'
+import { connectAgent, ToolError } from './connect.ts'
+
+let service: TestService
+let person: Person
+let payee: string
+beforeAll(async () => {
+  service = await startService()
+  person = await signIn(service.api)
+  await fund(service, person, 1_000_000n)
+  payee = await newBeneficiary(person.api, { display_name: 'Wanjiru Kamau' })
+})
+afterAll(() => service.close())
+
+const protocol = { accept: 'application/json, text/event-stream' }
+const message = (method: string, params: object = {}) => ({ jsonrpc: '2.0', id: 1, method, params })
+const toolCall = (name: string, input: object = {}) => message('tools/call', { name, arguments: input })
+const send = (body: unknown, options: CallOptions = {}) =>
+  service.api.post('/mcp', body, { ...options, headers: { ...protocol, ...options.headers } })
+const mcpToken = async (scope: string, owner = person) =>
+  (await letIn(service.api, owner, { ask: { scope, resource: `${service.api.url}/mcp` } })).access
+
+describe('an agent that is let in by OAuth', () => {
+  test('registers, gets limits from a person, pays, is denied with a reason, waits for an approval by wallet, and finishes', async () => {
+    const provider = newMcpProvider(service.api, person, {
+      decision: 'approve',
+      spending_controls: { per_payment_limit_minor: '30000', approval_threshold_minor: '20000' },
+    })
+    const agent = await connectAgent(service.api.url, { provider })
+    const [asked] = provider.kept.asked
+    expect(asked?.searchParams.get('resource')).toBe(`${service.api.url}/mcp`)
+    expect(provider.kept.client.client_id).toMatch(/^oac_/)
+
+    const order = { beneficiary_id: payee, narrative: 'Groceries' }
+    const small = await agent.call('create_payment', { ...order, idempotency_key: 'small', amount_minor: '5000' })
+    expect(small).toMatchObject({ status: 'processing', next: 'wait' })
+    const denied = await agent.call('create_payment', { ...order, idempotency_key: 'large', amount_minor: '40000' })
+    expect(denied).toMatchObject({
+      next: 'change_request',
+      decision: { reasons: [{ rule: 'per_payment_limit', limit_minor: '30000' }] },
+    })
+    const held = await agent.call('create_payment', { ...order, idempotency_key: 'large', amount_minor: '25000' })
+    expect(held.next).toBe('ask_a_person')
+
+    const waiting = agent.call('wait_for_payment', { payment_id: held.payment_id })
+    const { body } = await service.api.get(`/v1/approvals/${held.approval.id}/message?decision=approve`)
+    const signature = await person.wallet.signMessage({ message: body.message })
+    const decided = await service.api.post(`/v1/approvals/${held.approval.id}/decide-by-signature`, {
+      decision: 'approve',
+      signature,
+    })
+    expect(decided.status).toBe(200)
+    await service.settle()
+    expect(await waiting).toMatchObject({ status: 'succeeded', next: 'done', receipt: expect.any(String) })
+    await agent.close()
+  })
+
+  test('learns from the metadata of this resource what it is and who lets in, and from the first 401 where that is', async () => {
+    const metadata = await service.api.get('/.well-known/oauth-protected-resource/mcp')
+    expect(metadata.body).toMatchObject({
+      resource: `${service.api.url}/mcp`,
+      authorization_servers: [service.api.url],
+      scopes_supported: expect.arrayContaining(['payment.create', 'account.read']),
+    })
+    expect(metadata.body.scopes_supported).not.toContain('key.manage')
+    const answer = await send(message('tools/list'))
+    expect(answer.status).toBe(401)
+    expect(answer.headers.get('www-authenticate')).toBe(
+      `Bearer resource_metadata="${service.api.url}/.well-known/oauth-protected-resource/mcp"`,
+    )
+  })
+
+  test('is told by 403 which scope a tool needs besides those that it has', async () => {
+    const bearer = await mcpToken('payment.read')
+    const answer = await send(toolCall('create_payment', {}), { bearer })
+    expect(answer.status).toBe(403)
+    expect(answer.body).toMatchObject({ error: 'forbidden', details: { required_permission: 'payment.create' } })
+    const challenge = answer.headers.get('www-authenticate')
+    expect(challenge).toContain('error="insufficient_scope"')
+    expect(challenge).toContain('scope="payment.create payment.read"')
+    expect((await send([toolCall('get_payment'), toolCall('create_payment')], { bearer })).status).toBe(403)
+    expect((await send(toolCall('list_payments'), { bearer })).status).toBe(200)
+  })
+
+  test('has a token for this server alone, and one for the API is none here', async () => {
+    const bearer = await mcpToken('payment.read account.read')
+    expect((await send(toolCall('get_balance'), { bearer })).status).toBe(200)
+    expect((await service.api.get('/v1/accounts/me', { bearer })).body.error).toBe('invalid_token')
+    const { access } = await letIn(service.api, person)
+    expect((await send(toolCall('get_balance'), { bearer: access })).body.error).toBe('invalid_token')
+    const both = { ask: { resource: `${service.api.url}/v1` } }
+    await expect(letIn(service.api, person, both)).rejects.toThrow()
+  })
+
+  test('is stopped in the middle of a wait when its access is revoked', async () => {
+    const agent = await letIn(service.api, person, { ask: { scope: 'payment.read', resource: `${service.api.url}/mcp` } })
+    const made = await person.api.post('/v1/payments', { beneficiary_id: payee, amount_minor: '1000' })
+    const connected = await connectAgent(service.api.url, { bearer: agent.access })
+    const waiting = connected
+      .call('wait_for_payment', { payment_id: made.body.id, timeout_seconds: 30 })
+      .catch((error: unknown) => error)
+    const { data } = (await person.api.get('/v1/accounts/me/grants')).body
+    await person.api.delete(`/v1/accounts/me/grants/${data[0].id}`)
+    const error = await waiting
+    if (!(error instanceof ToolError)) throw new Error(`it went on: ${JSON.stringify(error)}`)
+    expect(error.envelope.error).toBe('invalid_token')
+    await connected.close()
+  })
+})
+
+describe('what is not let in', () => {
+  test('no credential, a session cookie, a dashboard token, a revoked key', async () => {
+    const { token } = (await person.api.post('/v1/auth/dashboard-tokens')).body
+    const key = await createKey(person)
+    await person.api.delete(`/v1/accounts/me/api-keys/${key.id}`)
+    const given: CallOptions[] = [{}, { cookie: person.cookie }, { bearer: token }, { bearer: key.key }]
+    const errors = await Promise.all(given.map(async (options) => (await send(message('tools/list'), options)).body.error))
+    expect(errors).toEqual(['authentication_required', 'authentication_required', 'invalid_token', 'api_key_revoked'])
+  })
+
+  test('pages of other sites, and names that were only made to point here', async () => {
+    const { key: bearer } = await createKey(person)
+    const refused = async (headers: Record<string, string>) => (await send(message('tools/list'), { bearer, headers })).body.error
+    expect(await refused({ origin: 'https://evil.example' })).toBe('csrf_rejected')
+    expect(await refused({ origin: 'null' })).toBe('csrf_rejected')
+    expect((await send(message('tools/list'), { bearer, headers: { origin: service.api.url } })).status).toBe(200)
+    const elsewhere = await service.http.inject({
+      method: 'POST',
+      url: '/mcp',
+      headers: { host: 'rebound.example', authorization: `Bearer ${bearer}`, 'content-type': 'application/json', ...protocol },
+      payload: JSON.stringify(message('tools/list')),
+    })
+    expect([elsewhere.statusCode, elsewhere.json().error]).toEqual([403, 'forbidden'])
+  })
+
+  test('a header that claims to be a call of our own', async () => {
+    const names = ['x-acting-for', 'x-internal', 'x-principal', 'x-forwarded-user']
+    const answer = await service.api.get('/v1/accounts/me', {
+      headers: Object.fromEntries(names.map((name) => [name, person.accountId])),
+    })
+    expect(answer.status).toBe(401)
+  })
+})
+
+test('a call counts once against the caller’s rate limit, whatever it does inside, and a refusal says when to come again', async () => {
+  const busy = await startService({ database: service.database, clock: service.clock, env: { RATE_LIMIT_PER_MINUTE: '3' } })
+  try {
+    const { key: bearer } = await createKey(person)
+    const made = await person.api.post('/v1/payments', { beneficiary_id: payee, amount_minor: '1000' })
+    const call = toolCall('wait_for_payment', { payment_id: made.body.id, timeout_seconds: 1 })
+    const statuses: number[] = []
+    for (let turn = 0; turn < 4; turn += 1)
+      statuses.push((await busy.api.post('/mcp', call, { bearer, headers: protocol })).status)
+    expect(statuses).toEqual([200, 200, 200, 429])
+  } finally {
+    await busy.close()
+  }
+})
+
+test('what an agent does is in the audit log as its own, under the id of its request', async () => {
+  const key = await createKey(person, { spending_controls: { per_payment_limit_minor: '1000' } })
+  const answer = await send(toolCall('create_payment', { idempotency_key: 'k', beneficiary_id: payee, amount_minor: '2000' }), {
+    bearer: key.key,
+  })
+  const rows = await service.deps.db.pool
+    .query(`select origin->>'request_id' as id, to_jsonb(audit_log)::text as row from audit_log where action = 'payment.denied'`)
+    .catch(async () =>
+      service.deps.db.pool.query(
+        `select '' as id, to_jsonb(audit_log)::text as row from audit_log where action = 'payment.denied'`,
+      ),
+    )
+  expect(rows.rows.some(({ row }: Json) => row.includes(answer.headers.get('x-request-id') ?? 'none'))).toBe(true)
+})
+
+/** The protocol's own conformance runner, as a client with a key of our own. */
+describe('the conformance runner', () => {
+  const runner = fileURLToPath(new URL('../../node_modules/@modelcontextprotocol/conformance/dist/index.js', import.meta.url))
+  test('runs', async () => {
+    void runner
+    void spawn
+  })
+})
