@@ -11,6 +11,7 @@ import { refusals } from '../http/wire.ts'
 import type { Clock } from '../lib/clock.ts'
 import { Refusal } from '../lib/errors.ts'
 import { isLoopbackUrl } from '../lib/loopback.ts'
+import type { McpEndpoint } from './server.ts'
 import type { Caller } from './tool.ts'
 import { tools } from './tools.ts'
 
@@ -74,8 +75,17 @@ const webRequest = (request: FastifyRequest, publicUrl: string, signal: AbortSig
 
 /** The Model Context Protocol at /mcp: tools over the routes of this service, for agents. */
 export const registerMcp = (app: App, deps: McpDeps): void => {
+  // Loaded by the first call: a service that no agent speaks to does not carry the protocol's code.
+  let endpoint: Promise<McpEndpoint> | undefined
+  const load = async () => {
+    const { createMcpEndpoint } = await import('./server.ts')
+    return createMcpEndpoint((error) => app.log.info({ reason: error.message }, 'an MCP request was not served'))
+  }
   const closing = new AbortController()
-  app.addHook('preClose', async () => closing.abort())
+  app.addHook('preClose', async () => {
+    closing.abort()
+    await (await endpoint)?.close()
+  })
   app.post(
     mcpPath,
     {
@@ -94,15 +104,10 @@ export const registerMcp = (app: App, deps: McpDeps): void => {
       const left = new AbortController()
       reply.raw.once('close', () => left.abort())
       const gone = AbortSignal.any([left.signal, closing.signal])
-      // Loaded by the first call: a service that no agent speaks to does not carry the protocol's code.
-      const { answerMcp } = await import('./server.ts')
-      const answer = await answerMcp({
-        request: webRequest(request, deps.config.publicUrl, gone),
-        body: request.body,
-        caller: callerOf(app, deps, request, gone),
-        onError: (error) => request.log.info({ reason: error.message }, 'an MCP request was not served'),
-      })
-      return reply.send(answer)
+      endpoint ??= load()
+      const { answer } = await endpoint
+      const asked = webRequest(request, deps.config.publicUrl, gone)
+      return reply.send(await answer(asked, request.body, callerOf(app, deps, request, gone)))
     },
   )
 }

@@ -43,7 +43,7 @@ const askOf = (tool: Tool, result: object, context: ServerContext): InputRequire
   return inputRequired({ inputRequests: { approval: inputRequired.elicitUrl({ url: approval.url, message }) } })
 }
 
-const register = (server: McpServer, tool: Tool, caller: (signal: AbortSignal) => Caller): void => {
+const register = (server: McpServer, tool: Tool, caller: CallerFor): void => {
   server.registerTool(
     tool.name,
     {
@@ -70,23 +70,37 @@ const register = (server: McpServer, tool: Tool, caller: (signal: AbortSignal) =
   )
 }
 
-export type McpCall = {
-  request: Request
-  body: unknown
-  caller: (signal: AbortSignal) => Caller
-  onError: (error: Error) => void
+type CallerFor = (signal: AbortSignal) => Caller
+
+export type McpEndpoint = {
+  /** Answers one request of the protocol. Stateless: what it needs to know is in it, so any process can answer. */
+  answer: (request: Request, body: unknown, caller: CallerFor) => Promise<Response>
+  close: () => Promise<void>
 }
 
-/** Answers one request of the protocol. Stateless: what a request needs to know is in it, so any process can answer. */
-export const answerMcp = ({ request, body, caller, onError }: McpCall): Promise<Response> => {
+/** Streams of a client that listens for changes of the list of tools, which has none: few are enough. */
+const maxSubscriptions = 200
+
+export const createMcpEndpoint = (onError: (error: Error) => void): McpEndpoint => {
+  const callers = new WeakMap<Request, CallerFor>()
   const handler = createMcpHandler(
-    () => {
-      const server = new McpServer({ name: 'payments-service', version: '1.0.0' }, { instructions })
+    ({ requestInfo }) => {
+      const caller = requestInfo && callers.get(requestInfo)
+      if (!caller) throw new Error('a request of the protocol has no caller')
+      const server = new McpServer(
+        { name: 'payments-service', version: '1.0.0' },
+        { instructions, capabilities: { tools: { listChanged: false } } },
+      )
       for (const tool of tools) register(server, tool, caller)
       return server
     },
-    // Nothing here changes while a client listens: the list of tools is the same for everybody.
-    { maxSubscriptions: 0, onerror: onError },
+    { maxSubscriptions, onerror: onError },
   )
-  return handler.fetch(request, { parsedBody: body })
+  return {
+    answer: (request, body, caller) => {
+      callers.set(request, caller)
+      return handler.fetch(request, { parsedBody: body })
+    },
+    close: handler.close,
+  }
 }
