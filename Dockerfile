@@ -1,12 +1,12 @@
-# The server needs no build: Node runs the TypeScript as it is. The dashboard does, and brings tools that the image doesn't keep. The
-# database is another container's (docker-compose.yml).
-FROM node:24-bookworm-slim AS dashboard
+# The dashboard and the service's bundle are built by tools that the image doesn't keep. The database is another container's
+# (docker-compose.yml).
+FROM node:24-bookworm-slim AS build
 WORKDIR /service
 COPY package.json package-lock.json .npmrc ./
 COPY client/package.json client/
 RUN npm ci
 COPY . .
-RUN npm run build:dashboard
+RUN npm run build:dashboard && npm run build:service
 
 FROM node:24-bookworm-slim
 ENV NODE_ENV=production
@@ -16,7 +16,8 @@ COPY client/package.json client/
 # Without development's dependencies, Node itself among them: the image has it.
 RUN npm ci --omit=dev && npm cache clean --force
 COPY . .
-COPY --from=dashboard /service/dashboard/dist dashboard/dist
+COPY --from=build /service/dashboard/dist dashboard/dist
+COPY --from=build /service/build build
 # A volume that is mounted here begins as this folder is: the service does not run as root.
 RUN mkdir /data && chown node:node /data
 USER node
@@ -26,4 +27,4 @@ EXPOSE 3000 3001
 HEALTHCHECK --interval=10s --timeout=3s --start-period=20s \
   CMD ["node", "-e", "fetch('http://127.0.0.1:' + process.env.PORT + '/readyz').then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
 # Not through npm: signals reach the process itself.
-CMD ["node", "src/server.ts"]
+CMD ["node", "--max-semi-space-size=8", "scripts/start.js"]

@@ -1,11 +1,11 @@
 import { execFile } from 'node:child_process'
-import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
-import { join, relative } from 'node:path'
+import { readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
+import { filesIn, hashContent } from './content-hash.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const folder = join(root, 'dashboard')
@@ -25,25 +25,6 @@ const sources = [
   'scripts/build-dashboard.ts',
   'package-lock.json',
 ]
-
-const filesIn = async (path: string): Promise<string[]> => {
-  const entries = await readdir(path, { withFileTypes: true }).catch(() => null)
-  if (!entries) return existsSync(path) ? [path] : []
-  return (await Promise.all(entries.map((entry) => filesIn(join(path, entry.name))))).flat()
-}
-
-/** By content, not by time: a checkout or an image writes every file anew. */
-const hashSources = async (): Promise<string> => {
-  const hash = createHash('sha256')
-  for (const path of (await Promise.all(sources.map((source) => filesIn(join(root, source))))).flat().sort()) {
-    hash
-      .update(relative(root, path))
-      .update('\0')
-      .update(await readFile(path))
-      .update('\0')
-  }
-  return hash.digest('hex')
-}
 
 /** Compressed once here rather than on every request. */
 const compress = async (directory: string): Promise<void> => {
@@ -77,7 +58,7 @@ export type DashboardBuild = 'current' | 'built' | 'kept'
 
 /** Builds the dashboard when its sources are not those of its build. Where only the build was installed, it is kept as it is. */
 export const ensureDashboardBuilt = async (): Promise<DashboardBuild> => {
-  const sourcesHash = await hashSources()
+  const sourcesHash = await hashContent(root, sources)
   const before = await readFile(stamp, 'utf8').catch(() => null)
   if (before === sourcesHash) return 'current'
   const canBuild = existsSync(join(folder, 'src')) && existsSync(vite)

@@ -1,15 +1,30 @@
+import { keccak_256 } from '@noble/hashes/sha3'
 import secp256k1 from 'secp256k1'
-import { type Address, getAddress, hashMessage, hexToBytes, isAddress, keccak256, toHex } from 'viem'
 import { z } from 'zod'
 
+// Of viem these few lines are all that most processes ever need; it is loaded where a chain is asked (contract-wallet.ts).
+
 /** An EIP-55 checksummed address: what is stored and shown. Uniqueness is on the lower-cased one. */
-export type { Address }
+export type Address = `0x${string}`
 
 const signaturePattern = /^0x[0-9a-fA-F]{130}$/
 const halfOrder = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n
 
+/** EIP-55: a letter is a capital where the hash of the digits has a digit of 8 or more. */
+const checksummed = (digits: string): Address => {
+  const hash = Buffer.from(keccak_256(digits)).toString('hex')
+  const letters = [...digits].map((digit, at) => (Number.parseInt(hash[at] ?? '0', 16) >= 8 ? digit.toUpperCase() : digit))
+  return `0x${letters.join('')}`
+}
+
 export const parseAddress = (text: string): Address | undefined =>
-  isAddress(text, { strict: false }) ? getAddress(text) : undefined
+  /^0x[0-9a-fA-F]{40}$/.test(text) ? checksummed(text.slice(2).toLowerCase()) : undefined
+
+/** EIP-191, version 0x45: what a wallet hashes of a text that it is asked to sign. */
+const hashMessage = (message: string): Uint8Array => {
+  const bytes = Buffer.from(message)
+  return keccak_256(Buffer.concat([Buffer.from(`\x19Ethereum Signed Message:\n${bytes.length}`), bytes]))
+}
 
 /** A wallet address in a request: any letter case, read as its checksummed form. */
 export const WalletAddress = z.string().transform((text, context): Address => {
@@ -25,13 +40,13 @@ export const WalletAddress = z.string().transform((text, context): Address => {
  */
 export const recoverSigner = (message: string, signature: string): Address | undefined => {
   if (!signaturePattern.test(signature)) return undefined
-  const bytes = hexToBytes(signature as `0x${string}`)
+  const bytes = Buffer.from(signature.slice(2), 'hex')
   const recovery = (bytes[64] ?? 255) >= 27 ? (bytes[64] ?? 255) - 27 : (bytes[64] ?? 255)
   if (recovery !== 0 && recovery !== 1) return undefined
-  if (BigInt(toHex(bytes.subarray(32, 64))) > halfOrder) return undefined
+  if (BigInt(`0x${bytes.toString('hex', 32, 64)}`) > halfOrder) return undefined
   try {
-    const key = secp256k1.ecdsaRecover(bytes.subarray(0, 64), recovery, hexToBytes(hashMessage(message)), false)
-    return getAddress(`0x${keccak256(key.subarray(1)).slice(-40)}`)
+    const key = secp256k1.ecdsaRecover(bytes.subarray(0, 64), recovery, hashMessage(message), false)
+    return checksummed(Buffer.from(keccak_256(key.subarray(1))).toString('hex', 12))
   } catch {
     return undefined
   }

@@ -1,5 +1,4 @@
-import reference from '@scalar/fastify-api-reference'
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import { type FastifyReply, fastify } from 'fastify'
 import type { App } from './app-type.ts'
 
 const page = `<!doctype html>
@@ -46,17 +45,29 @@ const contentSecurityPolicy = [
 const sendPage = (reply: FastifyReply) =>
   reply.header('content-security-policy', contentSecurityPolicy).type('text/html; charset=utf-8').send(page)
 
-/** The interactive reference at /docs. Its plugin gives the script; its own page starts it from inline code, which ours does not. */
+/**
+ * The reference's script, 4 MB of it, taken from its plugin when somebody looks at the reference for the first time: loaded at the
+ * start it would cost every process 30 MB and a fifth of a second.
+ */
+const takeScript = async (): Promise<Buffer> => {
+  const { default: reference } = await import('@scalar/fastify-api-reference')
+  const host = fastify()
+  await host.register(reference, { routePrefix: '/docs', configuration: { url: '/openapi.json' } })
+  const { rawPayload } = await host.inject('/docs/js/scalar.js')
+  await host.close()
+  return rawPayload
+}
+
+/** The interactive reference at /docs. Its plugin gives the script; the plugin's own page starts it from inline code, ours does not. */
 export const registerDocs = async (app: App): Promise<void> => {
-  app.get('/docs/js/start.js', async (_request, reply) => reply.type('application/javascript; charset=utf-8').send(start))
-  await app.register(reference, {
-    routePrefix: '/docs',
-    configuration: { url: '/openapi.json' },
-    hooks: {
-      onRequest: (request: FastifyRequest, reply: FastifyReply, done: () => void) => {
-        if (request.routeOptions.url?.endsWith('.js')) done()
-        else sendPage(reply)
-      },
-    },
+  let script: Promise<Buffer> | undefined
+  const sendScript = (reply: FastifyReply, text: string | Buffer) =>
+    reply.type('application/javascript; charset=utf-8').send(text)
+  app.get('/docs', async (_request, reply) => sendPage(reply))
+  app.get('/docs/', async (_request, reply) => sendPage(reply))
+  app.get('/docs/js/start.js', async (_request, reply) => sendScript(reply, start))
+  app.get('/docs/js/scalar.js', async (_request, reply) => {
+    script ??= takeScript()
+    return sendScript(reply, await script)
   })
 }

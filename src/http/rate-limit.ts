@@ -1,6 +1,6 @@
 import rateLimit, { type CreateRateLimitOptions } from '@fastify/rate-limit'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { Redis } from 'ioredis'
+import type { Redis } from 'ioredis'
 import { Refusal } from '../lib/errors.ts'
 import type { App } from './app-type.ts'
 import { actingFor } from './internal-call.ts'
@@ -17,8 +17,9 @@ type CreateLimit = (options: CreateRateLimitOptions) => Limit
 
 const windowMs = 60_000
 
-const connectRedis = (app: App, url: string): Redis => {
-  const redis = new Redis(url, { connectTimeout: 1000, maxRetriesPerRequest: 1, enableOfflineQueue: false })
+const connectRedis = async (app: App, url: string): Promise<Redis> => {
+  const { Redis: Client } = await import('ioredis')
+  const redis = new Client(url, { connectTimeout: 1000, maxRetriesPerRequest: 1, enableOfflineQueue: false })
   redis.on('error', (error) => app.log.warn({ error: error.message }, 'redis is not reachable'))
   app.addHook('onClose', async () => redis.disconnect())
   return redis
@@ -38,7 +39,7 @@ const countersIn = async (app: App, redis?: Redis): Promise<CreateLimit> => {
 const createCounters = async (app: App, redisUrl: string | undefined): Promise<CreateLimit> => {
   const own = await countersIn(app)
   if (redisUrl === undefined) return own
-  const shared = await countersIn(app, connectRedis(app, redisUrl))
+  const shared = await countersIn(app, await connectRedis(app, redisUrl))
   return (options) => {
     const [together, alone] = [shared(options), own(options)]
     return (request) => together(request).catch(() => alone(request))

@@ -79,20 +79,24 @@ export const startService = async (
 ): Promise<Started> => {
   const [port, operatorPort] = [await freePort(), await freePort()]
   const began = performance.now()
-  const child = spawn(process.execPath, [fileURLToPath(new URL('../../scripts/start.js', import.meta.url)), ...args], {
-    env: {
-      ...process.env,
-      DATABASE_URL: databaseUrl,
-      DATA_DIR: folder,
-      PORT: String(port),
-      OPERATOR_PORT: String(operatorPort),
-      JOBS: 'off',
-      LOG_LEVEL: 'silent',
-      RATE_LIMIT_ENABLED: 'false',
-      ...env,
+  const child = spawn(
+    process.execPath,
+    ['--max-semi-space-size=8', fileURLToPath(new URL('../../scripts/start.js', import.meta.url)), ...args],
+    {
+      env: {
+        ...process.env,
+        DATABASE_URL: databaseUrl,
+        DATA_DIR: folder,
+        PORT: String(port),
+        OPERATOR_PORT: String(operatorPort),
+        JOBS: 'off',
+        LOG_LEVEL: 'silent',
+        RATE_LIMIT_ENABLED: 'false',
+        ...env,
+      },
+      stdio: ['ignore', 'ignore', 'inherit'],
     },
-    stdio: ['ignore', 'ignore', 'inherit'],
-  })
+  )
   const url = `http://localhost:${port}`
   for (;;) {
     const ready = await fetch(`${url}/readyz`).catch(() => undefined)

@@ -1,4 +1,4 @@
-import { CodeChallengeMethod, OAuth2Client } from 'google-auth-library'
+import type { CodeChallengeMethod, OAuth2Client } from 'google-auth-library'
 import { z } from 'zod'
 import type { Clock } from '../../lib/clock.ts'
 import { equalBytes, sha256 } from '../secrets.ts'
@@ -72,14 +72,17 @@ export const createGoogle = (options: GoogleOptions, clock: Clock): IdentityProv
   const { clientId, clientSecret, issuer, tokenIssuers } = options
   const keySet = createKeySet(clock)
 
-  const clientOf = (endpoints: GoogleEndpoints, redirectUri: string) =>
-    new OAuth2Client({
+  /** The library is loaded at the first sign-in: a process may never see one. */
+  const clientOf = async (endpoints: GoogleEndpoints, redirectUri: string): Promise<OAuth2Client> => {
+    const { OAuth2Client: Client } = await import('google-auth-library')
+    return new Client({
       clientId,
       clientSecret,
       redirectUri,
       endpoints: { oauth2AuthBaseUrl: endpoints.authorize, oauth2TokenUrl: endpoints.token },
       transporterOptions: { timeout: timeoutMs, redirect: 'error' },
     })
+  }
 
   const exchange = async (client: OAuth2Client, code: string, codeVerifier: string): Promise<string> => {
     const answer = await client.getToken({ code, codeVerifier }).catch((error: unknown) => {
@@ -109,17 +112,17 @@ export const createGoogle = (options: GoogleOptions, clock: Clock): IdentityProv
   return {
     issuer,
     authorizationUrl: async ({ state, nonce, verifier }, { redirectUri, chooseAccount }) =>
-      clientOf(await options.endpoints(), redirectUri).generateAuthUrl({
+      (await clientOf(await options.endpoints(), redirectUri)).generateAuthUrl({
         scope: ['openid', 'email', 'profile'],
         state,
         nonce,
         code_challenge: sha256(verifier).toString('base64url'),
-        code_challenge_method: CodeChallengeMethod.S256,
+        code_challenge_method: 'S256' as CodeChallengeMethod,
         ...(chooseAccount && { prompt: 'select_account' }),
       }),
     redeem: async ({ verifier, nonce }, { code, redirectUri }) => {
       const endpoints = await options.endpoints()
-      const client = clientOf(endpoints, redirectUri)
+      const client = await clientOf(endpoints, redirectUri)
       return verify(client, await exchange(client, code, verifier), endpoints.keys, nonce)
     },
   }

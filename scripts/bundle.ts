@@ -1,0 +1,67 @@
+import { existsSync } from 'node:fs'
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { join, relative } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { hashContent } from './content-hash.ts'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const folder = join(root, 'build')
+const stamp = join(folder, 'sources.sha256')
+const sources = ['src', 'scripts/bundle.ts', 'package-lock.json']
+
+/**
+ * What comes along besides `src`. Node reads the `exports` of drizzle's package.json, 447 of them, again for each of its modules: loaded
+ * from node_modules it costs 180 MB and half a second. Everything else is loaded from there, where its own files are.
+ */
+const bundled = /^drizzle-orm(\/|$)/
+const ours = /^[./]|^node:/
+
+/** Files beside the sources (migrations, the dashboard) are found from where the source is, not from where the bundle is. */
+const keepPlaces = {
+  name: 'keep-places',
+  transform: (code: string, id: string) =>
+    id.startsWith(join(root, 'src')) && code.includes('import.meta.url')
+      ? {
+          code: code.replaceAll('import.meta.url', `new URL(${JSON.stringify(relative(folder, id))}, import.meta.url).href`),
+          map: null,
+        }
+      : null,
+}
+
+const bundle = async (into: string): Promise<void> => {
+  const { rolldown } = await import('rolldown')
+  const build = await rolldown({
+    input: { server: join(root, 'src/server.ts') },
+    platform: 'node',
+    external: (id) => !ours.test(id) && !bundled.test(id),
+    plugins: [keepPlaces],
+    logLevel: 'warn',
+  })
+  await build.write({
+    dir: into,
+    format: 'esm',
+    sourcemap: true,
+    minify: false,
+    entryFileNames: '[name].js',
+    chunkFileNames: '[name]-[hash].js',
+  })
+  await build.close()
+}
+
+export type BundleBuild = 'current' | 'built' | 'kept'
+
+/** Bundles the service when its sources are not those of its bundle. Where the tools are not installed, it is kept as it is. */
+export const ensureBundled = async (): Promise<BundleBuild> => {
+  const hash = await hashContent(root, sources)
+  if ((await readFile(stamp, 'utf8').catch(() => null)) === hash) return 'current'
+  if (!existsSync(join(root, 'node_modules/rolldown'))) return 'kept'
+  const draft = `${folder}.${process.pid}`
+  await mkdir(draft, { recursive: true })
+  await bundle(draft)
+  await writeFile(join(draft, 'sources.sha256'), hash)
+  await rm(folder, { recursive: true, force: true })
+  await rename(draft, folder)
+  return 'built'
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url) && (await ensureBundled()) === 'built') console.log('service: bundled')

@@ -1,0 +1,59 @@
+import {
+  type Address,
+  createPublicClient,
+  encodeDeployData,
+  erc6492SignatureValidatorAbi,
+  erc6492SignatureValidatorByteCode,
+  type Hex,
+  hashMessage,
+  http,
+  isErc6492Signature,
+  isHex,
+  type PublicClient,
+  parseAbi,
+} from 'viem'
+
+export type SignedByContract = { chainId: number; address: Address; message: string; signature: string }
+
+const erc1271 = parseAbi(['function isValidSignature(bytes32 hash, bytes signature) view returns (bytes4)'])
+const magicValue = '0x1626ba7e'
+const timeoutMs = 5_000
+
+const clients = new Map<string, PublicClient>()
+
+const clientOf = (url: string): PublicClient => {
+  const client = clients.get(url) ?? createPublicClient({ transport: http(url, { timeout: timeoutMs, retryCount: 1 }) })
+  clients.set(url, client)
+  return client
+}
+
+const asDeployed = async (client: PublicClient, address: Address, hash: Hex, signature: Hex): Promise<boolean> => {
+  const code = await client.getCode({ address })
+  if (code === undefined || code === '0x') return false
+  const answer = await client.readContract({ address, abi: erc1271, functionName: 'isValidSignature', args: [hash, signature] })
+  return answer === magicValue
+}
+
+/** A wallet that may not be deployed yet: ERC-6492's validator deploys it inside the call, and asks it. */
+const asPredicted = async (client: PublicClient, address: Address, hash: Hex, signature: Hex): Promise<boolean> => {
+  const { data } = await client.call({
+    data: encodeDeployData({
+      abi: erc6492SignatureValidatorAbi,
+      args: [address, hash, signature],
+      bytecode: erc6492SignatureValidatorByteCode,
+    }),
+  })
+  return data !== undefined && /^0x0*1$/.test(data)
+}
+
+/**
+ * viem's own verifyMessage falls back to recovering a key when the chain fails; here the key has been tried already, under stricter
+ * rules, and a failing chain is no answer: it throws.
+ */
+export const askChain = async (url: string, { chainId, address, message, signature }: SignedByContract): Promise<boolean> => {
+  const client = clientOf(url)
+  if (!isHex(signature, { strict: true })) return false
+  if ((await client.getChainId()) !== chainId) throw new Error('the RPC is of another chain')
+  const ask = isErc6492Signature(signature) ? asPredicted : asDeployed
+  return ask(client, address, hashMessage(message), signature)
+}
