@@ -348,6 +348,7 @@ CREATE TABLE "payments" (
 	"amount_minor" bigint NOT NULL,
 	"currency" text NOT NULL,
 	"beneficiary_id" uuid NOT NULL,
+	"payee_id" uuid NOT NULL,
 	"payment_type" text NOT NULL,
 	"rail" text NOT NULL,
 	"account_reference" text,
@@ -358,7 +359,7 @@ CREATE TABLE "payments" (
 	"initiator_account_id" uuid NOT NULL,
 	"grant_id" uuid,
 	"decision" jsonb NOT NULL,
-	"charges" jsonb NOT NULL,
+	"counted_day" date NOT NULL,
 	"hold_transfer_id" uuid NOT NULL,
 	"provider_receipt" text,
 	"failure_code" text,
@@ -434,13 +435,17 @@ CREATE TABLE "spending_policies" (
 	"monthly_limit_minor" bigint,
 	"approval_threshold_minor" bigint,
 	"required_approval_count" integer NOT NULL,
+	"count_implied" boolean NOT NULL,
 	"separation_of_duties" boolean NOT NULL,
+	"duplicate_window_seconds" integer,
+	"on_duplicate" text,
 	"version" integer DEFAULT 1 NOT NULL,
 	"created_by" uuid NOT NULL,
 	"created_at" timestamp (3) with time zone NOT NULL,
 	"updated_at" timestamp (3) with time zone NOT NULL,
 	"archived_at" timestamp (3) with time zone,
 	CONSTRAINT "spending_policies_count_check" CHECK ("spending_policies"."required_approval_count" between 0 and 10),
+	CONSTRAINT "spending_policies_window_check" CHECK ("spending_policies"."duplicate_window_seconds" between 0 and 604800),
 	CONSTRAINT "spending_policies_threshold_check" CHECK ("spending_policies"."approval_threshold_minor" is null or "spending_policies"."required_approval_count" > 0)
 );
 --> statement-breakpoint
@@ -451,6 +456,18 @@ CREATE TABLE "spending_policy_versions" (
 	"created_by" uuid NOT NULL,
 	"created_at" timestamp (3) with time zone NOT NULL,
 	CONSTRAINT "spending_policy_versions_policy_id_version_pk" PRIMARY KEY("policy_id","version")
+);
+--> statement-breakpoint
+CREATE TABLE "spending_totals" (
+	"workspace_id" uuid NOT NULL,
+	"day" date NOT NULL,
+	"payee_id" uuid NOT NULL,
+	"rail" text NOT NULL,
+	"payment_type" text NOT NULL,
+	"used_minor" bigint NOT NULL,
+	"payments" bigint NOT NULL,
+	CONSTRAINT "spending_totals_workspace_id_day_payee_id_rail_payment_type_pk" PRIMARY KEY("workspace_id","day","payee_id","rail","payment_type"),
+	CONSTRAINT "spending_totals_used_check" CHECK ("spending_totals"."used_minor" >= 0 and "spending_totals"."payments" >= 0)
 );
 --> statement-breakpoint
 CREATE TABLE "usage_counters" (
@@ -763,6 +780,7 @@ CREATE INDEX "payments_late_success" ON "payments" USING btree ("id") WHERE "pay
 CREATE INDEX "payments_workspace" ON "payments" USING btree ("workspace_id","id");--> statement-breakpoint
 CREATE INDEX "payments_workspace_status" ON "payments" USING btree ("workspace_id","status","id");--> statement-breakpoint
 CREATE INDEX "payments_beneficiary" ON "payments" USING btree ("beneficiary_id","id");--> statement-breakpoint
+CREATE INDEX "payments_duplicates" ON "payments" USING btree ("payee_id","amount_minor","created_at");--> statement-breakpoint
 CREATE INDEX "payments_mandate" ON "payments" USING btree ("mandate_id") WHERE "payments"."mandate_id" is not null;--> statement-breakpoint
 CREATE INDEX "payments_open" ON "payments" USING btree ("status","updated_at") WHERE "payments"."status" in ('processing', 'unknown');--> statement-breakpoint
 CREATE UNIQUE INDEX "payments_receipt_key" ON "payments" USING btree ("rail","provider_receipt");--> statement-breakpoint

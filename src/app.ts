@@ -38,6 +38,7 @@ import type { Deps } from './modules/deps.ts'
 import { createWork } from './modules/jobs.ts'
 import { createDocumentFetcher } from './modules/oauth/clients/fetch-document.ts'
 import { createHostResolver } from './modules/oauth/clients/resolve-host.ts'
+import { createPaymentBatches } from './modules/payments/create/batches.ts'
 import { oauthCodes, registerModules } from './modules/routes.ts'
 import { createMetrics, type Metrics } from './operator/metrics.ts'
 import { createOperator } from './operator/operator.ts'
@@ -80,7 +81,7 @@ const buildDeps = (options: PartsOptions, identity: IdentityParts): Deps => {
   })
   const feed = createFeed({ db, databaseUrl, logger })
   const derivations = createDerivations(config.TOKEN_SECRETS)
-  return {
+  const parts = {
     config,
     db,
     lastUsed: createLastUsed(db.query, logger),
@@ -107,6 +108,7 @@ const buildDeps = (options: PartsOptions, identity: IdentityParts): Deps => {
     rails,
     alerts: createAlerts(logger),
   }
+  return { ...parts, submitPayment: createPaymentBatches(parts) }
 }
 
 /** The parts alone, for commands that run beside the service: no listener, no worker, nothing that starts. */

@@ -30,6 +30,7 @@ const environment = z.object({
   DATABASE_POOL_SIZE: whole(2, 200).default(10),
   DATA_DIR: z.string().default('.data'),
   CURRENCY: currency.default('KES'),
+  DUPLICATE_WINDOW_SECONDS: whole(0, 604_800).default(3600),
   SESSION_COOKIE_DOMAIN: z.string().optional(),
   CORS_ORIGINS: list.pipe(z.array(origin)).default([]),
   TRUST_PROXY: networks.optional(),

@@ -71,3 +71,9 @@ export const tryLockAccounts = async (tx: Tx, locks: AccountLocks): Promise<Read
   for (const lock of wanted) if (taken.has(lock.account)) note(tx, lock)
   return new Set(wanted.filter(({ account }) => !taken.has(account)).map(({ account }) => account))
 }
+
+/** For what must run in the same turn as its caller: a deferred statement cannot wait for a lock first. */
+export const requireLocked = (tx: Tx, accounts: readonly Uuid[]): void => {
+  if (accounts.some((account) => tx.accountLocks.get(account) !== 'exclusive'))
+    throw new Error("money moves under its account's lock")
+}

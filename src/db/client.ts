@@ -73,8 +73,10 @@ const queryPool =
   }
 
 const queryClient =
-  (client: pg.PoolClient, named: boolean, failed: (error: unknown) => void): Query =>
+  (client: pg.PoolClient, named: boolean, isOver: () => boolean, failed: (error: unknown) => void): Query =>
   async <Row extends object>(query: Statement | string, values: readonly unknown[] = []): Promise<Row[]> => {
+    // Behind the commit the connection is already somebody else's.
+    if (isOver()) throw new Error('a statement came after the end of its transaction')
     corkUntilTick(client)
     try {
       return (await client.query<Row>(queryConfig(query, values, named))).rows
@@ -154,6 +156,7 @@ export const connect = (options: DatabaseOptions): Database => {
     let broken: Error | undefined
     let at: Date | undefined
     let cause: unknown
+    let over = false
     try {
       // Not waited for: it travels with the first statement, which fails when it fails.
       corkUntilTick(client)
@@ -166,9 +169,14 @@ export const connect = (options: DatabaseOptions): Database => {
           return at
         },
         orm: clientOrm(client),
-        query: queryClient(client, named, (error) => {
-          cause ??= error
-        }),
+        query: queryClient(
+          client,
+          named,
+          () => over,
+          (error) => {
+            cause ??= error
+          },
+        ),
         defer: (query: Promise<unknown>) => {
           query.catch(() => undefined)
           deferred.push(query)
@@ -177,6 +185,7 @@ export const connect = (options: DatabaseOptions): Database => {
         accountLocks: new Map(),
       } as unknown as Tx
       const outcome = await work(tx).then((result) => ({ result }), keepVerdict)
+      over = true
       corkUntilTick(client)
       const committed = client.query('commit').catch((error: unknown) => {
         broken = error instanceof Error ? error : new Error(String(error))
@@ -188,6 +197,7 @@ export const connect = (options: DatabaseOptions): Database => {
       for (const task of afterCommit) task()
       return outcome
     } catch (error) {
+      over = true
       if (!broken) {
         await client.query('rollback').catch((failure: Error) => {
           options.logger.warn({ error: describe(error) }, 'a transaction failed, and so did its rollback')

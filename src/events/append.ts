@@ -3,8 +3,8 @@ import { statement, type Tx } from '../db/client.ts'
 import { newId, type Uuid } from '../lib/ids.ts'
 import type { EventType } from './types.ts'
 
-/** `data`: the resource as REST returns it. Without a workspace the event is for the account alone. */
-export type NewEvent = { type: EventType; accountId: Uuid; workspaceId: Uuid | null; data: unknown }
+/** `data`: the resource as REST returns it, or its JSON where that is written already. Without a workspace the event is for the account alone. */
+export type NewEvent = { type: EventType; accountId: Uuid; workspaceId: Uuid | null } & ({ data: unknown } | { json: string })
 
 export type AppendEvents = (tx: Tx, at: Date, events: readonly NewEvent[]) => Promise<void>
 
@@ -26,7 +26,7 @@ export const createAppend =
       events.map((event) => event.type),
       events.map((event) => event.accountId),
       events.map((event) => event.workspaceId),
-      events.map((event) => JSON.stringify(event.data)),
+      events.map((event) => ('json' in event ? event.json : JSON.stringify(event.data))),
       at,
     ])
     await Promise.all([locked, inserted])

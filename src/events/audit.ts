@@ -25,21 +25,21 @@ export type AuditEntry = {
 const insert = statement(
   'audit.append',
   `insert into audit_log (id, at, action, account_id, credential_kind, credential_id, grant_id, workspace_id, subject_type, subject_id, before, after, ip, user_agent, request_id)
-   values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`,
+   select id, $1, action, account_id, credential_kind, credential_id, grant_id, workspace_id, subject_type, subject_id, before, after, ip, user_agent, request_id
+   from unnest($2::uuid[], $3::text[], $4::uuid[], $5::text[], $6::uuid[], $7::uuid[], $8::uuid[], $9::text[], $10::uuid[], $11::jsonb[], $12::jsonb[], $13::text[], $14::text[], $15::text[])
+     as row(id, action, account_id, credential_kind, credential_id, grant_id, workspace_id, subject_type, subject_id, before, after, ip, user_agent, request_id)`,
 )
 
 const isPrincipal = (actor: Actor): actor is Principal => 'credential' in actor
 
 const json = (value: unknown): string | null => (value === undefined ? null : JSON.stringify(value))
 
-/** Appends to the audit log in the transaction of the act. Never a secret, never a destination: callers pass what REST would show. */
-export const audit = async (tx: Tx, actor: Actor, at: Date, entry: AuditEntry): Promise<void> => {
+const valuesOf = ({ actor, ...entry }: ActedEntry): unknown[] => {
   const principal = isPrincipal(actor) ? actor : null
   const way = 'way' in actor ? actor.way : null
   const startedBy = 'startedBy' in actor ? actor.startedBy : undefined
-  await tx.query(insert, [
+  return [
     newId(),
-    at,
     entry.action,
     actor.accountId,
     principal?.credential.kind ?? way,
@@ -53,5 +53,16 @@ export const audit = async (tx: Tx, actor: Actor, at: Date, entry: AuditEntry): 
     actor.origin?.ip ?? null,
     actor.origin?.userAgent ?? null,
     actor.origin?.requestId ?? null,
-  ])
+  ]
 }
+
+export type ActedEntry = AuditEntry & { actor: Actor }
+
+/** Appends to the audit log in the transaction of the acts. Never a secret, never a destination: callers pass what REST would show. */
+export const auditAll = async (tx: Tx, at: Date, entries: readonly ActedEntry[]): Promise<void> => {
+  const rows = entries.map(valuesOf)
+  const [first] = rows
+  if (first) await tx.query(insert, [at, ...first.map((_, column) => rows.map((row) => row[column]))])
+}
+
+export const audit = (tx: Tx, actor: Actor, at: Date, entry: AuditEntry): Promise<void> => auditAll(tx, at, [{ ...entry, actor }])

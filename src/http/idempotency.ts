@@ -1,9 +1,10 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Principal } from '../auth/principal.ts'
 import { sha256 } from '../auth/secrets.ts'
 import { lockAccounts } from '../db/account-lock.ts'
-import { type Database, inTx, statement, type Tx } from '../db/client.ts'
+import { type Database, type Db, inTx, statement, type Tx } from '../db/client.ts'
 import { canonicalJson } from '../lib/canonical.ts'
-import { conflict, invalidFields } from '../lib/errors.ts'
+import { conflict, invalidFields, Refusal } from '../lib/errors.ts'
 import { authorize } from './authorize.ts'
 
 /** What a write answers with. `secret`: top-level fields shown once only, and never stored. */
@@ -12,12 +13,16 @@ export type Answer = { status: number; body: unknown; secret?: readonly string[]
 export const ok = (body: unknown): Answer => ({ status: 200, body })
 export const created = (body: unknown, secret?: readonly string[]): Answer => ({ status: 201, body, ...(secret && { secret }) })
 
-type Stored = { body_hash: Buffer; status: number; response: string }
+type Stored = { scope: Buffer; body_hash: Buffer; status: number; response: string }
 
-const read = statement('idempotency.read', 'select body_hash, status, response from idempotency_keys where scope = $1')
+const read = statement(
+  'idempotency.read',
+  'select scope, body_hash, status, response from idempotency_keys where scope = any($1::bytea[])',
+)
 const store = statement(
   'idempotency.store',
-  'insert into idempotency_keys (scope, body_hash, status, response, created_at) values ($1, $2, $3, $4, $5)',
+  `insert into idempotency_keys (scope, body_hash, status, response, created_at)
+   select scope, body_hash, status, response, $5 from unnest($1::bytea[], $2::bytea[], $3::int[], $4::text[]) as kept(scope, body_hash, status, response)`,
 )
 
 const keyPattern = /^[\x20-\x7e]{1,255}$/
@@ -43,25 +48,77 @@ const withoutSecrets = (text: string, secret: readonly string[] | undefined): st
   return JSON.stringify(Object.fromEntries(Object.entries(value).filter(([name]) => !secret.includes(name))))
 }
 
-type Outcome = { status: number; text: string; replayed: boolean }
+/** What a request's key stands for: its scope, and the body that it was first used with. */
+export type Once = { scope: Buffer; bodyHash: Buffer }
+/** An answer as it is sent. */
+export type Sent = { status: number; text: string; replayed: boolean }
 
-const replay = (stored: Stored, bodyHash: Buffer): Outcome => {
-  if (!stored.body_hash.equals(bodyHash)) throw conflict('This Idempotency-Key was used with another request.', 'idempotency')
-  return { status: stored.status, text: stored.response, replayed: true }
+export const onceOf = (request: FastifyRequest): Once | null => {
+  const key = keyOf(request)
+  return key === undefined ? null : { scope: scopeOf(request, key), bodyHash: hashBody(request) }
+}
+
+export type Answers = { find: (once: Once) => Sent | undefined }
+
+/** The answers given before to these keys. Their scopes' accounts are locked, so no other request is at work on one. */
+export const readAnswers = async (db: Db, all: readonly Once[]): Promise<Answers> => {
+  const rows = all.length === 0 ? [] : await db.query<Stored>(read, [all.map(({ scope }) => scope)])
+  const found = new Map(rows.map((row) => [row.scope.toString('hex'), row]))
+  return {
+    find: ({ scope, bodyHash }) => {
+      const stored = found.get(scope.toString('hex'))
+      if (!stored) return undefined
+      if (!stored.body_hash.equals(bodyHash)) throw usedOtherwise()
+      return { status: stored.status, text: stored.response, replayed: true }
+    },
+  }
+}
+
+export const usedOtherwise = (): Refusal => conflict('This Idempotency-Key was used with another request.', 'idempotency')
+
+/** Keeps answers in the transaction of what they answer. */
+export const keepAnswers = async (tx: Tx, kept: readonly { once: Once; status: number; text: string }[]): Promise<void> => {
+  if (kept.length === 0) return
+  await tx.query(store, [
+    kept.map(({ once }) => once.scope),
+    kept.map(({ once }) => once.bodyHash),
+    kept.map(({ status }) => status),
+    kept.map(({ text }) => text),
+    tx.at,
+  ])
 }
 
 /** The credential chose another workspace while its request waited: the locks taken are not the ones needed. */
-class Moved extends Error {}
+class Moved extends Refusal {
+  constructor() {
+    super('unavailable', { message: 'The workspace of this session has just changed.', headers: { 'retry-after': '1' } })
+  }
+}
 
-/** Takes the caller's locks and looks at its standing under them: what was acknowledged as stopped before lets nothing through. */
+/**
+ * Looks at the caller's standing again inside a transaction that holds its locks, as the request itself would be looked at now: what
+ * was acknowledged as stopped before lets nothing through.
+ */
+export const standAgain = async (tx: Tx, request: FastifyRequest): Promise<Principal> => {
+  const before = request.principal
+  const standing = await request.reauthenticate(tx)
+  request.caller = standing
+  if (standing.workspace.id !== before.workspace.id) throw new Moved()
+  authorize(request, standing)
+  return standing
+}
+
 const enter = async (tx: Tx, request: FastifyRequest): Promise<void> => {
   const { caller } = request
   if (!caller) return
   const exclusive = [caller.accountId, caller.workspace.owningAccountId]
-  const [, standing] = await Promise.all([lockAccounts(tx, { exclusive }), request.reauthenticate(tx)])
-  request.caller = standing
-  if (standing.workspace.id !== caller.workspace.id) throw new Moved()
-  authorize(request, standing)
+  await Promise.all([lockAccounts(tx, { exclusive }), standAgain(tx, request)])
+}
+
+export const sendOnce = (reply: FastifyReply, { status, text, replayed }: Sent): FastifyReply => {
+  reply.code(status)
+  if (replayed) reply.header('idempotency-replayed', 'true')
+  return text === '' ? reply.send() : reply.type('application/json; charset=utf-8').send(text)
 }
 
 /**
@@ -75,22 +132,20 @@ export const respondOnce = async (
   reply: FastifyReply,
   work: (tx: Tx) => Promise<Answer>,
 ): Promise<FastifyReply> => {
-  const key = keyOf(request)
-  const bodyHash = key === undefined ? undefined : hashBody(request)
-  const once = async (tx: Tx): Promise<Outcome> => {
-    const scope = key === undefined ? undefined : scopeOf(request, key)
-    const [, stored] = await Promise.all([enter(tx, request), scope && tx.query<Stored>(read, [scope])])
-    if (stored?.[0] && bodyHash) return replay(stored[0], bodyHash)
+  const attempt = async (tx: Tx): Promise<Sent> => {
+    const once = onceOf(request)
+    const [, answers] = await Promise.all([enter(tx, request), once && readAnswers(tx, [once])])
+    const replayed = once && answers?.find(once)
+    if (replayed) return replayed
     const answer = await work(tx)
     const text = answer.body === undefined ? '' : String(reply.code(answer.status).serialize(answer.body))
-    if (scope && bodyHash) tx.defer(tx.query(store, [scope, bodyHash, answer.status, withoutSecrets(text, answer.secret), tx.at]))
-    return { status: answer.status, text, replayed: false }
+    const { status, secret } = answer
+    if (once) tx.defer(keepAnswers(tx, [{ once, status, text: withoutSecrets(text, secret) }]))
+    return { status, text, replayed: false }
   }
-  const outcome = await inTx(deps.db, once).catch((error: unknown) => {
-    if (error instanceof Moved) return inTx(deps.db, once)
+  const outcome = await inTx(deps.db, attempt).catch((error: unknown) => {
+    if (error instanceof Moved) return inTx(deps.db, attempt)
     throw error
   })
-  reply.code(outcome.status)
-  if (outcome.replayed) reply.header('idempotency-replayed', 'true')
-  return outcome.text === '' ? reply.send() : reply.type('application/json; charset=utf-8').send(outcome.text)
+  return sendOnce(reply, outcome)
 }

@@ -1,4 +1,4 @@
-import { lockAccount } from '../db/account-lock.ts'
+import { lockAccount, requireLocked } from '../db/account-lock.ts'
 import { type Db, statement, type Tx } from '../db/client.ts'
 import { Refusal } from '../lib/errors.ts'
 import { newId, type Uuid } from '../lib/ids.ts'
@@ -64,25 +64,38 @@ export const lockBalance = async (tx: Tx, ownerId: Uuid): Promise<Balance> => {
 
 const holdFunds = statement(
   'ledger.hold',
-  `with moved as (
-     update ledger_accounts set pending_debits_minor = pending_debits_minor + $2
-     where owner_id = $1 and ${available} >= $2
-     returning id, ${available} as available_minor, pending_debits_minor as held_minor
-   ), written as (
-     insert into ledger_transfers (id, kind, debit_account_id, credit_account_id, amount_minor, reference_type, reference_id, customer_account_id, available_after_minor, created_at)
-     select $3, 'pending', moved.id, (select id from ledger_accounts where code = 'rail_clearing'), $2, $4, $5, moved.id, moved.available_minor, $6 from moved
+  `with holds as (select * from unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::uuid[], $5::bigint[]) as h(id, owner, amount, reference, available_after)),
+   moved as (
+     update ledger_accounts a set pending_debits_minor = a.pending_debits_minor + t.amount
+     from (select owner, sum(amount)::bigint as amount from holds group by owner) as t where a.owner_id = t.owner
+     returning a.id, a.owner_id
    )
-   select available_minor, held_minor from moved`,
+   insert into ledger_transfers (id, kind, debit_account_id, credit_account_id, amount_minor, reference_type, reference_id, customer_account_id, available_after_minor, created_at)
+   select h.id, 'pending', moved.id, (select id from ledger_accounts where code = 'rail_clearing'), h.amount, 'payment', h.reference, moved.id, h.available_after, $6
+   from holds h join moved on moved.owner_id = h.owner`,
 )
 
-export type Hold = { transferId: Uuid; ownerId: Uuid; amountMinor: Minor; reference: Reference; at: Date }
+/** `availableAfterMinor`: what is left behind this hold, those before it of the same batch included. */
+export type Hold = { transferId: Uuid; ownerId: Uuid; amountMinor: Minor; paymentId: Uuid; availableAfterMinor: Minor }
 
-/** Reserves money for a payment, under an id that the caller chose. Throws `insufficient_funds`; the schema's check stands behind it. */
-export const hold = async (tx: Tx, { transferId, ownerId, amountMinor, reference, at }: Hold): Promise<Balance> => {
-  await lockAccount(tx, ownerId)
-  const [row] = await tx.query<BalanceRow>(holdFunds, [ownerId, amountMinor, transferId, reference.type, reference.id, at])
-  if (!row) throw new Refusal('insufficient_funds')
-  return balanceOf(row)
+/**
+ * Reserves money for payments, under ids that the caller chose: one update an account, however many holds. The caller holds the
+ * owners' locks and has seen that the money is there; the schema's check stands behind it and fails the transaction.
+ */
+export const holdAll = async (tx: Tx, holds: readonly Hold[], at: Date): Promise<void> => {
+  if (holds.length === 0) return
+  requireLocked(
+    tx,
+    holds.map(({ ownerId }) => ownerId),
+  )
+  await tx.query(holdFunds, [
+    holds.map(({ transferId }) => transferId),
+    holds.map(({ ownerId }) => ownerId),
+    holds.map(({ amountMinor }) => amountMinor),
+    holds.map(({ paymentId }) => paymentId),
+    holds.map(({ availableAfterMinor }) => availableAfterMinor),
+    at,
+  ])
 }
 
 const endHold = (kind: 'post' | 'void') =>

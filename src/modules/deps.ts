@@ -13,6 +13,7 @@ import type { Clock } from '../lib/clock.ts'
 import type { Rails } from '../rails/rail.ts'
 import type { Alerts } from './alerts.ts'
 import type { DocumentFetcher } from './oauth/clients/fetch-document.ts'
+import type { SubmitPayment } from './payments/create/request.ts'
 
 /** What a feature is built from; `app.ts` makes it once. */
 export type Deps = {
@@ -33,4 +34,6 @@ export type Deps = {
   jobs: Jobs
   rails: Rails
   alerts: Alerts
+  /** Payments are decided in batches: every way in to one leads through here. */
+  submitPayment: SubmitPayment
 }

@@ -1,4 +1,5 @@
 import { quorumEntries, signerMayApprove } from './approvals.ts'
+import { duplicateFindings, duplicateWarnings } from './duplicates.ts'
 import { approvalsAsked, type Finding, traceEntry, verdict } from './finding.ts'
 import { grantFindings, policyFindings } from './limit-findings.ts'
 import { mandateFindings } from './mandate-findings.ts'
@@ -11,7 +12,7 @@ const strictest = (trace: readonly TraceEntry[]): Outcome =>
 
 /**
  * Decides a payment by every rule there is, in this order and none skipped: capability, the policies that fall on it
- * (by id), the grants (root first), the mandate, its signer, the eligible approvers. The strictest verdict wins.
+ * (by id), the grants (root first), the mandate, duplicates, the mandate's signer, the eligible approvers. The strictest verdict wins.
  * Usage is what is counted already, this payment not included.
  */
 export const evaluate = (input: Evaluation): Decision => {
@@ -29,6 +30,7 @@ export const evaluate = (input: Evaluation): Decision => {
     ...policies.flatMap((policy) => policyFindings(policy, periods)),
     ...grants.flatMap((grant) => grantFindings(grant, payment, periods)),
     ...mandated,
+    ...duplicateFindings(input, policies),
   ]
 
   const required = Math.max(0, ...findings.map((finding) => approvalsAsked(finding, amount)))
@@ -51,6 +53,7 @@ export const evaluate = (input: Evaluation): Decision => {
     approvalsByMandate: byMandate,
     ...(mandate && byMandate > 0 && { mandateApproverAccountId: mandate.signerAccountId }),
     policyVersions: policies.map(({ id, version }) => ({ id, version })),
+    warnings: duplicateWarnings(input, policies),
   }
   if (outcome === 'allow') return { ...decided, trace }
   return {

@@ -36,6 +36,8 @@ const sentences: Record<RuleName, Sentence> = {
   mandate_total: ({ who, limit, used, asked }) => `The total of ${who} is ${limit}; ${used} is used and ${asked} was asked.`,
   mandate_max_payments: ({ who }) => `The payment names ${who}, which has made as many payments as it may.`,
   mandate_signer: ({ who }) => `The signer of ${who} may not approve this payment.`,
+  possible_duplicate: ({ who }) =>
+    `A payment of this amount to this payee was made a short time ago, and ${who} stops a second one.`,
   eligible_approvers: ({ needed, able }) => `The payment needs ${approvals(needed)} and ${accounts(able)} may give one.`,
 }
 

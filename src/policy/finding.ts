@@ -21,6 +21,7 @@ export const ruleNames = [
   'mandate_total',
   'mandate_max_payments',
   'mandate_signer',
+  'possible_duplicate',
   'eligible_approvers',
 ] as const
 export type RuleName = (typeof ruleNames)[number]
@@ -28,11 +29,11 @@ export type RuleName = (typeof ruleNames)[number]
 type Found = { source: TraceSource; rule: RuleName }
 
 /** Holds or does not, whatever the amount. */
-export type Gate = Found & { kind: 'gate'; passes: boolean }
+export type Gate = Found & { kind: 'gate'; passes: boolean; resetsAt?: Date }
 /** Together with what is used, the amount may reach the limit and no more. */
 export type Cap = Found & { kind: 'cap'; limitMinor: Minor; usedMinor?: Minor; resetsAt?: Date }
 /** Asks for approvals from the threshold on; without a threshold always. */
-export type Ask = Found & { kind: 'ask'; thresholdMinor: Minor | null; approvals: number }
+export type Ask = Found & { kind: 'ask'; thresholdMinor: Minor | null; approvals: number; resetsAt?: Date }
 
 /**
  * A rule with its numbers, not yet held against an amount. The verdict, the trace and the remedy are all read from

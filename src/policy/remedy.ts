@@ -9,7 +9,7 @@ const largestAllowed = (findings: readonly Finding[], approvalsGiven: number): M
 }
 
 const healsAt = (finding: Finding, amount: Minor): Date | undefined =>
-  finding.kind === 'cap' && finding.limitMinor >= amount ? finding.resetsAt : undefined
+  finding.kind !== 'cap' || finding.limitMinor >= amount ? finding.resetsAt : undefined
 
 /** At a month's end its last day ends too, so the latest of the resets frees all the others. */
 const whenItPasses = ({ payment, mandate }: Evaluation, blocking: readonly Finding[]): Date | null => {

@@ -40,8 +40,16 @@ export type PolicyRules = Limits & {
   beneficiaryIds: readonly string[]
   requiredApprovalCount: number
   separationOfDuties: boolean
+  /** Null: the deployment's window. */
+  duplicateWindowSeconds: number | null
+  /** Null with a window: it warns. Null without one: this policy does not look for duplicates. */
+  onDuplicate: 'warn' | 'require_approval' | 'deny' | null
   usage: Usage
 }
+
+/** The newest payment of the same amount and reference to the same payee that counts. */
+export type EarlierPayment = { paymentId: string; createdAt: Date }
+export type Warning = { code: 'possible_duplicate'; paymentId: string; createdAt: Date }
 
 /** A grant of the chain. Its lists are allow-lists; null = no such limit. */
 export type GrantRules = Limits & {
@@ -83,6 +91,9 @@ export type Evaluation = {
   approvers: Approvers
   periods: Periods
   capabilities: { payments: boolean }
+  earlier: EarlierPayment | null
+  /** The deployment's window, for where no policy that applies has its own. */
+  duplicateWindowSeconds: number
 }
 
 export type TraceSource = { kind: 'policy' | 'grant' | 'mandate' | 'capability' | 'rail'; id: string | null; name: string | null }
@@ -123,6 +134,7 @@ export type Decision = {
   /** Whose approval that is: the same account's own decision counts no second time. */
   mandateApproverAccountId?: string
   policyVersions: { id: string; version: number }[]
+  warnings: Warning[]
   trace: TraceEntry[]
   remedy?: Remedy
 }

@@ -39,7 +39,7 @@ const below: Readonly<Record<string, readonly string[]>> = {
     'lib',
     'config.ts',
   ],
-  verify: ['ledger', 'events', 'db', 'lib'],
+  verify: ['ledger', 'events', 'policy', 'db', 'lib'],
   process: ['app-rails.ts', 'sandbox', 'rails', 'jobs', 'embedded-postgres', 'db', 'lib', 'config.ts'],
 }
 
@@ -88,7 +88,7 @@ const doors: readonly RegExp[] = [
   /^modules\/policies\/(rules|seed)\.ts$/,
   /^modules\/beneficiaries\/rules\.ts$/,
   // A simulation decides over the same context as a payment, and explains the same preconditions.
-  /^modules\/payments\/create\/(context|evaluation|mandate|preconditions)\.ts$/,
+  /^modules\/payments\/create\/(context|earlier|evaluation|mandate|preconditions)\.ts$/,
   // What a member had delegated ends when the member goes.
   /^modules\/workspaces\/(membership|members\/rules)\.ts$/,
 ]

@@ -35,6 +35,8 @@ export const policyRules = (id: string): fc.Arbitrary<PolicyRules> =>
     beneficiaryIds: mostly([], payees),
     requiredApprovalCount: fc.constantFrom(0, 0, 0, 0, 0, 1, 2, 3),
     separationOfDuties: fc.boolean(),
+    duplicateWindowSeconds: mostly(null, fc.constantFrom(0, 60, 3600)),
+    onDuplicate: mostly(null, fc.constantFrom('warn' as const, 'require_approval' as const, 'deny' as const)),
   })
 
 const grantRules = (id: string): fc.Arbitrary<GrantRules> =>
@@ -66,6 +68,9 @@ const mandateRules: fc.Arbitrary<MandateRules> = fc.record({
 
 const grantChain = fc.constantFrom<string[]>([], ['g0'], ['g0', 'g1'])
 
+const seldom = <T>(arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T | null> =>
+  fc.oneof({ weight: 9, arbitrary: fc.constant(null) }, { weight: 1, arbitrary })
+
 export const evaluation: fc.Arbitrary<Evaluation> = grantChain.chain((grantLineage) =>
   fc.record({
     payment: fc.record({
@@ -84,6 +89,8 @@ export const evaluation: fc.Arbitrary<Evaluation> = grantChain.chain((grantLinea
     mandate: fc.oneof(fc.constant(null), fc.constant(null), mandateRules),
     approvers: fc.record({ eligibleAccountIds: mostly(['ada', 'ben', 'cat'], fc.array(person, { maxLength: 4 })) }),
     periods: fc.constant(periods),
+    earlier: seldom(fc.record({ paymentId: fc.constant('earlier'), createdAt: fc.constant(new Date(now.getTime() - 600_000)) })),
+    duplicateWindowSeconds: fc.constantFrom(0, 3600),
     capabilities: fc.record({ payments: mostly(true, fc.constant(false)) }),
   }),
 )

@@ -37,6 +37,8 @@ export const policy = (over: Partial<PolicyRules> = {}): PolicyRules => ({
   beneficiaryIds: [],
   requiredApprovalCount: (over.approvalThresholdMinor ?? null) === null ? 0 : 1,
   separationOfDuties: false,
+  duplicateWindowSeconds: null,
+  onDuplicate: null,
   usage: unused,
   ...over,
 })
@@ -86,4 +88,6 @@ export const given = (over: Given = {}): Evaluation => ({
   approvers: { eligibleAccountIds: over.approvers ?? ['ada', 'ben', 'cat'] },
   periods: over.periods ?? periods,
   capabilities: { payments: over.payments !== 'disabled' },
+  earlier: over.earlier ?? null,
+  duplicateWindowSeconds: over.duplicateWindowSeconds ?? 3600,
 })

@@ -13,6 +13,7 @@ const refusedBy = (over: Partial<TraceEntry>): Decision => ({
   separationOfDuties: false,
   approvalsByMandate: 0,
   policyVersions: [],
+  warnings: [],
   trace: [{ source: { kind: 'rail', id: null, name: 'MPESA_B2C' }, rule: 'whole_shillings', outcome: 'deny', ...over }],
 })
 

@@ -49,6 +49,7 @@ const apply = (input: Evaluation, changes: readonly Change[]): Evaluation => {
       ...rules,
       ...changedLimits(of('policy', rules.id)),
       ...(names(of('policy', rules.id), 'required_approval_count') && { requiredApprovalCount: 0 }),
+      ...(names(of('policy', rules.id), 'possible_duplicate') && { onDuplicate: 'warn' as const }),
     })),
     grants: input.grants.map((rules) => ({
       ...rules,

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { boolean, check, index, integer, jsonb, pgTable, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
+import { boolean, check, date, index, integer, jsonb, pgTable, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
 import { failureCodes } from '../../lib/failure-codes.ts'
 import { accounts } from './accounts.ts'
 import { beneficiaries, beneficiaryRails } from './beneficiaries.ts'
@@ -19,14 +19,6 @@ export const paymentStatuses = [
   'returned',
 ] as const
 
-/** A counter that a payment was charged to, as it stands in `payments.charges`. */
-export type StoredCharge = {
-  subject: 'policy' | 'grant' | 'mandate'
-  id: string
-  period: 'day' | 'month' | 'total'
-  start: string
-}
-
 export const payments = pgTable(
   'payments',
   {
@@ -42,6 +34,8 @@ export const payments = pgTable(
     beneficiaryId: uuid()
       .notNull()
       .references(() => beneficiaries.id),
+    /** The destination behind the beneficiary: what limits and duplicates follow. */
+    payeeId: uuid().notNull(),
     paymentType: text().notNull(),
     rail: text({ enum: beneficiaryRails }).notNull(),
     accountReference: text(),
@@ -54,7 +48,8 @@ export const payments = pgTable(
       .references(() => accounts.id),
     grantId: uuid().references(() => grants.id),
     decision: jsonb().$type<unknown>().notNull(),
-    charges: jsonb().$type<StoredCharge[]>().notNull(),
+    /** The local day whose limits it counts against; its month is that day's. Which counters follows from the payment itself. */
+    countedDay: date({ mode: 'string' }).notNull(),
     holdTransferId: uuid().notNull(),
     providerReceipt: text(),
     /** Ours, from the closed list in lib/failure-codes.ts; `providerCode` is the rail's own. */
@@ -79,6 +74,8 @@ export const payments = pgTable(
     index('payments_workspace').on(t.workspaceId, t.id),
     index('payments_workspace_status').on(t.workspaceId, t.status, t.id),
     index('payments_beneficiary').on(t.beneficiaryId, t.id),
+    // The same money to the same payee, lately: the guard against paying twice.
+    index('payments_duplicates').on(t.payeeId, t.amountMinor, t.createdAt),
     index('payments_mandate').on(t.mandateId).where(sql`${t.mandateId} is not null`),
     index('payments_open').on(t.status, t.updatedAt).where(sql`${t.status} in ('processing', 'unknown')`),
     uniqueIndex('payments_receipt_key').on(t.rail, t.providerReceipt),

@@ -4,6 +4,8 @@ import { accounts } from './accounts.ts'
 import { id, instant, money } from './columns.ts'
 import { workspaces } from './workspaces.ts'
 
+export const duplicateAnswers = ['warn', 'require_approval', 'deny'] as const
+
 export const spendingPolicies = pgTable(
   'spending_policies',
   {
@@ -19,7 +21,12 @@ export const spendingPolicies = pgTable(
     monthlyLimitMinor: money(),
     approvalThresholdMinor: money(),
     requiredApprovalCount: integer().notNull(),
+    /** The count follows from the threshold: nobody has named one. */
+    countImplied: boolean().notNull(),
     separationOfDuties: boolean().notNull(),
+    /** How far back a payment of the same amount to the same payee is looked for; null: the deployment's window. */
+    duplicateWindowSeconds: integer(),
+    onDuplicate: text({ enum: duplicateAnswers }),
     version: integer().notNull().default(1),
     createdBy: uuid()
       .notNull()
@@ -32,6 +39,7 @@ export const spendingPolicies = pgTable(
     index('spending_policies_workspace').on(t.workspaceId, t.id),
     index('spending_policies_active').on(t.workspaceId).where(sql`${t.archivedAt} is null`),
     check('spending_policies_count_check', sql`${t.requiredApprovalCount} between 0 and 10`),
+    check('spending_policies_window_check', sql`${t.duplicateWindowSeconds} between 0 and 604800`),
     check('spending_policies_threshold_check', sql`${t.approvalThresholdMinor} is null or ${t.requiredApprovalCount} > 0`),
   ],
 )
@@ -69,5 +77,26 @@ export const usageCounters = pgTable(
   (t) => [
     primaryKey({ columns: [t.subjectId, t.period, t.periodStart] }),
     check('usage_counters_used_check', sql`${t.usedMinor} >= 0 and ${t.payments} >= 0`),
+  ],
+)
+
+/**
+ * What an owner's payments of a local day come to, by everything that a policy can select them by. A new or altered policy is seeded
+ * from these few rows: the payments themselves may be millions. Guarded by the owning ledger account's lock.
+ */
+export const spendingTotals = pgTable(
+  'spending_totals',
+  {
+    workspaceId: uuid().notNull(),
+    day: date({ mode: 'string' }).notNull(),
+    payeeId: uuid().notNull(),
+    rail: text().notNull(),
+    paymentType: text().notNull(),
+    usedMinor: money().notNull(),
+    payments: bigint({ mode: 'bigint' }).notNull(),
+  },
+  (t) => [
+    primaryKey({ columns: [t.workspaceId, t.day, t.payeeId, t.rail, t.paymentType] }),
+    check('spending_totals_used_check', sql`${t.usedMinor} >= 0 and ${t.payments} >= 0`),
   ],
 )

@@ -3,6 +3,7 @@ import { WalletAddress } from '../../auth/wallet.ts'
 import { mandateStatuses } from '../../db/tables/mandates.ts'
 import { PageQuery } from '../../http/pagination.ts'
 import { IdIn, IdOut, MinorOut, PositiveMinorIn, TimeIn, TimeOut } from '../../http/wire.ts'
+import { PaymentType } from '../payment-type.ts'
 
 /** Stands in a text that somebody signs: on one line, and without characters that could draw lines of their own. */
 const SignedText = (max: number) =>
@@ -25,7 +26,7 @@ export const MandateTerms = z
     max_per_payment_minor: PositiveMinorIn.nullish(),
     max_payments: z.int().min(1).max(1_000_000).nullish(),
     beneficiary_ids: z.array(IdIn('beneficiary')).min(1).max(100).nullish(),
-    payment_types: z.array(SignedText(64)).min(1).max(100).nullish(),
+    payment_types: z.array(PaymentType).min(1).max(100).nullish(),
     valid_from: TimeIn.nullish(),
     expires_at: TimeIn,
   })

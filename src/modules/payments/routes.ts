@@ -1,11 +1,10 @@
 import type { App } from '../../http/app-type.ts'
-import { created, ok, respondOnce } from '../../http/idempotency.ts'
+import { ok, onceOf, respondOnce, sendOnce, standAgain } from '../../http/idempotency.ts'
 import { pageOf } from '../../http/pagination.ts'
 import { byId, refusals } from '../../http/wire.ts'
-import { CommitThenThrow, notFound, Refusal } from '../../lib/errors.ts'
+import { notFound } from '../../lib/errors.ts'
 import type { Deps } from '../deps.ts'
 import { cancelPayment } from './approvals/cancel-payment.ts'
-import { createPayment } from './create/create.ts'
 import { presentPayment } from './present.ts'
 import { findPayment, listPayments, type PaymentFilter } from './queries.ts'
 import { buildReceipt } from './receipt/receipt.ts'
@@ -43,11 +42,16 @@ export const registerPayments = (app: App, deps: Deps): void => {
       schema: { body: CreatePayment, response: { 201: Payment, ...createRefusals } },
     },
     async (request, reply) =>
-      respondOnce(deps, request, reply, async (tx) => {
-        const result = await createPayment(tx, deps, request.principal, request.body)
-        if (result instanceof Refusal) throw new CommitThenThrow(result)
-        return created(presentPayment(result))
-      }),
+      sendOnce(
+        reply,
+        await deps.submitPayment({
+          principal: request.principal,
+          input: request.body,
+          once: onceOf(request),
+          stand: (tx) => standAgain(tx, request),
+          serialize: (payment) => String(reply.code(201).serialize(payment)),
+        }),
+      ),
   )
   app.get(
     path,

@@ -4,6 +4,7 @@ import { PageQuery } from '../../http/pagination.ts'
 import { IdIn, IdOut, MinorOut, PositiveMinorIn, TimeIn, TimeOut } from '../../http/wire.ts'
 import { failureCodes } from '../../lib/failure-codes.ts'
 import { railNames } from '../../rails/rail.ts'
+import { PaymentType } from '../payment-type.ts'
 import { Decision } from '../policies/schema.ts'
 
 const Metadata = z
@@ -15,7 +16,7 @@ export const CreatePayment = z
   .strictObject({
     beneficiary_id: IdIn('beneficiary'),
     amount_minor: PositiveMinorIn,
-    payment_type: z.string().trim().min(1).max(64).optional().meta({ description: "Defaults to the beneficiary's rail." }),
+    payment_type: PaymentType.optional().meta({ description: "Defaults to the beneficiary's rail." }),
     account_reference: z.string().trim().min(1).max(20).nullish(),
     narrative: z.string().trim().max(140).nullish(),
     mandate_id: IdIn('mandate').nullish(),

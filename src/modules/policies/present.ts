@@ -2,8 +2,15 @@ import { isoTime } from '../../http/wire.ts'
 import { formatId, type IdKind, type Uuid } from '../../lib/ids.ts'
 import { formatMinor, minor } from '../../lib/money.ts'
 import type { Decision as Decided, Remedy, TraceEntry, TraceSource, Usage } from '../../policy/types.ts'
+import { namesCustomTypesOnly } from '../payment-type.ts'
 import type { PolicyRecord } from './queries.ts'
 import type { Decision, Policy } from './schema.ts'
+
+const customTypes = {
+  code: 'custom_payment_types' as const,
+  message:
+    "Initiators choose the payment type: to bind them whatever they say, name rails or beneficiaries, or the grant's own allow-list.",
+}
 
 export const presentPolicy = (record: PolicyRecord, usage?: Usage): Policy => ({
   id: formatId('policy', record.id),
@@ -16,6 +23,9 @@ export const presentPolicy = (record: PolicyRecord, usage?: Usage): Policy => ({
   approval_threshold_minor: minor(record.approvalThresholdMinor),
   required_approval_count: record.requiredApprovalCount,
   separation_of_duties: record.separationOfDuties,
+  duplicate_window_seconds: record.duplicateWindowSeconds,
+  on_duplicate: record.onDuplicate,
+  warnings: namesCustomTypesOnly(record.paymentTypes) ? [customTypes] : [],
   status: record.archivedAt ? 'archived' : 'active',
   version: record.version,
   ...(usage && { usage: { today_minor: formatMinor(usage.dayMinor), month_minor: formatMinor(usage.monthMinor) } }),
@@ -69,6 +79,11 @@ export const presentDecision = (decision: Decided): Decision => ({
   policy_versions: decision.policyVersions
     .filter(({ id }) => id !== proposedPolicyId)
     .map(({ id, version }) => ({ id: formatId('policy', id), version })),
+  warnings: decision.warnings.map(({ code, paymentId, createdAt }) => ({
+    code,
+    payment_id: formatId('payment', paymentId),
+    created_at: isoTime(createdAt),
+  })),
   trace: decision.trace.map(presentEntry),
   ...(decision.remedy && { remedy: presentRemedy(decision.remedy) }),
 })

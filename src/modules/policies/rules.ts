@@ -1,7 +1,7 @@
 import { type FieldError, invalidFields } from '../../lib/errors.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { contradictions } from '../../policy/contradictions.ts'
-import type { Limits } from '../../policy/types.ts'
+import type { Limits, PolicyRules } from '../../policy/types.ts'
 import type { CreatePolicy } from './schema.ts'
 
 /** A policy's rules without a name and a place: what is stored, evaluated and replayed. */
@@ -9,15 +9,20 @@ export type PolicyTerms = Limits & {
   paymentTypes: string[]
   beneficiaryIds: Uuid[]
   requiredApprovalCount: number
+  /** The count follows from the threshold: nobody has named one. */
+  countImplied: boolean
   separationOfDuties: boolean
+  duplicateWindowSeconds: number | null
+  onDuplicate: PolicyRules['onDuplicate']
 }
+
+const unique = <T>(list: readonly T[]): T[] => [...new Set(list)]
 
 type PolicyInput = Omit<CreatePolicy, 'name'>
 
 const pick = <T>(input: T | null | undefined, current: T): T => input ?? current
 /** Left out: stays. Null: taken away. */
-const limit = (input: bigint | null | undefined, current: bigint | null): bigint | null => (input === undefined ? current : input)
-const unique = <T>(list: readonly T[]): T[] => [...new Set(list)]
+const orCleared = <T>(input: T | null | undefined, current: T | null): T | null => (input === undefined ? current : input)
 
 const nothing: PolicyTerms = {
   paymentTypes: [],
@@ -27,7 +32,10 @@ const nothing: PolicyTerms = {
   monthlyLimitMinor: null,
   approvalThresholdMinor: null,
   requiredApprovalCount: 0,
+  countImplied: true,
   separationOfDuties: false,
+  duplicateWindowSeconds: null,
+  onDuplicate: null,
 }
 
 /**
@@ -35,17 +43,24 @@ const nothing: PolicyTerms = {
  * asks for every payment. Throws 400 on limits that can't all be meant.
  */
 export const policyTerms = (input: PolicyInput, current: PolicyTerms = nothing): PolicyTerms => {
-  const approvalThresholdMinor = limit(input.approval_threshold_minor, current.approvalThresholdMinor)
-  const implied = approvalThresholdMinor !== null && current.requiredApprovalCount === 0 ? 1 : current.requiredApprovalCount
+  const approvalThresholdMinor = orCleared(input.approval_threshold_minor, current.approvalThresholdMinor)
+  const count = input.required_approval_count
+  const countImplied =
+    count === undefined ? current.countImplied : count === null || (count === 0 && approvalThresholdMinor === null)
+  const implied = approvalThresholdMinor === null ? 0 : 1
   const terms: PolicyTerms = {
     paymentTypes: unique(input.payment_types === null ? [] : pick(input.payment_types, current.paymentTypes)),
     beneficiaryIds: unique(input.beneficiary_ids === null ? [] : pick(input.beneficiary_ids, current.beneficiaryIds)),
-    perPaymentLimitMinor: limit(input.per_payment_limit_minor, current.perPaymentLimitMinor),
-    dailyLimitMinor: limit(input.daily_limit_minor, current.dailyLimitMinor),
-    monthlyLimitMinor: limit(input.monthly_limit_minor, current.monthlyLimitMinor),
+    perPaymentLimitMinor: orCleared(input.per_payment_limit_minor, current.perPaymentLimitMinor),
+    dailyLimitMinor: orCleared(input.daily_limit_minor, current.dailyLimitMinor),
+    monthlyLimitMinor: orCleared(input.monthly_limit_minor, current.monthlyLimitMinor),
     approvalThresholdMinor,
-    requiredApprovalCount: input.required_approval_count ?? implied,
-    separationOfDuties: input.separation_of_duties ?? current.separationOfDuties,
+    requiredApprovalCount: countImplied ? implied : (count ?? current.requiredApprovalCount),
+    countImplied,
+    separationOfDuties:
+      input.separation_of_duties === null ? false : pick(input.separation_of_duties, current.separationOfDuties),
+    duplicateWindowSeconds: orCleared(input.duplicate_window_seconds, current.duplicateWindowSeconds),
+    onDuplicate: orCleared(input.on_duplicate, current.onDuplicate),
   }
   const problems: FieldError[] = contradictions(terms)
   if (problems.length > 0) throw invalidFields(...problems)

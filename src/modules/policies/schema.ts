@@ -1,7 +1,9 @@
 import { z } from 'zod'
+import { duplicateAnswers } from '../../db/tables/policies.ts'
 import { IdIn, IdOut, MinorIn, MinorOut, Name, TimeOut } from '../../http/wire.ts'
+import { PaymentType } from '../payment-type.ts'
 
-const PaymentTypes = z.array(z.string().trim().min(1).max(64)).max(100)
+const PaymentTypes = z.array(PaymentType).max(100)
 const BeneficiaryIds = z.array(IdIn('beneficiary')).max(500)
 const Limit = MinorIn.nullish()
 
@@ -15,6 +17,14 @@ export const policyFields = {
   approval_threshold_minor: Limit,
   required_approval_count: z.number().int().min(0).max(10).nullish(),
   separation_of_duties: z.boolean().nullish(),
+  duplicate_window_seconds: z
+    .number()
+    .int()
+    .min(0)
+    .max(604_800)
+    .nullish()
+    .meta({ description: 'How far back a payment of the same amount and reference to the same payee is looked for.' }),
+  on_duplicate: z.enum(duplicateAnswers).nullish().meta({ description: 'What such a payment gets; `warn` when left out.' }),
 }
 
 export const CreatePolicy = z.strictObject({ name: Name, ...policyFields }).meta({ id: 'CreateSpendingPolicy' })
@@ -38,6 +48,11 @@ export const Policy = z
     approval_threshold_minor: MinorOut.nullable(),
     required_approval_count: z.number().int(),
     separation_of_duties: z.boolean(),
+    duplicate_window_seconds: z.number().int().nullable(),
+    on_duplicate: z.enum(duplicateAnswers).nullable(),
+    warnings: z
+      .array(z.object({ code: z.enum(['custom_payment_types']), message: z.string() }))
+      .meta({ description: 'What the policy does not stop, although it may look as if it did.' }),
     status: z.enum(['active', 'archived']),
     version: z.number().int(),
     usage: z
@@ -77,6 +92,11 @@ export const Decision = z
     separation_of_duties: z.boolean(),
     approvals_by_mandate: z.number().int(),
     policy_versions: z.array(z.object({ id: IdOut('policy'), version: z.number().int() })),
+    warnings: z
+      .array(z.object({ code: z.enum(['possible_duplicate']), payment_id: IdOut('payment'), created_at: TimeOut }))
+      .meta({
+        description: 'What the decision does not forbid but its caller should know.',
+      }),
     trace: z.array(TraceEntry).meta({ description: 'Every rule that was looked at, in order.' }),
     remedy: z
       .object({

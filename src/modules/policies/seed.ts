@@ -1,48 +1,29 @@
-import type { Tx } from '../../db/client.ts'
+import { statement, type Tx } from '../../db/client.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { periodsAt } from '../../policy/calendar.ts'
-import type { PolicyTerms } from './rules.ts'
+import { policyApplies } from '../../policy/scope-sql.ts'
 
-/** Payments that count against limits: the others gave their charges back. */
-export const countedStatuses = `('pending_approval', 'processing', 'succeeded', 'unknown', 'returned')`
+const forget = statement('policies.forget_counters', 'delete from usage_counters where subject_id = $1')
 
-const forget = `
-  update payments set charges = (select coalesce(jsonb_agg(c), '[]') from jsonb_array_elements(charges) c where c->>'id' <> $2::text)
-  where workspace_id = $1 and created_at >= ($3::date::timestamp at time zone $4) and charges @> jsonb_build_array(jsonb_build_object('id', $2::text))`
-
-const forgetCounters = 'delete from usage_counters where subject_id = $1 and period_start >= $2::date'
-
-const charge = `
-  update payments p set charges = p.charges || jsonb_build_array(
-    jsonb_build_object('subject', 'policy', 'id', $2::text, 'period', 'day', 'start', to_char(p.created_at at time zone $4, 'YYYY-MM-DD')),
-    jsonb_build_object('subject', 'policy', 'id', $2::text, 'period', 'month', 'start', to_char($3::date, 'YYYY-MM-DD')))
-  where p.workspace_id = $1 and p.created_at >= ($3::date::timestamp at time zone $4)
-    and (cardinality($5::text[]) = 0 or p.payment_type = any($5) or p.rail = any($5))
-    and (cardinality($6::uuid[]) = 0 or exists (
-      select from beneficiaries paid join beneficiaries named on named.payee_id = paid.payee_id
-      where paid.id = p.beneficiary_id and named.id = any($6)))`
-
-const count = `
-  insert into usage_counters (subject, subject_id, period, period_start, used_minor, payments)
-  select 'policy', $2::uuid, c->>'period', (c->>'start')::date, sum(p.amount_minor), count(*)
-  from payments p cross join jsonb_array_elements(p.charges) c
-  where p.workspace_id = $1 and p.created_at >= ($3::date::timestamp at time zone $4) and c->>'id' = $2::text and p.status in ${countedStatuses}
-  group by 3, 4`
+const seed = statement(
+  'policies.seed_counters',
+  `with counted as (
+     select t.day, sum(t.used_minor) as used, sum(t.payments) as payments
+     from spending_policies s join spending_totals t on t.workspace_id = s.workspace_id
+     where s.id = $1 and t.day >= $2::date and t.day < ($2::date + interval '1 month') and ${policyApplies('s', 't')}
+     group by t.day)
+   insert into usage_counters (subject, subject_id, period, period_start, used_minor, payments)
+   select 'policy', $1, 'day', day, used, payments from counted
+   union all
+   select 'policy', $1, 'month', $2::date, sum(used), sum(payments) from counted having count(*) > 0`,
+)
 
 /**
- * Charges the running month's payments to a new or altered policy, as if it had been there from the month's beginning: a limit set
- * at noon counts the morning. The caller holds the owning ledger account's lock, which every payment takes first.
+ * Counts the running month against a new or altered policy, as if it had been there from the month's beginning: a limit set at noon
+ * counts the morning. Months before are forgotten: a payment of theirs that ends unpaid has nothing to give back to this policy. The
+ * caller holds the owning ledger account's lock, which every payment takes first.
  */
-export const seedPolicy = async (
-  tx: Tx,
-  workspaceId: Uuid,
-  policyId: Uuid,
-  terms: PolicyTerms,
-  zone: { timeZone: string; at: Date },
-): Promise<void> => {
+export const seedPolicy = async (tx: Tx, policyId: Uuid, zone: { timeZone: string; at: Date }): Promise<void> => {
   const { month } = periodsAt(zone.at, zone.timeZone)
-  await tx.query(forget, [workspaceId, policyId, month, zone.timeZone])
-  await tx.query(forgetCounters, [policyId, month])
-  await tx.query(charge, [workspaceId, policyId, month, zone.timeZone, terms.paymentTypes, terms.beneficiaryIds])
-  await tx.query(count, [workspaceId, policyId, month, zone.timeZone])
+  await Promise.all([tx.query(forget, [policyId]), tx.query(seed, [policyId, month])])
 }

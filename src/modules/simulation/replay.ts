@@ -103,6 +103,8 @@ export const replayPolicy = async (
       approvers: { eligibleAccountIds: eligible },
       periods,
       capabilities: { payments: true },
+      earlier: null,
+      duplicateWindowSeconds: 0,
     })
     replay.considered += 1
     if (decision.outcome === 'allow') replay.allowed += 1

@@ -1,12 +1,14 @@
 import { z } from 'zod'
 import { IdIn, IdOut, MinorOut, Name, PositiveMinorIn, TimeOut } from '../../http/wire.ts'
+import { PaymentType } from '../payment-type.ts'
 import { Decision, Outcome, policyFields } from '../policies/schema.ts'
 
 export const Simulate = z
   .strictObject({
     beneficiary_id: IdIn('beneficiary').optional(),
     amount_minor: PositiveMinorIn.optional(),
-    payment_type: z.string().trim().min(1).max(64).optional(),
+    payment_type: PaymentType.optional(),
+    account_reference: z.string().trim().min(1).max(20).nullish(),
     mandate_id: IdIn('mandate').optional(),
     policy: z
       .strictObject({ ...policyFields, name: Name.optional() })

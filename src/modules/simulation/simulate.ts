@@ -1,17 +1,18 @@
 import type { Principal } from '../../auth/principal.ts'
-import { inTx, type Tx } from '../../db/client.ts'
+import { inTx, statement, type Tx } from '../../db/client.ts'
 import { invalidFields, notFound } from '../../lib/errors.ts'
 import { periodsAt } from '../../policy/calendar.ts'
 import { evaluate } from '../../policy/evaluate.ts'
+import { policyApplies } from '../../policy/scope-sql.ts'
 import { effectiveTimeZone } from '../../policy/time-zone.ts'
 import type { Decision, Periods, PolicyRules } from '../../policy/types.ts'
 import type { Deps } from '../deps.ts'
 import { loadContext, type PaymentContext } from '../payments/create/context.ts'
+import { findEarlier } from '../payments/create/earlier.ts'
 import { evaluationOf } from '../payments/create/evaluation.ts'
 import { readMandate } from '../payments/create/mandate.ts'
 import { proposedPolicyId } from '../policies/present.ts'
 import { type PolicyTerms, policyTerms } from '../policies/rules.ts'
-import { countedStatuses } from '../policies/seed.ts'
 import { requireBeneficiaries } from '../policies/service.ts'
 import { preconditionEntries } from './precondition-trace.ts'
 import { type Replay, replayPolicy } from './replay.ts'
@@ -20,13 +21,12 @@ import type { Simulate } from './schema.ts'
 export type Simulation = { decision: Decision | null; replay: Replay | null }
 
 /** What a policy would have counted by now, had it been there: the same that seeding would charge to it. */
-const usageNow = `
-  select coalesce(sum(p.amount_minor) filter (where (p.created_at at time zone $2)::date = $3::date), 0)::text as day, coalesce(sum(p.amount_minor), 0)::text as month
-  from payments p
-  where p.workspace_id = $1 and p.created_at >= ($4::date::timestamp at time zone $2) and p.status in ${countedStatuses}
-    and (cardinality($5::text[]) = 0 or p.payment_type = any($5) or p.rail = any($5))
-    and (cardinality($6::uuid[]) = 0 or exists (
-      select from beneficiaries paid join beneficiaries named on named.payee_id = paid.payee_id where paid.id = p.beneficiary_id and named.id = any($6)))`
+const usageNow = statement(
+  'simulation.usage',
+  `select coalesce(sum(t.used_minor) filter (where t.day = $2::date), 0)::text as day, coalesce(sum(t.used_minor), 0)::text as month
+   from spending_totals t cross join (select $4::text[] as payment_types, $5::uuid[] as beneficiary_ids) as s
+   where t.workspace_id = $1 and t.day >= $3::date and t.day < ($3::date + interval '1 month') and ${policyApplies('s', 't')}`,
+)
 
 const proposedRules = async (
   tx: Tx,
@@ -34,9 +34,8 @@ const proposedRules = async (
   terms: PolicyTerms,
   name: string,
   periods: Periods,
-  timeZone: string,
 ): Promise<PolicyRules> => {
-  const values = [workspaceId, timeZone, periods.day, periods.month, terms.paymentTypes, terms.beneficiaryIds]
+  const values = [workspaceId, periods.day, periods.month, terms.paymentTypes, terms.beneficiaryIds]
   const [row] = await tx.query<{ day: string; month: string }>(usageNow, values)
   return {
     ...terms,
@@ -59,11 +58,12 @@ const decideNow = async (
   if (beneficiaryId === undefined || amountMinor === undefined) return null
   const workspaceId = principal.workspace.id
   const lineage = principal.grant?.lineage ?? []
-  const loaded = await loadContext(tx, { workspaceId, lineage, beneficiaryId, periods }, false)
+  const loaded = await loadContext(tx, { workspaceId, lineage, beneficiaryId, periods })
   if (!loaded) throw notFound('beneficiary_id')
   const context: PaymentContext = proposed ? { ...loaded, policies: [...loaded.policies, proposed] } : loaded
   const paymentType = input.payment_type ?? context.beneficiary.rail
   const mandate = input.mandate_id ? await readMandate(tx, workspaceId, input.mandate_id) : null
+  const [earlier] = await findEarlier(tx, [{ beneficiaryId, amountMinor, accountReference: input.account_reference ?? null }], tx.at)
   const request = {
     workspaceId,
     initiatorAccountId: principal.accountId,
@@ -71,10 +71,12 @@ const decideNow = async (
     amountMinor,
     paymentType,
     at: tx.at,
+    earlier: earlier ?? null,
+    duplicateWindowSeconds: deps.config.DUPLICATE_WINDOW_SECONDS,
   }
   const decision = evaluate(evaluationOf(context, request, periods, mandate?.rules ?? null))
   // A missing account reference is no matter of whether the payment may be made.
-  const reference = context.beneficiary.accountReferenceRequired ? '-' : null
+  const reference = input.account_reference ?? (context.beneficiary.accountReferenceRequired ? '-' : null)
   const failed = preconditionEntries(
     { amountMinor, paymentType, accountReference: reference },
     context,
@@ -106,7 +108,7 @@ export const simulate = async (deps: Deps, principal: Principal, input: Simulate
     const terms = input.policy && policyTerms(input.policy)
     if (terms) await requireBeneficiaries(tx, principal.workspace.id, terms.beneficiaryIds, 'policy.beneficiary_ids')
     const proposed = terms
-      ? await proposedRules(tx, principal.workspace.id, terms, input.policy?.name ?? 'Proposed policy', periods, timeZone)
+      ? await proposedRules(tx, principal.workspace.id, terms, input.policy?.name ?? 'Proposed policy', periods)
       : null
     const decision = await decideNow(tx, deps, principal, input, proposed, periods)
     const replay =

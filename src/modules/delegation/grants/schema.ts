@@ -3,6 +3,7 @@ import { permissions } from '../../../auth/permissions.ts'
 import { grantKinds } from '../../../db/tables/grants.ts'
 import { IdIn, IdOut, MinorIn, MinorOut, TimeOut } from '../../../http/wire.ts'
 import { controlContradictions } from '../../../policy/contradictions.ts'
+import { PaymentType } from '../../payment-type.ts'
 import type { Controls } from './controls.ts'
 
 const limit = (what: string) =>
@@ -15,11 +16,7 @@ export const SpendingControlsIn = z
     daily_limit_minor: limit("The most that the workspace's day may add up to."),
     monthly_limit_minor: limit("The most that the workspace's month may add up to."),
     approval_threshold_minor: limit('A payment of this much or more needs an approval.'),
-    payment_types: z
-      .array(z.string().min(1).max(64))
-      .max(100)
-      .nullish()
-      .meta({ description: 'Only these payment types or rails.' }),
+    payment_types: z.array(PaymentType).max(100).nullish().meta({ description: 'Only these payment types or rails.' }),
     beneficiary_ids: z.array(IdIn('beneficiary')).max(500).nullish().meta({ description: 'Only these beneficiaries.' }),
   })
   .transform((wire, context): Controls => {

@@ -9,6 +9,7 @@ import { newId, type Uuid } from '../../../lib/ids.ts'
 import type { Deps } from '../../deps.ts'
 import { walletProof } from '../../identity/identities/proof.ts'
 import { findIdentity } from '../../identity/identities/queries.ts'
+import { countOnApproval } from '../lifecycle/recheck.ts'
 import { releasePayment } from '../lifecycle/release.ts'
 import { startPayment } from '../lifecycle/start.ts'
 import { lockPayment } from '../queries.ts'
@@ -60,8 +61,13 @@ const finish = async (tx: Tx, deps: Deps, record: ApprovalRecord, decider: Decid
     return endApproval(tx, deps, actor, { ...record, payment }, 'rejected')
   }
   if (approvalsGiven(record) < record.approval.requiredApprovals) return record
+  const counted = await countOnApproval(tx, deps, record.payment)
   const approved = await endApproval(tx, deps, actor, record, 'approved')
-  return { ...approved, payment: await startPayment(tx, deps, record.payment) }
+  const payment =
+    'code' in counted
+      ? await releasePayment(tx, deps, record.payment, 'failed', actor, counted)
+      : await startPayment(tx, deps, counted)
+  return { ...approved, payment }
 }
 
 /**

@@ -23,7 +23,11 @@ export type ApprovalRequest = {
 }
 
 /** Asks for the approvals that a decision needs, in the transaction that decided. */
-export const requestApproval = async (tx: Tx, deps: Deps, request: ApprovalRequest): Promise<void> => {
+export const requestApproval = async (
+  tx: Tx,
+  deps: Pick<Deps, 'appendEvents' | 'config' | 'derivations'>,
+  request: ApprovalRequest,
+): Promise<void> => {
   const { at } = tx
   const { payment, decision, approvalId } = request
   const nonce = randomBytes(16).toString('hex')

@@ -1,38 +1,119 @@
 import { statement, type Tx } from '../../../db/client.ts'
-import type { StoredCharge } from '../../../db/tables/payments.ts'
+import type { Uuid } from '../../../lib/ids.ts'
 import type { Minor } from '../../../lib/money.ts'
+import { policyApplies } from '../../../policy/scope-sql.ts'
 import type { Charge } from '../../../policy/types.ts'
+import type { PaymentRecord } from '../queries.ts'
 
 /** A total has no period: this date stands for it, so that every counter has one key. */
-export const totalStart = '0001-01-01'
+const totalStart = '0001-01-01'
 
-export const storedCharges = (charges: readonly Charge[]): StoredCharge[] =>
-  charges.map(({ subject, subjectId, period, periodStart }) => ({
-    subject,
-    id: subjectId,
-    period,
-    start: periodStart ?? totalStart,
-  }))
+/** What one payment adds to its counters: the ones of its policies, grants and mandate, and its owner's totals. */
+export type Counted = { payment: PaymentRecord; charges: readonly Charge[] }
 
 const add = statement(
   'counters.add',
   `insert into usage_counters as c (subject, subject_id, period, period_start, used_minor, payments)
-   select subject, id, period, start, $2, 1 from jsonb_to_recordset($1) as x(subject text, id uuid, period text, start date)
-   on conflict (subject_id, period, period_start) do update set used_minor = c.used_minor + excluded.used_minor, payments = c.payments + 1`,
+   select * from unnest($1::text[], $2::uuid[], $3::text[], $4::date[], $5::bigint[], $6::bigint[])
+   on conflict (subject_id, period, period_start) do update
+     set used_minor = c.used_minor + excluded.used_minor, payments = c.payments + excluded.payments`,
 )
-const release = statement(
-  'counters.give_back',
-  `update usage_counters c set used_minor = c.used_minor - $2, payments = c.payments - 1
-   from jsonb_to_recordset($1) as x(subject text, id uuid, period text, start date)
-   where c.subject_id = x.id and c.period = x.period and c.period_start = x.start`,
+const addTotals = statement(
+  'counters.add_totals',
+  `insert into spending_totals as t (workspace_id, day, payee_id, rail, payment_type, used_minor, payments)
+   select * from unnest($1::uuid[], $2::date[], $3::uuid[], $4::text[], $5::text[], $6::bigint[], $7::bigint[])
+   on conflict (workspace_id, day, payee_id, rail, payment_type) do update
+     set used_minor = t.used_minor + excluded.used_minor, payments = t.payments + excluded.payments`,
 )
 
-/** Charges a payment to every counter it falls under. The owning ledger account's lock is held, and no other transaction touches them. */
-export const chargeCounters = async (tx: Tx, charges: readonly StoredCharge[], amount: Minor): Promise<void> => {
-  if (charges.length > 0) await tx.query(add, [JSON.stringify(charges), amount])
+/** Everything that a payment is counted by, which follows from the payment alone. */
+const keysOf = `
+  select s.subject, s.id, k.period, k.start from payments p
+  cross join lateral (
+    select 'grant' as subject, unnest(g.ancestor_ids || g.id) as id from grants g where g.id = p.grant_id
+    union all
+    select 'policy', s.id from spending_policies s where s.workspace_id = p.workspace_id and s.archived_at is null and ${policyApplies('s', 'p')}
+    union all
+    select 'mandate', p.mandate_id where p.mandate_id is not null) as s
+  join lateral (values
+    ('day', p.counted_day), ('month', date_trunc('month', p.counted_day)::date), ('total', date '${totalStart}')) as k(period, start)
+    on (s.subject = 'mandate') = (k.period = 'total')
+  where p.id = $1`
+
+const release = statement(
+  'counters.release',
+  `update usage_counters c set used_minor = c.used_minor - $2, payments = c.payments - 1
+   from (${keysOf}) as key where c.subject_id = key.id and c.period = key.period and c.period_start = key.start`,
+)
+const releaseTotals = statement(
+  'counters.release_totals',
+  `update spending_totals t set used_minor = t.used_minor - $2, payments = t.payments - 1 from payments p
+   where p.id = $1 and (t.workspace_id, t.day, t.payee_id, t.rail, t.payment_type) = (p.workspace_id, p.counted_day, p.payee_id, p.rail, p.payment_type)`,
+)
+const charge = statement(
+  'counters.charge',
+  `insert into usage_counters as c (subject, subject_id, period, period_start, used_minor, payments)
+   select subject, id, period, start, $2, 1 from (${keysOf}) as key
+   on conflict (subject_id, period, period_start) do update set used_minor = c.used_minor + $2, payments = c.payments + 1`,
+)
+const chargeTotals = statement(
+  'counters.charge_totals',
+  `insert into spending_totals as t (workspace_id, day, payee_id, rail, payment_type, used_minor, payments)
+   select workspace_id, counted_day, payee_id, rail, payment_type, $2, 1 from payments where id = $1
+   on conflict (workspace_id, day, payee_id, rail, payment_type) do update set used_minor = t.used_minor + $2, payments = t.payments + 1`,
+)
+const setDay = statement('payments.count_in', 'update payments set counted_day = $2 where id = $1')
+
+type Sum = { usedMinor: Minor; payments: bigint }
+
+const summed = <Key extends readonly unknown[]>(entries: readonly { key: Key; amountMinor: Minor }[]): (Sum & { key: Key })[] => {
+  const sums = new Map<string, Sum & { key: Key }>()
+  for (const { key, amountMinor } of entries) {
+    const name = key.join(' ')
+    const sum = sums.get(name)
+    sums.set(name, { key, usedMinor: (sum?.usedMinor ?? 0n) + amountMinor, payments: (sum?.payments ?? 0n) + 1n })
+  }
+  return [...sums.values()]
 }
 
-/** Gives back exactly what was charged, in the periods it was charged to. */
-export const releaseCharges = async (tx: Tx, charges: readonly StoredCharge[], amount: Minor): Promise<void> => {
-  if (charges.length > 0) await tx.query(release, [JSON.stringify(charges), amount])
+const column = <Key extends readonly unknown[]>(rows: readonly { key: Key }[], at: number): unknown[] =>
+  rows.map(({ key }) => key[at])
+
+/**
+ * Charges payments to every counter that they fall under, and to their owners' totals: one row a counter, however many payments.
+ * The owning ledger accounts' locks are held, and no other transaction touches these rows.
+ */
+export const chargeCounters = async (tx: Tx, counted: readonly Counted[]): Promise<void> => {
+  const charges = summed(
+    counted.flatMap(({ payment, charges: own }) =>
+      own.map(({ subject, subjectId, period, periodStart }) => ({
+        key: [subject, subjectId, period, periodStart ?? totalStart] as const,
+        amountMinor: payment.amountMinor,
+      })),
+    ),
+  )
+  const totals = summed(
+    counted.map(({ payment: p }) => ({
+      key: [p.workspaceId, p.countedDay, p.payeeId, p.rail, p.paymentType] as const,
+      amountMinor: p.amountMinor,
+    })),
+  )
+  const sums = (rows: readonly Sum[]) => [rows.map((row) => row.usedMinor), rows.map((row) => row.payments)]
+  await Promise.all([
+    charges.length > 0 && tx.query(add, [...[0, 1, 2, 3].map((at) => column(charges, at)), ...sums(charges)]),
+    totals.length > 0 && tx.query(addTotals, [...[0, 1, 2, 3, 4].map((at) => column(totals, at)), ...sums(totals)]),
+  ])
+}
+
+/** Gives back what a payment was charged, in the day and month that it counts in. A counter that was forgotten has nothing of it. */
+export const releaseCharges = async (tx: Tx, { id, amountMinor }: { id: Uuid; amountMinor: Minor }): Promise<void> => {
+  await Promise.all([tx.query(release, [id, amountMinor]), tx.query(releaseTotals, [id, amountMinor])])
+}
+
+/** Has a payment count in another day, and in that day's month: one that is approved later than it was made. */
+export const moveCharges = async (tx: Tx, payment: PaymentRecord, day: string): Promise<PaymentRecord> => {
+  const { id, amountMinor } = payment
+  await releaseCharges(tx, payment)
+  await Promise.all([tx.query(setDay, [id, day]), tx.query(charge, [id, amountMinor]), tx.query(chargeTotals, [id, amountMinor])])
+  return { ...payment, countedDay: day }
 }

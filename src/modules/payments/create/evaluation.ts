@@ -1,7 +1,6 @@
-import type { Tx } from '../../../db/client.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import type { Minor } from '../../../lib/money.ts'
-import type { Evaluation, MandateRules, Periods } from '../../../policy/types.ts'
+import type { EarlierPayment, Evaluation, MandateRules, Periods } from '../../../policy/types.ts'
 import type { PaymentContext } from './context.ts'
 
 /** A payment as the engine sees it, before it is one. */
@@ -12,6 +11,9 @@ export type PaymentRequest = {
   amountMinor: Minor
   paymentType: string
   at: Date
+  /** The newest one that looks the same, and how far back that matters where no policy says otherwise. */
+  earlier: EarlierPayment | null
+  duplicateWindowSeconds: number
 }
 
 /** What the pure engine is handed: numbers that the transaction has locked. */
@@ -38,6 +40,6 @@ export const evaluationOf = (
   approvers: { eligibleAccountIds: context.approverAccountIds },
   periods,
   capabilities: { payments: context.owner.paymentsEnabled },
+  earlier: request.earlier,
+  duplicateWindowSeconds: request.duplicateWindowSeconds,
 })
-
-export type LoadMandate = (tx: Tx, workspaceId: Uuid, mandateId: Uuid) => Promise<MandateRules | undefined>

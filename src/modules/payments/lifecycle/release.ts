@@ -26,7 +26,7 @@ export const releasePayment = async (
 ): Promise<PaymentRecord> => {
   const at = deps.clock.now()
   const { balance } = await voidHold(tx, payment.holdTransferId, at)
-  await releaseCharges(tx, payment.charges, payment.amountMinor)
+  await releaseCharges(tx, payment)
   const change = {
     status: to,
     failureCode: failure?.code ?? null,

@@ -1,0 +1,31 @@
+import { z } from 'zod'
+import { railNames } from '../rails/rail.ts'
+
+const pattern = /^[a-z][a-z0-9_]{0,39}$/
+const isRail = (text: string): boolean => railNames.some((rail) => rail === text)
+
+/** What the sender probably meant: limits match types by the letter, so a second spelling would escape them. */
+const problem = (text: string): string => {
+  const upper = text.trim().toUpperCase()
+  if (isRail(upper)) return `is a rail's name: send "${upper}"`
+  const word = text
+    .trim()
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '_')
+    .replace(/^[_0-9]+|_+$/g, '')
+    .slice(0, 40)
+  const rule = "must be a rail's name or a lower-case word of letters, digits and _"
+  return word === '' ? rule : `${rule}: send "${word}"`
+}
+
+/** A rail's name, or a word of the caller's own in one spelling. */
+export const PaymentType = z
+  .string()
+  .superRefine((text, context) => {
+    const lookalike = isRail(text.toUpperCase()) && !isRail(text)
+    if (lookalike || !(isRail(text) || pattern.test(text))) context.addIssue({ code: 'custom', message: problem(text) })
+  })
+  .meta({ description: "A rail's name, or a lower-case word of your own.", example: 'salary', maxLength: 40 })
+
+/** Whether a list names types that initiators choose, and nothing that binds them whatever they say. */
+export const namesCustomTypesOnly = (types: readonly string[]): boolean => types.length > 0 && !types.some(isRail)

@@ -1,0 +1,169 @@
+import { inTx } from '../../../db/client.ts'
+import type { Sent } from '../../../http/idempotency.ts'
+import { Refusal } from '../../../lib/errors.ts'
+import type { Uuid } from '../../../lib/ids.ts'
+import type { Deps } from '../../deps.ts'
+import { decidePayments } from './decide-payments.ts'
+import type { PaymentRequest, PaymentResult, SubmitPayment } from './request.ts'
+import type { BatchDeps } from './write.ts'
+
+/** More in one transaction than this make nobody faster, and a batch that fails is decided again. */
+const mostInBatch = 64
+/** While one batch is on its way, the next is decided; a third would only make all of them smaller. */
+const mostUnderWay = 2
+/** Batches that wait for an account which another transaction holds: each keeps a connection. */
+const mostWaiting = 2
+/** What is refused at once instead of waiting for longer than its caller would. */
+const mostQueued = 2_000
+
+type Entry = { request: PaymentRequest; resolve: (sent: Sent) => void; reject: (error: unknown) => void }
+type Queue = { entries: Entry[]; underWay: boolean; busy: boolean }
+
+const unavailable = () => new Refusal('unavailable', { headers: { 'retry-after': '1' } })
+
+const halves = <T>(items: readonly T[]): [T[], T[]] => {
+  const middle = items.length >> 1
+  return [items.slice(0, middle), items.slice(middle)]
+}
+
+/**
+ * Collects requests for payments into batches: those that arrive while batches are on their way form the next. When nothing is under
+ * way a request goes alone and at once. Requests of one owning account never race each other from this process, and are taken in
+ * turns with those of others. A batch that fails is decided again in halves, so that one that cannot go with the others goes alone;
+ * requests for an account that another transaction holds wait for it in a batch of their own.
+ */
+export const createPaymentBatches = (deps: BatchDeps & Pick<Deps, 'db' | 'logger'>): SubmitPayment => {
+  const queues = new Map<Uuid, Queue>()
+  let queued = 0
+  let underWay = 0
+  let waiting = 0
+  let scheduled = false
+
+  const run = async (requests: readonly PaymentRequest[], wait: boolean): Promise<PaymentResult[]> => {
+    try {
+      return await inTx(deps.db, (tx) => decidePayments(tx, deps, requests, wait))
+    } catch (error) {
+      // Alone, or with an outcome that nobody knows: to decide again could pay twice.
+      if (requests.length === 1 || error instanceof Refusal) throw error
+      deps.logger.warn(
+        { requests: requests.length, error: (error as Error).name },
+        'a batch of payments is decided again in halves',
+      )
+      const results: PaymentResult[] = []
+      for (const half of halves(requests)) results.push(...(await runEach(half, wait)))
+      return results
+    }
+  }
+  const runEach = (requests: readonly PaymentRequest[], wait: boolean): Promise<PaymentResult[]> =>
+    run(requests, wait).catch((error: unknown) => {
+      if (error instanceof Refusal) return requests.map(() => error)
+      deps.logger.error({ error: (error as Error).name }, 'a payment could not be decided')
+      return requests.map(() => new Refusal('internal_error'))
+    })
+
+  /** Taken in turns, one of each account, so that a busy account fills what others leave free. */
+  const take = (): Map<Uuid, Entry[]> => {
+    const free = [...queues].filter(([, queue]) => !queue.underWay && !queue.busy && queue.entries.length > 0)
+    const taken = new Map<Uuid, Entry[]>()
+    let count = 0
+    for (let turn = 0, found = true; found && count < mostInBatch; turn += 1) {
+      found = false
+      for (const [account, { entries }] of free) {
+        const entry = entries[turn]
+        if (!entry || count === mostInBatch) continue
+        found = true
+        count += 1
+        const own = taken.get(account)
+        if (own) own.push(entry)
+        else taken.set(account, [entry])
+      }
+    }
+    for (const [account, own] of taken) queues.get(account)?.entries.splice(0, own.length)
+    return taken
+  }
+
+  const takeBusy = (): Map<Uuid, Entry[]> => {
+    for (const [account, queue] of queues) {
+      if (!queue.busy || queue.underWay || queue.entries.length === 0) continue
+      return new Map([[account, queue.entries.splice(0, mostInBatch)]])
+    }
+    return new Map()
+  }
+
+  const settle = (account: Uuid, entries: readonly Entry[], results: readonly PaymentResult[]): void => {
+    const queue = queues.get(account)
+    const again: Entry[] = []
+    entries.forEach((entry, index) => {
+      const result = results[index]
+      if (result === 'busy' || result === undefined) again.push(entry)
+      else if (result instanceof Refusal) entry.reject(result)
+      else entry.resolve(result)
+    })
+    queued -= entries.length - again.length
+    if (!queue) return
+    queue.underWay = false
+    queue.busy = again.length > 0
+    queue.entries.unshift(...again)
+    if (queue.entries.length === 0) queues.delete(account)
+  }
+
+  const send = async (batch: Map<Uuid, Entry[]>, wait: boolean): Promise<void> => {
+    for (const account of batch.keys()) {
+      const queue = queues.get(account)
+      if (queue) queue.underWay = true
+    }
+    const entries = [...batch.values()].flat()
+    const requests = entries.map(({ request }) => request)
+    let results: PaymentResult[] = []
+    try {
+      results = await run(requests, wait)
+    } catch (error) {
+      for (const entry of entries) entry.reject(error)
+    }
+    let from = 0
+    for (const [account, own] of batch) {
+      // After a failure every entry has its answer, and a second one changes nothing.
+      const slice = results.length > 0 ? results.slice(from, from + own.length) : own.map(() => unavailable())
+      settle(account, own, slice)
+      from += own.length
+    }
+  }
+
+  const pump = (): void => {
+    scheduled = false
+    for (; underWay < mostUnderWay; underWay += 1) {
+      const batch = take()
+      if (batch.size === 0) break
+      void send(batch, false).finally(() => {
+        underWay -= 1
+        schedule()
+      })
+    }
+    for (; waiting < mostWaiting; waiting += 1) {
+      const batch = takeBusy()
+      if (batch.size === 0) break
+      void send(batch, true).finally(() => {
+        waiting -= 1
+        schedule()
+      })
+    }
+  }
+  /** What arrives in one turn of the event loop goes together. */
+  const schedule = (): void => {
+    if (scheduled || queued === 0) return
+    scheduled = true
+    setImmediate(pump)
+  }
+
+  return (request) =>
+    new Promise((resolve, reject) => {
+      if (queued >= mostQueued) return reject(unavailable())
+      const account = request.principal.workspace.owningAccountId
+      const entry = { request, resolve, reject }
+      const queue = queues.get(account)
+      if (queue) queue.entries.push(entry)
+      else queues.set(account, { entries: [entry], underWay: false, busy: false })
+      queued += 1
+      schedule()
+    })
+}

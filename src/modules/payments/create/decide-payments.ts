@@ -1,0 +1,155 @@
+import type { Principal } from '../../../auth/principal.ts'
+import { lockAccounts, tryLockAccounts } from '../../../db/account-lock.ts'
+import type { Tx } from '../../../db/client.ts'
+import { keepAnswers, type Once, readAnswers, type Sent, usedOtherwise } from '../../../http/idempotency.ts'
+import { getBalances } from '../../../ledger/ledger.ts'
+import { notFound, Refusal } from '../../../lib/errors.ts'
+import type { Uuid } from '../../../lib/ids.ts'
+import { periodsAt } from '../../../policy/calendar.ts'
+import { effectiveTimeZone } from '../../../policy/time-zone.ts'
+import type { EarlierPayment, Periods } from '../../../policy/types.ts'
+import { loadMandateForPayment, type MandateForPayment } from '../../mandates/for-payments.ts'
+import { presentPayment } from '../present.ts'
+import { type Accepted, type Denied, decidePayment, type SpendingState } from './decide.ts'
+import { findEarlier } from './earlier.ts'
+import type { PaymentRequest, PaymentResult } from './request.ts'
+import { type LockedState, readState, type StateQuery } from './state.ts'
+import { type BatchDeps, type Written, writePayments } from './write.ts'
+
+const unique = <T>(items: readonly T[]): T[] => [...new Set(items)]
+
+/** The periods of now and of the next day: the lock may be waited for across midnight. */
+const candidatePeriods = (requests: readonly PaymentRequest[], now: Date): Periods[] =>
+  unique(requests.map(({ principal }) => effectiveTimeZone(principal.workspace.zone, now))).flatMap((zone) => {
+    const current = periodsAt(now, zone)
+    return [current, periodsAt(current.dayResetsAt, zone)]
+  })
+
+const lock = async (tx: Tx, requests: readonly PaymentRequest[], wait: boolean): Promise<ReadonlySet<Uuid>> => {
+  const exclusive = requests.map(({ principal }) => principal.workspace.owningAccountId)
+  const shared = requests.map(({ principal }) => principal.accountId)
+  if (!wait) return tryLockAccounts(tx, { exclusive, shared })
+  await lockAccounts(tx, { exclusive, shared })
+  return new Set()
+}
+
+type Mandates = ReadonlyMap<Uuid, MandateForPayment>
+
+const loadMandates = async (tx: Tx, requests: readonly PaymentRequest[]): Promise<Mandates> => {
+  const named = new Map(requests.flatMap(({ input, principal }) => (input.mandate_id ? [[input.mandate_id, principal]] : [])))
+  const loaded = [...named].map(async ([id, { workspace }]) => [id, await loadMandateForPayment(tx, workspace.id, id)] as const)
+  return new Map((await Promise.all(loaded)).flatMap(([id, mandate]) => (mandate ? [[id, mandate]] : [])))
+}
+
+const refusalOf = (error: unknown): Refusal => {
+  if (error instanceof Refusal) return error
+  throw error
+}
+
+const standingOf = async (tx: Tx, { stand }: PaymentRequest): Promise<Principal | Refusal> => stand(tx).catch(refusalOf)
+
+/** Two payments of one batch may look the same as well. */
+const createMemory = (state: LockedState) => {
+  const seen = new Map<string, EarlierPayment>()
+  const keyOf = ({ input }: PaymentRequest): string =>
+    [state.beneficiaries.get(input.beneficiary_id)?.payeeId, input.amount_minor, input.account_reference ?? null].join(' ')
+  return {
+    find: (request: PaymentRequest) => seen.get(keyOf(request)),
+    note: (request: PaymentRequest, { payment }: Accepted) =>
+      void seen.set(keyOf(request), { paymentId: payment.id, createdAt: payment.createdAt }),
+  }
+}
+
+/**
+ * Decides requests for payments one after the other, in ONE transaction of two trips: the locks with everything that is read behind
+ * them, then everything that is written, with the commit. The second sees what the first used. Each has its own answer: a refusal
+ * spoils nobody else's, and leaves nothing behind but its audit row.
+ *
+ * Lock order: owning accounts exclusively and the callers' own at least shared, sorted; all that can stop a payment is stopped under
+ * one of these. `wait`: whether to wait for them. The clock is read once, behind the locks.
+ */
+export const decidePayments = async (
+  tx: Tx,
+  deps: BatchDeps,
+  requests: readonly PaymentRequest[],
+  wait: boolean,
+): Promise<PaymentResult[]> => {
+  const query: StateQuery = {
+    workspaceIds: unique(requests.map(({ principal }) => principal.workspace.id)),
+    grantIds: unique(requests.flatMap(({ principal }) => principal.grant?.lineage ?? [])),
+    beneficiaryIds: unique(requests.map(({ input }) => input.beneficiary_id)),
+    periods: candidatePeriods(requests, deps.clock.now()),
+  }
+  const lookalikes = requests.map(({ input }) => ({
+    beneficiaryId: input.beneficiary_id,
+    amountMinor: input.amount_minor,
+    accountReference: input.account_reference ?? null,
+  }))
+  const [busy, answers, first, balances, earlier, mandates, standings] = await Promise.all([
+    lock(tx, requests, wait),
+    readAnswers(
+      tx,
+      requests.flatMap(({ once }) => once ?? []),
+    ),
+    readState(tx, query),
+    getBalances(tx, unique(requests.map(({ principal }) => principal.workspace.owningAccountId))),
+    findEarlier(tx, lookalikes, deps.clock.now()),
+    loadMandates(tx, requests),
+    Promise.all(requests.map((request) => standingOf(tx, request))),
+  ])
+  const { at } = tx
+  const periods = candidatePeriods(requests, at)
+  const isKnown = periods.every(({ day, month }) => first.periodStarts.has(day) && first.periodStarts.has(month))
+  const state: SpendingState = { ...(isKnown ? first : await readState(tx, { ...query, periods })), balances }
+
+  const settings = {
+    rails: deps.rails,
+    currency: deps.config.CURRENCY,
+    duplicateWindowSeconds: deps.config.DUPLICATE_WINDOW_SECONDS,
+  }
+  const memory = createMemory(state)
+  const accepted: Written[] = []
+  const denied: Denied[] = []
+  const kept = new Map<string, { once: Once; status: number; text: string }>()
+
+  const answerBefore = ({ once }: PaymentRequest): Sent | undefined => {
+    if (!once) return undefined
+    const own = kept.get(once.scope.toString('hex'))
+    if (!own) return answers.find(once)
+    if (!own.once.bodyHash.equals(once.bodyHash)) throw usedOtherwise()
+    return { status: own.status, text: own.text, replayed: true }
+  }
+
+  const decide = (request: PaymentRequest, principal: Principal, found: EarlierPayment | null): PaymentResult => {
+    const before = answerBefore(request)
+    if (before) return before
+    const { input, once } = request
+    const mandate = input.mandate_id ? mandates.get(input.mandate_id) : null
+    if (mandate === undefined) throw notFound('mandate_id')
+    const decided = decidePayment(state, { principal, input, mandate, earlier: memory.find(request) ?? found }, at, settings)
+    if (decided.kind === 'denied') {
+      denied.push(decided)
+      return decided.refusal
+    }
+    const text = request.serialize(presentPayment(decided.payment))
+    accepted.push({ ...decided, text })
+    memory.note(request, decided)
+    if (once) kept.set(once.scope.toString('hex'), { once, status: 201, text })
+    return { status: 201, text, replayed: false }
+  }
+
+  const results = requests.map((request, index): PaymentResult => {
+    const { principal } = request
+    if (busy.has(principal.workspace.owningAccountId) || busy.has(principal.accountId)) return 'busy'
+    const standing = standings[index]
+    if (!standing || standing instanceof Refusal) return standing ?? new Refusal('unavailable')
+    try {
+      return decide(request, standing, earlier[index] ?? null)
+    } catch (error) {
+      return refusalOf(error)
+    }
+  })
+  await writePayments(tx, deps, { accepted, denied, state })
+  tx.defer(keepAnswers(tx, [...kept.values()]))
+  return results
+}

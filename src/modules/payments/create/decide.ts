@@ -1,0 +1,156 @@
+import type { Principal } from '../../../auth/principal.ts'
+import type { Balance } from '../../../ledger/ledger.ts'
+import { notFound, Refusal } from '../../../lib/errors.ts'
+import { newId, type Uuid } from '../../../lib/ids.ts'
+import { formatMinor, type Minor } from '../../../lib/money.ts'
+import { periodsAt } from '../../../policy/calendar.ts'
+import { chargesFor, evaluate } from '../../../policy/evaluate.ts'
+import { explain } from '../../../policy/explain.ts'
+import { effectiveTimeZone } from '../../../policy/time-zone.ts'
+import type { Charge, Decision, EarlierPayment, Evaluation } from '../../../policy/types.ts'
+import type { Rails } from '../../../rails/rail.ts'
+import type { MandateForPayment } from '../../mandates/for-payments.ts'
+import { presentDecision } from '../../policies/present.ts'
+import type { PaymentRecord } from '../queries.ts'
+import type { CreatePayment } from '../schema.ts'
+import { contextOf, type PaymentContext } from './context.ts'
+import { evaluationOf } from './evaluation.ts'
+import { checkPreconditions, checkRailRules } from './preconditions.ts'
+import { type LockedState, usageKey } from './state.ts'
+
+/** The locked state with what its owners can spend: that moves on with each decision, like the usage. */
+export type SpendingState = LockedState & { balances: Map<Uuid, Balance> }
+/** What the deployment says, whatever the payment. */
+export type DecisionSettings = { rails: Rails; currency: string; duplicateWindowSeconds: number }
+export type DecisionRequest = {
+  principal: Principal
+  input: CreatePayment
+  mandate: MandateForPayment | null
+  earlier: EarlierPayment | null
+}
+export type Accepted = {
+  kind: 'accepted'
+  principal: Principal
+  payment: PaymentRecord
+  decision: Decision
+  charges: readonly Charge[]
+  mandate: MandateForPayment | null
+}
+/** A denial moves nothing, but stays in the audit log. */
+export type Denied = { kind: 'denied'; principal: Principal; decision: Decision; refusal: Refusal }
+
+/** What is available is told to those who may read the account. */
+const shortOf = ({ accountId, workspace, permissions }: Principal, availableMinor: Minor, requestedMinor: Minor): Refusal =>
+  new Refusal('insufficient_funds', {
+    ...(accountId === workspace.owningAccountId &&
+      permissions.has('account.read') && {
+        details: { available_minor: formatMinor(availableMinor), requested_minor: formatMinor(requestedMinor) },
+      }),
+  })
+
+const denied = (principal: Principal, decision: Decision, currency: string): Denied => ({
+  kind: 'denied',
+  principal,
+  decision,
+  refusal: new Refusal('policy_denied', {
+    message: explain(decision, currency),
+    details: { decision: presentDecision(decision) },
+  }),
+})
+
+type Terms = { evaluation: Evaluation; decision: Decision; context: PaymentContext; at: Date; currency: string }
+
+const recordOf = ({ principal, input }: DecisionRequest, terms: Terms): PaymentRecord => {
+  const { evaluation, decision, context, at, currency } = terms
+  const held = decision.outcome === 'require_approval'
+  return {
+    id: newId(),
+    workspaceId: principal.workspace.id,
+    accountId: principal.workspace.owningAccountId,
+    status: held ? 'pending_approval' : 'processing',
+    amountMinor: input.amount_minor,
+    currency,
+    beneficiaryId: context.beneficiary.id,
+    payeeId: context.beneficiary.payeeId,
+    paymentType: evaluation.payment.paymentType,
+    rail: context.beneficiary.rail,
+    accountReference: input.account_reference ?? null,
+    narrative: input.narrative ?? null,
+    metadata: input.metadata ?? {},
+    mandateId: input.mandate_id ?? null,
+    approvalId: held ? newId() : null,
+    initiatorAccountId: principal.accountId,
+    grantId: principal.grant?.id ?? null,
+    decision: presentDecision(decision),
+    countedDay: evaluation.periods.day,
+    holdTransferId: newId(),
+    providerReceipt: null,
+    failureCode: null,
+    failureMessage: null,
+    providerCode: null,
+    lateSuccessReceipt: null,
+    lateSuccessAmountMinor: null,
+    lateSuccessAt: null,
+    lateSuccessBookedAt: null,
+    dispatchDueAt: held ? null : at,
+    createdAt: at,
+    updatedAt: at,
+    completedAt: null,
+  }
+}
+
+/** The next decision of the same transaction sees what this one used. */
+const use = (state: SpendingState, { payment, charges, mandate }: Accepted): void => {
+  const balance = state.balances.get(payment.accountId)
+  if (!balance) throw new Error('a payment was accepted without a balance')
+  state.balances.set(payment.accountId, {
+    availableMinor: balance.availableMinor - payment.amountMinor,
+    heldMinor: balance.heldMinor + payment.amountMinor,
+  })
+  for (const { subjectId, period, periodStart } of charges) {
+    const key = usageKey(subjectId, period, periodStart)
+    state.usage.set(key, (state.usage.get(key) ?? 0n) + payment.amountMinor)
+  }
+  if (!mandate) return
+  mandate.rules.spentMinor += payment.amountMinor
+  mandate.rules.paymentsMade += 1
+}
+
+/**
+ * Decides one payment at `at` by numbers that stand under the locks, and moves them on when it is accepted. Nothing is written here.
+ * Throws what is no decision of a spending rule: a stopped workspace, a rail's own rules, too little money.
+ */
+export const decidePayment = (
+  state: SpendingState,
+  request: DecisionRequest,
+  at: Date,
+  settings: DecisionSettings,
+): Accepted | Denied => {
+  const { principal, input, mandate, earlier } = request
+  const { workspace, grant, accountId, capabilities } = principal
+  const lineage = grant?.lineage ?? []
+  const periods = periodsAt(at, effectiveTimeZone(workspace.zone, at))
+  const query = { workspaceId: workspace.id, lineage, beneficiaryId: input.beneficiary_id, periods }
+  const context = contextOf(state, query)
+  if (!context) throw notFound('beneficiary_id')
+  checkPreconditions(context, capabilities.payments)
+  const paymentType = input.payment_type ?? context.beneficiary.rail
+  const amountMinor = input.amount_minor
+  const { currency, duplicateWindowSeconds } = settings
+  checkRailRules(
+    { amountMinor, paymentType, accountReference: input.account_reference ?? null },
+    context,
+    settings.rails,
+    currency,
+  )
+  const asked = { workspaceId: workspace.id, initiatorAccountId: accountId, lineage, amountMinor, paymentType, at }
+  const evaluation = evaluationOf(context, { ...asked, earlier, duplicateWindowSeconds }, periods, mandate?.rules ?? null)
+  const decision = evaluate(evaluation)
+  if (decision.outcome === 'deny') return denied(principal, decision, currency)
+  const available = state.balances.get(workspace.owningAccountId)?.availableMinor ?? 0n
+  if (available < amountMinor) throw shortOf(principal, available, amountMinor)
+  const payment = recordOf(request, { evaluation, decision, context, at, currency })
+  const accepted: Accepted = { kind: 'accepted', principal, payment, decision, charges: chargesFor(evaluation), mandate }
+  use(state, accepted)
+  return accepted
+}

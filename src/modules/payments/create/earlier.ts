@@ -1,0 +1,33 @@
+import { type Db, statement } from '../../../db/client.ts'
+import type { Uuid } from '../../../lib/ids.ts'
+import type { Minor } from '../../../lib/money.ts'
+import type { EarlierPayment } from '../../../policy/types.ts'
+
+/** The longest window that a policy may name, in seconds: nothing older matters to anyone. */
+const longestWindowSeconds = 604_800
+
+/** Two invoices of one amount are told apart by their references. */
+export type Lookalike = { beneficiaryId: Uuid; amountMinor: Minor; accountReference: string | null }
+
+const read = statement(
+  'payments.earlier',
+  `select r.n, p.id, p.created_at from unnest($1::uuid[], $2::bigint[], $3::text[]) with ordinality as r(beneficiary, amount, reference, n)
+   join beneficiaries b on b.id = r.beneficiary
+   cross join lateral (
+     select p.id, p.created_at from payments p
+     where p.payee_id = b.payee_id and p.amount_minor = r.amount and p.created_at > $4
+       and p.account_reference is not distinct from r.reference and p.status not in ('rejected', 'failed', 'cancelled', 'expired')
+     order by p.created_at desc limit 1) as p`,
+)
+
+/** For each, in their order: the newest payment that looks the same and counts, or null. */
+export const findEarlier = async (db: Db, requests: readonly Lookalike[], at: Date): Promise<(EarlierPayment | null)[]> => {
+  const rows = await db.query<{ n: bigint; id: Uuid; created_at: Date }>(read, [
+    requests.map(({ beneficiaryId }) => beneficiaryId),
+    requests.map(({ amountMinor }) => amountMinor),
+    requests.map(({ accountReference }) => accountReference),
+    new Date(at.getTime() - longestWindowSeconds * 1000),
+  ])
+  const found = new Map(rows.map((row) => [Number(row.n), { paymentId: row.id, createdAt: row.created_at }]))
+  return requests.map((_, index) => found.get(index + 1) ?? null)
+}
