@@ -128,6 +128,7 @@ const buildHttp = async (
     requestTimeoutMs: config.REQUEST_TIMEOUT_MS,
     production: config.NODE_ENV === 'production',
     checkAnswers: config.NODE_ENV === 'test',
+    shedLoad: config.SHED_LOAD,
   })
   metrics.watch(http)
   registerErrors(http, {

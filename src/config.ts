@@ -103,6 +103,7 @@ const environment = z.object({
   RATE_LIMIT_PER_MINUTE: whole(1, 10_000_000).optional(),
   RATE_LIMIT_PUBLIC_PER_MINUTE: whole(1, 10_000_000).optional(),
   RATE_LIMIT_ENABLED: flag.default(true),
+  SHED_LOAD: flag.default(true),
 })
 
 /** Every variable that is read; `.env.example` explains each. */

@@ -53,7 +53,7 @@ export const isUnavailable = (error: unknown): boolean => {
 
 /** What the database could not do now is 503 with `Retry-After`, never "failed"; everything else stays as it is. */
 export const translateDatabaseError = (error: unknown): unknown => {
-  if (error instanceof Refusal || !isUnavailable(error)) return error
+  if (error instanceof Refusal || !(isUnavailable(error) || isRetryable(error))) return error
   return new Refusal('unavailable', { headers: { 'retry-after': '1' }, cause: error })
 }
 

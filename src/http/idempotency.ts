@@ -5,6 +5,7 @@ import { lockAccounts } from '../db/account-lock.ts'
 import { type Database, type Db, inTx, statement, type Tx } from '../db/client.ts'
 import { canonicalJson } from '../lib/canonical.ts'
 import { conflict, invalidFields, Refusal } from '../lib/errors.ts'
+import type { Uuid } from '../lib/ids.ts'
 import { authorize } from './authorize.ts'
 
 /** What a write answers with. `secret`: top-level fields shown once only, and never stored. */
@@ -108,10 +109,10 @@ export const standAgain = async (tx: Tx, request: FastifyRequest): Promise<Princ
   return standing
 }
 
-const enter = async (tx: Tx, request: FastifyRequest): Promise<void> => {
+const enter = async (tx: Tx, request: FastifyRequest, others: readonly Uuid[]): Promise<void> => {
   const { caller } = request
   if (!caller) return
-  const exclusive = [caller.accountId, caller.workspace.owningAccountId]
+  const exclusive = [caller.accountId, caller.workspace.owningAccountId, ...others]
   await Promise.all([lockAccounts(tx, { exclusive }), standAgain(tx, request)])
 }
 
@@ -124,6 +125,7 @@ export const sendOnce = (reply: FastifyReply, { status, text, replayed }: Sent):
 /**
  * Runs a write: effect, event, audit, idempotency key and stored response in ONE transaction, under the locks of the caller's account
  * and of the account that owns its workspace. A second request with the key waits for the first at these locks and then replays it.
+ * `concerned`: other accounts that it changes (a member's that is removed), which are locked in one order with these.
  * A refusal that `work` throws undoes everything; one that commits (`CommitThenThrow`) keeps its traces, but no key.
  */
 export const respondOnce = async (
@@ -131,10 +133,12 @@ export const respondOnce = async (
   request: FastifyRequest,
   reply: FastifyReply,
   work: (tx: Tx) => Promise<Answer>,
+  concerned: () => Promise<readonly Uuid[]> = async () => [],
 ): Promise<FastifyReply> => {
+  const others = await concerned()
   const attempt = async (tx: Tx): Promise<Sent> => {
     const once = onceOf(request)
-    const [, answers] = await Promise.all([enter(tx, request), once && readAnswers(tx, [once])])
+    const [, answers] = await Promise.all([enter(tx, request, others), once && readAnswers(tx, [once])])
     const replayed = once && answers?.find(once)
     if (replayed) return replayed
     const answer = await work(tx)

@@ -47,6 +47,8 @@ export type HttpOptions = {
   production: boolean
   /** Holds every answer against its schema, for tests: it costs as much as the answer. */
   checkAnswers: boolean
+  /** Whether requests that would wait for long are refused at once. */
+  shedLoad: boolean
 }
 
 /** The bare HTTP server: headers, limits and validation, before it knows any route. */
@@ -77,7 +79,7 @@ export const createHttp = async (options: HttpOptions): Promise<App> => {
     }
   })
   registerConstantHeaders(app, options.production)
-  registerShedding(app, envelope)
+  if (options.shedLoad) registerShedding(app, envelope)
   registerRequestLog(app, options.logger)
   await app.register(cors, {
     origin: options.corsOrigins.length > 0 ? [...options.corsOrigins] : false,

@@ -28,6 +28,9 @@ describe('creating', () => {
       approval_threshold_minor: null,
       required_approval_count: 0,
       separation_of_duties: false,
+      duplicate_window_seconds: null,
+      on_duplicate: null,
+      warnings: [],
       status: 'active',
       version: 1,
     })

@@ -63,7 +63,11 @@ const decideNow = async (
   const context: PaymentContext = proposed ? { ...loaded, policies: [...loaded.policies, proposed] } : loaded
   const paymentType = input.payment_type ?? context.beneficiary.rail
   const mandate = input.mandate_id ? await readMandate(tx, workspaceId, input.mandate_id) : null
-  const [earlier] = await findEarlier(tx, [{ beneficiaryId, amountMinor, accountReference: input.account_reference ?? null }], tx.at)
+  const [earlier] = await findEarlier(
+    tx,
+    [{ beneficiaryId, amountMinor, accountReference: input.account_reference ?? null }],
+    tx.at,
+  )
   const request = {
     workspaceId,
     initiatorAccountId: principal.accountId,

@@ -1,4 +1,5 @@
 import { eq } from 'drizzle-orm'
+import { lockFurtherAccounts } from '../../db/account-lock.ts'
 import type { Tx } from '../../db/client.ts'
 import { workspaces } from '../../db/tables/workspaces.ts'
 import { audit } from '../../events/audit.ts'
@@ -6,7 +7,7 @@ import { notFound } from '../../lib/errors.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import type { Deps } from '../deps.ts'
 import type { Operator } from '../operators.ts'
-import { lockWorkspace, type WorkspaceRecord } from './queries.ts'
+import { findWorkspace, lockWorkspace, type WorkspaceRecord } from './queries.ts'
 import { publishWorkspaceStatusEvent } from './service.ts'
 
 const setSuspended = async (
@@ -17,6 +18,9 @@ const setSuspended = async (
   suspended: boolean,
   reason: string | undefined,
 ): Promise<WorkspaceRecord> => {
+  const found = await findWorkspace(tx, id)
+  if (!found) throw notFound()
+  await lockFurtherAccounts(tx, found.owningAccountId)
   const workspace = await lockWorkspace(tx, id)
   if (!workspace) throw notFound()
   if ((workspace.suspendedAt !== null) === suspended) return workspace

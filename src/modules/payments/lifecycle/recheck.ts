@@ -87,7 +87,7 @@ const currentPeriods = async (tx: Tx, { workspaceId }: PaymentRecord, at: Date):
  * of the day in which the payment counts, whenever it is sent. The owning ledger account and the payment are locked.
  */
 export const recheckPayment = async (tx: Tx, deps: Deps, payment: PaymentRecord): Promise<Failure | undefined> => {
-  const now = await currentPeriods(tx, payment, deps.clock.now())
+  const now = await currentPeriods(tx, payment, tx.at)
   return decideAgain(tx, deps, payment, { ...now, day: payment.countedDay, month: monthOf(payment.countedDay) })
 }
 
@@ -96,7 +96,7 @@ export const recheckPayment = async (tx: Tx, deps: Deps, payment: PaymentRecord)
  * last approval, and counts there. Answers a failure when it no longer fits. The owning ledger account and the payment are locked.
  */
 export const countOnApproval = async (tx: Tx, deps: Deps, payment: PaymentRecord): Promise<PaymentRecord | Failure> => {
-  const now = await currentPeriods(tx, payment, deps.clock.now())
+  const now = await currentPeriods(tx, payment, tx.at)
   if (now.day === payment.countedDay) return payment
   return (await decideAgain(tx, deps, payment, now)) ?? moveCharges(tx, payment, now.day)
 }

@@ -4,7 +4,7 @@ import { PageQuery, pageOf } from '../../../http/pagination.ts'
 import { byId, refusals } from '../../../http/wire.ts'
 import type { Deps } from '../../deps.ts'
 import { presentMember, presentRemoved } from './present.ts'
-import { listMembers } from './queries.ts'
+import { accountOfMember, listMembers } from './queries.ts'
 import { Member, UpdateMember } from './schema.ts'
 import { removeMember, updateMember } from './service.ts'
 
@@ -33,8 +33,12 @@ export const registerMembers = (app: App, deps: Deps): void => {
       },
     },
     async (request, reply) =>
-      respondOnce(deps, request, reply, async (tx) =>
-        ok(presentMember(await updateMember(tx, deps, request.principal, request.params.id, request.body))),
+      respondOnce(
+        deps,
+        request,
+        reply,
+        async (tx) => ok(presentMember(await updateMember(tx, deps, request.principal, request.params.id, request.body))),
+        () => accountOfMember(deps.db, request.principal.workspace.id, request.params.id),
       ),
   )
   app.delete(
@@ -49,8 +53,12 @@ export const registerMembers = (app: App, deps: Deps): void => {
       },
     },
     async (request, reply) =>
-      respondOnce(deps, request, reply, async (tx) =>
-        ok(presentRemoved(await removeMember(tx, deps, request.principal, request.params.id))),
+      respondOnce(
+        deps,
+        request,
+        reply,
+        async (tx) => ok(presentRemoved(await removeMember(tx, deps, request.principal, request.params.id))),
+        () => accountOfMember(deps.db, request.principal.workspace.id, request.params.id),
       ),
   )
 }
