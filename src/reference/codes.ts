@@ -21,6 +21,7 @@ const engineRules: Readonly<Record<RuleName, string>> = {
   mandate_total: 'All payments under the mandate add up to at most this much.',
   mandate_max_payments: 'At most so many payments are made under the mandate.',
   mandate_signer: 'The signer of the mandate counts as one approval.',
+  possible_duplicate: 'A payment of the same amount and reference was made to the same payee a short time ago.',
   eligible_approvers: 'There are as many people who may approve as are needed.',
 }
 
