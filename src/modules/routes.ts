@@ -1,6 +1,7 @@
 import type { App } from '../http/app-type.ts'
 import { registerAdmin } from './admin-routes.ts'
 import { registerBeneficiaries } from './beneficiaries/routes.ts'
+import { registerCredentials } from './credentials/routes.ts'
 import { registerApiKeys } from './delegation/api-keys/routes.ts'
 import { registerGrants } from './delegation/grants/routes.ts'
 import { registerWorkspaceGrants } from './delegation/grants/workspace-routes.ts'
@@ -26,6 +27,7 @@ export const oauthCodes = Object.entries(oauthCatalogue).map(([code, [status, se
 /** Every feature's routes, in the order of the contract. */
 export const registerModules = (app: App, deps: Deps): void => {
   registerAccounts(app, deps)
+  registerCredentials(app, deps)
   registerGrants(app, deps)
   registerApiKeys(app, deps)
   registerIdentities(app, deps)

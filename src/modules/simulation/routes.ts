@@ -10,7 +10,7 @@ export const registerSimulation = (app: App, deps: Deps): void => {
     '/v1/spending-policies/simulate',
     {
       // Reads only, and so does a POST of it in a frozen workspace.
-      config: { operation: 'policies.simulate', permission: 'policy.read', whileFrozen: true },
+      config: { operation: 'policies.simulate', permission: ['policy.read', 'payment.create'], whileFrozen: true },
       schema: { body: Simulate, response: { 200: Simulation, ...refusals('invalid_request', 'not_found') } },
     },
     async (request, reply) => reply.send(presentSimulation(await simulate(deps, request.principal, request.body))),

@@ -5,11 +5,11 @@ import { workspaces } from '../../../db/tables/workspaces.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import type { Minor } from '../../../lib/money.ts'
 import { periodsAt } from '../../../policy/calendar.ts'
+import { type Headroom, headroomOf } from '../../../policy/headroom.ts'
 import { effectiveTimeZone } from '../../../policy/time-zone.ts'
 import type { Periods, Usage } from '../../../policy/types.ts'
 import type { GrantRecord } from './queries.ts'
 
-export type Headroom = { perPaymentMinor: Minor | null; todayMinor: Minor | null; monthMinor: Minor | null }
 /** What of a grant changes with every payment: what is used, and what its whole chain leaves. */
 export type GrantUsage = { usage: Usage; headroom: Headroom }
 
@@ -48,15 +48,6 @@ const readCounters = async (db: Db, counterKeys: readonly CounterKey[]): Promise
   return new Map(rows.map((row) => [`${row.subject_id}:${row.period}`, row.used_minor]))
 }
 
-/** Null where nothing limits; never below 0, though a limit that was lowered may be overdrawn already. */
-const least = (amounts: readonly (Minor | null)[]): Minor | null => {
-  const [smallest] = amounts.filter((amount) => amount !== null).sort((a, b) => (a < b ? -1 : 1))
-  if (smallest === undefined) return null
-  return smallest < 0n ? 0n : smallest
-}
-
-const leaves = (limit: Minor | null, used: Minor): Minor | null => (limit === null ? null : limit - used)
-
 /** How every one of the grants stands now, in its workspace's own day and month. Four queries, however many grants. */
 export const loadGrantUsage = async (db: Db, at: Date, records: readonly GrantRecord[]): Promise<Map<Uuid, GrantUsage>> => {
   if (records.length === 0) return new Map()
@@ -79,11 +70,7 @@ export const loadGrantUsage = async (db: Db, at: Date, records: readonly GrantRe
   return new Map(
     records.map((grant) => {
       const chain = lineageOf(grant).flatMap((id) => chains.get(id) ?? [])
-      const headroom = {
-        perPaymentMinor: least(chain.map((link) => link.perPaymentLimitMinor)),
-        todayMinor: least(chain.map((link) => leaves(link.dailyLimitMinor, usageOf(link.id).dayMinor))),
-        monthMinor: least(chain.map((link) => leaves(link.monthlyLimitMinor, usageOf(link.id).monthMinor))),
-      }
+      const headroom = headroomOf(chain.map((link) => ({ ...link, usage: usageOf(link.id) })))
       return [grant.id, { usage: usageOf(grant.id), headroom }]
     }),
   )

@@ -1,0 +1,12 @@
+import type { App } from '../../http/app-type.ts'
+import type { Deps } from '../deps.ts'
+import { Credential } from './schema.ts'
+import { readCredential } from './service.ts'
+
+export const registerCredentials = (app: App, deps: Deps): void => {
+  app.get(
+    '/v1/credentials/current',
+    { config: { operation: 'credentials.current', access: 'authenticated' }, schema: { response: { 200: Credential } } },
+    async (request, reply) => reply.send(await readCredential(deps, request.principal)),
+  )
+}

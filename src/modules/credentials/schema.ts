@@ -1,0 +1,31 @@
+import { z } from 'zod'
+import { permissions } from '../../auth/permissions.ts'
+import { IdOut, MinorOut, TimeOut } from '../../http/wire.ts'
+import { Grant } from '../delegation/grants/schema.ts'
+import { Role } from '../workspaces/schema.ts'
+
+export const Credential = z
+  .object({
+    account_id: IdOut('account'),
+    workspace_id: IdOut('workspace'),
+    role: Role.nullable().meta({ description: 'Of the account in the workspace; null when it is no member there any more.' }),
+    permissions: z
+      .array(z.enum(permissions))
+      .meta({ description: 'Those of the account and of the role, less what the grant does not carry.' }),
+    is_admin: z.boolean(),
+    grant: Grant.nullable().meta({ description: 'What was delegated; null for a person in person.' }),
+    headroom: z
+      .object({
+        per_payment_minor: MinorOut.nullable(),
+        today_minor: MinorOut.nullable(),
+        month_minor: MinorOut.nullable(),
+        approval_from_minor: MinorOut.nullable().meta({ description: 'A payment of this much or more needs an approval.' }),
+      })
+      .meta({
+        description:
+          'What the grant, every grant above it and the policies that apply to every payment leave, the tightest of each; null where none of them limits. Policies for certain beneficiaries or types may leave less: the simulation tells.',
+      }),
+    expires_at: TimeOut.nullable().meta({ description: 'When the credential ends by itself.' }),
+  })
+  .meta({ id: 'Credential' })
+export type Credential = z.output<typeof Credential>

@@ -1,0 +1,27 @@
+import type { Minor } from '../lib/money.ts'
+import type { Limits, Usage } from './types.ts'
+
+export type Headroom = { perPaymentMinor: Minor | null; todayMinor: Minor | null; monthMinor: Minor | null }
+
+/** What limits a payer, and what of it is used. */
+export type LimitsInUse = Limits & { usage: Usage }
+
+/** Null where nothing limits; never below 0, though a limit that was lowered may be overdrawn already. */
+const least = (amounts: readonly (Minor | null)[]): Minor | null => {
+  const [smallest] = amounts.filter((amount) => amount !== null).sort((a, b) => (a < b ? -1 : 1))
+  if (smallest === undefined) return null
+  return smallest < 0n ? 0n : smallest
+}
+
+const leaves = (limit: Minor | null, used: Minor): Minor | null => (limit === null ? null : limit - used)
+
+/** What all of them together leave, each kind of limit for itself. */
+export const headroomOf = (limits: readonly LimitsInUse[]): Headroom => ({
+  perPaymentMinor: least(limits.map((limit) => limit.perPaymentLimitMinor)),
+  todayMinor: least(limits.map((limit) => leaves(limit.dailyLimitMinor, limit.usage.dayMinor))),
+  monthMinor: least(limits.map((limit) => leaves(limit.monthlyLimitMinor, limit.usage.monthMinor))),
+})
+
+/** The amount from which somebody has to agree; null where nobody has to. */
+export const approvalFrom = (limits: readonly Pick<Limits, 'approvalThresholdMinor'>[]): Minor | null =>
+  least(limits.map((limit) => limit.approvalThresholdMinor))
