@@ -9,6 +9,10 @@ export const platformOperations: OperationTexts = {
     summary: 'Find out who issues tokens for this API',
     text: 'RFC 9728: which authorization server and which scopes belong to this API. `WWW-Authenticate` points here.',
   },
+  'oauth.mcp_resource_metadata': {
+    summary: 'Find out who issues tokens for the MCP server',
+    text: 'RFC 9728, for the MCP endpoint of this service: which authorization server and which scopes belong to it.',
+  },
   'oauth.authorize': {
     summary: 'Ask a person for consent',
     text: 'Where a client sends the browser. PKCE with S256 is required. A valid request leads on to the consent page, and from there back to the redirect URI.',
