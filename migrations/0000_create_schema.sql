@@ -24,6 +24,7 @@ CREATE TABLE "identities" (
 	"email_verified" boolean DEFAULT false NOT NULL,
 	"display_name" text,
 	"chain_id" bigint,
+	"linked_by_grant_id" uuid,
 	"created_at" timestamp (3) with time zone NOT NULL,
 	"last_used_at" timestamp (3) with time zone,
 	CONSTRAINT "identities_provider_check" CHECK ("identities"."provider" in ('google', 'github', 'wallet')),
@@ -178,6 +179,7 @@ CREATE TABLE "grants" (
 	"permissions" text[] NOT NULL,
 	"parent_grant_id" uuid,
 	"ancestor_ids" uuid[] NOT NULL,
+	"derived_from_grant_id" uuid,
 	"per_payment_limit_minor" bigint,
 	"daily_limit_minor" bigint,
 	"monthly_limit_minor" bigint,
@@ -642,6 +644,7 @@ CREATE TABLE "members" (
 	"account_id" uuid NOT NULL,
 	"role" text NOT NULL,
 	"status" text DEFAULT 'active' NOT NULL,
+	"last_used_at" timestamp (3) with time zone,
 	"created_at" timestamp (3) with time zone NOT NULL,
 	"updated_at" timestamp (3) with time zone NOT NULL,
 	CONSTRAINT "members_role_check" CHECK ("members"."role" in ('owner', 'admin', 'approver', 'member', 'viewer')),
@@ -681,6 +684,7 @@ ALTER TABLE "api_keys" ADD CONSTRAINT "api_keys_grant_id_grants_id_fk" FOREIGN K
 ALTER TABLE "grants" ADD CONSTRAINT "grants_account_id_accounts_id_fk" FOREIGN KEY ("account_id") REFERENCES "public"."accounts"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "grants" ADD CONSTRAINT "grants_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "grants" ADD CONSTRAINT "grants_parent_fk" FOREIGN KEY ("parent_grant_id") REFERENCES "public"."grants"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "grants" ADD CONSTRAINT "grants_derived_from_fk" FOREIGN KEY ("derived_from_grant_id") REFERENCES "public"."grants"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "ledger_transfers" ADD CONSTRAINT "ledger_transfers_pending_fk" FOREIGN KEY ("pending_id") REFERENCES "public"."ledger_transfers"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "intent_mandates" ADD CONSTRAINT "intent_mandates_account_id_accounts_id_fk" FOREIGN KEY ("account_id") REFERENCES "public"."accounts"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "intent_mandates" ADD CONSTRAINT "intent_mandates_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
@@ -718,9 +722,11 @@ ALTER TABLE "invitations" ADD CONSTRAINT "invitations_accepted_by_accounts_id_fk
 ALTER TABLE "members" ADD CONSTRAINT "members_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "members" ADD CONSTRAINT "members_account_id_accounts_id_fk" FOREIGN KEY ("account_id") REFERENCES "public"."accounts"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "workspaces" ADD CONSTRAINT "workspaces_owning_account_id_accounts_id_fk" FOREIGN KEY ("owning_account_id") REFERENCES "public"."accounts"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
-CREATE UNIQUE INDEX "accounts_email_key" ON "accounts" USING btree (lower("email"));--> statement-breakpoint
+CREATE UNIQUE INDEX "accounts_email_key" ON "accounts" USING btree ((case when "email" ~ '^[!-~]+$' then lower("email") else "email" end));--> statement-breakpoint
 CREATE UNIQUE INDEX "identities_subject_key" ON "identities" USING btree ("provider","issuer","subject_key");--> statement-breakpoint
 CREATE INDEX "identities_account" ON "identities" USING btree ("account_id");--> statement-breakpoint
+CREATE INDEX "identities_email" ON "identities" USING btree ((case when "email" ~ '^[!-~]+$' then lower("email") else "email" end)) WHERE "identities"."email_verified";--> statement-breakpoint
+CREATE INDEX "identities_linked_by" ON "identities" USING btree ("linked_by_grant_id") WHERE "identities"."linked_by_grant_id" is not null;--> statement-breakpoint
 CREATE INDEX "adjustments_account" ON "adjustments" USING btree ("account_id","id");--> statement-breakpoint
 CREATE INDEX "adjustments_pending" ON "adjustments" USING btree ("id") WHERE "adjustments"."status" = 'pending';--> statement-breakpoint
 CREATE UNIQUE INDEX "approval_decisions_approver_key" ON "approval_decisions" USING btree ("approval_id","account_id");--> statement-breakpoint
@@ -744,6 +750,7 @@ CREATE INDEX "api_keys_lookup" ON "api_keys" USING btree ("lookup");--> statemen
 CREATE UNIQUE INDEX "api_keys_hash_key" ON "api_keys" USING btree ("hash");--> statement-breakpoint
 CREATE INDEX "api_keys_account" ON "api_keys" USING btree ("account_id","id");--> statement-breakpoint
 CREATE INDEX "api_keys_grant" ON "api_keys" USING btree ("grant_id");--> statement-breakpoint
+CREATE INDEX "grants_derived_from" ON "grants" USING btree ("derived_from_grant_id") WHERE "grants"."derived_from_grant_id" is not null;--> statement-breakpoint
 CREATE INDEX "grants_account" ON "grants" USING btree ("account_id","id");--> statement-breakpoint
 CREATE INDEX "grants_workspace" ON "grants" USING btree ("workspace_id","id");--> statement-breakpoint
 CREATE INDEX "grants_due" ON "grants" USING btree ("expires_at") WHERE "grants"."revoked_at" is null and "grants"."expires_at" is not null;--> statement-breakpoint

@@ -62,3 +62,6 @@ create function events_settled_before() returns xid8 language sql stable as $$
      order by running limit 1),
     pg_snapshot_xmax(pg_current_snapshot()))
 $$;
+--> statement-breakpoint
+-- Sign-in methods end with the grant that linked them. Here, because each table's definition would need the other's.
+alter table identities add constraint identities_linked_by_fk foreign key (linked_by_grant_id) references grants (id);

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino'
 import { createIdentityParts, type IdentityParts, refuseSimulatedIdentities } from './app-identity.ts'
+import { administratorNames } from './auth/administrators.ts'
 import { createContractWallets } from './auth/contract-wallet.ts'
 import { createLastUsed } from './auth/last-used.ts'
 import { createLookupsIn } from './auth/lookups.ts'
@@ -35,6 +36,7 @@ import type { Clock } from './lib/clock.ts'
 import { registerMcp } from './mcp/routes.ts'
 import { createAlerts } from './modules/alerts.ts'
 import type { Deps } from './modules/deps.ts'
+import { detachLinkedBy } from './modules/identity/identities/detach.ts'
 import { createWork } from './modules/jobs.ts'
 import { createDocumentFetcher } from './modules/oauth/clients/fetch-document.ts'
 import { createHostResolver } from './modules/oauth/clients/resolve-host.ts'
@@ -107,6 +109,7 @@ const buildDeps = (options: PartsOptions, identity: IdentityParts): Deps => {
     jobs: createJobs({ db, mode: config.JOBS, logger }),
     rails,
     alerts: createAlerts(logger),
+    onGrantsRevoked: detachLinkedBy,
   }
   return { ...parts, submitPayment: createPaymentBatches(parts) }
 }
@@ -147,7 +150,7 @@ const buildHttp = async (
   const resolversFor = (resource: ProtectedResource) =>
     createResolvers({
       lookupsIn: createLookupsIn(deps.db.lookup, {
-        adminAccounts: config.ADMIN_ACCOUNTS.map((name) => name.toLowerCase()),
+        adminAccounts: administratorNames(config.ADMIN_ACCOUNTS),
         sessionIdleDays: config.SESSION_IDLE_DAYS,
         audience: resourceUrl(config.publicUrl, resource),
       }),

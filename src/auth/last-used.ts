@@ -3,7 +3,7 @@ import { type Query, statement } from '../db/statement.ts'
 import type { Uuid } from '../lib/ids.ts'
 
 /** An API key is used together with its grant. */
-export type Used = 'sessions' | 'api_keys' | 'grants'
+export type Used = 'sessions' | 'api_keys' | 'grants' | 'members'
 
 /** How stale "last used" may be: it is written once a minute for all credentials together, not by each request. */
 export const staleAfterMs = 60_000
@@ -23,11 +23,16 @@ const touch = (kind: Used, at: number): string => `
     select t.id, u.at from unnest($${at}::uuid[], $${at + 1}::timestamptz[]) as u(id, at) join ${kind} t on t.id = u.id
     where t.last_used_at is null or t.last_used_at < u.at for no key update of t skip locked),
   noted_${kind} as (update ${kind} t set last_used_at = u.at from used_${kind} u where t.id = u.id)`
-const kinds: readonly Used[] = ['sessions', 'api_keys', 'grants']
+const kinds: readonly Used[] = ['sessions', 'api_keys', 'grants', 'members']
 const touchAll = statement('auth.last_used', `with ${kinds.map((kind, at) => touch(kind, 1 + 2 * at)).join(',')} select 1`)
 
 export const createLastUsed = (query: Query, logger: Logger): LastUsed => {
-  const waiting: Record<Used, Map<Uuid, Date>> = { sessions: new Map(), api_keys: new Map(), grants: new Map() }
+  const waiting: Record<Used, Map<Uuid, Date>> = {
+    sessions: new Map(),
+    api_keys: new Map(),
+    grants: new Map(),
+    members: new Map(),
+  }
   let timer: NodeJS.Timeout | undefined
   let writing = Promise.resolve()
 

@@ -2,6 +2,7 @@ import type { Tx } from '../db/client.ts'
 import { instantOf, isTrue, joinedRecords, recordsStatement } from '../db/records.ts'
 import type { Query } from '../db/statement.ts'
 import type { Uuid } from '../lib/ids.ts'
+import { isAdministratorSql } from './administrators.ts'
 import {
   type GrantRow,
   grantFields,
@@ -42,8 +43,7 @@ export type CredentialLookups = {
   dashboardToken: (key: HashKey) => Promise<DashboardTokenRow | undefined>
 }
 
-const isAdmin = `a.is_admin or lower(a.email) = any($3::text[]) or exists (
-  select from identities i where i.account_id = a.id and i.provider = 'wallet' and i.subject_key = any($3::text[]))`
+const isAdmin = isAdministratorSql('$3')
 
 const byApiKey = recordsStatement(
   'auth.api_keys',

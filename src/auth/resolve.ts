@@ -122,6 +122,11 @@ const resolveApiKey =
     return principal
   }
 
+/** Where the account itself works: its next session begins there. */
+const noteWorkspace = ({ lastUsed }: ResolverDeps, { memberId, memberLastUsedAt }: IdentityRow, now: Date): void => {
+  if (memberId !== null) lastUsed.note('members', memberId, now, memberLastUsedAt)
+}
+
 const resolveSession =
   (deps: ResolverDeps): Resolve =>
   async (token, workspaceId, tx) => {
@@ -133,6 +138,7 @@ const resolveSession =
     if (row.expiresAt <= now || idleEnd <= now) throw new Refusal('token_expired', { message: 'The session has expired.' })
     if (workspaceId !== null && row.role === null) throw notFound('Workspace-Id')
     deps.lastUsed.note('sessions', row.id, now, row.lastUsedAt)
+    noteWorkspace(deps, row, now)
     return principalOf(row, { kind: 'session', id: row.id }, row.expiresAt, null, row.isAdmin)
   }
 
@@ -170,6 +176,7 @@ const resolveDashboardToken =
     if (row.byOauth && !row.capabilities.oauth) throw new Refusal('capability_disabled', { details: { capability: 'oauth' } })
     if (grant) refuseForeignWorkspace(row.workspaceId, workspaceId)
     else if (workspaceId !== null && row.role === null) throw notFound('Workspace-Id')
+    else noteWorkspace(deps, row, now)
     return principalOf(row, { kind: 'dashboard', id: row.id }, ends, grant, row.isAdmin)
   }
 

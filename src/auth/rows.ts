@@ -22,6 +22,8 @@ export type IdentityRow = {
   nextTimeZoneFrom: Date | null
   role: Role | null
   memberStatus: Principal['memberStatus']
+  memberId: Uuid | null
+  memberLastUsedAt: Date | null
 }
 
 export type GrantRow = {
@@ -54,6 +56,8 @@ export const identityFields: readonly string[] = [
   'w.next_time_zone_from',
   'm.role',
   'm.status',
+  'm.id',
+  'm.last_used_at',
 ]
 
 export const identityJoins = `join accounts o on o.id = w.owning_account_id left join members m on m.workspace_id = w.id and m.account_id = a.id`
@@ -94,6 +98,8 @@ export const readIdentity = (next: Reader): IdentityRow => ({
   nextTimeZoneFrom: instantOf(next()),
   role: textOf<Role>(next()),
   memberStatus: textOf<NonNullable<Principal['memberStatus']>>(next()),
+  memberId: textOf<Uuid>(next()),
+  memberLastUsedAt: instantOf(next()),
 })
 
 /** `granted`: what of the grant's permissions holds for this credential. */

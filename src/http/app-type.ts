@@ -39,6 +39,8 @@ declare module 'fastify' {
     idempotent?: boolean
     /** A write that stays possible while the workspace is frozen, because it only stops or gives back. */
     whileFrozen?: boolean
+    /** Open to a caller whose chosen workspace no longer admits it: what it needs to choose another one, or to leave. */
+    whileNotAdmitted?: boolean
     /** Issues or guesses at credentials: the stricter limit per address holds. */
     credentialIssuing?: boolean
     /** Another protected resource than the API: only bearer tokens for it, and API keys, are looked at. */

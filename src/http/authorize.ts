@@ -38,9 +38,24 @@ const checkState = (request: FastifyRequest, principal: Principal): void => {
   if (principal.workspace.frozen || principal.workspace.closed) throw new Refusal('workspace_frozen')
 }
 
+/**
+ * A session stands in the workspace that was chosen, and acts in no other one silently: where that one no longer admits the account,
+ * it has to choose before it does anything else. A grant is bound to its workspace, and has nothing to choose.
+ */
+const isAdmitted = ({ grant, memberStatus }: Principal): boolean => grant !== null || memberStatus === 'active'
+
+const refuseNotAdmitted = ({ memberSuspended }: Principal): never => {
+  const message = 'The workspace that this session stands in no longer admits this account: choose another one first.'
+  throw memberSuspended ? new Refusal('membership_suspended', { message }) : new Refusal('forbidden', { message })
+}
+
 /** Holds the route's own declaration against the principal. Routes never look at what kind of credential it was. */
 export const authorize = (request: FastifyRequest, principal: Principal): void => {
-  const { access } = request.routeOptions.config
+  const { access, whileNotAdmitted } = request.routeOptions.config
+  if (!isAdmitted(principal) && access !== 'optional') {
+    if (!whileNotAdmitted) refuseNotAdmitted(principal)
+    return
+  }
   if (access === 'admin' && !principal.isAdmin) throw new Refusal('admin_required')
   if (access === 'undelegated' && principal.grant)
     throw new Refusal('forbidden', { message: 'A delegated credential cannot do this.' })

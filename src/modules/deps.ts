@@ -4,12 +4,14 @@ import type { LastUsed } from '../auth/last-used.ts'
 import type { IdentityProviders } from '../auth/providers/provider.ts'
 import type { Derivations, Vault } from '../auth/vault.ts'
 import type { Config } from '../config.ts'
-import type { Database } from '../db/client.ts'
+import type { Database, Tx } from '../db/client.ts'
 import type { AppendEvents } from '../events/append.ts'
+import type { Actor } from '../events/audit.ts'
 import type { Feed } from '../events/feed.ts'
 import type { Cursors } from '../http/pagination.ts'
 import type { Jobs } from '../jobs/jobs.ts'
 import type { Clock } from '../lib/clock.ts'
+import type { Uuid } from '../lib/ids.ts'
 import type { Rails } from '../rails/rail.ts'
 import type { Alerts } from './alerts.ts'
 import type { DocumentFetcher } from './oauth/clients/fetch-document.ts'
@@ -36,4 +38,9 @@ export type Deps = {
   alerts: Alerts
   /** Payments are decided in batches: every way in to one leads through here. */
   submitPayment: SubmitPayment
+  /**
+   * Told in the transaction that revokes them: sign-in methods end with the grant that linked them. Delegation does not know sign-in,
+   * which is built on it.
+   */
+  onGrantsRevoked: (tx: Tx, deps: Deps, actor: Actor, ended: { accountId: Uuid; grantIds: readonly Uuid[] }) => Promise<void>
 }

@@ -1,5 +1,6 @@
 import type { App } from '../http/app-type.ts'
 import { registerAdmin } from './admin-routes.ts'
+import { registerWorkspaceAuditLog } from './audit-log/routes.ts'
 import { registerBeneficiaries } from './beneficiaries/routes.ts'
 import { registerCredentials } from './credentials/routes.ts'
 import { registerApiKeys } from './delegation/api-keys/routes.ts'
@@ -36,6 +37,7 @@ export const registerModules = (app: App, deps: Deps): void => {
   registerOAuth(app, deps)
   registerWorkspaces(app, deps)
   registerWorkspaceGrants(app, deps)
+  registerWorkspaceAuditLog(app, deps)
   registerBeneficiaries(app, deps)
   registerPolicies(app, deps)
   registerNotifications(app, deps)

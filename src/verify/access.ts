@@ -23,6 +23,22 @@ export const accessChecks = [
   ),
   sqlCheck(
     'I5',
+    'nothing that a revoked grant linked, derived or opened lives on, but the last way into an account',
+    `select 'identity ' || i.id as subject from identities i join grants g on g.id = i.linked_by_grant_id
+     where g.revoked_at is not null and exists (select from identities o where o.account_id = i.account_id and o.id <> i.id)
+     union all
+     select 'session ' || s.id from sessions s join identities i on i.id = s.identity_id join grants g on g.id = i.linked_by_grant_id
+     where g.revoked_at is not null and s.revoked_at is null and s.created_at < g.revoked_at
+     union all
+     select 'grant ' || d.id from grants d join grants g on g.id = d.derived_from_grant_id where g.revoked_at is not null and d.revoked_at is null
+     union all
+     select 'session ' || s.id from sessions s where s.identity_id is null and s.revoked_at is null
+     union all
+     select 'grant ' || g.id from grants g where 'account.manage' = any(g.permissions)
+       and num_nonnulls(g.per_payment_limit_minor, g.daily_limit_minor, g.monthly_limit_minor, g.approval_threshold_minor, g.payment_types, g.beneficiary_ids) > 0`,
+  ),
+  sqlCheck(
+    'I5',
     'a closed account has no session, no grant and no money',
     `select a.id::text as subject from accounts a
      where a.status = 'closed' and (exists (select from sessions s where s.account_id = a.id and s.revoked_at is null)

@@ -79,7 +79,7 @@ const doors: readonly RegExp[] = [
   // One recorded send, whatever is sent: what a payment and a top-up have in common.
   /^modules\/payments\/lifecycle\/attempts\//,
   // What a grant limits, and how it ends, is asked by whatever makes one or pays through one.
-  /^modules\/delegation\/grants\/(controls|revoke|update)\.ts$/,
+  /^modules\/delegation\/grants\/(controls|control-rules|revoke|update)\.ts$/,
   // Proofs by a signature serve sign-in, approvals and mandates alike.
   /^modules\/identity\/identities\/(proof|signer)\.ts$/,
   /^modules\/identity\/sign-in\/(nonces|siwe)\.ts$/,

@@ -149,17 +149,31 @@ test('a stranger who names the workspace gets the 404 of one that is not there, 
   expect(theirs.map(({ text: body }) => body)).toEqual(none.map(({ text: body }) => body))
 })
 
-test('a suspended member keeps what comes from being the account, and nothing of the workspace', async () => {
+test('a suspended member’s key keeps what comes from being the account, and its session only chooses another workspace', async () => {
   const key = await keyOf(suspended, [...effectivePermissions('owner', null)])
   const { memberId } = suspended
   await team.owner.api.patch(`/v1/workspaces/current/members/${memberId}`, { status: 'suspended' })
   const ofAccount = ({ needs }: Row) => /^(account|key|grant)\./.test(needs)
   const ofWorkspace = closed.filter((row) => /^[a-z]+\./.test(row.needs) && !ofAccount(row) && !row.needs.includes('undelegated'))
+  expect(await told(ofWorkspace, { bearer: key.key })).toEqual(['403 membership_suspended'])
+  expect(await refusals(service, closed.filter(ofAccount), { bearer: key.key }, () => true)).toEqual([])
+  // A session has to choose another workspace first; what that takes stays open.
   const inTeam = { cookie: suspended.cookie, headers: { 'workspace-id': team.id } }
-  for (const credential of [inTeam, { bearer: key.key }]) {
-    expect(await told(ofWorkspace, credential)).toEqual(['403 membership_suspended'])
-    expect(await refusals(service, closed.filter(ofAccount), credential, () => true)).toEqual([])
-  }
+  const choosing = [
+    'GET /v1/accounts/me',
+    'GET /v1/credentials/current',
+    'GET /v1/workspaces',
+    'GET /v1/workspaces/current',
+    'PUT /v1/workspaces/current',
+  ]
+  const isChoosing = ({ method, path }: Row) => choosing.includes(`${method} ${path}`)
+  expect(
+    await told(
+      closed.filter((row) => !isChoosing(row)),
+      inTeam,
+    ),
+  ).toEqual(['403 membership_suspended'])
+  expect(await refusals(service, closed.filter(isChoosing), inTeam, () => true)).toEqual([])
 })
 
 describe('while it is stopped', () => {
@@ -255,9 +269,11 @@ test('a delegated credential stops payments to a beneficiary, and only a person 
   expect((await members.owner.api.patch(beneficiary, { status: 'active' })).body.status).toBe('active')
 })
 
-test('whoever left stands in their own workspace again, with all rights there', async () => {
+test('whoever left chooses a workspace of their own, with all rights there', async () => {
   const person = await join(service, team, 'viewer')
+  const views = (await person.api.get('/v1/workspaces')).body.data
   await person.api.delete(`/v1/workspaces/current/members/${person.memberId}`)
+  await standIn(person, views.find((view: { workspace: { kind: string } }) => view.workspace.kind === 'personal').workspace.id)
   expect(await refusals(service, closed, { cookie: person.cookie }, (row) => row.owner === '●')).toEqual([])
   await expect(standIn(person, team.id)).rejects.toThrow('no switch')
 })

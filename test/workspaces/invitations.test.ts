@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { letIn } from '../harness/oauth.ts'
 import { createKey, newWallet, type Person, signIn } from '../harness/people.ts'
 import { startService, type TestService } from '../harness/service.ts'
 import { createTeam, invite, join } from './team.ts'
@@ -117,7 +118,7 @@ test('a member cannot be invited or join again, and a suspended one does not com
   expect([again.status, again.body.details.reason]).toEqual([409, 'already_member'])
   const open = await invite(team.owner, { role: 'admin' })
   await team.owner.api.patch(`/v1/workspaces/current/members/${member.memberId}`, { status: 'suspended' })
-  const back = await accept(member, open)
+  const back = await accept(await signIn(service.api, member.wallet), open)
   expect([back.status, back.body.details.reason]).toEqual([409, 'already_member'])
 })
 
@@ -130,8 +131,9 @@ test('whoever is put out cannot come back by the invitation that they came in by
   const backDoor = await invite(admin, { role: 'viewer' })
   const { body } = await team.owner.api.get('/v1/workspaces/current/members')
   await team.owner.api.delete(`/v1/workspaces/current/members/${body.data[0].id}`)
-  expect((await accept(admin, token)).status).toBe(409)
-  expect((await accept(admin, backDoor)).body.details.reason).toBe('invitation_revoked')
+  const elsewhere = await signIn(service.api, admin.wallet)
+  expect((await accept(elsewhere, token)).status).toBe(409)
+  expect((await accept(elsewhere, backDoor)).body.details.reason).toBe('invitation_revoked')
 })
 
 test('a frozen workspace takes nobody in', async () => {
@@ -195,4 +197,44 @@ test('no token of an invitation is in an event, an audit row or a log line', asy
     `select (select string_agg(e::text, ' ') from events e) as events, (select string_agg(a::text, ' ') from audit_log a) as audit`,
   )
   for (const text of [found?.events, found?.audit, service.log.join(' ')]) expect(text).not.toContain(token.slice(-32))
+})
+
+test('an agent, a key that may read top-ups and a token that a key made neither look at an invitation nor accept it for their person', async () => {
+  const team = await createTeam(service)
+  const person = await signIn(service.api)
+  const token = await invite(team.owner, { role: 'member' })
+  const key = await createKey(person, { permissions: ['topup.read', 'account.read'] })
+  const agent = await letIn(service.api, person)
+  const minted = service.api.as({ bearer: (await key.api.post('/v1/auth/dashboard-tokens')).body.token })
+  for (const api of [key.api, agent.api, minted])
+    for (const act of ['accept', 'preview']) {
+      const answer = await api.post(`/v1/workspaces/invitations/${act}`, { token })
+      expect([act, answer.status, answer.body.error]).toEqual([act, 403, 'forbidden'])
+    }
+  expect((await accept(person, token)).status).toBe(200)
+})
+
+test('an invitation can be looked at before it is accepted, by whom it is for, and nothing comes of it', async () => {
+  const team = await createTeam(service, 'Books')
+  await team.owner.api.patch('/v1/accounts/me', { display_name: 'Wanjiru' })
+  const wallet = newWallet()
+  const made = await team.owner.api.post(invitations, { role: 'approver', wallet_address: wallet.address })
+  const person = await signIn(service.api, wallet)
+  const preview = (by: Person, token: string = made.body.token) => by.api.post('/v1/workspaces/invitations/preview', { token })
+  expect(await preview(person)).toMatchObject({
+    status: 200,
+    body: {
+      workspace: { id: team.id, name: 'Books', kind: 'team' },
+      role: 'approver',
+      status: 'pending',
+      invited_by: { account_id: team.owner.accountId, display_name: 'Wanjiru' },
+      expires_at: made.body.expires_at,
+    },
+  })
+  expect((await person.api.get('/v1/workspaces')).body.data).toHaveLength(1)
+  expect((await preview(await signIn(service.api))).status).toBe(403)
+  expect((await preview(person, `service_inv_${'0'.repeat(64)}`)).status).toBe(404)
+  expect((await service.api.post('/v1/workspaces/invitations/preview', { token: made.body.token })).status).toBe(401)
+  await team.owner.api.delete(`${invitations}/${made.body.id}`)
+  expect((await preview(person)).body.details.reason).toBe('invitation_revoked')
 })

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createKey } from '../harness/people.ts'
+import type { Json } from '../harness/client.ts'
+import { createKey, signIn } from '../harness/people.ts'
 import { startService, type TestService } from '../harness/service.ts'
 import { createTeam, join, memberIdOf, standIn } from './team.ts'
 
@@ -47,24 +48,69 @@ test('a role that is lowered, and a membership that is suspended, is felt by the
   expect((await rename()).map(({ status, body }) => [status, body.error])).toEqual(Array(3).fill([403, 'forbidden']))
   expect((await team.owner.api.patch(at(admin.memberId), { status: 'suspended' })).status).toBe(200)
   const read = await Promise.all([admin.api, key.api, dashboard].map((api) => api.get('/v1/workspaces/current', inTeam)))
-  expect(read.map(({ status, body }) => [status, body.error])).toEqual(Array(3).fill([403, 'membership_suspended']))
+  expect(read.map(({ status, body }) => [status, body.membership.status])).toEqual(Array(3).fill([200, 'suspended']))
+  expect((await rename()).map(({ status, body }) => [status, body.error])).toEqual(Array(3).fill([403, 'membership_suspended']))
   expect((await team.owner.api.patch(at(admin.memberId), { status: 'active', role: 'admin' })).status).toBe(200)
   expect((await rename()).map(({ status }) => status)).toEqual([200, 200, 200])
 })
 
-test('a suspended or removed member’s sessions and dashboard tokens go back to the personal workspace', async () => {
+test.each([
+  ['suspended', 'membership_suspended'],
+  ['removed', 'forbidden'],
+])('the sessions of a %s member do nothing anywhere until they choose another workspace', async (end, error) => {
   const team = await createTeam(service)
-  for (const end of ['suspend', 'remove']) {
-    const member = await join(service, team, 'member')
-    const dashboard = service.api.as({ bearer: (await member.api.post('/v1/auth/dashboard-tokens')).body.token })
-    if (end === 'suspend') await team.owner.api.patch(at(member.memberId), { status: 'suspended' })
-    else await team.owner.api.delete(at(member.memberId))
-    for (const api of [member.api, dashboard]) {
-      expect((await api.get('/v1/workspaces/current')).body.workspace.kind).toBe('personal')
-      const back = await api.put('/v1/workspaces/current', { workspace_id: team.id })
-      expect([back.status, back.body.error]).toEqual(end === 'suspend' ? [403, 'membership_suspended'] : [404, 'not_found'])
-    }
+  const member = await join(service, team, 'admin')
+  const views = (await member.api.get('/v1/workspaces')).body.data
+  const personal = views.find(({ workspace }: Json) => workspace.kind === 'personal').workspace.id
+  const dashboard = service.api.as({ bearer: (await member.api.post('/v1/auth/dashboard-tokens')).body.token })
+  if (end === 'suspended') await team.owner.api.patch(at(member.memberId), { status: 'suspended' })
+  else await team.owner.api.delete(at(member.memberId))
+  for (const api of [member.api, dashboard]) {
+    const acts = await Promise.all([
+      api.get('/v1/payments'),
+      api.get('/v1/beneficiaries'),
+      api.post('/v1/accounts/me/api-keys', { name: 'Agent' }),
+      api.patch('/v1/accounts/me', { display_name: 'x' }),
+      api.post('/v1/workspaces', { name: 'Another' }),
+      api.get('/v1/notifications'),
+      api.get('/v1/accounts/me/identities'),
+    ])
+    expect(acts.map(({ status, body }) => [status, body.error])).toEqual(acts.map(() => [403, error]))
+    const current = await api.get('/v1/workspaces/current')
+    expect([current.status, current.body.membership?.status ?? current.body.error]).toEqual(
+      end === 'suspended' ? [200, 'suspended'] : [403, 'forbidden'],
+    )
+    expect((await api.get('/v1/workspaces')).status).toBe(200)
+    const back = await api.put('/v1/workspaces/current', { workspace_id: team.id })
+    expect([back.status, back.body.error]).toEqual(end === 'suspended' ? [403, error] : [404, 'not_found'])
+    expect((await api.put('/v1/workspaces/current', { workspace_id: personal })).status).toBe(200)
+    expect((await api.get('/v1/payments')).status).toBe(200)
   }
+})
+
+test('a session that stands in a workspace that is no longer its own can still log out', async () => {
+  const team = await createTeam(service)
+  const member = await join(service, team, 'member')
+  await team.owner.api.delete(at(member.memberId))
+  expect((await member.api.post('/v1/auth/logout')).status).toBe(204)
+  expect((await member.api.get('/v1/workspaces/current')).status).toBe(401)
+})
+
+test('a session begins in the workspace that its account used last and that still admits it', async () => {
+  const team = await createTeam(service)
+  const member = await join(service, team, 'member')
+  const begins = async () =>
+    (await (await signIn(service.api, member.wallet)).api.get('/v1/workspaces/current')).body.workspace.id
+  expect(await begins()).toBe(team.id)
+  const personal = (await member.api.get('/v1/workspaces')).body.data.find(({ workspace }: Json) => workspace.kind === 'personal')
+  service.clock.advance(120)
+  await member.api.get('/v1/payments', { headers: { 'workspace-id': personal.workspace.id } })
+  expect(await begins()).toBe(personal.workspace.id)
+  service.clock.advance(120)
+  await standIn(member, team.id)
+  expect(await begins()).toBe(team.id)
+  await team.owner.api.patch(at(member.memberId), { status: 'suspended' })
+  expect(await begins()).toBe(personal.workspace.id)
 })
 
 test('whatever a member delegated in the workspace ends with the membership, and nothing else does', async () => {

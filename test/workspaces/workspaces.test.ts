@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Answer, Client, Json } from '../harness/client.ts'
 import { createKey, signIn } from '../harness/people.ts'
 import { startService, type TestService } from '../harness/service.ts'
 import { createTeam, join, standIn } from './team.ts'
@@ -57,6 +58,8 @@ test('a workspace needs a name and a real time zone, and takes no owner from its
 test('a session stands where it was put until it is put elsewhere; another session stays where it is', async () => {
   const team = await createTeam(service)
   const elsewhere = await signIn(service.api, team.owner.wallet)
+  const personal = (await elsewhere.api.get('/v1/workspaces')).body.data[1].workspace.id
+  await standIn(elsewhere, personal)
   expect((await team.owner.api.get('/v1/workspaces/current')).body.workspace.id).toBe(team.id)
   expect((await elsewhere.api.get('/v1/workspaces/current')).body.workspace.kind).toBe('personal')
 })
@@ -234,4 +237,53 @@ test('whoever stands in a team as its viewer makes a workspace of their own by n
   expect((await viewer.api.post('/v1/workspaces', { name: 'Mine' }, { headers: { 'workspace-id': personal } })).status).toBe(201)
   await standIn(viewer, personal)
   expect((await viewer.api.post('/v1/workspaces', { name: 'Mine too' })).status).toBe(201)
+})
+
+describe('the audit log of a workspace', () => {
+  const log = (person: { api: Client }, query = '') => person.api.get(`/v1/workspaces/current/audit-log${query}`)
+  const actionsOf = ({ body }: Answer) => body.data.map(({ action }: Json) => action)
+
+  test('tells its managers who did what in it, newest first, by action, actor and time', async () => {
+    const team = await createTeam(service)
+    const admin = await join(service, team, 'admin')
+    const began = service.clock.now().toISOString()
+    service.clock.advance(60)
+    const key = await createKey(admin, { permissions: ['workspace.read', 'workspace.manage'] })
+    await key.api.patch('/v1/workspaces/current', { name: 'Renamed' })
+    await admin.api.patch('/v1/accounts/me', { display_name: 'Somebody' })
+    const all = await log(team.owner)
+    expect(all.status).toBe(200)
+    expect(actionsOf(all).slice(0, 2)).toEqual(['workspace.update', 'api_key.create'])
+    expect(all.body.data[0]).toMatchObject({
+      action: 'workspace.update',
+      account_id: admin.accountId,
+      grant_id: key.grantId,
+      workspace_id: team.id,
+      subject: { type: 'workspace', id: team.id },
+      after: { name: 'Renamed' },
+    })
+    expect(actionsOf(all)).not.toContain('account.update')
+    expect(new Set(actionsOf(await log(team.owner, '?action=invitation.')))).toEqual(
+      new Set(['invitation.create', 'invitation.accept']),
+    )
+    const byAdmin = await log(team.owner, `?actor=${admin.accountId}`)
+    expect(new Set(byAdmin.body.data.map(({ account_id }: Json) => account_id))).toEqual(new Set([admin.accountId]))
+    expect(actionsOf(await log(team.owner, `?created_before=${began}&action=workspace.update`))).toEqual([])
+    expect(actionsOf(await log(key, `?created_after=${began}&action=workspace.update`))).toEqual(['workspace.update'])
+    const first = await log(team.owner, '?limit=1')
+    expect(actionsOf(await log(team.owner, `?limit=1&cursor=${first.body.next_cursor}`))).toEqual(['api_key.create'])
+    expect((await log(team.owner, '?actr=x')).status).toBe(400)
+  })
+
+  test('is for who may manage it, and tells nothing of another one', async () => {
+    const team = await createTeam(service)
+    const viewer = await join(service, team, 'viewer')
+    expect((await service.api.get('/v1/workspaces/current/audit-log')).status).toBe(401)
+    const refused = await log(viewer)
+    expect([refused.status, refused.body.details.required_permission]).toEqual([403, 'workspace.manage'])
+    const stranger = await signIn(service.api)
+    expect(JSON.stringify((await log(stranger)).body)).not.toContain(team.id)
+    const foreign = await stranger.api.get('/v1/workspaces/current/audit-log', { headers: { 'workspace-id': team.id } })
+    expect(foreign.status).toBe(404)
+  })
 })

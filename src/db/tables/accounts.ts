@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { bigint, boolean, check, index, pgTable, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
+import { emailKeyOf } from '../email-key.ts'
 import { id, instant } from './columns.ts'
 
 export const accountStatuses = ['active', 'frozen', 'closed'] as const
@@ -23,7 +24,7 @@ export const accounts = pgTable(
     updatedAt: instant().notNull(),
   },
   (t) => [
-    uniqueIndex('accounts_email_key').on(sql`lower(${t.email})`),
+    uniqueIndex('accounts_email_key').on(sql`(${emailKeyOf(t.email)})`),
     check('accounts_status_check', sql`${t.status} in ('active', 'frozen', 'closed')`),
   ],
 )
@@ -46,12 +47,18 @@ export const identities = pgTable(
     displayName: text(),
     /** Of a contract wallet: the chain its contract answered on. Null for everything that is no contract. */
     chainId: bigint({ mode: 'number' }),
+    /** The grant that linked it, or by whose identity the session came that did: it ends with that grant. A person's own: null. */
+    linkedByGrantId: uuid(),
     createdAt: instant().notNull(),
     lastUsedAt: instant(),
   },
   (t) => [
     uniqueIndex('identities_subject_key').on(t.provider, t.issuer, t.subjectKey),
     index('identities_account').on(t.accountId),
+    index('identities_email')
+      .on(sql`(${emailKeyOf(t.email)})`)
+      .where(sql`${t.emailVerified}`),
+    index('identities_linked_by').on(t.linkedByGrantId).where(sql`${t.linkedByGrantId} is not null`),
     check('identities_provider_check', sql`${t.provider} in ('google', 'github', 'wallet')`),
     check('identities_chain_check', sql`${t.chainId} is null or ${t.provider} = 'wallet'`),
   ],

@@ -23,6 +23,8 @@ export const grants = pgTable(
     parentGrantId: uuid(),
     /** Root first, the parent last; empty for a root. Written once, so that a chain is read without recursion. */
     ancestorIds: uuid().array().notNull(),
+    /** Made in a session that came in by a sign-in method which this grant linked: not below it, but it ends with it. */
+    derivedFromGrantId: uuid(),
     perPaymentLimitMinor: money(),
     dailyLimitMinor: money(),
     monthlyLimitMinor: money(),
@@ -37,6 +39,8 @@ export const grants = pgTable(
   },
   (t) => [
     foreignKey({ columns: [t.parentGrantId], foreignColumns: [t.id], name: 'grants_parent_fk' }),
+    foreignKey({ columns: [t.derivedFromGrantId], foreignColumns: [t.id], name: 'grants_derived_from_fk' }),
+    index('grants_derived_from').on(t.derivedFromGrantId).where(sql`${t.derivedFromGrantId} is not null`),
     index('grants_account').on(t.accountId, t.id),
     index('grants_workspace').on(t.workspaceId, t.id),
     index('grants_due').on(t.expiresAt).where(sql`${t.revokedAt} is null and ${t.expiresAt} is not null`),

@@ -48,6 +48,8 @@ export const members = pgTable(
       .references(() => accounts.id),
     role: text({ enum: roles }).notNull(),
     status: text({ enum: memberStatuses }).notNull().default('active'),
+    /** When the account itself, not a grant of its, last acted in the workspace: its next session begins in the latest. */
+    lastUsedAt: instant(),
     createdAt: instant().notNull(),
     updatedAt: instant().notNull(),
   },

@@ -1,14 +1,20 @@
-import { and, desc, eq, gt, like, lt } from 'drizzle-orm'
+import { and, desc, eq, gt, like, lt, not, sql } from 'drizzle-orm'
 import type { Db } from '../../db/client.ts'
 import { auditLog } from '../../db/tables/events.ts'
 import type { PageRequest } from '../../http/pagination.ts'
 import type { FindAudit } from './schema.ts'
 
 export type AuditRecord = typeof auditLog.$inferSelect
-export type AuditFilter = Omit<FindAudit, 'limit' | 'cursor'>
+export type AuditFilter = Omit<FindAudit, 'limit' | 'cursor'> & {
+  /** Without what people do about their own accounts while they stand in a workspace: their sign-ins are nobody else's business. */
+  ofWorkspace?: boolean
+}
+
+const accountActions = ['account.', 'identity.', 'session.', 'sign_in.', 'dashboard_token.', 'workspace.switch', 'admin.']
+const notOfAccounts = and(...accountActions.map((prefix) => not(sql`starts_with(${auditLog.action}, ${prefix})`)))
 
 const byAction = (action: string) =>
-  action.endsWith('../admin') ? like(auditLog.action, `${action.replace(/[%_\\]/g, '\\$&')}%`) : eq(auditLog.action, action)
+  action.endsWith('.') ? like(auditLog.action, `${action.replace(/[%_\\]/g, '\\$&')}%`) : eq(auditLog.action, action)
 
 export const listAudit = (db: Db, filter: AuditFilter, page: PageRequest): Promise<AuditRecord[]> =>
   db.orm
@@ -22,6 +28,7 @@ export const listAudit = (db: Db, filter: AuditFilter, page: PageRequest): Promi
         filter.action === undefined ? undefined : byAction(filter.action),
         filter.created_after === undefined ? undefined : gt(auditLog.at, filter.created_after),
         filter.created_before === undefined ? undefined : lt(auditLog.at, filter.created_before),
+        filter.ofWorkspace ? notOfAccounts : undefined,
         page.before === null ? undefined : lt(auditLog.id, page.before),
       ),
     )

@@ -4,7 +4,29 @@ import { refusals } from '../../http/wire.ts'
 import type { Deps } from '../deps.ts'
 import { presentAudit } from './present.ts'
 import { listAudit } from './queries.ts'
-import { AuditEntry, FindAudit } from './schema.ts'
+import { AuditEntry, FindAudit, FindWorkspaceAudit } from './schema.ts'
+
+export const registerWorkspaceAuditLog = (app: App, deps: Deps): void => {
+  app.get(
+    '/v1/workspaces/current/audit-log',
+    {
+      config: { operation: 'workspaces.audit_log', permission: 'workspace.manage' },
+      schema: {
+        description: 'Who did what in the workspace, newest first. What members do about their own accounts is not in it.',
+        querystring: FindWorkspaceAudit,
+        response: { 200: pageOf(AuditEntry), ...refusals('invalid_request', 'invalid_cursor') },
+      },
+    },
+    async (request, reply) => {
+      const { id } = request.principal.workspace
+      const { actor, ...filter } = request.query
+      const list = `audit:${id}`
+      const page = deps.cursors.read(list, request.query)
+      const rows = await listAudit(deps.db, { ...filter, account_id: actor, workspace_id: id, ofWorkspace: true }, page)
+      return reply.send(deps.cursors.page(list, request.query, rows, (row) => row.id, presentAudit))
+    },
+  )
+}
 
 export const registerAuditLog = (app: App, deps: Deps): void => {
   app.get(

@@ -31,6 +31,18 @@ export const AuditEntry = z
   .meta({ id: 'AuditEntry' })
 export type AuditEntry = z.output<typeof AuditEntry>
 
+export const FindWorkspaceAudit = PageQuery.extend({
+  action: z
+    .string()
+    .min(1)
+    .max(100)
+    .optional()
+    .meta({ description: 'One action, or with a final `.` all that begin so: `payment.`' }),
+  actor: IdIn('account').optional().meta({ description: 'What this account did, by whichever credential.' }),
+  created_after: TimeIn.optional(),
+  created_before: TimeIn.optional(),
+})
+
 export const FindAudit = PageQuery.extend({
   account_id: IdIn('account').optional(),
   workspace_id: IdIn('workspace').optional(),
@@ -40,7 +52,7 @@ export const FindAudit = PageQuery.extend({
     .min(1)
     .max(100)
     .optional()
-    .meta({ description: 'One action, or with a final `../admin` all that begin so: `grant.`' }),
+    .meta({ description: 'One action, or with a final `.` all that begin so: `grant.`' }),
   created_after: TimeIn.optional(),
   created_before: TimeIn.optional(),
 })

@@ -1,7 +1,7 @@
 import { type FieldError, invalidFields } from '../../lib/errors.ts'
 import type { Minor } from '../../lib/money.ts'
 import { controlContradictions } from '../../policy/contradictions.ts'
-import { type Controls, noControls } from '../delegation/grants/controls.ts'
+import { type Controls, noControls } from '../delegation/grants/control-rules.ts'
 import { presentControls } from '../delegation/grants/present.ts'
 import { type SpendingControls, SpendingControlsIn } from '../delegation/grants/schema.ts'
 import { OAuthError } from './errors.ts'

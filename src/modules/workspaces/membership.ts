@@ -2,8 +2,16 @@ import { effectivePermissions, type Permission } from '../../auth/permissions.ts
 import type { Principal } from '../../auth/principal.ts'
 import type { Tx } from '../../db/client.ts'
 import { notFound, Refusal } from '../../lib/errors.ts'
+import type { Uuid } from '../../lib/ids.ts'
 import { workspaceStatus } from './present.ts'
-import { findMembership, lockWorkspace, type WorkspaceMembership, type WorkspaceRecord } from './queries.ts'
+import {
+  findMembership,
+  lockWorkspace,
+  type MemberRecord,
+  shareWorkspace,
+  type WorkspaceMembership,
+  type WorkspaceRecord,
+} from './queries.ts'
 
 /**
  * The caller's workspace, locked, and the caller's membership as it is behind the lock: of two owners who remove each other at the
@@ -25,6 +33,20 @@ export const lockMembership = async (
     })
   }
   return { workspace, member }
+}
+
+/**
+ * The caller's membership of a workspace, held as it is until the transaction ends: whoever is being removed or suspended meanwhile
+ * makes nothing there that would outlive it. A workspace that was never the caller's is not there.
+ */
+export const shareMembership = async (tx: Tx, principal: Principal, workspaceId: Uuid): Promise<MemberRecord> => {
+  const workspace = await shareWorkspace(tx, workspaceId)
+  const member = workspace && (await findMembership(tx, workspaceId, principal.accountId))
+  if (member?.status === 'suspended') throw new Refusal('membership_suspended')
+  if (member) return member
+  throw workspaceId === principal.workspace.id
+    ? new Refusal('forbidden', { message: 'This account is no longer a member of the workspace.' })
+    : notFound()
 }
 
 /** Asked behind the lock, for the stop button may have been pressed since the request came in. */

@@ -1,4 +1,4 @@
-import { and, desc, eq, getTableColumns, lt } from 'drizzle-orm'
+import { and, asc, desc, eq, getTableColumns, isNull, lt, ne, or, sql } from 'drizzle-orm'
 import type { Db, Tx } from '../../db/client.ts'
 import { accounts } from '../../db/tables/accounts.ts'
 import { members, workspaces } from '../../db/tables/workspaces.ts'
@@ -67,6 +67,31 @@ export const findPersonalWorkspaceId = async (db: Db, accountId: Uuid): Promise<
     .select({ id: workspaces.id })
     .from(workspaces)
     .where(and(eq(workspaces.owningAccountId, accountId), eq(workspaces.kind, 'personal')))
+  if (!row) throw new Error('an account has no personal workspace')
+  return row.id
+}
+
+/** Where an account's session begins: the workspace that it used last and that still admits it, else its personal one. */
+export const findHomeWorkspaceId = async (db: Db, accountId: Uuid): Promise<Uuid> => {
+  const [row] = await db.orm
+    .select({ id: workspaces.id })
+    .from(members)
+    .innerJoin(workspaces, eq(workspaces.id, members.workspaceId))
+    .innerJoin(accounts, eq(accounts.id, workspaces.owningAccountId))
+    .where(
+      and(
+        eq(members.accountId, accountId),
+        eq(members.status, 'active'),
+        isNull(workspaces.closedAt),
+        or(ne(accounts.status, 'closed'), eq(accounts.id, accountId)),
+      ),
+    )
+    .orderBy(
+      sql`${members.lastUsedAt} desc nulls last`,
+      sql`(${workspaces.kind} = 'personal') = (${members.lastUsedAt} is null) desc`,
+      asc(workspaces.id),
+    )
+    .limit(1)
   if (!row) throw new Error('an account has no personal workspace')
   return row.id
 }

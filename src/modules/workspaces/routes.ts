@@ -2,7 +2,7 @@ import type { App } from '../../http/app-type.ts'
 import { created, ok, respondOnce } from '../../http/idempotency.ts'
 import { PageQuery, pageOf } from '../../http/pagination.ts'
 import { refusals } from '../../http/wire.ts'
-import { notFound } from '../../lib/errors.ts'
+import { Refusal } from '../../lib/errors.ts'
 import type { Deps } from '../deps.ts'
 import { registerInvitations } from './invitations/routes.ts'
 import { registerMembers } from './members/routes.ts'
@@ -18,7 +18,7 @@ export const registerWorkspaces = (app: App, deps: Deps): void => {
   app.get(
     '/v1/workspaces',
     {
-      config: { operation: 'workspaces.list', permission: 'workspace.read' },
+      config: { operation: 'workspaces.list', permission: 'workspace.read', whileNotAdmitted: true },
       schema: {
         querystring: PageQuery,
         response: { 200: pageOf(WorkspaceView), ...refusals('invalid_request', 'invalid_cursor') },
@@ -45,23 +45,24 @@ export const registerWorkspaces = (app: App, deps: Deps): void => {
   app.get(
     '/v1/workspaces/current',
     {
-      config: { operation: 'workspaces.current', permission: 'workspace.read' },
+      config: { operation: 'workspaces.current', access: 'authenticated', whileNotAdmitted: true },
       schema: {
         description:
           'A caller without a grant may name another of its workspaces for one request by the header `Workspace-Id`, here and everywhere.',
-        response: { 200: WorkspaceView, ...refusals('not_found') },
+        response: { 200: WorkspaceView, ...refusals('forbidden', 'not_found') },
       },
     },
     async (request, reply) => {
       const shown = presentCurrent(request.principal, deps.config.CURRENCY)
-      if (!shown) throw notFound()
+      if (!shown)
+        throw new Refusal('forbidden', { message: 'This account is no longer a member of the workspace: choose another one.' })
       return reply.send(shown)
     },
   )
   app.put(
     '/v1/workspaces/current',
     {
-      config: { operation: 'workspaces.switch', access: 'undelegated', whileFrozen: true },
+      config: { operation: 'workspaces.switch', access: 'undelegated', whileFrozen: true, whileNotAdmitted: true },
       schema: {
         body: SwitchWorkspace,
         response: { 200: WorkspaceView, ...refusals('invalid_request', 'forbidden', 'membership_suspended', 'not_found') },

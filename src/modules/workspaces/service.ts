@@ -14,6 +14,7 @@ import { findMembership, type WorkspaceMembership, type WorkspaceRecord } from '
 import type { CreateWorkspace, UpdateWorkspace } from './schema.ts'
 
 export { publishWorkspaceStatusEvent } from './events.ts'
+export { shareMembership } from './membership.ts'
 
 export const defaultTimeZone = 'Africa/Nairobi'
 

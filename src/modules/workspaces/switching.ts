@@ -2,6 +2,7 @@ import { eq } from 'drizzle-orm'
 import type { Principal } from '../../auth/principal.ts'
 import type { Tx } from '../../db/client.ts'
 import { dashboardTokens, sessions } from '../../db/tables/sessions.ts'
+import { members } from '../../db/tables/workspaces.ts'
 import { audit } from '../../events/audit.ts'
 import { notFound, Refusal } from '../../lib/errors.ts'
 import type { Uuid } from '../../lib/ids.ts'
@@ -16,6 +17,7 @@ export const switchWorkspace = async (tx: Tx, principal: Principal, to: Uuid): P
   const { kind, id } = principal.credential
   const table = kind === 'dashboard' ? dashboardTokens : sessions
   await tx.orm.update(table).set({ workspaceId: to }).where(eq(table.id, id))
+  await tx.orm.update(members).set({ lastUsedAt: tx.at }).where(eq(members.id, member.id))
   await audit(tx, principal, tx.at, { action: 'workspace.switch', workspaceId: to, subject: { type: kind, id } })
   return { workspace, member }
 }

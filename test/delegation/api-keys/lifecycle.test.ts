@@ -108,7 +108,7 @@ describe('what a caller may not know of answers as what does not exist', () => {
 })
 
 describe('changing', () => {
-  test('a name and whole spending controls, felt in the next answer', async () => {
+  test('a name and spending controls, felt in the next answer: what is left out stays, null removes', async () => {
     const key = await createKey(person, { spending_controls: { daily_limit_minor: '100', payment_types: ['rent'] } })
     const changed = await person.api.patch(`${path}/${key.id}`, {
       name: 'Renamed',
@@ -116,10 +116,13 @@ describe('changing', () => {
     })
     expect(changed.status).toBe(200)
     expect(changed.body).toMatchObject({ name: 'Renamed', grant: { label: 'Renamed' } })
-    expect(changed.body.grant.spending_controls).toEqual({ monthly_limit_minor: '900' })
-    expect((await key.api.get(`${path}/${key.id}`)).body.grant.spending_controls).toEqual({ monthly_limit_minor: '900' })
+    const merged = { daily_limit_minor: '100', monthly_limit_minor: '900', payment_types: ['rent'] }
+    expect(changed.body.grant.spending_controls).toEqual(merged)
+    expect((await key.api.get(`${path}/${key.id}`)).body.grant.spending_controls).toEqual(merged)
+    const without = await person.api.patch(`${path}/${key.id}`, { spending_controls: { payment_types: null } })
+    expect(without.body.grant.spending_controls).toEqual({ daily_limit_minor: '100', monthly_limit_minor: '900' })
     expect((await person.api.patch(`${path}/${key.id}`, {})).body.name).toBe('Renamed')
-    expect(await eventsAbout(key.grantId)).toEqual(['grant.created', 'grant.updated'])
+    expect(await eventsAbout(key.grantId)).toEqual(['grant.created', 'grant.updated', 'grant.updated'])
   })
 
   test('refuses limits that cannot all be meant', async () => {

@@ -86,7 +86,10 @@ describe('freezing', () => {
     expect([frozen.status, frozen.body.frozen, frozen.body.revoked_at]).toEqual([200, true, null])
     expect([await works(root), await works(child)]).toEqual([true, true])
     expect((await person.api.get(`${path}/${child.grantId}`)).body.frozen).toBe(false)
-    expect((await person.api.patch(`${path}/${root.grantId}`, { frozen: true })).body).toEqual(frozen.body)
+    expect((await person.api.patch(`${path}/${root.grantId}`, { frozen: true })).body).toEqual({
+      ...frozen.body,
+      last_used_at: expect.any(String),
+    })
     expect((await person.api.patch(`${path}/${root.grantId}`, { frozen: false })).body.frozen).toBe(false)
     const events = await service.deps.db.query<{ frozen: boolean }>(
       "select (data->>'frozen')::boolean as frozen from events where type = 'grant.updated' and data->>'id' = $1 order by transaction, id",
@@ -123,15 +126,22 @@ describe('freezing', () => {
 })
 
 describe('changing controls', () => {
-  test('replaces them whole and leaves everything else', async () => {
+  test('leaves what the request leaves out, and removes what it sets to null', async () => {
     const key = await createKey(person, { spending_controls: { per_payment_limit_minor: '5', payment_types: ['rent'] } })
-    const changed = await person.api.patch(`${path}/${key.grantId}`, { spending_controls: { daily_limit_minor: '0' } })
-    expect(changed.body).toMatchObject({
-      spending_controls: { daily_limit_minor: '0' },
-      headroom: { today_minor: '0' },
-      frozen: false,
-    })
-    expect(Object.keys(changed.body.spending_controls)).toEqual(['daily_limit_minor'])
+    const change = (spending_controls: Record<string, unknown>) =>
+      person.api.patch(`${path}/${key.grantId}`, { spending_controls })
+    const set = await change({ daily_limit_minor: '5' })
+    expect(set.body).toMatchObject({ headroom: { today_minor: '5' }, frozen: false })
+    expect(set.body.spending_controls).toEqual({ per_payment_limit_minor: '5', daily_limit_minor: '5', payment_types: ['rent'] })
+    expect((await change({})).body.spending_controls).toEqual(set.body.spending_controls)
+    const removed = await change({ payment_types: null, per_payment_limit_minor: null })
+    expect(removed.body.spending_controls).toEqual({ daily_limit_minor: '5' })
+  })
+
+  test('refuses what contradicts a limit that stays', async () => {
+    const key = await createKey(person, { spending_controls: { daily_limit_minor: '5' } })
+    const answer = await person.api.patch(`${path}/${key.grantId}`, { spending_controls: { per_payment_limit_minor: '6' } })
+    expect([answer.status, answer.body.details.fields[0].path]).toEqual([400, 'spending_controls.per_payment_limit_minor'])
   })
 
   test('of its own grant is refused to a delegated caller, of those below it is not', async () => {

@@ -1,7 +1,11 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { parseId } from '../../../src/lib/ids.ts'
+import type { Json } from '../../harness/client.ts'
+import { askPerson, decide, newPkce, registerClient } from '../../harness/oauth.ts'
 import { createKey, type Key, type Person, signIn } from '../../harness/people.ts'
 import { startService, type TestService } from '../../harness/service.ts'
+import { findBreaches } from '../../harness/verify.ts'
+import { createTeam, invite, join, memberIdOf, type Team, type Teammate } from '../../workspaces/team.ts'
 
 /** Two processes on one database: what holds here is held by the database, not by a process. */
 let first: TestService
@@ -26,6 +30,15 @@ const orphans = async () =>
   first.deps.db.query(
     'select c.id from grants c where c.revoked_at is null and exists (select from grants a where a.id = any(c.ancestor_ids) and a.revoked_at is not null)',
   )
+
+const rejoin = async (team: Team, member: Teammate): Promise<string> => {
+  const personal = await member.api.get('/v1/workspaces')
+  const own = personal.body.data.find(({ workspace }: Json) => workspace.kind === 'personal').workspace.id
+  await member.api.put('/v1/workspaces/current', { workspace_id: own })
+  await member.api.post('/v1/workspaces/invitations/accept', { token: await invite(team.owner, { role: 'admin' }) })
+  await member.api.put('/v1/workspaces/current', { workspace_id: team.id })
+  return memberIdOf(team.owner, member.accountId)
+}
 
 test('no child outlives its parent, whichever of them comes first', async () => {
   let adopted = 0
@@ -138,4 +151,62 @@ test('a grant whose end is moved while the sweep waits for it lives on', async (
   })
   await sweep.waiting
   expect((await byPerson(first).get(`/v1/accounts/me/grants/${key.grantId}`)).body.revoked_at).toBeNull()
+})
+
+test('no key or agent of a member who is being removed lives, and none wakes up when the member is invited again', async () => {
+  const team = await createTeam(first)
+  const member = await join(first, team, 'admin')
+  const inTeam = { headers: { 'workspace-id': team.id } }
+  const client = await registerClient(first.api)
+  const made: string[] = []
+  let refused = 0
+  for (let round = 0; round < 5; round += 1) {
+    const { memberId } = round === 0 ? member : { memberId: await rejoin(team, member) }
+    const asked = await Promise.all([0, 1].map(() => askPerson(member, client, newPkce())))
+    const [answers, removed] = await Promise.all([
+      Promise.all([
+        ...Array.from({ length: 10 }, (_, index) =>
+          through(alternate(index), { cookie: member.cookie }).post(keys, { name: 'Agent' }, inTeam),
+        ),
+        ...asked.map((id) =>
+          decide({ api: through(second, { cookie: member.cookie }) }, id, { decision: 'approve', workspace_id: team.id }),
+        ),
+      ]),
+      team.owner.api.delete(`/v1/workspaces/current/members/${memberId}`),
+    ])
+    expect(removed.status).toBe(200)
+    for (const { status, body } of answers) {
+      if (status === 201) made.push(body.key)
+      else if (status !== 200) refused += 1
+    }
+  }
+  expect(made.length).toBeGreaterThan(0)
+  expect(refused).toBeGreaterThan(0)
+  await rejoin(team, member)
+  const uses = await Promise.all(made.map((bearer) => first.api.get('/v1/payments', { bearer })))
+  expect(new Set(uses.map(({ status, body }) => `${status} ${body.error}`))).toEqual(new Set(['401 api_key_revoked']))
+  expect(await findBreaches(first)).toEqual([])
+})
+
+test('a suspended member makes no key, rotates none and lets no agent in', async () => {
+  const team = await createTeam(first)
+  const member = await join(first, team, 'admin')
+  const key = await createKey(member, { permissions: ['account.read', 'key.manage', 'payment.read'] })
+  const id = await askPerson(member, await registerClient(first.api), newPkce())
+  await team.owner.api.patch(`/v1/workspaces/current/members/${member.memberId}`, { status: 'suspended' })
+  const own = (await member.api.get('/v1/workspaces')).body.data.find(({ workspace }: Json) => workspace.kind === 'personal')
+  const elsewhere = first.api.as({ cookie: (await signIn(first.api, member.wallet)).cookie })
+  expect((await elsewhere.get('/v1/workspaces/current')).body.workspace.id).toBe(own.workspace.id)
+  const answers = [
+    await member.api.post(keys, { name: 'Agent' }),
+    await elsewhere.post(keys, { name: 'Agent' }, { headers: { 'workspace-id': team.id } }),
+    await key.api.post(keys, { name: 'Child' }),
+    await elsewhere.post(`${keys}/${key.id}/rotate`),
+    await decide({ api: elsewhere }, id, { decision: 'approve', workspace_id: team.id }),
+  ]
+  expect(answers.slice(0, 4).map(({ status, body }) => [status, body.error])).toEqual(
+    Array(4).fill([403, 'membership_suspended']),
+  )
+  expect(answers[4]?.status).toBe(403)
+  expect((await elsewhere.post(keys, { name: 'Agent' })).status).toBe(201)
 })

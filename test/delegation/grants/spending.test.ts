@@ -70,7 +70,7 @@ test('new controls are felt by the next payment', async () => {
   expect((await pay(key.api, '2000')).status).toBe(201)
   await person.api.patch(`/v1/accounts/me/api-keys/${key.id}`, { spending_controls: { per_payment_limit_minor: '1999' } })
   expect((await pay(key.api, '2000')).body.error).toBe('policy_denied')
-  await person.api.patch(`/v1/accounts/me/api-keys/${key.id}`, { spending_controls: {} })
+  await person.api.patch(`/v1/accounts/me/api-keys/${key.id}`, { spending_controls: { per_payment_limit_minor: null } })
   expect((await pay(key.api, '2000')).status).toBe(201)
 })
 

@@ -60,6 +60,13 @@ describe.each<Provider>(['google', 'github'])('%s', (provider) => {
     '/%2f%2fevil.example',
     '/%5cevil.example',
     '/%252f%252fevil.example',
+    '/v1/auth/github/start',
+    '/v1',
+    '/V1/auth/logout',
+    '/%76%31/auth/google/start',
+    '/x/../v1/accounts/me',
+    '/link/abc',
+    '/link',
     '/./%2e%2e//evil.example',
     '/x/..//evil.example',
     '/\tevil',
@@ -107,6 +114,38 @@ test('an address that the provider has not verified is neither matched nor taken
   const account = await me(service, claimed.cookie)
   expect(account.id).not.toBe((await me(service, known.cookie)).id)
   expect(account).toMatchObject({ email: null, identities: [{ email: owner.email, email_verified: false }] })
+})
+
+test('an address that one account alone carries on an attached identity is that account’s, also when it is not its own e-mail', async () => {
+  const [own, second] = [newPerson(), newPerson()]
+  const account = await continueWith(service, 'google', own)
+  await continueWith(service, 'github', second, { browser: createBrowser({ service_session: account.cookie }) })
+  const other = await startService({ database: service.database, clock: service.clock })
+  const came = await continueWith(service, 'google', second)
+  await other.close()
+  expect(came.outcome).toBe('signed_in')
+  expect((await me(service, came.cookie)).id).toBe((await me(service, account.cookie)).id)
+})
+
+test('an address that two accounts carry, and neither has as its own, is nobody’s', async () => {
+  const shared = newPerson()
+  for (const _ of [1, 2]) {
+    const account = await continueWith(service, 'google', newPerson())
+    const carried = { ...newPerson(), email: shared.email }
+    await continueWith(
+      service,
+      'github',
+      { ...carried, email: newPerson().email },
+      { browser: createBrowser({ service_session: account.cookie }) },
+    )
+    await service.deps.db.query(
+      `update identities set email = $1 where provider = 'github' and account_id = (select account_id from sessions order by created_at desc, id desc limit 1)`,
+      [shared.email],
+    )
+  }
+  const came = await continueWith(service, 'google', shared)
+  expect(came.outcome).toBe('account_created')
+  expect((await me(service, came.cookie)).email).toBe(shared.email)
 })
 
 test('an account that somebody made with an unverified address does not catch its real owner', async () => {

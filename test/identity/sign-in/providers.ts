@@ -24,7 +24,9 @@ export const startUrl = (service: TestService, provider: Provider, returnTo = '/
 
 /** Goes as far as the provider's answer, which is not delivered to the callback yet. */
 export const callbackUrl = async (browser: Browser, start: string, person: SandboxPerson): Promise<string> => {
-  const page = await browser.open(start)
+  const opened = await browser.open(start)
+  // A link goes by a page of ours first.
+  const page = opened.url.includes('/link/') ? await browser.open(linksOf(opened)[0] ?? '') : opened
   return (await browser.step(choose(page, person))).headers.get('location') ?? ''
 }
 

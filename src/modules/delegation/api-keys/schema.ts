@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { permissions } from '../../../auth/permissions.ts'
 import { IdOut, Name, TimeIn, TimeOut } from '../../../http/wire.ts'
-import { Grant, SpendingControlsIn } from '../grants/schema.ts'
+import { Grant, SpendingControlsChange, SpendingControlsIn } from '../grants/schema.ts'
 
 export const ApiKey = z
   .object({
@@ -40,7 +40,7 @@ export const CreateApiKey = z.strictObject({
 })
 export type CreateApiKey = z.output<typeof CreateApiKey>
 
-export const UpdateApiKey = z.strictObject({ name: Name, spending_controls: SpendingControlsIn }).partial()
+export const UpdateApiKey = z.strictObject({ name: Name, spending_controls: SpendingControlsChange }).partial()
 export type UpdateApiKey = z.output<typeof UpdateApiKey>
 
 /** May be left out altogether: then the old key ends at once. */

@@ -9,7 +9,8 @@ import { secondsAfter } from '../../../lib/clock.ts'
 import { conflict, notFound, Refusal } from '../../../lib/errors.ts'
 import { newId, type Uuid } from '../../../lib/ids.ts'
 import type { Deps } from '../../deps.ts'
-import { type Controls, noControls } from '../grants/controls.ts'
+import { shareMembership } from '../../workspaces/service.ts'
+import { type ControlsChange, noControls } from '../grants/control-rules.ts'
 import { type GrantRecord, lockGrant, scopeOf } from '../grants/queries.ts'
 import { createGrant, updateGrant } from '../grants/service.ts'
 import { requireDescendant } from '../grants/update.ts'
@@ -95,7 +96,7 @@ export const updateApiKey = async (
   deps: Deps,
   principal: Principal,
   id: Uuid,
-  change: { name?: string; controls?: Controls },
+  change: { name?: string; controls?: ControlsChange },
 ): Promise<ApiKey> => {
   const { key } = await requireKey(tx, principal, id)
   const { name, controls } = change
@@ -133,6 +134,8 @@ export const rotateApiKey = async (
   overlapSeconds: number,
 ): Promise<IssuedKey> => {
   requireCapability(principal)
+  const found = await requireKey(tx, principal, id)
+  await shareMembership(tx, principal, found.grant.workspaceId)
   const { key, grant } = await lockKey(tx, principal, id)
   requireDescendant(principal, grant.id)
   const { at } = tx

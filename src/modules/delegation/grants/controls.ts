@@ -1,20 +1,7 @@
 import type { Db } from '../../../db/client.ts'
 import { invalidFields } from '../../../lib/errors.ts'
 import { formatId, type Uuid } from '../../../lib/ids.ts'
-import type { Limits } from '../../../policy/types.ts'
 import { missingBeneficiaries } from '../../beneficiaries/queries.ts'
-
-/** A grant's spending controls as they are stored; null = no such limit from this grant. */
-export type Controls = Limits & { paymentTypes: string[] | null; beneficiaryIds: Uuid[] | null }
-
-export const noControls: Controls = {
-  perPaymentLimitMinor: null,
-  dailyLimitMinor: null,
-  monthlyLimitMinor: null,
-  approvalThresholdMinor: null,
-  paymentTypes: null,
-  beneficiaryIds: null,
-}
 
 /** Beneficiaries that a list names must be of the workspace: else 400 with the list's path, the same for another tenant's as for none. */
 export const requireBeneficiaries = async (

@@ -1,13 +1,15 @@
+import { grantBehind } from '../../../auth/begun-by.ts'
 import { effectivePermissions, type Permission, permissions, undelegable } from '../../../auth/permissions.ts'
 import type { Principal } from '../../../auth/principal.ts'
 import type { Tx } from '../../../db/client.ts'
 import { grants } from '../../../db/tables/grants.ts'
 import { audit } from '../../../events/audit.ts'
-import { invalidFields, notFound, Refusal } from '../../../lib/errors.ts'
+import { invalidFields, Refusal } from '../../../lib/errors.ts'
 import { newId, type Uuid } from '../../../lib/ids.ts'
 import type { Deps } from '../../deps.ts'
-import { findMembership } from '../../workspaces/queries.ts'
-import { type Controls, requireBeneficiaries } from './controls.ts'
+import { shareMembership } from '../../workspaces/service.ts'
+import { type Controls, refuseLimitedAccountManager } from './control-rules.ts'
+import { requireBeneficiaries } from './controls.ts'
 import { presentControls, viewGrant } from './present.ts'
 import { type GrantRecord, shareChain } from './queries.ts'
 
@@ -21,14 +23,13 @@ export type NewGrant = {
   workspaceId?: Uuid
 }
 
-/** What the caller itself may do in the workspace that the grant will be bound to. */
+/** What the caller itself may do in the workspace that the grant will be bound to, as long as this transaction lasts. */
 const heldPermissions = async (tx: Tx, principal: Principal, workspaceId: Uuid): Promise<ReadonlySet<Permission>> => {
-  if (workspaceId === principal.workspace.id) return principal.permissions
-  if (principal.grant) throw new Refusal('forbidden', { message: 'A delegated credential is bound to its own workspace.' })
-  const member = await findMembership(tx, workspaceId, principal.accountId)
-  if (!member) throw notFound()
-  if (member.status === 'suspended') throw new Refusal('membership_suspended')
-  return effectivePermissions(member.role, null)
+  if (principal.grant && workspaceId !== principal.workspace.id)
+    throw new Refusal('forbidden', { message: 'A delegated credential is bound to its own workspace.' })
+  const { role } = await shareMembership(tx, principal, workspaceId)
+  const held = effectivePermissions(role, null)
+  return principal.grant ? new Set([...held].filter((permission) => principal.permissions.has(permission))) : held
 }
 
 /** Some permissions only the person itself can hand on, and never to an OAuth client. */
@@ -80,6 +81,7 @@ export const createGrant = async (tx: Tx, deps: Deps, principal: Principal, inpu
   const { at } = tx
   const workspaceId = input.workspaceId ?? principal.workspace.id
   const { kind, label, controls } = input
+  refuseLimitedAccountManager(input.permissions, controls)
   checkPermissions(principal, await heldPermissions(tx, principal, workspaceId), input)
   const lineage = await inheritFromParent(tx, principal, input.expiresAt, at)
   await requireBeneficiaries(tx, workspaceId, controls.beneficiaryIds, 'spending_controls.beneficiary_ids')
@@ -95,6 +97,7 @@ export const createGrant = async (tx: Tx, deps: Deps, principal: Principal, inpu
       permissions: granted,
       ...controls,
       ...lineage,
+      derivedFromGrantId: principal.grant ? null : await grantBehind(tx, principal.credential, null),
       createdAt: at,
     })
     .returning()

@@ -1,4 +1,4 @@
-import { and, arrayContains, asc, desc, eq, inArray, isNull, lt, or, type SQL, sql } from 'drizzle-orm'
+import { and, arrayContains, arrayOverlaps, asc, desc, eq, inArray, isNull, lt, notInArray, or, type SQL, sql } from 'drizzle-orm'
 import type { Principal } from '../../../auth/principal.ts'
 import type { Db, Tx } from '../../../db/client.ts'
 import { grants } from '../../../db/tables/grants.ts'
@@ -71,11 +71,35 @@ export const shareChain = (tx: Tx, lineage: readonly Uuid[]): Promise<GrantRecor
     .orderBy(asc(depth))
     .for('share')
 
-/** The grant, locked already, and everything below it that lives, locked in the order of their depth. */
-export const lockDescendants = (tx: Tx, id: Uuid): Promise<GrantRecord[]> =>
+/** A grant with everything above it, root first, held as `shareChain` holds it. */
+export const shareLineage = async (tx: Tx, id: Uuid): Promise<GrantRecord[]> => {
+  const [grant] = await tx.orm.select({ ancestorIds: grants.ancestorIds }).from(grants).where(eq(grants.id, id))
+  return grant ? shareChain(tx, [...grant.ancestorIds, id]) : []
+}
+
+const lockLiving = (tx: Tx, where: SQL | undefined): Promise<GrantRecord[]> =>
   tx.orm
     .select()
     .from(grants)
-    .where(and(arrayContains(grants.ancestorIds, [id]), isNull(grants.revokedAt)))
+    .where(and(where, isNull(grants.revokedAt)))
     .orderBy(asc(depth), asc(grants.id))
     .for('update')
+
+/** The grant, locked already, and everything below it that lives, locked in the order of their depth. */
+export const lockDescendants = (tx: Tx, id: Uuid): Promise<GrantRecord[]> =>
+  lockLiving(tx, arrayContains(grants.ancestorIds, [id]))
+
+/** Everything that ends with a grant, locked already: what is below it, what was derived from any of these, and so on. */
+export const lockDependents = async (tx: Tx, id: Uuid): Promise<GrantRecord[]> => {
+  const found: GrantRecord[] = []
+  for (let roots = [id]; roots.length > 0; ) {
+    const known = [id, ...found.map((grant) => grant.id)]
+    const next = await lockLiving(
+      tx,
+      and(or(arrayOverlaps(grants.ancestorIds, roots), inArray(grants.derivedFromGrantId, roots)), notInArray(grants.id, known)),
+    )
+    found.push(...next)
+    roots = next.map((grant) => grant.id)
+  }
+  return found
+}

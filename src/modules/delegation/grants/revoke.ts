@@ -7,7 +7,7 @@ import type { Uuid } from '../../../lib/ids.ts'
 import type { Deps } from '../../deps.ts'
 import { presentApiKey } from '../api-keys/present.ts'
 import { presentGrant, viewGrants } from './present.ts'
-import { type GrantRecord, lockDescendants, lockGrant } from './queries.ts'
+import { type GrantRecord, lockDependents, lockDescendants, lockGrant } from './queries.ts'
 import { loadGrantUsage } from './usage.ts'
 
 /** Keys that expired by themselves stay expired; those that end later, or never, end now. */
@@ -25,14 +25,15 @@ const revokeKeysOf = (tx: Tx, grantIds: readonly Uuid[], at: Date) =>
     .returning()
 
 /**
- * Ends a grant, everything below it and all their keys, for good and with the next request. Whether the actor may is the caller's
- * to decide. The grant is locked first and its descendants are read afterwards: a child that was being made meanwhile is among them.
+ * Ends a grant, everything below it, all their keys, and the sign-in methods and sessions that came of them, for good and with the
+ * next request. Whether the actor may is the caller's to decide. The grant is locked first and its descendants are read afterwards: a
+ * child that was being made meanwhile is among them.
  */
 export const revokeGrant = async (tx: Tx, deps: Deps, actor: Actor, grantId: Uuid): Promise<GrantRecord> => {
   const root = await lockGrant(tx, grantId)
   const { at } = tx
   if (root.revokedAt) return root
-  const ended = [root, ...(await lockDescendants(tx, grantId))].map((grant) => ({ ...grant, revokedAt: at }))
+  const ended = [root, ...(await lockDependents(tx, grantId))].map((grant) => ({ ...grant, revokedAt: at }))
   const ids = ended.map(({ id }) => id)
   await tx.orm.update(grants).set({ revokedAt: at }).where(inArray(grants.id, ids))
   const keys = await revokeKeysOf(tx, ids, at)
@@ -51,17 +52,18 @@ export const revokeGrant = async (tx: Tx, deps: Deps, actor: Actor, grantId: Uui
       return grant ? [eventOf('api_key.revoked', presentApiKey(key, grant, at))] : []
     }),
   ])
-  for (const { id } of ended) {
-    const because = id === grantId ? {} : { with_ancestor: grantId }
+  for (const { id, workspaceId } of ended) {
+    const because = id === grantId ? {} : { with: grantId }
     await audit(tx, actor, at, {
       action: 'grant.revoke',
-      workspaceId: root.workspaceId,
+      workspaceId,
       subject: { type: 'grant', id },
       after: because,
     })
   }
-  for (const { id } of keys)
-    await audit(tx, actor, at, { action: 'api_key.revoke', workspaceId: root.workspaceId, subject: { type: 'api_key', id } })
+  for (const { id, workspaceId } of keys)
+    await audit(tx, actor, at, { action: 'api_key.revoke', workspaceId, subject: { type: 'api_key', id } })
+  await deps.onGrantsRevoked(tx, deps, actor, { accountId: root.accountId, grantIds: ids })
   return { ...root, revokedAt: at }
 }
 

@@ -4,33 +4,43 @@ import { grantKinds } from '../../../db/tables/grants.ts'
 import { IdIn, IdOut, MinorIn, MinorOut, TimeOut } from '../../../http/wire.ts'
 import { controlContradictions } from '../../../policy/contradictions.ts'
 import { PaymentType } from '../../payment-type.ts'
-import type { Controls } from './controls.ts'
+import { type Controls, type ControlsChange, changeControls, noControls } from './control-rules.ts'
 
 const limit = (what: string) =>
   MinorIn.nullish().meta({ description: `${what} Absent: no such limit from this grant.`, example: '150000' })
 
-/** Replaced whole, never merged: what is absent is not limited. Limits that can't all be meant are refused here, whoever parses them. */
-export const SpendingControlsIn = z
-  .strictObject({
-    per_payment_limit_minor: limit('The most that one payment may be.'),
-    daily_limit_minor: limit("The most that the workspace's day may add up to."),
-    monthly_limit_minor: limit("The most that the workspace's month may add up to."),
-    approval_threshold_minor: limit('A payment of this much or more needs an approval.'),
-    payment_types: z.array(PaymentType).max(100).nullish().meta({ description: 'Only these payment types or rails.' }),
-    beneficiary_ids: z.array(IdIn('beneficiary')).max(500).nullish().meta({ description: 'Only these beneficiaries.' }),
-  })
-  .transform((wire, context): Controls => {
-    const controls: Controls = {
-      perPaymentLimitMinor: wire.per_payment_limit_minor ?? null,
-      dailyLimitMinor: wire.daily_limit_minor ?? null,
-      monthlyLimitMinor: wire.monthly_limit_minor ?? null,
-      approvalThresholdMinor: wire.approval_threshold_minor ?? null,
-      paymentTypes: wire.payment_types ? [...new Set(wire.payment_types)] : null,
-      beneficiaryIds: wire.beneficiary_ids ? [...new Set(wire.beneficiary_ids)] : null,
-    }
-    for (const { path, message } of controlContradictions(controls)) context.addIssue({ code: 'custom', path: [path], message })
-    return controls
-  })
+const wire = z.strictObject({
+  per_payment_limit_minor: limit('The most that one payment may be.'),
+  daily_limit_minor: limit("The most that the workspace's day may add up to."),
+  monthly_limit_minor: limit("The most that the workspace's month may add up to."),
+  approval_threshold_minor: limit('A payment of this much or more needs an approval.'),
+  payment_types: z.array(PaymentType).max(100).nullish().meta({ description: 'Only these payment types or rails.' }),
+  beneficiary_ids: z.array(IdIn('beneficiary')).max(500).nullish().meta({ description: 'Only these beneficiaries.' }),
+})
+
+const once = <Item>(items: readonly Item[] | null | undefined) => items && [...new Set(items)]
+
+/** Undefined where the wire named nothing. */
+const toChange = (given: z.output<typeof wire>): ControlsChange => ({
+  perPaymentLimitMinor: given.per_payment_limit_minor,
+  dailyLimitMinor: given.daily_limit_minor,
+  monthlyLimitMinor: given.monthly_limit_minor,
+  approvalThresholdMinor: given.approval_threshold_minor,
+  paymentTypes: once(given.payment_types),
+  beneficiaryIds: once(given.beneficiary_ids),
+})
+
+/** For what is made: what is absent is not limited. Limits that can't all be meant are refused here, whoever parses them. */
+export const SpendingControlsIn = wire.transform((given, context): Controls => {
+  const controls = changeControls(noControls, toChange(given))
+  for (const { path, message } of controlContradictions(controls)) context.addIssue({ code: 'custom', path: [path], message })
+  return controls
+})
+
+/** For what exists: a limit that is left out stays, null removes it. Whether the result contradicts itself is known to who merges. */
+export const SpendingControlsChange = wire
+  .transform(toChange)
+  .meta({ description: 'What is left out stays; null removes a limit.' })
 
 export const SpendingControls = z
   .object({
@@ -72,5 +82,5 @@ export type Grant = z.output<typeof Grant>
 
 export const RevokeAll = z.strictObject({ kind: z.enum(grantKinds) })
 
-export const UpdateGrant = z.strictObject({ spending_controls: SpendingControlsIn, frozen: z.boolean() }).partial()
+export const UpdateGrant = z.strictObject({ spending_controls: SpendingControlsChange, frozen: z.boolean() }).partial()
 export type UpdateGrant = z.output<typeof UpdateGrant>

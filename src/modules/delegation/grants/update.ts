@@ -3,15 +3,17 @@ import type { Principal } from '../../../auth/principal.ts'
 import type { Tx } from '../../../db/client.ts'
 import { grants } from '../../../db/tables/grants.ts'
 import { audit } from '../../../events/audit.ts'
-import { conflict, notFound, Refusal } from '../../../lib/errors.ts'
+import { conflict, invalidFields, notFound, Refusal } from '../../../lib/errors.ts'
 import type { Uuid } from '../../../lib/ids.ts'
+import { controlContradictions } from '../../../policy/contradictions.ts'
 import type { Deps } from '../../deps.ts'
 import { findWorkspace } from '../../workspaces/queries.ts'
-import { type Controls, requireBeneficiaries } from './controls.ts'
+import { type Controls, type ControlsChange, changeControls, refuseLimitedAccountManager } from './control-rules.ts'
+import { requireBeneficiaries } from './controls.ts'
 import { presentControls, viewGrant } from './present.ts'
 import { findGrant, type GrantRecord, lockGrant, scopeOf } from './queries.ts'
 
-export type GrantChange = { controls?: Controls; frozen?: boolean; label?: string }
+export type GrantChange = { controls?: ControlsChange; frozen?: boolean; label?: string }
 
 /** A delegated caller manages what stands strictly below it: what binds itself is for those above to change. */
 export const requireDescendant = (principal: Principal, grantId: Uuid): void => {
@@ -26,13 +28,31 @@ const requireUnfrozen = async (tx: Tx, principal: Principal, workspaceId: Uuid):
   if (!workspace || workspace.frozenAt || workspace.suspendedAt || workspace.closedAt) throw new Refusal('workspace_frozen')
 }
 
+/** What the change leaves is checked as if it were new: a limit that stays may contradict one that is set. */
+const mergeControls = (grant: GrantRecord, change: ControlsChange): Controls => {
+  const { perPaymentLimitMinor, dailyLimitMinor, monthlyLimitMinor, approvalThresholdMinor, paymentTypes, beneficiaryIds } = grant
+  const before = {
+    perPaymentLimitMinor,
+    dailyLimitMinor,
+    monthlyLimitMinor,
+    approvalThresholdMinor,
+    paymentTypes,
+    beneficiaryIds,
+  }
+  const controls = changeControls(before, change)
+  const problems = controlContradictions(controls, 'spending_controls.')
+  if (problems.length > 0) throw invalidFields(...problems)
+  refuseLimitedAccountManager(grant.permissions, controls)
+  return controls
+}
+
 const summary = (grant: GrantRecord) => ({
   label: grant.label,
   spending_controls: presentControls(grant),
   frozen: grant.frozenAt !== null,
 })
 
-/** Controls are replaced whole. The next payment feels them: payments hold the chain while they decide. */
+/** Limits that are left out stay. The next payment feels the change: payments hold the chain while they decide. */
 export const updateGrant = async (
   tx: Tx,
   deps: Deps,
@@ -49,12 +69,14 @@ export const updateGrant = async (
   const unchanged = frozen === undefined || frozen === (before.frozenAt !== null)
   if (controls === undefined && label === undefined && unchanged) return before
   if (before.revokedAt) throw conflict('This grant has been revoked.', 'revoked')
-  if (controls) await requireBeneficiaries(tx, before.workspaceId, controls.beneficiaryIds, 'spending_controls.beneficiary_ids')
-  const { at } = tx
+  const merged = controls && mergeControls(before, controls)
+  if (controls?.beneficiaryIds)
+    await requireBeneficiaries(tx, before.workspaceId, controls.beneficiaryIds, 'spending_controls.beneficiary_ids')
+  const at = tx.at
   const frozenAt = frozen === undefined ? before.frozenAt : frozen ? (before.frozenAt ?? at) : null
   const [after] = await tx.orm
     .update(grants)
-    .set({ ...controls, ...(label !== undefined && { label }), frozenAt })
+    .set({ ...merged, ...(label !== undefined && { label }), frozenAt })
     .where(eq(grants.id, grantId))
     .returning()
   if (!after) throw new Error('an updated grant was not returned')

@@ -1,8 +1,10 @@
 import { and, desc, eq, lt, or, type SQL, sql } from 'drizzle-orm'
 import type { Db, Tx } from '../../../db/client.ts'
+import { emailKeyOf, emailKeySql } from '../../../db/email-key.ts'
 import { accounts, identities } from '../../../db/tables/accounts.ts'
 import { workspaces } from '../../../db/tables/workspaces.ts'
 import type { PageRequest } from '../../../http/pagination.ts'
+import { emailKey } from '../../../lib/email-key.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import type { AccountRecord } from './queries.ts'
 
@@ -13,8 +15,8 @@ const hasIdentity = (condition: SQL | undefined) =>
 
 const byEmail = (email: string) =>
   or(
-    eq(sql`lower(${accounts.email})`, email.toLowerCase()),
-    hasIdentity(and(eq(identities.emailVerified, true), eq(sql`lower(${identities.email})`, email.toLowerCase()))),
+    eq(emailKeyOf(accounts.email), emailKey(email)),
+    hasIdentity(and(eq(identities.emailVerified, true), eq(emailKeyOf(identities.email), emailKey(email)))),
   )
 
 const byWallet = (address: string) =>
@@ -47,11 +49,11 @@ export const ownedWorkspaceIds = async (db: Db, accountId: Uuid): Promise<Uuid[]
     ({ id }) => id,
   )
 
-/** Which of these accounts ADMIN_ACCOUNTS names, by their e-mail or one of their wallets; `names` are in lower case. */
+/** Which of these accounts ADMIN_ACCOUNTS names, by their e-mail or one of their wallets; `names` as `administratorNames` gives them. */
 export const namedAdministrators = async (db: Db, ids: readonly Uuid[], names: readonly string[]): Promise<Set<Uuid>> => {
   if (ids.length === 0 || names.length === 0) return new Set()
   const rows = await db.query<{ id: Uuid }>(
-    `select a.id from accounts a where a.id = any($1::uuid[]) and (lower(a.email) = any($2::text[]) or exists (
+    `select a.id from accounts a where a.id = any($1::uuid[]) and (${emailKeySql('a.email')} = any($2::text[]) or exists (
        select from identities i where i.account_id = a.id and i.provider = 'wallet' and i.subject_key = any($2::text[])))`,
     [ids, names],
   )

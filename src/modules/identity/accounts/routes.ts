@@ -21,7 +21,10 @@ const withIdentities = async (db: Db, deps: Deps, accountId: Uuid) => ({
 export const registerAccounts = (app: App, deps: Deps): void => {
   app.get(
     '/v1/accounts/me',
-    { config: { operation: 'accounts.get', permission: 'account.read' }, schema: { response: { 200: AccountWithIdentities } } },
+    {
+      config: { operation: 'accounts.get', permission: 'account.read', whileNotAdmitted: true },
+      schema: { response: { 200: AccountWithIdentities } },
+    },
     async (request, reply) => reply.send(await withIdentities(deps.db, deps, request.principal.accountId)),
   )
   app.patch(

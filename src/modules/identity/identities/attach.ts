@@ -2,7 +2,7 @@ import { eq } from 'drizzle-orm'
 import type { Tx } from '../../../db/client.ts'
 import { identities } from '../../../db/tables/accounts.ts'
 import { type Actor, audit } from '../../../events/audit.ts'
-import { newId, type Uuid } from '../../../lib/ids.ts'
+import { formatId, newId, type Uuid } from '../../../lib/ids.ts'
 import type { Deps } from '../../deps.ts'
 import { recomputeAccountEmail } from './email.ts'
 import { presentIdentity } from './present.ts'
@@ -15,11 +15,12 @@ export const attachIdentity = async (
   accountId: Uuid,
   proof: IdentityProof,
   actor: Actor,
+  linkedByGrantId: Uuid | null,
 ): Promise<IdentityRecord> => {
   const { at } = tx
   const [identity] = await tx.orm
     .insert(identities)
-    .values({ id: newId(), accountId, ...proof, createdAt: at, lastUsedAt: at })
+    .values({ id: newId(), accountId, ...proof, linkedByGrantId, createdAt: at, lastUsedAt: at })
     .returning()
   if (!identity) throw new Error('an inserted identity was not returned')
   await recomputeAccountEmail(tx, accountId, at)
@@ -28,7 +29,7 @@ export const attachIdentity = async (
   await audit(tx, actor, at, {
     action: 'identity.link',
     subject: { type: 'identity', id: identity.id },
-    after: { provider, subject },
+    after: { provider, subject, ...(linkedByGrantId && { linked_by: formatId('grant', linkedByGrantId) }) },
   })
   return identity
 }

@@ -1,6 +1,8 @@
-import { and, eq, ne, sql } from 'drizzle-orm'
+import { and, eq, ne } from 'drizzle-orm'
 import type { Tx } from '../../../db/client.ts'
+import { emailKeyOf } from '../../../db/email-key.ts'
 import { accounts } from '../../../db/tables/accounts.ts'
+import { emailKey } from '../../../lib/email-key.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import { lockAccount, lockEmails, verifiedEmail } from './lock.ts'
 import { listIdentities } from './queries.ts'
@@ -9,7 +11,7 @@ const isTaken = async (tx: Tx, accountId: Uuid, email: string): Promise<boolean>
   const others = await tx.orm
     .select({ id: accounts.id })
     .from(accounts)
-    .where(and(eq(sql`lower(${accounts.email})`, email), ne(accounts.id, accountId)))
+    .where(and(eq(emailKeyOf(accounts.email), email), ne(accounts.id, accountId)))
   return others.length > 0
 }
 
@@ -20,7 +22,7 @@ const isTaken = async (tx: Tx, accountId: Uuid, email: string): Promise<boolean>
 export const recomputeAccountEmail = async (tx: Tx, accountId: Uuid, at: Date): Promise<void> => {
   const { email: current } = await lockAccount(tx, accountId)
   const vouched = (await listIdentities(tx, accountId)).filter((identity) => verifiedEmail(identity) !== null)
-  if (vouched.some((identity) => verifiedEmail(identity) === (current?.toLowerCase() ?? null))) return
+  if (vouched.some((identity) => verifiedEmail(identity) === (current === null ? null : emailKey(current)))) return
   await lockEmails(
     tx,
     vouched.flatMap((identity) => verifiedEmail(identity) ?? []),

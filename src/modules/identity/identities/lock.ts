@@ -1,16 +1,24 @@
 import { sql } from 'drizzle-orm'
 import type { Tx } from '../../../db/client.ts'
 import { accounts } from '../../../db/tables/accounts.ts'
+import { emailKey } from '../../../lib/email-key.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import type { IdentityRecord } from './queries.ts'
 
 type Named = Pick<IdentityRecord, 'provider' | 'issuer' | 'subjectKey'>
 type WithEmail = Pick<IdentityRecord, 'email' | 'emailVerified'>
 
+/** As it is compared. */
 export const verifiedEmail = ({ email, emailVerified }: WithEmail): string | null =>
-  email && emailVerified ? email.toLowerCase() : null
+  email && emailVerified ? emailKey(email) : null
 
 const emailName = (email: string) => `email:${email}`
+
+const namesOf = (identity: Named & WithEmail): string[] => {
+  const email = verifiedEmail(identity)
+  const name = `identity:${identity.provider}:${identity.issuer}:${identity.subjectKey}`
+  return email === null ? [name] : [name, emailName(email)]
+}
 
 /** What isn't there yet has no row to lock, so names are locked: of identities and of e-mails, in sorted order, before any row. */
 const lockNames = async (tx: Tx, names: readonly string[]): Promise<void> => {
@@ -18,11 +26,13 @@ const lockNames = async (tx: Tx, names: readonly string[]): Promise<void> => {
 }
 
 /** Two first sign-ins of one identity, or two claims on one e-mail, at the same moment: the second waits for the first. */
-export const lockIdentity = (tx: Tx, identity: Named & WithEmail, otherEmails: readonly string[] = []): Promise<void> => {
-  const own = verifiedEmail(identity)
-  const emails = own === null ? otherEmails : [own, ...otherEmails]
-  return lockNames(tx, [`identity:${identity.provider}:${identity.issuer}:${identity.subjectKey}`, ...emails.map(emailName)])
-}
+export const lockIdentity = (tx: Tx, identity: Named & WithEmail): Promise<void> => lockNames(tx, namesOf(identity))
+
+export const lockIdentities = (tx: Tx, all: readonly (Named & WithEmail)[]): Promise<void> =>
+  lockNames(
+    tx,
+    all.flatMap((identity) => namesOf(identity)),
+  )
 
 export const lockEmails = (tx: Tx, emails: readonly string[]): Promise<void> => lockNames(tx, emails.map(emailName))
 

@@ -1,26 +1,44 @@
-import { eq, sql } from 'drizzle-orm'
+import { and, eq } from 'drizzle-orm'
 import type { Tx } from '../../../db/client.ts'
-import { accounts } from '../../../db/tables/accounts.ts'
+import { emailKeyOf } from '../../../db/email-key.ts'
+import { accounts, identities } from '../../../db/tables/accounts.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import { verifiedEmail } from './lock.ts'
 import type { IdentityProof } from './proof.ts'
 import { findIdentity, type IdentityRecord } from './queries.ts'
 
-export type Match = { accountId: Uuid; existing: IdentityRecord | null }
+/** `linkedByGrantId`: what a new identity is linked by, when all that vouches for its e-mail on this account was linked by a grant. */
+export type Match = { accountId: Uuid; existing: IdentityRecord | null; linkedByGrantId: Uuid | null }
 
-/** Only an account's own, and so verified, e-mail is matched: one that somebody merely claimed can't catch its owner later. */
+/** The attached identities whose provider has verified this e-mail. */
+const carriersOf = (tx: Tx, email: string) =>
+  tx.orm
+    .select({ accountId: identities.accountId, linkedByGrantId: identities.linkedByGrantId })
+    .from(identities)
+    .where(and(eq(emailKeyOf(identities.email), email), eq(identities.emailVerified, true)))
+
+/**
+ * The account whose e-mail it is, else the only one that carries it on an attached identity. Only what a provider has verified is
+ * matched: an e-mail that somebody merely claimed cannot catch its owner later.
+ */
 const matchByEmail = async (tx: Tx, proof: IdentityProof): Promise<Match | null> => {
   const email = verifiedEmail(proof)
   if (email === null) return null
-  const [match] = await tx.orm
+  const [owner] = await tx.orm
     .select({ id: accounts.id })
     .from(accounts)
-    .where(eq(sql`lower(${accounts.email})`, email))
-  return match ? { accountId: match.id, existing: null } : null
+    .where(eq(emailKeyOf(accounts.email), email))
+  const carriers = await carriersOf(tx, email)
+  const candidates = new Set(owner ? [owner.id] : carriers.map(({ accountId }) => accountId))
+  const [accountId, ...others] = candidates
+  if (accountId === undefined || others.length > 0) return null
+  const own = carriers.filter((carrier) => carrier.accountId === accountId)
+  const byPerson = own.some(({ linkedByGrantId }) => linkedByGrantId === null)
+  return { accountId, existing: null, linkedByGrantId: byPerson ? null : (own[0]?.linkedByGrantId ?? null) }
 }
 
 /** Whose account a sign-in is for: the linked pair's, else the one with the verified e-mail, else nobody's yet. */
 export const findMatch = async (tx: Tx, proof: IdentityProof): Promise<Match | null> => {
   const existing = await findIdentity(tx, proof)
-  return existing ? { accountId: existing.accountId, existing } : matchByEmail(tx, proof)
+  return existing ? { accountId: existing.accountId, existing, linkedByGrantId: null } : matchByEmail(tx, proof)
 }

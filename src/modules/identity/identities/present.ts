@@ -12,4 +12,5 @@ export const presentIdentity = (identity: IdentityRecord): Identity => ({
   display_name: identity.displayName,
   created_at: isoTime(identity.createdAt),
   last_used_at: isoTimeOrNull(identity.lastUsedAt),
+  linked_by_grant_id: identity.linkedByGrantId && formatId('grant', identity.linkedByGrantId),
 })

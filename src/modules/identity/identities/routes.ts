@@ -4,10 +4,10 @@ import { PageQuery, pageOf } from '../../../http/pagination.ts'
 import { byId, isoTime, refusals } from '../../../http/wire.ts'
 import type { Deps } from '../../deps.ts'
 import { examineWallet, linkWallet, readLinkReturnTo, requireProvider, startLink } from '../sign-in/service.ts'
+import { unlinkIdentity } from './detach.ts'
 import { presentIdentity } from './present.ts'
 import { pageIdentities } from './queries.ts'
 import { Identity, LinkFlow, LinkIdentity } from './schema.ts'
-import { unlinkIdentity } from './service.ts'
 
 export const registerIdentities = (app: App, deps: Deps): void => {
   app.get(
@@ -35,23 +35,23 @@ export const registerIdentities = (app: App, deps: Deps): void => {
           200: Identity,
           201: Identity,
           202: LinkFlow,
-          ...refusals('invalid_request', 'invalid_signature', 'conflict', 'provider_not_configured'),
+          ...refusals('invalid_request', 'invalid_signature', 'forbidden', 'grant_frozen', 'conflict', 'provider_not_configured'),
         },
       },
     },
     async (request, reply) => {
-      const { body, principal } = request
+      const { body } = request
       if (body.provider !== 'wallet') {
         requireProvider(deps, body.provider)
         const input = { provider: body.provider, returnTo: readLinkReturnTo(deps, body.return_to) }
         return respondOnce(deps, request, reply, async (tx) => {
-          const { authorizationUrl, expiresAt } = await startLink(tx, deps, principal, input)
+          const { authorizationUrl, expiresAt } = await startLink(tx, deps, request.principal, input)
           return { status: 202, body: { authorization_url: authorizationUrl, expires_at: isoTime(expiresAt) } }
         })
       }
       const attempt = await examineWallet(deps, body)
       return respondOnce(deps, request, reply, async (tx) => {
-        const link = await linkWallet(tx, deps, principal, attempt)
+        const link = await linkWallet(tx, deps, request.principal, attempt)
         const identity = presentIdentity(link.identity)
         return link.outcome === 'linked' ? created(identity) : ok(identity)
       })
@@ -61,7 +61,10 @@ export const registerIdentities = (app: App, deps: Deps): void => {
     '/v1/accounts/me/identities/:id',
     {
       config: { operation: 'identities.unlink', permission: 'account.manage' },
-      schema: { params: byId('identity'), response: { 200: Identity, ...refusals('not_found', 'last_identity') } },
+      schema: {
+        params: byId('identity'),
+        response: { 200: Identity, ...refusals('forbidden', 'grant_frozen', 'not_found', 'last_identity') },
+      },
     },
     async (request, reply) =>
       respondOnce(deps, request, reply, async (tx) =>

@@ -13,6 +13,9 @@ export const Identity = z
     display_name: z.string().nullable(),
     created_at: TimeOut,
     last_used_at: TimeOut.nullable(),
+    linked_by_grant_id: IdOut('grant').nullable().meta({
+      description: 'The grant that linked it: revoking that grant detaches it and ends its sessions. null: a person did.',
+    }),
   })
   .meta({ id: 'Identity' })
 export type Identity = z.output<typeof Identity>

@@ -6,7 +6,7 @@ import type { Deps } from '../../deps.ts'
 import { presentSession } from './present.ts'
 import { pageSessions } from './queries.ts'
 import { Session } from './schema.ts'
-import { revokeSession, viewFor } from './service.ts'
+import { endSession, viewFor } from './service.ts'
 
 export const registerSessions = (app: App, deps: Deps): void => {
   app.get(
@@ -36,11 +36,11 @@ export const registerSessions = (app: App, deps: Deps): void => {
     '/v1/accounts/me/sessions/:id',
     {
       config: { operation: 'sessions.revoke', permission: 'account.manage', whileFrozen: true },
-      schema: { params: byId('session'), response: { 200: Session, ...refusals('not_found') } },
+      schema: { params: byId('session'), response: { 200: Session, ...refusals('forbidden', 'grant_frozen', 'not_found') } },
     },
     async (request, reply) =>
       respondOnce(deps, request, reply, async (tx) => {
-        const session = await revokeSession(tx, deps, request.principal, request.params.id)
+        const session = await endSession(tx, deps, request.principal, request.params.id)
         return ok(presentSession(session, viewFor(deps, request.principal.credential.id)))
       }),
   )

@@ -1,4 +1,4 @@
-import { and, eq, isNull } from 'drizzle-orm'
+import { and, eq, isNull, type SQL } from 'drizzle-orm'
 import type { Principal, RequestOrigin } from '../../../auth/principal.ts'
 import { newSessionToken, sha256 } from '../../../auth/secrets.ts'
 import type { Db, Tx } from '../../../db/client.ts'
@@ -8,6 +8,7 @@ import { daysAfter } from '../../../lib/clock.ts'
 import { notFound } from '../../../lib/errors.ts'
 import { newId, type Uuid } from '../../../lib/ids.ts'
 import type { Deps } from '../../deps.ts'
+import { requireSignInAuthority } from '../identities/authority.ts'
 import { presentSession, type SessionView } from './present.ts'
 import { findSession, type SessionRecord } from './queries.ts'
 
@@ -68,13 +69,12 @@ export const revokeSession = async (tx: Tx, deps: Deps, principal: Principal, id
   return session
 }
 
-/** Ends every session of an account, whoever asks for it: for an account that is closed. */
-export const revokeSessionsOf = async (tx: Tx, deps: Deps, actor: Actor, accountId: Uuid): Promise<void> => {
-  const { at } = tx
+const revokeAll = async (tx: Tx, deps: Deps, actor: Actor, accountId: Uuid, which: SQL | undefined): Promise<void> => {
+  const at = tx.at
   const ended = await tx.orm
     .update(sessions)
     .set({ revokedAt: at })
-    .where(and(eq(sessions.accountId, accountId), isNull(sessions.revokedAt)))
+    .where(and(eq(sessions.accountId, accountId), isNull(sessions.revokedAt), which))
     .returning()
   await deps.appendEvents(
     tx,
@@ -88,6 +88,24 @@ export const revokeSessionsOf = async (tx: Tx, deps: Deps, actor: Actor, account
   )
   for (const { id } of ended)
     await audit(tx, actor, at, { action: 'session.revoke', workspaceId: null, subject: { type: 'session', id } })
+}
+
+/** Ends every session of an account, whoever asks for it: for an account that is closed. */
+export const revokeSessionsOf = (tx: Tx, deps: Deps, actor: Actor, accountId: Uuid): Promise<void> =>
+  revokeAll(tx, deps, actor, accountId, undefined)
+
+/** Ends the sessions that began with a sign-in method, before it is detached: afterwards nothing tells which those were. */
+export const revokeSessionsByIdentity = (
+  tx: Tx,
+  deps: Deps,
+  actor: Actor,
+  identity: { id: Uuid; accountId: Uuid },
+): Promise<void> => revokeAll(tx, deps, actor, identity.accountId, eq(sessions.identityId, identity.id))
+
+/** Ends one of the caller's sessions: for whoever may say by which ways the account is entered. */
+export const endSession = async (tx: Tx, deps: Deps, principal: Principal, id: Uuid): Promise<SessionRecord> => {
+  await requireSignInAuthority(tx, deps, principal)
+  return revokeSession(tx, deps, principal, id)
 }
 
 const sessionBehind = async (db: Db, { kind, id }: Principal['credential']): Promise<Uuid | null> => {

@@ -1,4 +1,3 @@
-import { isCredentialActive } from '../../../auth/credential-active.ts'
 import type { Principal, RequestOrigin } from '../../../auth/principal.ts'
 import { type ProvenSubject, type ProviderName, providerFailed } from '../../../auth/providers/provider.ts'
 import { inTx, type Tx } from '../../../db/client.ts'
@@ -8,6 +7,7 @@ import type { Deps } from '../../deps.ts'
 import { type IdentityProof, linkIdentity, signIn } from '../identities/service.ts'
 import type { NewSession } from '../sessions/service.ts'
 import { type Flow, type LinkIntent, takeFlow } from './flows.ts'
+import { isStillLiving } from './living.ts'
 import { redirectUriOf, requireProvider } from './start-flow.ts'
 
 /** What the provider sent the browser back with, and which browser that is. */
@@ -41,15 +41,8 @@ const actorOf = (provider: ProviderName, intent: LinkIntent | null, origin: Requ
   return { accountId: intent.accountId, origin, way: `link:${provider}`, startedBy }
 }
 
-/**
- * Letter case is folded when addresses are compared, and beyond ASCII some letters fold into others (the Kelvin sign into a k): such
- * an address could pass for somebody else's, so it vouches for nothing.
- */
-const isComparable = (email: string | null): boolean => email !== null && /^[\u0021-\u007e]+$/.test(email)
-
 const toProof = (provider: ProviderName, issuer: string, proven: ProvenSubject): IdentityProof => ({
   ...proven,
-  emailVerified: proven.emailVerified && isComparable(proven.email),
   provider,
   issuer,
   subjectKey: proven.subject,
@@ -73,7 +66,7 @@ const conclude = async (tx: Tx, deps: Deps, flow: Flow, proof: IdentityProof, or
   const { intent } = flow
   if (!intent) return signIn(tx, deps, proof, origin)
   const actor = { ...actorOf(flow.provider, intent, origin), accountId: intent.accountId }
-  if (await isCredentialActive(tx, intent, tx.at, deps.config.SESSION_IDLE_DAYS)) return linkIdentity(tx, deps, actor, proof)
+  if (await isStillLiving(tx, deps, intent)) return linkIdentity(tx, deps, actor, proof)
   const ended = new Refusal('invalid_token', {
     message: 'What this link was begun with has been logged out, revoked or has expired.',
   })
@@ -88,6 +81,7 @@ const finish = async (deps: Deps, origin: RequestOrigin, flow: Flow | undefined,
     throw error
   })
   if (!flow) throw unknownFlow()
+  await deps.lastUsed.flush()
   const result = await inTx(deps.db, (tx) => conclude(tx, deps, flow, proof, origin))
   return { returnTo: flow.returnTo, outcome: result.outcome, session: 'session' in result ? result.session : null }
 }

@@ -1,7 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ProviderName } from '../../../auth/providers/provider.ts'
 import type { App } from '../../../http/app-type.ts'
-import { isFromOwnSite } from '../../../http/csrf.ts'
 import { originOf } from '../../../http/origin.ts'
 import { sendRefusalPage, wantsPage } from '../../../http/page.ts'
 import { isoTime, refusals } from '../../../http/wire.ts'
@@ -16,7 +15,7 @@ import { markBrowser, readBrowser } from './flow-cookie.ts'
 import { flowTtlSeconds } from './flows.ts'
 import { withOutcome } from './return-to.ts'
 import { CallbackQuery, Redirect, StartQuery } from './schema.ts'
-import { type StartedFlow, startFlow } from './start-flow.ts'
+import { type StartedFlow, startLinkAs, startSignIn } from './start-flow.ts'
 
 /** In development the service answers to every name of the loopback, but the provider sends the browser back to one of them. */
 const isElsewhere = (deps: Deps, request: FastifyRequest): boolean => {
@@ -37,15 +36,6 @@ const isAskedFromAfar = ({ headers }: FastifyRequest): boolean =>
   headers['sec-fetch-mode'] !== undefined &&
   headers['sec-fetch-mode'] !== 'navigate'
 
-/**
- * Whether the browser that asks is the one to come back, and asks of its own accord. Not so for a bearer, whose browser is elsewhere;
- * nor for a link that another site sent the browser to: these go by a page that names the account first.
- */
-const isOwnBrowser = (deps: Deps, request: FastifyRequest): boolean => {
-  if (request.headers.authorization !== undefined || isElsewhere(deps, request)) return false
-  return request.caller === null || isFromOwnSite(request, [deps.config.publicUrl, ...deps.config.CORS_ORIGINS])
-}
-
 const answerWith = (reply: FastifyReply, finished: FinishedFlow, deps: Deps): FastifyReply => {
   if (finished.session) setSessionCookie(reply, deps.config, finished.session)
   return reply.header('cache-control', 'no-store').redirect(withOutcome(deps.config, finished.returnTo, finished.outcome), 303)
@@ -53,11 +43,12 @@ const answerWith = (reply: FastifyReply, finished: FinishedFlow, deps: Deps): Fa
 
 const registerProvider = (app: App, deps: Deps, provider: ProviderName): void => {
   const start = async (request: FastifyRequest, reply: FastifyReply, returnTo: string | undefined): Promise<StartedFlow> => {
-    if (!request.caller && (isElsewhere(deps, request) || isAskedFromAfar(request))) {
+    const { caller } = request
+    if (caller) return startLinkAs(deps, caller, { provider, returnTo })
+    if (isElsewhere(deps, request) || isAskedFromAfar(request)) {
       return { authorizationUrl: deps.config.publicUrl + request.url, expiresAt: secondsAfter(deps.clock.now(), flowTtlSeconds) }
     }
-    const browser = isOwnBrowser(deps, request) ? markBrowser(request, reply, deps.config) : null
-    return startFlow(deps, request.caller, originOf(request), { provider, returnTo, browser })
+    return startSignIn(deps, originOf(request), { provider, returnTo, browser: markBrowser(request, reply, deps.config) })
   }
   app.get(
     `/v1/auth/${provider}/start`,
@@ -65,12 +56,19 @@ const registerProvider = (app: App, deps: Deps, provider: ProviderName): void =>
       config: { operation: `sign_in.${provider}_start`, access: 'optional', credentialIssuing: true },
       schema: {
         description:
-          'Sends a browser to the provider; with `Accept: application/json` tells where to send it. With a credential it links.',
+          'Sends a browser to the provider; with `Accept: application/json` tells where to send it. With a credential it links, by a page that names the account first.',
         querystring: StartQuery,
         response: {
           200: LinkFlow,
           302: Redirect,
-          ...refusals('invalid_request', 'forbidden', 'account_frozen', 'provider_error', 'provider_not_configured'),
+          ...refusals(
+            'invalid_request',
+            'forbidden',
+            'grant_frozen',
+            'account_frozen',
+            'provider_error',
+            'provider_not_configured',
+          ),
         },
       },
     },

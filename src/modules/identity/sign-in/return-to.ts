@@ -4,7 +4,10 @@ import { invalidFields, type Refusal } from '../../../lib/errors.ts'
 const longest = 2000
 
 const refused = (): Refusal =>
-  invalidFields({ path: 'return_to', message: 'must be a path of this site (/…) or a URL of an allowed origin' })
+  invalidFields({
+    path: 'return_to',
+    message: 'must be the path of a page of this site (/…, not under /v1/ or /link/) or a URL of an allowed origin',
+  })
 
 /** Percent-encoding undone until nothing changes; undefined when it is malformed. What a proxy or a page may decode again. */
 const fullyDecoded = (text: string): string | undefined => {
@@ -25,13 +28,20 @@ const isPlainPath = (pathname: string): boolean => {
   return decoded !== undefined && /^\/(?!\/)[^\\\u0000-\u001f\u007f]*$/.test(decoded)
 }
 
-/** Where a browser may be sent after a sign-in: a path of this site, or a URL of an allowed origin. Refused, never repaired. */
+/** What has an effect of its own when a browser merely goes there, or names an account first: nobody is sent into the middle of it. */
+const isOurMachinery = (pathname: string): boolean => /^\/(?:v1|link)(?:\/|$)/i.test(fullyDecoded(pathname) ?? '')
+
+/**
+ * Where a browser may be sent after a sign-in: a path of this site that is a page, or a URL of an allowed origin. Refused, never
+ * repaired.
+ */
 export const readReturnTo = (config: Config, input: string): string => {
   if (input.length > longest || /[\\\s\u0000-\u001f\u007f]/.test(input)) throw refused()
   const isPath = input.startsWith('/')
   const url = URL.parse(input, isPath ? config.publicUrl : undefined)
   if (url?.username !== '' || url.password !== '' || !isPlainPath(url.pathname)) throw refused()
   if (url.origin !== config.publicUrl && (isPath || !config.CORS_ORIGINS.includes(url.origin))) throw refused()
+  if (url.origin === config.publicUrl && isOurMachinery(url.pathname)) throw refused()
   return isPath ? url.pathname + url.search + url.hash : url.href
 }
 

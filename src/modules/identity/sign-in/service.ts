@@ -4,6 +4,7 @@ import { Refusal } from '../../../lib/errors.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import type { Deps } from '../../deps.ts'
 import { type Link, linkIdentity, type SignIn, signIn } from '../identities/service.ts'
+import { requireLiving } from './living.ts'
 import { examineWallet, redeemWallet, type SignedMessage, type WalletAttempt } from './wallet.ts'
 
 export { readLinkReturnTo, requireProvider, startLink } from './start-flow.ts'
@@ -28,8 +29,11 @@ export const verifyWallet = async (
     throw new Refusal('forbidden', { details: { required_permission: 'account.manage' } })
   }
   const attempt = await examineWallet(deps, input)
+  // A session begins in the workspace that was used last: what is remembered of that is written first.
+  await deps.lastUsed.flush()
   return inTx(deps.db, async (tx): Promise<Verified> => {
     if (caller) {
+      await requireLiving(tx, deps, caller)
       const link = await linkWallet(tx, deps, caller, attempt)
       return { ...link, accountId: caller.accountId, session: null }
     }

@@ -4,6 +4,7 @@ import { inTx, type Tx } from '../../../db/client.ts'
 import { audit } from '../../../events/audit.ts'
 import { Refusal } from '../../../lib/errors.ts'
 import type { Deps } from '../../deps.ts'
+import { requireSignInAuthority } from '../identities/authority.ts'
 import { type Flow, openFlow } from './flows.ts'
 import { readReturnTo } from './return-to.ts'
 
@@ -32,17 +33,19 @@ const checkLinker = (caller: Principal): void => {
   if (caller.accountStatus === 'frozen') throw new Refusal('account_frozen')
 }
 
-const intentOf = (caller: Principal | null) =>
-  caller && { accountId: caller.accountId, credential: caller.credential, grantId: caller.grant?.id ?? null }
-
-/** Begins a link that the caller's browser will finish from a page of ours. */
+/**
+ * Begins a link. Whatever it was begun with, a page of ours names the account before the browser goes on to the provider: nobody can
+ * be led past it.
+ */
 export const startLink = async (
   tx: Tx,
   deps: Deps,
   caller: Principal,
   input: { provider: ProviderName; returnTo: string },
 ): Promise<StartedFlow> => {
-  const flow = await openFlow(tx, deps, { ...input, intent: intentOf(caller), browser: null })
+  await requireSignInAuthority(tx, deps, caller)
+  const intent = { accountId: caller.accountId, credential: caller.credential, grantId: caller.grant?.id ?? null }
+  const flow = await openFlow(tx, deps, { ...input, intent, browser: null })
   await audit(tx, caller, tx.at, { action: 'identity.link_start', after: { provider: input.provider } })
   return { authorizationUrl: `${deps.config.publicUrl}/link/${flow.link}`, expiresAt: flow.expiresAt }
 }
@@ -50,22 +53,30 @@ export const startLink = async (
 export const readLinkReturnTo = (deps: Deps, requested: string | undefined): string =>
   requested === undefined ? '/account' : readReturnTo(deps.config, requested)
 
-/** `browser`: the secret of the browser that asks, or null when another one will finish the flow. */
-export const startFlow = async (
+type StartInput = { provider: ProviderName; returnTo: string | undefined }
+
+/** The session-aware start route, for a caller: a link. */
+export const startLinkAs = async (deps: Deps, caller: Principal, input: StartInput): Promise<StartedFlow> => {
+  const { provider } = input
+  requireProvider(deps, provider)
+  checkLinker(caller)
+  const returnTo = readLinkReturnTo(deps, input.returnTo)
+  return inTx(deps.db, (tx) => startLink(tx, deps, caller, { provider, returnTo }))
+}
+
+/** A sign-in. `browser`: the secret of the browser that asks, and that alone can finish it. */
+export const startSignIn = async (
   deps: Deps,
-  caller: Principal | null,
   origin: RequestOrigin,
-  input: { provider: ProviderName; returnTo: string | undefined; browser: string | null },
+  input: StartInput & { browser: string },
 ): Promise<StartedFlow> => {
   const { provider, browser } = input
   requireProvider(deps, provider)
-  if (caller) checkLinker(caller)
-  const returnTo = input.returnTo === undefined && !caller ? '/' : readLinkReturnTo(deps, input.returnTo)
-  if (caller && browser === null) return inTx(deps.db, (tx) => startLink(tx, deps, caller, { provider, returnTo }))
+  const returnTo = input.returnTo === undefined ? '/' : readReturnTo(deps.config, input.returnTo)
   const flow = await inTx(deps.db, async (tx) => {
-    const actor = caller ?? { accountId: null, origin, way: `sign_in:${provider}` }
-    await audit(tx, actor, tx.at, { action: caller ? 'identity.link_start' : 'sign_in.start', after: { provider } })
-    return openFlow(tx, deps, { provider, returnTo, intent: intentOf(caller), browser })
+    const actor = { accountId: null, origin, way: `sign_in:${provider}` }
+    await audit(tx, actor, tx.at, { action: 'sign_in.start', after: { provider } })
+    return openFlow(tx, deps, { provider, returnTo, intent: null, browser })
   })
   return { authorizationUrl: await authorizationUrlOf(deps, flow), expiresAt: flow.expiresAt }
 }

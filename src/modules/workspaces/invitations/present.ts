@@ -1,7 +1,11 @@
 import { isoTime, isoTimeOrNull } from '../../../http/wire.ts'
 import { formatId } from '../../../lib/ids.ts'
+import type { WorkspaceRecord } from '../queries.ts'
 import type { InvitationRecord } from './queries.ts'
-import type { Invitation } from './schema.ts'
+import type { Invitation, InvitationPreview } from './schema.ts'
+
+/** An invitation with what its reader does not know yet. */
+export type PreviewedInvitation = { invitation: InvitationRecord; workspace: WorkspaceRecord; inviterName: string | null }
 
 export const invitationStatus = (invitation: InvitationRecord, now: Date): Invitation['status'] => {
   if (invitation.acceptedAt) return 'accepted'
@@ -22,4 +26,12 @@ export const presentInvitation = (invitation: InvitationRecord, now: Date): Invi
   expires_at: isoTime(invitation.expiresAt),
   accepted_at: isoTimeOrNull(invitation.acceptedAt),
   revoked_at: isoTimeOrNull(invitation.revokedAt),
+})
+
+export const presentPreview = ({ invitation, workspace, inviterName }: PreviewedInvitation, now: Date): InvitationPreview => ({
+  workspace: { id: formatId('workspace', workspace.id), name: workspace.name, kind: workspace.kind },
+  role: invitation.role,
+  status: invitationStatus(invitation, now),
+  invited_by: { account_id: formatId('account', invitation.invitedBy), display_name: inviterName },
+  expires_at: isoTime(invitation.expiresAt),
 })

@@ -1,8 +1,10 @@
-import { and, desc, eq, lt, or, sql } from 'drizzle-orm'
+import { and, desc, eq, lt, or } from 'drizzle-orm'
 import type { Db, Tx } from '../../../db/client.ts'
+import { emailKeyOf } from '../../../db/email-key.ts'
 import { accounts, identities } from '../../../db/tables/accounts.ts'
 import { invitations, members } from '../../../db/tables/workspaces.ts'
 import type { PageRequest } from '../../../http/pagination.ts'
+import { emailKey } from '../../../lib/email-key.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 
 export type InvitationRecord = typeof invitations.$inferSelect
@@ -31,9 +33,7 @@ export type Addressee = { email: string | null; walletAddress: string | null }
 
 const provenBy = ({ email, walletAddress }: Addressee) =>
   or(
-    email === null
-      ? undefined
-      : and(eq(identities.emailVerified, true), eq(sql`lower(${identities.email})`, email.toLowerCase())),
+    email === null ? undefined : and(eq(identities.emailVerified, true), eq(emailKeyOf(identities.email), emailKey(email))),
     walletAddress === null
       ? undefined
       : and(eq(identities.provider, 'wallet'), eq(identities.subjectKey, walletAddress.toLowerCase())),
@@ -57,4 +57,9 @@ export const isMember = async (tx: Tx, workspaceId: Uuid, addressee: Addressee):
     .where(and(eq(members.workspaceId, workspaceId), provenBy(addressee)))
     .limit(1)
   return member !== undefined
+}
+
+export const findInviterName = async (db: Db, accountId: Uuid): Promise<string | null> => {
+  const [inviter] = await db.orm.select({ name: accounts.displayName }).from(accounts).where(eq(accounts.id, accountId))
+  return inviter?.name ?? null
 }

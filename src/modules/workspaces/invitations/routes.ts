@@ -5,10 +5,10 @@ import { byId, refusals } from '../../../http/wire.ts'
 import type { Deps } from '../../deps.ts'
 import { presentWorkspaceView } from '../present.ts'
 import { WorkspaceView } from '../schema.ts'
-import { presentInvitation } from './present.ts'
+import { presentInvitation, presentPreview } from './present.ts'
 import { listInvitations } from './queries.ts'
-import { AcceptInvitation, CreateInvitation, Invitation, InvitationWithToken } from './schema.ts'
-import { acceptInvitation, createInvitation, revokeInvitation } from './service.ts'
+import { AcceptInvitation, CreateInvitation, Invitation, InvitationPreview, InvitationWithToken } from './schema.ts'
+import { acceptInvitation, createInvitation, previewInvitation, revokeInvitation } from './service.ts'
 
 export const registerInvitations = (app: App, deps: Deps): void => {
   const show = (invitation: Parameters<typeof presentInvitation>[0]) => presentInvitation(invitation, deps.clock.now())
@@ -51,9 +51,23 @@ export const registerInvitations = (app: App, deps: Deps): void => {
       respondOnce(deps, request, reply, async (tx) => ok(show(await revokeInvitation(tx, request.principal, request.params.id)))),
   )
   app.post(
+    '/v1/workspaces/invitations/preview',
+    {
+      config: { operation: 'invitations.preview', access: 'undelegated', whileFrozen: true },
+      schema: {
+        body: AcceptInvitation,
+        response: { 200: InvitationPreview, ...refusals('invalid_request', 'forbidden', 'not_found', 'conflict') },
+      },
+    },
+    async (request, reply) => {
+      const previewed = await previewInvitation(deps, request.principal, request.body.token)
+      return reply.send(presentPreview(previewed, deps.clock.now()))
+    },
+  )
+  app.post(
     '/v1/workspaces/invitations/accept',
     {
-      config: { operation: 'invitations.accept', access: 'authenticated', idempotent: true },
+      config: { operation: 'invitations.accept', access: 'undelegated', idempotent: true },
       schema: {
         body: AcceptInvitation,
         response: {

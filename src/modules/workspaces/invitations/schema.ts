@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { WalletAddress } from '../../../auth/wallet.ts'
+import { workspaceKinds } from '../../../db/tables/workspaces.ts'
 import { IdOut, TimeOut } from '../../../http/wire.ts'
 import { Role } from '../schema.ts'
 
@@ -43,3 +44,14 @@ export const CreateInvitation = z
 export type CreateInvitation = z.output<typeof CreateInvitation>
 
 export const AcceptInvitation = z.strictObject({ token: z.string().min(1).max(200) })
+
+export const InvitationPreview = z
+  .object({
+    workspace: z.object({ id: IdOut('workspace'), name: z.string(), kind: z.enum(workspaceKinds) }),
+    role: Role,
+    status: z.enum(invitationStatuses),
+    invited_by: z.object({ account_id: IdOut('account'), display_name: z.string().nullable() }),
+    expires_at: TimeOut,
+  })
+  .meta({ id: 'InvitationPreview', description: 'What accepting would come to; nothing is written.' })
+export type InvitationPreview = z.output<typeof InvitationPreview>

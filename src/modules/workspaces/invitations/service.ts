@@ -1,7 +1,7 @@
 import { eq } from 'drizzle-orm'
 import type { Principal } from '../../../auth/principal.ts'
 import { newSecret, sha256 } from '../../../auth/secrets.ts'
-import type { Tx } from '../../../db/client.ts'
+import type { Db, Tx } from '../../../db/client.ts'
 import { invitations, members } from '../../../db/tables/workspaces.ts'
 import { audit } from '../../../events/audit.ts'
 import { daysAfter } from '../../../lib/clock.ts'
@@ -10,10 +10,17 @@ import { formatId, newId, type Uuid } from '../../../lib/ids.ts'
 import type { Deps } from '../../deps.ts'
 import { publishMemberEvent } from '../members/events.ts'
 import { checkInvitedRole } from '../members/rules.ts'
-import { lockMembership, requireOpen } from '../membership.ts'
-import { findMembership, lockWorkspace, type WorkspaceMembership, type WorkspaceRecord } from '../queries.ts'
-import { invitationStatus, presentInvitation } from './present.ts'
-import { findInvitation, findInvitationByToken, type InvitationRecord, isAddressee, isMember } from './queries.ts'
+import { lockMembership, requireOpen, requireUndelegated } from '../membership.ts'
+import { findMembership, findWorkspace, lockWorkspace, type WorkspaceMembership, type WorkspaceRecord } from '../queries.ts'
+import { invitationStatus, type PreviewedInvitation, presentInvitation } from './present.ts'
+import {
+  findInvitation,
+  findInvitationByToken,
+  findInviterName,
+  type InvitationRecord,
+  isAddressee,
+  isMember,
+} from './queries.ts'
 import type { CreateInvitation } from './schema.ts'
 
 const ttlDays = 7
@@ -85,9 +92,9 @@ const refuseUnusable = (invitation: InvitationRecord, now: Date): void => {
   throw conflict(`The invitation is ${status === 'accepted' ? 'used' : status}.`, `invitation_${status}`)
 }
 
-const refuseStranger = async (tx: Tx, accountId: Uuid, invitation: InvitationRecord): Promise<void> => {
+const refuseStranger = async (db: Db, accountId: Uuid, invitation: InvitationRecord): Promise<void> => {
   if (invitation.email === null && invitation.walletAddress === null) return
-  if (await isAddressee(tx, accountId, invitation)) return
+  if (await isAddressee(db, accountId, invitation)) return
   throw new Refusal('forbidden', {
     message: 'The invitation is addressed to an e-mail or a wallet that is not verified on this account.',
   })
@@ -96,6 +103,8 @@ const refuseStranger = async (tx: Tx, accountId: Uuid, invitation: InvitationRec
 /** Makes the caller a member. The same account again → the same answer, for as long as it is a member by it. */
 export const acceptInvitation = async (tx: Tx, deps: Deps, principal: Principal, token: string): Promise<WorkspaceMembership> => {
   const { accountId } = principal
+  // A membership is the person's: what it delegated neither joins nor looks for it.
+  requireUndelegated(principal)
   const { invitation, workspace } = await lockInvitation(tx, token)
   await refuseStranger(tx, accountId, invitation)
   const member = await findMembership(tx, workspace.id, accountId)
@@ -110,6 +119,7 @@ export const acceptInvitation = async (tx: Tx, deps: Deps, principal: Principal,
     accountId,
     role: invitation.role,
     status: 'active' as const,
+    lastUsedAt: null,
     createdAt: at,
     updatedAt: at,
   }
@@ -123,4 +133,14 @@ export const acceptInvitation = async (tx: Tx, deps: Deps, principal: Principal,
     after: { member: formatId('member', joined.id), role: joined.role },
   })
   return { workspace, member: joined }
+}
+
+/** What somebody sees before they accept; refused wherever accepting would be, but by a workspace that stands still meanwhile. */
+export const previewInvitation = async (deps: Deps, principal: Principal, token: string): Promise<PreviewedInvitation> => {
+  const invitation = await findInvitationByToken(deps.db, sha256(token))
+  const workspace = invitation && (await findWorkspace(deps.db, invitation.workspaceId))
+  if (!workspace) throw notFound()
+  await refuseStranger(deps.db, principal.accountId, invitation)
+  if (invitation.acceptedBy !== principal.accountId) refuseUnusable(invitation, deps.clock.now())
+  return { invitation, workspace, inviterName: await findInviterName(deps.db, invitation.invitedBy) }
 }

@@ -1,33 +1,11 @@
 import { and, eq, inArray, isNull } from 'drizzle-orm'
 import { effectivePermissions, type Role } from '../../../auth/permissions.ts'
 import type { Tx } from '../../../db/client.ts'
-import { dashboardTokens, sessions } from '../../../db/tables/sessions.ts'
 import { invitations } from '../../../db/tables/workspaces.ts'
 import { type Actor, audit } from '../../../events/audit.ts'
 import type { Uuid } from '../../../lib/ids.ts'
-import { findPersonalWorkspaceId } from '../queries.ts'
 
 type Place = { workspaceId: Uuid; accountId: Uuid }
-
-/** Sessions and dashboard tokens that stand in a workspace which is theirs no longer go home. A grant is bound to its workspace. */
-export const moveSessionsToPersonalWorkspace = async (tx: Tx, { workspaceId, accountId }: Place): Promise<void> => {
-  const home = await findPersonalWorkspaceId(tx, accountId)
-  if (home === workspaceId) return
-  await tx.orm
-    .update(sessions)
-    .set({ workspaceId: home })
-    .where(and(eq(sessions.accountId, accountId), eq(sessions.workspaceId, workspaceId), isNull(sessions.revokedAt)))
-  await tx.orm
-    .update(dashboardTokens)
-    .set({ workspaceId: home })
-    .where(
-      and(
-        eq(dashboardTokens.accountId, accountId),
-        eq(dashboardTokens.workspaceId, workspaceId),
-        isNull(dashboardTokens.grantId),
-      ),
-    )
-}
 
 const mayOffer = (role: Role | null, offered: Role): boolean =>
   role !== null && effectivePermissions(role, null).has('workspace.manage') && (offered !== 'owner' || role === 'owner')

@@ -12,7 +12,7 @@ import { lockMembership, requireOpen, requireUndelegated } from '../membership.t
 import type { WorkspaceMembership } from '../queries.ts'
 import { publishMemberEvent, publishMemberRemovedEvent } from './events.ts'
 import { countOwners, findMember, type NamedMember } from './queries.ts'
-import { endInvitations, moveSessionsToPersonalWorkspace } from './removal.ts'
+import { endInvitations } from './removal.ts'
 import { checkMemberChange, type MemberChange } from './rules.ts'
 import type { UpdateMember } from './schema.ts'
 
@@ -52,7 +52,6 @@ export const updateMember = async (
     .update(members)
     .set({ ...change, updatedAt: at })
     .where(eq(members.id, id))
-  if (change.status === 'suspended') await moveSessionsToPersonalWorkspace(tx, target)
   await endInvitations(tx, principal, target, change.status === 'suspended' ? null : change.role)
   await audit(tx, principal, at, {
     action: 'member.update',
@@ -82,7 +81,6 @@ export const removeMember = async (tx: Tx, deps: Deps, principal: Principal, id:
   const { at } = tx
   await revokeGrantsOf(tx, deps, principal, target)
   await tx.orm.delete(members).where(eq(members.id, id))
-  await moveSessionsToPersonalWorkspace(tx, target)
   await endInvitations(tx, principal, target, null)
   await audit(tx, principal, at, {
     action: leaves ? 'member.leave' : 'member.remove',

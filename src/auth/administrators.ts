@@ -1,0 +1,18 @@
+import { type Db, statement } from '../db/client.ts'
+import { emailKeySql } from '../db/email-key.ts'
+import { emailKey } from '../lib/email-key.ts'
+import type { Uuid } from '../lib/ids.ts'
+
+/** Whether account `a` is an administrator: named in the database, or by an e-mail or a wallet in the list `names` (ADMIN_ACCOUNTS). */
+export const isAdministratorSql = (
+  names: string,
+): string => `a.is_admin or ${emailKeySql('a.email')} = any(${names}::text[]) or exists (
+  select from identities i where i.account_id = a.id and i.provider = 'wallet' and i.subject_key = any(${names}::text[]))`
+
+const administrator = statement('auth.administrator', `select from accounts a where a.id = $1 and (${isAdministratorSql('$2')})`)
+
+/** ADMIN_ACCOUNTS as it is compared: wallets and e-mails alike. */
+export const administratorNames = (configured: readonly string[]): string[] => configured.map(emailKey)
+
+export const isAdministrator = async (db: Db, accountId: Uuid, names: readonly string[]): Promise<boolean> =>
+  (await db.query(administrator, [accountId, administratorNames(names)])).length > 0

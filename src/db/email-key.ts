@@ -1,0 +1,7 @@
+import { type AnyColumn, type SQL, sql } from 'drizzle-orm'
+
+/** `emailKey` in SQL; indexes are on this expression. */
+export const emailKeySql = (column: string): string => `case when ${column} ~ '^[!-~]+$' then lower(${column}) else ${column} end`
+
+export const emailKeyOf = (column: AnyColumn): SQL<string> =>
+  sql`case when ${column} ~ '^[!-~]+$' then lower(${column}) else ${column} end`

@@ -1,0 +1,39 @@
+import { invalidFields } from '../../../lib/errors.ts'
+import type { Uuid } from '../../../lib/ids.ts'
+import type { Limits } from '../../../policy/types.ts'
+
+/** A grant's spending controls as they are stored; null = no such limit from this grant. */
+export type Controls = Limits & { paymentTypes: string[] | null; beneficiaryIds: Uuid[] | null }
+
+export const noControls: Controls = {
+  perPaymentLimitMinor: null,
+  dailyLimitMinor: null,
+  monthlyLimitMinor: null,
+  approvalThresholdMinor: null,
+  paymentTypes: null,
+  beneficiaryIds: null,
+}
+
+/** Undefined: as it was. */
+export type ControlsChange = { [Name in keyof Controls]?: Controls[Name] | undefined }
+
+export const changeControls = (controls: Controls, change: ControlsChange): Controls => {
+  const named = Object.entries(change).filter(([, value]) => value !== undefined)
+  return { ...controls, ...Object.fromEntries(named) }
+}
+
+/** Whether anything limits. */
+export const isLimited = (controls: Controls): boolean =>
+  (Object.keys(noControls) as (keyof Controls)[]).some((name) => controls[name] !== null)
+
+/**
+ * `account.manage` opens the account to whoever holds it: a session that it leads to has no limits. So both together would be limits
+ * that do not hold.
+ */
+export const refuseLimitedAccountManager = (permissions: readonly string[], controls: Controls): void => {
+  if (permissions.includes('account.manage') && isLimited(controls))
+    throw invalidFields({
+      path: 'spending_controls',
+      message: 'must be left out with the permission account.manage, which could add a way to sign in that has no limits',
+    })
+}

@@ -1,0 +1,56 @@
+import { isAdministrator } from '../../../auth/administrators.ts'
+import { grantBehind } from '../../../auth/begun-by.ts'
+import type { Principal } from '../../../auth/principal.ts'
+import type { Tx } from '../../../db/client.ts'
+import type { Actor } from '../../../events/audit.ts'
+import { Refusal } from '../../../lib/errors.ts'
+import type { Uuid } from '../../../lib/ids.ts'
+import { isLimited } from '../../delegation/grants/control-rules.ts'
+import { type GrantRecord, shareLineage } from '../../delegation/grants/queries.ts'
+import type { Deps } from '../../deps.ts'
+
+const forbidden = (message: string): Refusal => new Refusal('forbidden', { message })
+
+const ended = (grant: GrantRecord, now: Date): boolean =>
+  grant.revokedAt !== null || (grant.expiresAt !== null && grant.expiresAt <= now)
+
+/** The grant that an actor acts with, or began with what now comes to its end without it. */
+export const grantOf = (actor: Actor): Uuid | null =>
+  'credential' in actor ? (actor.grant?.id ?? null) : (actor.startedBy?.grantId ?? null)
+
+/** The grant with whose revocation ends what this actor links now. */
+export const linkingGrantOf = (tx: Tx, actor: Actor): Promise<Uuid | null> | null => {
+  if ('credential' in actor) return grantBehind(tx, actor.credential, actor.grant?.id ?? null)
+  return actor.startedBy ? grantBehind(tx, { kind: 'session', id: actor.startedBy.credentialId }, actor.startedBy.grantId) : null
+}
+
+/**
+ * Why an actor may not change how an account is signed in to, and so whose sessions live: whoever can do that can become the person.
+ * A person may. A key may when a person gave it `account.manage` and nothing in its lineage limits what it spends, for a session has
+ * no limits; never where the account is an administrator's. Holds the lineage until the transaction ends, so it is asked before any
+ * lock of the account itself: a revocation takes the same locks in this order.
+ */
+export const whyNotManageSignIn = async (tx: Tx, deps: Deps, accountId: Uuid, grantId: Uuid | null): Promise<Refusal | null> => {
+  if (grantId === null) return null
+  const lineage = await shareLineage(tx, grantId)
+  const own = lineage.at(-1)
+  const now = tx.at
+  if (own?.id !== grantId || lineage.some((grant) => ended(grant, now))) return new Refusal('invalid_token')
+  if (lineage.some((grant) => grant.frozenAt !== null)) return new Refusal('grant_frozen')
+  if (!own.permissions.includes('account.manage'))
+    return new Refusal('forbidden', { details: { required_permission: 'account.manage' } })
+  if (lineage.some(isLimited)) return forbidden('A key with spending controls cannot change how the account is signed in to.')
+  if (await isAdministrator(tx, accountId, deps.config.ADMIN_ACCOUNTS))
+    return forbidden("A key cannot change how an administrator's account is signed in to.")
+  return null
+}
+
+/** For callers that have nothing to leave behind when they are refused. */
+export const requireSignInAuthority = async (
+  tx: Tx,
+  deps: Deps,
+  { accountId, grant }: Pick<Principal, 'accountId' | 'grant'>,
+): Promise<void> => {
+  const refusal = await whyNotManageSignIn(tx, deps, accountId, grant?.id ?? null)
+  if (refusal) throw refusal
+}

@@ -1,0 +1,66 @@
+import { eq } from 'drizzle-orm'
+import type { Principal } from '../../../auth/principal.ts'
+import type { Tx } from '../../../db/client.ts'
+import { identities } from '../../../db/tables/accounts.ts'
+import { type Actor, audit } from '../../../events/audit.ts'
+import { notFound, Refusal } from '../../../lib/errors.ts'
+import type { Uuid } from '../../../lib/ids.ts'
+import type { Deps } from '../../deps.ts'
+import { revokeSessionsByIdentity } from '../sessions/service.ts'
+import { requireSignInAuthority } from './authority.ts'
+import { recomputeAccountEmail } from './email.ts'
+import { lockAccount, lockIdentities } from './lock.ts'
+import { presentIdentity } from './present.ts'
+import { type IdentityRecord, listIdentities } from './queries.ts'
+
+/** Sessions that began with it end too: whoever stole a sign-in method keeps nothing of it. */
+const detach = async (tx: Tx, deps: Deps, actor: Actor, identity: IdentityRecord): Promise<void> => {
+  const at = tx.at
+  const { id, accountId, provider, subject } = identity
+  await revokeSessionsByIdentity(tx, deps, actor, identity)
+  await tx.orm.delete(identities).where(eq(identities.id, id))
+  await recomputeAccountEmail(tx, accountId, at)
+  await deps.appendEvents(tx, at, [{ type: 'identity.unlinked', accountId, workspaceId: null, data: presentIdentity(identity) }])
+  await audit(tx, actor, at, { action: 'identity.unlink', subject: { type: 'identity', id }, before: { provider, subject } })
+}
+
+/** An account's identities as they are behind its lock. Their names, and those of all e-mails that may change hands, come first. */
+const lockAttached = async (tx: Tx, accountId: Uuid): Promise<IdentityRecord[]> => {
+  await lockIdentities(tx, await listIdentities(tx, accountId))
+  await lockAccount(tx, accountId)
+  return listIdentities(tx, accountId)
+}
+
+/** Detaches a sign-in method. Of two removals at once the second sees what the first left, so one always stays. */
+export const unlinkIdentity = async (tx: Tx, deps: Deps, principal: Principal, id: Uuid): Promise<IdentityRecord> => {
+  await requireSignInAuthority(tx, deps, principal)
+  const attached = await lockAttached(tx, principal.accountId)
+  const identity = attached.find((candidate) => candidate.id === id)
+  if (!identity) throw notFound()
+  const others = attached.filter((other) => other !== identity)
+  // What a key links ends with it, so a key that leaves only that behind would lock the person out.
+  const staying = principal.grant ? others.filter((other) => other.linkedByGrantId === null) : others
+  if (staying.length === 0) throw new Refusal('last_identity')
+  await detach(tx, deps, principal, identity)
+  return identity
+}
+
+/**
+ * Grants were revoked: what they linked is detached, and its sessions end. The last sign-in method of an account stays, without its
+ * sessions. The grants are locked by the caller.
+ */
+export const detachLinkedBy = async (
+  tx: Tx,
+  deps: Deps,
+  actor: Actor,
+  { accountId, grantIds }: { accountId: Uuid; grantIds: readonly Uuid[] },
+): Promise<void> => {
+  const isLinked = ({ linkedByGrantId }: IdentityRecord) => linkedByGrantId !== null && grantIds.includes(linkedByGrantId)
+  if (!(await listIdentities(tx, accountId)).some(isLinked)) return
+  let attached = await lockAttached(tx, accountId)
+  for (const identity of attached.filter(isLinked)) {
+    if (attached.length === 1) return revokeSessionsByIdentity(tx, deps, actor, identity)
+    await detach(tx, deps, actor, identity)
+    attached = attached.filter((other) => other !== identity)
+  }
+}

@@ -1,0 +1,203 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Client } from '../../harness/client.ts'
+import { createKey, newWallet, type Person, signIn, walletMessage } from '../../harness/people.ts'
+import { startService, type TestService } from '../../harness/service.ts'
+import { openStream } from '../../harness/stream.ts'
+import { findBreaches } from '../../harness/verify.ts'
+
+const administrator = newWallet()
+let service: TestService
+let second: TestService
+beforeAll(async () => {
+  const env = { ADMIN_ACCOUNTS: administrator.address }
+  service = await startService({ env })
+  second = await startService({ database: service.database, clock: service.clock, env })
+})
+afterAll(async () => {
+  expect(await findBreaches(service)).toEqual([])
+  await second.close()
+  await service.close()
+})
+
+const manager = { permissions: ['account.read', 'account.manage'] }
+
+const link = async (api: Client, wallet = newWallet()) => {
+  const message = await walletMessage(api, wallet)
+  return api.post('/v1/accounts/me/identities', { provider: 'wallet', message, signature: await wallet.signMessage({ message }) })
+}
+const verifyWith = async (api: Client, wallet = newWallet()) => {
+  const message = await walletMessage(api, wallet)
+  return api.post('/v1/auth/wallet/verify', { message, signature: await wallet.signMessage({ message }) })
+}
+const identitiesOf = async (person: { api: Client }) => (await person.api.get('/v1/accounts/me/identities')).body.data
+const sessionsOf = async (person: { api: Client }) => (await person.api.get('/v1/accounts/me/sessions')).body.data
+const lives = async (person: { api: Client }) => (await person.api.get('/v1/accounts/me')).status === 200
+
+/** Everything by which a credential could become the person, tried. */
+const attempts = async (api: Client, person: Person) => {
+  const [identity] = await identitiesOf(person)
+  const [session] = await sessionsOf(person)
+  return [
+    await link(api),
+    await verifyWith(api),
+    await api.post('/v1/accounts/me/identities', { provider: 'github' }),
+    await api.get('/v1/auth/google/start', { headers: { accept: 'application/json' } }),
+    await api.delete(`/v1/accounts/me/identities/${identity.id}`),
+    await api.delete(`/v1/accounts/me/sessions/${session.id}`),
+  ].map(({ status, body }) => [status, body.error])
+}
+
+describe('account.manage and spending controls', () => {
+  const limited = { spending_controls: { daily_limit_minor: '30000' } }
+
+  test('are not given to one key: the limits could be left behind through a new way to sign in', async () => {
+    const person = await signIn(service.api)
+    const answer = await person.api.post('/v1/accounts/me/api-keys', { name: 'Agent', ...manager, ...limited })
+    expect([answer.status, answer.body.details.fields[0].path]).toEqual([400, 'spending_controls'])
+    const key = await createKey(person, manager)
+    for (const path of [`/v1/accounts/me/api-keys/${key.id}`, `/v1/accounts/me/grants/${key.grantId}`]) {
+      const changed = await person.api.patch(path, limited)
+      expect([changed.status, changed.body.details.fields[0].path]).toEqual([400, 'spending_controls'])
+    }
+    expect((await person.api.post('/v1/accounts/me/api-keys', { name: 'Agent', ...manager, spending_controls: {} })).status).toBe(
+      201,
+    )
+  })
+
+  test('whichever came first, end with neither a link, an unlink nor an ended session', async () => {
+    const person = await signIn(service.api)
+    const key = await createKey(person, manager)
+    await service.deps.db.query(
+      `update grants set daily_limit_minor = 30000 where id = (select grant_id from api_keys where id = $1)`,
+      [(await service.deps.db.query<{ id: string }>('select id from api_keys order by created_at desc, id desc limit 1'))[0]?.id],
+    )
+    expect(await attempts(key.api, person)).toEqual(Array(6).fill([403, 'forbidden']))
+    expect([await identitiesOf(person), await lives(person)]).toMatchObject([[{ linked_by_grant_id: null }], true])
+    await service.deps.db.query('update grants set daily_limit_minor = null where daily_limit_minor = 30000')
+  })
+})
+
+test.each([
+  ['an agent that may do everything else', {}, 'forbidden'],
+  ['a key whose grant was frozen', manager, 'grant_frozen'],
+])('%s changes nothing about how its account is signed in to', async (_who, fields, error) => {
+  const person = await signIn(service.api)
+  const key = await createKey(person, fields)
+  await person.api.patch(`/v1/accounts/me/grants/${key.grantId}`, { frozen: true })
+  expect(await attempts(key.api, person)).toEqual(Array(6).fill([403, error]))
+  expect(await lives(person)).toBe(true)
+})
+
+test("a key never changes an administrator's account, and neither does a token that it makes", async () => {
+  const person = await signIn(service.api, administrator)
+  const key = await createKey(person, manager)
+  const { body } = await key.api.post('/v1/auth/dashboard-tokens')
+  for (const api of [key.api, service.api.as({ bearer: body.token })])
+    expect(await attempts(api, person)).toEqual(Array(6).fill([403, 'forbidden']))
+  expect(await identitiesOf(person)).toHaveLength(1)
+})
+
+describe('what a key links', () => {
+  test('says which grant linked it; what a person links says nobody', async () => {
+    const person = await signIn(service.api)
+    const key = await createKey(person, manager)
+    expect((await link(key.api)).body.linked_by_grant_id).toBe(key.grantId)
+    expect((await link(person.api)).body.linked_by_grant_id).toBe(null)
+    const { body } = await key.api.post('/v1/auth/dashboard-tokens')
+    expect((await link(service.api.as({ bearer: body.token }))).body.linked_by_grant_id).toBe(key.grantId)
+  })
+
+  test('ends with the key: the sign-in method, its sessions, and all that began with them', async () => {
+    const person = await signIn(service.api)
+    const key = await createKey(person, manager)
+    const wallet = newWallet()
+    await link(key.api, wallet)
+    const intruder = await signIn(service.api, wallet)
+    expect(intruder.accountId).toBe(person.accountId)
+    const another = newWallet()
+    expect((await link(intruder.api, another)).body.linked_by_grant_id).toBe(key.grantId)
+    const again = await signIn(second.api, another)
+    const unlimited = await createKey(again)
+    const child = await createKey(unlimited, { permissions: ['account.read'] })
+    const stream = await openStream(intruder.api)
+    const token = service.api.as({ bearer: (await again.api.post('/v1/auth/dashboard-tokens')).body.token })
+    expect((await person.api.delete(`/v1/accounts/me/api-keys/${key.id}`)).status).toBe(200)
+    await stream.ended()
+    for (const api of [key.api, intruder.api, again.api, token, unlimited.api, child.api])
+      expect((await api.get('/v1/accounts/me')).status).toBe(401)
+    expect(await identitiesOf(person)).toMatchObject([{ subject: person.wallet.address }])
+    expect((await signIn(service.api, wallet)).accountId).not.toBe(person.accountId)
+    expect(await lives(person)).toBe(true)
+    const types = (await person.api.get('/v1/notifications')).body.data.map(({ type }: { type: string }) => type)
+    expect(types).toEqual(expect.arrayContaining(['identity.unlinked', 'session.revoked', 'grant.revoked']))
+  })
+
+  test('stays when it is the last way into the account, without its sessions', async () => {
+    const person = await signIn(service.api)
+    const key = await createKey(person, manager)
+    const wallet = newWallet()
+    await link(key.api, wallet)
+    const [own] = (await identitiesOf(person)).filter(
+      ({ linked_by_grant_id }: { linked_by_grant_id: unknown }) => !linked_by_grant_id,
+    )
+    const byWallet = await signIn(service.api, wallet)
+    expect((await byWallet.api.delete(`/v1/accounts/me/identities/${own.id}`)).status).toBe(200)
+    expect((await byWallet.api.delete(`/v1/accounts/me/grants/${key.grantId}`)).status).toBe(200)
+    expect(await lives(byWallet)).toBe(false)
+    expect((await signIn(service.api, wallet)).accountId).toBe(person.accountId)
+  })
+
+  test('is never all that a key leaves behind', async () => {
+    const person = await signIn(service.api)
+    const key = await createKey(person, manager)
+    await link(key.api)
+    const [own] = (await identitiesOf(person)).filter(
+      ({ linked_by_grant_id }: { linked_by_grant_id: unknown }) => !linked_by_grant_id,
+    )
+    const answer = await key.api.delete(`/v1/accounts/me/identities/${own.id}`)
+    expect([answer.status, answer.body.error]).toEqual([409, 'last_identity'])
+    expect((await link(person.api)).status).toBe(201)
+    expect((await key.api.delete(`/v1/accounts/me/identities/${own.id}`)).status).toBe(200)
+  })
+
+  test('while the key is being revoked is refused or detached, never left', async () => {
+    const person = await signIn(service.api)
+    for (let round = 0; round < 6; round += 1) {
+      const key = await createKey(person, manager)
+      const elsewhere = second.api.as(key.api.credentials)
+      const [, , , revoked] = await Promise.all([
+        link(elsewhere),
+        link(key.api),
+        verifyWith(elsewhere),
+        person.api.delete(`/v1/accounts/me/grants/${key.grantId}`),
+      ])
+      expect(revoked.status).toBe(200)
+    }
+    expect(await identitiesOf(person)).toHaveLength(1)
+  })
+})
+
+describe('unlinking a sign-in method', () => {
+  test('ends the sessions that began with it, with their streams and tokens, and no other', async () => {
+    const person = await signIn(service.api)
+    const stolen = newWallet()
+    await link(person.api, stolen)
+    const thief = await signIn(service.api, stolen)
+    const token = service.api.as({ bearer: (await thief.api.post('/v1/auth/dashboard-tokens')).body.token })
+    const stream = await openStream(thief.api)
+    const [identity] = (await identitiesOf(person)).filter(({ subject }: { subject: string }) => subject === stolen.address)
+    expect((await person.api.delete(`/v1/accounts/me/identities/${identity.id}`)).status).toBe(200)
+    await stream.ended()
+    const answers = [await thief.api.get('/v1/accounts/me'), await token.get('/v1/accounts/me')]
+    expect(answers.map(({ status, body }) => [status, body.error])).toEqual(Array(2).fill([401, 'session_revoked']))
+    expect(await lives(person)).toBe(true)
+  })
+
+  test('by which the caller is signed in itself signs it out', async () => {
+    const person = await signIn(service.api)
+    await link(person.api)
+    const own = (await identitiesOf(person)).find(({ subject }: { subject: string }) => subject === person.wallet.address)
+    expect((await person.api.delete(`/v1/accounts/me/identities/${own.id}`)).status).toBe(200)
+    expect(await lives(person)).toBe(false)
+  })
+})
