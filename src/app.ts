@@ -22,6 +22,7 @@ import { registerDocs } from './http/docs.ts'
 import { createEnvelope } from './http/envelope.ts'
 import { registerErrorDocs } from './http/error-docs.ts'
 import { registerErrors } from './http/errors.ts'
+import { registerGuides } from './http/guides.ts'
 import { registerDocument, registerOpenapi } from './http/openapi.ts'
 import { createCursors } from './http/pagination.ts'
 import { mcpPath, type ProtectedResource, resourceUrl } from './http/protected-resource.ts'
@@ -182,6 +183,7 @@ const buildHttp = async (
   await registerDashboard(http)
   await registerDocument(http)
   registerErrorDocs(http, oauthCodes)
+  registerGuides(http, config.publicUrl)
   await registerDocs(http)
   return { http, routes }
 }

@@ -28,7 +28,9 @@ export const summarize = (facts: Facts): string => {
   const signIn = simulatedSignIn(config)
   const rows: [string, string][] = [
     ['API', url],
+    ['Quickstart', `${url}/docs/guides/quickstart`],
     ['Reference', `${url}/docs`],
+    ['MCP', `${url}/mcp, tools for agents`],
     ...(facts.dashboard ? [['Dashboard', `${url}/`] as [string, string]] : []),
     ['Operator', `http://${config.OPERATOR_HOST}:${config.OPERATOR_PORT} (private: provider callbacks, /metrics)`],
     ['Data', embedded ? `${resolve(config.DATA_DIR)} (PostgreSQL, embedded)` : facts.database],
@@ -38,7 +40,7 @@ export const summarize = (facts: Facts): string => {
     ...(facts.sandboxUrl
       ? ([
           ['Simulated', `M-PESA and PesaLink: no money moves; rules and journal at ${facts.sandboxUrl}/control`],
-          ['', 'phone 254711000001 loses its callback, 254700001032 cancels, any other pays; more in src/sandbox/README.md'],
+          ['', `any phone pays; numbers that fail: ${url}/docs/guides/sandbox`],
         ] as [string, string][])
       : []),
     ...(signIn ? [[facts.sandboxUrl ? '' : 'Simulated', `sign-in with ${signIn}`] as [string, string]] : []),

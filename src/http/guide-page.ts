@@ -1,0 +1,87 @@
+import type { FastifyReply } from 'fastify'
+import { sha256 } from '../auth/secrets.ts'
+import { escapeHtml } from './page.ts'
+
+export type GuideLink = { href: string; title: string; summary: string }
+
+const style = `
+:root { color-scheme: light dark; font: 17px/1.6 system-ui, sans-serif; }
+body { margin: 0 auto; max-width: 72rem; padding: 1.5rem 1.25rem 4rem; display: grid; gap: 2.5rem; }
+@media (min-width: 60rem) { body { grid-template-columns: 13rem minmax(0, 46rem); } nav { position: sticky; top: 1.5rem; align-self: start; } }
+nav ul { list-style: none; margin: 0; padding: 0; }
+nav a { display: block; padding: .2rem 0; color: inherit; text-decoration: none; opacity: .8; }
+nav a:hover, nav a[aria-current] { opacity: 1; text-decoration: underline; }
+nav a[aria-current] { font-weight: 600; }
+h1 { font-size: 1.9rem; line-height: 1.2; margin: 0 0 1rem; }
+h2 { font-size: 1.35rem; margin: 2.5rem 0 .75rem; }
+h3 { font-size: 1.1rem; margin: 1.75rem 0 .5rem; }
+p, ul, ol, table, pre { margin: 0 0 1rem; }
+main a { color: light-dark(#1f5fd0, #8ab4ff); }
+a:focus-visible, pre:focus-visible { outline: 3px solid #5b9bff; outline-offset: 2px; }
+code, pre { font: .88em/1.5 ui-monospace, monospace; }
+:not(pre) > code { background: #8882; border-radius: .3rem; padding: .1rem .3rem; overflow-wrap: anywhere; }
+pre { background: #8881; border: 1px solid #8884; border-radius: .6rem; padding: .9rem 1rem; overflow-x: auto; }
+table { border-collapse: collapse; display: block; overflow-x: auto; }
+th, td { border-bottom: 1px solid #8884; padding: .4rem .75rem .4rem 0; text-align: left; vertical-align: top; }
+`
+
+/** No script at all; the one style is named by its hash. */
+const contentSecurityPolicy = `default-src 'none'; style-src 'sha256-${sha256(style).toString('base64')}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`
+
+const slugOf = (text: string): string =>
+  text
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-|-$/g, '')
+
+/** Our own files, so their HTML is trusted. Links between them lose the `.md` that they have in the repository. */
+export const renderGuide = async (markdown: string): Promise<string> => {
+  const { Marked } = await import('marked')
+  const marked = new Marked({
+    walkTokens: (token) => {
+      if (token.type === 'link') token.href = token.href.replace(/^([\w-]+)\.md(?=$|#)/, '$1')
+    },
+    renderer: {
+      heading({ tokens, depth, text }) {
+        return `<h${depth} id="${slugOf(text)}">${this.parser.parseInline(tokens)}</h${depth}>\n`
+      },
+      // A keyboard scrolls what it can reach.
+      code({ text }) {
+        return `<pre tabindex="0"><code>${escapeHtml(text)}</code></pre>\n`
+      },
+    },
+  })
+  return marked.parse(markdown)
+}
+
+const item = (link: GuideLink, current: string | undefined): string =>
+  `<li><a href="${link.href}"${link.href === current ? ' aria-current="page"' : ''}>${escapeHtml(link.title)}</a></li>`
+
+export const sendGuidePage = (
+  reply: FastifyReply,
+  title: string,
+  html: string,
+  links: readonly GuideLink[],
+  current?: string,
+): FastifyReply =>
+  reply
+    .headers({ 'content-security-policy': contentSecurityPolicy, 'cache-control': 'public, max-age=300' })
+    .type('text/html; charset=utf-8')
+    .send(`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${escapeHtml(title)} · Payments service</title>
+<style>${style}</style>
+</head>
+<body>
+<nav aria-label="Guides"><ul>
+${links.map((link) => item(link, current)).join('\n')}
+<li><a href="/docs">API reference</a></li>
+</ul></nav>
+<main>
+${html}</main>
+</body>
+</html>
+`)

@@ -1,0 +1,92 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { FastifyReply } from 'fastify'
+import { Refusal } from '../lib/errors.ts'
+import type { App } from './app-type.ts'
+import { type GuideLink, renderGuide, sendGuidePage } from './guide-page.ts'
+import { wantsPage } from './page.ts'
+
+const folder = fileURLToPath(new URL('../../docs/guides', import.meta.url))
+const path = '/docs/guides'
+
+/** In the order in which they are read. */
+export const guideNames = [
+  'quickstart',
+  'agents',
+  'approvals',
+  'oauth',
+  'mcp',
+  'events',
+  'errors',
+  'idempotency',
+  'permissions',
+  'mandates',
+  'key-rotation',
+  'sandbox',
+  'going-live',
+  'changelog',
+] as const
+type GuideName = (typeof guideNames)[number]
+
+type Guide = { name: GuideName; title: string; summary: string; text: string }
+
+/** What the guides call the service, so that what is copied from one runs as it is. */
+const written = 'http://localhost:3000'
+
+const readGuide = async (name: GuideName, publicUrl: string): Promise<Guide> => {
+  const text = (await readFile(join(folder, `${name}.md`), 'utf8')).replaceAll(written, publicUrl)
+  const [title = '', summary = ''] = text.split('\n\n')
+  return { name, title: title.replace(/^# /, ''), summary: summary.replaceAll('\n', ' '), text }
+}
+
+const linkOf = ({ name, title, summary }: Guide): GuideLink => ({ href: `${path}/${name}`, title, summary })
+
+/** https://llmstxt.org: what there is to read, for a program that reads. */
+const indexFor = (guides: readonly Guide[], publicUrl: string): string =>
+  [
+    '# Payments service',
+    '> Payments for people and software agents over M-PESA and PesaLink: accounts, API keys with spending limits, OAuth for agents, policies, approvals by wallet signature, mandates, and an event stream.',
+    '## Guides',
+    guides.map(({ name, title, summary }) => `- [${title}](${publicUrl}${path}/${name}.md): ${summary}`).join('\n'),
+    '## Reference',
+    [
+      `- [API document](${publicUrl}/openapi.json): every operation, OpenAPI 3.1`,
+      `- [Error codes](${publicUrl}/docs/errors): every code and what to do`,
+      `- [MCP server](${publicUrl}/mcp): tools for agents, over streamable HTTP`,
+      `- [All guides in one file](${publicUrl}/llms-full.txt)`,
+    ].join('\n'),
+    '',
+  ].join('\n\n')
+
+const sendText = (reply: FastifyReply, type: 'markdown' | 'plain', text: string): FastifyReply =>
+  reply.header('cache-control', 'public, max-age=300').type(`text/${type}; charset=utf-8`).send(text)
+
+/** The guides as pages, as Markdown (`.md`, or whoever does not ask for HTML), and as one text for language models. */
+export const registerGuides = (app: App, publicUrl: string): void => {
+  let reading: Promise<Guide[]> | undefined
+  // Read when somebody asks: a start need not wait for what most starts never show.
+  const read = () => {
+    reading ??= Promise.all(guideNames.map((name) => readGuide(name, publicUrl)))
+    return reading
+  }
+  const declared = { config: { internal: true }, schema: { hide: true } }
+  app.get(path, declared, async (request, reply) => {
+    const guides = await read()
+    if (!wantsPage(request)) return sendText(reply, 'markdown', indexFor(guides, publicUrl))
+    return sendGuidePage(reply, 'Guides', await renderGuide(indexFor(guides, publicUrl)), guides.map(linkOf))
+  })
+  app.get<{ Params: { name: string } }>(`${path}/:name`, declared, async (request, reply) => {
+    const guides = await read()
+    const name = request.params.name.replace(/\.md$/, '')
+    const guide = guides.find((known) => known.name === name)
+    if (!guide) throw new Refusal('not_found', { message: `There is no such guide; ${publicUrl}${path} lists them.` })
+    if (name !== request.params.name || !wantsPage(request)) return sendText(reply, 'markdown', guide.text)
+    return sendGuidePage(reply, guide.title, await renderGuide(guide.text), guides.map(linkOf), linkOf(guide).href)
+  })
+  app.get('/llms.txt', declared, async (_request, reply) => sendText(reply, 'plain', indexFor(await read(), publicUrl)))
+  app.get('/llms-full.txt', declared, async (_request, reply) => {
+    const guides = await read()
+    return sendText(reply, 'plain', guides.map(({ text }) => text).join('\n\n---\n\n'))
+  })
+}

@@ -1,0 +1,205 @@
+import { execFile, execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { guideNames } from '../../src/http/guides.ts'
+import { fund, newBeneficiary } from '../harness/money.ts'
+import { askedBy, decide } from '../harness/oauth.ts'
+import { createKey, type Person, signIn } from '../harness/people.ts'
+import { startService, type TestService } from '../harness/service.ts'
+import { guides, type Language, patternOf, type Snippet, snippets, written } from './snippets.ts'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const folder = mkdtempSync(join(tmpdir(), 'guides-'))
+let service: TestService
+let providers: Promise<void>
+const done = new AbortController()
+beforeAll(async () => {
+  service = await startService()
+  // What a reader has: the packages of this repository.
+  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
+  const work = async () => {
+    while (!done.signal.aborted) {
+      await service.settle()
+      await new Promise((resolve) => setTimeout(resolve, 50))
+    }
+  }
+  providers = work()
+})
+afterAll(async () => {
+  done.abort()
+  await providers
+  await service.close()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+const python = (() => {
+  try {
+    execFileSync('python3', ['--version'])
+    return true
+  } catch {
+    console.warn('There is no python3 here: the Python of the guides is NOT tested.')
+    return false
+  }
+})()
+
+const programs: Readonly<Record<Language, { command: string; args: string[]; file: string; before: string }>> = {
+  sh: { command: 'bash', args: [], file: 'program.sh', before: 'set -euo pipefail\n' },
+  ts: { command: process.execPath, args: [], file: 'program.ts', before: '' },
+  js: { command: process.execPath, args: [], file: 'program.mjs', before: '' },
+  python: { command: 'python3', args: ['-u'], file: 'program.py', before: '' },
+}
+
+/** The person beside the program: approves what is waiting in the dashboard, and follows an address that it is asked to open. */
+const startPerson = (person: Person, output: () => string) => {
+  const stop = new AbortController()
+  const opened = new Set<string>()
+  const open = async () => {
+    const [, path] = /^Open \S+?(\/v1\/oauth\/authorize\?\S+)$/m.exec(output()) ?? []
+    if (path === undefined || opened.has(path)) return
+    opened.add(path)
+    const id = askedBy(await person.api.get(path))
+    await fetch((await decide(person, id)).body.redirect_to)
+  }
+  const act = async () => {
+    while (!stop.signal.aborted) {
+      const { data } = (await person.api.get('/v1/approvals?status=pending')).body
+      // Not before the program has said where.
+      for (const { id } of data) if (output() !== '') await person.api.post(`/v1/approvals/${id}/decide`, { decision: 'approve' })
+      await open()
+      await new Promise((resolve) => setTimeout(resolve, 100))
+    }
+  }
+  const ended = act()
+  return () => {
+    stop.abort()
+    return ended
+  }
+}
+
+/** Two at a time: they wait more than they work, but a service that is starved of its processor refuses, and rightly so. */
+let free = 2
+const waiting: (() => void)[] = []
+const inTurn = async <T>(work: () => Promise<T>): Promise<T> => {
+  if (free > 0) free -= 1
+  else await new Promise<void>((resolve) => waiting.push(resolve))
+  try {
+    return await work()
+  } finally {
+    const next = waiting.shift()
+    if (next) next()
+    else free += 1
+  }
+}
+
+const run = async ({ guide, language, code }: Snippet) => {
+  const { command, args, file, before } = programs[language]
+  const place = join(folder, `${guide}-${language}`)
+  mkdirSync(place)
+  writeFileSync(join(place, file), before + code.replaceAll(written, service.api.url))
+  const person = await signIn(service.api)
+  await fund(service, person, 10_000_000n)
+  await newBeneficiary(person.api, { display_name: 'Wanjiru Kamau' })
+  const { key } = await createKey(person, { spending_controls: { approval_threshold_minor: '20000' } })
+  const child = spawn(command, [...args, join(place, file)], {
+    cwd: place,
+    env: { PATH: process.env.PATH ?? '', PAYMENTS_API_KEY: key, NODE_NO_WARNINGS: '1' },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let out = ''
+  let err = ''
+  child.stdout.setEncoding('utf8').on('data', (chunk: string) => (out += chunk))
+  child.stderr.setEncoding('utf8').on('data', (chunk: string) => (err += chunk))
+  const leave = startPerson(person, () => out)
+  const [code_] = await once(child, 'close')
+  await leave()
+  return { code: code_, out: out.replaceAll(service.api.url, written), err }
+}
+
+describe.concurrent('every program of the guides runs as it is written, and prints what stands behind it', () => {
+  const runnable = snippets.filter(({ language }) => python || language !== 'python')
+  test.each(runnable.map((snippet) => [snippet.guide, snippet.language, snippet] as const))(
+    '%s in %s',
+    async (_guide, _language, snippet) => {
+      const { code, out, err } = await inTurn(() => run(snippet))
+      expect(code, out + err).toBe(0)
+      expect(snippet.printed.length).toBeGreaterThan(0)
+      expect(out).toMatch(patternOf(snippet.printed))
+    },
+  )
+})
+
+test('the quickstart and the guides for agents are there in curl, TypeScript and Python', () => {
+  for (const guide of ['quickstart', 'agents', 'idempotency', 'errors', 'permissions', 'key-rotation', 'sandbox', 'events'])
+    expect(
+      snippets
+        .filter((snippet) => snippet.guide === guide)
+        .map(({ language }) => language)
+        .toSorted(),
+      guide,
+    ).toEqual(['python', 'sh', 'ts'])
+})
+
+test('the TypeScript of the guides holds against the client’s types', async () => {
+  const typed = mkdtempSync(join(tmpdir(), 'guides-types-'))
+  try {
+    symlinkSync(join(root, 'node_modules'), join(typed, 'node_modules'))
+    for (const { guide, language, code } of snippets) if (language === 'ts') writeFileSync(join(typed, `${guide}.ts`), code)
+    const options = ['--noEmit', '--strict', '--skipLibCheck', '--module', 'nodenext', '--target', 'es2024', '--types', 'node']
+    writeFileSync(join(typed, 'package.json'), '{"type": "module"}')
+    const files = snippets.filter(({ language }) => language === 'ts').map(({ guide }) => join(typed, `${guide}.ts`))
+    const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc')
+    const output = await promisify(execFile)(process.execPath, [tsc, ...options, '--allowImportingTsExtensions', ...files], {
+      cwd: typed,
+    }).then(
+      ({ stdout }) => stdout,
+      (error: { stdout: string }) => error.stdout,
+    )
+    expect(output).toBe('')
+  } finally {
+    rmSync(typed, { recursive: true, force: true })
+  }
+})
+
+describe('the service serves them', () => {
+  const page = (path: string) => service.api.get(path, { headers: { accept: 'text/html' } })
+
+  test('as pages with its own address, without scripts, each linked from every other', async () => {
+    expect([...guideNames].toSorted()).toEqual(guides)
+    for (const name of guideNames) {
+      const answer = await page(`/docs/guides/${name}`)
+      expect([answer.status, answer.headers.get('content-type')], name).toEqual([200, 'text/html; charset=utf-8'])
+      expect(answer.headers.get('content-security-policy')).toMatch(/^default-src 'none'; style-src 'sha256-/)
+      expect(answer.text).not.toContain(written)
+      expect(answer.text).toContain('<a href="/docs/guides/quickstart"')
+      for (const [, href = ''] of answer.text.matchAll(/href="((?!https?:|#)[^"]+)"/g)) {
+        const target = new URL(href, `${service.api.url}/docs/guides/${name}`)
+        expect((await page(target.pathname)).status, `${name} → ${href}`).toBe(200)
+      }
+    }
+  })
+
+  test('as Markdown for whoever does not ask for a page, and by its name with .md', async () => {
+    for (const answer of [await service.api.get('/docs/guides/quickstart'), await page('/docs/guides/quickstart.md')]) {
+      expect(answer.headers.get('content-type')).toBe('text/markdown; charset=utf-8')
+      expect(answer.text).toMatch(/^# Quickstart/)
+      expect(answer.text).toContain(service.api.url)
+    }
+    expect((await service.api.get('/docs/guides/nonsense')).status).toBe(404)
+    expect((await service.api.get('/docs/guides/..%2f..%2fpackage.json')).status).toBe(404)
+  })
+
+  test('as llms.txt, whose links lead somewhere, and as one text', async () => {
+    const index = await service.api.get('/llms.txt')
+    expect(index.headers.get('content-type')).toBe('text/plain; charset=utf-8')
+    const links = [...index.text.matchAll(/\]\((\S+?)\)/g)].map(([, href = '']) => href)
+    expect(links.length).toBeGreaterThan(guides.length)
+    for (const href of links.filter((link) => !link.endsWith('/mcp'))) expect((await fetch(href)).status, href).toBe(200)
+    const full = await service.api.get('/llms-full.txt')
+    for (const name of guideNames) expect(full.text, name).toContain((await service.api.get(`/docs/guides/${name}.md`)).text)
+  })
+})

@@ -1,0 +1,52 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+
+export const guidesFolder = fileURLToPath(new URL('../../docs/guides', import.meta.url))
+export const written = 'http://localhost:3000'
+
+export const languages = ['sh', 'ts', 'js', 'python'] as const
+export type Language = (typeof languages)[number]
+
+/** All of a guide's blocks of one language, in order, as the one program that a reader would have; and what it must print. */
+export type Snippet = { guide: string; language: Language; code: string; printed: string[] }
+export type Block = { guide: string; language: string; text: string }
+
+export const blocksIn = (guide: string): Block[] =>
+  [...readFileSync(`${guidesFolder}/${guide}.md`, 'utf8').matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)].map(
+    ([, language = '', text = '']) => ({
+      guide,
+      language,
+      text,
+    }),
+  )
+
+const isLanguage = (text: string): text is Language => languages.some((known) => known === text)
+
+const snippetsIn = (guide: string): Snippet[] => {
+  const found = new Map<Language, Snippet>()
+  let last: Snippet | undefined
+  for (const { language, text } of blocksIn(guide)) {
+    if (isLanguage(language)) {
+      last = found.get(language) ?? { guide, language, code: '', printed: [] }
+      last.code += `${text}\n`
+      found.set(language, last)
+    } else {
+      // What stands behind a program, and before the next one, is what it prints.
+      if (language === 'text') last?.printed.push(...text.trimEnd().split('\n'))
+      last = undefined
+    }
+  }
+  return [...found.values()]
+}
+
+export const guides = readdirSync(guidesFolder)
+  .filter((name) => name.endsWith('.md'))
+  .map((name) => name.replace(/\.md$/, ''))
+  .sort()
+
+export const snippets: readonly Snippet[] = guides.flatMap(snippetsIn)
+
+const literal = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
+/** The lines in their order, anything between them; "…" stands for what differs each time. */
+export const patternOf = (lines: readonly string[]): RegExp =>
+  new RegExp(lines.map((line) => line.split('…').map(literal).join('.*')).join('[\\s\\S]*'))
