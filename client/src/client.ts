@@ -48,6 +48,7 @@ type Resources = ReturnType<typeof createResources>
 /** The payments service, for one credential. */
 export class Payments {
   readonly account: Resources['account']
+  readonly credentials: Resources['credentials']
   readonly apiKeys: Resources['apiKeys']
   readonly grants: Resources['grants']
   readonly workspaces: Resources['workspaces']
@@ -70,6 +71,7 @@ export class Payments {
     }) as Call
     const resources = createResources(this.call)
     this.account = resources.account
+    this.credentials = resources.credentials
     this.apiKeys = resources.apiKeys
     this.grants = resources.grants
     this.workspaces = resources.workspaces

@@ -47,6 +47,10 @@ export const createResources = (call: Call) => {
       history: (filters?: Partial<Filters<'/v1/accounts/me/history'>>, options?: CallOptions) =>
         list('/v1/accounts/me/history', filters, options),
     },
+    credentials: {
+      /** What this credential may do, and how much of it is left. */
+      current: (options?: CallOptions) => call('get', '/v1/credentials/current', options),
+    },
     apiKeys: {
       create: (body: Body<'/v1/accounts/me/api-keys', 'post'>, options?: CallOptions) =>
         call('post', '/v1/accounts/me/api-keys', { ...options, body }),

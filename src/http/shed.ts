@@ -3,7 +3,7 @@ import { Refusal } from '../lib/errors.ts'
 import { createAdmission, type Rank } from './admission.ts'
 import type { App } from './app-type.ts'
 import { isUnsafe } from './authorize.ts'
-import type { MakeEnvelope } from './envelope.ts'
+import { type MakeEnvelope, retryHeader } from './envelope.ts'
 
 const tickMs = 100
 /** What the start itself took is not load. */
@@ -42,7 +42,7 @@ export const registerShedding = (app: App, makeEnvelope: MakeEnvelope): void => 
     for (const { request, reply } of waiting) {
       reply
         .code(refusal.status)
-        .headers({ 'retry-after': retryAfterSeconds, 'cache-control': 'no-store' })
+        .headers({ ...retryHeader(refusal), 'retry-after': retryAfterSeconds, 'cache-control': 'no-store' })
         .type('application/json')
         .send(JSON.stringify(makeEnvelope(refusal, request.id)))
     }

@@ -89,7 +89,7 @@ export const registerMcp = (app: App, deps: McpDeps): void => {
   app.post(
     mcpPath,
     {
-      config: { operation: 'mcp.call', access: 'authenticated', resource: mcpPath, query: 'lenient' },
+      config: { operation: 'mcp.call', access: 'authenticated', resource: mcpPath, query: 'lenient', longLived: true },
       schema: {
         hide: true,
         body: z.unknown(),

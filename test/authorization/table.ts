@@ -1,5 +1,6 @@
 import { effectivePermissions, type Permission, permissions, type Role, undelegable } from '../../src/auth/permissions.ts'
 import { roles } from '../../src/db/tables/workspaces.ts'
+import { mcpPath } from '../../src/http/protected-resource.ts'
 import type { RouteEntry } from '../../src/http/route-table.ts'
 
 /** `●` may, `○` a key only when a person named the permission at its making, `·` may not; empty where the question doesn't arise. */
@@ -83,7 +84,8 @@ caller's own account is frozen. Neither stops reading. \`public\` looks at no cr
 `
 
 export const renderTable = (routes: readonly RouteEntry[]): string => {
-  const rows = routes.map(rowOf)
+  // The MCP server takes other credentials (test/mcp holds which), and its tools are calls of the routes that are here.
+  const rows = routes.filter(({ path }) => path !== mcpPath).map(rowOf)
   const heads = ['Method', 'Path', 'Needs', ...columns]
   const lines = pad([
     heads,

@@ -74,7 +74,7 @@ const orderOf = ([beneficiary, amount, ...more]: readonly string[]) => {
 const whoami = async (terminal: Terminal): Promise<void> => {
   const { values } = parseArgs({ args: [...terminal.args], options: { url: text } })
   const client = await clientOf(terminal, values.url)
-  terminal.out(json(await client.call('get', '/v1/workspaces/current')))
+  terminal.out(json(await client.credentials.current()))
 }
 
 const simulate = async (terminal: Terminal): Promise<void> => {
