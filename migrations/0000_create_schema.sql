@@ -370,7 +370,8 @@ CREATE TABLE "payments" (
 	"late_success_receipt" text,
 	"late_success_amount_minor" bigint,
 	"late_success_at" timestamp (3) with time zone,
-	"late_success_booked_at" timestamp (3) with time zone,
+	"late_success_resolution" text,
+	"late_success_resolved_at" timestamp (3) with time zone,
 	"dispatch_due_at" timestamp (3) with time zone,
 	"created_at" timestamp (3) with time zone NOT NULL,
 	"updated_at" timestamp (3) with time zone NOT NULL,
@@ -783,7 +784,7 @@ CREATE INDEX "callback_deliveries_attempt" ON "callback_deliveries" USING btree 
 CREATE INDEX "callback_deliveries_open" ON "callback_deliveries" USING btree ("received_at") WHERE "callback_deliveries"."processed_at" is null;--> statement-breakpoint
 CREATE INDEX "callback_deliveries_refused" ON "callback_deliveries" USING btree ("received_at") WHERE not "callback_deliveries"."authentic";--> statement-breakpoint
 CREATE INDEX "payments_dispatch" ON "payments" USING btree ("rail","account_id","dispatch_due_at") WHERE "payments"."dispatch_due_at" is not null;--> statement-breakpoint
-CREATE INDEX "payments_late_success" ON "payments" USING btree ("id") WHERE "payments"."late_success_at" is not null and "payments"."late_success_booked_at" is null;--> statement-breakpoint
+CREATE INDEX "payments_late_success" ON "payments" USING btree ("id") WHERE "payments"."late_success_at" is not null and "payments"."late_success_resolved_at" is null;--> statement-breakpoint
 CREATE INDEX "payments_workspace" ON "payments" USING btree ("workspace_id","id");--> statement-breakpoint
 CREATE INDEX "payments_workspace_status" ON "payments" USING btree ("workspace_id","status","id");--> statement-breakpoint
 CREATE INDEX "payments_beneficiary" ON "payments" USING btree ("beneficiary_id","id");--> statement-breakpoint

@@ -37,10 +37,11 @@ const resolve = async (at: Console, args: Arguments): Promise<unknown> => {
 
 export const moneyCommands = {
   'payments list': async (at: Console, args: Arguments) => {
-    const { status } = fieldsOf(FindPayments, { status: args.options.status })
-    return (await listAllPayments(at.deps.db, status, everything)).map(presentPayment)
+    const { status, attention } = args.options
+    return (await listAllPayments(at.deps.db, fieldsOf(FindPayments, { status, attention }), everything)).map(presentPayment)
   },
-  'payments unknown': async (at: Console) => (await listAllPayments(at.deps.db, 'unknown', everything)).map(presentPayment),
+  'payments unknown': async (at: Console) =>
+    (await listAllPayments(at.deps.db, { status: 'unknown' }, everything)).map(presentPayment),
   'payments resolve': resolve,
   'adjustments list': async (at: Console, args: Arguments) => {
     const { status } = fieldsOf(FindAdjustments, { status: args.options.status })

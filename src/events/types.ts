@@ -31,6 +31,7 @@ export const eventTypes = [
   'payment.expired',
   'payment.unknown',
   'payment.returned',
+  'payment.late_success',
   'approval.requested',
   'approval.approved',
   'approval.rejected',

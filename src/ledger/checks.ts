@@ -1,4 +1,5 @@
 import { type Check, sqlCheck } from '../db/check.ts'
+import { releasedPaymentsSql } from '../db/transitions.ts'
 import { findDrift, trialBalance } from './reports.ts'
 
 const ends = 'select e.kind, e.pending_id from ledger_transfers e where e.pending_id is not null'
@@ -77,7 +78,7 @@ export const ledgerChecks: readonly Check[] = [
        left join ledger_transfers h on h.id = p.hold_transfer_id left join ledger_accounts d on d.id = h.debit_account_id left join ends e on e.pending_id = h.id
      where (h.kind, h.reference_id, h.amount_minor, d.owner_id) is distinct from ('pending', p.id, p.amount_minor, p.account_id)
         or e.kind is distinct from case
-             when p.status in ('succeeded', 'returned') then 'post' when p.status in ('failed', 'rejected', 'cancelled', 'expired') then 'void' end
+             when p.status in ('succeeded', 'returned') then 'post' when p.status in ${releasedPaymentsSql} then 'void' end
      union all
      select t.id::text from ledger_transfers t
      where t.kind = 'pending' and not exists (select from payments p where p.hold_transfer_id = t.id)`,
@@ -88,9 +89,21 @@ export const ledgerChecks: readonly Check[] = [
     `select p.id::text as subject from payments p
        left join lateral (
          select count(*) as credits, coalesce(sum(t.amount_minor) filter (where c.owner_id = p.account_id), 0) as credited
-         from ledger_transfers t join ledger_accounts c on c.id = t.credit_account_id
+         from ledger_transfers t join ledger_accounts c on c.id = t.credit_account_id and c.kind = 'customer'
          where t.reference_type = 'payment' and t.reference_id = p.id and t.kind = 'direct') as booked on true
      where (p.status = 'returned') <> (booked.credits = 1 and booked.credited = p.amount_minor) or (p.status <> 'returned' and booked.credits > 0)`,
+  ),
+  sqlCheck(
+    'I5',
+    'a late success is booked once, whole, against whoever bears it, and only when it is resolved',
+    `select p.id::text as subject from payments p
+       left join lateral (
+         select count(*) as bookings, coalesce(sum(t.amount_minor), 0) as booked, bool_and(d.owner_id is not distinct from p.account_id) as by_payer
+         from ledger_transfers t join ledger_accounts c on c.id = t.credit_account_id join ledger_accounts d on d.id = t.debit_account_id
+         where t.reference_type = 'payment' and t.reference_id = p.id and t.kind = 'direct' and c.code = 'rail_clearing') as b on true
+     where (p.late_success_resolution is null) <> (b.bookings = 0)
+        or (p.late_success_resolution is not null and
+            (b.bookings, b.booked, b.by_payer) is distinct from (1, p.late_success_amount_minor, p.late_success_resolution = 'charged'))`,
   ),
   sqlCheck(
     'I8',

@@ -12,7 +12,7 @@ import { expireMandates } from './mandates/end.ts'
 import { pruneOAuth } from './oauth/prune.ts'
 import { expireApprovals } from './payments/approvals/expire.ts'
 import { pruneRefusedDeliveries } from './payments/lifecycle/attempts/deliveries.ts'
-import { createDeliveryLanes, createPaymentLanes, createTopupLanes } from './payments/lifecycle/attempts/lanes.ts'
+import { createDeliveryLanes, createSendingLanes } from './payments/lifecycle/attempts/lanes.ts'
 import { reconcile } from './payments/lifecycle/attempts/reconcile.ts'
 import type { Subjects } from './payments/lifecycle/attempts/subject.ts'
 import { paymentSubject } from './payments/lifecycle/subject.ts'
@@ -47,8 +47,7 @@ const failuresBeforeAlert = 3
 /** What rows can be due for, and what is looked for again and again. */
 export const createWork = (deps: Deps): Work => ({
   lanes: {
-    payments: createPaymentLanes(deps, subjects),
-    topups: createTopupLanes(deps, subjects),
+    ...createSendingLanes(deps, subjects),
     deliveries: createDeliveryLanes(deps, subjects),
   },
   sweeps: createSweeps(deps),

@@ -1,5 +1,6 @@
 import { sqlCheck } from '../db/check.ts'
 import { policyApplies } from '../policy/scope-sql.ts'
+import { countedPaymentsSql } from '../db/transitions.ts'
 
 const counting = `p.status not in ('rejected', 'failed', 'cancelled', 'expired')`
 

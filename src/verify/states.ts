@@ -1,25 +1,8 @@
 import { sqlCheck, typeIdSql } from '../db/check.ts'
+import { edgesOf } from '../db/transitions.ts'
 
-/** `from>to`; a type's first event may have any state that begins one. */
-const edges = {
-  payment: [
-    'pending_approval>processing',
-    'pending_approval>rejected',
-    'pending_approval>expired',
-    'pending_approval>cancelled',
-    'processing>succeeded',
-    'processing>failed',
-    'processing>unknown',
-    'unknown>succeeded',
-    'unknown>failed',
-    'succeeded>returned',
-  ],
-  topup: ['pending>succeeded', 'pending>failed', 'pending>expired', 'expired>succeeded', 'failed>succeeded'],
-  approval: ['pending>approved', 'pending>rejected', 'pending>expired', 'pending>cancelled'],
-  mandate: ['active>exhausted', 'active>expired', 'active>revoked'],
-} as const
-
-const moves = Object.entries(edges).map(([resource, allowed]) =>
+/** What was published, in its order: a type's first event may have any state that begins one. */
+const moves = (['payment', 'topup', 'approval', 'mandate'] as const).map((resource) =>
   sqlCheck(
     'I5',
     `${resource}s move only where they may`,
@@ -28,7 +11,7 @@ const moves = Object.entries(edges).map(([resource, allowed]) =>
          lag(data->>'status') over (partition by data->>'id' order by events.transaction, events.id) as before
        from events where split_part(type, '.', 1) = '${resource}') as told
      where before is not null and before <> status and before || '>' || status <> all ($1::text[])`,
-    () => [allowed],
+    () => [edgesOf(resource)],
   ),
 )
 

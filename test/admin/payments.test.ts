@@ -1,8 +1,18 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { credit } from '../harness/money.ts'
 import { createKey, type Person, signIn } from '../harness/people.ts'
 import type { TestService } from '../harness/service.ts'
-import { balanceOf, isLedgerSound, pay, paymentOf } from '../rails-flows/scene.ts'
+import { findBreaches } from '../harness/verify.ts'
+import {
+  b2cResult,
+  balanceOf,
+  deliver,
+  isLedgerSound,
+  lastOrder,
+  pay,
+  paymentOf,
+  transferCallback,
+} from '../rails-flows/scene.ts'
 import { startAdministered } from './administrators.ts'
 
 let service: TestService
@@ -17,11 +27,11 @@ afterAll(async () => {
 })
 
 /** A payment of which nobody knows what became: the rail's answer to it was lost. */
-const lostPayment = async (destination: string): Promise<{ person: Person; id: string }> => {
+const lostPayment = async (destination: string, takesEffect = false): Promise<{ person: Person; id: string }> => {
   const person = await signIn(service.api)
   await credit(service, person.accountId, 1_000_000n)
   const id = await pay(person, { payment_rail: 'MPESA_B2C', destination })
-  service.sandbox.failNext({ kind: 'reset', takesEffect: false })
+  service.sandbox.failNext({ kind: 'reset', takesEffect })
   await service.deps.jobs.drain()
   expect((await paymentOf(person, id)).status).toBe('unknown')
   return { person, id }
@@ -47,6 +57,22 @@ test('resolved as succeeded, the hold is posted, with the receipt that was seen'
   expect((await resolve(second, id, 'succeeded')).body).toEqual(resolved.body)
   const otherwise = await resolve(second, id, 'failed')
   expect([otherwise.status, otherwise.body.error]).toEqual([409, 'conflict'])
+})
+
+test('a receipt that comes after the end has its event and its audit row', async () => {
+  const { person, id } = await lostPayment('254700004999', true)
+  await resolve(admin, id, 'succeeded')
+  expect((await paymentOf(person, id)).provider_receipt).toBeNull()
+  const order = lastOrder(service)
+  await deliver(order.resultUrl, b2cResult(order))
+  await service.settle()
+  const completed = { status: 'succeeded', provider_receipt: order.receipt }
+  expect(await paymentOf(person, id)).toMatchObject(completed)
+  const [event] = (await person.api.get('/v1/notifications')).body.data
+  expect(event).toMatchObject({ type: 'payment.succeeded', data: { id, ...completed } })
+  const { body } = await admin.api.get(`/v1/admin/audit-log?subject_id=${id}`)
+  expect(body.data[0]).toMatchObject({ action: 'payment.receipt', after: completed })
+  expect(await findBreaches(service)).toEqual([])
 })
 
 test('resolved as failed, the hold is given back, and nobody asks the rail any more', async () => {
@@ -108,6 +134,69 @@ test('a resolution says how it ended and on what evidence', async () => {
   }
   for (const missing of ['pay_01h455vb4pex5vsknk084sn02q', 'nonsense'])
     expect((await resolve(admin, missing, 'failed')).status).toBe(404)
+})
+
+describe('a payment that had failed and was paid all the same', () => {
+  const latePayment = async (destination: string, creditMinor = 1_000_000n) => {
+    const person = await signIn(service.api)
+    await credit(service, person.accountId, creditMinor)
+    const id = await pay(person, { payment_rail: 'PESALINK', destination, bank_code: '01' })
+    await service.settle()
+    const order = lastOrder(service)
+    await deliver(order.resultUrl, transferCallback(order))
+    await service.settle()
+    expect(await paymentOf(person, id)).toMatchObject({ status: 'failed', late_success: { amount_minor: '150000' } })
+    return { person, id }
+  }
+  const waiting = async (): Promise<string[]> =>
+    (await admin.api.get('/v1/admin/payments?attention=late_success')).body.data.map(({ id }: { id: string }) => id)
+
+  test('waits for an administrator, who charges it to the account', async () => {
+    const { person, id } = await latePayment('99990001')
+    expect(await waiting()).toContain(id)
+    const resolved = await resolve(admin, id, 'charged')
+    expect([resolved.status, resolved.body.status, resolved.body.late_success_resolution]).toEqual([200, 'failed', 'charged'])
+    expect(await balanceOf(person)).toEqual({ available: '850000', held: '0' })
+    expect((await resolve(second, id, 'charged')).body).toEqual(resolved.body)
+    expect((await resolve(second, id, 'written_off')).body.error).toBe('conflict')
+    expect(await balanceOf(person)).toEqual({ available: '850000', held: '0' })
+    expect(await waiting()).not.toContain(id)
+    const [entry] = (await person.api.get('/v1/accounts/me/history')).body.data
+    expect([entry.amount_minor, entry.reference.id]).toEqual(['-150000', id])
+    expect(await findBreaches(service)).toEqual([])
+  })
+
+  test('or writes it off, which leaves the account as it is', async () => {
+    const { person, id } = await latePayment('99990001')
+    expect((await resolve(admin, id, 'written_off')).body.late_success_resolution).toBe('written_off')
+    expect(await balanceOf(person)).toEqual({ available: '1000000', held: '0' })
+    expect(await findBreaches(service)).toEqual([])
+  })
+
+  test('cannot be charged beyond what is there, and waits on', async () => {
+    const { person, id } = await latePayment('99990001', 150_000n)
+    await pay(person, { payment_rail: 'PESALINK', destination: '0123456789', bank_code: '01' }, '100000')
+    expect((await resolve(admin, id, 'charged')).body.error).toBe('insufficient_funds')
+    expect(await waiting()).toContain(id)
+    await service.settle()
+  })
+
+  test('is not there for a payment that has none', async () => {
+    const { id } = await lostPayment('254722000111')
+    const { status, body } = await resolve(admin, id, 'charged')
+    expect([status, body.details.reason]).toEqual([409, 'late_success'])
+    expect(await waiting()).not.toContain(id)
+    await resolve(admin, id, 'failed')
+  })
+
+  test('two administrators who book it at the same moment book it once', async () => {
+    const { person, id } = await latePayment('99990001')
+    const answers = await Promise.all([resolve(admin, id, 'charged'), resolve(second, id, 'written_off')])
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 409])
+    const charged = answers[0]?.status === 200
+    expect((await balanceOf(person)).available).toBe(charged ? '850000' : '1000000')
+    expect(await findBreaches(service)).toEqual([])
+  })
 })
 
 test('only an administrator in person sees and resolves', async () => {

@@ -27,7 +27,7 @@ const dieWhileSending = async (party: string, takesEffect: boolean): Promise<Tes
   first.sandbox.failNext({ kind: 'hang', takesEffect })
   first.deps.jobs.drain().catch(() => undefined)
   await vi.waitFor(async () => {
-    const rows = await first.deps.db.query(`select from rail_attempts where state = 'recorded'`)
+    const rows = await first.deps.db.query(`select from rail_attempts where state = 'sending'`)
     expect([rows.length, ordersTo(first, party).length]).toEqual([1, takesEffect ? 1 : 0])
   })
   await first.stop()

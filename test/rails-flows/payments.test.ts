@@ -311,13 +311,23 @@ describe('what comes after the end', () => {
     expect(await balanceOf(person)).toEqual(paid)
   })
 
-  test('a success after a failure is recorded and alarms: the money was given back, nothing here may take it again', async () => {
+  test('a success after a failure leaves it failed, says so in the record, in an event and in an alert, and moves nothing', async () => {
     const { id, order } = await settled('99990001')
-    await tell(order, { state: 'Success' })
-    expect((await paymentOf(person, id)).status).toBe('failed')
-    expect(await verdicts(service, order.resultUrl)).toEqual(['applied', 'contradiction'])
-    expect(alerts(service)).toEqual(['evidence_contradiction'])
+    for (let time = 0; time < 3; time += 1) await tell(order, { state: 'Success' })
+    const at = service.clock.now().toISOString()
+    const late_success = { receipt: order.receipt, amount_minor: '150000', at }
+    expect(await paymentOf(person, id)).toMatchObject({
+      status: 'failed',
+      failure_code: 'provider_failed',
+      late_success,
+    })
+    expect(await verdicts(service, order.resultUrl)).toEqual(['applied', 'applied', 'repeated', 'repeated'])
+    expect(alerts(service)).toEqual(['late_success'])
     expect(await balanceOf(person)).toEqual(untouched)
+    const events = (await person.api.get('/v1/notifications')).body.data
+    expect(events[0]).toMatchObject({ type: 'payment.late_success', data: { id, status: 'failed', late_success } })
+    await tell(order, { state: 'Success', transactionId: 'ASECONDRECEIPT' })
+    expect(alerts(service)).toHaveLength(2)
   })
 
   test('money that the rail sends back is credited once; what the payment was charged to its limits stays', async () => {

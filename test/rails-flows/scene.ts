@@ -101,7 +101,7 @@ export const stkCallback = (order: Readonly<Order>, outcome: StkOutcome = {}) =>
   return { Body: { stkCallback: code === 0 ? { ...stkCallback, CallbackMetadata: { Item: items } } : stkCallback } }
 }
 
-type TransferOutcome = { state?: string; code?: number; amountMinor?: bigint; transactionId?: string }
+type TransferOutcome = { state?: string; code?: number; amountMinor?: bigint; transactionId?: string | null }
 
 /** PesaLink's delivery, as a bank writes it. */
 export const transferCallback = (order: Readonly<Order>, outcome: TransferOutcome = {}) => {
@@ -110,7 +110,13 @@ export const transferCallback = (order: Readonly<Order>, outcome: TransferOutcom
     status: true,
     code: 0,
     message: 'success',
-    data: { state, code, amount: Number(amountMinor) / 100, reference: order.key, transactionId },
+    data: {
+      state,
+      code,
+      amount: Number(amountMinor) / 100,
+      reference: order.key,
+      ...(transactionId !== null && { transactionId }),
+    },
   }
 }
 

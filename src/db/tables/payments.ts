@@ -19,6 +19,9 @@ export const paymentStatuses = [
   'returned',
 ] as const
 
+/** How an administrator books money that left for a payment that had failed: at the account's charge, or at ours. */
+export const lateSuccessResolutions = ['charged', 'written_off'] as const
+
 export const payments = pgTable(
   'payments',
   {
@@ -60,7 +63,8 @@ export const payments = pgTable(
     lateSuccessReceipt: text(),
     lateSuccessAmountMinor: money(),
     lateSuccessAt: instant(),
-    lateSuccessBookedAt: instant(),
+    lateSuccessResolution: text({ enum: lateSuccessResolutions }),
+    lateSuccessResolvedAt: instant(),
     /** When it is to be sent: the row is its own place in the queue. Null when it is not to be sent, or an attempt is under way. */
     dispatchDueAt: instant(),
     createdAt: instant().notNull(),
@@ -70,7 +74,7 @@ export const payments = pgTable(
   (t) => [
     // What is due, by rail and tenant, so that dispatchers can go from tenant to tenant.
     index('payments_dispatch').on(t.rail, t.accountId, t.dispatchDueAt).where(sql`${t.dispatchDueAt} is not null`),
-    index('payments_late_success').on(t.id).where(sql`${t.lateSuccessAt} is not null and ${t.lateSuccessBookedAt} is null`),
+    index('payments_late_success').on(t.id).where(sql`${t.lateSuccessAt} is not null and ${t.lateSuccessResolvedAt} is null`),
     index('payments_workspace').on(t.workspaceId, t.id),
     index('payments_workspace_status').on(t.workspaceId, t.status, t.id),
     index('payments_beneficiary').on(t.beneficiaryId, t.id),
@@ -86,8 +90,8 @@ export const payments = pgTable(
 )
 
 export const attemptKinds = ['payment', 'topup'] as const
-/** `disputed`: what the provider says is not about what was sent; only a person ends it. */
-export const attemptStates = ['recorded', 'submitted', 'lost', 'not_sent', 'disputed', 'resolved'] as const
+/** The states of `transitions.attempt`. `disputed`: what the provider says is not about what was sent; only a person ends it. */
+export const attemptStates = ['recorded', 'sending', 'submitted', 'lost', 'not_sent', 'disputed', 'resolved'] as const
 
 /** One send to a rail, committed before the rail is called: whatever the provider says later finds its way back by it. */
 export const railAttempts = pgTable(

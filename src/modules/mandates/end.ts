@@ -4,6 +4,7 @@ import { intentMandates } from '../../db/tables/mandates.ts'
 import { type Actor, audit } from '../../events/audit.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import type { Deps } from '../deps.ts'
+import { sweepRows } from '../for-each-row.ts'
 import { presentMandate } from './present.ts'
 import { lockMandate, type MandateRecord } from './queries.ts'
 
@@ -32,22 +33,21 @@ export const endMandate = async (
   return after
 }
 
-const batch = 100
-
-/** Mandates whose time is over. Payments are refused by the window itself; here it is told. */
-export const expireMandates = async (deps: Deps): Promise<void> => {
-  for (let more = true; more; ) {
-    const due = await deps.db.query<{ id: Uuid }>(
-      "select id from intent_mandates where status = 'active' and expires_at <= $1 order by expires_at limit $2",
-      [deps.clock.now(), batch],
-    )
-    for (const { id } of due) {
-      await inTx(deps.db, async (tx) => {
+/** Mandates whose time is over. Payments are refused by the window itself; here the end is recorded and published. */
+export const expireMandates = (deps: Deps): Promise<void> =>
+  sweepRows(
+    deps,
+    'mandates.expire',
+    100,
+    (behind, batch) =>
+      deps.db.query<{ id: Uuid }>(
+        "select id from intent_mandates where status = 'active' and expires_at <= $1 and id > $2 order by id limit $3",
+        [deps.clock.now(), behind, batch],
+      ),
+    ({ id }) =>
+      inTx(deps.db, async (tx) => {
         const mandate = await lockMandate(tx, id)
         if (mandate?.status === 'active')
           await endMandate(tx, deps, { accountId: null, origin: null, way: 'timer' }, mandate, 'expired')
-      })
-    }
-    more = due.length === batch
-  }
-}
+      }),
+  )

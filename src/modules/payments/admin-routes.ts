@@ -9,7 +9,11 @@ import { listAllPayments, resolvePayment } from './lifecycle/resolve.ts'
 import { presentPayment } from './present.ts'
 import type { PaymentRecord } from './queries.ts'
 
-const present = (payment: PaymentRecord) => ({ ...presentPayment(payment), account_id: formatId('account', payment.accountId) })
+const present = (payment: PaymentRecord) => ({
+  ...presentPayment(payment),
+  account_id: formatId('account', payment.accountId),
+  late_success_resolution: payment.lateSuccessResolution,
+})
 
 export const registerAdminPayments = (app: App, deps: Deps): void => {
   app.get(
@@ -23,7 +27,7 @@ export const registerAdminPayments = (app: App, deps: Deps): void => {
     },
     async (request, reply) => {
       const list = 'admin_payments'
-      const rows = await listAllPayments(deps.db, request.query.status, deps.cursors.read(list, request.query))
+      const rows = await listAllPayments(deps.db, request.query, deps.cursors.read(list, request.query))
       return reply.send(deps.cursors.page(list, request.query, rows, (row) => row.id, present))
     },
   )
@@ -32,10 +36,10 @@ export const registerAdminPayments = (app: App, deps: Deps): void => {
     {
       config: { operation: 'admin.resolve_payment', access: 'admin' },
       schema: {
-        description: 'Ends a payment that is `unknown`, on what a person has seen at the provider.',
+        description: 'Ends a payment that is `unknown`, or books a late success, on what a person has seen at the provider.',
         params: byId('payment'),
         body: ResolvePayment,
-        response: { 200: AdminPayment, ...refusals('invalid_request', 'not_found', 'conflict') },
+        response: { 200: AdminPayment, ...refusals('invalid_request', 'insufficient_funds', 'not_found', 'conflict') },
       },
     },
     async (request, reply) =>

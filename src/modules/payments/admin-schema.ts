@@ -1,18 +1,33 @@
 import { z } from 'zod'
-import { paymentStatuses } from '../../db/tables/payments.ts'
+import { lateSuccessResolutions, paymentStatuses } from '../../db/tables/payments.ts'
 import { PageQuery } from '../../http/pagination.ts'
 import { IdOut } from '../../http/wire.ts'
 import { Payment } from './schema.ts'
 
 export const AdminPayment = Payment.extend({
   account_id: IdOut('account').meta({ description: "The workspace's owning account: whose balance pays." }),
+  late_success_resolution: z
+    .enum(lateSuccessResolutions)
+    .nullable()
+    .meta({ description: 'Who bears a late success: the account was charged, or it was written off. Null until it is booked.' }),
 }).meta({ id: 'AdminPayment' })
 
-export const FindPayments = PageQuery.extend({ status: z.enum(paymentStatuses).optional() })
+export const FindPayments = PageQuery.extend({
+  status: z.enum(paymentStatuses).optional(),
+  attention: z
+    .enum(['late_success'])
+    .optional()
+    .meta({ description: 'Payments that wait for an administrator: they had failed, and were paid all the same.' }),
+})
+
+export type FindPayments = z.output<typeof FindPayments>
 
 export const ResolvePayment = z
   .strictObject({
-    outcome: z.enum(['succeeded', 'failed']),
+    outcome: z.enum(['succeeded', 'failed', ...lateSuccessResolutions]).meta({
+      description:
+        '`succeeded` or `failed` ends a payment that is `unknown`. `charged` takes the amount of a late success from the account; `written_off` leaves the account as it is.',
+    }),
     evidence: z.string().trim().min(1).max(2000).meta({
       description:
         "What the provider said and where it can be read again, for the audit log: its statement's line, a ticket. No phone or account number.",

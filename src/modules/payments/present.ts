@@ -30,6 +30,14 @@ export const presentPayment = (payment: PaymentRecord): Payment => ({
   failure_code: payment.failureCode,
   failure_message: payment.failureMessage,
   provider_code: payment.providerCode,
+  late_success:
+    payment.lateSuccessAt && payment.lateSuccessAmountMinor !== null
+      ? {
+          receipt: payment.lateSuccessReceipt,
+          amount_minor: formatMinor(payment.lateSuccessAmountMinor),
+          at: isoTime(payment.lateSuccessAt),
+        }
+      : null,
   created_at: isoTime(payment.createdAt),
   updated_at: isoTime(payment.updatedAt),
   completed_at: isoTimeOrNull(payment.completedAt),

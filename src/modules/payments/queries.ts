@@ -1,6 +1,8 @@
 import { and, desc, eq, gt, lt } from 'drizzle-orm'
+import { lockAccount } from '../../db/account-lock.ts'
 import type { Db, Tx } from '../../db/client.ts'
 import { payments } from '../../db/tables/payments.ts'
+import { notFound } from '../../lib/errors.ts'
 import type { Uuid } from '../../lib/ids.ts'
 
 export type PaymentRecord = typeof payments.$inferSelect
@@ -22,6 +24,16 @@ export const ownerOfPayment = async (db: Db, id: Uuid): Promise<Uuid | undefined
 export const lockPayment = async (tx: Tx, id: Uuid): Promise<PaymentRecord> => {
   const [payment] = await tx.orm.select().from(payments).where(eq(payments.id, id)).for('update')
   if (!payment) throw new Error('a payment that must exist is missing')
+  return payment
+}
+
+/**
+ * The one way to lock a payment: its owning account first, then its row. Throws `not_found` for a payment that does not exist.
+ */
+export const lockPaymentWithAccount = async (tx: Tx, id: Uuid): Promise<PaymentRecord> => {
+  const accountId = await ownerOfPayment(tx, id)
+  if (!accountId) throw notFound()
+  const [, payment] = await Promise.all([lockAccount(tx, accountId), lockPayment(tx, id)])
   return payment
 }
 

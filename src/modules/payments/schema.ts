@@ -47,6 +47,10 @@ export const Payment = z
     failure_code: z.enum(failureCodes).nullable(),
     failure_message: z.string().nullable(),
     provider_code: z.string().nullable().meta({ description: "The rail's own code." }),
+    late_success: z.object({ receipt: z.string().nullable(), amount_minor: MinorOut, at: TimeOut }).nullable().meta({
+      description:
+        'Proof of payment that came after the payment had failed and its hold was released. The status stays `failed`; an administrator books it.',
+    }),
     created_at: TimeOut,
     updated_at: TimeOut,
     completed_at: TimeOut.nullable(),

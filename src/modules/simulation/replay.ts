@@ -1,6 +1,7 @@
 import { decidingRoles } from '../../auth/permissions.ts'
 import type { Principal } from '../../auth/principal.ts'
 import type { Tx } from '../../db/client.ts'
+import { countedPaymentsSql } from '../../db/transitions.ts'
 import { daysAfter } from '../../lib/clock.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import type { Minor } from '../../lib/money.ts'
@@ -37,7 +38,7 @@ type Row = {
 
 const past = `
   select p.id, p.amount_minor, p.payment_type, p.rail, p.initiator_account_id, p.created_at,
-    p.status not in ('rejected', 'failed', 'cancelled', 'expired') as counts,
+    p.status in ${countedPaymentsSql} as counts,
     exists (select from beneficiaries paid join beneficiaries named on named.payee_id = paid.payee_id
       where paid.id = p.beneficiary_id and named.id = any($3::uuid[])) as named
   from payments p where p.workspace_id = $1 and p.created_at >= $2 order by p.created_at, p.id limit $4`

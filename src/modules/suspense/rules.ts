@@ -27,13 +27,18 @@ type Asked = { kind: 'payment' | 'topup'; amountMinor: Minor }
 /**
  * What evidence that could not be applied leaves for a person: only a success speaks of money. A payment's hold still stands for its
  * money, so nothing is booked for it; money of a top-up that is not credited is missing from our books and is. A receipt that
- * stands for something else already is booked there.
+ * stands for something else already is booked there. The hold of a superseded attempt belongs to the attempt that followed it.
  */
 export const suspenseOf = (
   attempt: Asked,
   verdict: string,
   evidence: Evidence,
 ): Pick<Finding, 'direction' | 'reason' | 'receipt' | 'amountMinor' | 'book'> | null => {
+  if (evidence.kind === 'succeeded' && verdict === 'suspense') {
+    const direction = attempt.kind === 'topup' ? 'in' : 'out'
+    const amountMinor = evidence.amountMinor ?? attempt.amountMinor
+    return { direction, reason: 'superseded_attempt', receipt: evidence.receipt, amountMinor, book: true }
+  }
   if (evidence.kind !== 'succeeded' || !['mismatch', 'contradiction'].includes(verdict)) return null
   const { receipt, amountMinor } = evidence
   const otherAmount = amountMinor !== null && amountMinor !== attempt.amountMinor

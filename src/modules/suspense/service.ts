@@ -70,6 +70,5 @@ export const recordDoubtful = async (
   const left = suspenseOf(attempt, verdict, evidence)
   if (!left) return
   const subject = { kind: attempt.kind, id: attempt.subjectId }
-  const { at } = tx
-  await recordSuspense(tx, deps, { ...left, rail: attempt.rail, attemptId: attempt.id, subject, alerted: true, at })
+  await recordSuspense(tx, deps, { ...left, rail: attempt.rail, attemptId: attempt.id, subject, alerted: true, at: tx.at })
 }

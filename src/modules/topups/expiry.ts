@@ -1,22 +1,19 @@
 import { inTx, statement, type Tx } from '../../db/client.ts'
 import { audit } from '../../events/audit.ts'
-import { lockBalance } from '../../ledger/ledger.ts'
 import { secondsAfter } from '../../lib/clock.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import type { Deps } from '../deps.ts'
+import { sweepRows } from '../for-each-row.ts'
 import { changeTopup, topupEvent } from './outcome.ts'
-import { getTopup } from './queries.ts'
-
-const batchSize = 100
+import { lockTopupWithAccount } from './queries.ts'
 
 const overdue = statement(
   'topups.overdue',
-  `select id, account_id as "accountId" from topups where status = 'pending' and created_at <= $1 order by created_at limit ${batchSize}`,
+  `select id from topups where status = 'pending' and created_at <= $1 and id > $2 order by id limit $3`,
 )
 
-const expire = async (tx: Tx, deps: Deps, { id, accountId }: { id: Uuid; accountId: Uuid }): Promise<void> => {
-  await lockBalance(tx, accountId)
-  const topup = await getTopup(tx, id)
+const expire = async (tx: Tx, deps: Deps, id: Uuid): Promise<void> => {
+  const topup = await lockTopupWithAccount(tx, id)
   if (topup.status !== 'pending') return
   const { at } = tx
   const expired = await changeTopup(tx, topup, { status: 'expired', completedAt: at }, at)
@@ -33,9 +30,11 @@ const expire = async (tx: Tx, deps: Deps, { id, accountId }: { id: Uuid; account
 /** Ends the waiting, not the money: a success that is proven later is credited all the same. */
 export const expireTopups = async (deps: Deps): Promise<void> => {
   const before = secondsAfter(deps.clock.now(), -deps.config.TOPUP_TTL_SECONDS)
-  for (let full = true; full; ) {
-    const due = await deps.db.query<{ id: Uuid; accountId: Uuid }>(overdue, [before])
-    full = due.length === batchSize
-    for (const topup of due) await inTx(deps.db, (tx) => expire(tx, deps, topup))
-  }
+  await sweepRows(
+    deps,
+    'topups.expire',
+    100,
+    (behind, batch) => deps.db.query<{ id: Uuid }>(overdue, [before, behind, batch]),
+    ({ id }) => inTx(deps.db, (tx) => expire(tx, deps, id)),
+  )
 }

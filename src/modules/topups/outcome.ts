@@ -1,18 +1,19 @@
 import { eq } from 'drizzle-orm'
 import type { Tx } from '../../db/client.ts'
 import { topups } from '../../db/tables/payments.ts'
+import { requireMove } from '../../db/transitions.ts'
 import type { NewEvent } from '../../events/append.ts'
 import { audit } from '../../events/audit.ts'
 import type { EventType } from '../../events/types.ts'
-import { lockBalance, transfer } from '../../ledger/ledger.ts'
-import type { Uuid } from '../../lib/ids.ts'
+import { transfer } from '../../ledger/ledger.ts'
+import type { Failure } from '../../lib/failure-codes.ts'
 import type { Evidence } from '../../rails/rail.ts'
 import type { Deps } from '../deps.ts'
 import { balanceUpdated } from '../identity/accounts/service.ts'
 import { isReceiptTaken } from '../payments/lifecycle/attempts/receipts.ts'
 import { actorOf, type Verdict, type Witness } from '../payments/lifecycle/attempts/subject.ts'
 import { presentTopup } from './present.ts'
-import { getTopup, type TopupRecord } from './queries.ts'
+import type { TopupRecord } from './queries.ts'
 import { moveTopup } from './rules.ts'
 
 type Change = Partial<
@@ -20,6 +21,7 @@ type Change = Partial<
 >
 
 export const changeTopup = async (tx: Tx, topup: TopupRecord, change: Change, at: Date): Promise<TopupRecord> => {
+  if (change.status && change.status !== topup.status) requireMove('topup', topup.status, change.status)
   const [changed] = await tx.orm
     .update(topups)
     .set({ ...change, ...(change.status && { dispatchDueAt: null }), updatedAt: at })
@@ -36,12 +38,25 @@ export const topupEvent = (type: EventType, topup: TopupRecord): NewEvent => ({
   data: presentTopup(topup),
 })
 
-const auditEnd = (tx: Tx, witness: Witness, before: TopupRecord, after: TopupRecord, at: Date) =>
-  audit(tx, actorOf(witness), at, {
-    action: `topup.${after.status}`,
+type Step = { topup: TopupRecord; witness: Witness }
+
+/** Writes a change with its event and its audit row; `action` for a change that is no change of state. */
+const write = async (
+  tx: Tx,
+  deps: Deps,
+  { topup, witness }: Step,
+  change: Change,
+  { balance, action }: { balance?: NewEvent; action?: string } = {},
+): Promise<TopupRecord> => {
+  const { at } = tx
+  const after = await changeTopup(tx, topup, change, at)
+  const event = topupEvent(`topup.${after.status}` as EventType, after)
+  await deps.appendEvents(tx, at, balance ? [event, balance] : [event])
+  await audit(tx, actorOf(witness), at, {
+    action: action ?? `topup.${after.status}`,
     workspaceId: after.workspaceId,
     subject: { type: 'topup', id: after.id },
-    before: { status: before.status },
+    before: { status: topup.status },
     after: {
       status: after.status,
       provider_receipt: after.providerReceipt,
@@ -49,63 +64,50 @@ const auditEnd = (tx: Tx, witness: Witness, before: TopupRecord, after: TopupRec
       provider_code: after.providerCode,
     },
   })
-
-const credit = async (tx: Tx, deps: Deps, topup: TopupRecord, receipt: string | null, witness: Witness): Promise<void> => {
-  const { at } = tx
-  const change = {
-    status: 'succeeded',
-    providerReceipt: receipt,
-    failureCode: null,
-    failureMessage: null,
-    providerCode: null,
-    completedAt: at,
-  } as const
-  const { accountId, amountMinor } = topup
-  const { balance } = await transfer(tx, {
-    ownerId: accountId,
-    amountMinor,
-    against: 'topup_clearing',
-    reference: { type: 'topup', id: topup.id },
-    at,
-  })
-  const credited = await changeTopup(tx, topup, change, at)
-  await deps.appendEvents(tx, at, [topupEvent('topup.succeeded', credited), await balanceUpdated(tx, deps, accountId, balance)])
-  await auditEnd(tx, witness, topup, credited, at)
+  return after
 }
 
-const fail = async (
+const credit = async (tx: Tx, deps: Deps, step: Step, receipt: string | null): Promise<TopupRecord> => {
+  const { at } = tx
+  const { id, accountId, amountMinor } = step.topup
+  const reference = { type: 'topup', id } as const
+  const { balance } = await transfer(tx, { ownerId: accountId, amountMinor, against: 'topup_clearing', reference, at })
+  const noFailure = { failureCode: null, failureMessage: null, providerCode: null }
+  return write(
+    tx,
+    deps,
+    step,
+    { status: 'succeeded', providerReceipt: receipt, ...noFailure, completedAt: at },
+    { balance: await balanceUpdated(tx, deps, accountId, balance) },
+  )
+}
+
+const fail = (tx: Tx, deps: Deps, step: Step, { code, message, providerCode }: Failure): Promise<TopupRecord> =>
+  write(tx, deps, step, {
+    status: 'failed',
+    failureCode: code,
+    failureMessage: message,
+    providerCode,
+    completedAt: tx.at,
+  })
+
+export type SettledTopup = { verdict: Verdict; topup: TopupRecord }
+
+/** Ends a top-up on evidence, once, whatever comes how often and in which order. Its owning account is locked. */
+export const settleTopup = async (
   tx: Tx,
   deps: Deps,
   topup: TopupRecord,
-  evidence: Evidence & { kind: 'failed' },
+  evidence: Evidence,
   witness: Witness,
-): Promise<void> => {
-  const { at } = tx
-  const failed = await changeTopup(
-    tx,
-    topup,
-    {
-      status: 'failed',
-      failureCode: evidence.code,
-      failureMessage: evidence.message,
-      providerCode: evidence.providerCode,
-      completedAt: at,
-    },
-    at,
-  )
-  await deps.appendEvents(tx, at, [topupEvent('topup.failed', failed)])
-  await auditEnd(tx, witness, topup, failed, at)
-}
-
-/** Ends a top-up on evidence, once, whatever comes how often and in which order. */
-export const settleTopup = async (tx: Tx, deps: Deps, id: Uuid, evidence: Evidence, witness: Witness): Promise<Verdict> => {
-  await lockBalance(tx, (await getTopup(tx, id)).accountId)
-  const topup = await getTopup(tx, id)
+): Promise<SettledTopup> => {
+  const step: Step = { topup, witness }
   const receipt = evidence.kind === 'succeeded' ? evidence.receipt : null
-  const decided = moveTopup(topup, evidence, receipt !== null && (await isReceiptTaken(tx, topup.method, receipt, topup.id)))
-  if (decided.move === 'none') return decided.verdict
-  if (evidence.kind === 'failed') await fail(tx, deps, topup, evidence, witness)
-  else if (evidence.kind === 'succeeded' && decided.move === 'credit') await credit(tx, deps, topup, evidence.receipt, witness)
-  else if (evidence.kind === 'succeeded') await changeTopup(tx, topup, { providerReceipt: evidence.receipt }, tx.at)
-  return 'applied'
+  const taken = receipt !== null && (await isReceiptTaken(tx, topup.method, receipt, topup.id))
+  const decided = moveTopup(topup, evidence, taken)
+  if (decided.move === 'none') return { verdict: decided.verdict, topup }
+  const applied = async (after: Promise<TopupRecord>): Promise<SettledTopup> => ({ verdict: 'applied', topup: await after })
+  if (evidence.kind === 'failed') return applied(fail(tx, deps, step, evidence))
+  if (decided.move === 'credit') return applied(credit(tx, deps, step, receipt))
+  return applied(write(tx, deps, step, { providerReceipt: receipt }, { action: 'topup.receipt' }))
 }

@@ -1,5 +1,6 @@
-import { and, eq } from 'drizzle-orm'
-import type { Db } from '../../db/client.ts'
+import { and, eq, sql } from 'drizzle-orm'
+import { lockAccount } from '../../db/account-lock.ts'
+import type { Db, Tx } from '../../db/client.ts'
 import { topups } from '../../db/tables/payments.ts'
 import type { Uuid } from '../../lib/ids.ts'
 
@@ -12,6 +13,30 @@ export const findTopup = async (db: Db, workspaceId: Uuid, id: Uuid): Promise<To
       .from(topups)
       .where(and(eq(topups.id, id), eq(topups.workspaceId, workspaceId)))
   )[0]
+
+/** The one way to lock a top-up: the account that it credits, which guards it. */
+export const lockTopupWithAccount = async (tx: Tx, id: Uuid): Promise<TopupRecord> => {
+  const { accountId } = await getTopup(tx, id)
+  const [, topup] = await Promise.all([lockAccount(tx, accountId), getTopup(tx, id)])
+  return topup
+}
+
+/** Due, and without an attempt that may have been sent. Their accounts are locked. */
+export const readDueTopups = (tx: Tx, ids: readonly Uuid[], at: Date): Promise<TopupRecord[]> =>
+  tx.orm
+    .select()
+    .from(topups)
+    .where(
+      and(
+        sql`${topups.id} = any(${sql.param(ids)}::uuid[])`,
+        eq(topups.status, 'pending'),
+        sql`${topups.dispatchDueAt} <= ${at.toISOString()}`,
+        sql`not exists (select from rail_attempts a where a.subject_id = ${topups.id} and a.state <> 'not_sent')`,
+      ),
+    )
+    .orderBy(topups.dispatchDueAt, topups.id)
+    // A query of drizzle's is sent when it is awaited; this one goes ahead of the next.
+    .execute()
 
 export const getTopup = async (db: Db, id: Uuid): Promise<TopupRecord> => {
   const [topup] = await db.orm.select().from(topups).where(eq(topups.id, id))

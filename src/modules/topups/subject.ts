@@ -1,34 +1,54 @@
-import { statement } from '../../db/client.ts'
-import { lockBalance } from '../../ledger/ledger.ts'
+import { statement, type Tx } from '../../db/client.ts'
 import { secondsAfter } from '../../lib/clock.ts'
+import type { Uuid } from '../../lib/ids.ts'
+import type { Deps } from '../deps.ts'
 import { tryOpen } from '../payments/lifecycle/attempts/callback-secret.ts'
-import { type AttemptSubject, notSent } from '../payments/lifecycle/attempts/subject.ts'
+import { type AttemptSubject, notSent, type Outgoing } from '../payments/lifecycle/attempts/subject.ts'
 import { settleTopup } from './outcome.ts'
-import { getTopup } from './queries.ts'
+import { lockTopupWithAccount, readDueTopups, type TopupRecord } from './queries.ts'
 import { phoneContext } from './service.ts'
 
-const setDue = statement('topups.set_due', 'update topups set dispatch_due_at = $2 where id = $1')
+const setDue = statement('topups.set_due', `update topups set dispatch_due_at = $2 where id = $1 and status = 'pending'`)
+const leaveQueue = statement(
+  'topups.leave_queue',
+  'update topups set dispatch_due_at = null where id = any($1::uuid[]) and dispatch_due_at <= $2',
+)
 
-/** How a top-up is sent: the payer is asked on the phone. One that has expired meanwhile is not, nobody waits for it any more. */
+const outgoingOf = (deps: Deps, topup: TopupRecord): Outgoing => {
+  const { id, amountMinor, currency, phoneCiphertext, phoneKeyId } = topup
+  return {
+    subjectId: id,
+    amountMinor,
+    send: async (sending) => {
+      const rail = deps.rails.collection
+      if (!rail) return notSent('provider_not_configured')
+      const phoneNumber = tryOpen(deps, { ciphertext: phoneCiphertext, keyId: phoneKeyId }, phoneContext(topup))
+      if (phoneNumber === undefined) return notSent('destination_unreadable')
+      return rail.collect({ ...sending, amountMinor, currency, phoneNumber })
+    },
+  }
+}
+
+const prepare = async (tx: Tx, deps: Deps, ids: readonly Uuid[]): Promise<Outgoing[]> => {
+  const { at } = tx
+  const [due] = await Promise.all([readDueTopups(tx, ids, at), tx.query(leaveQueue, [ids, at])])
+  const isLate = (topup: TopupRecord) => at >= secondsAfter(topup.createdAt, deps.config.TOPUP_TTL_SECONDS)
+  return due.filter((topup) => !isLate(topup)).map((topup) => outgoingOf(deps, topup))
+}
+
+/** How top-ups are sent: a prompt on the payer's phone. One that is too old gets none: it expires. */
 export const topupSubject: AttemptSubject = {
-  setDue: async (tx, id, at) => void (await tx.query(setDue, [id, at])),
-  lock: async (tx, id) => void (await lockBalance(tx, (await getTopup(tx, id)).accountId)),
-  prepare: async (tx, deps, id) => {
-    const topup = await getTopup(tx, id)
-    const expired = tx.at >= secondsAfter(topup.createdAt, deps.config.TOPUP_TTL_SECONDS)
-    if (topup.status !== 'pending' || expired) return null
-    const { amountMinor, currency, phoneCiphertext, phoneKeyId } = topup
+  kind: 'topup',
+  open: async (tx, deps, id) => {
+    let topup = await lockTopupWithAccount(tx, id)
     return {
-      rail: topup.method,
-      amountMinor,
-      send: async (sending) => {
-        const rail = deps.rails.collection
-        if (!rail) return notSent('provider_not_configured')
-        const phoneNumber = tryOpen(deps, { ciphertext: phoneCiphertext, keyId: phoneKeyId }, phoneContext(topup))
-        if (phoneNumber === undefined) return notSent('destination_unreadable')
-        return rail.collect({ ...sending, amountMinor, currency, phoneNumber })
+      sendAgainAt: async (due) => void (await tx.query(setDue, [id, due])),
+      settle: async (evidence, witness) => {
+        const settled = await settleTopup(tx, deps, topup, evidence, witness)
+        topup = settled.topup
+        return settled.verdict
       },
     }
   },
-  settle: settleTopup,
+  prepare,
 }

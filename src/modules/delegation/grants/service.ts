@@ -6,6 +6,7 @@ import type { Actor } from '../../../events/audit.ts'
 import { notFound } from '../../../lib/errors.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import type { Deps } from '../../deps.ts'
+import { sweepRows } from '../../for-each-row.ts'
 import { findGrant, type GrantRecord, listRootGrantIds, lockGrant, scopeOf } from './queries.ts'
 import { revokeGrant } from './revoke.ts'
 
@@ -60,13 +61,16 @@ const revokeIfDue = async (tx: Tx, deps: Deps, id: Uuid): Promise<void> => {
 }
 
 /** Grants whose end has come: authentication refuses them already; here they and what is below them are revoked, and it is told. */
-export const revokeDueGrants = async (deps: Deps): Promise<void> => {
-  for (let more = true; more; ) {
-    const due = await deps.db.query<{ id: Uuid }>(
-      'select id from grants where revoked_at is null and expires_at <= $1 order by expires_at, cardinality(ancestor_ids) limit $2',
-      [deps.clock.now(), batch],
-    )
-    for (const { id } of due) await inTx(deps.db, (tx) => revokeIfDue(tx, deps, id))
-    more = due.length === batch
-  }
-}
+export const revokeDueGrants = (deps: Deps): Promise<void> =>
+  sweepRows(
+    deps,
+    'grants.end',
+    batch,
+    // A grant is older than those below it, so it is met before them.
+    (behind, take) =>
+      deps.db.query<{ id: Uuid }>(
+        'select id from grants where revoked_at is null and expires_at <= $1 and id > $2 order by id limit $3',
+        [deps.clock.now(), behind, take],
+      ),
+    ({ id }) => inTx(deps.db, (tx) => revokeIfDue(tx, deps, id)),
+  )

@@ -1,19 +1,16 @@
 import type { Principal } from '../../../auth/principal.ts'
 import type { Tx } from '../../../db/client.ts'
-import { lockBalance } from '../../../ledger/ledger.ts'
 import { conflict, notFound } from '../../../lib/errors.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import type { Deps } from '../../deps.ts'
 import { releasePayment } from '../lifecycle/release.ts'
-import { findPayment, lockPayment, type PaymentRecord } from '../queries.ts'
+import { findPayment, lockPaymentWithAccount, type PaymentRecord } from '../queries.ts'
 import { cancelApproval } from './end.ts'
 
 /** Cancels a payment that still waits for its approval; cancelling again says the same. */
 export const cancelPayment = async (tx: Tx, deps: Deps, principal: Principal, id: Uuid): Promise<PaymentRecord> => {
-  const unlocked = await findPayment(tx, principal.workspace.id, id)
-  if (!unlocked) throw notFound()
-  await lockBalance(tx, unlocked.accountId)
-  const payment = await lockPayment(tx, id)
+  if (!(await findPayment(tx, principal.workspace.id, id))) throw notFound()
+  const payment = await lockPaymentWithAccount(tx, id)
   if (payment.status === 'cancelled') return payment
   if (payment.status !== 'pending_approval')
     throw conflict(`A payment that is ${payment.status} cannot be cancelled.`, 'status', { status: payment.status })

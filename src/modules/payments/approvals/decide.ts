@@ -3,7 +3,6 @@ import { type Principal, type RequestOrigin, requireActiveAccount } from '../../
 import type { Tx } from '../../../db/client.ts'
 import { approvalDecisions } from '../../../db/tables/approvals.ts'
 import { type Actor, audit } from '../../../events/audit.ts'
-import { lockBalance } from '../../../ledger/ledger.ts'
 import { CommitThenThrow, conflict, notFound, Refusal, wrongSignature } from '../../../lib/errors.ts'
 import { newId, type Uuid } from '../../../lib/ids.ts'
 import type { Deps } from '../../deps.ts'
@@ -12,7 +11,7 @@ import { findIdentity } from '../../identity/identities/queries.ts'
 import { countOnApproval } from '../lifecycle/recheck.ts'
 import { releasePayment } from '../lifecycle/release.ts'
 import { startPayment } from '../lifecycle/start.ts'
-import { lockPayment } from '../queries.ts'
+import { lockPaymentWithAccount } from '../queries.ts'
 import { endApproval } from './end.ts'
 import { approvalsGiven } from './present.ts'
 import { type ApprovalRecord, findApprovalIn, lockApproval } from './queries.ts'
@@ -30,8 +29,7 @@ type Decider = {
 
 /** Locks in the one order: owning ledger account, payment, approval. */
 const lockAll = async (tx: Tx, unlocked: ApprovalRecord): Promise<ApprovalRecord> => {
-  await lockBalance(tx, unlocked.payment.accountId)
-  await lockPayment(tx, unlocked.payment.id)
+  await lockPaymentWithAccount(tx, unlocked.payment.id)
   return lockApproval(tx, unlocked.approval.id)
 }
 

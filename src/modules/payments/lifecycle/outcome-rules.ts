@@ -4,24 +4,33 @@ import type { PaymentRecord } from '../queries.ts'
 import type { Verdict } from './attempts/subject.ts'
 
 /**
- * What evidence does to a payment. `complete`: only its receipt was still missing. `mark_unknown`: from now on nobody knows, the hold
- * stays. `succeed_and_return`: the provider tells of the end alone, the money went and came back.
+ * What evidence does to a payment. `complete`: only its receipt was still missing. `mark_unknown`: from now on its outcome is unknown,
+ * the hold stays. `succeed_and_return`: the provider reports the end alone, the money went and came back. `note_late_success`: it had
+ * failed, its hold was released, and the money went all the same.
  */
-export type PaymentMove = 'succeed' | 'fail' | 'mark_unknown' | 'return' | 'succeed_and_return' | 'complete'
+export type PaymentMove = 'succeed' | 'fail' | 'mark_unknown' | 'return' | 'succeed_and_return' | 'complete' | 'note_late_success'
 export type Judged = { move: PaymentMove } | { move: null; verdict: Exclude<Verdict, 'applied'> }
 
 const none = (verdict: Exclude<Verdict, 'applied'>): Judged => ({ move: null, verdict })
 
-/** Whether the money is under way or in doubt: the states that evidence may end. */
+/** Whether the money is under way or its outcome unknown: the states that evidence may end. */
 export const isUnderWay = ({ status }: Pick<PaymentRecord, 'status'>): boolean => status === 'processing' || status === 'unknown'
 const hasMoved = ({ status }: PaymentRecord): boolean => status === 'succeeded' || status === 'returned'
 
 type Success = { receipt: string | null; amountMinor: Minor | null }
 
-const onSuccess = (payment: PaymentRecord, { receipt, amountMinor }: Success, receiptIsTaken: boolean): Judged => {
+/** Of whatever amount: what left is what has to be booked. A second proof with another receipt is a second payout. */
+const onLateSuccess = (payment: PaymentRecord, { receipt }: Success, receiptIsTaken: boolean): Judged => {
+  if (receiptIsTaken) return none('contradiction')
+  if (payment.lateSuccessAt === null) return { move: 'note_late_success' }
+  return none(receipt === null || receipt === payment.lateSuccessReceipt ? 'repeated' : 'contradiction')
+}
+
+const onSuccess = (payment: PaymentRecord, evidence: Success, receiptIsTaken: boolean): Judged => {
+  const { receipt, amountMinor } = evidence
   const strange = receiptIsTaken || (amountMinor !== null && amountMinor !== payment.amountMinor)
   if (isUnderWay(payment)) return strange ? none('mismatch') : { move: 'succeed' }
-  // After a failure: the money went although it was given back. Not ours to book, and never to be passed over.
+  if (payment.status === 'failed') return onLateSuccess(payment, evidence, receiptIsTaken)
   if (strange || !hasMoved(payment)) return none('contradiction')
   if (receipt === null || receipt === payment.providerReceipt) return none('repeated')
   return payment.providerReceipt === null ? { move: 'complete' } : none('contradiction')
@@ -29,7 +38,7 @@ const onSuccess = (payment: PaymentRecord, { receipt, amountMinor }: Success, re
 
 const onFailure = (payment: PaymentRecord): Judged => {
   if (isUnderWay(payment)) return { move: 'fail' }
-  return none(payment.status === 'failed' ? 'repeated' : 'contradiction')
+  return none(payment.status === 'failed' && payment.lateSuccessAt === null ? 'repeated' : 'contradiction')
 }
 
 const onReturn = (payment: PaymentRecord, receiptIsTaken: boolean): Judged => {
@@ -38,7 +47,7 @@ const onReturn = (payment: PaymentRecord, receiptIsTaken: boolean): Judged => {
   return none(payment.status === 'returned' ? 'repeated' : 'contradiction')
 }
 
-/** Allowed: processing or unknown → succeeded or failed; processing → unknown; succeeded → returned. Nothing else, in any order. */
+/** Which of the moves that the table of transitions allows a piece of evidence asks for, in whatever order evidence comes. */
 export const judgePayment = (payment: PaymentRecord, evidence: Evidence, receiptIsTaken: boolean): Judged => {
   switch (evidence.kind) {
     case 'succeeded':

@@ -1,23 +1,25 @@
-import { and, desc, eq, lt } from 'drizzle-orm'
+import { and, desc, eq, isNotNull, isNull, lt } from 'drizzle-orm'
 import type { Db, Tx } from '../../../db/client.ts'
 import { payments } from '../../../db/tables/payments.ts'
 import { audit } from '../../../events/audit.ts'
 import type { PageRequest } from '../../../http/pagination.ts'
-import { lockBalance } from '../../../ledger/ledger.ts'
-import { conflict, notFound } from '../../../lib/errors.ts'
+import { transfer, transferWithin } from '../../../ledger/ledger.ts'
+import { conflict } from '../../../lib/errors.ts'
 import { failure } from '../../../lib/failure-codes.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import type { Evidence } from '../../../rails/rail.ts'
 import type { Deps } from '../../deps.ts'
+import { balanceUpdated } from '../../identity/accounts/service.ts'
 import type { Operator } from '../../operators.ts'
-import type { ResolvePayment } from '../admin-schema.ts'
-import { lockPayment, ownerOfPayment, type PaymentRecord } from '../queries.ts'
+import type { FindPayments, ResolvePayment } from '../admin-schema.ts'
+import { lockPaymentWithAccount, type PaymentRecord } from '../queries.ts'
 import { settlePayment } from './outcome.ts'
+import { writeChange } from './write-change.ts'
 
 /** Of all tenants. */
 export const listAllPayments = (
   db: Db,
-  status: PaymentRecord['status'] | undefined,
+  { status, attention }: Pick<FindPayments, 'status' | 'attention'>,
   page: PageRequest,
 ): Promise<PaymentRecord[]> =>
   db.orm
@@ -26,6 +28,7 @@ export const listAllPayments = (
     .where(
       and(
         status === undefined ? undefined : eq(payments.status, status),
+        attention === undefined ? undefined : and(isNotNull(payments.lateSuccessAt), isNull(payments.lateSuccessResolvedAt)),
         page.before === null ? undefined : lt(payments.id, page.before),
       ),
     )
@@ -37,9 +40,79 @@ const evidenceOf = ({ outcome, provider_receipt: receipt }: ResolvePayment): Evi
     ? { kind: 'succeeded', receipt: receipt ?? null, amountMinor: null }
     : { kind: 'failed', ...failure('resolved_by_operator') }
 
+const noteResolution = (
+  tx: Tx,
+  operator: Operator,
+  before: PaymentRecord,
+  after: PaymentRecord,
+  input: ResolvePayment,
+): Promise<void> =>
+  audit(tx, operator, tx.at, {
+    action: 'admin.payment_resolve',
+    workspaceId: after.workspaceId,
+    subject: { type: 'payment', id: after.id },
+    before: { status: before.status },
+    after: {
+      status: after.status,
+      outcome: input.outcome,
+      evidence: input.evidence,
+      provider_receipt: after.providerReceipt ?? after.lateSuccessReceipt,
+    },
+  })
+
+/** Books the money that left: it was at the provider's, so the clearing account says so, and the payer or we bear it. */
+const bookLateSuccess = async (
+  tx: Tx,
+  deps: Deps,
+  operator: Operator,
+  payment: PaymentRecord,
+  resolution: 'charged' | 'written_off',
+): Promise<PaymentRecord> => {
+  const amountMinor = payment.lateSuccessAmountMinor
+  if (amountMinor === null) throw conflict('This payment has no late success.', 'late_success', { status: payment.status })
+  if (payment.lateSuccessResolution === resolution) return payment
+  if (payment.lateSuccessResolution !== null)
+    throw conflict('This late success is booked already.', 'late_success', { resolution: payment.lateSuccessResolution })
+  const { id, accountId } = payment
+  const { at } = tx
+  const reference = { type: 'payment', id } as const
+  const memo = 'late success'
+  const change = { lateSuccessResolution: resolution, lateSuccessResolvedAt: at }
+  const options = { actor: operator, type: null, action: `payment.late_success_${resolution}` }
+  if (resolution === 'written_off') {
+    await transferWithin(tx, { debit: 'adjustments', credit: 'rail_clearing', amountMinor, reference, memo, at })
+    return writeChange(tx, deps, payment, change, options)
+  }
+  const { balance } = await transfer(tx, {
+    ownerId: accountId,
+    amountMinor: -amountMinor,
+    against: 'rail_clearing',
+    reference,
+    memo,
+    at,
+  })
+  return writeChange(tx, deps, payment, change, { ...options, balance: await balanceUpdated(tx, deps, accountId, balance) })
+}
+
+const endUnknown = async (
+  tx: Tx,
+  deps: Deps,
+  operator: Operator,
+  payment: PaymentRecord,
+  input: ResolvePayment,
+): Promise<PaymentRecord> => {
+  const { status } = payment
+  if (status === input.outcome) return payment
+  if (status !== 'unknown') throw conflict(`A payment that is ${status} is not an operator's to resolve.`, 'status', { status })
+  const witness = { kind: 'operator', actor: operator } as const
+  const settled = await settlePayment(tx, deps, payment, evidenceOf(input), witness)
+  if (settled.verdict !== 'applied') throw conflict('Another payment has this receipt.', 'provider_receipt')
+  return settled.payment
+}
+
 /**
- * Ends a payment that nobody else can: a person has seen, at the provider, what became of it. Only what is `unknown`; while a rail
- * may still answer, its word is waited for. The same outcome again says the same.
+ * What nobody but a person can decide, who has seen at the provider what happened: the end of a payment that is `unknown` (while a
+ * rail may still answer, its answer is waited for), and who bears a late success. The same outcome again says the same.
  */
 export const resolvePayment = async (
   tx: Tx,
@@ -48,21 +121,12 @@ export const resolvePayment = async (
   id: Uuid,
   input: ResolvePayment,
 ): Promise<PaymentRecord> => {
-  const ownerId = await ownerOfPayment(tx, id)
-  if (!ownerId) throw notFound()
-  await lockBalance(tx, ownerId)
-  const { status } = await lockPayment(tx, id)
-  if (status === input.outcome) return lockPayment(tx, id)
-  if (status !== 'unknown') throw conflict(`A payment that is ${status} is not an operator's to resolve.`, 'status', { status })
-  const verdict = await settlePayment(tx, deps, id, evidenceOf(input), { kind: 'operator', actor: operator })
-  if (verdict !== 'applied') throw conflict('Another payment has this receipt.', 'provider_receipt')
-  const payment = await lockPayment(tx, id)
-  await audit(tx, operator, deps.clock.now(), {
-    action: 'admin.payment_resolve',
-    workspaceId: payment.workspaceId,
-    subject: { type: 'payment', id },
-    before: { status },
-    after: { status: payment.status, evidence: input.evidence, provider_receipt: payment.providerReceipt },
-  })
-  return payment
+  const payment = await lockPaymentWithAccount(tx, id)
+  const { outcome } = input
+  const after =
+    outcome === 'charged' || outcome === 'written_off'
+      ? await bookLateSuccess(tx, deps, operator, payment, outcome)
+      : await endUnknown(tx, deps, operator, payment, input)
+  if (after !== payment) await noteResolution(tx, operator, payment, after, input)
+  return after
 }

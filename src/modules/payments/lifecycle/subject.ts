@@ -1,62 +1,98 @@
+import { and, eq, sql } from 'drizzle-orm'
 import { statement, type Tx } from '../../../db/client.ts'
-import { lockBalance } from '../../../ledger/ledger.ts'
+import { beneficiaries } from '../../../db/tables/beneficiaries.ts'
+import { payments } from '../../../db/tables/payments.ts'
 import type { Uuid } from '../../../lib/ids.ts'
-import { findBeneficiary } from '../../beneficiaries/queries.ts'
 import { destinationContext } from '../../beneficiaries/service.ts'
-import { lockPayment, ownerOfPayment } from '../queries.ts'
+import type { Deps } from '../../deps.ts'
+import { lockPaymentWithAccount, type PaymentRecord } from '../queries.ts'
 import { tryOpen } from './attempts/callback-secret.ts'
-import { type AttemptSubject, notSent } from './attempts/subject.ts'
+import { type AttemptSubject, notSent, type Outgoing } from './attempts/subject.ts'
 import { settlePayment } from './outcome.ts'
 import { recheckPayment } from './recheck.ts'
 import { releasePayment } from './release.ts'
 
-const setDue = statement('payments.set_due', 'update payments set dispatch_due_at = $2 where id = $1')
+type Payee = typeof beneficiaries.$inferSelect
 
-const lock = async (tx: Tx, id: Uuid): Promise<void> => {
-  const ownerId = await ownerOfPayment(tx, id)
-  if (!ownerId) throw new Error('a payment that must exist is missing')
-  await lockBalance(tx, ownerId)
+const setDue = statement('payments.set_due', `update payments set dispatch_due_at = $2 where id = $1 and status = 'processing'`)
+const leaveQueue = statement(
+  'payments.leave_queue',
+  'update payments set dispatch_due_at = null where id = any($1::uuid[]) and dispatch_due_at <= $2',
+)
+
+/** Due, and without an attempt that may have been sent. */
+const lockDue = (tx: Tx, ids: readonly Uuid[], at: Date): Promise<{ payment: PaymentRecord; beneficiary: Payee }[]> =>
+  tx.orm
+    .select({ payment: payments, beneficiary: beneficiaries })
+    .from(payments)
+    .innerJoin(beneficiaries, eq(beneficiaries.id, payments.beneficiaryId))
+    .where(
+      and(
+        sql`${payments.id} = any(${sql.param(ids)}::uuid[])`,
+        eq(payments.status, 'processing'),
+        sql`${payments.dispatchDueAt} <= ${at.toISOString()}`,
+        sql`not exists (select from rail_attempts a where a.subject_id = ${payments.id} and a.state <> 'not_sent')`,
+      ),
+    )
+    .orderBy(payments.dispatchDueAt, payments.id)
+    .for('update', { of: payments })
+    // A query of drizzle's is sent when it is awaited; this one goes ahead of the next.
+    .execute()
+
+const outgoingOf = (deps: Deps, payment: PaymentRecord, beneficiary: Payee): Outgoing => {
+  const { amountMinor, currency, accountReference, narrative, rail: name } = payment
+  const { bankCode, legalName, displayName, destinationCiphertext, destinationKeyId } = beneficiary
+  return {
+    subjectId: payment.id,
+    amountMinor,
+    send: async (sending) => {
+      const rail = deps.rails.payout[name]
+      if (!rail) return notSent('provider_not_configured')
+      const sealed = { ciphertext: destinationCiphertext, keyId: destinationKeyId }
+      const destination = tryOpen(deps, sealed, destinationContext(beneficiary.id, beneficiary.workspaceId))
+      if (destination === undefined) return notSent('destination_unreadable')
+      const beneficiaryName = legalName ?? displayName
+      return rail.pay({
+        ...sending,
+        rail: name,
+        amountMinor,
+        currency,
+        destination,
+        bankCode,
+        beneficiaryName,
+        accountReference,
+        narrative,
+      })
+    },
+  }
 }
 
-/** How a payment is sent. Everything that let it pass is looked at once more; what stands no more fails it, and nothing was sent. */
+/** How payments are sent. Everything that let one pass is looked at once more; what no longer holds fails it, and nothing was sent. */
 export const paymentSubject: AttemptSubject = {
-  lock,
-  setDue: async (tx, id, at) => void (await tx.query(setDue, [id, at])),
-  prepare: async (tx, deps, id) => {
-    const payment = await lockPayment(tx, id)
-    if (payment.status !== 'processing') return null
-    const failure = await recheckPayment(tx, deps, payment)
-    if (failure) {
-      await releasePayment(tx, deps, payment, 'failed', { accountId: null, origin: null, way: 'dispatch' }, failure)
-      return null
-    }
-    const beneficiary = await findBeneficiary(tx, payment.workspaceId, payment.beneficiaryId)
-    if (!beneficiary) throw new Error('a payment has no beneficiary')
-    const { amountMinor, currency, accountReference, narrative, rail: name } = payment
-    const { bankCode, legalName, displayName, destinationCiphertext, destinationKeyId } = beneficiary
+  kind: 'payment',
+  open: async (tx, deps, id) => {
+    let payment = await lockPaymentWithAccount(tx, id)
     return {
-      rail: name,
-      amountMinor,
-      send: async (sending) => {
-        const rail = deps.rails.payout[name]
-        if (!rail) return notSent('provider_not_configured')
-        const sealed = { ciphertext: destinationCiphertext, keyId: destinationKeyId }
-        const destination = tryOpen(deps, sealed, destinationContext(beneficiary.id, beneficiary.workspaceId))
-        if (destination === undefined) return notSent('destination_unreadable')
-        const beneficiaryName = legalName ?? displayName
-        return rail.pay({
-          ...sending,
-          rail: name,
-          amountMinor,
-          currency,
-          destination,
-          bankCode,
-          beneficiaryName,
-          accountReference,
-          narrative,
-        })
+      sendAgainAt: async (due) => void (await tx.query(setDue, [id, due])),
+      settle: async (evidence, witness) => {
+        const settled = await settlePayment(tx, deps, payment, evidence, witness)
+        payment = settled.payment
+        return settled.verdict
       },
     }
   },
-  settle: settlePayment,
+  prepare: async (tx, deps, ids) => {
+    const { at } = tx
+    const [due] = await Promise.all([lockDue(tx, ids, at), tx.query(leaveQueue, [ids, at])])
+    const checked = await Promise.all(due.map(({ payment }) => recheckPayment(tx, deps, payment)))
+    const outgoing: Outgoing[] = []
+    for (const [index, { payment, beneficiary }] of due.entries()) {
+      const failure = checked[index]
+      if (failure) {
+        const left = { ...payment, dispatchDueAt: null }
+        await releasePayment(tx, deps, left, 'failed', { accountId: null, origin: null, way: 'dispatch' }, failure)
+      } else outgoing.push(outgoingOf(deps, payment, beneficiary))
+    }
+    return outgoing
+  },
 }

@@ -1,17 +1,35 @@
 import type { Tx } from '../../../../db/client.ts'
-import type { Uuid } from '../../../../lib/ids.ts'
 import type { Evidence } from '../../../../rails/rail.ts'
 import { type Alert, alertAfterCommit } from '../../../alerts.ts'
 import type { Deps } from '../../../deps.ts'
 import { recordDoubtful } from '../../../suspense/service.ts'
-import { type AttemptRecord, getAttempt, resolveAttempts, updateAttempt } from './queries.ts'
-import type { AttemptSubject, Verdict, Witness } from './subject.ts'
+import { type AttemptRecord, attemptsOf, moveAttempt, resolveAttempts } from './queries.ts'
+import type { AttemptSubject, OpenSubject, Verdict, Witness } from './subject.ts'
+
+/** An attempt and its subject, locked; `superseded`: another attempt has followed it. */
+export type OpenAttempt = { attempt: AttemptRecord; superseded: boolean; tries: number; subject: OpenSubject }
+
+/** Locks the subject and reads its attempts, once. */
+export const openAttempt = async (
+  tx: Tx,
+  deps: Deps,
+  kind: AttemptSubject,
+  { id, subjectId }: Pick<AttemptRecord, 'id' | 'subjectId'>,
+): Promise<OpenAttempt> => {
+  const subject = await kind.open(tx, deps, subjectId)
+  const attempts = await attemptsOf(tx, subjectId)
+  const attempt = attempts.find((each) => each.id === id)
+  if (!attempt) throw new Error('an attempt that must exist is missing')
+  // At most one is not `not_sent`: that one is live. When there is none, the newest would be the one that was sent after all.
+  const live = attempts.find(({ state }) => state !== 'not_sent') ?? attempts.at(-1)
+  return { attempt, superseded: live?.id !== id, tries: attempts.length, subject }
+}
 
 const isConclusive = ({ kind }: Evidence): boolean => kind === 'succeeded' || kind === 'failed' || kind === 'returned'
 
 /**
- * Doubt is worth something only where it is news: a rail that cannot be asked right now, or that answers another question, has
- * said nothing about the money.
+ * Doubt counts only where it is new: a rail that cannot be asked right now, or that answers another question, has said nothing about
+ * the money.
  */
 const saysNothing = (evidence: Evidence, witness: Witness): boolean =>
   evidence.kind === 'pending' || (evidence.kind === 'unknown' && (witness.kind === 'query' || evidence.code === 'other_request'))
@@ -20,42 +38,23 @@ const alertOf: Partial<Record<Verdict, Alert>> = {
   mismatch: 'evidence_mismatch',
   contradiction: 'evidence_contradiction',
   disputed: 'evidence_disputed',
+  suspense: 'superseded_attempt_moved_money',
 }
 
-const judge = async (
-  tx: Tx,
-  deps: Deps,
-  subject: AttemptSubject,
-  attempt: AttemptRecord,
-  evidence: Evidence,
-  witness: Witness,
-): Promise<Verdict> => {
+/** Only the live attempt settles. What another one did is recorded with it, and money that it moved waits in suspense for a person. */
+const judgeSuperseded = (evidence: Evidence): Verdict => {
+  if (evidence.kind === 'succeeded') return 'suspense'
+  return evidence.kind === 'returned' ? 'contradiction' : 'superseded'
+}
+
+const judge = async (open: OpenAttempt, evidence: Evidence, witness: Witness): Promise<Verdict> => {
+  const { attempt, superseded, subject } = open
   if (saysNothing(evidence, witness)) return 'inconclusive'
+  if (superseded) return judgeSuperseded(evidence)
+  // It never left, and the provider agrees, or doubts what we can prove.
+  if (attempt.state === 'not_sent' && evidence.kind !== 'succeeded' && evidence.kind !== 'returned') return 'repeated'
   if (attempt.state === 'disputed') return isConclusive(evidence) ? 'disputed' : 'inconclusive'
-  return subject.settle(tx, deps, attempt.subjectId, evidence, witness)
-}
-
-/**
- * Holds evidence against its attempt and lets the subject settle. The caller has the subject's lock. An attempt with a mismatch is
- * disputed from then on: whatever comes later, only a person ends it.
- */
-export const applyEvidence = async (
-  tx: Tx,
-  deps: Deps,
-  subject: AttemptSubject,
-  attemptId: Uuid,
-  evidence: Evidence,
-  witness: Witness,
-): Promise<Verdict> => {
-  const at = deps.clock.now()
-  const attempt = await getAttempt(tx, attemptId)
-  const verdict = await judge(tx, deps, subject, attempt, evidence, witness)
-  const ends = isConclusive(evidence) && (verdict === 'applied' || verdict === 'repeated')
-  if (verdict === 'mismatch') await updateAttempt(tx, attempt.id, 'disputed', null, at)
-  else if (ends) await resolveAttempts(tx, attempt.subjectId, at)
-  raise(tx, deps, attempt, verdict, evidence)
-  await recordDoubtful(tx, deps, attempt, verdict, evidence)
-  return verdict
+  return subject.settle(evidence, witness)
 }
 
 const raise = (tx: Tx, deps: Deps, attempt: AttemptRecord, verdict: Verdict, evidence: Evidence): void => {
@@ -63,4 +62,26 @@ const raise = (tx: Tx, deps: Deps, attempt: AttemptRecord, verdict: Verdict, evi
   if (!alert) return
   const code = evidence.kind === 'failed' || evidence.kind === 'unknown' ? evidence.code : evidence.kind
   alertAfterCommit(tx, deps, alert, { subject: attempt.kind, id: attempt.subjectId, attempt: attempt.id, code })
+}
+
+/**
+ * Holds evidence against its attempt and lets the subject settle. An attempt with a mismatch is disputed from then on: whatever comes
+ * later, only a person ends it.
+ */
+export const applyEvidence = async (
+  tx: Tx,
+  deps: Deps,
+  open: OpenAttempt,
+  evidence: Evidence,
+  witness: Witness,
+): Promise<Verdict> => {
+  const { attempt, superseded } = open
+  const verdict = await judge(open, evidence, witness)
+  const ends = isConclusive(evidence) && (verdict === 'applied' || verdict === 'repeated')
+  if (verdict === 'mismatch') await moveAttempt(tx, attempt.id, 'disputed', null)
+  else if (ends && !superseded && attempt.state !== 'not_sent') await resolveAttempts(tx, attempt.subjectId)
+  else if (ends && !superseded && verdict === 'applied') await moveAttempt(tx, attempt.id, 'resolved', null)
+  raise(tx, deps, attempt, verdict, evidence)
+  await recordDoubtful(tx, deps, attempt, verdict, evidence)
+  return verdict
 }

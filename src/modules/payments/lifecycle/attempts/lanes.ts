@@ -1,14 +1,14 @@
-import { statement } from '../../../../db/client.ts'
+import { type Statement, statement } from '../../../../db/client.ts'
+import { describeError } from '../../../../db/errors.ts'
 import type { Lane, Room, Task } from '../../../../jobs/lane.ts'
 import type { Uuid } from '../../../../lib/ids.ts'
-import { type RailName, railNames } from '../../../../rails/rail.ts'
+import { railNames } from '../../../../rails/rail.ts'
 import type { Deps } from '../../../deps.ts'
-import { processDelivery } from './deliveries.ts'
-import { dispatch } from './dispatch.ts'
+import { claimFree, claimPatiently, type Due, type SendLane } from './claim.ts'
 import { gatedLane } from './gated-lane.ts'
+import { type OpenDelivery, processDelivery } from './process-delivery.ts'
+import { createSender, type Sender } from './send.ts'
 import type { Subjects } from './subject.ts'
-
-type Due = { id: Uuid; tenant: Uuid }
 
 /**
  * What is due, oldest first, of at most $4 tenants behind tenant $2: the index is walked from tenant to tenant, so that neither a
@@ -18,9 +18,9 @@ const dueByTenant = (name: string, table: string, rail: string) =>
   statement(
     name,
     `with recursive tenants as (
-       (select account_id from ${table} where dispatch_due_at is not null ${rail} and account_id > $2 order by account_id limit 1)
+       (select account_id from ${table} where dispatch_due_at is not null ${rail} and account_id > $2 and account_id <> all($6::uuid[]) order by account_id limit 1)
        union all
-       select (select account_id from ${table} where dispatch_due_at is not null ${rail} and account_id > tenants.account_id order by account_id limit 1)
+       select (select account_id from ${table} where dispatch_due_at is not null ${rail} and account_id > tenants.account_id and account_id <> all($6::uuid[]) order by account_id limit 1)
        from tenants where tenants.account_id is not null
      )
      select due.id, tenant.account_id as tenant from (select account_id from tenants where account_id is not null limit $4) as tenant
@@ -30,16 +30,19 @@ const dueByTenant = (name: string, table: string, rail: string) =>
        order by dispatch_due_at, id limit $5) as due
      order by due.dispatch_due_at, due.id`,
   )
-const duePayments = dueByTenant('dispatch.due_payments', 'payments', 'and rail = $6')
+const duePayments = dueByTenant('dispatch.due_payments', 'payments', 'and rail = $7')
 const dueTopups = dueByTenant('dispatch.due_topups', 'topups', '')
+
+/** Keys of tasks that wait for an account are no rows. */
+const isUuid = (key: string): boolean => /^[0-9a-f-]{36}$/.test(key)
 
 const noTenant = '00000000-0000-0000-0000-000000000000'
 
 /** Round robin over the tenants: one each, then the next of each, as long as there is room. */
-const pickFairly = (due: readonly Due[], room: Room): { picked: Due[]; more: boolean } => {
+const pickFairly = <Row extends { tenant: Uuid }>(due: readonly Row[], room: Room): { picked: Row[]; more: boolean } => {
   const byTenant = Map.groupBy(due, ({ tenant }) => tenant)
   const queues = [...byTenant].map(([tenant, rows]) => rows.slice(0, Math.max(0, room.ofTenant(tenant))))
-  const picked: Due[] = []
+  const picked: Row[] = []
   for (let turn = 0; picked.length < room.free && queues.some((rows) => rows.length > turn); turn += 1) {
     for (const rows of queues) {
       const row = rows[turn]
@@ -49,72 +52,124 @@ const pickFairly = (due: readonly Due[], room: Room): { picked: Due[]; more: boo
   return { picked, more: picked.length < due.length }
 }
 
-type LaneOf = { name: string; limit: number; read: (after: Uuid, room: Room) => Promise<Due[]>; run: (id: Uuid) => Promise<void> }
+type ReadDue = (after: Uuid, room: Room, waitedFor: readonly Uuid[]) => Promise<Due[]>
 
-/** Goes on where it stopped: a tenant that was served waits until the others were. */
-const fairLane = ({ name, limit, read, run }: LaneOf): Lane => {
+/** Reads on where it stopped: a tenant that was served waits until the others were. */
+const createFairReader = (read: ReadDue) => {
   let last: Uuid = noTenant
+  return async (room: Room, waitedFor: readonly Uuid[]): Promise<{ picked: Due[]; more: boolean }> => {
+    const behind = await read(last, room, waitedFor)
+    const due = last !== noTenant && behind.length < room.free ? [...behind, ...(await read(noTenant, room, waitedFor))] : behind
+    const fair = pickFairly([...new Map(due.map((row) => [row.id, row])).values()], room)
+    last = fair.picked.at(-1)?.tenant ?? noTenant
+    return fair
+  }
+}
+
+const accountsWaitedForAtOnce = 3
+
+type SendingLane = { name: string; lane: SendLane; limit: number; send: Sender; read: ReadDue }
+
+/**
+ * Claims what is due in one transaction for all tenants whose account is free, and sends each by itself. An account that is locked is
+ * waited for by a task of its own, so it delays only itself. A claim that fails is done again one by one: only its culprit fails again.
+ */
+const sendingLane = (deps: Deps, { name, lane, limit, send, read }: SendingLane): Lane => {
+  const readFairly = createFairReader(read)
+  const waitedFor = new Set<Uuid>()
+
+  const patient = (due: Due[], tenant: Uuid): Task => ({
+    key: `account ${tenant}`,
+    tenant,
+    run: async () => {
+      try {
+        const recorded = await claimPatiently(deps, lane, due)
+        await Promise.all(recorded.map((each) => send(lane, each)))
+      } finally {
+        waitedFor.delete(tenant)
+      }
+    },
+  })
+  const alone = (one: Due): Task => ({
+    key: one.id,
+    tenant: one.tenant,
+    run: async () => {
+      for (const recorded of await claimPatiently(deps, lane, [one])) await send(lane, recorded)
+    },
+  })
+  const waitFor = (busy: readonly Due[]): Task[] => {
+    const tasks: Task[] = []
+    for (const [tenant, due] of Map.groupBy(busy, (row) => row.tenant)) {
+      if (waitedFor.size >= accountsWaitedForAtOnce) break
+      waitedFor.add(tenant)
+      tasks.push(patient(due, tenant))
+    }
+    return tasks
+  }
+
   return {
     name,
     limit,
     claim: async (room) => {
-      const behind = await read(last, room)
-      const due = last !== noTenant && behind.length < room.free ? [...behind, ...(await read(noTenant, room))] : behind
-      const unique = [...new Map(due.map((row) => [row.id, row])).values()]
-      const { picked, more } = pickFairly(unique, room)
-      last = picked.at(-1)?.tenant ?? noTenant
-      const tasks: Task[] = picked.map(({ id, tenant }) => ({ key: id, tenant, run: () => run(id) }))
-      return { tasks, more }
+      const { picked, more } = await readFairly(room, [...waitedFor])
+      if (picked.length === 0) return { tasks: [], more: false }
+      const claimed = await claimFree(deps, lane, picked).catch((error: unknown) => {
+        deps.logger.warn({ lane: name, ...describeError(error) }, 'a batch could not be claimed; its rows are claimed one by one')
+        return undefined
+      })
+      if (!claimed) return { tasks: picked.map(alone), more }
+      const tenants = new Map(picked.map((row) => [row.id, row.tenant]))
+      const tasks = claimed.sendable.map((recorded): Task => {
+        const { subjectId } = recorded.outgoing
+        return { key: subjectId, tenant: tenants.get(subjectId) ?? subjectId, run: () => send(lane, recorded) }
+      })
+      return { tasks: [...tasks, ...waitFor(claimed.busy)], more: more || claimed.busy.length > 0 }
     },
   }
 }
 
-const inFlightPerRail = 100
+export type SendingLanes = { payments: Lane[]; topups: Lane[] }
 
-export const createPaymentLanes = (deps: Deps, subjects: Subjects): Lane[] =>
-  railNames.map((rail: RailName) =>
-    gatedLane(
-      deps,
-      rail,
-      fairLane({
-        name: `payments.${rail}`,
-        limit: inFlightPerRail,
-        read: (after, room) =>
-          deps.db.query<Due>(duePayments, [deps.clock.now(), after, room.except, room.free, room.free, rail]),
-        run: (id) => dispatch(deps, subjects, 'payment', id),
-      }),
+export const createSendingLanes = (deps: Deps, subjects: Subjects): SendingLanes => {
+  const send = createSender(deps)
+  const readFrom =
+    (source: Statement, ...rest: unknown[]): ReadDue =>
+    (after, { except, free }, waitedFor) =>
+      deps.db.query<Due>(source, [deps.clock.now(), after, except.filter(isUuid), free, free, waitedFor, ...rest])
+  const laneOf = (name: string, lane: SendLane, read: ReadDue): Lane =>
+    gatedLane(deps, lane.rail, sendingLane(deps, { name, lane, limit: deps.config.RAIL_CONCURRENCY, send, read }))
+  return {
+    payments: railNames.map((rail) =>
+      laneOf(`payments.${rail}`, { subject: subjects.payment, rail }, readFrom(duePayments, rail)),
     ),
-  )
-
-export const createTopupLanes = (deps: Deps, subjects: Subjects): Lane[] => [
-  gatedLane(
-    deps,
-    'MPESA_STK',
-    fairLane({
-      name: 'topups.MPESA_STK',
-      limit: inFlightPerRail,
-      read: (after, room) => deps.db.query<Due>(dueTopups, [deps.clock.now(), after, room.except, room.free, room.free]),
-      run: (id) => dispatch(deps, subjects, 'topup', id),
-    }),
-  ),
-]
+    topups: [laneOf('topups.MPESA_STK', { subject: subjects.topup, rail: 'MPESA_STK' }, readFrom(dueTopups))],
+  }
+}
 
 const openDeliveries = statement(
   'deliveries.open',
-  `select d.id, a.subject_id as tenant from callback_deliveries d join rail_attempts a on a.id = d.attempt_id
+  `select d.id, d.attempt_id as "attemptId", a.kind, a.subject_id as "subjectId", coalesce(p.account_id, t.account_id) as tenant
+   from callback_deliveries d join rail_attempts a on a.id = d.attempt_id
+     left join payments p on a.kind = 'payment' and p.id = a.subject_id left join topups t on a.kind = 'topup' and t.id = a.subject_id
    where d.processed_at is null and d.id <> all($1::uuid[]) order by d.received_at, d.id limit $2`,
 )
 
+/** Each holds a connection, and waits for its account's lock: fewer than the pool has. */
 const deliveriesAtOnce = 6
+/** How far beyond a tenant's backlog the others' deliveries are looked for. */
+const deliveriesRead = 100
 
 export const createDeliveryLanes = (deps: Deps, subjects: Subjects): Lane[] => [
   {
     name: 'deliveries',
     limit: deliveriesAtOnce,
-    claim: async ({ free, except }) => {
-      const due = await deps.db.query<Due>(openDeliveries, [except, free])
-      const tasks = due.map(({ id, tenant }) => ({ key: id, tenant, run: () => processDelivery(deps, subjects, id) }))
-      return { tasks, more: due.length === free }
+    claim: async (room) => {
+      const open = await deps.db.query<OpenDelivery>(openDeliveries, [room.except, deliveriesRead])
+      const { picked, more } = pickFairly(open, room)
+      const tasks = picked.map(
+        (each): Task => ({ key: each.id, tenant: each.tenant, run: () => processDelivery(deps, subjects, each) }),
+      )
+      return { tasks, more }
     },
   },
 ]

@@ -1,5 +1,6 @@
 import { type Db, statement, type Tx } from '../../../../db/client.ts'
 import type { railAttempts } from '../../../../db/tables/payments.ts'
+import { type StateOf, statesBefore, transitions } from '../../../../db/transitions.ts'
 import type { Uuid } from '../../../../lib/ids.ts'
 import type { ProviderReference } from '../../../../rails/rail.ts'
 
@@ -10,75 +11,65 @@ export const attemptColumns = `id, kind, subject_id as "subjectId", rail, state,
   provider_conversation as "providerConversation", checks, next_check_at as "nextCheckAt", created_at as "createdAt", updated_at as "updatedAt"`
 
 const byId = statement('attempts.get', `select ${attemptColumns} from rail_attempts where id = $1`)
-const bySubject = statement('attempts.of_subject', 'select state from rail_attempts where subject_id = $1')
+const bySubject = statement(
+  'attempts.of_subject',
+  `select ${attemptColumns} from rail_attempts where subject_id = $1 order by created_at, id`,
+)
 
 export const findAttempt = async (db: Db, id: Uuid): Promise<AttemptRecord | undefined> =>
   (await db.query<AttemptRecord>(byId, [id]))[0]
 
-export const getAttempt = async (db: Db, id: Uuid): Promise<AttemptRecord> => {
-  const attempt = await findAttempt(db, id)
-  if (!attempt) throw new Error('an attempt that must exist is missing')
-  return attempt
-}
-
-export const attemptStatesOf = async (db: Db, subjectId: Uuid): Promise<AttemptRecord['state'][]> =>
-  (await db.query<{ state: AttemptRecord['state'] }>(bySubject, [subjectId])).map(({ state }) => state)
+/** All attempts of a payment or a top-up, oldest first. */
+export const attemptsOf = (db: Db, subjectId: Uuid): Promise<AttemptRecord[]> => db.query<AttemptRecord>(bySubject, [subjectId])
 
 const insert = statement(
   'attempts.insert',
   `insert into rail_attempts (id, kind, subject_id, rail, state, amount_minor, reference, secret_hash, secret_ciphertext, secret_key_id, next_check_at, created_at, updated_at)
-   values ($1, $2, $3, $4, 'recorded', $5, $6, $7, $8, $9, $10, $11, $11) on conflict (reference) do nothing returning id`,
+   select x.id, $1, x.subject_id, $2, 'recorded', x.amount_minor, x.reference, x.secret_hash, x.secret_ciphertext, x.secret_key_id, $3, $4, $4
+   from unnest($5::uuid[], $6::uuid[], $7::bigint[], $8::text[], $9::bytea[], $10::bytea[], $11::text[])
+     as x(id, subject_id, amount_minor, reference, secret_hash, secret_ciphertext, secret_key_id)
+   on conflict (reference) do nothing returning id`,
 )
 
 export type NewAttempt = Pick<
   AttemptRecord,
-  | 'id'
-  | 'kind'
-  | 'subjectId'
-  | 'rail'
-  | 'amountMinor'
-  | 'reference'
-  | 'secretHash'
-  | 'secretCiphertext'
-  | 'secretKeyId'
-  | 'nextCheckAt'
-  | 'createdAt'
+  'id' | 'subjectId' | 'amountMinor' | 'reference' | 'secretHash' | 'secretCiphertext' | 'secretKeyId'
 >
 
-/** False when the reference is taken: the caller makes another one. */
-export const insertAttempt = async (tx: Tx, attempt: NewAttempt): Promise<boolean> => {
-  const { id, kind, subjectId, rail, amountMinor, reference, secretHash, secretCiphertext, secretKeyId, nextCheckAt, createdAt } =
-    attempt
-  const values = [
-    id,
-    kind,
-    subjectId,
-    rail,
-    amountMinor,
-    reference,
-    secretHash,
-    secretCiphertext,
-    secretKeyId,
-    nextCheckAt,
-    createdAt,
-  ]
-  return (await tx.query(insert, values)).length === 1
+/** Those that were inserted: a reference that is taken leaves its attempt out, and the caller makes another one. */
+export const insertAttempts = async (
+  tx: Tx,
+  common: Pick<AttemptRecord, 'kind' | 'rail' | 'nextCheckAt' | 'createdAt'>,
+  attempts: readonly NewAttempt[],
+): Promise<Set<Uuid>> => {
+  if (attempts.length === 0) return new Set()
+  const column = <Name extends keyof NewAttempt>(name: Name) => attempts.map((attempt) => attempt[name])
+  const rows = await tx.query<{ id: Uuid }>(insert, [
+    common.kind,
+    common.rail,
+    common.nextCheckAt,
+    common.createdAt,
+    column('id'),
+    column('subjectId'),
+    column('amountMinor'),
+    column('reference'),
+    column('secretHash'),
+    column('secretCiphertext'),
+    column('secretKeyId'),
+  ])
+  return new Set(rows.map(({ id }) => id))
 }
+
+type State = StateOf<'attempt'>
 
 const setState = statement(
   'attempts.set_state',
-  'update rail_attempts set state = $2, next_check_at = $3, updated_at = $4 where id = $1',
+  'update rail_attempts set state = $2, next_check_at = $3, updated_at = $4 where id = $1 and state = any($5::text[]) returning id',
 )
 
-export const updateAttempt = async (
-  tx: Tx,
-  id: Uuid,
-  state: AttemptRecord['state'],
-  nextCheckAt: Date | null,
-  at: Date,
-): Promise<void> => {
-  await tx.query(setState, [id, state, nextCheckAt, at])
-}
+/** Moves an attempt along an edge of the table, and says whether it could: its state is checked by the update itself. */
+export const moveAttempt = async (tx: Tx, id: Uuid, to: State, nextCheckAt: Date | null): Promise<boolean> =>
+  (await tx.query(setState, [id, to, nextCheckAt, tx.at, statesBefore('attempt', to)])).length === 1
 
 const adopt = statement(
   'attempts.adopt_provider',
@@ -92,12 +83,15 @@ export const adoptProvider = async (tx: Tx, id: Uuid, provider: ProviderReferenc
     await tx.query(adopt, [id, provider.request, provider.conversation])
 }
 
+/** Those that a question or a person may still end: all but the ones that are proven never to have left. */
+const open = (Object.keys(transitions.attempt) as State[]).filter((state) => state !== 'resolved' && state !== 'not_sent')
+
 const resolveAll = statement(
   'attempts.resolve',
-  `update rail_attempts set state = 'resolved', next_check_at = null, updated_at = $2 where subject_id = $1 and state not in ('not_sent', 'resolved')`,
+  `update rail_attempts set state = 'resolved', next_check_at = null, updated_at = $2 where subject_id = $1 and state = any($3::text[])`,
 )
 
 /** The subject has ended: nobody needs to ask any more. */
-export const resolveAttempts = async (tx: Tx, subjectId: Uuid, at: Date): Promise<void> => {
-  await tx.query(resolveAll, [subjectId, at])
+export const resolveAttempts = async (tx: Tx, subjectId: Uuid): Promise<void> => {
+  await tx.query(resolveAll, [subjectId, tx.at, open])
 }

@@ -7,11 +7,17 @@ const askAtLeastEverySeconds = 21_600
 
 export const secondsToNextQuery = (queriesMade: number): number => askAfterSeconds[queriesMade] ?? askAtLeastEverySeconds
 
+/** Between recording an attempt and taking the right to send it. Who comes later finds that it is not sent any more. */
+export const claimWithinSeconds = 15
+
+/** With the right to send, the call to the rail begins within this time or not at all. */
+export const sendWithinSeconds = 10
+
 /**
- * How long a send may be under way before its attempt is taken for lost: the rails' time-outs (a token, the request, both once
- * more) lie well below. Too early would be harmless, the answer is recorded whenever it comes.
+ * How long a send may be under way before its attempt is taken for lost: what it takes to begin, and the longest answer. Too early
+ * would be harmless, the answer is recorded whenever it comes.
  */
-export const sendGraceSeconds = 120
+export const sendGraceSeconds = (railTimeoutMs: number): number => sendWithinSeconds + Math.ceil(railTimeoutMs / 1000) + 5
 
 /** A send that never left is tried again after these waits; after the last it has failed. */
 const retryAfterSeconds = [5, 15, 45, 120, 300, 600] as const

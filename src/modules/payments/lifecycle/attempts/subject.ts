@@ -10,33 +10,50 @@ import type { AttemptRecord } from './queries.ts'
 export type Sending = { attemptId: Uuid; reference: string; at: Date; callbacks: CallbackUrls }
 
 /** What is to be sent. The destination is opened inside `send` and lives no longer than the call. Never throws for what a provider does. */
-export type Outgoing = { rail: AttemptRecord['rail']; amountMinor: Minor; send: (sending: Sending) => Promise<Submission> }
+export type Outgoing = { subjectId: Uuid; amountMinor: Minor; send: (sending: Sending) => Promise<Submission> }
 
-/** Nothing left the house, and why. */
+/** Proof of our own that the rail was not called, and why. */
 export const notSent = (code: string): Submission => ({ kind: 'not_sent', code, message: 'Nothing was sent.' })
 
-/** Who says it: the rail's answer to sending, its delivery, its answer to a question, its silence for too long, or an operator. */
+/** Where evidence comes from: the rail's answer to sending, its delivery, its answer to a question, its silence for too long, or an operator. */
 export type Witness = { kind: 'submission' | 'delivery' | 'query' | 'silence' } | { kind: 'operator'; actor: Actor }
 
 export const actorOf = (witness: Witness): Actor =>
   witness.kind === 'operator' ? witness.actor : { accountId: null, origin: null, way: `rail:${witness.kind}` }
 
 /**
- * What became of a piece of evidence. `mismatch`: it is not about what was sent (another amount, a receipt of somebody else's).
- * `contradiction`: it speaks against what is recorded as final. Neither moves money; both are for a person.
+ * What became of a piece of evidence. `mismatch`: it is not about what was sent (another amount, a receipt that stands for something
+ * else). `contradiction`: it speaks against what is recorded as final. Neither moves money; both are for a person. `superseded`: it is
+ * about an attempt that another one has followed. `suspense`: such an attempt moved money all the same.
  */
-export type Verdict = 'applied' | 'repeated' | 'inconclusive' | 'mismatch' | 'contradiction' | 'disputed'
+export type Verdict =
+  | 'applied'
+  | 'repeated'
+  | 'inconclusive'
+  | 'mismatch'
+  | 'contradiction'
+  | 'disputed'
+  | 'superseded'
+  | 'suspense'
 
-/** What a rail is asked to do something for: a payment or a top-up. */
+/** A payment or a top-up under its locks, read once. */
+export type OpenSubject = {
+  /** When it is to be sent again. Does nothing when it has ended. */
+  sendAgainAt: (due: Date) => Promise<void>
+  /** Any number of times, in any order. Never given `pending`. */
+  settle: (evidence: Evidence, witness: Witness) => Promise<Verdict>
+}
+
+/** What a rail does something for: a payment or a top-up. */
 export type AttemptSubject = {
-  /** Takes the owning ledger account's lock: it guards the subject and its attempts, and comes before every other lock. */
-  lock: (tx: Tx, id: Uuid) => Promise<void>
-  /** When it is to be sent, or that it is not (any more). The row is its place in the queue. */
-  setDue: (tx: Tx, id: Uuid, at: Date | null) => Promise<void>
-  /** Under that lock: looks at everything again. Null when there is nothing to send (any more). */
-  prepare: (tx: Tx, deps: Deps, id: Uuid) => Promise<Outgoing | null>
-  /** Under that lock, any number of times, in any order. Never asked about `pending`. */
-  settle: (tx: Tx, deps: Deps, id: Uuid, evidence: Evidence, witness: Witness) => Promise<Verdict>
+  kind: AttemptRecord['kind']
+  /** Takes the owning ledger account's lock, which guards the subject and its attempts, then the subject's. */
+  open: (tx: Tx, deps: Deps, id: Uuid) => Promise<OpenSubject>
+  /**
+   * Under the locks of their owning ledger accounts: looks at everything again and takes these out of the queue. What may not be sent
+   * any more is ended here and is not among the answers.
+   */
+  prepare: (tx: Tx, deps: Deps, ids: readonly Uuid[]) => Promise<Outgoing[]>
 }
 
 export type Subjects = Readonly<Record<AttemptRecord['kind'], AttemptSubject>>

@@ -4,68 +4,85 @@ import { failure } from '../../../../lib/failure-codes.ts'
 import type { Uuid } from '../../../../lib/ids.ts'
 import type { Evidence, Submission } from '../../../../rails/rail.ts'
 import type { Deps } from '../../../deps.ts'
-import { applyEvidence } from './evidence.ts'
-import { type AttemptRecord, adoptProvider, attemptStatesOf, getAttempt, updateAttempt } from './queries.ts'
+import { applyEvidence, type OpenAttempt, openAttempt } from './evidence.ts'
+import { type AttemptRecord, adoptProvider, moveAttempt } from './queries.ts'
 import { secondsToNextQuery, secondsToNextTry } from './schedule.ts'
 import type { AttemptSubject } from './subject.ts'
 
-/** Nothing more is known of it than that it was begun; a delivery may have been faster than the answer to sending. */
-const isOpen = ({ state }: AttemptRecord): boolean => state === 'recorded' || state === 'lost'
-
-/** What a rail that was never reached proves, once nobody tries any more. */
+/** What a rail that was never reached proves, once the last try was made. */
 const neverSent: Evidence = { kind: 'failed', ...failure('provider_unreachable') }
+
 const answerLost: Evidence = {
   kind: 'unknown',
   code: 'answer_lost',
   message: 'The answer to sending was lost; it may have arrived.',
 }
 
-const notSent = async (tx: Tx, deps: Deps, subject: AttemptSubject, attempt: AttemptRecord): Promise<void> => {
-  const at = deps.clock.now()
-  const tries = (await attemptStatesOf(tx, attempt.subjectId)).length
+/**
+ * A write whose COMMIT was not answered is done again, so it must recognise its own effect: an attempt that is `not_sent` already, or
+ * that another one has followed, has nothing more to learn from this.
+ */
+const recordNotSent = async (tx: Tx, deps: Deps, open: OpenAttempt): Promise<void> => {
+  const { attempt, superseded, subject, tries } = open
+  if (superseded || attempt.state === 'not_sent') return
   const wait = secondsToNextTry(tries)
-  // One that was taken for lost meanwhile is under doubt, and doubt is ended, not sent again.
-  if (attempt.state === 'recorded' && wait !== undefined) {
-    await updateAttempt(tx, attempt.id, 'not_sent', null, at)
-    await subject.setDue(tx, attempt.subjectId, secondsAfter(at, wait))
+  // One that was taken for lost meanwhile is in doubt, and doubt is ended, not sent again.
+  if (attempt.state === 'sending' && wait !== undefined) {
+    await moveAttempt(tx, attempt.id, 'not_sent', null)
+    await subject.sendAgainAt(secondsAfter(tx.at, wait))
     return
   }
-  await applyEvidence(tx, deps, subject, attempt.id, neverSent, { kind: 'submission' })
+  await applyEvidence(tx, deps, open, neverSent, { kind: 'submission' })
 }
 
 /** Records what the rail answered to sending. A delivery that came before has the last word. */
 export const recordSubmission = async (
   tx: Tx,
   deps: Deps,
-  subject: AttemptSubject,
-  attemptId: Uuid,
+  kind: AttemptSubject,
+  sent: Pick<AttemptRecord, 'id' | 'subjectId'>,
   submission: Submission,
 ): Promise<void> => {
-  const at = deps.clock.now()
-  const nextQuestionAt = secondsAfter(at, secondsToNextQuery(0))
-  await subject.lock(tx, (await getAttempt(tx, attemptId)).subjectId)
-  const attempt = await getAttempt(tx, attemptId)
-  const settle = (evidence: Evidence) => applyEvidence(tx, deps, subject, attemptId, evidence, { kind: 'submission' })
+  const open = await openAttempt(tx, deps, kind, sent)
+  const nextQuestionAt = secondsAfter(tx.at, secondsToNextQuery(0))
+  const settle = (evidence: Evidence) => applyEvidence(tx, deps, open, evidence, { kind: 'submission' })
   switch (submission.kind) {
     case 'accepted':
-      await adoptProvider(tx, attemptId, submission.provider)
-      if (isOpen(attempt)) await updateAttempt(tx, attemptId, 'submitted', nextQuestionAt, at)
+      await adoptProvider(tx, sent.id, submission.provider)
+      await moveAttempt(tx, sent.id, 'submitted', nextQuestionAt)
       if (submission.evidence) await settle(submission.evidence)
       return
     case 'refused':
       await settle({ ...submission, kind: 'failed' })
       return
     case 'lost':
-      if (isOpen(attempt)) await updateAttempt(tx, attemptId, 'lost', nextQuestionAt, at)
+      await moveAttempt(tx, sent.id, 'lost', nextQuestionAt)
       await settle(answerLost)
       return
     case 'not_sent':
-      return notSent(tx, deps, subject, attempt)
+      return recordNotSent(tx, deps, open)
   }
 }
 
-/** An attempt whose sender was never heard of again: the process died between intent and answer. */
-export const markLost = async (tx: Tx, deps: Deps, subject: AttemptSubject, attempt: AttemptRecord): Promise<void> => {
-  await updateAttempt(tx, attempt.id, 'lost', attempt.nextCheckAt, deps.clock.now())
-  await applyEvidence(tx, deps, subject, attempt.id, answerLost, { kind: 'silence' })
+/**
+ * An attempt whose process was not heard of again. Before it had the right to send, nothing was sent and nothing will be: it is sent
+ * anew. After that it may have been sent: in doubt from now on, asked about, never sent again.
+ */
+export const recordAbandoned = async (
+  tx: Tx,
+  deps: Deps,
+  kind: AttemptSubject,
+  found: { id: Uuid; subjectId: Uuid },
+): Promise<AttemptRecord['state']> => {
+  const open = await openAttempt(tx, deps, kind, found)
+  const { attempt, subject } = open
+  if (attempt.state === 'recorded' && (await moveAttempt(tx, attempt.id, 'not_sent', null))) {
+    await subject.sendAgainAt(tx.at)
+    return 'not_sent'
+  }
+  if (attempt.state === 'sending' && (await moveAttempt(tx, attempt.id, 'lost', attempt.nextCheckAt))) {
+    await applyEvidence(tx, deps, open, answerLost, { kind: 'silence' })
+    return 'lost'
+  }
+  return attempt.state
 }

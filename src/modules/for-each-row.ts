@@ -1,0 +1,51 @@
+import { describeError } from '../db/errors.ts'
+import type { Uuid } from '../lib/ids.ts'
+import type { Deps } from './deps.ts'
+
+type Isolated = Pick<Deps, 'logger' | 'alerts'>
+
+const isolate = async <Row extends { id: Uuid }>(
+  deps: Isolated,
+  sweep: string,
+  row: Row,
+  work: (row: Row) => Promise<unknown>,
+): Promise<void> => {
+  try {
+    await work(row)
+  } catch (error) {
+    deps.logger.error({ sweep, id: row.id, ...describeError(error) }, 'a sweep failed at one row and went on')
+    deps.alerts.raise('sweep_failing', { subject: sweep, id: row.id })
+  }
+}
+
+/** Works on rows, each by itself: one that fails is reported and holds up none of the others, of whichever tenant. */
+export const forEachRow = async <Row extends { id: Uuid }>(
+  deps: Isolated,
+  sweep: string,
+  rows: readonly Row[],
+  work: (row: Row) => Promise<unknown>,
+  { atOnce = 1 }: { atOnce?: number } = {},
+): Promise<void> => {
+  for (let from = 0; from < rows.length; from += atOnce)
+    await Promise.all(rows.slice(from, from + atOnce).map((row) => isolate(deps, sweep, row, work)))
+}
+
+/**
+ * Works on everything that is due. `read` answers what is due behind an id, in the order of ids, at most `batch` rows: so rows that
+ * fail, and stay due, never keep the ones behind them from being read.
+ */
+export const sweepRows = async <Row extends { id: Uuid }>(
+  deps: Isolated,
+  sweep: string,
+  batch: number,
+  read: (behind: Uuid, batch: number) => Promise<readonly Row[]>,
+  work: (row: Row) => Promise<unknown>,
+): Promise<void> => {
+  let behind: Uuid = '00000000-0000-0000-0000-000000000000'
+  for (let full = true; full; ) {
+    const rows = await read(behind, batch)
+    await forEachRow(deps, sweep, rows, work)
+    behind = rows.at(-1)?.id ?? behind
+    full = rows.length === batch
+  }
+}

@@ -1,0 +1,104 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import { inTx, statement } from '../../../../db/client.ts'
+import { statesBefore } from '../../../../db/transitions.ts'
+import { secondsAfter } from '../../../../lib/clock.ts'
+import { Refusal } from '../../../../lib/errors.ts'
+import type { Uuid } from '../../../../lib/ids.ts'
+import type { ProviderReference } from '../../../../rails/rail.ts'
+import type { Deps } from '../../../deps.ts'
+import type { SendLane } from './claim.ts'
+import type { Recorded } from './record.ts'
+import { secondsToNextQuery, sendWithinSeconds } from './schedule.ts'
+import { notSent } from './subject.ts'
+import { recordSubmission } from './submission.ts'
+
+const retryWaitsMs = [100, 500, 1_000, 3_000, 5_000]
+
+/** The rail's answer is known here alone, and STK and B2B cannot be asked without the ids in it: a database that restarts is waited for. */
+const untilWritten = async (write: () => Promise<unknown>): Promise<void> => {
+  for (const waitMs of retryWaitsMs) {
+    try {
+      await write()
+      return
+    } catch (error) {
+      if (!(error instanceof Refusal && error.code === 'unavailable')) throw error
+      await wait(waitMs)
+    }
+  }
+  await write()
+}
+
+const accept = statement(
+  'attempts.accept',
+  `update rail_attempts a set
+     state = case when a.state = any($4::text[]) then 'submitted' else a.state end,
+     next_check_at = case when a.state = any($4::text[]) then $5 else a.next_check_at end,
+     provider_request = coalesce(a.provider_request, x.request), provider_conversation = coalesce(a.provider_conversation, x.conversation),
+     updated_at = $6
+   from unnest($1::uuid[], $2::text[], $3::text[]) as x(id, request, conversation) where a.id = x.id`,
+)
+
+type Accepted = { attemptId: Uuid; provider: ProviderReference; done: () => void; failed: (error: unknown) => void }
+
+export type Sender = (lane: SendLane, recorded: Recorded) => Promise<void>
+
+/**
+ * Calls rails and records what they answer. An answer that only says "taken" changes the attempt alone: those that come while one
+ * statement is on its way form the next.
+ */
+export const createSender = (deps: Deps): Sender => {
+  let waiting: Accepted[] = []
+  let flushing = false
+
+  const flush = async () => {
+    if (flushing) return
+    flushing = true
+    while (waiting.length > 0) {
+      const batch = waiting
+      waiting = []
+      const at = deps.clock.now()
+      const values = [
+        batch.map(({ attemptId }) => attemptId),
+        batch.map(({ provider }) => provider.request),
+        batch.map(({ provider }) => provider.conversation),
+        statesBefore('attempt', 'submitted'),
+        secondsAfter(at, secondsToNextQuery(0)),
+        at,
+      ]
+      try {
+        await untilWritten(() => deps.db.query(accept, values))
+        for (const { done } of batch) done()
+      } catch (error) {
+        for (const { failed } of batch) failed(error)
+      }
+    }
+    flushing = false
+  }
+
+  const recordTaken = (attemptId: Uuid, provider: ProviderReference) =>
+    new Promise<void>((resolve, reject) => {
+      waiting.push({ attemptId, provider, done: resolve, failed: reject })
+      void flush()
+    })
+
+  return async (lane, { outgoing, sending }) => {
+    const { attemptId } = sending
+    // The right was taken a moment ago; a process that slept since then leaves it.
+    const late = deps.clock.now() > secondsAfter(sending.at, sendWithinSeconds)
+    const submission = late ? notSent('too_late') : await outgoing.send(sending)
+    deps.logger.info(
+      {
+        subject: lane.subject.kind,
+        id: outgoing.subjectId,
+        attempt: attemptId,
+        rail: lane.rail,
+        submission: submission.kind,
+        ...('code' in submission && { code: submission.code }),
+      },
+      'a rail was called',
+    )
+    if (submission.kind === 'accepted' && !submission.evidence) return recordTaken(attemptId, submission.provider)
+    const sent = { id: attemptId, subjectId: outgoing.subjectId }
+    await untilWritten(() => inTx(deps.db, (tx) => recordSubmission(tx, deps, lane.subject, sent, submission)))
+  }
+}

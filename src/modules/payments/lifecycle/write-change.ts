@@ -1,0 +1,53 @@
+import { eq } from 'drizzle-orm'
+import type { Tx } from '../../../db/client.ts'
+import { payments } from '../../../db/tables/payments.ts'
+import { requireMove } from '../../../db/transitions.ts'
+import type { NewEvent } from '../../../events/append.ts'
+import { type Actor, audit } from '../../../events/audit.ts'
+import type { EventType } from '../../../events/types.ts'
+import type { Deps } from '../../deps.ts'
+import { presentPayment } from '../present.ts'
+import type { PaymentRecord } from '../queries.ts'
+
+export type PaymentChange = Partial<Omit<PaymentRecord, 'id' | 'accountId' | 'workspaceId' | 'createdAt' | 'updatedAt'>>
+
+export type ChangeOptions = {
+  actor: Actor
+  /** What the balance is afterwards, when money moved. */
+  balance?: NewEvent
+  /** For a change that is no change of state; else the event and the audit row are named after the new state. Null: nothing public. */
+  type?: Extract<EventType, `payment.${string}`> | null
+  action?: string
+  after?: Record<string, unknown>
+}
+
+/**
+ * The one way in which a payment changes after it was created: along an edge of the table, with its event and its audit row. A
+ * payment that is not `processing` waits for nobody to send it. The owning account and the payment are locked.
+ */
+export const writeChange = async (
+  tx: Tx,
+  deps: Pick<Deps, 'appendEvents'>,
+  payment: PaymentRecord,
+  change: PaymentChange,
+  { actor, balance, type, action, after: noted }: ChangeOptions,
+): Promise<PaymentRecord> => {
+  const { at } = tx
+  const status = change.status ?? payment.status
+  if (status !== payment.status) requireMove('payment', payment.status, status)
+  const written = { ...change, ...(status !== 'processing' && { dispatchDueAt: null }), updatedAt: at }
+  await tx.orm.update(payments).set(written).where(eq(payments.id, payment.id))
+  const after: PaymentRecord = { ...payment, ...written }
+  const { id, accountId, workspaceId } = payment
+  const named = type === undefined ? (`payment.${status}` as EventType) : type
+  const events: NewEvent[] = named === null ? [] : [{ type: named, accountId, workspaceId, data: presentPayment(after) }]
+  await deps.appendEvents(tx, at, balance ? [...events, balance] : events)
+  await audit(tx, actor, at, {
+    action: action ?? `payment.${status}`,
+    workspaceId,
+    subject: { type: 'payment', id },
+    before: { status: payment.status },
+    after: { status, ...noted },
+  })
+  return after
+}
