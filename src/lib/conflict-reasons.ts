@@ -12,6 +12,7 @@ export const conflictReasons = {
   invitation_accepted: 'The invitation was accepted already.',
   invitation_expired: 'The invitation has expired.',
   invitation_revoked: 'The invitation was revoked.',
+  late_success: 'The payment has no late success to book, or it is booked already.',
   nonce: 'The nonce is for other terms or another wallet.',
   provider_receipt: 'Another payment has this receipt.',
   revoked: 'It was revoked already.',

@@ -214,6 +214,8 @@ test('a provider that cannot be reached is tried again with longer waits; when i
 })
 
 test('a send that did not leave once is sent once when it can be', async () => {
+  await pay(person, b2c('254722000048'))
+  await service.settle()
   service.sandbox.failNext(spikeArrest)
   const id = await pay(person, b2c('254722000042'))
   await service.settle()
