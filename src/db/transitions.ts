@@ -4,7 +4,8 @@
  */
 export const transitions = {
   payment: {
-    pending_approval: ['processing', 'rejected', 'expired', 'cancelled'],
+    // Failed: approved in a later period, whose limits it no longer fits.
+    pending_approval: ['processing', 'rejected', 'expired', 'cancelled', 'failed'],
     processing: ['succeeded', 'failed', 'unknown'],
     unknown: ['succeeded', 'failed'],
     succeeded: ['returned'],

@@ -1,8 +1,8 @@
 import { sqlCheck } from '../db/check.ts'
-import { policyApplies } from '../policy/scope-sql.ts'
 import { countedPaymentsSql } from '../db/transitions.ts'
+import { policyApplies } from '../policy/scope-sql.ts'
 
-const counting = `p.status not in ('rejected', 'failed', 'cancelled', 'expired')`
+const counting = `p.status in ${countedPaymentsSql}`
 
 /** The payments that grants and mandates count, and the totals that policies count, as sums. */
 const counted = `

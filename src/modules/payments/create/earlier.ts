@@ -1,4 +1,5 @@
 import { type Db, statement } from '../../../db/client.ts'
+import { countedPaymentsSql } from '../../../db/transitions.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import type { Minor } from '../../../lib/money.ts'
 import type { EarlierPayment } from '../../../policy/types.ts'
@@ -16,7 +17,7 @@ const read = statement(
    cross join lateral (
      select p.id, p.created_at from payments p
      where p.payee_id = b.payee_id and p.amount_minor = r.amount and p.created_at > $4
-       and p.account_reference is not distinct from r.reference and p.status not in ('rejected', 'failed', 'cancelled', 'expired')
+       and p.account_reference is not distinct from r.reference and p.status in ${countedPaymentsSql}
      order by p.created_at desc limit 1) as p`,
 )
 
