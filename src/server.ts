@@ -1,13 +1,16 @@
-import { createService } from './app.ts'
+import type { Logger } from 'pino'
+import type { Config } from './config.ts'
+import { loadConfig } from './config.ts'
 import { describeError } from './db/errors.ts'
 import { createMovableClock } from './lib/clock.ts'
 import { StartupError } from './lib/startup-error.ts'
 import { openDatabase } from './process/database.ts'
-import { findKeys } from './process/development-keys.ts'
+import { findKeys, type Keys } from './process/development-keys.ts'
 import { readEnvironment } from './process/environment.ts'
 import { createLogger } from './process/logger.ts'
 import { listen, loadConfigWithPorts, operatorListener, publicListener } from './process/ports.ts'
-import { openRails } from './process/rails.ts'
+import { endWithFirst, isWorker, startWorkers, tellFirst, wantedProcesses } from './process/processes.ts'
+import { openRails, type RunningRails } from './process/rails.ts'
 import { handleSignals } from './process/signals.ts'
 import { summarize } from './process/summary.ts'
 
@@ -15,11 +18,18 @@ const say = (text: string) => process.stdout.write(`${text}\n`)
 // Whoever reads our output may go before we do (`npm start | head`); that is no reason to end.
 process.stdout.on('error', () => undefined)
 
-const signals = handleSignals(say)
+const signals = handleSignals(isWorker ? () => undefined : say)
 const parts = new AsyncDisposableStack()
 
-const start = async () => {
-  const config = await loadConfigWithPorts(readEnvironment())
+/** What the service stands on. A worker is given all of it by the first process, through its environment. */
+type Ground = { config: Config; logger: Logger; databaseUrl: string; where: string; keys: Keys; rails: RunningRails }
+
+const clock = createMovableClock()
+
+const prepare = async (): Promise<Ground> => {
+  const variables = readEnvironment()
+  // A worker's ports are open already: in the first process.
+  const config = isWorker ? loadConfig(variables) : await loadConfigWithPorts(variables)
   const logger = await createLogger(config)
   const crash = (error: unknown) => {
     logger.fatal(describeError(error), 'a bug: the process cannot go on')
@@ -30,13 +40,20 @@ const start = async () => {
 
   const database = await openDatabase(config, logger)
   parts.defer(database.stop)
-  const { file, made, ...keys } = await findKeys(config)
-  const clock = createMovableClock()
-  const { rails, sandbox, stop } = await openRails(config, clock, logger)
-  parts.defer(stop)
+  const keys = await findKeys(config)
+  const rails = await openRails(config, clock, logger)
+  parts.defer(rails.stop)
+  return { config, logger, databaseUrl: database.url, where: database.where, keys, rails }
+}
+
+/** Whether the browser's pages are part of this installation. */
+const serve = async ({ config, logger, databaseUrl, keys, rails: { rails, sandbox } }: Ground): Promise<boolean> => {
+  // Not loaded by a first process that only keeps others.
+  const { createService } = await import('./app.ts')
+  const { ENCRYPTION_KEYS, TOKEN_SECRETS } = keys
   const service = await createService({
-    config: { ...config, ...keys },
-    databaseUrl: database.url,
+    config: { ...config, ENCRYPTION_KEYS, TOKEN_SECRETS },
+    databaseUrl,
     clock,
     logger,
     rails,
@@ -46,15 +63,44 @@ const start = async () => {
   await service.start()
   await listen(service.operator, operatorListener(config))
   await listen(service.http, publicListener(config))
+  return service.http.hasRoute({ method: 'GET', url: '/account' })
+}
+
+const keep = async (count: number, { config, logger, databaseUrl, rails: { sandbox } }: Ground): Promise<boolean> => {
+  const workers = await startWorkers(
+    count,
+    {
+      DATABASE_URL: databaseUrl,
+      PORT: String(config.PORT),
+      OPERATOR_PORT: String(config.OPERATOR_PORT),
+      ...(sandbox && { SANDBOX_URL: sandbox.url }),
+    },
+    logger,
+  )
+  parts.defer(workers.stop)
+  return workers.dashboard
+}
+
+const start = async () => {
+  if (isWorker) endWithFirst(signals.begin)
+  const count = isWorker ? 1 : wantedProcesses(process.argv.slice(2))
+  const ground = await prepare()
+  const dashboard = await (count === 1 ? serve(ground) : keep(count, ground))
   signals.closeWith(() => parts.disposeAsync())
+  if (isWorker) {
+    tellFirst(dashboard)
+    return
+  }
+  const { config, where, keys, rails } = ground
   say(
     summarize({
       config,
-      database: database.where,
-      keysFile: file,
-      keysMade: made,
-      sandboxUrl: sandbox?.url ?? null,
-      dashboard: service.http.hasRoute({ method: 'GET', url: '/account' }),
+      processes: count,
+      database: where,
+      keysFile: keys.file,
+      keysMade: keys.made,
+      sandboxUrl: rails.sandbox?.url ?? null,
+      dashboard,
       seconds: process.uptime(),
     }),
   )

@@ -13,6 +13,8 @@ const exitCode = (name: Name) => 128 + constants.signals[name]
 export type Signals = {
   /** From now on a signal closes in good order; before, it just ends the process. */
   closeWith: (close: () => Promise<void>) => void
+  /** As a first SIGTERM; nothing when one came already. */
+  begin: () => void
 }
 
 /** The first signal ends what is under way, the second one ends at once. `say` is told what takes its time. */
@@ -43,6 +45,9 @@ export const handleSignals = (say: (sentence: string) => void): Signals => {
   return {
     closeWith: (closer) => {
       close = closer
+    },
+    begin: () => {
+      if (!first) stop('SIGTERM')
     },
   }
 }

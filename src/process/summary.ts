@@ -4,6 +4,7 @@ import { isLoopbackUrl } from '../lib/loopback.ts'
 
 export type Facts = {
   config: Config
+  processes: number
   /** Without a password. */
   database: string
   keysFile: string | null
@@ -27,7 +28,7 @@ export const summarize = (facts: Facts): string => {
   const embedded = config.DATABASE_URL === undefined
   const signIn = simulatedSignIn(config)
   const rows: [string, string][] = [
-    ['API', url],
+    ['API', facts.processes === 1 ? url : `${url} (${facts.processes} processes)`],
     ['Quickstart', `${url}/docs/guides/quickstart`],
     ['Reference', `${url}/docs`],
     ['MCP', `${url}/mcp, tools for agents`],

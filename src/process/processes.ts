@@ -1,0 +1,95 @@
+import cluster, { type Worker } from 'node:cluster'
+import { availableParallelism } from 'node:os'
+import { parseArgs } from 'node:util'
+import type { Logger } from 'pino'
+import { StartupError } from '../lib/startup-error.ts'
+
+const most = 64
+/** A worker that ends sooner is replaced only after so long: one that can't start must not be started a thousand times. */
+const restartPauseMs = 1_000
+
+/** `--processes N`, or `--processes cores`: how many processes serve the same ports. */
+export const wantedProcesses = (args: readonly string[]): number => {
+  const read = () => {
+    try {
+      return parseArgs({ args: [...args], options: { processes: { type: 'string' } } }).values.processes
+    } catch (cause) {
+      throw new StartupError(`The only option is --processes: ${args.join(' ')} is not known.`, { cause })
+    }
+  }
+  const given = read()
+  if (given === undefined) return 1
+  const count = given === 'cores' ? availableParallelism() : Number(given)
+  if (!Number.isInteger(count) || count < 1 || count > most)
+    throw new StartupError(`--processes is a number from 1 to ${most}, or "cores".`)
+  return count
+}
+
+export const isWorker = cluster.isWorker
+
+const close = 'close'
+
+/** What a worker says once it listens. */
+type Ready = { ready: true; dashboard: boolean }
+const isReady = (message: unknown): message is Ready => typeof message === 'object' && message !== null && 'ready' in message
+
+/** In a worker: ends when the first process says so, or is gone. */
+export const endWithFirst = (end: () => void): void => {
+  process.on('message', (message) => {
+    if (message === close) end()
+  })
+  process.once('disconnect', end)
+}
+
+/** In a worker: it listens now. */
+export const tellFirst = (dashboard: boolean): void => void process.send?.({ ready: true, dashboard } satisfies Ready)
+
+export type Workers = { dashboard: boolean; stop: () => Promise<void> }
+
+const firstReady = (worker: Worker): Promise<Ready> =>
+  new Promise((resolve, reject) => {
+    worker.on('message', (message) => {
+      if (isReady(message)) resolve(message)
+    })
+    worker.once('exit', () => reject(new StartupError('One of the processes did not start; what it said is above.')))
+  })
+
+/**
+ * As many processes as wanted behind the same two ports; one that dies is replaced. They share nothing but the database (and Redis): what
+ * is under way in one is lost with it, and what it had promised is not.
+ */
+export const startWorkers = async (count: number, variables: Record<string, string>, logger: Logger): Promise<Workers> => {
+  let closing = false
+  const living = new Set<Worker>()
+  const start = (): Worker => {
+    const worker = cluster.fork(variables)
+    living.add(worker)
+    worker.once('exit', (code, signal) => {
+      living.delete(worker)
+      if (closing) return
+      logger.error({ pid: worker.process.pid, code, signal }, 'a process of the service ended and is replaced')
+      setTimeout(() => closing || start(), restartPauseMs).unref()
+    })
+    return worker
+  }
+  const stop = async () => {
+    closing = true
+    await Promise.all(
+      [...living].map(
+        (worker) =>
+          new Promise<void>((resolve) => {
+            worker.once('exit', () => resolve())
+            if (worker.isConnected()) worker.send(close)
+            else worker.kill()
+          }),
+      ),
+    )
+  }
+  try {
+    const answers = await Promise.all(Array.from({ length: count }, () => firstReady(start())))
+    return { dashboard: answers.every(({ dashboard }) => dashboard), stop }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}

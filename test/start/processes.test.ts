@@ -1,0 +1,153 @@
+import { execFile } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import pg from 'pg'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { type Client, createClient } from '../harness/client.ts'
+import { newBeneficiary } from '../harness/money.ts'
+import { createKey, signIn } from '../harness/people.ts'
+import { createTestDatabase, type TestDatabase } from '../harness/postgres.ts'
+import { startRoundRobin } from '../harness/round-robin.ts'
+import { freePort } from '../harness/service.ts'
+import { killAll, patience, type ServerProcess, spawnServer } from './process.ts'
+
+let database: TestDatabase
+let folder: string
+beforeAll(async () => {
+  database = await createTestDatabase()
+  folder = await mkdtemp(join(tmpdir(), 'processes-'))
+})
+afterEach(killAll)
+afterAll(async () => {
+  await database.drop()
+  await rm(folder, { recursive: true, force: true })
+})
+
+/** Asks again, with the same key, as a client does that never heard the answer. */
+const insist = async (ask: () => ReturnType<Client['post']>): ReturnType<Client['post']> => {
+  for (let tries = 1; ; tries += 1) {
+    const answer = await ask().catch(() => undefined)
+    if (answer && answer.status < 500) return answer
+    if (tries === 40) throw new Error(`no answer: ${answer?.text ?? 'the connection was lost'}`)
+    await wait(100)
+  }
+}
+
+const run = promisify(execFile)
+
+const workersOf = async (pid: number): Promise<number[]> => {
+  const { stdout } = await run('pgrep', ['-P', String(pid)])
+  return stdout.trim().split('\n').map(Number)
+}
+
+const until = async <T>(what: string, look: () => Promise<T | undefined>): Promise<T> => {
+  for (const giveUp = performance.now() + 150_000; performance.now() < giveUp; ) {
+    const found = await look().catch(() => undefined)
+    if (found !== undefined) return found
+    await wait(100)
+  }
+  throw new Error(`it never came to ${what}`)
+}
+
+const fund = async (api: Client): Promise<void> => {
+  const topup = await api.post('/v1/topups/initiate', { amount_minor: '20000000', phone_number: '254722000001' })
+  await until('a top-up', async () => {
+    const { body } = await api.get(`/v1/topups/${topup.body.id}`)
+    return body.status === 'succeeded' ? true : undefined
+  })
+}
+
+describe('three processes behind a round robin', () => {
+  test('lose nothing and do nothing twice when one is killed under load, and feel a revocation at once', {
+    timeout: 180_000,
+  }, async () => {
+    const [front, operator] = [await startRoundRobin(), await startRoundRobin()]
+    const shared = {
+      DATABASE_URL: database.url,
+      DATA_DIR: folder,
+      PUBLIC_URL: `http://localhost:${front.port}`,
+      OPERATOR_URL: `http://127.0.0.1:${operator.port}`,
+      SANDBOX_DELAY_MS: '50',
+    }
+    const spawn = async (more: Record<string, string> = {}): Promise<ServerProcess> => {
+      const [port, operatorPort] = [await freePort(), await freePort()]
+      const server = spawnServer({ ...shared, PORT: String(port), OPERATOR_PORT: String(operatorPort), ...more })
+      await server.said(/is ready after/)
+      front.add(port)
+      operator.add(operatorPort)
+      return server
+    }
+    const first = await spawn()
+    const [, sandboxUrl = ''] = await first.said(/journal at (http:\/\/\S+)\/control/)
+    const [doomed] = await Promise.all([spawn({ SANDBOX_URL: sandboxUrl }), spawn({ SANDBOX_URL: sandboxUrl })])
+    const person = await signIn(createClient(`http://localhost:${front.port}`))
+    await fund(person.api)
+    const beneficiary = await newBeneficiary(person.api)
+    const { id, api } = await createKey(person)
+    const pay = (key: string) =>
+      insist(() => api.post('/v1/payments', { beneficiary_id: beneficiary, amount_minor: '10000' }, { key }))
+    const keys = Array.from({ length: 120 }, () => randomUUID())
+    const waiting = [...keys]
+    const worker = async () => {
+      const made: string[] = []
+      for (let key = waiting.pop(); key !== undefined; key = waiting.pop()) {
+        if (waiting.length === 60) doomed.kill('SIGKILL')
+        const answer = await pay(key)
+        expect(answer.status).toBe(201)
+        made.push(answer.body.id)
+      }
+      return made
+    }
+    const made = (await Promise.all(Array.from({ length: 12 }, worker))).flat()
+    expect(new Set(made).size).toBe(keys.length)
+    // Every one is paid, also those that the killed process had taken.
+    await until('the last payment', async () => {
+      const { body } = await person.api.get('/v1/payments?status=processing&limit=1')
+      return body.data.length === 0 ? true : undefined
+    })
+    const client = new pg.Client({ connectionString: database.url })
+    await client.connect()
+    const { rows } = await client.query('select status, count(*)::int from payments group by status')
+    await client.end()
+    expect(rows).toEqual([{ status: 'succeeded', count: keys.length }])
+    const { body } = await person.api.get('/v1/accounts/me')
+    expect(body.balance).toMatchObject({ available_minor: String(20_000_000 - keys.length * 10_000), held_minor: '0' })
+    // Whoever is asked next, by whichever process: nobody still believes in the key.
+    expect((await person.api.delete(`/v1/accounts/me/api-keys/${id}`)).status).toBe(200)
+    const answers = await Promise.all(Array.from({ length: 30 }, () => api.get('/v1/workspaces/current')))
+    expect(answers.map((answer) => answer.body.error)).toEqual(answers.map(() => 'api_key_revoked'))
+    await Promise.all([front.close(), operator.close()])
+  })
+})
+
+describe('npm start -- --processes 2', () => {
+  const commandFor = (count: string): [string, ...string[]] => [process.execPath, 'src/server.ts', '--processes', count]
+
+  test('serves one port by two processes, replaces one that dies, and ends all of them', patience, async () => {
+    const server = spawnServer({ DATABASE_URL: database.url, DATA_DIR: folder }, { command: commandFor('2') })
+    const { url } = await server.ready()
+    expect(server.stdout()).toContain('(2 processes)')
+    const pids = await workersOf(server.pid)
+    expect(pids).toHaveLength(2)
+    process.kill(pids[0] ?? 0, 'SIGKILL')
+    await until('another process', async () => {
+      const now = await workersOf(server.pid)
+      return now.length === 2 && !now.includes(pids[0] ?? 0) ? true : undefined
+    })
+    await until('an answer', async () => ((await fetch(`${url}/readyz`)).ok ? true : undefined))
+    const last = await workersOf(server.pid)
+    server.kill('SIGTERM')
+    expect(await server.ended).toEqual({ code: 0, signal: null })
+    for (const pid of last) expect(() => process.kill(pid, 0)).toThrow()
+  })
+
+  test.each([['0'], ['many'], ['65']])('%s is refused with a sentence', patience, async (count) => {
+    const server = spawnServer({ DATABASE_URL: database.url }, { command: commandFor(count) })
+    expect((await server.ended).code).toBe(1)
+    expect(server.stderr()).toContain('--processes is a number from 1 to 64')
+  })
+})
