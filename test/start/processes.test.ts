@@ -1,12 +1,13 @@
 import { execFile } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { wantedProcesses } from '../../src/process/processes.ts'
 import { type Client, createClient } from '../harness/client.ts'
 import { newBeneficiary } from '../harness/money.ts'
 import { createKey, signIn } from '../harness/people.ts'
@@ -125,10 +126,9 @@ describe('three processes behind a round robin', () => {
 })
 
 describe('npm start -- --processes 2', () => {
-  const commandFor = (count: string): [string, ...string[]] => [process.execPath, 'src/server.ts', '--processes', count]
-
   test('serves one port by two processes, replaces one that dies, and ends all of them', patience, async () => {
-    const server = spawnServer({ DATABASE_URL: database.url, DATA_DIR: folder }, { command: commandFor('2') })
+    const command: [string, ...string[]] = [process.execPath, 'src/server.ts', '--processes', '2']
+    const server = spawnServer({ DATABASE_URL: database.url, DATA_DIR: folder }, { command })
     const { url } = await server.ready()
     expect(server.stdout()).toContain('(2 processes)')
     const pids = await workersOf(server.pid)
@@ -145,9 +145,12 @@ describe('npm start -- --processes 2', () => {
     for (const pid of last) expect(() => process.kill(pid, 0)).toThrow()
   })
 
-  test.each([['0'], ['many'], ['65']])('%s is refused with a sentence', patience, async (count) => {
-    const server = spawnServer({ DATABASE_URL: database.url }, { command: commandFor(count) })
-    expect((await server.ended).code).toBe(1)
-    expect(server.stderr()).toContain('--processes is a number from 1 to 64')
+  test.each(['0', 'many', '65', '1.5'])('%s is refused with a sentence', (count) => {
+    expect(() => wantedProcesses(['--processes', count])).toThrow('--processes is a number from 1 to 64')
+  })
+
+  test('"cores" is as many as this machine has, and nothing is one', () => {
+    expect([wantedProcesses(['--processes', 'cores']), wantedProcesses([])]).toEqual([availableParallelism(), 1])
+    expect(() => wantedProcesses(['--proceses', '2'])).toThrow('The only option is --processes')
   })
 })
