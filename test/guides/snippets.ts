@@ -9,23 +9,21 @@ export type Language = (typeof languages)[number]
 
 /** All of a guide's blocks of one language, in order, as the one program that a reader would have; and what it must print. */
 export type Snippet = { guide: string; language: Language; code: string; printed: string[] }
-export type Block = { guide: string; language: string; text: string }
+type Block = { guide: string; language: string; text: string }
 
-export const blocksIn = (guide: string): Block[] =>
-  [...readFileSync(`${guidesFolder}/${guide}.md`, 'utf8').matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)].map(
-    ([, language = '', text = '']) => ({
-      guide,
-      language,
-      text,
-    }),
-  )
+const blocksIn = (guide: string, file: string): Block[] =>
+  [...readFileSync(file, 'utf8').matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)].map(([, language = '', text = '']) => ({
+    guide,
+    language,
+    text,
+  }))
 
 const isLanguage = (text: string): text is Language => languages.some((known) => known === text)
 
 const snippetsIn = (guide: string): Snippet[] => {
   const found = new Map<Language, Snippet>()
   let last: Snippet | undefined
-  for (const { language, text } of blocksIn(guide)) {
+  for (const { language, text } of blocksIn(guide, `${guidesFolder}/${guide}.md`)) {
     if (isLanguage(language)) {
       last = found.get(language) ?? { guide, language, code: '', printed: [] }
       last.code += `${text}\n`
@@ -44,7 +42,18 @@ export const guides = readdirSync(guidesFolder)
   .map((name) => name.replace(/\.md$/, ''))
   .sort()
 
-export const snippets: readonly Snippet[] = guides.flatMap(snippetsIn)
+const readme = fileURLToPath(new URL('../../README.md', import.meta.url))
+/** Its other programs start the service; what the first payment prints stands in its last line. */
+const firstPayment: Snippet[] = blocksIn('README', readme)
+  .filter(({ language }) => language === 'ts')
+  .map(({ guide, text }) => ({
+    guide,
+    language: 'ts',
+    code: text,
+    printed: [/\/\/ (.*)$/m.exec(text)?.[1] ?? 'nothing is promised'],
+  }))
+
+export const snippets: readonly Snippet[] = [...firstPayment, ...guides.flatMap(snippetsIn)]
 
 const literal = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
 /** The lines in their order, anything between them; "…" stands for what differs each time. */
