@@ -89,6 +89,7 @@ CREATE TABLE "beneficiaries" (
 	"destination_key_id" text NOT NULL,
 	"destination_mask" text NOT NULL,
 	"account_reference_required" boolean DEFAULT false NOT NULL,
+	"metadata" jsonb DEFAULT '{}'::jsonb NOT NULL,
 	"bank_code" text,
 	"created_by" uuid NOT NULL,
 	"created_at" timestamp (3) with time zone NOT NULL,

@@ -65,3 +65,10 @@ $$;
 --> statement-breakpoint
 -- Sign-in methods end with the grant that linked them. Here, because each table's definition would need the other's.
 alter table identities add constraint identities_linked_by_fk foreign key (linked_by_grant_id) references grants (id);
+--> statement-breakpoint
+-- Finding payments by a part of what was written on them, and payees by a part of their name. The expression is that of the search.
+create extension if not exists pg_trgm;
+--> statement-breakpoint
+create index payments_search on payments using gin ((coalesce(account_reference, '') || ' ' || coalesce(narrative, '')) gin_trgm_ops);
+--> statement-breakpoint
+create index beneficiaries_search on beneficiaries using gin (display_name gin_trgm_ops);

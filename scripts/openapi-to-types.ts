@@ -89,8 +89,15 @@ const typeOf = (schema: Schema): string => {
   return types.length === 0 ? 'unknown' : union(types.map((type) => typed(schema, type)))
 }
 
-const contentType = (content: z.output<typeof Content> | undefined): string => {
+/** Our own clients ask for JSON wherever there is any, and so get nothing else. */
+const askedFor = (content: z.output<typeof Content> | undefined) => {
   const entries = Object.entries(content ?? {})
+  const json = entries.filter(([media]) => media === 'application/json')
+  return json.length > 0 ? json : entries
+}
+
+const contentType = (content: z.output<typeof Content> | undefined): string => {
+  const entries = askedFor(content)
   if (entries.length === 0) return 'content?: never'
   return `content: { ${entries.map(([media, { schema }]) => `${quoted(media)}: ${schema ? typeOf(schema) : 'unknown'}`).join('; ')} }`
 }

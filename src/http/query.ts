@@ -9,16 +9,13 @@ const namesIn = (schema: unknown): string[] => {
   return typeof shape === 'object' && shape !== null ? Object.keys(shape) : []
 }
 
-/** `metadata[invoice]` is of the parameter `metadata`. */
-const baseOf = (name: string): string => name.replace(/\[.*$/, '')
-
 const refuseUnknown = (request: FastifyRequest): void => {
   const { config, schema } = request.routeOptions
   if (request.is404 || config.internal || config.query === 'lenient') return
   const given = Object.keys(request.query as object)
   if (given.length === 0) return
   const known = namesIn(schema?.querystring)
-  const unknown = given.filter((name) => !known.includes(name) && !known.includes(baseOf(name)))
+  const unknown = given.filter((name) => !known.includes(name))
   if (unknown.length === 0) return
   throw invalidFields(...unknown.map((path) => ({ path, message: `is not a known query parameter${didYouMean(path, known)}` })))
 }

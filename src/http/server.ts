@@ -10,6 +10,7 @@ import { registerDrain } from './drain.ts'
 import { createEnvelope, errorPageUrl } from './envelope.ts'
 import { actingFor } from './internal-call.ts'
 import { trustedProxies } from './origin.ts'
+import { parseQuery } from './query-string.ts'
 import { registerRequestLog } from './request-log.ts'
 import { registerConstantHeaders } from './security-headers.ts'
 import { sentenceOf } from './sentences.ts'
@@ -61,7 +62,7 @@ export const createHttp = async (options: HttpOptions): Promise<App> => {
     ...arrivalTimeouts(options.requestTimeoutMs),
     // A request that arrives over an open connection while we close is answered like any other, and told to go elsewhere next.
     return503OnClosing: false,
-    routerOptions: { maxParamLength: 300 },
+    routerOptions: { maxParamLength: 300, querystringParser: parseQuery },
     // One id for what one request made us do.
     genReqId: () => actingFor()?.id ?? randomUUID(),
     frameworkErrors: refuseUnroutable(envelope),

@@ -62,6 +62,12 @@ export const TimeIn = z.iso.datetime({ offset: true, error: timeProblem }).trans
 /** A name that a person gave: 1..120 characters that aren't all blank. */
 export const Name = z.string().trim().min(1).max(120)
 
+/** What a caller notes on a record for itself. */
+export const Metadata = z
+  .record(z.string().min(1).max(200), z.string().max(200))
+  .refine((entries) => Object.keys(entries).length <= 20, 'may have at most 20 keys')
+  .meta({ description: 'At most 20 keys of at most 200 characters, for your own references.', example: { invoice: '2026-0117' } })
+
 export const isoTime = (time: Date): string => time.toISOString()
 export const isoTimeOrNull = (time: Date | null): string | null => (time ? time.toISOString() : null)
 

@@ -4,12 +4,15 @@ import type { Minor } from '../lib/money.ts'
 
 export { transferKinds } from '../db/tables/ledger.ts'
 
-export type HistoryType = 'topup' | 'payment_hold' | 'payment' | 'payment_release' | 'adjustment'
+export const historyTypes = ['topup', 'payment_hold', 'payment', 'payment_release', 'adjustment'] as const
+export type HistoryType = (typeof historyTypes)[number]
 /** `amountMinor`: how this entry changed what is available; so a history sums to the balance, and posting a hold changes nothing. */
 export type HistoryEntry = {
   id: Uuid
   type: HistoryType
   amountMinor: Minor
+  /** How it changed what is held. */
+  heldChangeMinor: Minor
   availableAfterMinor: Minor
   referenceType: string
   referenceId: Uuid
@@ -20,6 +23,7 @@ type HistoryRow = {
   id: Uuid
   type: HistoryType
   amount_minor: Minor
+  held_change_minor: Minor
   available_after_minor: Minor
   reference_type: string
   reference_id: Uuid
@@ -28,27 +32,35 @@ type HistoryRow = {
 
 const history = statement(
   'ledger.history',
-  `select t.id,
+  `select * from (select t.id,
      case t.kind when 'pending' then 'payment_hold' when 'post' then 'payment' when 'void' then 'payment_release'
        else case t.reference_type when 'topup' then 'topup' when 'payment' then 'payment_release' else 'adjustment' end end as type,
      case t.kind when 'pending' then -t.amount_minor when 'post' then 0 when 'void' then t.amount_minor
        else case when t.credit_account_id = t.customer_account_id then t.amount_minor else -t.amount_minor end end as amount_minor,
+     case t.kind when 'pending' then t.amount_minor when 'direct' then 0 else -t.amount_minor end as held_change_minor,
      t.available_after_minor, t.reference_type, t.reference_id, t.created_at
    from ledger_transfers t
    where t.customer_account_id = (select id from ledger_accounts where owner_id = $1) and ($2::uuid is null or t.id < $2)
-   order by t.id desc limit $3`,
+     and ($5::timestamptz is null or t.created_at > $5) and ($6::timestamptz is null or t.created_at < $6)) h
+   where ($4::text[] is null or h.type = any($4))
+   order by h.id desc limit $3`,
 )
+
+export type HistoryFilter = { types?: readonly HistoryType[]; createdAfter?: Date; createdBefore?: Date }
 
 export const listHistory = async (
   db: Db,
   ownerId: Uuid,
   page: { before: Uuid | null; take: number },
+  filter: HistoryFilter = {},
 ): Promise<HistoryEntry[]> => {
-  const rows = await db.query<HistoryRow>(history, [ownerId, page.before, page.take])
+  const { types = null, createdAfter = null, createdBefore = null } = filter
+  const rows = await db.query<HistoryRow>(history, [ownerId, page.before, page.take, types, createdAfter, createdBefore])
   return rows.map((row) => ({
     id: row.id,
     type: row.type,
     amountMinor: BigInt(row.amount_minor),
+    heldChangeMinor: BigInt(row.held_change_minor),
     availableAfterMinor: row.available_after_minor,
     referenceType: row.reference_type,
     referenceId: row.reference_id,

@@ -1,5 +1,6 @@
 import { changeOperations, isObject, type Json, objectAt } from '../http/openapi-walk.ts'
 import { boundIntegers, plainTimes } from './bounds.ts'
+import { styleParameters } from './parameters.ts'
 import { eventFamilies } from './events.ts'
 import { followNames, nameBodies, nameLists } from './names.ts'
 import { controlOperations } from './operations/control.ts'
@@ -67,5 +68,5 @@ const describeTags = (document: Json): Json => {
 /** From the routes' own document to the one that people, generators of clients and agents read. */
 export const finishReference = (document: Json, examples: Examples): Json => {
   const named = nameEvents(nameBodies(followNames(document), operationTexts), eventFamilies)
-  return showExamples(describeTags(plainTimes(boundIntegers(nameLists(named, vocabularies)))), examples)
+  return showExamples(describeTags(styleParameters(plainTimes(boundIntegers(nameLists(named, vocabularies))))), examples)
 }

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { boolean, check, index, pgTable, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
+import { boolean, check, index, jsonb, pgTable, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
 import { accounts } from './accounts.ts'
 import { bytes, id, instant } from './columns.ts'
 import { workspaces } from './workspaces.ts'
@@ -40,6 +40,7 @@ export const beneficiaries = pgTable(
     destinationKeyId: text().notNull(),
     destinationMask: text().notNull(),
     accountReferenceRequired: boolean().notNull().default(false),
+    metadata: jsonb().$type<Record<string, string>>().notNull().default({}),
     bankCode: text(),
     createdBy: uuid()
       .notNull()

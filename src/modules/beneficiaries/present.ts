@@ -17,6 +17,7 @@ export const presentBeneficiary = (record: BeneficiaryRecord): Beneficiary => ({
   destination_mask: record.destinationMask,
   account_reference_required: record.accountReferenceRequired,
   bank_code: record.bankCode,
+  metadata: record.metadata,
   status: beneficiaryStatus(record),
   created_at: isoTime(record.createdAt),
   updated_at: isoTime(record.updatedAt),

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { beneficiaryRails } from '../../db/tables/beneficiaries.ts'
-import { IdOut, Name, TimeOut } from '../../http/wire.ts'
+import { IdOut, Metadata, Name, TimeOut } from '../../http/wire.ts'
 
 const Type = z.string().trim().min(1).max(64)
 
@@ -16,6 +16,7 @@ export const CreateBeneficiary = z
     legal_name: Name.nullish(),
     account_reference_required: z.boolean().optional(),
     bank_code: z.string().trim().min(1).max(16).nullish(),
+    metadata: Metadata.optional(),
   })
   .meta({ id: 'CreateBeneficiary' })
 export type CreateBeneficiary = z.output<typeof CreateBeneficiary>
@@ -27,6 +28,7 @@ export const UpdateBeneficiary = z
     display_name: Name,
     legal_name: Name.nullable(),
     account_reference_required: z.boolean(),
+    metadata: Metadata,
     status: z.enum(['active', 'frozen']),
   })
   .partial()
@@ -43,6 +45,7 @@ export const Beneficiary = z
     destination_mask: z.string().meta({ description: 'The destination is never shown: all but its last characters are *.' }),
     account_reference_required: z.boolean(),
     bank_code: z.string().nullable(),
+    metadata: z.record(z.string(), z.string()),
     status: z.enum(['active', 'frozen', 'archived']),
     created_at: TimeOut,
     updated_at: TimeOut,

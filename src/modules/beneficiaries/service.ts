@@ -87,6 +87,7 @@ export const createBeneficiary = async (
       destinationKeyId: sealed.keyId,
       destinationMask: mask(to.destination),
       accountReferenceRequired: input.account_reference_required ?? false,
+      metadata: input.metadata ?? {},
       bankCode: to.bankCode,
       createdBy: principal.accountId,
       createdAt: at,
@@ -133,6 +134,7 @@ export const updateBeneficiary = async (
     ...(change.type !== undefined && { type: change.type }),
     ...(change.display_name !== undefined && { displayName: change.display_name }),
     ...(change.legal_name !== undefined && { legalName: change.legal_name }),
+    ...(change.metadata !== undefined && { metadata: change.metadata }),
     ...(change.account_reference_required !== undefined && { accountReferenceRequired: change.account_reference_required }),
   }
   await tx.orm

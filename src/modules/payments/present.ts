@@ -1,3 +1,4 @@
+import type { Column } from '../../http/csv.ts'
 import { isoTime, isoTimeOrNull } from '../../http/wire.ts'
 import { formatId } from '../../lib/ids.ts'
 import { formatMinor } from '../../lib/money.ts'
@@ -42,3 +43,25 @@ export const presentPayment = (payment: PaymentRecord): Payment => ({
   updated_at: isoTime(payment.updatedAt),
   completed_at: isoTimeOrNull(payment.completedAt),
 })
+
+type Exported = PaymentRecord & { payee: string }
+
+const shown = (name: keyof Payment): Column<Exported> => [
+  name,
+  (row) => {
+    const value = presentPayment(row)[name]
+    return value === null || value === undefined ? null : String(value)
+  },
+]
+
+/** A payment as a line of a table. Its decision is too deep for one; the payee's name is what people look for. */
+export const paymentColumns: readonly Column<Exported>[] = [
+  ...(['id', 'created_at', 'status', 'amount_minor', 'fee_minor', 'currency', 'beneficiary_id'] as const).map(shown),
+  ['beneficiary_name', (row) => row.payee],
+  ...(['payment_rail', 'payment_type', 'account_reference', 'narrative', 'provider_receipt'] as const).map(shown),
+  ...(['failure_code', 'provider_code', 'mandate_id', 'approval_id'] as const).map(shown),
+  ['initiator_account_id', (row) => formatId('account', row.initiatorAccountId)],
+  ['grant_id', (row) => row.grantId && formatId('grant', row.grantId)],
+  ['metadata', (row) => JSON.stringify(row.metadata)],
+  ...(['updated_at', 'completed_at'] as const).map(shown),
+]

@@ -1,9 +1,11 @@
-import { and, desc, eq, gt, lt } from 'drizzle-orm'
+import { and, desc, eq, getTableColumns, gt, gte, inArray, lt, lte, or, type SQL, sql } from 'drizzle-orm'
 import { lockAccount } from '../../db/account-lock.ts'
 import type { Db, Tx } from '../../db/client.ts'
+import { beneficiaries } from '../../db/tables/beneficiaries.ts'
 import { payments } from '../../db/tables/payments.ts'
 import { notFound } from '../../lib/errors.ts'
-import type { Uuid } from '../../lib/ids.ts'
+import { parseId, type Uuid } from '../../lib/ids.ts'
+import type { Minor } from '../../lib/money.ts'
 
 export type PaymentRecord = typeof payments.$inferSelect
 export type PaymentStatus = PaymentRecord['status']
@@ -37,14 +39,48 @@ export const lockPaymentWithAccount = async (tx: Tx, id: Uuid): Promise<PaymentR
   return payment
 }
 
-export type PaymentFilter = { status?: PaymentStatus; beneficiaryId?: Uuid; createdAfter?: Date; createdBefore?: Date }
+export type PaymentFilter = {
+  statuses?: readonly PaymentStatus[]
+  beneficiaryId?: Uuid
+  grantId?: Uuid
+  initiatorAccountId?: Uuid
+  mandateId?: Uuid
+  metadata?: Readonly<Record<string, string>>
+  amountMinMinor?: Minor
+  amountMaxMinor?: Minor
+  /** Part of what a person remembers of a payment. */
+  text?: string
+  createdAfter?: Date
+  createdBefore?: Date
+}
+
+/** The expression of the index payments_search: both must be the same text. */
+const searched = sql`(coalesce(${payments.accountReference}, '') || ' ' || coalesce(${payments.narrative}, ''))`
+
+const says = (workspaceId: Uuid, text: string): SQL | undefined => {
+  const pattern = `%${text.replace(/[\\%_]/g, '\\$&')}%`
+  const id = parseId('payment', text.toLowerCase())
+  return or(
+    sql`${searched} ilike ${pattern}`,
+    sql`${payments.beneficiaryId} in (select id from beneficiaries where workspace_id = ${workspaceId} and display_name ilike ${pattern})`,
+    eq(payments.providerReceipt, text),
+    id ? eq(payments.id, id) : undefined,
+  )
+}
 
 /** The payments of a workspace that a filter finds: one definition for the list, its totals and its export. */
 export const matching = (workspaceId: Uuid, filter: PaymentFilter) =>
   and(
     eq(payments.workspaceId, workspaceId),
-    filter.status ? eq(payments.status, filter.status) : undefined,
+    filter.statuses ? inArray(payments.status, [...filter.statuses]) : undefined,
     filter.beneficiaryId ? eq(payments.beneficiaryId, filter.beneficiaryId) : undefined,
+    filter.grantId ? eq(payments.grantId, filter.grantId) : undefined,
+    filter.initiatorAccountId ? eq(payments.initiatorAccountId, filter.initiatorAccountId) : undefined,
+    filter.mandateId ? eq(payments.mandateId, filter.mandateId) : undefined,
+    filter.metadata ? sql`${payments.metadata} @> ${JSON.stringify(filter.metadata)}::jsonb` : undefined,
+    filter.amountMinMinor === undefined ? undefined : gte(payments.amountMinor, filter.amountMinMinor),
+    filter.amountMaxMinor === undefined ? undefined : lte(payments.amountMinor, filter.amountMaxMinor),
+    filter.text === undefined ? undefined : says(workspaceId, filter.text),
     filter.createdAfter ? gt(payments.createdAt, filter.createdAfter) : undefined,
     filter.createdBefore ? lt(payments.createdAt, filter.createdBefore) : undefined,
   )
@@ -58,6 +94,21 @@ export const listPayments = (
   db.orm
     .select()
     .from(payments)
+    .where(and(matching(workspaceId, filter), page.before ? lt(payments.id, page.before) : undefined))
+    .orderBy(desc(payments.id))
+    .limit(page.take)
+
+/** The same with the payee's name, for whoever reads them outside of this service. */
+export const listPaymentsWithPayee = (
+  db: Db,
+  workspaceId: Uuid,
+  page: { before: Uuid | null; take: number },
+  filter: PaymentFilter,
+): Promise<(PaymentRecord & { payee: string })[]> =>
+  db.orm
+    .select({ ...getTableColumns(payments), payee: beneficiaries.displayName })
+    .from(payments)
+    .innerJoin(beneficiaries, eq(beneficiaries.id, payments.beneficiaryId))
     .where(and(matching(workspaceId, filter), page.before ? lt(payments.id, page.before) : undefined))
     .orderBy(desc(payments.id))
     .limit(page.take)

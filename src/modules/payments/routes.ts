@@ -1,12 +1,14 @@
 import type { App } from '../../http/app-type.ts'
+import { orCsv, sendCsv, wantsCsv } from '../../http/csv.ts'
 import { ok, onceOf, respondOnce, sendOnce, standAgain } from '../../http/idempotency.ts'
-import { pageOf } from '../../http/pagination.ts'
+import { PageQuery, pageOf } from '../../http/pagination.ts'
 import { byId, refusals } from '../../http/wire.ts'
 import { notFound } from '../../lib/errors.ts'
+import { findBeneficiary } from '../beneficiaries/queries.ts'
 import type { Deps } from '../deps.ts'
 import { cancelPayment } from './approvals/cancel-payment.ts'
-import { presentPayment } from './present.ts'
-import { findPayment, listPayments, type PaymentFilter } from './queries.ts'
+import { paymentColumns, presentPayment } from './present.ts'
+import { findPayment, listPayments, listPaymentsWithPayee, type PaymentFilter } from './queries.ts'
 import { buildReceipt } from './receipt/receipt.ts'
 import { Receipt } from './receipt/schema.ts'
 import { CreatePayment, ListPayments, Payment, PaymentsSummary, SummarizePayments } from './schema.ts'
@@ -28,8 +30,15 @@ const createRefusals = refusals(
 )
 
 const filterOf = (query: Omit<ListPayments, 'limit' | 'cursor'>): PaymentFilter => ({
-  ...(query.status && { status: query.status }),
+  ...(query.status && { statuses: query.status }),
   ...(query.beneficiary_id && { beneficiaryId: query.beneficiary_id }),
+  ...(query.grant_id && { grantId: query.grant_id }),
+  ...(query.initiator_account_id && { initiatorAccountId: query.initiator_account_id }),
+  ...(query.mandate_id && { mandateId: query.mandate_id }),
+  ...(query.metadata && { metadata: query.metadata }),
+  ...(query.amount_min_minor !== undefined && { amountMinMinor: query.amount_min_minor }),
+  ...(query.amount_max_minor !== undefined && { amountMaxMinor: query.amount_max_minor }),
+  ...(query.q !== undefined && { text: query.q }),
   ...(query.created_after && { createdAfter: query.created_after }),
   ...(query.created_before && { createdBefore: query.created_before }),
 })
@@ -57,12 +66,39 @@ export const registerPayments = (app: App, deps: Deps): void => {
     path,
     {
       config: { operation: 'payments.list', permission: 'payment.read' },
-      schema: { querystring: ListPayments, response: { 200: pageOf(Payment), ...refusals('invalid_request', 'invalid_cursor') } },
+      schema: {
+        querystring: ListPayments,
+        response: { 200: orCsv(pageOf(Payment)), ...refusals('invalid_request', 'invalid_cursor') },
+      },
     },
     async (request, reply) => {
       const { workspace } = request.principal
+      const filter = filterOf(request.query)
+      if (wantsCsv(request))
+        return sendCsv(request, reply, 'payments', paymentColumns, (page) =>
+          listPaymentsWithPayee(deps.db, workspace.id, page, filter),
+        )
       const list = `payments:${workspace.id}`
-      const rows = await listPayments(deps.db, workspace.id, deps.cursors.read(list, request.query), filterOf(request.query))
+      const rows = await listPayments(deps.db, workspace.id, deps.cursors.read(list, request.query), filter)
+      return reply.send(deps.cursors.page(list, request.query, rows, (row) => row.id, presentPayment))
+    },
+  )
+  app.get(
+    '/v1/beneficiaries/:id/payments',
+    {
+      config: { operation: 'beneficiaries.payments', permission: 'payment.read' },
+      schema: {
+        params: byId('beneficiary'),
+        querystring: PageQuery,
+        response: { 200: pageOf(Payment), ...refusals('invalid_request', 'invalid_cursor', 'not_found') },
+      },
+    },
+    async (request, reply) => {
+      const { workspace } = request.principal
+      const { id } = request.params
+      if (!(await findBeneficiary(deps.db, workspace.id, id))) throw notFound()
+      const list = `payments:${workspace.id}:${id}`
+      const rows = await listPayments(deps.db, workspace.id, deps.cursors.read(list, request.query), { beneficiaryId: id })
       return reply.send(deps.cursors.page(list, request.query, rows, (row) => row.id, presentPayment))
     },
   )

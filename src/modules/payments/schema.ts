@@ -1,16 +1,11 @@
 import { z } from 'zod'
 import { paymentStatuses } from '../../db/tables/payments.ts'
 import { PageQuery } from '../../http/pagination.ts'
-import { IdIn, IdOut, MinorOut, PositiveMinorIn, TimeIn, TimeOut } from '../../http/wire.ts'
+import { IdIn, IdOut, Metadata, MinorIn, MinorOut, PositiveMinorIn, TimeIn, TimeOut } from '../../http/wire.ts'
 import { failureCodes } from '../../lib/failure-codes.ts'
 import { railNames } from '../../rails/rail.ts'
 import { PaymentType } from '../payment-type.ts'
 import { Decision } from '../policies/schema.ts'
-
-const Metadata = z
-  .record(z.string().min(1).max(200), z.string().max(200))
-  .refine((entries) => Object.keys(entries).length <= 20, 'may have at most 20 keys')
-  .meta({ description: 'At most 20 keys of at most 200 characters.' })
 
 export const CreatePayment = z
   .strictObject({
@@ -58,9 +53,27 @@ export const Payment = z
   .meta({ id: 'Payment' })
 export type Payment = z.output<typeof Payment>
 
+const Statuses = z.preprocess(
+  (given) => (typeof given === 'string' ? given.split(',') : given),
+  z.array(z.enum(paymentStatuses)).min(1),
+)
+
 export const ListPayments = PageQuery.extend({
-  status: z.enum(paymentStatuses).optional(),
+  status: Statuses.optional().meta({ description: 'One or several: `?status=processing&status=unknown`, or with commas.' }),
   beneficiary_id: IdIn('beneficiary').optional(),
+  grant_id: IdIn('grant').optional().meta({ description: 'Initiated through this grant.' }),
+  initiator_account_id: IdIn('account').optional(),
+  mandate_id: IdIn('mandate').optional(),
+  metadata: Metadata.optional().meta({ description: '`?metadata[invoice]=2026-0117`: all of the named keys have these values.' }),
+  amount_min_minor: MinorIn.optional(),
+  amount_max_minor: MinorIn.optional(),
+  q: z
+    .string()
+    .trim()
+    .min(2)
+    .max(100)
+    .optional()
+    .meta({ description: "Part of the payee's name, the reference or the narrative; or a whole receipt or id." }),
   created_after: TimeIn.optional(),
   created_before: TimeIn.optional(),
 })

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { topupStatuses } from '../../db/tables/payments.ts'
-import { IdOut, MinorOut, PositiveMinorIn, TimeOut } from '../../http/wire.ts'
+import { IdOut, Metadata, MinorOut, PositiveMinorIn, TimeOut } from '../../http/wire.ts'
 import { failureCodes } from '../../lib/failure-codes.ts'
 import { mobileProblem, parseKenyanMobile } from '../../lib/phone.ts'
 
@@ -22,6 +22,7 @@ export const InitiateTopup = z.strictObject({
   amount_minor: PositiveMinorIn,
   phone_number: PhoneNumberIn,
   method: z.enum(['MPESA_STK']).default('MPESA_STK'),
+  metadata: Metadata.optional(),
 })
 export type InitiateTopup = z.output<typeof InitiateTopup>
 

@@ -51,7 +51,7 @@ export const initiateTopup = async (tx: Tx, deps: Deps, principal: Principal, in
       initiatorAccountId: principal.accountId,
       grantId: principal.grant?.id ?? null,
       dispatchDueAt: at,
-      metadata: {},
+      metadata: input.metadata ?? {},
       createdAt: at,
       updatedAt: at,
     })

@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import type { Column } from '../../../http/csv.ts'
 import { isoTime } from '../../../http/wire.ts'
 import type { Balance } from '../../../ledger/ledger.ts'
 import type { HistoryEntry as Entry } from '../../../ledger/reports.ts'
@@ -26,11 +27,23 @@ export const presentAccount = (account: AccountRecord, balance: Balance, currenc
 
 const referenceKinds: Readonly<Record<string, IdKind>> = { payment: 'payment', topup: 'topup', adjustment: 'ledger' }
 
-export const presentHistoryEntry = (entry: Entry): z.output<typeof HistoryEntry> => ({
+type Shown = z.output<typeof HistoryEntry>
+
+export const presentHistoryEntry = (entry: Entry): Shown => ({
   id: formatId('ledger', entry.id),
   type: entry.type,
   amount_minor: formatMinor(entry.amountMinor),
+  held_change_minor: formatMinor(entry.heldChangeMinor),
   available_after_minor: formatMinor(entry.availableAfterMinor),
   reference: { type: entry.referenceType, id: formatId(referenceKinds[entry.referenceType] ?? 'ledger', entry.referenceId) },
   created_at: isoTime(entry.createdAt),
 })
+
+const shown = (name: Exclude<keyof Shown, 'reference'>): Column<Entry> => [name, (entry) => presentHistoryEntry(entry)[name]]
+
+/** A movement as a line of a table. */
+export const historyColumns: readonly Column<Entry>[] = [
+  ...(['id', 'created_at', 'type', 'amount_minor', 'held_change_minor', 'available_after_minor'] as const).map(shown),
+  ['reference_type', (entry) => entry.referenceType],
+  ['reference_id', (entry) => presentHistoryEntry(entry).reference.id],
+]

@@ -1,15 +1,16 @@
 import type { Db } from '../../../db/client.ts'
 import type { App } from '../../../http/app-type.ts'
+import { orCsv, sendCsv, wantsCsv } from '../../../http/csv.ts'
 import { ok, respondOnce } from '../../../http/idempotency.ts'
-import { PageQuery, pageOf } from '../../../http/pagination.ts'
+import { pageOf } from '../../../http/pagination.ts'
 import { refusals } from '../../../http/wire.ts'
 import { listHistory } from '../../../ledger/reports.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import type { Deps } from '../../deps.ts'
 import { presentIdentity } from '../identities/present.ts'
 import { listIdentities } from '../identities/queries.ts'
-import { presentHistoryEntry } from './present.ts'
-import { AccountWithIdentities, HistoryEntry, HistorySummary, SummarizeHistory, UpdateAccount } from './schema.ts'
+import { historyColumns, presentHistoryEntry } from './present.ts'
+import { AccountWithIdentities, HistoryEntry, HistorySummary, ListHistory, SummarizeHistory, UpdateAccount } from './schema.ts'
 import { readAccount, updateAccount } from './service.ts'
 import { summarizeHistory } from './summary.ts'
 
@@ -52,13 +53,22 @@ export const registerAccounts = (app: App, deps: Deps): void => {
     {
       config: { operation: 'accounts.history', permission: 'account.read' },
       schema: {
-        querystring: PageQuery,
-        response: { 200: pageOf(HistoryEntry), ...refusals('invalid_request', 'invalid_cursor') },
+        querystring: ListHistory,
+        response: { 200: orCsv(pageOf(HistoryEntry)), ...refusals('invalid_request', 'invalid_cursor') },
       },
     },
     async (request, reply) => {
-      const list = `history:${request.principal.accountId}`
-      const rows = await listHistory(deps.db, request.principal.accountId, deps.cursors.read(list, request.query))
+      const { accountId } = request.principal
+      const { type, created_after, created_before } = request.query
+      const filter = {
+        ...(type && { types: type }),
+        ...(created_after && { createdAfter: created_after }),
+        ...(created_before && { createdBefore: created_before }),
+      }
+      if (wantsCsv(request))
+        return sendCsv(request, reply, 'history', historyColumns, (page) => listHistory(deps.db, accountId, page, filter))
+      const list = `history:${accountId}`
+      const rows = await listHistory(deps.db, accountId, deps.cursors.read(list, request.query), filter)
       return reply.send(deps.cursors.page(list, request.query, rows, (row) => row.id, presentHistoryEntry))
     },
   )

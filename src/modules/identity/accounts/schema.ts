@@ -1,6 +1,8 @@
 import { z } from 'zod'
 import { accountStatuses } from '../../../db/tables/accounts.ts'
-import { IdOut, MinorOut, Name, TimeOut } from '../../../http/wire.ts'
+import { PageQuery } from '../../../http/pagination.ts'
+import { IdOut, MinorOut, Name, TimeIn, TimeOut } from '../../../http/wire.ts'
+import { historyTypes } from '../../../ledger/reports.ts'
 import { Identity } from '../identities/schema.ts'
 
 const Capability = z.enum(['active', 'disabled'])
@@ -39,15 +41,29 @@ export const HistorySummary = z
       'Money that came in and money that left, by day in the time zone of the current workspace; oldest first. Holds are neither.',
   })
 
+const SignedMinor = z.string().meta({ pattern: '^-?(0|[1-9]\\d{0,17})$', example: '-150000' })
+
+const Types = z.preprocess(
+  (given) => (typeof given === 'string' ? given.split(',') : given),
+  z.array(z.enum(historyTypes)).min(1),
+)
+
+export const ListHistory = PageQuery.extend({
+  type: Types.optional().meta({ description: 'One or several: `?type=topup&type=adjustment`, or with commas.' }),
+  created_after: TimeIn.optional(),
+  created_before: TimeIn.optional(),
+})
+
 export const HistoryEntry = z
   .object({
     id: IdOut('ledger'),
-    type: z.enum(['topup', 'payment_hold', 'payment', 'payment_release', 'adjustment']),
-    amount_minor: z.string().meta({
+    type: z.enum(historyTypes),
+    amount_minor: SignedMinor.meta({
       description:
         'Signed: how this entry changed what is available, so that a history sums to the balance. A hold takes, a release gives back, the payment itself then changes nothing.',
-      pattern: '^-?(0|[1-9]\\d{0,17})$',
-      example: '-150000',
+    }),
+    held_change_minor: SignedMinor.meta({
+      description: 'Signed: how this entry changed what is held. A hold adds to it, the payment or its release takes it away.',
     }),
     available_after_minor: MinorOut,
     reference: z.object({ type: z.string(), id: z.string() }),

@@ -1,0 +1,74 @@
+import { Readable } from 'node:stream'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+
+/** What a spreadsheet takes for a formula when a cell begins with it; a plain number is none. */
+const formula = /^[=+\-@\t\r]/
+const number = /^-?\d+$/
+
+const cell = (value: string | null): string => {
+  if (value === null) return ''
+  const safe = formula.test(value) && !number.test(value) ? `'${value}` : value
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
+}
+
+const line = (cells: readonly (string | null)[]): string => `${cells.map(cell).join(',')}\r\n`
+
+export type Column<Row> = readonly [name: string, value: (row: Row) => string | null]
+
+export const wantsCsv = ({ headers }: FastifyRequest): boolean => headers.accept?.includes('text/csv') ?? false
+
+const pageSize = 500
+
+/** Rows older than `before`, newest first. */
+export type ReadPage<Row> = (page: { before: string | null; take: number }) => Promise<readonly Row[]>
+
+const linesOf = async function* <Row extends { id: string }>(
+  request: FastifyRequest,
+  columns: readonly Column<Row>[],
+  read: ReadPage<Row>,
+): AsyncGenerator<string> {
+  yield line(columns.map(([name]) => name))
+  for (let before: string | null = null; ; ) {
+    const rows: readonly Row[] = await read({ before, take: pageSize })
+    yield rows.map((row) => line(columns.map(([, value]) => value(row)))).join('')
+    const last = rows.at(-1)
+    if (!last || rows.length < pageSize) return
+    before = last.id
+    // An export can take long: it ends with the credential that asked for it.
+    await request.reauthenticate()
+  }
+}
+
+/**
+ * Everything that a list's filters match, as CSV (RFC 4180), page by page and no faster than it is read. A failure in between breaks the
+ * connection off, so that half an export is not taken for a whole one.
+ */
+export const sendCsv = <Row extends { id: string }>(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  name: string,
+  columns: readonly Column<Row>[],
+  read: ReadPage<Row>,
+): FastifyReply =>
+  reply
+    .headers({ 'content-disposition': `attachment; filename="${name}.csv"`, vary: 'Accept' })
+    .type('text/csv; charset=utf-8')
+    .send(Readable.from(linesOf(request, columns, read)))
+
+/** The two ways in which a list can be had. */
+export const orCsv = <Schema extends z.ZodType>(schema: Schema) => ({
+  description:
+    'A page, or with `Accept: text/csv` everything that the filters match; `limit` and `cursor` do not apply to it then.',
+  content: {
+    'application/json': { schema },
+    'text/csv': {
+      schema: z
+        .string()
+        .meta({
+          description:
+            'RFC 4180, with a line of names; cells that a spreadsheet would take for a formula begin with an apostrophe.',
+        }),
+    },
+  },
+})

@@ -1,0 +1,228 @@
+import { parse } from 'csv-parse/sync'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Json } from '../harness/client.ts'
+import { createMandate } from '../harness/mandates.ts'
+import { credit, newBeneficiary } from '../harness/money.ts'
+import { createKey, type Key, type Person, signIn } from '../harness/people.ts'
+import { startService, type TestService } from '../harness/service.ts'
+
+let service: TestService
+let person: Person
+let key: Key
+const made: Record<string, Json> = {}
+beforeAll(async () => {
+  service = await startService()
+  person = await signIn(service.api)
+  await credit(service, person.accountId, 10_000_000n)
+  key = await createKey(person)
+  const mandate = await createMandate(service, person.wallet)
+  const acme = await newBeneficiary(person.api, { display_name: 'Acme Supplies & Söhne', metadata: { vendor: '17' } })
+  const evil = await newBeneficiary(person.api, { display_name: '=HYPERLINK("http://evil.example")' })
+  await person.api.post('/v1/spending-policies', { name: 'Ask', approval_threshold_minor: '500000' })
+  const pay = async (name: string, api: Person['api'], fields: Json) => {
+    service.clock.advance(60)
+    const answer = await api.post('/v1/payments', { beneficiary_id: acme, amount_minor: '10000', ...fields })
+    expect([name, answer.status]).toEqual([name, 201])
+    made[name] = answer.body
+  }
+  await pay('rent', person.api, {
+    narrative: 'March rent, 100% of it',
+    account_reference: 'INV-2041',
+    metadata: { invoice: '2041', team: 'a' },
+  })
+  await pay('byKey', key.api, { amount_minor: '20000', narrative: 'Paper', metadata: { invoice: '2042', team: 'a' } })
+  await pay('evil', person.api, {
+    beneficiary_id: evil,
+    amount_minor: '30000',
+    narrative: '-1+2, "quoted"\nsecond line',
+    account_reference: '@sum',
+  })
+  await pay('held', person.api, { amount_minor: '600000', narrative: 'A car' })
+  await pay('mandated', person.api, { amount_minor: '40000', mandate_id: mandate.id })
+  await service.settle()
+  made.rent = (await person.api.get(`/v1/payments/${made.rent.id}`)).body
+})
+afterAll(() => service.close())
+
+const namesOf = (data: Json[]) => data.map(({ id }) => Object.keys(made).find((name) => made[name].id === id)).sort()
+const find = async (query: string) => {
+  const answer = await person.api.get(`/v1/payments?${query}`)
+  expect([query, answer.status]).toEqual([query, 200])
+  return namesOf(answer.body.data)
+}
+
+describe('payments are found by', () => {
+  test('one status or several, repeated or with commas', async () => {
+    expect(await find('status=pending_approval')).toEqual(['held'])
+    const several = ['byKey', 'evil', 'held', 'mandated', 'rent']
+    expect(await find('status=pending_approval&status=succeeded')).toEqual(several)
+    expect(await find('status=pending_approval,succeeded')).toEqual(several)
+    const wrong = await person.api.get('/v1/payments?status=succeeded,done')
+    expect([wrong.status, wrong.body.details.param]).toEqual([400, 'status.1'])
+  })
+
+  test('who initiated them, through which grant, under which mandate', async () => {
+    expect(await find(`grant_id=${key.grantId}`)).toEqual(['byKey'])
+    expect((await find(`initiator_account_id=${person.accountId}`)).length).toBe(5)
+    expect(await find('initiator_account_id=acc_01h455vb4pex5vsknk084sn02q')).toEqual([])
+    expect(await find(`mandate_id=${made.mandated.mandate_id}`)).toEqual(['mandated'])
+  })
+
+  test('metadata: all of the named keys', async () => {
+    expect(await find('metadata[invoice]=2041')).toEqual(['rent'])
+    expect(await find('metadata%5Bteam%5D=a')).toEqual(['byKey', 'rent'])
+    expect(await find('metadata[team]=a&metadata[invoice]=2042')).toEqual(['byKey'])
+    expect(await find('metadata[team]=b')).toEqual([])
+    const wrong = await person.api.get('/v1/payments?labels[team]=a')
+    expect([wrong.status, wrong.body.details.param]).toEqual([400, 'labels'])
+    for (const bad of ['metadata[__proto__]=x', 'metadata[a][b]=x', 'metadata=x'])
+      expect([bad, (await person.api.get(`/v1/payments?${bad}`)).status]).not.toEqual([bad, 500])
+  })
+
+  test('a range of amounts, both ends included', async () => {
+    expect(await find('amount_min_minor=20000&amount_max_minor=30000')).toEqual(['byKey', 'evil'])
+    expect(await find('amount_min_minor=600001')).toEqual([])
+  })
+
+  test('part of the payee, the reference or the narrative; a whole receipt or id', async () => {
+    expect(await find('q=march')).toEqual(['rent'])
+    expect(await find('q=inv-2041')).toEqual(['rent'])
+    expect(await find('q=hyperlink')).toEqual(['evil'])
+    expect((await find(`q=${encodeURIComponent('supplies & söhne')}`)).length).toBe(4)
+    expect(await find(`q=${made.held.id}`)).toEqual(['held'])
+    expect(await find(`q=${made.rent.provider_receipt}`)).toEqual(['rent'])
+  })
+
+  test('a text that is looked for is no pattern', async () => {
+    expect(await find(`q=${encodeURIComponent('100%')}`)).toEqual(['rent'])
+    expect(await find(`q=${encodeURIComponent('%%')}`)).toEqual([])
+    expect(await find(`q=${encodeURIComponent('M_rch')}`)).toEqual([])
+  })
+
+  test('their beneficiary, by its own address as well; one of another tenant is none', async () => {
+    const answer = await person.api.get(`/v1/beneficiaries/${made.evil.beneficiary_id}/payments`)
+    expect(namesOf(answer.body.data)).toEqual(['evil'])
+    const stranger = await signIn(service.api)
+    expect((await stranger.api.get(`/v1/beneficiaries/${made.evil.beneficiary_id}/payments`)).status).toBe(404)
+    expect(namesOf((await stranger.api.get(`/v1/payments?q=${made.rent.id}`)).body.data)).toEqual([])
+  })
+})
+
+test('the search is answered by the indexes that were made for it', async () => {
+  const indexes = await service.deps.db.query<{ name: string }>(
+    "select indexname as name from pg_indexes where indexdef like '%gin_trgm_ops%' order by 1",
+  )
+  expect(indexes.map(({ name }) => name)).toEqual(['beneficiaries_search', 'payments_search'])
+  const plan = await service.deps.db.transaction(async (tx) => {
+    await tx.query('set local enable_seqscan = off')
+    return tx.query<{ 'QUERY PLAN': string }>(
+      "explain select id from payments where (coalesce(account_reference, '') || ' ' || coalesce(narrative, '')) ilike '%march%'",
+    )
+  })
+  expect(JSON.stringify(plan)).toContain('payments_search')
+})
+
+const csv = { headers: { accept: 'text/csv' } }
+const rows = (text: string): Record<string, string>[] => parse(text, { columns: true, relaxColumnCount: false })
+
+describe('as CSV', () => {
+  test('payments: everything that the filters match, as a real parser reads it, with nothing that a spreadsheet would run', async () => {
+    const answer = await person.api.get('/v1/payments?status=succeeded&limit=1', csv)
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'text/csv; charset=utf-8'])
+    expect(answer.headers.get('content-disposition')).toBe('attachment; filename="payments.csv"')
+    const read = rows(answer.text)
+    expect(namesOf(read)).toEqual(['byKey', 'evil', 'mandated', 'rent'])
+    const evil = read.find(({ id }) => id === made.evil.id)
+    expect(evil).toMatchObject({
+      amount_minor: '30000',
+      beneficiary_name: '\'=HYPERLINK("http://evil.example")',
+      account_reference: "'@sum",
+      narrative: '\'-1+2, "quoted"\nsecond line',
+    })
+    const rent = read.find(({ id }) => id === made.rent.id)
+    expect(rent).toMatchObject({ beneficiary_name: 'Acme Supplies & Söhne', metadata: '{"team":"a","invoice":"2041"}' })
+    expect(rent?.provider_receipt).toBe(made.rent.provider_receipt)
+    expect(answer.text).not.toMatch(/2547\d{8}/)
+  })
+
+  test('nothing found is a line of names', async () => {
+    const answer = await person.api.get('/v1/payments?q=nothing-like-it', csv)
+    expect(answer.text.trim().split('\r\n')).toHaveLength(1)
+    expect(rows(answer.text)).toEqual([])
+  })
+
+  test('more than a page holds comes whole, each once, newest first', async () => {
+    const big = await signIn(service.api)
+    await service.deps.db.query(
+      `insert into ledger_transfers (id, kind, debit_account_id, credit_account_id, amount_minor, reference_type, reference_id, customer_account_id, available_after_minor, created_at)
+       select gen_random_uuid(), 'direct', (select id from ledger_accounts where kind = 'adjustments' limit 1), l.id, 1, 'adjustment', gen_random_uuid(), l.id, n, now()
+       from ledger_accounts l, generate_series(1, 1203) n
+       where l.owner_id = (select a.id from accounts a join identities i on i.account_id = a.id where i.subject_key = $1)`,
+      [big.wallet.address.toLowerCase()],
+    )
+    const read = rows((await big.api.get('/v1/accounts/me/history', csv)).text)
+    expect(read).toHaveLength(1203)
+    expect(new Set(read.map(({ id }) => id)).size).toBe(1203)
+    expect(read.map(({ id }) => id)).toEqual([...read.map(({ id }) => id)].sort().reverse())
+  })
+
+  test('history: signed numbers stay numbers', async () => {
+    const read = rows((await person.api.get('/v1/accounts/me/history?type=payment_hold', csv)).text)
+    expect(read).toHaveLength(5)
+    expect(read.find(({ reference_id }) => reference_id === made.rent.id)).toMatchObject({
+      type: 'payment_hold',
+      amount_minor: '-10000',
+      held_change_minor: '10000',
+    })
+  })
+
+  test('needs what the list needs', async () => {
+    expect((await service.api.get('/v1/payments', csv)).status).toBe(401)
+    const blind = await createKey(person, { permissions: ['payment.create'] })
+    expect((await blind.api.get('/v1/payments', csv)).status).toBe(403)
+    expect((await person.api.get('/v1/payments?statuss=failed', csv)).status).toBe(400)
+  })
+})
+
+describe('the history', () => {
+  const history = async (query = '') => (await person.api.get(`/v1/accounts/me/history?limit=100${query}`)).body.data as Json[]
+
+  test('is narrowed by type and time', async () => {
+    expect(new Set((await history('&type=payment_hold,adjustment')).map(({ type }) => type))).toEqual(
+      new Set(['payment_hold', 'adjustment']),
+    )
+    const all = await history()
+    const times = all.map(({ created_at }) => created_at as string)
+    const middle = times[3] ?? ''
+    expect((await history(`&created_after=${middle}`)).every(({ created_at }) => created_at > middle)).toBe(true)
+    expect((await history(`&created_before=${middle}`)).every(({ created_at }) => created_at < middle)).toBe(true)
+    expect((await person.api.get('/v1/accounts/me/history?type=hold')).status).toBe(400)
+  })
+
+  test('adds up to what is available and to what is held', async () => {
+    const sum = (entries: Json[], field: string) => entries.reduce((total, entry) => total + BigInt(entry[field]), 0n)
+    const all = await history()
+    const { balance } = (await person.api.get('/v1/accounts/me')).body
+    expect(sum(all, 'amount_minor')).toBe(BigInt(balance.available_minor))
+    expect(sum(all, 'held_change_minor')).toBe(BigInt(balance.held_minor))
+    expect(BigInt(balance.held_minor)).toBeGreaterThan(0n)
+  })
+})
+
+describe('metadata', () => {
+  test('of a beneficiary is kept, shown and changed', async () => {
+    const id = await newBeneficiary(person.api, { metadata: { vendor: '18' } })
+    expect((await person.api.get(`/v1/beneficiaries/${id}`)).body.metadata).toEqual({ vendor: '18' })
+    const changed = await person.api.patch(`/v1/beneficiaries/${id}`, { metadata: { vendor: '19' } })
+    expect(changed.body.metadata).toEqual({ vendor: '19' })
+    expect((await person.api.patch(`/v1/beneficiaries/${id}`, { metadata: { vendor: 19 } })).status).toBe(400)
+  })
+
+  test('of a top-up is kept and shown', async () => {
+    const topup = { amount_minor: '10000', phone_number: '0712345678', metadata: { order: '7' } }
+    const initiated = await person.api.post('/v1/topups/initiate', topup)
+    expect((await person.api.get(`/v1/topups/${initiated.body.id}`)).body.metadata).toEqual({ order: '7' })
+    const many = Object.fromEntries(Array.from({ length: 21 }, (_, index) => [String(index), 'x']))
+    expect((await person.api.post('/v1/topups/initiate', { ...topup, metadata: many })).status).toBe(400)
+  })
+})
