@@ -63,12 +63,10 @@ export const orCsv = <Schema extends z.ZodType>(schema: Schema) => ({
   content: {
     'application/json': { schema },
     'text/csv': {
-      schema: z
-        .string()
-        .meta({
-          description:
-            'RFC 4180, with a line of names; cells that a spreadsheet would take for a formula begin with an apostrophe.',
-        }),
+      schema: z.string().meta({
+        description:
+          'RFC 4180, with a line of names; cells that a spreadsheet would take for a formula begin with an apostrophe.',
+      }),
     },
   },
 })
