@@ -6,6 +6,8 @@ import type { Schemas } from './types.ts'
 
 const first: string | undefined = undefined
 const nextOf = ({ next_cursor: next }: { next_cursor: string | null }): string | undefined => next ?? undefined
+/** A filter that takes several values, of which a page here chooses one. */
+const one = <Value>(value: Value | undefined): Value[] | undefined => (value === undefined ? undefined : [value])
 const pages = { initialPageParam: first, getNextPageParam: nextOf } as const
 
 export const accountQuery = queryOptions({ queryKey: ['account'], queryFn: () => call(api.GET('/v1/accounts/me')) })
@@ -28,7 +30,11 @@ export const historyQuery = (filters: HistoryFilters, limit = 25) =>
   infiniteQueryOptions({
     queryKey: ['history', filters, limit],
     queryFn: ({ pageParam }) =>
-      call(api.GET('/v1/accounts/me/history', { params: { query: { ...filters, limit, cursor: pageParam } } })),
+      call(
+        api.GET('/v1/accounts/me/history', {
+          params: { query: { ...filters, type: one(filters.type), limit, cursor: pageParam } },
+        }),
+      ),
     placeholderData: keepPreviousData,
     ...pages,
   })
@@ -53,7 +59,8 @@ export type PaymentStatus =
 export const paymentsQuery = (filters: PaymentFilters, limit = 25) =>
   infiniteQueryOptions({
     queryKey: ['payments', filters, limit],
-    queryFn: ({ pageParam }) => call(api.GET('/v1/payments', { params: { query: { ...filters, limit, cursor: pageParam } } })),
+    queryFn: ({ pageParam }) =>
+      call(api.GET('/v1/payments', { params: { query: { ...filters, status: one(filters.status), limit, cursor: pageParam } } })),
     placeholderData: keepPreviousData,
     ...pages,
   })
