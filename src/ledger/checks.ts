@@ -30,6 +30,18 @@ export const ledgerChecks: readonly Check[] = [
   balances,
   sqlCheck(
     'I1',
+    'the suspense account holds what open suspense items booked, and nothing else',
+    `with held as (
+       select coalesce(sum(case when c.code = 'suspense' then t.amount_minor when d.code = 'suspense' then -t.amount_minor end), 0) as minor
+       from ledger_transfers t join ledger_accounts d on d.id = t.debit_account_id join ledger_accounts c on c.id = t.credit_account_id
+       where t.reference_type = 'suspense'),
+     open as (
+       select coalesce(sum(case when direction = 'in' then amount_minor else -amount_minor end), 0) as minor
+       from suspense_items where transfer_id is not null and resolved_at is null)
+     select held.minor || ' held, ' || open.minor || ' in open items' as subject from held, open where held.minor <> open.minor`,
+  ),
+  sqlCheck(
+    'I1',
     'every transfer names two accounts of one currency, and an end is of the accounts and the amount of its hold',
     `select t.id::text as subject from ledger_transfers t
        left join ledger_accounts d on d.id = t.debit_account_id left join ledger_accounts c on c.id = t.credit_account_id

@@ -4,6 +4,8 @@ import { registerAuditLog } from './audit-log/routes.ts'
 import type { Deps } from './deps.ts'
 import { registerAdminAccounts } from './identity/accounts/admin-routes.ts'
 import { registerAdminPayments } from './payments/admin-routes.ts'
+import { registerReconciliation } from './reconciliation/routes.ts'
+import { registerSuspense } from './suspense/routes.ts'
 import { registerAdminLedger } from './trial-balance/routes.ts'
 import { registerAdminWorkspaces } from './workspaces/admin-routes.ts'
 
@@ -14,5 +16,7 @@ export const registerAdmin = (app: App, deps: Deps): void => {
   registerAdminPayments(app, deps)
   registerAdjustments(app, deps)
   registerAdminLedger(app, deps)
+  registerSuspense(app, deps)
+  registerReconciliation(app, deps)
   registerAuditLog(app, deps)
 }

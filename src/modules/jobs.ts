@@ -20,7 +20,7 @@ import { expireTopups } from './topups/expiry.ts'
 import { topupSubject } from './topups/subject.ts'
 
 /** What rails are asked to do something for. */
-const subjects: Subjects = { payment: paymentSubject, topup: topupSubject }
+export const subjects: Subjects = { payment: paymentSubject, topup: topupSubject }
 
 /** What is looked for again and again, by every feature that has something to look for. Who asks comes before who gives up. */
 const createSweeps = (deps: Deps): Sweep[] => {

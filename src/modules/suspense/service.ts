@@ -1,12 +1,23 @@
+import { eq } from 'drizzle-orm'
 import type { Tx } from '../../db/client.ts'
 import { suspenseItems } from '../../db/tables/rails.ts'
+import { audit } from '../../events/audit.ts'
 import { transferWithin } from '../../ledger/ledger.ts'
+import { conflict, notFound } from '../../lib/errors.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
 import type { Minor } from '../../lib/money.ts'
 import type { Evidence } from '../../rails/rail.ts'
 import { alertAfterCommit } from '../alerts.ts'
 import type { Deps } from '../deps.ts'
+import { nameOfOperator, type Operator } from '../operators.ts'
+import type { SuspenseRecord } from './queries.ts'
 import { type Finding, suspenseOf } from './rules.ts'
+import type { ResolveSuspense } from './schema.ts'
+
+const booking = {
+  in: { debit: 'topup_clearing', credit: 'suspense' },
+  out: { debit: 'suspense', credit: 'rail_clearing' },
+} as const
 
 const fingerprintOf = ({ rail, reason, attemptId, deliveryId, receipt, subject }: Finding): string =>
   [rail, reason, attemptId ?? deliveryId ?? subject?.id ?? '', receipt ?? ''].join(':')
@@ -38,10 +49,7 @@ export const recordSuspense = async (tx: Tx, deps: Deps, finding: Finding): Prom
     .returning({ id: suspenseItems.id })
   if (!recorded) return null
   if (finding.book && amountMinor !== null && amountMinor > 0n) {
-    const sides =
-      direction === 'in'
-        ? ({ debit: 'topup_clearing', credit: 'suspense' } as const)
-        : ({ debit: 'suspense', credit: 'rail_clearing' } as const)
+    const sides = booking[direction]
     const transferId = await transferWithin(tx, {
       ...sides,
       amountMinor,
@@ -71,4 +79,33 @@ export const recordDoubtful = async (
   if (!left) return
   const subject = { kind: attempt.kind, id: attempt.subjectId }
   await recordSuspense(tx, deps, { ...left, rail: attempt.rail, attemptId: attempt.id, subject, alerted: true, at: tx.at })
+}
+
+/** Where the money of a resolved item goes: to the adjustment that was made for it, or back where it came from. */
+const leaveSuspense = async (tx: Tx, item: SuspenseRecord, outcome: ResolveSuspense['outcome'], at: Date): Promise<void> => {
+  const { id, direction, amountMinor, transferId } = item
+  if (transferId === null || amountMinor === null) return
+  const other = outcome === 'adjusted' ? 'adjustments' : direction === 'in' ? 'topup_clearing' : 'rail_clearing'
+  const sides =
+    direction === 'in' ? ({ debit: 'suspense', credit: other } as const) : ({ debit: other, credit: 'suspense' } as const)
+  await transferWithin(tx, { ...sides, amountMinor, reference: { type: 'suspense', id }, memo: outcome, at })
+}
+
+/** A person decided what became of the money. */
+export const resolveSuspense = async (
+  tx: Tx,
+  deps: Deps,
+  operator: Operator,
+  id: Uuid,
+  { outcome, note }: ResolveSuspense,
+): Promise<SuspenseRecord> => {
+  const at = deps.clock.now()
+  const [item] = await tx.orm.select().from(suspenseItems).where(eq(suspenseItems.id, id)).for('update')
+  if (!item) throw notFound()
+  if (item.resolvedAt !== null) throw conflict('This item was resolved before.')
+  await leaveSuspense(tx, item, outcome, at)
+  const resolved = { outcome, note, resolvedBy: nameOfOperator(operator), resolvedAt: at }
+  await tx.orm.update(suspenseItems).set(resolved).where(eq(suspenseItems.id, id))
+  await audit(tx, operator, at, { action: 'admin.resolve_suspense', subject: { type: 'suspense', id }, after: { outcome, note } })
+  return { ...item, ...resolved }
 }

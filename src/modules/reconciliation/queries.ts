@@ -1,0 +1,70 @@
+import { and, desc, eq, isNotNull, isNull, lt } from 'drizzle-orm'
+import { type Db, statement } from '../../db/client.ts'
+import { reconciliationDifferences, reconciliations } from '../../db/tables/rails.ts'
+import type { PageRequest } from '../../http/pagination.ts'
+import type { Uuid } from '../../lib/ids.ts'
+import type { Booked } from './rules.ts'
+import type { Provider } from './statement-rules.ts'
+
+export type ReconciliationRecord = typeof reconciliations.$inferSelect
+export type DifferenceRecord = typeof reconciliationDifferences.$inferSelect
+
+/** What was completed in the period, and whatever the statement names by receipt or reference, whenever it was. */
+const bookedStatement = statement(
+  'reconciliation.booked',
+  `select 'payment' as kind, p.id, a.id as "attemptId", a.reference, p.provider_receipt as receipt, -p.amount_minor as "amountMinor", p.status,
+     coalesce(p.completed_at, p.updated_at) as at
+   from payments p left join lateral (select id, reference from rail_attempts where subject_id = p.id order by created_at desc limit 1) a on true
+   where p.rail = any($1::text[]) and ((p.status in ('succeeded', 'returned') and p.completed_at between $2 and $3) or p.provider_receipt = any($4::text[])
+     or p.id in (select subject_id from rail_attempts where reference = any($5::text[])))
+   union all
+   select 'topup', t.id, a.id, a.reference, t.provider_receipt, t.amount_minor, t.status, coalesce(t.completed_at, t.updated_at)
+   from topups t left join lateral (select id, reference from rail_attempts where subject_id = t.id order by created_at desc limit 1) a on true
+   where t.method = any($1::text[]) and ((t.status = 'succeeded' and t.completed_at between $2 and $3) or t.provider_receipt = any($4::text[])
+     or t.id in (select subject_id from rail_attempts where reference = any($5::text[])))`,
+)
+
+const railsOf: Readonly<Record<Provider, readonly string[]>> = {
+  MPESA: ['MPESA_B2C', 'MPESA_B2B', 'MPESA_STK'],
+  PESALINK: ['PESALINK'],
+}
+
+export const readBooked = (
+  db: Db,
+  provider: Provider,
+  period: { start: Date; end: Date },
+  names: { receipts: readonly string[]; references: readonly string[] },
+): Promise<Booked[]> =>
+  db.query<Booked>(bookedStatement, [railsOf[provider], period.start, period.end, names.receipts, names.references])
+
+export const listReconciliations = (db: Db, page: PageRequest): Promise<ReconciliationRecord[]> =>
+  db.orm
+    .select()
+    .from(reconciliations)
+    .where(page.before === null ? undefined : lt(reconciliations.id, page.before))
+    .orderBy(desc(reconciliations.id))
+    .limit(page.take)
+
+export const listDifferences = (
+  db: Db,
+  filter: { reconciliationId?: Uuid | undefined; isOpen?: boolean | undefined },
+  page: PageRequest,
+): Promise<DifferenceRecord[]> =>
+  db.orm
+    .select()
+    .from(reconciliationDifferences)
+    .where(
+      and(
+        filter.reconciliationId === undefined
+          ? undefined
+          : eq(reconciliationDifferences.reconciliationId, filter.reconciliationId),
+        filter.isOpen === undefined
+          ? undefined
+          : filter.isOpen
+            ? isNull(reconciliationDifferences.resolvedAt)
+            : isNotNull(reconciliationDifferences.resolvedAt),
+        page.before === null ? undefined : lt(reconciliationDifferences.id, page.before),
+      ),
+    )
+    .orderBy(desc(reconciliationDifferences.id))
+    .limit(page.take)

@@ -1,0 +1,57 @@
+import type { App } from '../../http/app-type.ts'
+import { ok, respondOnce } from '../../http/idempotency.ts'
+import { PageQuery, pageOf } from '../../http/pagination.ts'
+import { byId, refusals } from '../../http/wire.ts'
+import type { Deps } from '../deps.ts'
+import { presentDifference, presentReconciliation } from './present.ts'
+import { listDifferences, listReconciliations } from './queries.ts'
+import { FindDifferences, Reconciliation, ReconciliationDifference, ResolveDifference } from './schema.ts'
+import { resolveDifference } from './service.ts'
+
+export const registerReconciliation = (app: App, deps: Deps): void => {
+  app.get(
+    '/v1/admin/reconciliations',
+    {
+      config: { operation: 'admin.list_reconciliations', access: 'admin' },
+      schema: {
+        querystring: PageQuery,
+        response: { 200: pageOf(Reconciliation), ...refusals('invalid_request', 'invalid_cursor') },
+      },
+    },
+    async (request, reply) => {
+      const rows = await listReconciliations(deps.db, deps.cursors.read('reconciliations', request.query))
+      return reply.send(deps.cursors.page('reconciliations', request.query, rows, (row) => row.id, presentReconciliation))
+    },
+  )
+  app.get(
+    '/v1/admin/reconciliation-differences',
+    {
+      config: { operation: 'admin.list_differences', access: 'admin' },
+      schema: {
+        querystring: FindDifferences,
+        response: { 200: pageOf(ReconciliationDifference), ...refusals('invalid_request', 'invalid_cursor') },
+      },
+    },
+    async (request, reply) => {
+      const { status, reconciliation_id: reconciliationId } = request.query
+      const filter = { reconciliationId, isOpen: status === undefined ? undefined : status === 'open' }
+      const rows = await listDifferences(deps.db, filter, deps.cursors.read('differences', request.query))
+      return reply.send(deps.cursors.page('differences', request.query, rows, (row) => row.id, presentDifference))
+    },
+  )
+  app.post(
+    '/v1/admin/reconciliation-differences/:id/resolve',
+    {
+      config: { operation: 'admin.resolve_difference', access: 'admin' },
+      schema: {
+        params: byId('reconciliation'),
+        body: ResolveDifference,
+        response: { 200: ReconciliationDifference, ...refusals('invalid_request', 'not_found', 'conflict') },
+      },
+    },
+    async (request, reply) =>
+      respondOnce(deps, request, reply, async (tx) =>
+        ok(presentDifference(await resolveDifference(tx, deps, request.principal, request.params.id, request.body.note))),
+      ),
+  )
+}

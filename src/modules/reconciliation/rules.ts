@@ -1,0 +1,137 @@
+import type { Uuid } from '../../lib/ids.ts'
+import { displayAmount, type Minor } from '../../lib/money.ts'
+
+/** A line of a provider's statement. `amountMinor` is positive for money that came in, negative for money that went out. */
+export type StatementLine = { receipt: string; at: Date; amountMinor: Minor; references: readonly string[] }
+
+/** What our books say of one payment or top-up that was sent: its amount is signed as in a statement. */
+export type Booked = {
+  kind: 'payment' | 'topup'
+  id: Uuid
+  attemptId: Uuid | null
+  reference: string | null
+  receipt: string | null
+  amountMinor: Minor
+  status: string
+  at: Date
+}
+
+export const differenceKinds = [
+  'amount_differs',
+  'not_in_statement',
+  'not_in_our_books',
+  'ended_otherwise',
+  'under_way',
+  'listed_twice',
+] as const
+
+export type Difference = {
+  kind: (typeof differenceKinds)[number]
+  receipt: string | null
+  subject: { kind: 'payment' | 'topup'; id: Uuid } | null
+  attemptId: Uuid | null
+  bookedMinor: Minor | null
+  statedMinor: Minor | null
+  reason: string
+  action: string
+}
+
+export type Match = { matched: number; differences: Difference[]; bookedMinor: Minor; statedMinor: Minor }
+
+const isBooked = ({ status }: Booked): boolean => status === 'succeeded' || status === 'returned'
+const isOpen = ({ status }: Booked): boolean => ['pending', 'processing', 'unknown', 'expired'].includes(status)
+
+const amountText = (amount: Minor, currency: string): string => displayAmount(amount < 0n ? -amount : amount, currency)
+
+type Told = Pick<Difference, 'reason' | 'action'>
+
+const explain: Readonly<Record<Difference['kind'], (line: StatementLine | null, ours: Booked | null, currency: string) => Told>> =
+  {
+    amount_differs: (line, ours, currency) => ({
+      reason: `The statement shows ${amountText(line?.amountMinor ?? 0n, currency)}, our books ${amountText(ours?.amountMinor ?? 0n, currency)}.`,
+      action: 'Ask the provider which is right, then correct our books by an adjustment.',
+    }),
+    not_in_statement: () => ({
+      reason: 'Our books have it as moved, and the statement does not list it.',
+      action: 'Ask the provider about the receipt. If the money did not move, correct our books by an adjustment.',
+    }),
+    not_in_our_books: () => ({
+      reason: 'The statement lists it, and nothing here was sent with its receipt or reference.',
+      action: 'Find out who moved it at the provider. Until then it stands on the suspense account.',
+    }),
+    ended_otherwise: (_line, ours) => ({
+      reason: `The statement shows that the money moved, and here the ${ours?.kind ?? 'payment'} is ${ours?.status ?? 'ended'}.`,
+      action: 'Book it: resolve the late success, or adjust the account.',
+    }),
+    under_way: (_line, ours) => ({
+      reason: `The statement shows the end of a ${ours?.kind ?? 'payment'} that is ${ours?.status ?? 'under way'} here.`,
+      action: 'Nothing: the statement is taken as evidence and the end is recorded.',
+    }),
+    listed_twice: () => ({
+      reason: 'The statement lists this receipt more than once.',
+      action: 'Ask the provider whether the money moved twice.',
+    }),
+  }
+
+const sum = (amounts: Iterable<Minor>): Minor => {
+  let total = 0n
+  for (const amount of amounts) total += amount
+  return total
+}
+
+/**
+ * Holds a statement against our books. Every line and every booked movement is either matched or stands in exactly one difference, so
+ * that the differences add up to what the two sums differ by.
+ */
+export const match = (lines: readonly StatementLine[], booked: readonly Booked[], currency: string): Match => {
+  const byReceipt = new Map(booked.flatMap((each) => (each.receipt === null ? [] : [[each.receipt, each] as const])))
+  const byReference = new Map(booked.flatMap((each) => (each.reference === null ? [] : [[each.reference, each] as const])))
+  const found = new Set<Booked>()
+  const seen = new Set<string>()
+  const differences: Difference[] = []
+  let matched = 0
+
+  const differ = (kind: Difference['kind'], line: StatementLine | null, ours: Booked | null): void => {
+    differences.push({
+      kind,
+      receipt: line?.receipt ?? ours?.receipt ?? null,
+      subject: ours && { kind: ours.kind, id: ours.id },
+      attemptId: ours?.attemptId ?? null,
+      bookedMinor: ours && isBooked(ours) && kind !== 'listed_twice' ? ours.amountMinor : null,
+      statedMinor: line?.amountMinor ?? null,
+      ...explain[kind](line, ours, currency),
+    })
+  }
+  const referred = (line: StatementLine): Booked | undefined => {
+    for (const reference of line.references) {
+      const ours = byReference.get(reference)
+      // A receipt of ours that differs belongs to another movement of the same account reference.
+      if (ours && !found.has(ours) && (ours.receipt === null || ours.receipt === line.receipt)) return ours
+    }
+    return undefined
+  }
+
+  for (const line of lines) {
+    if (seen.has(line.receipt)) {
+      differ('listed_twice', line, byReceipt.get(line.receipt) ?? null)
+      continue
+    }
+    seen.add(line.receipt)
+    const ours = byReceipt.get(line.receipt) ?? referred(line)
+    if (!ours) {
+      differ('not_in_our_books', line, null)
+      continue
+    }
+    found.add(ours)
+    if (isBooked(ours) && ours.amountMinor === line.amountMinor) matched += 1
+    else if (isBooked(ours)) differ('amount_differs', line, ours)
+    else differ(isOpen(ours) ? 'under_way' : 'ended_otherwise', line, ours)
+  }
+  for (const ours of booked) if (isBooked(ours) && !found.has(ours)) differ('not_in_statement', null, ours)
+  return {
+    matched,
+    differences,
+    bookedMinor: sum(booked.filter(isBooked).map(({ amountMinor }) => amountMinor)),
+    statedMinor: sum(lines.map(({ amountMinor }) => amountMinor)),
+  }
+}

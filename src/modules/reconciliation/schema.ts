@@ -1,0 +1,51 @@
+import { z } from 'zod'
+import { PageQuery } from '../../http/pagination.ts'
+import { IdIn, IdOut, MinorOut, TimeOut } from '../../http/wire.ts'
+import { differenceKinds } from './rules.ts'
+
+const SignedMinor = MinorOut.meta({ pattern: '^-?(0|[1-9]\\d{0,17})$', description: 'Minor units; what went out is negative.' })
+
+export const Reconciliation = z
+  .object({
+    id: IdOut('reconciliation'),
+    provider: z.enum(['MPESA', 'PESALINK']),
+    source: z.string(),
+    period_start: TimeOut,
+    period_end: TimeOut,
+    lines: z.int(),
+    matched: z.int(),
+    differences: z.int(),
+    booked_minor: SignedMinor,
+    stated_minor: SignedMinor,
+    requested_by: z.string(),
+    created_at: TimeOut,
+  })
+  .meta({ id: 'Reconciliation', description: "One comparison of the books with a provider's statement." })
+export type Reconciliation = z.output<typeof Reconciliation>
+
+export const ReconciliationDifference = z
+  .object({
+    id: IdOut('reconciliation'),
+    reconciliation_id: IdOut('reconciliation'),
+    kind: z.enum(differenceKinds),
+    provider_receipt: z.string().nullable(),
+    payment_id: IdOut('payment').nullable(),
+    topup_id: IdOut('topup').nullable(),
+    booked_minor: SignedMinor.nullable(),
+    stated_minor: SignedMinor.nullable(),
+    reason: z.string(),
+    action: z.string(),
+    resolved_at: TimeOut.nullable(),
+    resolved_by: z.string().nullable(),
+    note: z.string().nullable(),
+    created_at: TimeOut,
+  })
+  .meta({ id: 'ReconciliationDifference', description: 'What the books and a statement say differently, why, and what to do.' })
+export type ReconciliationDifference = z.output<typeof ReconciliationDifference>
+
+export const FindDifferences = PageQuery.extend({
+  status: z.enum(['open', 'resolved']).optional(),
+  reconciliation_id: IdIn('reconciliation').optional(),
+})
+
+export const ResolveDifference = z.strictObject({ note: z.string().trim().min(1).max(500) })

@@ -1,0 +1,104 @@
+import { readShillings } from '../../rails/amounts.ts'
+import type { StatementLine } from './rules.ts'
+
+export type Provider = 'MPESA' | 'PESALINK'
+
+/** The columns of each provider's export, by every name that was seen for them. */
+const columns = {
+  MPESA: {
+    receipt: ['receipt no.', 'receipt no', 'receipt'],
+    time: ['completion time'],
+    status: ['transaction status'],
+    in: ['paid in'],
+    out: ['withdrawn'],
+    texts: ['a/c no.', 'a/c no', 'details'],
+  },
+  PESALINK: {
+    receipt: ['transaction id'],
+    time: ['date'],
+    status: ['status'],
+    in: ['credit'],
+    out: ['debit'],
+    texts: ['reference', 'narrative'],
+  },
+} as const
+
+const completed = new Set(['completed', 'success', 'successful'])
+
+/** RFC 4180: quoted fields, doubled quotes, line breaks inside quotes. */
+export const parseCsv = (text: string): string[][] => {
+  const rows: string[][] = []
+  let row: string[] = []
+  let cell = ''
+  let quoted = false
+  const source = text.replace(/^\uFEFF/, '')
+  for (let index = 0; index < source.length; index += 1) {
+    const letter = source[index] ?? ''
+    if (quoted) {
+      if (letter !== '"') cell += letter
+      else if (source[index + 1] === '"') {
+        cell += '"'
+        index += 1
+      } else quoted = false
+    } else if (letter === '"') quoted = true
+    else if (letter === ',') {
+      row.push(cell)
+      cell = ''
+    } else if (letter === '\n') {
+      rows.push([...row, cell])
+      row = []
+      cell = ''
+    } else if (letter !== '\r') cell += letter
+  }
+  return cell === '' && row.length === 0 ? rows : [...rows, [...row, cell]]
+}
+
+/** `2026-03-04 12:00:00` or `04-03-2026 12:00:00`, in Nairobi. */
+const readTime = (text: string): Date | undefined => {
+  const iso = /^(\d{4})-(\d\d)-(\d\d)[ T](\d\d:\d\d(?::\d\d)?)/.exec(text)
+  const local = /^(\d\d)[-/.](\d\d)[-/.](\d{4})[ T](\d\d:\d\d(?::\d\d)?)/.exec(text)
+  const parts = iso ? [iso[1], iso[2], iso[3], iso[4]] : local ? [local[3], local[2], local[1], local[4]] : undefined
+  if (!parts) return undefined
+  const at = new Date(`${parts[0]}-${parts[1]}-${parts[2]}T${parts[3]}+03:00`)
+  return Number.isNaN(at.getTime()) ? undefined : at
+}
+
+const readAmount = (text: string): bigint | undefined => {
+  const plain = text.replace(/[,\s-]/g, '')
+  return plain === '' ? 0n : readShillings(plain)
+}
+
+export type ReadStatement = { lines: StatementLine[]; provider: Provider } | { problem: string }
+
+/**
+ * An organisation's statement as its portal exports it. What stands before the row of column names is passed over; a line that cannot
+ * be read refuses the whole file, because half a statement would show differences that are none.
+ */
+export const readStatement = (text: string): ReadStatement => {
+  const rows = parseCsv(text).filter((row) => row.some((cell) => cell.trim() !== ''))
+  for (const provider of ['MPESA', 'PESALINK'] as const) {
+    const wanted = columns[provider]
+    const at = (names: readonly string[], header: readonly string[]) => header.findIndex((name) => names.includes(name))
+    const headerAt = rows.findIndex((row) => {
+      const header = row.map((cell) => cell.trim().toLowerCase())
+      return [wanted.receipt, wanted.time, wanted.in, wanted.out].every((names) => at(names, header) >= 0)
+    })
+    const header = rows[headerAt]?.map((cell) => cell.trim().toLowerCase())
+    if (!header) continue
+    const cell = (row: readonly string[], names: readonly string[]): string => (row[at(names, header)] ?? '').trim()
+    const lines: StatementLine[] = []
+    for (const [index, row] of rows.slice(headerAt + 1).entries()) {
+      const status = cell(row, wanted.status).toLowerCase()
+      if (status !== '' && !completed.has(status)) continue
+      const receipt = cell(row, wanted.receipt)
+      const time = readTime(cell(row, wanted.time))
+      const [paidIn, paidOut] = [readAmount(cell(row, wanted.in)), readAmount(cell(row, wanted.out))]
+      if (receipt === '' || !time || paidIn === undefined || paidOut === undefined)
+        return { problem: `line ${headerAt + index + 2} cannot be read: a receipt, a time and an amount are needed` }
+      const words = wanted.texts.flatMap((name) => cell(row, [name]).match(/\b\d{12}\b/g) ?? [])
+      lines.push({ receipt, at: time, amountMinor: paidIn - paidOut, references: [...new Set(words)] })
+    }
+    return { lines, provider }
+  }
+  return { problem: 'it has no row of column names that an M-PESA or a PesaLink statement has' }
+}

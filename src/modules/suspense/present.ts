@@ -1,0 +1,22 @@
+import { isoTime, isoTimeOrNull } from '../../http/wire.ts'
+import { formatId } from '../../lib/ids.ts'
+import { formatMinor } from '../../lib/money.ts'
+import type { SuspenseRecord } from './queries.ts'
+import type { SuspenseItem } from './schema.ts'
+
+export const presentSuspense = (item: SuspenseRecord): SuspenseItem => ({
+  id: formatId('suspense', item.id),
+  rail: item.rail,
+  direction: item.direction,
+  reason: item.reason,
+  payment_id: item.subjectKind === 'payment' && item.subjectId !== null ? formatId('payment', item.subjectId) : null,
+  topup_id: item.subjectKind === 'topup' && item.subjectId !== null ? formatId('topup', item.subjectId) : null,
+  provider_receipt: item.providerReceipt,
+  amount_minor: item.amountMinor === null ? null : formatMinor(item.amountMinor),
+  booked: item.transferId !== null,
+  outcome: item.outcome,
+  note: item.note,
+  resolved_by: item.resolvedBy,
+  created_at: isoTime(item.createdAt),
+  resolved_at: isoTimeOrNull(item.resolvedAt),
+})

@@ -1,0 +1,41 @@
+import type { App } from '../../http/app-type.ts'
+import { ok, respondOnce } from '../../http/idempotency.ts'
+import { pageOf } from '../../http/pagination.ts'
+import { byId, refusals } from '../../http/wire.ts'
+import type { Deps } from '../deps.ts'
+import { presentSuspense } from './present.ts'
+import { listSuspense } from './queries.ts'
+import { FindSuspense, ResolveSuspense, SuspenseItem } from './schema.ts'
+import { resolveSuspense } from './service.ts'
+
+export const registerSuspense = (app: App, deps: Deps): void => {
+  app.get(
+    '/v1/admin/suspense',
+    {
+      config: { operation: 'admin.list_suspense', access: 'admin' },
+      schema: {
+        querystring: FindSuspense,
+        response: { 200: pageOf(SuspenseItem), ...refusals('invalid_request', 'invalid_cursor') },
+      },
+    },
+    async (request, reply) => {
+      const rows = await listSuspense(deps.db, request.query.status, deps.cursors.read('suspense', request.query))
+      return reply.send(deps.cursors.page('suspense', request.query, rows, (row) => row.id, presentSuspense))
+    },
+  )
+  app.post(
+    '/v1/admin/suspense/:id/resolve',
+    {
+      config: { operation: 'admin.resolve_suspense', access: 'admin' },
+      schema: {
+        params: byId('suspense'),
+        body: ResolveSuspense,
+        response: { 200: SuspenseItem, ...refusals('invalid_request', 'not_found', 'conflict') },
+      },
+    },
+    async (request, reply) =>
+      respondOnce(deps, request, reply, async (tx) =>
+        ok(presentSuspense(await resolveSuspense(tx, deps, request.principal, request.params.id, request.body))),
+      ),
+  )
+}

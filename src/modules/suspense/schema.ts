@@ -1,0 +1,37 @@
+import { z } from 'zod'
+import { suspenseOutcomes, suspenseReasons } from '../../db/tables/rails.ts'
+import { PageQuery } from '../../http/pagination.ts'
+import { IdOut, MinorOut, TimeOut } from '../../http/wire.ts'
+
+export const SuspenseItem = z
+  .object({
+    id: IdOut('suspense'),
+    rail: z.string(),
+    direction: z.enum(['in', 'out']),
+    reason: z.enum(suspenseReasons),
+    payment_id: IdOut('payment').nullable(),
+    topup_id: IdOut('topup').nullable(),
+    provider_receipt: z.string().nullable(),
+    amount_minor: MinorOut.nullable(),
+    booked: z.boolean().meta({ description: 'Whether the amount stands on the suspense account.' }),
+    outcome: z.enum(suspenseOutcomes).nullable(),
+    note: z.string().nullable(),
+    resolved_by: z.string().nullable(),
+    created_at: TimeOut,
+    resolved_at: TimeOut.nullable(),
+  })
+  .meta({ id: 'SuspenseItem', description: 'Money that a provider says it moved and that nothing here could be booked for.' })
+export type SuspenseItem = z.output<typeof SuspenseItem>
+
+export const FindSuspense = PageQuery.extend({ status: z.enum(['open', 'resolved']).optional() })
+
+export const ResolveSuspense = z
+  .strictObject({
+    outcome: z.enum(suspenseOutcomes).meta({
+      description:
+        '`adjusted`: an adjustment gave the money to an account, so it leaves suspense for `adjustments`. `reversed`: the provider took it back. `explained`: it was booked elsewhere, or never moved.',
+    }),
+    note: z.string().trim().min(1).max(500),
+  })
+  .meta({ id: 'ResolveSuspense' })
+export type ResolveSuspense = z.output<typeof ResolveSuspense>

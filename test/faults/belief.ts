@@ -1,0 +1,101 @@
+import pg from 'pg'
+import type { Movement } from '../../src/sandbox/book.ts'
+
+type Row = Record<string, string>
+
+/**
+ * The invariants in SQL of their own, written without the service's code: what `verify` overlooks is found here. Each query names
+ * what breaks a promise.
+ */
+const promises: Readonly<Record<string, string>> = {
+  'I1 every transfer moves between two accounts': `select id::text as subject from ledger_transfers where debit_account_id = credit_account_id or amount_minor <= 0`,
+  'I2 a balance is the sum of its transfers': `
+    with moved as (
+      select a.id,
+        coalesce(sum(case when t.kind in ('direct', 'post') and t.credit_account_id = a.id then t.amount_minor end), 0) as credits,
+        coalesce(sum(case when t.kind in ('direct', 'post') and t.debit_account_id = a.id then t.amount_minor end), 0) as debits,
+        coalesce(sum(case when t.kind = 'pending' and t.debit_account_id = a.id then t.amount_minor end), 0)
+          - coalesce(sum(case when t.kind in ('post', 'void') and t.debit_account_id = a.id then t.amount_minor end), 0) as held
+      from ledger_accounts a left join ledger_transfers t on a.id in (t.debit_account_id, t.credit_account_id)
+      where a.kind = 'customer' group by a.id)
+    select a.code as subject from ledger_accounts a join moved m on m.id = a.id
+    where (a.posted_credits_minor, a.posted_debits_minor, a.pending_debits_minor) <> (m.credits, m.debits, m.held)
+       or m.credits - m.debits - m.held < 0`,
+  'I3 a receipt is booked once': `
+    select receipt as subject from (
+      select provider_receipt as receipt from payments where provider_receipt is not null
+      union all select provider_receipt from topups where provider_receipt is not null) as all_receipts
+    group by receipt having count(*) > 1`,
+  'I5 a payment is paid, open or given back as its state says': `
+    select p.id || ' ' || p.status as subject from payments p
+    join ledger_transfers h on h.id = p.hold_transfer_id left join ledger_transfers e on e.pending_id = h.id
+    where coalesce(e.kind, 'open') <> case when p.status in ('succeeded', 'returned') then 'post'
+      when p.status in ('failed', 'rejected', 'cancelled', 'expired') then 'void' else 'open' end`,
+  'I3 a top-up is credited once when it succeeded, and otherwise never': `
+    select p.id || ' ' || p.status as subject from topups p
+    where (select count(*) from ledger_transfers t where t.reference_id = p.id) <> case when p.status = 'succeeded' then 1 else 0 end`,
+  'I8 a change, its audit row and its event are all there': `
+    select p.id::text as subject from payments p
+    where not exists (select from audit_log a where a.subject_id = p.id) or not exists (select from events e where e.type = 'payment.created' and e.workspace_id = p.workspace_id)
+    union all select t.id::text from topups t where not exists (select from audit_log a where a.subject_id = t.id)`,
+  'I8 an ended payment has one ending event': `
+    select p.id::text as subject from payments p
+    where p.status in ('succeeded', 'failed', 'rejected', 'cancelled', 'expired')
+      and (select count(*) from events e where e.type = 'payment.' || p.status and e.account_id = p.account_id
+           and (e.data->>'created_at')::timestamptz = p.created_at and e.data->>'amount_minor' = p.amount_minor::text
+           and e.data->>'completed_at' is not null and (e.data->>'completed_at')::timestamptz = p.completed_at) < 1`,
+  'I13 a payment has one live attempt at most': `
+    select subject_id::text as subject from rail_attempts where state <> 'not_sent' group by subject_id having count(*) > 1`,
+}
+
+const attemptOfMovement = `
+  select a.id::text as attempt, a.kind, a.subject_id::text as subject, a.reference, a.provider_request as request,
+    coalesce(p.status, t.status) as status, coalesce(p.provider_receipt, t.provider_receipt) as receipt
+  from rail_attempts a left join payments p on p.id = a.subject_id left join topups t on t.id = a.subject_id`
+
+/** What the provider moved against what we believe: every movement belongs to one attempt, and to no payment twice. */
+const compare = (
+  attempts: readonly Row[],
+  movements: readonly Pick<Movement, 'rail' | 'key' | 'ours' | 'receipt'>[],
+): string[] => {
+  const faults: string[] = []
+  const movedFor = new Map<string, number>()
+  for (const { key, ours, receipt, rail } of movements) {
+    const attempt = attempts.find((each) => [each.attempt, each.reference, each.request].some((id) => id === key || id === ours))
+    if (!attempt) {
+      faults.push(`${rail} moved ${receipt}, which belongs to no attempt`)
+      continue
+    }
+    const subject = attempt.subject ?? ''
+    movedFor.set(subject, (movedFor.get(subject) ?? 0) + 1)
+    if (attempt.kind === 'payment' && !['succeeded', 'unknown', 'processing'].includes(attempt.status ?? ''))
+      faults.push(`payment ${subject} is ${attempt.status}, and the provider paid it (${receipt})`)
+  }
+  for (const [subject, times] of movedFor) if (times > 1) faults.push(`${subject} was moved ${times} times`)
+  for (const { kind, subject, status } of attempts)
+    if (status === 'succeeded' && !movedFor.has(subject ?? ''))
+      faults.push(`${kind} ${subject} succeeded, and the provider moved nothing`)
+  return faults
+}
+
+/** Everything that is broken, a line each; empty when every promise holds. */
+export const findFaults = async (
+  databaseUrl: string,
+  movements: readonly Pick<Movement, 'rail' | 'key' | 'ours' | 'receipt'>[],
+): Promise<string[]> => {
+  const client = new pg.Client({ connectionString: databaseUrl })
+  await client.connect()
+  try {
+    const found: string[] = []
+    for (const [promise, sql] of Object.entries(promises)) {
+      const { rows } = await client.query<{ subject: string }>(`select * from (${sql}) as breach limit 5`)
+      found.push(...rows.map(({ subject }) => `${promise}: ${subject}`))
+    }
+    const { rows } = await client.query<Row>(attemptOfMovement)
+    return [...found, ...compare(rows, movements)]
+  } finally {
+    await client.end()
+  }
+}
+
+export const promisesChecked = Object.keys(promises).length + 3

@@ -1,0 +1,140 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+import pg from 'pg'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { effects } from '../../src/sandbox/rules.ts'
+import { createClient } from '../harness/client.ts'
+import { freePort } from '../harness/service.ts'
+import { killAll, type ServerProcess } from '../start/process.ts'
+import { createRandom } from './random.ts'
+import { report } from './report.ts'
+import { type Cast, castAt, isFull, startWorld, type World } from './world.ts'
+
+const seed = Number(process.env.FAULT_SEED ?? String(process.pid))
+const seconds = Number(process.env.FAULT_SECONDS ?? (isFull ? '600' : '6'))
+const processes = isFull ? 3 : 2
+
+let folder: string
+let world: World
+let cast: Cast
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'faults-'))
+  world = await startWorld(folder)
+}, 60_000)
+afterAll(async () => {
+  await killAll()
+  await world.close()
+  await rm(folder, { recursive: true, force: true })
+}, 60_000)
+
+type Running = { url: string; process: ServerProcess }
+
+/** The first of them has the address that callbacks come to; all keep theirs over restarts. */
+const fleet = async () => {
+  const ports = await Promise.all(Array.from({ length: processes }, freePort))
+  const operators = [world.operatorPort, ...(await Promise.all(Array.from({ length: processes - 1 }, freePort)))]
+  const start = async (index: number): Promise<Running> => {
+    const [port, operator] = [ports[index] ?? 0, operators[index] ?? 0]
+    const process = await world.start({ PORT: String(port), OPERATOR_PORT: String(operator) })
+    return { url: `http://127.0.0.1:${port}`, process }
+  }
+  return { start, running: await Promise.all(ports.map((_, index) => start(index))) }
+}
+
+const parties = ['254722000001', '254711000001', '254711000002', '254711000004', '254711000007', '254700001032']
+
+/** Every kind of request, again and again, until told to end; each write is repeated with its key until it is answered. */
+const load = async (urls: () => string[], random: ReturnType<typeof createRandom>, isOver: () => boolean, done: () => void) => {
+  let serial = 0
+  const payees = Object.values(cast.beneficiaries)
+  while (!isOver()) {
+    serial += 1
+    const key = `chaos-${random.id}-${serial}`
+    const isTopup = random.below(4) === 0
+    const path = isTopup ? '/v1/topups/initiate' : '/v1/payments'
+    const body = isTopup
+      ? { amount_minor: '100000', phone_number: parties[random.below(parties.length)] }
+      : { beneficiary_id: payees[random.below(payees.length)], amount_minor: '10000' }
+    for (let tries = 0; tries < 200; tries += 1) {
+      const url = urls()[random.below(processes)] ?? ''
+      const answer = await createClient(url, cast.api.credentials)
+        .post(path, body, { key })
+        .catch(() => undefined)
+      if (answer && answer.status < 500 && answer.status !== 429) {
+        if (answer.status < 300) done()
+        break
+      }
+      await wait(50)
+    }
+  }
+}
+
+test(
+  'several processes that are killed, paused and ended at random under load, with a provider that lies, break no promise',
+  async () => {
+    const { start, running } = await fleet()
+    const urls = () => running.map(({ url }) => url)
+    const first = urls()[0] ?? ''
+    cast = await castAt(first)
+    const funded = await cast.api.post('/v1/topups/initiate', { amount_minor: '20000000', phone_number: '254722000001' })
+    expect(funded.status).toBe(201)
+
+    const end = performance.now() + seconds * 1000
+    const isOver = () => performance.now() >= end
+    const counts = { writes: 0, SIGKILL: 0, SIGTERM: 0, SIGSTOP: 0, backends: 0, lies: 0 }
+    const random = createRandom(seed, 'chaos')
+    const writers = Array.from({ length: 6 }, (_, index) =>
+      load(urls, createRandom(seed, `writer ${index}`), isOver, () => {
+        counts.writes += 1
+      }),
+    )
+    const admin = new pg.Client({ connectionString: world.database.url })
+    await admin.connect()
+    const lies = effects.filter((effect) => !['delay', 'drop', 'outage', 'never_end'].includes(effect))
+    while (!isOver()) {
+      await wait(300 + random.below(700))
+      const index = random.below(processes)
+      const victim = running[index]
+      if (!victim) continue
+      const signal = (['SIGKILL', 'SIGTERM', 'SIGSTOP'] as const)[random.below(3)] ?? 'SIGKILL'
+      switch (random.below(4)) {
+        case 0:
+          counts.lies += 1
+          await world.provider.control.post('/rules', { effect: lies[random.below(lies.length)], times: 1 + random.below(3) })
+          break
+        case 1: {
+          const { rowCount } = await admin.query(
+            `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid() order by random() limit 2`,
+          )
+          counts.backends += rowCount ?? 0
+          break
+        }
+        default:
+          counts[signal] += 1
+          victim.process.kill(signal)
+          if (signal === 'SIGSTOP') {
+            await wait(500 + random.below(2_000))
+            victim.process.kill('SIGCONT')
+          } else {
+            await victim.process.ended
+            running[index] = await start(index)
+          }
+      }
+    }
+    await Promise.all(writers)
+    await admin.end()
+    await world.provider.control.delete('/rules')
+    // What is uncertain is asked about in its own time, which is moved on.
+    for (const pause of [130, 130, 300]) {
+      await wait(isFull ? 8_000 : 3_500)
+      await world.provider.advance(pause)
+    }
+    await wait(isFull ? 10_000 : 4_000)
+    for (const [name, count] of Object.entries(counts)) report(`chaos_${name}`, count)
+    expect(counts.writes, `FAULT_SEED=${seed}`).toBeGreaterThan(0)
+    expect(await world.faults(), `FAULT_SEED=${seed}`).toEqual([])
+  },
+  (seconds + 180) * 1000,
+)

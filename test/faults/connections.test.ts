@@ -1,0 +1,96 @@
+import { createHash } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { startAdministered } from '../admin/administrators.ts'
+import { credit, newBeneficiary } from '../harness/money.ts'
+import { signIn } from '../harness/people.ts'
+import { createTestDatabase, type TestDatabase } from '../harness/postgres.ts'
+import type { TestService } from '../harness/service.ts'
+import { findBreaches } from '../harness/verify.ts'
+import { findFaults } from './belief.ts'
+import { type Fate, type Message, type PostgresProxy, startPostgresProxy } from './postgres-proxy.ts'
+import { report } from './report.ts'
+import { type Scenario, type Stage, scenarios } from './scenarios.ts'
+
+const isFull = process.env.FAULTS === 'full'
+const mostMessages = 400
+const seed = Number(process.env.FAULT_SEED ?? String(process.pid))
+/** Every message there is, or in an ordinary run two of them, others each time: the seed is in the failure. */
+const pointsOf = (name: string, shape: string): number[] => {
+  if (isFull) return Array.from({ length: mostMessages }, (_, index) => index + 1)
+  const hash = createHash('sha256').update(`${seed} ${name} ${shape}`).digest()
+  return [3 + ((hash[0] ?? 0) % 16), 19 + ((hash[1] ?? 0) % 24)]
+}
+
+let database: TestDatabase
+let proxy: PostgresProxy
+let stage: Stage
+let service: TestService
+
+beforeAll(async () => {
+  database = await createTestDatabase()
+  proxy = await startPostgresProxy(database.url)
+  const administered = await startAdministered({ database: { url: proxy.url, drop: async () => undefined } })
+  service = administered.service
+  const person = await signIn(service.api)
+  await credit(service, person.accountId, 1_000_000_000n)
+  const strict = await newBeneficiary(person.api)
+  await person.api.post('/v1/spending-policies', { name: 'strict', beneficiary_ids: [strict], approval_threshold_minor: '1' })
+  stage = { service, person, administrator: administered.admin, strict, plain: await newBeneficiary(person.api) }
+})
+afterAll(async () => {
+  await service.close()
+  await proxy.close()
+  await database.drop()
+})
+
+type Shape = (at: number) => (message: Message) => Fate
+const shapes: Readonly<Record<string, Shape>> = {
+  'before it arrives': (at) => (message) => (message.number === at ? 'cut' : 'forward'),
+  'after it took effect': (at) => (message) => (message.number === at ? 'forward_then_cut' : 'forward'),
+}
+
+/** Repeats the same act until it is through: what a client does with a 503. */
+const converge = async (act: Awaited<ReturnType<Scenario['prepare']>>) => {
+  for (let tries = 1; ; tries += 1) {
+    const answer = await act()
+    if (answer.status < 300) return answer
+    if (answer.status !== 503 || tries === 10)
+      throw new Error(`it did not converge: ${answer.status} ${JSON.stringify(answer.body)}`)
+  }
+}
+
+const faultsNow = async () => [...(await findFaults(database.url, service.sandbox.movements())), ...(await findBreaches(service))]
+
+/** Past every wait: what is uncertain is asked about, what never left is sent again. */
+const afterwards = async (): Promise<void> => {
+  for (const seconds of [125, 60, 120]) {
+    service.clock.advance(seconds)
+    await service.deps.jobs.sweep()
+    await service.settle()
+  }
+}
+
+describe.each(scenarios)('$name', ({ name, prepare }) => {
+  test.each(Object.entries(shapes))(
+    'a connection that is lost at any of its messages, %s, leaves one effect or none, and the same request again converges',
+    async (shapeName, shape) => {
+      let points = 0
+      for (const at of pointsOf(name, shapeName)) {
+        const act = await prepare(stage)
+        proxy.arm(shape(at))
+        const answer = await act()
+        const seen = proxy.disarm()
+        expect([200, 201, 202, 503], `message ${at}: ${JSON.stringify(answer.body)}`).toContain(answer.status)
+        const again = await converge(act)
+        if (answer.status !== 503 && name.startsWith('POST /v1/payments')) expect(again.body?.id).toBe(answer.body.id)
+        await service.settle()
+        if (seen < at) break
+        points += 1
+      }
+      await afterwards()
+      report('connection_points', points)
+      expect(await faultsNow(), `FAULT_SEED=${seed}: ${name}, ${shapeName}`).toEqual([])
+    },
+    isFull ? 3_600_000 : 60_000,
+  )
+})

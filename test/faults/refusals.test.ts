@@ -1,0 +1,117 @@
+import { createServer, type Server } from 'node:net'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createTestClock } from '../harness/clock.ts'
+import { credit, newBeneficiary } from '../harness/money.ts'
+import { type Person, signIn } from '../harness/people.ts'
+import { createTestDatabase, type TestDatabase } from '../harness/postgres.ts'
+import { startService, type TestService } from '../harness/service.ts'
+import { findBreaches } from '../harness/verify.ts'
+import { findFaults } from './belief.ts'
+
+let database: TestDatabase
+let service: TestService
+let person: Person
+let payee: string
+beforeAll(async () => {
+  database = await createTestDatabase()
+  service = await startService({ database, env: { DATABASE_POOL_SIZE: '2' } })
+  person = await signIn(service.api)
+  await credit(service, person.accountId, 1_000_000_000n)
+  payee = await newBeneficiary(person.api)
+})
+afterAll(async () => {
+  await service.close()
+  await database.drop()
+})
+
+const sound = async () =>
+  expect([...(await findFaults(database.url, service.sandbox.movements())), ...(await findBreaches(service))]).toEqual([])
+const pay = (key: string, api = person.api) =>
+  api.post('/v1/payments', { beneficiary_id: payee, amount_minor: '100000' }, { key })
+
+/** The database fails in the middle of a payment's transaction, with this code, as often as it is told to. */
+const failWith = async (code: string): Promise<void> => {
+  await service.deps.db.query(
+    `create or replace function fail_for_a_test() returns trigger language plpgsql as $$ begin raise exception 'a test' using errcode = '${code}'; end $$`,
+  )
+  await service.deps.db.query(
+    'create trigger fail_for_a_test before insert on payments for each row execute function fail_for_a_test()',
+  )
+}
+const recover = () => service.deps.db.query('drop trigger fail_for_a_test on payments')
+
+describe('a database that cannot write now is answered with 503 and leaves nothing half done', () => {
+  test.each([
+    ['a full disk', '53100'],
+    ['no memory', '53200'],
+    ['a lock time-out', '55P03'],
+    ['a statement time-out', '57014'],
+    ['a server that shuts down', '57P01'],
+  ])('%s', async (name, code) => {
+    await failWith(code)
+    const refused = await pay(`refused ${name}`)
+    await recover()
+    expect([refused.status, refused.body.error]).toEqual([503, 'unavailable'])
+    expect(refused.headers.get('retry-after')).not.toBeNull()
+    expect((await pay(`refused ${name}`)).status).toBe(201)
+    await service.settle()
+    await sound()
+  })
+})
+
+test('fifty requests at two connections are all answered, and each payment is made once', async () => {
+  const answers = await Promise.all(Array.from({ length: 50 }, (_, index) => pay(`crowd ${index % 25}`)))
+  expect(answers.every(({ status }) => status === 201 || status === 503)).toBe(true)
+  const again = await Promise.all(Array.from({ length: 25 }, (_, index) => pay(`crowd ${index}`)))
+  expect(again.map(({ status }) => status)).toEqual(Array.from({ length: 25 }, () => 201))
+  expect(new Set(again.map(({ body }) => body.id)).size).toBe(25)
+  await service.settle()
+  await sound()
+})
+
+test('two processes whose clocks are ten minutes apart pay each payment once and keep every promise', async () => {
+  const ahead = createTestClock(new Date(service.clock.now().getTime() + 600_000))
+  const behind = createTestClock(new Date(service.clock.now().getTime() - 600_000))
+  const others = [
+    await startService({ database, clock: ahead, provider: service }),
+    await startService({ database, clock: behind, provider: service }),
+  ]
+  const everywhere = [service, ...others].map(({ api }) => api.as({ cookie: person.cookie }))
+  const answers = await Promise.all(
+    Array.from({ length: 30 }, (_, index) => pay(`apart ${index % 10}`, everywhere[index % 3] ?? person.api)),
+  )
+  expect(answers.every(({ status }) => status === 201)).toBe(true)
+  expect(new Set(answers.map(({ body }) => body.id)).size).toBe(10)
+  await Promise.all([service, ...others].map((each) => each.deps.jobs.drain()))
+  service.clock.advance(1_200)
+  await service.deps.jobs.sweep()
+  await service.settle()
+  await sound()
+  await Promise.all(others.map((each) => each.close()))
+})
+
+describe('what hangs around the service', () => {
+  let silent: Server
+  let port: number
+  beforeAll(async () => {
+    // Takes connections and never says anything.
+    silent = createServer(() => undefined)
+    await new Promise<void>((ready) => silent.listen(0, '127.0.0.1', ready))
+    const address = silent.address()
+    port = typeof address === 'object' && address ? address.port : 0
+  })
+  afterAll(() => void silent.close())
+
+  test('a Redis that does not answer holds no payment', async () => {
+    const limited = await startService({
+      database,
+      clock: service.clock,
+      provider: service,
+      env: { REDIS_URL: `redis://127.0.0.1:${port}` },
+    })
+    const from = performance.now()
+    expect((await pay('mute redis', limited.api.as({ cookie: person.cookie }))).status).toBe(201)
+    expect(performance.now() - from).toBeLessThan(5_000)
+    await limited.close()
+  })
+})

@@ -1,0 +1,158 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { type Booked, match } from '../../src/modules/reconciliation/rules.ts'
+import { readStatement } from '../../src/modules/reconciliation/statement-rules.ts'
+import { createBook, type SandboxRail } from '../../src/sandbox/book.ts'
+import { playFor } from '../../src/sandbox/play.ts'
+import { statementCsv } from '../../src/sandbox/statement.ts'
+import { memoryStore } from '../../src/sandbox/store.ts'
+
+const providers = { MPESA: ['MPESA_STK', 'MPESA_B2C', 'MPESA_B2B'], PESALINK: ['PESALINK'] } as const
+const at = new Date('2026-03-04T09:00:00.000Z')
+
+/** What is done to a line of the statement that the emulator's journal gives. */
+type Change = 'keep' | 'remove' | 'alter' | 'repeat'
+type Order = { rail: SandboxRail; shillings: number; change: Change; receiptKnown: boolean }
+type Case = { provider: 'MPESA' | 'PESALINK'; orders: Order[]; added: number[] }
+
+const cases: fc.Arbitrary<Case> = fc.constantFrom<'MPESA' | 'PESALINK'>('MPESA', 'PESALINK').chain((provider) =>
+  fc.record({
+    provider: fc.constant(provider),
+    orders: fc.array(
+      fc.record({
+        rail: fc.constantFrom<SandboxRail>(...providers[provider]),
+        shillings: fc.integer({ min: 10, max: 250_000 }),
+        change: fc.constantFrom<Change>('keep', 'keep', 'keep', 'remove', 'alter', 'repeat'),
+        receiptKnown: fc.boolean(),
+      }),
+      { maxLength: 25 },
+    ),
+    added: fc.array(fc.integer({ min: 1, max: 99_999 }), { maxLength: 4 }),
+  }),
+)
+
+const signOf = (rail: SandboxRail): bigint => (rail === 'MPESA_STK' ? 1n : -1n)
+
+const play = ({ provider, orders, added }: Case) => {
+  const book = createBook({ now: () => at }, memoryStore())
+  const taken = orders.map(({ rail, shillings }, index) => {
+    const reference = String(500_000_000_000 + index)
+    const order = book.open({
+      rail,
+      key: rail === 'PESALINK' ? reference : `key-${index}`,
+      conversation: `conversation-${index}`,
+      ours: reference,
+      amountMinor: BigInt(shillings) * 100n,
+      party: '254722000001',
+      play: playFor('254722000001'),
+      code: '0',
+      resultUrl: null,
+      timeoutUrl: null,
+    })
+    book.settle(order)
+    return { order, reference }
+  })
+  const booked: Booked[] = taken.map(({ order, reference }, index) => ({
+    kind: order.rail === 'MPESA_STK' ? 'topup' : 'payment',
+    id: `subject-${index}`,
+    attemptId: `attempt-${index}`,
+    reference,
+    receipt: orders[index]?.receiptKnown ? order.receipt : null,
+    amountMinor: signOf(order.rail) * order.amountMinor,
+    status: 'succeeded',
+    at,
+  }))
+  const [header = '', ...lines] = statementCsv(book.movements(), provider).trimEnd().split('\n')
+  const changed = lines.flatMap((line, index) => {
+    const order = taken[index]?.order
+    if (!order) return []
+    const amount = `${order.amountMinor / 100n}.00`
+    switch (orders[index]?.change) {
+      case 'remove':
+        return []
+      case 'alter':
+        return [line.replace(amount, `${order.amountMinor / 100n + 1n}.00`)]
+      case 'repeat':
+        return [line, line]
+      default:
+        return [line]
+    }
+  })
+  const columns = header.split(',').length
+  const strangers = added.map((shillings, index) => {
+    const cells = Array.from({ length: columns }, () => '')
+    const place = provider === 'MPESA' ? { receipt: 0, time: 1, status: 3, out: 5 } : { receipt: 6, time: 1, status: 3, out: 5 }
+    cells[place.receipt] = `STRANGER${index}`
+    cells[place.time] = '2026-03-04 12:00:00'
+    cells[place.status] = provider === 'MPESA' ? 'Completed' : 'Success'
+    cells[place.out] = `${shillings}.00`
+    return cells.join(',')
+  })
+  return { booked, text: ['Organisation: a test', '', header, ...changed, ...strangers, ''].join('\r\n') }
+}
+
+test("any statement made from the provider's journal, with rows removed, altered, repeated and added, is explained completely", () => {
+  fc.assert(
+    fc.property(cases, (given) => {
+      const { booked, text } = play(given)
+      const read = readStatement(text)
+      if ('problem' in read) {
+        expect(given.orders.every(({ change }) => change === 'remove') && given.added.length === 0).toBe(true)
+        return
+      }
+      const result = match(read.lines, booked, 'KES')
+      const count = (change: Change) => given.orders.filter((order) => order.change === change).length
+      const kinds = (kind: string) => result.differences.filter((difference) => difference.kind === kind).length
+      // Each change is one difference of its kind, and nothing else is.
+      expect({
+        matched: result.matched,
+        removed: kinds('not_in_statement'),
+        altered: kinds('amount_differs'),
+        repeated: kinds('listed_twice'),
+        added: kinds('not_in_our_books'),
+        all: result.differences.length,
+      }).toEqual({
+        matched: count('keep') + count('repeat'),
+        removed: count('remove'),
+        altered: count('alter'),
+        repeated: count('repeat'),
+        added: given.added.length,
+        all: given.orders.length - count('keep') + given.added.length,
+      })
+      // The differences add up to what the two sums differ by: nothing is left over.
+      const explained = result.differences.reduce(
+        (sum, { statedMinor, bookedMinor }) => sum + (statedMinor ?? 0n) - (bookedMinor ?? 0n),
+        0n,
+      )
+      expect(result.statedMinor - result.bookedMinor).toBe(explained)
+      for (const { reason, action } of result.differences)
+        expect([reason, action]).toEqual([expect.stringMatching(/\.$/), expect.stringMatching(/\.$/)])
+    }),
+    { numRuns: 500 },
+  )
+})
+
+test.each([
+  ['no columns', 'a,b,c\n1,2,3\n'],
+  [
+    'an amount that is none',
+    'Receipt No.,Completion Time,Transaction Status,Paid In,Withdrawn\nR1,2026-03-04 12:00:00,Completed,ten,\n',
+  ],
+  ['a time that is none', 'Receipt No.,Completion Time,Transaction Status,Paid In,Withdrawn\nR1,yesterday,Completed,10.00,\n'],
+])('a file with %s is refused whole: half a statement would show differences that are none', (_name, text) => {
+  expect(readStatement(text)).toEqual({ problem: expect.any(String) })
+})
+
+test('a statement as a portal exports it: a preamble, quotes, thousands, day first, failed lines left out', () => {
+  const text = `\uFEFFOrganization Name,"Payments, Ltd"\n\nReceipt No.,Completion Time,Details,Transaction Status,Paid In,Withdrawn,A/C No.
+TCK1,04-03-2026 12:00:00,"Pay Bill from 254***001 ""x""",Completed,"1,500.00",,500000000001
+TCK2,04-03-2026 12:01:00,Business Payment,Failed,,-20.00,
+TCK3,04-03-2026 12:02:00,Business Payment 500000000002,Completed,,"-2,000.50",\n`
+  expect(readStatement(text)).toEqual({
+    provider: 'MPESA',
+    lines: [
+      { receipt: 'TCK1', at: new Date('2026-03-04T09:00:00Z'), amountMinor: 150_000n, references: ['500000000001'] },
+      { receipt: 'TCK3', at: new Date('2026-03-04T09:02:00Z'), amountMinor: -200_050n, references: ['500000000002'] },
+    ],
+  })
+})
