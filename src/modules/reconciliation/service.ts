@@ -8,7 +8,7 @@ import { newId, type Uuid } from '../../lib/ids.ts'
 import type { Evidence } from '../../rails/rail.ts'
 import type { Deps } from '../deps.ts'
 import { nameOfOperator, type Operator } from '../operators.ts'
-import { applyEvidence } from '../payments/lifecycle/attempts/evidence.ts'
+import { applyEvidence, openAttempt } from '../payments/lifecycle/attempts/evidence.ts'
 import type { Subjects } from '../payments/lifecycle/attempts/subject.ts'
 import { recordSuspense } from '../suspense/service.ts'
 import { type DifferenceRecord, type ReconciliationRecord, readBooked } from './queries.ts'
@@ -30,8 +30,8 @@ const takeAsEvidence = async (deps: Deps, subjects: Subjects, operator: Operator
   const amountMinor = statedMinor < 0n ? -statedMinor : statedMinor
   const evidence: Evidence = { kind: 'succeeded', receipt, amountMinor }
   await inTx(deps.db, async (tx) => {
-    await subjects[subject.kind].lock(tx, subject.id)
-    await applyEvidence(tx, deps, subjects[subject.kind], attemptId, evidence, { kind: 'operator', actor: operator })
+    const open = await openAttempt(tx, deps, subjects[subject.kind], { id: attemptId, subjectId: subject.id })
+    await applyEvidence(tx, deps, open, evidence, { kind: 'operator', actor: operator })
   })
 }
 
