@@ -640,6 +640,46 @@ export interface paths {
     delete?: never
     patch?: never
   }
+  "/v1/admin/suspense": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never }
+    get: { parameters: { query?: { "limit"?: number; "cursor"?: string; "status"?: "open" | "resolved" }; header?: never; path?: never; cookie?: never }; requestBody?: never; responses: { 200: { headers: Record<string, string>; content: { "application/json": components["schemas"]["SuspenseItemPage"] } }; 400: { headers: Record<string, string>; content: { "application/json": components["schemas"]["Error"] } }; 401: { headers: Record<string, string>; content: { "application/json": components["schemas"]["Error"] } }; 403: { headers: Record<string, string>; content: { "application/json": components["schemas"]["Error"] } }; 429: { headers: Record<string, string>; content: { "application/json": components["schemas"]["Error"] } }; 500: { headers: Record<string, string>; content: { "application/json": components["schemas"]["Error"] } }; 503: { headers: Record<string, string>; content: { "application/json": components["schemas"]["Error"] } } } }
+    put?: never
+    post?: never
+    delete?: never
+    patch?: never
+  }
+  "/v1/admin/suspense/{id}/resolve": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never }
+    get?: never
+    put?: never
+    post: { parameters: { query?: never; header?: never; path: { "id": string }; cookie?: never }; requestBody: { content: { "application/json": components["schemas"]["ResolveSuspense"] } }; responses: { 200: { headers: Record<string, string>; content: { "application/json": components["schemas"]["SuspenseItem"] } }; 400: { headers: Record<string, string>; content: { "application/json": components["schemas"]["Error"] } }; 401: { headers: Record<string, string>; content: { "application/json": components["schemas"]["Error"] } }; 403: { headers: Record<string, string>; content: { "application/json": components["schemas"]["Error"] } }; 404: { headers: Record<string, string>; content: { "application/json": components["schemas"]["Error"] } }; 409: { headers: Record<string, string>; content: { "application/json": components["schemas"]["Error"] } }; 413: { headers: Record<string, string>; content: { "application/json": components["schemas"]["Error"] } }; 415: { headers: Record<string, string>; content: { "application/json": components["schemas"]["Error"] } }; 429: { headers: Record<string, string>; content: { "application/json": components["schemas"]["Error"] } }; 500: { headers: Record<string, string>; content: { "application/json": components["schemas"]["Error"] } }; 503: { headers: Record<string, string>; content: { "application/json": components["schemas"]["Error"] } } } }
+    delete?: never
+    patch?: never
+  }
+  "/v1/admin/reconciliations": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never }
+    get: { parameters: { query?: { "limit"?: number; "cursor"?: string }; header?: never; path?: never; cookie?: never }; requestBody?: never; responses: { 200: { headers: Record<string, string>; content: { "application/json": components["schemas"]["ReconciliationPage"] } }; 400: { headers: Record<string, string>; content: { "application/json": components["schemas"]["Error"] } }; 401: { headers: Record<string, string>; content: { "application/json": components["schemas"]["Error"] } }; 403: { headers: Record<string, string>; content: { "application/json": components["schemas"]["Error"] } }; 429: { headers: Record<string, string>; content: { "application/json": components["schemas"]["Error"] } }; 500: { headers: Record<string, string>; content: { "application/json": components["schemas"]["Error"] } }; 503: { headers: Record<string, string>; content: { "application/json": components["schemas"]["Error"] } } } }
+    put?: never
+    post?: never
+    delete?: never
+    patch?: never
+  }
+  "/v1/admin/reconciliation-differences": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never }
+    get: { parameters: { query?: { "limit"?: number; "cursor"?: string; "status"?: "open" | "resolved"; "reconciliation_id"?: string }; header?: never; path?: never; cookie?: never }; requestBody?: never; responses: { 200: { headers: Record<string, string>; content: { "application/json": components["schemas"]["ReconciliationDifferencePage"] } }; 400: { headers: Record<string, string>; content: { "application/json": components["schemas"]["Error"] } }; 401: { headers: Record<string, string>; content: { "application/json": components["schemas"]["Error"] } }; 403: { headers: Record<string, string>; content: { "application/json": components["schemas"]["Error"] } }; 429: { headers: Record<string, string>; content: { "application/json": components["schemas"]["Error"] } }; 500: { headers: Record<string, string>; content: { "application/json": components["schemas"]["Error"] } }; 503: { headers: Record<string, string>; content: { "application/json": components["schemas"]["Error"] } } } }
+    put?: never
+    post?: never
+    delete?: never
+    patch?: never
+  }
+  "/v1/admin/reconciliation-differences/{id}/resolve": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never }
+    get?: never
+    put?: never
+    post: { parameters: { query?: never; header?: never; path: { "id": string }; cookie?: never }; requestBody: { content: { "application/json": { "note": string } } }; responses: { 200: { headers: Record<string, string>; content: { "application/json": components["schemas"]["ReconciliationDifference"] } }; 400: { headers: Record<string, string>; content: { "application/json": components["schemas"]["Error"] } }; 401: { headers: Record<string, string>; content: { "application/json": components["schemas"]["Error"] } }; 403: { headers: Record<string, string>; content: { "application/json": components["schemas"]["Error"] } }; 404: { headers: Record<string, string>; content: { "application/json": components["schemas"]["Error"] } }; 409: { headers: Record<string, string>; content: { "application/json": components["schemas"]["Error"] } }; 413: { headers: Record<string, string>; content: { "application/json": components["schemas"]["Error"] } }; 415: { headers: Record<string, string>; content: { "application/json": components["schemas"]["Error"] } }; 429: { headers: Record<string, string>; content: { "application/json": components["schemas"]["Error"] } }; 500: { headers: Record<string, string>; content: { "application/json": components["schemas"]["Error"] } }; 503: { headers: Record<string, string>; content: { "application/json": components["schemas"]["Error"] } } } }
+    delete?: never
+    patch?: never
+  }
   "/v1/admin/audit-log": {
     parameters: { query?: never; header?: never; path?: never; cookie?: never }
     get: { parameters: { query?: { "limit"?: number; "cursor"?: string; "account_id"?: string; "workspace_id"?: string; "subject_id"?: string; "action"?: string; "created_after"?: string; "created_before"?: string }; header?: never; path?: never; cookie?: never }; requestBody?: never; responses: { 200: { headers: Record<string, string>; content: { "application/json": components["schemas"]["AuditEntryPage"] } }; 400: { headers: Record<string, string>; content: { "application/json": components["schemas"]["Error"] } }; 401: { headers: Record<string, string>; content: { "application/json": components["schemas"]["Error"] } }; 403: { headers: Record<string, string>; content: { "application/json": components["schemas"]["Error"] } }; 429: { headers: Record<string, string>; content: { "application/json": components["schemas"]["Error"] } }; 500: { headers: Record<string, string>; content: { "application/json": components["schemas"]["Error"] } }; 503: { headers: Record<string, string>; content: { "application/json": components["schemas"]["Error"] } } } }
@@ -758,6 +798,9 @@ export interface components {
     "PaymentsSummary": { "currency": string; "count": number; "amount_minor": string; "by_status": { "status": components["schemas"]["PaymentStatus"]; "count": number; "amount_minor": string }[]; "by_day": { "date": string; "count": number; "amount_minor": string }[] }
     "PreparedMandate": { "message": string; "nonce": string; "expires_at": string }
     "Readiness": { "status": "ok"; "rails"?: Record<string, string> }
+    "Reconciliation": { "id": string; "provider": "MPESA" | "PESALINK"; "source": string; "period_start": string; "period_end": string; "lines": number; "matched": number; "differences": number; "booked_minor": string; "stated_minor": string; "requested_by": string; "created_at": string }
+    "ReconciliationDifference": { "id": string; "reconciliation_id": string; "kind": "amount_differs" | "not_in_statement" | "not_in_our_books" | "ended_otherwise" | "under_way" | "listed_twice"; "provider_receipt": string | null; "payment_id": string | null; "topup_id": string | null; "booked_minor": string | null; "stated_minor": string | null; "reason": string; "action": string; "resolved_at": string | null; "resolved_by": string | null; "note": string | null; "created_at": string }
+    "ResolveSuspense": { "outcome": "adjusted" | "reversed" | "explained"; "note": string }
     "RevocationMessage": { "message": string; "expires_at": string }
     "Session": { "id": string; "status": "active" | "revoked" | "expired"; "current": boolean; "ip": string | null; "user_agent": string | null; "created_at": string; "last_used_at": string; "expires_at": string; "revoked_at": string | null }
     "SignedIn": { "outcome": "signed_in" | "account_created" | "linked" | "already_linked"; "account": components["schemas"]["Account"]; "session": { "expires_at": string } | null }
@@ -766,6 +809,7 @@ export interface components {
     "Simulation": { "outcome"?: components["schemas"]["Outcome"]; "required_approvals"?: number; "separation_of_duties"?: boolean; "approvals_by_mandate"?: number; "policy_versions"?: { "id": string; "version": number }[]; "warnings"?: { "code": "possible_duplicate"; "payment_id": string; "created_at": string }[]; "trace"?: ({ "source": { "kind": "policy" | "grant" | "mandate" | "capability" | "rail"; "id": string | null; "name": string | null }; "rule": components["schemas"]["Rule"]; "outcome": components["schemas"]["Outcome"]; "limit_minor"?: string; "used_minor"?: string; "requested_minor"?: string; "resets_at"?: string; "required_approvals"?: number; "eligible_approvers"?: number; "decisive"?: boolean })[]; "remedy"?: { "max_amount_minor": string | null; "changes": ({ "source": { "kind": "policy" | "grant" | "mandate" | "capability" | "rail"; "id": string | null; "name": string | null }; "rule": components["schemas"]["Rule"]; "to_minor"?: string })[]; "passes_at": string | null }; "replay"?: { "days": number; "payments_considered": number; "allowed": number; "held": number; "refused": number; "affected": { "payment_id": string; "amount_minor": string; "created_at": string; "outcome": components["schemas"]["Outcome"]; "rule": components["schemas"]["Rule"] }[]; "truncated": boolean } }
     "SpendingControls": { "per_payment_limit_minor"?: string; "daily_limit_minor"?: string; "monthly_limit_minor"?: string; "approval_threshold_minor"?: string; "payment_types"?: string[]; "beneficiary_ids"?: string[] }
     "SpendingPolicy": { "id": string; "name": string; "payment_types": string[]; "beneficiary_ids": string[]; "per_payment_limit_minor": string | null; "daily_limit_minor": string | null; "monthly_limit_minor": string | null; "approval_threshold_minor": string | null; "required_approval_count": number; "separation_of_duties": boolean; "duplicate_window_seconds": number | null; "on_duplicate": "warn" | "require_approval" | "deny" | null; "warnings": { "code": "custom_payment_types"; "message": string }[]; "status": "active" | "archived"; "version": number; "usage"?: { "today_minor": string; "month_minor": string }; "created_at": string; "updated_at": string }
+    "SuspenseItem": { "id": string; "rail": string; "direction": "in" | "out"; "reason": "superseded_attempt" | "amount_mismatch" | "receipt_taken" | "contradiction" | "unbookable_delivery" | "not_in_our_books"; "payment_id": string | null; "topup_id": string | null; "provider_receipt": string | null; "amount_minor": string | null; "booked": boolean; "outcome": "adjusted" | "reversed" | "explained" | null; "note": string | null; "resolved_by": string | null; "created_at": string; "resolved_at": string | null }
     "Topup": { "id": string; "status": components["schemas"]["TopupStatus"]; "amount_minor": string; "currency": string; "method": "MPESA_STK"; "phone_number_mask": string; "metadata": Record<string, string>; "provider_receipt": string | null; "failure_code": components["schemas"]["FailureCode"] | null; "failure_message": string | null; "provider_code": string | null; "created_at": string; "updated_at": string; "completed_at": string | null }
     "TrialBalance": { "currency": string; "lines": { "debits_minor": string; "credits_minor": string; "pending_debits_minor": string; "pending_credits_minor": string; "account": string }[]; "totals": { "debits_minor": string; "credits_minor": string; "pending_debits_minor": string; "pending_credits_minor": string }; "balanced": boolean }
     "UpdateBeneficiary": { "type"?: string; "display_name"?: string; "legal_name"?: string | null; "account_reference_required"?: boolean; "metadata"?: Record<string, string>; "status"?: "active" | "frozen" }
@@ -823,6 +867,9 @@ export interface components {
     "CreateAdjustment": { "account_id": string; "direction": "credit" | "debit"; "amount_minor": string; "reason": string }
     "AdjustmentPage": { "data": components["schemas"]["Adjustment"][]; "next_cursor": string | null }
     "RejectAdjustment": { "reason"?: string }
+    "SuspenseItemPage": { "data": components["schemas"]["SuspenseItem"][]; "next_cursor": string | null }
+    "ReconciliationPage": { "data": components["schemas"]["Reconciliation"][]; "next_cursor": string | null }
+    "ReconciliationDifferencePage": { "data": components["schemas"]["ReconciliationDifference"][]; "next_cursor": string | null }
     "OAuthTokenRequest": { "client_id"?: string; "client_secret"?: string; "grant_type"?: string; "code"?: string; "code_verifier"?: string; "redirect_uri"?: string; "refresh_token"?: string; "device_code"?: string; "scope"?: string; "resource"?: string | string[] }
     "OAuthRevocationRequest": { "client_id"?: string; "client_secret"?: string; "token"?: string; "token_type_hint"?: string }
     "OAuthIntrospectionRequest": { "client_id"?: string; "client_secret"?: string; "token"?: string; "token_type_hint"?: string }
