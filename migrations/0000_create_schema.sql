@@ -119,8 +119,8 @@ CREATE TABLE "audit_log" (
 	"workspace_id" uuid,
 	"subject_type" text,
 	"subject_id" uuid,
-	"before" jsonb,
-	"after" jsonb,
+	"before" json,
+	"after" json,
 	"ip" text,
 	"user_agent" text,
 	"request_id" text
@@ -142,7 +142,7 @@ CREATE TABLE "events" (
 	"type" text NOT NULL,
 	"account_id" uuid NOT NULL,
 	"workspace_id" uuid,
-	"data" jsonb NOT NULL,
+	"data" json NOT NULL,
 	"created_at" timestamp (3) with time zone NOT NULL
 );
 --> statement-breakpoint
@@ -361,7 +361,7 @@ CREATE TABLE "payments" (
 	"approval_id" uuid,
 	"initiator_account_id" uuid NOT NULL,
 	"grant_id" uuid,
-	"decision" jsonb NOT NULL,
+	"decision" json NOT NULL,
 	"counted_day" date NOT NULL,
 	"hold_transfer_id" uuid NOT NULL,
 	"provider_receipt" text,
@@ -792,7 +792,7 @@ CREATE INDEX "payments_beneficiary" ON "payments" USING btree ("beneficiary_id",
 CREATE INDEX "payments_duplicates" ON "payments" USING btree ("payee_id","amount_minor","created_at");--> statement-breakpoint
 CREATE INDEX "payments_mandate" ON "payments" USING btree ("mandate_id") WHERE "payments"."mandate_id" is not null;--> statement-breakpoint
 CREATE INDEX "payments_open" ON "payments" USING btree ("status","updated_at") WHERE "payments"."status" in ('processing', 'unknown');--> statement-breakpoint
-CREATE UNIQUE INDEX "payments_receipt_key" ON "payments" USING btree ("rail","provider_receipt");--> statement-breakpoint
+CREATE UNIQUE INDEX "payments_receipt_key" ON "payments" USING btree ("rail","provider_receipt") WHERE "payments"."provider_receipt" is not null;--> statement-breakpoint
 CREATE UNIQUE INDEX "rail_attempts_reference_key" ON "rail_attempts" USING btree ("reference");--> statement-breakpoint
 CREATE INDEX "rail_attempts_subject" ON "rail_attempts" USING btree ("subject_id");--> statement-breakpoint
 CREATE UNIQUE INDEX "rail_attempts_one_live" ON "rail_attempts" USING btree ("subject_id") WHERE "rail_attempts"."state" <> 'not_sent';--> statement-breakpoint

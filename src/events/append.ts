@@ -8,11 +8,18 @@ export type NewEvent = { type: EventType; accountId: Uuid; workspaceId: Uuid | n
 
 export type AppendEvents = (tx: Tx, at: Date, events: readonly NewEvent[]) => Promise<void>
 
+/** One parameter of JSON: as arrays every character of every document would be looked at for quotes. */
 const insert = statement(
   'events.append',
   `insert into events (id, type, account_id, workspace_id, data, created_at)
-   select * from unnest($1::uuid[], $2::text[], $3::uuid[], $4::uuid[], $5::jsonb[], array_fill($6::timestamptz, array[cardinality($1::uuid[])]))`,
+   select id, type, account, workspace, data, $2 from json_to_recordset($1::json) as e(id uuid, type text, account uuid, workspace uuid, data json)`,
 )
+
+const rowOf = (event: NewEvent): string => {
+  const { type, accountId: account, workspaceId: workspace } = event
+  const data = 'json' in event ? event.json : JSON.stringify(event.data)
+  return `${JSON.stringify({ id: newId(), type, account, workspace }).slice(0, -1)},"data":${data}}`
+}
 
 /** Writes events in the transaction of their cause; the wake-up goes out after its commit, for a notify inside would queue all commits. */
 export const createAppend =
@@ -21,14 +28,7 @@ export const createAppend =
     if (events.length === 0) return
     // Writers hold the lock of the account that they change. This is for those that know the account only after a write (a sign-in).
     const locked = lockFurtherAccounts(tx, ...events.map(({ accountId }) => accountId))
-    const inserted = tx.query(insert, [
-      events.map(() => newId()),
-      events.map((event) => event.type),
-      events.map((event) => event.accountId),
-      events.map((event) => event.workspaceId),
-      events.map((event) => ('json' in event ? event.json : JSON.stringify(event.data))),
-      at,
-    ])
+    const inserted = tx.query(insert, [`[${events.map(rowOf).join(',')}]`, at])
     await Promise.all([locked, inserted])
     tx.afterCommit(wake)
   }

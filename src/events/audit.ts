@@ -22,47 +22,61 @@ export type AuditEntry = {
   after?: unknown
 }
 
+const columns = {
+  id: 'uuid',
+  action: 'text',
+  account_id: 'uuid',
+  credential_kind: 'text',
+  credential_id: 'uuid',
+  grant_id: 'uuid',
+  workspace_id: 'uuid',
+  subject_type: 'text',
+  subject_id: 'uuid',
+  before: 'json',
+  after: 'json',
+  ip: 'text',
+  user_agent: 'text',
+  request_id: 'text',
+} as const
+const names = Object.keys(columns).join(', ')
+
 const insert = statement(
   'audit.append',
-  `insert into audit_log (id, at, action, account_id, credential_kind, credential_id, grant_id, workspace_id, subject_type, subject_id, before, after, ip, user_agent, request_id)
-   select id, $1, action, account_id, credential_kind, credential_id, grant_id, workspace_id, subject_type, subject_id, before, after, ip, user_agent, request_id
-   from unnest($2::uuid[], $3::text[], $4::uuid[], $5::text[], $6::uuid[], $7::uuid[], $8::uuid[], $9::text[], $10::uuid[], $11::jsonb[], $12::jsonb[], $13::text[], $14::text[], $15::text[])
-     as row(id, action, account_id, credential_kind, credential_id, grant_id, workspace_id, subject_type, subject_id, before, after, ip, user_agent, request_id)`,
+  `insert into audit_log (at, ${names})
+   select $2, ${names} from json_to_recordset($1::json) as entry(${Object.entries(columns)
+     .map(([name, type]) => `${name} ${type}`)
+     .join(', ')})`,
 )
 
 const isPrincipal = (actor: Actor): actor is Principal => 'credential' in actor
 
-const json = (value: unknown): string | null => (value === undefined ? null : JSON.stringify(value))
-
-const valuesOf = ({ actor, ...entry }: ActedEntry): unknown[] => {
+const rowOf = ({ actor, ...entry }: ActedEntry): Record<keyof typeof columns, unknown> => {
   const principal = isPrincipal(actor) ? actor : null
   const way = 'way' in actor ? actor.way : null
   const startedBy = 'startedBy' in actor ? actor.startedBy : undefined
-  return [
-    newId(),
-    entry.action,
-    actor.accountId,
-    principal?.credential.kind ?? way,
-    principal?.credential.id ?? startedBy?.credentialId ?? null,
-    principal?.grant?.id ?? startedBy?.grantId ?? null,
-    entry.workspaceId === undefined ? (principal?.workspace.id ?? null) : entry.workspaceId,
-    entry.subject?.type ?? null,
-    entry.subject?.id ?? null,
-    json(entry.before),
-    json(entry.after),
-    actor.origin?.ip ?? null,
-    actor.origin?.userAgent ?? null,
-    actor.origin?.requestId ?? null,
-  ]
+  return {
+    id: newId(),
+    action: entry.action,
+    account_id: actor.accountId,
+    credential_kind: principal?.credential.kind ?? way,
+    credential_id: principal?.credential.id ?? startedBy?.credentialId ?? null,
+    grant_id: principal?.grant?.id ?? startedBy?.grantId ?? null,
+    workspace_id: entry.workspaceId === undefined ? (principal?.workspace.id ?? null) : entry.workspaceId,
+    subject_type: entry.subject?.type ?? null,
+    subject_id: entry.subject?.id ?? null,
+    before: entry.before,
+    after: entry.after,
+    ip: actor.origin?.ip ?? null,
+    user_agent: actor.origin?.userAgent ?? null,
+    request_id: actor.origin?.requestId ?? null,
+  }
 }
 
 export type ActedEntry = AuditEntry & { actor: Actor }
 
 /** Appends to the audit log in the transaction of the acts. Never a secret, never a destination: callers pass what REST would show. */
 export const auditAll = async (tx: Tx, at: Date, entries: readonly ActedEntry[]): Promise<void> => {
-  const rows = entries.map(valuesOf)
-  const [first] = rows
-  if (first) await tx.query(insert, [at, ...first.map((_, column) => rows.map((row) => row[column]))])
+  if (entries.length > 0) await tx.query(insert, [JSON.stringify(entries.map(rowOf)), at])
 }
 
 export const audit = (tx: Tx, actor: Actor, at: Date, entry: AuditEntry): Promise<void> => auditAll(tx, at, [{ ...entry, actor }])

@@ -23,7 +23,8 @@ const read = statement(
 const store = statement(
   'idempotency.store',
   `insert into idempotency_keys (scope, body_hash, status, response, created_at)
-   select scope, body_hash, status, response, $5 from unnest($1::bytea[], $2::bytea[], $3::int[], $4::text[]) as kept(scope, body_hash, status, response)`,
+   select decode(scope, 'hex'), decode(body, 'hex'), status, response, $2
+   from json_to_recordset($1::json) as kept(scope text, body text, status int, response text)`,
 )
 
 const keyPattern = /^[\x20-\x7e]{1,255}$/
@@ -80,13 +81,13 @@ export const usedOtherwise = (): Refusal => conflict('This Idempotency-Key was u
 /** Keeps answers in the transaction of what they answer. */
 export const keepAnswers = async (tx: Tx, kept: readonly { once: Once; status: number; text: string }[]): Promise<void> => {
   if (kept.length === 0) return
-  await tx.query(store, [
-    kept.map(({ once }) => once.scope),
-    kept.map(({ once }) => once.bodyHash),
-    kept.map(({ status }) => status),
-    kept.map(({ text }) => text),
-    tx.at,
-  ])
+  const rows = kept.map(({ once, status, text }) => ({
+    scope: once.scope.toString('hex'),
+    body: once.bodyHash.toString('hex'),
+    status,
+    response: text,
+  }))
+  await tx.query(store, [JSON.stringify(rows), tx.at])
 }
 
 /** The session came into another workspace while its request waited. What was meant for one workspace is never done in another. */

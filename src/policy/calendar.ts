@@ -51,14 +51,16 @@ const endOf = (unit: Unit, at: number, timeZone: string): number => {
   }
 }
 
-/** The last answer for a zone holds until its day ends; clocks mostly move on, so it nearly always is the next one too. */
-const latest = new Map<string, { from: number; periods: Periods }>()
+/** The last two answers for a zone hold until their days end: what is asked for is nearly always today and the day after. */
+type Known = { from: number; periods: Periods }
+const latest = new Map<string, readonly Known[]>()
 
 /** The day and the month that a time zone is in, and when each ends. Throws a RangeError for what is no time zone. */
 export const periodsAt = (at: Date, timeZone: string): Periods => {
   const instant = at.getTime()
-  const known = latest.get(timeZone)
-  if (known && known.from <= instant && instant < known.periods.dayResetsAt.getTime()) return known.periods
+  const known = latest.get(timeZone) ?? []
+  const same = known.find(({ from, periods }) => from <= instant && instant < periods.dayResetsAt.getTime())
+  if (same) return same.periods
   const local = localMs(instant, timeZone)
   const periods: Periods = {
     day: day.name(local),
@@ -67,7 +69,7 @@ export const periodsAt = (at: Date, timeZone: string): Periods => {
     monthResetsAt: new Date(endOf(month, instant, timeZone)),
   }
   if (latest.size >= 600) latest.clear()
-  latest.set(timeZone, { from: instant, periods })
+  latest.set(timeZone, [{ from: instant, periods }, ...known.slice(0, 1)])
   return periods
 }
 

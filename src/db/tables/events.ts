@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { bigint, index, integer, jsonb, pgTable, primaryKey, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
+import { bigint, index, integer, json, pgTable, primaryKey, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
 import { bytes, id, instant, transactionId } from './columns.ts'
 
 export const events = pgTable(
@@ -10,7 +10,7 @@ export const events = pgTable(
     type: text().notNull(),
     accountId: uuid().notNull(),
     workspaceId: uuid(),
-    data: jsonb().notNull(),
+    data: json().notNull(),
     createdAt: instant().notNull(),
   },
   (t) => [
@@ -37,8 +37,8 @@ export const auditLog = pgTable(
     workspaceId: uuid(),
     subjectType: text(),
     subjectId: uuid(),
-    before: jsonb(),
-    after: jsonb(),
+    before: json(),
+    after: json(),
     ip: text(),
     userAgent: text(),
     requestId: text(),

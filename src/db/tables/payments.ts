@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { boolean, check, date, index, integer, jsonb, pgTable, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
+import { boolean, check, date, index, integer, json, jsonb, pgTable, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
 import { failureCodes } from '../../lib/failure-codes.ts'
 import { accounts } from './accounts.ts'
 import { beneficiaries, beneficiaryRails } from './beneficiaries.ts'
@@ -50,7 +50,8 @@ export const payments = pgTable(
       .notNull()
       .references(() => accounts.id),
     grantId: uuid().references(() => grants.id),
-    decision: jsonb().$type<unknown>().notNull(),
+    /** As it was presented when it was made, and never looked into: `json` keeps its text. */
+    decision: json().$type<unknown>().notNull(),
     /** The local day whose limits it counts against; its month is that day's. Which counters follows from the payment itself. */
     countedDay: date({ mode: 'string' }).notNull(),
     holdTransferId: uuid().notNull(),
@@ -82,7 +83,7 @@ export const payments = pgTable(
     index('payments_duplicates').on(t.payeeId, t.amountMinor, t.createdAt),
     index('payments_mandate').on(t.mandateId).where(sql`${t.mandateId} is not null`),
     index('payments_open').on(t.status, t.updatedAt).where(sql`${t.status} in ('processing', 'unknown')`),
-    uniqueIndex('payments_receipt_key').on(t.rail, t.providerReceipt),
+    uniqueIndex('payments_receipt_key').on(t.rail, t.providerReceipt).where(sql`${t.providerReceipt} is not null`),
     check('payments_amount_check', sql`${t.amountMinor} > 0`),
     check('payments_dispatch_check', sql`${t.dispatchDueAt} is null or ${t.status} = 'processing'`),
     check('payments_late_success_check', sql`${t.lateSuccessAt} is null or ${t.status} = 'failed'`),

@@ -31,7 +31,7 @@ const columns = {
   approval_id: 'uuid',
   initiator_account_id: 'uuid',
   grant_id: 'uuid',
-  decision: 'jsonb',
+  decision: 'json',
   counted_day: 'date',
   hold_transfer_id: 'uuid',
   dispatch_due_at: 'timestamptz',
