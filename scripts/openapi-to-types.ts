@@ -14,6 +14,7 @@ type Schema = {
   additionalProperties?: boolean | Schema | undefined
   items?: Schema | undefined
   not?: unknown
+  description?: string | undefined
 }
 
 const Schema: z.ZodType<Schema> = z.lazy(() =>
@@ -30,6 +31,7 @@ const Schema: z.ZodType<Schema> = z.lazy(() =>
     additionalProperties: z.union([z.boolean(), Schema]).optional(),
     items: Schema.optional(),
     not: z.unknown().optional(),
+    description: z.string().optional(),
   }),
 )
 const Content = z.record(z.string(), z.looseObject({ schema: Schema.optional() }))
@@ -50,9 +52,13 @@ const quoted = (text: string): string => JSON.stringify(text)
 const union = (types: string[]): string => [...new Set(types)].join(' | ') || 'never'
 const nested = (type: string): string => (/[|&]/.test(type) ? `(${type})` : type)
 
+/** What an editor shows beside a field. On one line, as all of an operation is. */
+const comment = ({ description }: Schema): string =>
+  description === undefined ? '' : `/** ${description.replace(/\s+/g, ' ').replaceAll('*/', '* /')} */ `
+
 const fields = (schema: Schema): string[] =>
   Object.entries(schema.properties ?? {}).map(
-    ([name, value]) => `${quoted(name)}${schema.required?.includes(name) ? '' : '?'}: ${typeOf(value)}`,
+    ([name, value]) => `${comment(value)}${quoted(name)}${schema.required?.includes(name) ? '' : '?'}: ${typeOf(value)}`,
   )
 
 const objectType = (schema: Schema): string => {

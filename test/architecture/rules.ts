@@ -215,6 +215,14 @@ const time: Rule = {
     ]),
 }
 
+const internalCalls: Rule = {
+  name: 'only the MCP server calls our own routes in somebody’s name',
+  check: (files) =>
+    each(files, ({ path, code }) => [
+      /\bcallRoute\(/.test(code) && !path.startsWith('mcp/') ? 'calls a route in somebody’s name' : undefined,
+    ]),
+}
+
 const barrels: Rule = {
   name: 'no file only passes on what others export',
   check: (files) => each(files, ({ code }) => [/^export\s+\*/m.test(code) ? 're-exports everything' : undefined]),
@@ -250,6 +258,7 @@ export const rules = {
   privateRoutes,
   environment,
   time,
+  internalCalls,
   barrels,
   cycles,
 } satisfies Record<string, Rule>

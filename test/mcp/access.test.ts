@@ -8,6 +8,7 @@ import { fund, newBeneficiary } from '../harness/money.ts'
 import { letIn } from '../harness/oauth.ts'
 import { createKey, type Person, signIn } from '../harness/people.ts'
 import { startService, type TestService } from '../harness/service.ts'
+import { sendRaw } from '../http/raw.ts'
 import { connectAgent, ToolError } from './connect.ts'
 import { startTokenProxy } from './token-proxy.ts'
 
@@ -141,6 +142,22 @@ describe('what is not let in', () => {
       payload: JSON.stringify(message('tools/list')),
     })
     expect([elsewhere.statusCode, elsewhere.json().error]).toEqual([403, 'forbidden'])
+  })
+
+  test('a request that follows a tool’s call over the same connection: it is nobody’s again', async () => {
+    const { key } = await createKey(person)
+    const call = JSON.stringify(toolCall('get_balance'))
+    const first = [
+      'POST /mcp HTTP/1.1',
+      `Host: ${new URL(service.api.url).host}`,
+      `Authorization: Bearer ${key}`,
+      'Content-Type: application/json',
+      `Accept: ${protocol.accept}`,
+      `Content-Length: ${call.length}`,
+    ]
+    const answers = await sendRaw(service.api.url, [`${first.join('\r\n')}\r\n\r\n${call}GET /v1/accounts/me HTTP/1.1`])
+    expect(answers.text).toContain('available_minor')
+    expect(answers.text).toMatch(/HTTP\/1\.1 401 [\s\S]*authentication_required/)
   })
 
   test('a header that claims to be a call of our own', async () => {
