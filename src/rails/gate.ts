@@ -13,6 +13,8 @@ export const createGate = (options: { clock: Clock; concurrency: number }): Gate
   let breaker: Breaker = closedBreaker
   let since: Date | null = null
   let underWay = 0
+  /** A call that tries whether the rail is back; those that were under way before it prove nothing about now. */
+  let trialUnderWay = false
   const nowMs = () => options.clock.now().getTime()
   const current = (): Breaker => {
     breaker = atTime(breaker, nowMs())
@@ -22,7 +24,8 @@ export const createGate = (options: { clock: Clock; concurrency: number }): Gate
     free: () => {
       const { phase } = current()
       if (phase === 'open') return 0
-      return Math.max(0, (phase === 'half_open' ? 1 : options.concurrency) - underWay)
+      if (phase === 'half_open') return trialUnderWay ? 0 : 1
+      return Math.max(0, options.concurrency - underWay)
     },
     read: () => {
       const { phase, cause } = current()
@@ -30,6 +33,8 @@ export const createGate = (options: { clock: Clock; concurrency: number }): Gate
     },
     run: async (call) => {
       underWay += 1
+      const isTrial = current().phase === 'half_open'
+      if (isTrial) trialUnderWay = true
       try {
         const submission = await call()
         const before = current().phase
@@ -39,6 +44,7 @@ export const createGate = (options: { clock: Clock; concurrency: number }): Gate
         return submission
       } finally {
         underWay -= 1
+        if (isTrial) trialUnderWay = false
       }
     },
   }

@@ -56,6 +56,24 @@ export const stateChecks = [
   ),
   sqlCheck(
     'I6',
+    'a payment that is processing waits in the queue or has an attempt under way; one that has ended has none',
+    `select p.id::text as subject from payments p
+     where p.status = 'processing' and p.dispatch_due_at is null
+       and not exists (select from rail_attempts a where a.subject_id = p.id and a.state not in ('not_sent', 'resolved'))
+     union all
+     select p.id::text from rail_attempts a join payments p on p.id = a.subject_id
+     where a.state in ('sending', 'submitted', 'lost') and p.status not in ('processing', 'unknown')`,
+  ),
+  sqlCheck(
+    'I13',
+    'a payment has one live attempt at most, and every one before it is proven not to have been sent',
+    `select subject_id::text as subject from rail_attempts where state <> 'not_sent' group by subject_id having count(*) > 1
+     union all
+     select a.subject_id::text from rail_attempts a join rail_attempts later on later.subject_id = a.subject_id and later.created_at > a.created_at
+     where a.state <> 'not_sent'`,
+  ),
+  sqlCheck(
+    'I6',
     'a top-up ends within a day, and what providers deliver is worked off within an hour',
     `select id::text as subject from topups where status = 'pending' and created_at < $1::timestamptz - interval '1 day'
      union all select id::text from callback_deliveries where processed_at is null and received_at < $1`,

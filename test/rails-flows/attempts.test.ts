@@ -1,0 +1,294 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { inTx, type Statement } from '../../src/db/client.ts'
+import { Refusal } from '../../src/lib/errors.ts'
+import { parseId } from '../../src/lib/ids.ts'
+import { shellOperator } from '../../src/modules/operators.ts'
+import { resolvePayment } from '../../src/modules/payments/lifecycle/resolve.ts'
+import { credit } from '../harness/money.ts'
+import { type Person, signIn } from '../harness/people.ts'
+import { startService, type TestService } from '../harness/service.ts'
+import { findBreaches } from '../harness/verify.ts'
+import {
+  alerts,
+  b2cResult,
+  balanceOf,
+  deliver,
+  isLedgerSound,
+  lastOrder,
+  movementsTo,
+  ordersTo,
+  pass,
+  pay,
+  paymentOf,
+  verdicts,
+} from './scene.ts'
+
+/** Two processes: one that something happens to, and one that goes on. */
+let service: TestService
+let other: TestService
+let person: Person
+let serial = 200
+let phone: string
+beforeAll(async () => {
+  service = await startService()
+  other = await startService({ database: service.database, clock: service.clock, provider: service })
+})
+beforeEach(async () => {
+  person = await signIn(service.api)
+  await credit(service, person.accountId, 1_000_000n)
+  serial += 1
+  phone = `254722000${serial}`
+  service.log.length = 0
+  other.log.length = 0
+})
+afterAll(async () => {
+  await pass(service, 700)
+  expect(await isLedgerSound(service)).toBe(true)
+  expect(await findBreaches(service)).toEqual([])
+  await other.close()
+  await service.close()
+})
+
+const toPhone = () => ({ payment_rail: 'MPESA_B2C', destination: phone })
+const untouched = { available: '1000000', held: '0' }
+const held = { available: '850000', held: '150000' }
+const paid = { available: '850000', held: '0' }
+
+const spikeArrest = {
+  kind: 'answer',
+  takesEffect: false,
+  status: 500,
+  body: { errorCode: '500.003.02', errorMessage: 'Spike arrest' },
+} as const
+
+const attemptsOf = (id: string) =>
+  service.deps.db.query<{ id: string; state: string }>(
+    `select a.id, a.state from rail_attempts a join payments p on p.id = a.subject_id join events e on e.data->>'id' = $1
+     where e.type = 'payment.created' and e.account_id = p.account_id order by a.created_at, a.id`,
+    [id],
+  )
+
+/** Where the provider would deliver for an attempt that was never sent: its URL, with a secret that the test puts there. */
+const urlOf = async (attemptId: string): Promise<string> => {
+  await service.deps.db.query(`update rail_attempts set secret_hash = sha256('known'::bytea) where id = $1`, [attemptId])
+  return `${service.operatorUrl}/callbacks/${attemptId}/known/result`
+}
+
+/** Something happens in this process right after one of its statements took effect. */
+const happensAfter = (name: string, happens: () => Promise<void>) => {
+  const { db } = service.deps
+  const { query } = db
+  db.query = (async (asked: Statement | string, values?: readonly unknown[]) => {
+    const rows = await query(asked as Statement, values)
+    if (typeof asked === 'string' || asked.name !== name) return rows
+    db.query = query
+    await happens()
+    return rows
+  }) as typeof query
+}
+const happensBefore = (name: string, happens: () => Promise<void>) => {
+  const { db } = service.deps
+  const { query } = db
+  db.query = (async (asked: Statement | string, values?: readonly unknown[]) => {
+    if (typeof asked !== 'string' && asked.name === name) {
+      db.query = query
+      await happens()
+    }
+    return query(asked as Statement, values)
+  }) as typeof query
+}
+
+describe('only the live attempt ends its payment', () => {
+  /** An attempt that never left, and the one that followed it, of which nothing is heard. */
+  const superseded = async () => {
+    phone = '254700004999'
+    const count = ordersTo(service, phone).length
+    service.sandbox.failNext(spikeArrest)
+    const id = await pay(person, toPhone())
+    await service.settle()
+    await pass(service, 5)
+    const [first, second] = await attemptsOf(id)
+    expect([first?.state, second?.state]).toEqual(['not_sent', 'submitted'])
+    expect(ordersTo(service, phone)).toHaveLength(count + 1)
+    return { id, order: lastOrder(service), url: await urlOf(first?.id ?? '') }
+  }
+  const ownResult = (attempt: { url: string }, order: ReturnType<typeof lastOrder>, code: number, receipt: string) => {
+    const attemptId = new URL(attempt.url).pathname.split('/')[2] ?? ''
+    return b2cResult({ ...order, key: attemptId, conversation: `AG_${attemptId}` }, { code, receipt })
+  }
+
+  test('a failure of a superseded attempt is recorded and ends nothing; its successor succeeds', async () => {
+    const { id, order, url } = await superseded()
+    await deliver(url, ownResult({ url }, order, 2001, 'NONE'))
+    await service.settle()
+    expect(await verdicts(service, url)).toEqual(['superseded'])
+    expect((await paymentOf(person, id)).status).toBe('processing')
+    expect(await balanceOf(person)).toEqual(held)
+    await deliver(order.resultUrl, b2cResult(order))
+    await service.settle()
+    expect((await paymentOf(person, id)).status).toBe('succeeded')
+    expect(await balanceOf(person)).toEqual(paid)
+  })
+
+  test('money that a superseded attempt moved goes to suspense, once, with an alert, and not out of the hold of its successor', async () => {
+    const { id, order, url } = await superseded()
+    for (let time = 0; time < 3; time += 1) await deliver(url, ownResult({ url }, order, 0, 'SUPERSEDED1'))
+    await service.settle()
+    expect(new Set(await verdicts(service, url))).toEqual(new Set(['suspense']))
+    expect(alerts(service)).toContain('superseded_attempt_moved_money')
+    expect((await paymentOf(person, id)).status).toBe('processing')
+    expect(await balanceOf(person)).toEqual(held)
+    const items = await service.deps.db.query<{ reason: string; amount_minor: bigint; booked: boolean }>(
+      `select reason, amount_minor, transfer_id is not null as booked from suspense_items where provider_receipt = 'SUPERSEDED1'`,
+    )
+    expect(items).toEqual([{ reason: 'superseded_attempt', amount_minor: 150_000n, booked: true }])
+    await deliver(order.resultUrl, b2cResult(order))
+    await service.settle()
+    expect(await balanceOf(person)).toEqual(paid)
+  })
+
+  test('an attempt that seemed not to have left, and did, ends the payment while no other has followed: it is not sent again', async () => {
+    service.sandbox.failNext(spikeArrest)
+    const id = await pay(person, toPhone())
+    await service.settle()
+    const [first] = await attemptsOf(id)
+    expect(first?.state).toBe('not_sent')
+    const url = await urlOf(first?.id ?? '')
+    const order = { ...lastOrder(service), party: phone, amountMinor: 150_000n }
+    await deliver(url, ownResult({ url }, order, 0, `LEFT${serial}`))
+    await service.settle()
+    expect(await paymentOf(person, id)).toMatchObject({ status: 'succeeded', provider_receipt: `LEFT${serial}` })
+    await pass(service, 600)
+    expect(ordersTo(service, phone)).toHaveLength(0)
+    expect(await balanceOf(person)).toEqual(paid)
+  })
+
+  test('a COMMIT whose answer is lost while an attempt is recorded as not sent fails nothing; another process pays once', async () => {
+    service.sandbox.failNext(spikeArrest)
+    const id = await pay(person, toPhone())
+    const { db } = service.deps
+    const { transaction } = db
+    let lost = 0
+    db.transaction = async (work) => {
+      const result = await transaction(work)
+      const [attempt] = await attemptsOf(id)
+      if (attempt?.state !== 'not_sent' || lost > 0) return result
+      lost += 1
+      // Before this process asks again, the other one sends the next attempt, and the provider takes it.
+      service.clock.advance(5)
+      await other.deps.jobs.drain()
+      throw new Refusal('unavailable')
+    }
+    await service.deps.jobs.drain()
+    db.transaction = transaction
+    expect(lost).toBe(1)
+    expect((await attemptsOf(id)).map(({ state }) => state)).toEqual(['not_sent', 'submitted'])
+    expect(await balanceOf(person)).toEqual(held)
+    await service.settle()
+    expect((await paymentOf(person, id)).status).toBe('succeeded')
+    expect(movementsTo(service, phone)).toHaveLength(1)
+    expect(await balanceOf(person)).toEqual(paid)
+  })
+})
+
+const resolve = async (where: TestService, id: string, outcome: 'succeeded' | 'failed') => {
+  const uuid = parseId('payment', id)
+  if (!uuid) throw new Error('not a payment id')
+  const input = { outcome, evidence: 'seen at the provider' }
+  await inTx(where.deps.db, (tx) => resolvePayment(tx, where.deps, shellOperator('tester'), uuid, input))
+}
+
+describe('the right to send', () => {
+  test('a process that sleeps between recording an attempt and sending it sends nothing: another one has', async () => {
+    const id = await pay(person, toPhone())
+    happensBefore('attempts.claim_payment', async () => {
+      service.clock.advance(120)
+      await other.deps.jobs.sweep()
+      await other.settle()
+      expect((await paymentOf(person, id)).status).toBe('succeeded')
+    })
+    await service.settle()
+    expect(ordersTo(service, phone)).toHaveLength(1)
+    expect((await attemptsOf(id)).map(({ state }) => state)).toEqual(['not_sent', 'resolved'])
+    expect(await balanceOf(person)).toEqual(paid)
+  })
+
+  test('a process that sleeps although it has the right leaves it: the payment is sent later, once', async () => {
+    const id = await pay(person, toPhone())
+    happensAfter('attempts.claim_payment', async () => void service.clock.advance(11))
+    await service.settle()
+    expect(ordersTo(service, phone)).toHaveLength(0)
+    expect((await paymentOf(person, id)).status).toBe('processing')
+    await pass(service, 6)
+    expect((await paymentOf(person, id)).status).toBe('succeeded')
+    expect(ordersTo(service, phone)).toHaveLength(1)
+  })
+
+  test('a process that sleeps for so long that an operator has decided sends nothing any more', async () => {
+    const id = await pay(person, toPhone())
+    happensAfter('attempts.claim_payment', async () => {
+      service.clock.advance(300)
+      await other.deps.jobs.sweep()
+      expect((await paymentOf(person, id)).status).toBe('unknown')
+      await resolve(other, id, 'failed')
+    })
+    await service.settle()
+    expect(ordersTo(service, phone)).toHaveLength(0)
+    expect((await paymentOf(person, id)).status).toBe('failed')
+    expect(await balanceOf(person)).toEqual(untouched)
+  })
+
+  test('a process that dies before it had the right is no reason to ask anybody: the payment is sent by another', async () => {
+    const id = await pay(person, toPhone())
+    happensBefore('attempts.claim_payment', async () => {
+      throw new Refusal('unavailable')
+    })
+    await service.deps.jobs.drain()
+    expect((await attemptsOf(id)).map(({ state }) => state)).toEqual(['recorded'])
+    await pass(other, 16)
+    expect((await paymentOf(person, id)).status).toBe('succeeded')
+    expect(alerts(other)).toEqual([])
+    expect(ordersTo(service, phone)).toHaveLength(1)
+  })
+
+  test('fifty dispatchers over two processes send forty payments once each', async () => {
+    const phones: string[] = []
+    for (let index = 0; index < 40; index += 1) {
+      phone = `2547330${String(serial).padStart(3, '0')}${String(index).padStart(2, '0')}`
+      phones.push(phone)
+      await pay(person, toPhone(), '10000')
+    }
+    await Promise.all(Array.from({ length: 50 }, (_, index) => (index % 2 ? service : other).deps.jobs.drain()))
+    await service.settle()
+    expect(phones.map((each) => ordersTo(service, each).length)).toEqual(phones.map(() => 1))
+    expect(await balanceOf(person)).toEqual({ available: '600000', held: '0' })
+  })
+})
+
+test('a sweep that meets a broken row alarms and goes on with the others', async () => {
+  const expiring: string[] = []
+  for (let index = 0; index < 3; index += 1) {
+    const payer = await signIn(service.api)
+    await credit(service, payer.accountId, 1_000_000n)
+    await payer.api.post('/v1/spending-policies', { name: 'Ask', approval_threshold_minor: '100' })
+    const id = await pay(payer, toPhone())
+    expiring.push(id)
+    if (index === 0)
+      await service.deps.db.query(
+        `update payments set hold_transfer_id = gen_random_uuid() where account_id = (select account_id from events where data->>'id' = $1 limit 1)`,
+        [id],
+      )
+  }
+  service.clock.advance(service.deps.config.APPROVAL_TTL_HOURS * 3_600 + 1)
+  await service.deps.jobs.sweep()
+  const rows = await service.deps.db.query<{ status: string }>(
+    `select p.status from payments p join approvals a on a.payment_id = p.id order by p.id desc limit 3`,
+  )
+  expect(rows.map(({ status }) => status)).toEqual(['expired', 'expired', 'pending_approval'])
+  expect(alerts(service)).toContain('sweep_failing')
+  await service.deps.db.query(
+    `update payments p set hold_transfer_id = t.id from ledger_transfers t where t.kind = 'pending' and t.reference_id = p.id and p.hold_transfer_id <> t.id`,
+  )
+  await service.deps.jobs.sweep()
+  expect(await service.deps.db.query(`select from payments where status = 'pending_approval'`)).toEqual([])
+})
