@@ -111,7 +111,7 @@ test('streams that are given up while they open leave no place taken', async () 
 
 test('a HEAD request does not hang on a stream', async () => {
   const person = await signIn(service.api)
-  expect((await person.api.call('HEAD', '/v1/notifications/stream')).status).toBe(404)
+  expect((await person.api.call('HEAD', '/v1/notifications/stream')).status).toBe(405)
 })
 
 test('a delegated stream is told of its own grant and those below it, and of nothing that its permissions leave out', async () => {
