@@ -84,6 +84,8 @@ const environment = z.object({
   /** An adjustment above this waits for a second administrator. */
   ADJUSTMENT_CONFIRM_MINOR: minorAmount.default(1_000_000n),
   REDIS_URL: z.url({ protocol: /^rediss?$/ }).optional(),
+  OTEL_EXPORTER_OTLP_ENDPOINT: z.url({ protocol: /^https?$/ }).optional(),
+  OTEL_SERVICE_NAME: z.string().min(1).default('payments-service'),
   LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
   JOBS: z.enum(['inline', 'off']).default('inline'),
   STREAM_PING_SECONDS: whole(1, 300).default(25),

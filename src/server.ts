@@ -4,6 +4,7 @@ import { loadConfig } from './config.ts'
 import { describeError } from './db/errors.ts'
 import { createMovableClock } from './lib/clock.ts'
 import { StartupError } from './lib/startup-error.ts'
+import { useTracing } from './lib/tracing.ts'
 import { openDatabase } from './process/database.ts'
 import { findKeys, type Keys } from './process/development-keys.ts'
 import { readEnvironment } from './process/environment.ts'
@@ -46,9 +47,18 @@ const prepare = async (): Promise<Ground> => {
   return { config, logger, databaseUrl: database.url, where: database.where, keys, rails }
 }
 
+/** Before the service is built, so that every request of it is seen. */
+const trace = async (endpoint: string, serviceName: string): Promise<void> => {
+  const { startTracing } = await import('./process/tracing.ts')
+  const running = startTracing({ endpoint, serviceName })
+  useTracing(running.tracing)
+  parts.defer(running.stop)
+}
+
 /** Whether the browser's pages are part of this installation. */
 const serve = async ({ config, logger, databaseUrl, keys, rails: { rails, sandbox } }: Ground): Promise<boolean> => {
   // Not loaded by a first process that only keeps others.
+  if (config.OTEL_EXPORTER_OTLP_ENDPOINT !== undefined) await trace(config.OTEL_EXPORTER_OTLP_ENDPOINT, config.OTEL_SERVICE_NAME)
   const { createService } = await import('./app.ts')
   const { ENCRYPTION_KEYS, TOKEN_SECRETS } = keys
   const service = await createService({

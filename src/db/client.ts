@@ -3,6 +3,7 @@ import pg from 'pg'
 import type { Logger } from 'pino'
 import type { Clock } from '../lib/clock.ts'
 import { CommitThenThrow } from '../lib/errors.ts'
+import { inSpan, isTracing } from '../lib/tracing.ts'
 import { isOutcomeUnknown, isRetryable, sqlState, translateDatabaseError } from './errors.ts'
 import { createLookups } from './lookups.ts'
 import type { Query, Statement } from './statement.ts'
@@ -62,11 +63,18 @@ const keepVerdict = (error: unknown): { verdict: Error } => {
   throw error
 }
 
+/** A span for each statement, by its name; what it is bound to stays here. Without tracing the query itself, and nothing around it. */
+const traced = <T>(query: Statement | string, run: () => Promise<T>): Promise<T> => {
+  if (!isTracing()) return run()
+  const name = typeof query === 'string' ? 'statement' : query.name
+  return inSpan(name, { 'db.system.name': 'postgresql', 'db.query.summary': name }, run)
+}
+
 const queryPool =
   (pool: pg.Pool, named: boolean): Query =>
   async <Row extends object>(query: Statement | string, values: readonly unknown[] = []): Promise<Row[]> => {
     try {
-      return (await pool.query<Row>(queryConfig(query, values, named))).rows
+      return (await traced(query, () => pool.query<Row>(queryConfig(query, values, named)))).rows
     } catch (error) {
       throw translateDatabaseError(error)
     }
@@ -79,7 +87,7 @@ const queryClient =
     if (isOver()) throw new Error('a statement came after the end of its transaction')
     corkUntilTick(client)
     try {
-      return (await client.query<Row>(queryConfig(query, values, named))).rows
+      return (await traced(query, () => client.query<Row>(queryConfig(query, values, named)))).rows
     } catch (error) {
       failed(error)
       throw error

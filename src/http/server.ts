@@ -5,6 +5,7 @@ import { fastify, LogController } from 'fastify'
 import type { Logger } from 'pino'
 import type { z } from 'zod'
 import { type FieldError, invalidFields, notFound, Refusal } from '../lib/errors.ts'
+import { watchRequests } from '../lib/tracing.ts'
 import type { App } from './app-type.ts'
 import { registerDrain } from './drain.ts'
 import { createEnvelope, errorPageUrl } from './envelope.ts'
@@ -71,6 +72,7 @@ export const createHttp = async (options: HttpOptions): Promise<App> => {
   }) as unknown as App
   app.decorate('errorUrlOf', (code: string) => errorPageUrl(options.publicUrl, code))
   registerDrain(app)
+  await watchRequests(app)
   app.setSerializerCompiler(serializers(options.checkAnswers))
   app.setValidatorCompiler<z.ZodType>(({ schema, httpPart }) => (data) => {
     const result = schema.safeParse(data, { error: sentenceOf })

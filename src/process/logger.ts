@@ -1,9 +1,10 @@
 import { type Logger, pino } from 'pino'
 import type { Config } from '../config.ts'
+import { traceFields } from '../lib/tracing.ts'
 
 /** One JSON object a line; for a person at a terminal in development, the same in colour where pino-pretty is installed. */
 export const createLogger = async (config: Config): Promise<Logger> => {
-  const options = { level: config.LOG_LEVEL, base: null }
+  const options = { level: config.LOG_LEVEL, base: null, mixin: traceFields }
   if (config.NODE_ENV !== 'development') return pino(options)
   const pretty = await import('pino-pretty').catch(() => undefined)
   if (!pretty) return pino(options)

@@ -1,3 +1,4 @@
+import { inSpan } from '../lib/tracing.ts'
 import { field, parseJson } from './json.ts'
 
 export type Fetch = typeof globalThis.fetch
@@ -61,7 +62,15 @@ const classifyFailure = (error: unknown): Exchange => {
  * No connection is used twice: one that the provider closes while it idles would turn a payment that was never sent into a lost one,
  * and a lost one may need a person. A handshake is cheaper.
  */
-export const exchange = async (fetch: Fetch, request: ExchangeRequest): Promise<Exchange> => {
+export const exchange = (fetch: Fetch, request: ExchangeRequest): Promise<Exchange> => {
+  // The address may hold an id of the provider's; its host says which one it is.
+  const { host } = new URL(request.url)
+  return inSpan(`rail ${request.method}`, { 'server.address': host, 'http.request.method': request.method }, () =>
+    send(fetch, request),
+  )
+}
+
+const send = async (fetch: Fetch, request: ExchangeRequest): Promise<Exchange> => {
   try {
     const response = await fetch(request.url, {
       method: request.method,

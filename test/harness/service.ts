@@ -3,6 +3,7 @@ import { createServer } from 'node:net'
 import { pino } from 'pino'
 import { createService, type Service } from '../../src/app.ts'
 import { sandboxRails } from '../../src/app-rails.ts'
+import { traceFields } from '../../src/lib/tracing.ts'
 import { loadConfig } from '../../src/config.ts'
 import { createRailSandbox, type RailSandbox } from '../../src/sandbox/rail-sandbox.ts'
 import { createManualScheduler, type ManualScheduler } from '../../src/sandbox/scheduler.ts'
@@ -80,7 +81,7 @@ export const startService = async (options: TestOptions = {}): Promise<TestServi
     ...options.env,
   })
   const log: string[] = []
-  const logger = pino({ level: config.LOG_LEVEL }, { write: (line: string) => void log.push(line) })
+  const logger = pino({ level: config.LOG_LEVEL, mixin: traceFields }, { write: (line: string) => void log.push(line) })
   const service = await createService({
     config,
     databaseUrl: database.url,

@@ -68,6 +68,8 @@ export const payments = pgTable(
     lateSuccessResolvedAt: instant(),
     /** When it is to be sent: the row is its own place in the queue. Null when it is not to be sent, or an attempt is under way. */
     dispatchDueAt: instant(),
+    /** The trace of the request that made it (W3C Trace Context), for what is done later. */
+    traceparent: text(),
     createdAt: instant().notNull(),
     updatedAt: instant().notNull(),
     completedAt: instant(),
@@ -186,6 +188,7 @@ export const topups = pgTable(
     providerCode: text(),
     /** As payments'. */
     dispatchDueAt: instant(),
+    traceparent: text(),
     createdAt: instant().notNull(),
     updatedAt: instant().notNull(),
     completedAt: instant(),

@@ -5,6 +5,7 @@ import { audit } from '../../events/audit.ts'
 import { invalidFields, Refusal } from '../../lib/errors.ts'
 import { formatId, newId, type Uuid } from '../../lib/ids.ts'
 import { mask } from '../../lib/mask.ts'
+import { currentTraceparent } from '../../lib/tracing.ts'
 import { formatMinor } from '../../lib/money.ts'
 import type { Deps } from '../deps.ts'
 import { getAccount } from '../identity/accounts/queries.ts'
@@ -51,6 +52,7 @@ export const initiateTopup = async (tx: Tx, deps: Deps, principal: Principal, in
       initiatorAccountId: principal.accountId,
       grantId: principal.grant?.id ?? null,
       dispatchDueAt: at,
+      traceparent: currentTraceparent(),
       metadata: input.metadata ?? {},
       createdAt: at,
       updatedAt: at,

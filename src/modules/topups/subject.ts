@@ -19,6 +19,7 @@ const outgoingOf = (deps: Deps, topup: TopupRecord): Outgoing => {
   return {
     subjectId: id,
     amountMinor,
+    traceparent: topup.traceparent,
     send: async (sending) => {
       const rail = deps.rails.collection
       if (!rail) return notSent('provider_not_configured')

@@ -2,6 +2,7 @@ import { inTx } from '../../../db/client.ts'
 import type { Sent } from '../../../http/idempotency.ts'
 import { Refusal } from '../../../lib/errors.ts'
 import type { Uuid } from '../../../lib/ids.ts'
+import { currentTraceparent } from '../../../lib/tracing.ts'
 import type { Deps } from '../../deps.ts'
 import { decidePayments } from './decide-payments.ts'
 import type { PaymentRequest, PaymentResult, SubmitPayment } from './request.ts'
@@ -159,7 +160,7 @@ export const createPaymentBatches = (deps: BatchDeps & Pick<Deps, 'db' | 'logger
     new Promise((resolve, reject) => {
       if (queued >= mostQueued) return reject(unavailable())
       const account = request.principal.workspace.owningAccountId
-      const entry = { request, resolve, reject }
+      const entry = { request: { ...request, traceparent: currentTraceparent() }, resolve, reject }
       const queue = queues.get(account)
       if (queue) queue.entries.push(entry)
       else queues.set(account, { entries: [entry], underWay: false, busy: false })

@@ -27,6 +27,8 @@ export type DecisionRequest = {
   input: CreatePayment
   mandate: MandateForPayment | null
   earlier: EarlierPayment | null
+  /** The trace that the request is part of. */
+  traceparent?: string | null
 }
 export type Accepted = {
   kind: 'accepted'
@@ -60,7 +62,7 @@ const denied = (principal: Principal, decision: Decision, currency: string): Den
 
 type Terms = { evaluation: Evaluation; decision: Decision; context: PaymentContext; at: Date; currency: string }
 
-const recordOf = ({ principal, input }: DecisionRequest, terms: Terms): PaymentRecord => {
+const recordOf = ({ principal, input, traceparent }: DecisionRequest, terms: Terms): PaymentRecord => {
   const { evaluation, decision, context, at, currency } = terms
   const held = decision.outcome === 'require_approval'
   return {
@@ -94,6 +96,7 @@ const recordOf = ({ principal, input }: DecisionRequest, terms: Terms): PaymentR
     lateSuccessResolution: null,
     lateSuccessResolvedAt: null,
     dispatchDueAt: held ? null : at,
+    traceparent: traceparent ?? null,
     createdAt: at,
     updatedAt: at,
     completedAt: null,

@@ -10,6 +10,8 @@ export type PaymentRequest = {
   principal: Principal
   input: CreatePayment
   once: Once | null
+  /** The trace that the request is part of: its batch may run in that of another. */
+  traceparent?: string | null
   /** The caller's standing under the locks of the deciding transaction; throws as the request itself would be refused now. */
   stand: (tx: Tx) => Promise<Principal>
   /** The answer's text. */

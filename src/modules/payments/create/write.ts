@@ -35,6 +35,7 @@ const columns = {
   counted_day: 'date',
   hold_transfer_id: 'uuid',
   dispatch_due_at: 'timestamptz',
+  traceparent: 'text',
   created_at: 'timestamptz',
   updated_at: 'timestamptz',
 } as const
@@ -71,6 +72,7 @@ const rowOf = (payment: PaymentRecord): Record<keyof typeof columns, unknown> =>
   counted_day: payment.countedDay,
   hold_transfer_id: payment.holdTransferId,
   dispatch_due_at: payment.dispatchDueAt,
+  traceparent: payment.traceparent,
   created_at: payment.createdAt,
   updated_at: payment.updatedAt,
 })

@@ -45,6 +45,7 @@ const outgoingOf = (deps: Deps, payment: PaymentRecord, beneficiary: Payee): Out
   return {
     subjectId: payment.id,
     amountMinor,
+    traceparent: payment.traceparent,
     send: async (sending) => {
       const rail = deps.rails.payout[name]
       if (!rail) return notSent('provider_not_configured')

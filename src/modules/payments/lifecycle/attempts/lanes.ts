@@ -148,7 +148,8 @@ export const createSendingLanes = (deps: Deps, subjects: Subjects): SendingLanes
 
 const openDeliveries = statement(
   'deliveries.open',
-  `select d.id, d.attempt_id as "attemptId", a.kind, a.subject_id as "subjectId", coalesce(p.account_id, t.account_id) as tenant
+  `select d.id, d.attempt_id as "attemptId", a.kind, a.subject_id as "subjectId", coalesce(p.account_id, t.account_id) as tenant,
+     coalesce(p.traceparent, t.traceparent) as traceparent
    from callback_deliveries d join rail_attempts a on a.id = d.attempt_id
      left join payments p on a.kind = 'payment' and p.id = a.subject_id left join topups t on a.kind = 'topup' and t.id = a.subject_id
    where d.processed_at is null and d.id <> all($1::uuid[]) order by d.received_at, d.id limit $2`,

@@ -2,6 +2,7 @@ import { and, eq, isNull } from 'drizzle-orm'
 import { inTx, type Tx } from '../../../../db/client.ts'
 import { callbackDeliveries } from '../../../../db/tables/payments.ts'
 import type { Uuid } from '../../../../lib/ids.ts'
+import { continueTrace } from '../../../../lib/tracing.ts'
 import { parseJson } from '../../../../rails/json.ts'
 import type { Delivery, DeliveryKind, ProviderReference } from '../../../../rails/rail.ts'
 import { alertAfterCommit } from '../../../alerts.ts'
@@ -13,7 +14,7 @@ import { railOf } from './rail-of.ts'
 import type { Subjects } from './subject.ts'
 
 /** A delivery that is not processed yet, and what it is about. */
-export type OpenDelivery = { id: Uuid; tenant: Uuid; attemptId: Uuid; kind: AttemptRecord['kind']; subjectId: Uuid }
+export type OpenDelivery = { id: Uuid; tenant: Uuid; attemptId: Uuid; kind: AttemptRecord['kind']; subjectId: Uuid; traceparent: string | null }
 
 const differs = (one: string | null, other: string | null): boolean => one !== null && other !== null && one !== other
 
@@ -33,8 +34,8 @@ const judge = async (tx: Tx, deps: Deps, open: OpenAttempt, { evidence, provider
   return applyEvidence(tx, deps, open, evidence, { kind: 'delivery' })
 }
 
-/** Processes a delivery once: a second run, by whichever process, finds it processed under the same locks. */
-export const processDelivery = (deps: Deps, subjects: Subjects, found: OpenDelivery): Promise<void> =>
+/** Once: a second run, by whichever process, finds it processed under the same locks. */
+const processOpen = (deps: Deps, subjects: Subjects, found: OpenDelivery): Promise<void> =>
   inTx(deps.db, async (tx) => {
     const open = await openAttempt(tx, deps, subjects[found.kind], { id: found.attemptId, subjectId: found.subjectId })
     const { attempt } = open
@@ -54,3 +55,9 @@ export const processDelivery = (deps: Deps, subjects: Subjects, found: OpenDeliv
     const facts = { delivery: found.id, attempt: attempt.id, subject: found.subjectId, verdict }
     tx.afterCommit(() => deps.logger.info(facts, 'a delivery was processed'))
   })
+
+/** Processes a delivery once, in the trace of the request that it is the end of. */
+export const processDelivery = (deps: Deps, subjects: Subjects, found: OpenDelivery): Promise<void> =>
+  continueTrace(found.traceparent, 'job deliveries', { delivery: found.id, subject: found.subjectId }, () =>
+    processOpen(deps, subjects, found),
+  )

@@ -4,6 +4,7 @@ import { statesBefore } from '../../../../db/transitions.ts'
 import { secondsAfter } from '../../../../lib/clock.ts'
 import { Refusal } from '../../../../lib/errors.ts'
 import type { Uuid } from '../../../../lib/ids.ts'
+import { continueTrace } from '../../../../lib/tracing.ts'
 import type { ProviderReference } from '../../../../rails/rail.ts'
 import type { Deps } from '../../../deps.ts'
 import type { SendLane } from './claim.ts'
@@ -81,7 +82,7 @@ export const createSender = (deps: Deps): Sender => {
       void flush()
     })
 
-  return async (lane, { outgoing, sending }) => {
+  const send: Sender = async (lane, { outgoing, sending }) => {
     const { attemptId } = sending
     // The right was taken a moment ago; a process that slept since then leaves it.
     const late = deps.clock.now() > secondsAfter(sending.at, sendWithinSeconds)
@@ -101,4 +102,11 @@ export const createSender = (deps: Deps): Sender => {
     const sent = { id: attemptId, subjectId: outgoing.subjectId }
     await untilWritten(() => inTx(deps.db, (tx) => recordSubmission(tx, deps, lane.subject, sent, submission)))
   }
+  return (lane, recorded) =>
+    continueTrace(
+      recorded.outgoing.traceparent,
+      `job ${lane.subject.kind}s.${lane.rail}`,
+      { subject: recorded.outgoing.subjectId, attempt: recorded.sending.attemptId },
+      () => send(lane, recorded),
+    )
 }

@@ -10,7 +10,13 @@ import type { AttemptRecord } from './queries.ts'
 export type Sending = { attemptId: Uuid; reference: string; at: Date; callbacks: CallbackUrls }
 
 /** What is to be sent. The destination is opened inside `send` and lives no longer than the call. Never throws for what a provider does. */
-export type Outgoing = { subjectId: Uuid; amountMinor: Minor; send: (sending: Sending) => Promise<Submission> }
+export type Outgoing = {
+  subjectId: Uuid
+  amountMinor: Minor
+  /** The trace of the request that made it. */
+  traceparent: string | null
+  send: (sending: Sending) => Promise<Submission>
+}
 
 /** Proof of our own that the rail was not called, and why. */
 export const notSent = (code: string): Submission => ({ kind: 'not_sent', code, message: 'Nothing was sent.' })

@@ -1,0 +1,87 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { useTracing } from '../../src/lib/tracing.ts'
+import { type RunningTracing, startTracing } from '../../src/process/tracing.ts'
+import { credit, newBeneficiary } from '../harness/money.ts'
+import { createKey, signIn } from '../harness/people.ts'
+import { startService, type TestService } from '../harness/service.ts'
+import { startCollector } from './collector.ts'
+
+let service: TestService
+let collector: Awaited<ReturnType<typeof startCollector>>
+let running: RunningTracing
+beforeAll(async () => {
+  collector = await startCollector()
+  running = startTracing({ endpoint: collector.endpoint, serviceName: 'under test' })
+  useTracing(running.tracing)
+  service = await startService()
+})
+afterAll(async () => {
+  await service.close()
+  useTracing(undefined)
+  await running.stop()
+  await collector.close()
+})
+
+const traceId = '4bf92f3577b34da6a3ce929d0e0e4736'
+const caller = '00f067aa0ba902b7'
+
+test("one payment is one trace, from the caller's request over its statements, the job and the rail to what the provider says", async () => {
+  const person = await signIn(service.api)
+  await credit(service, person.accountId, 1_000_000n)
+  const key = await createKey(person)
+  const beneficiary = await newBeneficiary(person.api, { destination: '254798765432' })
+  const payment = { beneficiary_id: beneficiary, amount_minor: '10000', narrative: 'a private matter' }
+  const paid = await key.api.post('/v1/payments', payment, { headers: { traceparent: `00-${traceId}-${caller}-01` } })
+  expect(paid.status).toBe(201)
+  await service.settle()
+  expect((await key.api.get(`/v1/payments/${paid.body.id}`)).body.status).toBe('succeeded')
+  await running.flush()
+
+  const trace = collector.spans.filter((span) => span.traceId === traceId)
+  const named = (name: string | RegExp) =>
+    trace.find((span) => (typeof name === 'string' ? span.name === name : name.test(span.name)))
+  const request = named('payments.create')
+  expect(request?.parentSpanId).toBe(caller)
+  const above = (span: { parentSpanId: string } | undefined): string[] => {
+    const parent = trace.find(({ spanId }) => spanId === span?.parentSpanId)
+    return parent ? [parent.name, ...above(parent)] : []
+  }
+  expect(above(named('payments.insert'))).toContain('payments.create')
+  const job = named('job payments.MPESA_B2C')
+  expect(above(job)).toContain('payments.create')
+  expect(above(named('rail POST'))).toContain('job payments.MPESA_B2C')
+  const delivered = named('job deliveries')
+  expect(above(delivered)).toContain('payments.create')
+  expect(trace.some((span) => above(span).includes('job deliveries'))).toBe(true)
+
+  const told = collector.sent()
+  expect(told).toContain('under test')
+  for (const secret of [key.key, person.cookie, '254798765432', '798765432', 'a private matter'])
+    expect([secret, told.includes(secret)]).toEqual([secret, false])
+  expect(told).not.toMatch(/\/callbacks\/[0-9a-f-]{36}\/\w{20,}/)
+
+  const line = service.log.map((text) => JSON.parse(text)).find(({ operation }) => operation === 'payments.create')
+  expect(line).toMatchObject({ trace_id: traceId })
+  const called = service.log.map((text) => JSON.parse(text)).find(({ msg, subject }) => msg === 'a rail was called' && subject === 'payment')
+  expect(called).toMatchObject({ trace_id: traceId, span_id: job?.spanId })
+})
+
+test('a failed statement says so, and nothing of what it was bound to', async () => {
+  await expect(service.deps.db.query('select $1::int', ['not-a-number-but-a-secret'])).rejects.toThrow()
+  await running.flush()
+  expect(collector.sent()).not.toContain('not-a-number-but-a-secret')
+})
+
+test('without a collector nothing is kept and no row names a trace', async () => {
+  useTracing(undefined)
+  const person = await signIn(service.api)
+  await credit(service, person.accountId, 1_000_000n)
+  const paid = await person.api.post('/v1/payments', { beneficiary_id: await newBeneficiary(person.api), amount_minor: '10000' })
+  const line = service.log.map((text) => JSON.parse(text)).findLast(({ operation }) => operation === 'payments.create')
+  expect([paid.status, line.trace_id]).toEqual([201, undefined])
+  const rows = await service.deps.db.query<{ traceparent: string | null }>(
+    'select traceparent from payments order by id desc limit 1',
+  )
+  expect(rows).toEqual([{ traceparent: null }])
+  useTracing(running.tracing)
+})
