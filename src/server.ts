@@ -4,7 +4,7 @@ import { loadConfig } from './config.ts'
 import { describeError } from './db/errors.ts'
 import { createMovableClock } from './lib/clock.ts'
 import { StartupError } from './lib/startup-error.ts'
-import { useTracing } from './lib/tracing.ts'
+import { installTracing } from './lib/tracing.ts'
 import { openDatabase } from './process/database.ts'
 import { findKeys, type Keys } from './process/development-keys.ts'
 import { readEnvironment } from './process/environment.ts'
@@ -51,7 +51,7 @@ const prepare = async (): Promise<Ground> => {
 const trace = async (endpoint: string, serviceName: string): Promise<void> => {
   const { startTracing } = await import('./process/tracing.ts')
   const running = startTracing({ endpoint, serviceName })
-  useTracing(running.tracing)
+  installTracing(running.tracing)
   parts.defer(running.stop)
 }
 

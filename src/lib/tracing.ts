@@ -17,7 +17,7 @@ export type Tracing = {
 let tracing: Tracing | undefined
 
 /** Once, before the service is built. Undefined ends it. */
-export const useTracing = (installed: Tracing | undefined): void => {
+export const installTracing = (installed: Tracing | undefined): void => {
   tracing = installed
 }
 

@@ -1,8 +1,8 @@
+import { FastifyOtelInstrumentation } from '@fastify/otel'
 import { context, propagation, type Span, SpanStatusCode, trace } from '@opentelemetry/api'
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
 import { resourceFromAttributes } from '@opentelemetry/resources'
 import { BatchSpanProcessor, NodeTracerProvider } from '@opentelemetry/sdk-trace-node'
-import FastifyOtelInstrumentation from '@fastify/otel'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Tracing } from '../lib/tracing.ts'
 

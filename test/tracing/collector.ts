@@ -1,7 +1,13 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-export type CollectedSpan = { name: string; traceId: string; spanId: string; parentSpanId: string; attributes: Record<string, unknown> }
+export type CollectedSpan = {
+  name: string
+  traceId: string
+  spanId: string
+  parentSpanId: string
+  attributes: Record<string, unknown>
+}
 
 type Wire = {
   resourceSpans: {

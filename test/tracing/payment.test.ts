@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { useTracing } from '../../src/lib/tracing.ts'
+import { installTracing } from '../../src/lib/tracing.ts'
 import { type RunningTracing, startTracing } from '../../src/process/tracing.ts'
 import { credit, newBeneficiary } from '../harness/money.ts'
 import { createKey, signIn } from '../harness/people.ts'
@@ -12,12 +12,12 @@ let running: RunningTracing
 beforeAll(async () => {
   collector = await startCollector()
   running = startTracing({ endpoint: collector.endpoint, serviceName: 'under test' })
-  useTracing(running.tracing)
+  installTracing(running.tracing)
   service = await startService()
 })
 afterAll(async () => {
   await service.close()
-  useTracing(undefined)
+  installTracing(undefined)
   await running.stop()
   await collector.close()
 })
@@ -62,7 +62,9 @@ test("one payment is one trace, from the caller's request over its statements, t
 
   const line = service.log.map((text) => JSON.parse(text)).find(({ operation }) => operation === 'payments.create')
   expect(line).toMatchObject({ trace_id: traceId })
-  const called = service.log.map((text) => JSON.parse(text)).find(({ msg, subject }) => msg === 'a rail was called' && subject === 'payment')
+  const called = service.log
+    .map((text) => JSON.parse(text))
+    .find(({ msg, subject }) => msg === 'a rail was called' && subject === 'payment')
   expect(called).toMatchObject({ trace_id: traceId, span_id: job?.spanId })
 })
 
@@ -73,7 +75,7 @@ test('a failed statement says so, and nothing of what it was bound to', async ()
 })
 
 test('without a collector nothing is kept and no row names a trace', async () => {
-  useTracing(undefined)
+  installTracing(undefined)
   const person = await signIn(service.api)
   await credit(service, person.accountId, 1_000_000n)
   const paid = await person.api.post('/v1/payments', { beneficiary_id: await newBeneficiary(person.api), amount_minor: '10000' })
@@ -83,5 +85,5 @@ test('without a collector nothing is kept and no row names a trace', async () =>
     'select traceparent from payments order by id desc limit 1',
   )
   expect(rows).toEqual([{ traceparent: null }])
-  useTracing(running.tracing)
+  installTracing(running.tracing)
 })

@@ -126,7 +126,12 @@ export const decidePayments = async (
     const { input, once, traceparent = null } = request
     const mandate = input.mandate_id ? mandates.get(input.mandate_id) : null
     if (mandate === undefined) throw notFound('mandate_id')
-    const decided = decidePayment(state, { principal, input, mandate, earlier: memory.find(request) ?? found, traceparent }, at, settings)
+    const decided = decidePayment(
+      state,
+      { principal, input, mandate, earlier: memory.find(request) ?? found, traceparent },
+      at,
+      settings,
+    )
     if (decided.kind === 'denied') {
       denied.push(decided)
       return decided.refusal

@@ -14,7 +14,14 @@ import { railOf } from './rail-of.ts'
 import type { Subjects } from './subject.ts'
 
 /** A delivery that is not processed yet, and what it is about. */
-export type OpenDelivery = { id: Uuid; tenant: Uuid; attemptId: Uuid; kind: AttemptRecord['kind']; subjectId: Uuid; traceparent: string | null }
+export type OpenDelivery = {
+  id: Uuid
+  tenant: Uuid
+  attemptId: Uuid
+  kind: AttemptRecord['kind']
+  subjectId: Uuid
+  traceparent: string | null
+}
 
 const differs = (one: string | null, other: string | null): boolean => one !== null && other !== null && one !== other
 
