@@ -131,8 +131,10 @@ CREATE TABLE "audit_seals" (
 	"through_transaction" "xid8" NOT NULL,
 	"through_id" uuid NOT NULL,
 	"rows" integer NOT NULL,
-	"previous_hash" "bytea" NOT NULL,
+	"previous_digest" "bytea" NOT NULL,
+	"digest" "bytea" NOT NULL,
 	"hash" "bytea" NOT NULL,
+	"key_id" text NOT NULL,
 	"sealed_at" timestamp (3) with time zone NOT NULL
 );
 --> statement-breakpoint
@@ -153,6 +155,12 @@ CREATE TABLE "idempotency_keys" (
 	"response" text,
 	"created_at" timestamp (3) with time zone NOT NULL,
 	CONSTRAINT "idempotency_keys_scope_pk" PRIMARY KEY("scope")
+);
+--> statement-breakpoint
+CREATE TABLE "stream_places" (
+	"id" uuid PRIMARY KEY NOT NULL,
+	"account_id" uuid NOT NULL,
+	"renewed_at" timestamp (3) with time zone DEFAULT clock_timestamp() NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE "api_keys" (
@@ -414,6 +422,7 @@ CREATE TABLE "topups" (
 	"phone_ciphertext" "bytea" NOT NULL,
 	"phone_key_id" text NOT NULL,
 	"phone_mask" text NOT NULL,
+	"phone_fingerprint" "bytea" NOT NULL,
 	"initiator_account_id" uuid NOT NULL,
 	"grant_id" uuid,
 	"metadata" jsonb NOT NULL,
@@ -731,6 +740,7 @@ CREATE UNIQUE INDEX "identities_subject_key" ON "identities" USING btree ("provi
 CREATE INDEX "identities_account" ON "identities" USING btree ("account_id");--> statement-breakpoint
 CREATE INDEX "identities_email" ON "identities" USING btree ((case when "email" ~ '^[!-~]+$' then lower("email") else "email" end)) WHERE "identities"."email_verified";--> statement-breakpoint
 CREATE INDEX "identities_linked_by" ON "identities" USING btree ("linked_by_grant_id") WHERE "identities"."linked_by_grant_id" is not null;--> statement-breakpoint
+CREATE INDEX "adjustments_operator" ON "adjustments" USING btree ("requested_by","decided_at");--> statement-breakpoint
 CREATE INDEX "adjustments_account" ON "adjustments" USING btree ("account_id","id");--> statement-breakpoint
 CREATE INDEX "adjustments_pending" ON "adjustments" USING btree ("id") WHERE "adjustments"."status" = 'pending';--> statement-breakpoint
 CREATE UNIQUE INDEX "approval_decisions_approver_key" ON "approval_decisions" USING btree ("approval_id","account_id");--> statement-breakpoint
@@ -750,6 +760,7 @@ CREATE INDEX "events_workspace" ON "events" USING btree ("workspace_id","transac
 CREATE INDEX "events_account" ON "events" USING btree ("account_id","transaction","id") WHERE "events"."workspace_id" is null;--> statement-breakpoint
 CREATE INDEX "events_retention" ON "events" USING btree ("created_at");--> statement-breakpoint
 CREATE INDEX "idempotency_keys_age" ON "idempotency_keys" USING btree ("created_at");--> statement-breakpoint
+CREATE INDEX "stream_places_account" ON "stream_places" USING btree ("account_id");--> statement-breakpoint
 CREATE INDEX "api_keys_lookup" ON "api_keys" USING btree ("lookup");--> statement-breakpoint
 CREATE UNIQUE INDEX "api_keys_hash_key" ON "api_keys" USING btree ("hash");--> statement-breakpoint
 CREATE INDEX "api_keys_account" ON "api_keys" USING btree ("account_id","id");--> statement-breakpoint
@@ -800,6 +811,9 @@ CREATE INDEX "rail_attempts_subject" ON "rail_attempts" USING btree ("subject_id
 CREATE UNIQUE INDEX "rail_attempts_one_live" ON "rail_attempts" USING btree ("subject_id") WHERE "rail_attempts"."state" <> 'not_sent';--> statement-breakpoint
 CREATE INDEX "rail_attempts_due" ON "rail_attempts" USING btree ("next_check_at") WHERE "rail_attempts"."state" <> 'resolved';--> statement-breakpoint
 CREATE INDEX "topups_dispatch" ON "topups" USING btree ("account_id","dispatch_due_at") WHERE "topups"."dispatch_due_at" is not null;--> statement-breakpoint
+CREATE INDEX "topups_phone" ON "topups" USING btree ("phone_fingerprint","created_at");--> statement-breakpoint
+CREATE INDEX "topups_account" ON "topups" USING btree ("account_id","created_at");--> statement-breakpoint
+CREATE INDEX "topups_initiator" ON "topups" USING btree ("initiator_account_id","created_at");--> statement-breakpoint
 CREATE INDEX "topups_workspace" ON "topups" USING btree ("workspace_id","id");--> statement-breakpoint
 CREATE INDEX "topups_open" ON "topups" USING btree ("created_at") WHERE "topups"."status" = 'pending';--> statement-breakpoint
 CREATE UNIQUE INDEX "topups_receipt_key" ON "topups" USING btree ("method","provider_receipt");--> statement-breakpoint
@@ -813,10 +827,12 @@ CREATE UNIQUE INDEX "suspense_items_fingerprint_key" ON "suspense_items" USING b
 CREATE INDEX "suspense_items_open" ON "suspense_items" USING btree ("id") WHERE "suspense_items"."resolved_at" is null;--> statement-breakpoint
 CREATE UNIQUE INDEX "dashboard_tokens_token_hash_key" ON "dashboard_tokens" USING btree ("token_hash");--> statement-breakpoint
 CREATE INDEX "dashboard_tokens_expiry" ON "dashboard_tokens" USING btree ("expires_at");--> statement-breakpoint
+CREATE INDEX "dashboard_tokens_session" ON "dashboard_tokens" USING btree ("session_id");--> statement-breakpoint
 CREATE INDEX "nonces_expiry" ON "nonces" USING btree ("expires_at");--> statement-breakpoint
 CREATE UNIQUE INDEX "sessions_token_hash_key" ON "sessions" USING btree ("token_hash");--> statement-breakpoint
 CREATE INDEX "sessions_account" ON "sessions" USING btree ("account_id","id");--> statement-breakpoint
 CREATE INDEX "sessions_identity" ON "sessions" USING btree ("identity_id");--> statement-breakpoint
+CREATE INDEX "sessions_end" ON "sessions" USING btree (least("expires_at", "revoked_at"));--> statement-breakpoint
 CREATE UNIQUE INDEX "sign_in_flows_state_key" ON "sign_in_flows" USING btree ("state_hash");--> statement-breakpoint
 CREATE UNIQUE INDEX "sign_in_flows_link_key" ON "sign_in_flows" USING btree ("link_hash");--> statement-breakpoint
 CREATE INDEX "sign_in_flows_expiry" ON "sign_in_flows" USING btree ("expires_at");--> statement-breakpoint

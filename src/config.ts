@@ -104,6 +104,9 @@ const environment = z.object({
   EVENT_RETENTION_DAYS: whole(1, 3650).default(7),
   RATE_LIMIT_PER_MINUTE: whole(1, 10_000_000).optional(),
   RATE_LIMIT_PUBLIC_PER_MINUTE: whole(1, 10_000_000).optional(),
+  RATE_LIMIT_STK_PER_PHONE_MINUTE: whole(1, 1_000_000).optional(),
+  RATE_LIMIT_STK_PER_PHONE_DAY: whole(1, 1_000_000).optional(),
+  RATE_LIMIT_STK_PER_ACCOUNT_MINUTE: whole(1, 1_000_000).optional(),
   RATE_LIMIT_ENABLED: flag.default(true),
   SHED_LOAD: flag.default(true),
 })
@@ -115,7 +118,14 @@ type Environment = z.output<typeof environment>
 
 /** Every setting, checked and in the unit its name says. Missing keys are null here: `development-keys.ts` makes them. */
 export type Config = Readonly<
-  Environment & { publicUrl: string; operatorUrl: string; rateLimitPerMinute: number; rateLimitPublicPerMinute: number }
+  Environment & {
+    publicUrl: string
+    operatorUrl: string
+    rateLimitPerMinute: number
+    rateLimitPublicPerMinute: number
+    /** How often phones are asked to pay; null: as often as anybody likes. */
+    promptLimits: { perPhoneMinute: number; perPhoneDay: number; perAccountMinute: number } | null
+  }
 >
 
 /** Reads the settings. An empty variable counts as not set; a bad one ends in a StartupError that names it. */
@@ -139,5 +149,12 @@ export const loadConfig = (variables: Record<string, string | undefined>): Confi
       `http://${env.OPERATOR_HOST.includes(':') ? `[${env.OPERATOR_HOST}]` : env.OPERATOR_HOST}:${env.OPERATOR_PORT}`,
     rateLimitPerMinute: env.RATE_LIMIT_PER_MINUTE ?? 600 * scale,
     rateLimitPublicPerMinute: env.RATE_LIMIT_PUBLIC_PER_MINUTE ?? 60 * scale,
+    promptLimits: env.RATE_LIMIT_ENABLED
+      ? {
+          perPhoneMinute: env.RATE_LIMIT_STK_PER_PHONE_MINUTE ?? 3 * scale,
+          perPhoneDay: env.RATE_LIMIT_STK_PER_PHONE_DAY ?? 20 * scale,
+          perAccountMinute: env.RATE_LIMIT_STK_PER_ACCOUNT_MINUTE ?? 20 * scale,
+        }
+      : null,
   }
 }

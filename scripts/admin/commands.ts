@@ -28,11 +28,24 @@ export const usage = `npm run admin -- <command>, on the database and with the k
   adjustments confirm|reject <adjustment>
   trial-balance
   audit-log [--account <id>] [--workspace <id>] [--subject <id>] [--action <action>] [--after <time>] [--before <time>] [--limit <n>]
-  verify                                       holds the data against every promise; fails when one is broken
+  verify [--head <sequence>:<hash>]            holds the data against every promise, and the audit log against a seal that was kept outside
   rotate-keys                                  seals everything under the current keys
   after-restore                                after a dump was restored into another server, before the service starts`
 
-const names = ['reason', 'status', 'evidence', 'receipt', 'account', 'workspace', 'subject', 'action', 'after', 'before', 'limit']
+const names = [
+  'reason',
+  'status',
+  'evidence',
+  'receipt',
+  'account',
+  'workspace',
+  'subject',
+  'action',
+  'after',
+  'before',
+  'limit',
+  'head',
+]
 const text = { type: 'string' } as const
 
 /** Which command a command line means. @throws UsageError */

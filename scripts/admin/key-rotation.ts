@@ -1,5 +1,6 @@
 import { inTx, type Tx } from '../../src/db/client.ts'
 import { audit } from '../../src/events/audit.ts'
+import { sealAuditLog } from '../../src/events/seal.ts'
 import type { Uuid } from '../../src/lib/ids.ts'
 import type { BeneficiaryRecord } from '../../src/modules/beneficiaries/queries.ts'
 import { fingerprintText } from '../../src/modules/beneficiaries/rules.ts'
@@ -112,5 +113,7 @@ export const rotateKeys = async (deps: Deps, operator: Operator): Promise<Record
   counts.payees = await untilDone(deps, (tx) => refingerprintBatch(tx, deps))
   const after = { ...counts, encryption_key: deps.vault.currentKeyId, token_secret: deps.derivations.currentKeyId }
   await inTx(deps.db, (tx) => audit(tx, operator, deps.clock.now(), { action: 'admin.rotate_keys', workspaceId: null, after }))
+  // The newest seal is keyed with the current secret then, and vouches for those under older ones.
+  await sealAuditLog(deps)
   return counts
 }

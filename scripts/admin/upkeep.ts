@@ -1,9 +1,10 @@
 import { catchUpTransactionIds } from '../../src/db/transaction-ids.ts'
+import { sealPurpose } from '../../src/events/seal-chain.ts'
 import { presentAudit } from '../../src/modules/audit-log/present.ts'
 import { listAudit } from '../../src/modules/audit-log/queries.ts'
 import { FindAudit } from '../../src/modules/audit-log/schema.ts'
 import { verify } from '../../src/verify/verify.ts'
-import { type Arguments, fieldsOf } from './arguments.ts'
+import { type Arguments, fieldsOf, UsageError } from './arguments.ts'
 import type { Console } from './console.ts'
 import { rotateKeys } from './key-rotation.ts'
 
@@ -25,13 +26,24 @@ const auditLog = async (at: Console, { options }: Arguments): Promise<unknown> =
   return (await listAudit(at.deps.db, filter, { before: null, take })).map(presentAudit)
 }
 
-const verifyData = async ({ deps }: Console): Promise<undefined> => {
+/** `12:9f86…`: the sequence and the hash of a seal, as the log told them. */
+const readHead = (text: string): { sequence: number; hash: Buffer } => {
+  const [, sequence, hash] = /^(\d{1,15}):([0-9a-f]{64})$/i.exec(text) ?? []
+  if (sequence === undefined || hash === undefined)
+    throw new UsageError('--head is <sequence>:<hash of 64 hex digits>, as the log told them')
+  return { sequence: Number(sequence), hash: Buffer.from(hash, 'hex') }
+}
+
+const verifyData = async ({ deps }: Console, { options }: Arguments): Promise<undefined> => {
   const { config, clock } = deps
   const facts = {
     now: clock.now(),
     eventRetentionDays: config.EVENT_RETENTION_DAYS,
     encryptionKeyIds: [...(config.ENCRYPTION_KEYS?.all.keys() ?? [])],
     tokenSecretIds: [...(config.TOKEN_SECRETS?.all.keys() ?? [])],
+    sealMac: (keyId: string, digest: string) =>
+      deps.derivations.macs(sealPurpose, digest).find((candidate) => candidate.keyId === keyId)?.mac,
+    ...(options.head !== undefined && { head: readHead(options.head) }),
   }
   let [kept, broken] = [0, 0]
   for await (const { invariant, promise, breaches } of verify(deps.db, facts)) {

@@ -17,12 +17,12 @@ export type SignedByContract = { chainId: number; address: Address; message: str
 
 const erc1271 = parseAbi(['function isValidSignature(bytes32 hash, bytes signature) view returns (bytes4)'])
 const magicValue = '0x1626ba7e'
-const timeoutMs = 5_000
+const timeoutMs = 3_000
 
 const clients = new Map<string, PublicClient>()
 
 const clientOf = (url: string): PublicClient => {
-  const client = clients.get(url) ?? createPublicClient({ transport: http(url, { timeout: timeoutMs, retryCount: 1 }) })
+  const client = clients.get(url) ?? createPublicClient({ transport: http(url, { timeout: timeoutMs, retryCount: 0 }) })
   clients.set(url, client)
   return client
 }

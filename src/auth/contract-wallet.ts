@@ -1,3 +1,4 @@
+import { createSlots } from '../lib/slots.ts'
 import type { SignedByContract } from './contract-wallet-chain.ts'
 
 /** Wallets that are contracts: they have no key of their own, only their chain can say whether a signature is theirs. */
@@ -6,22 +7,40 @@ export type ContractWallets = {
   isValidSignature: (signed: SignedByContract) => Promise<boolean>
 }
 
+/** All questions to a chain about one signature together; whoever waits for them gets no answer then, and so a refusal. */
+const deadlineMs = 3_000
+/** Anybody can make us ask. */
+const slotOptions = { size: 16, waiting: 32 }
+
+const inTime = async (answer: Promise<boolean>): Promise<boolean> => {
+  const late = Promise.withResolvers<never>()
+  const timer = setTimeout(() => late.reject(new Error('the chain did not answer in time')), deadlineMs)
+  try {
+    return await Promise.race([answer, late.promise])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
 /** viem is loaded when a chain is asked for the first time: it costs as much memory as the rest of the service. */
 export const createContractWallets = (
   rpcUrls: ReadonlyMap<number, string>,
   onFailure: (failure: { chainId: number; error: string }) => void,
-): ContractWallets => ({
-  isValidSignature: async (signed) => {
-    const { chainId } = signed
-    const url = rpcUrls.get(chainId)
-    if (url === undefined) return false
-    try {
-      const { askChain } = await import('./contract-wallet-chain.ts')
-      return await askChain(url, signed)
-    } catch (error) {
-      // Never its message: viem's names the RPC's address, which may hold a key.
-      onFailure({ chainId, error: error instanceof Error ? error.name : 'unknown' })
-      return false
-    }
-  },
-})
+): ContractWallets => {
+  const slots = createSlots(slotOptions)
+  return {
+    isValidSignature: async (signed) => {
+      const { chainId } = signed
+      const url = rpcUrls.get(chainId)
+      if (url === undefined) return false
+      try {
+        const { askChain } = await import('./contract-wallet-chain.ts')
+        return await slots(() => inTime(askChain(url, signed)))
+      } catch (error) {
+        // Never its message: viem's names the RPC's address, which may hold a key.
+        onFailure({ chainId, error: error instanceof Error ? error.name : 'unknown' })
+        return false
+      }
+    },
+  }
+}

@@ -8,6 +8,10 @@ export type CheckFacts = {
   encryptionKeyIds: readonly string[]
   /** The secrets that fingerprints can be made with. */
   tokenSecretIds: readonly string[]
+  /** What a seal of the audit log is keyed with; undefined for a secret that is not configured. */
+  sealMac: (keyId: string, digest: string) => Buffer | undefined
+  /** A seal that was written down outside the database, where whoever writes it cannot reach. */
+  head?: { sequence: number; hash: Buffer }
 }
 
 /** A promise about the data, as a query for what breaks it: the `subject` of every row is one breach. */

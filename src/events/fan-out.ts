@@ -11,7 +11,6 @@ export type StreamStart = { replayFrom: Position } | { isPast: (event: Position)
 const nothing = () => false
 
 export type FanOut = {
-  countOf: (accountId: Uuid) => number
   /** Begins with what comes after `start`: a place to replay from, or a past to leave out. The answer ends the stream and forgets it. */
   open: (stream: Omit<StreamOptions, 'from' | 'replay' | 'isPast' | 'onReader'> & { start: StreamStart }) => () => void
   /** Ends every stream and takes no more. */
@@ -89,7 +88,6 @@ export const createFanOut = (options: { feed: Feed; clock: Clock }): FanOut => {
   }
 
   return {
-    countOf: (accountId) => byAccount.get(accountId)?.size ?? 0,
     open: ({ start, ...rest }) => {
       const onReader = (after: Reader) => {
         const before = stream.reader().workspaces

@@ -1,11 +1,12 @@
 import type { Logger } from 'pino'
+import type { Derivations } from '../auth/vault.ts'
 import { type Database, type Db, inTx, statement, type Tx } from '../db/client.ts'
 import type { Clock } from '../lib/clock.ts'
-import { genesis, type SealedRow, sealHash } from './seal-chain.ts'
+import { genesis, type SealedRow, sealDigest, sealPurpose } from './seal-chain.ts'
 
 /** Where a seal ends: the place of its last row in the order of commits, as text. */
 type Place = { transaction: string; id: string }
-export type Seal = Place & { sequence: number; rows: number; previousHash: Buffer; hash: Buffer }
+export type Seal = Place & { sequence: number; rows: number; previousDigest: Buffer; digest: Buffer; hash: Buffer; keyId: string }
 
 const beginning: Place = { transaction: '0', id: '00000000-0000-0000-0000-000000000000' }
 const batch = 500
@@ -27,7 +28,8 @@ const between = statement(
    where (transaction, id) > ($1::xid8, $2::uuid) and (transaction, id) <= ($3::xid8, $4::uuid)
    order by audit_log.transaction, audit_log.id`,
 )
-const sealColumns = 'sequence, through_transaction::text as transaction, through_id as id, rows, previous_hash, hash'
+const sealColumns =
+  'sequence, through_transaction::text as transaction, through_id as id, rows, previous_digest, digest, hash, key_id'
 const newestSeal = statement(
   'audit.newest_seal',
   `select ${sealColumns} from audit_seals order by audit_seals.sequence desc limit 1`,
@@ -38,14 +40,16 @@ const sealsAfter = statement(
 )
 const insertSeal = statement(
   'audit.seal',
-  `insert into audit_seals (sequence, through_transaction, through_id, rows, previous_hash, hash, sealed_at) values ($1, $2::xid8, $3, $4, $5, $6, $7)`,
+  `insert into audit_seals (sequence, through_transaction, through_id, rows, previous_digest, digest, hash, key_id, sealed_at)
+   values ($1, $2::xid8, $3, $4, $5, $6, $7, $8, $9)`,
 )
 
-type SealRow = Place & { sequence: bigint; rows: number; previous_hash: Buffer; hash: Buffer }
-const toSeal = ({ sequence, previous_hash: previousHash, ...row }: SealRow): Seal => ({
+type SealRow = Place & { sequence: bigint; rows: number; previous_digest: Buffer; digest: Buffer; hash: Buffer; key_id: string }
+const toSeal = ({ sequence, previous_digest: previousDigest, key_id: keyId, ...row }: SealRow): Seal => ({
   ...row,
+  keyId,
   sequence: Number(sequence),
-  previousHash,
+  previousDigest,
 })
 
 /** The newest seal: whoever keeps its hash elsewhere can tell later whether the chain up to it is still the same. */
@@ -60,7 +64,7 @@ export const readSealedRows = (db: Db, before: Place | undefined, seal: Place): 
   return db.query<SealedRow>(between, [from.transaction, from.id, seal.transaction, seal.id])
 }
 
-const sealNext = async (tx: Tx, at: Date): Promise<Seal | undefined> => {
+const sealNext = async (tx: Tx, derivations: Derivations, at: Date): Promise<Seal | undefined> => {
   const [lock] = await tx.query<{ taken: boolean }>('select pg_try_advisory_xact_lock($1) as taken', [sealLock])
   if (!lock?.taken) return undefined
   const last = await readNewestSeal(tx)
@@ -69,19 +73,26 @@ const sealNext = async (tx: Tx, at: Date): Promise<Seal | undefined> => {
   const end = rows.at(-1)
   if (!end) return undefined
   const sequence = (last?.sequence ?? 0) + 1
-  const previousHash = last?.hash ?? genesis
-  const hash = sealHash(previousHash, rows)
-  await tx.query(insertSeal, [sequence, end.transaction, end.id, rows.length, previousHash, hash, at])
-  return { sequence, transaction: end.transaction, id: end.id, rows: rows.length, previousHash, hash }
+  const previousDigest = last?.digest ?? genesis
+  const digest = sealDigest(previousDigest, rows)
+  const keyId = derivations.currentKeyId
+  const hash = derivations.mac(sealPurpose, digest.toString('hex'))
+  await tx.query(insertSeal, [sequence, end.transaction, end.id, rows.length, previousDigest, digest, hash, keyId, at])
+  return { sequence, transaction: end.transaction, id: end.id, rows: rows.length, previousDigest, digest, hash, keyId }
 }
 
 /**
  * Chains what was committed since, in batches; no commit ever waits for it. Rows stay out while an older transaction could still put
  * one before them. The head is logged: kept where the database's owner can't reach, it anchors everything up to it.
  */
-export const sealAuditLog = async (deps: { db: Database; clock: Clock; logger: Logger }): Promise<void> => {
+export const sealAuditLog = async (deps: {
+  db: Database
+  clock: Clock
+  logger: Logger
+  derivations: Derivations
+}): Promise<void> => {
   for (let more = true; more; ) {
-    const seal = await inTx(deps.db, (tx) => sealNext(tx, deps.clock.now()))
+    const seal = await inTx(deps.db, (tx) => sealNext(tx, deps.derivations, deps.clock.now()))
     if (seal)
       deps.logger.info({ seal: seal.sequence, rows: seal.rows, hash: seal.hash.toString('hex') }, 'audit rows were sealed')
     more = seal?.rows === batch

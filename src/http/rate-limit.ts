@@ -2,6 +2,7 @@ import rateLimit, { type CreateRateLimitOptions } from '@fastify/rate-limit'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Redis } from 'ioredis'
 import { Refusal } from '../lib/errors.ts'
+import { networkOf } from './address.ts'
 import type { App } from './app-type.ts'
 import { actingFor } from './internal-call.ts'
 
@@ -53,10 +54,12 @@ export const registerRateLimits = async (app: App, options: RateLimitOptions): P
   const limit = (max: number, keyGenerator: (request: FastifyRequest) => string) =>
     createLimit({ max, timeWindow: windowMs, keyGenerator })
   const general = limit(options.perPrincipal, ({ caller, ip }) =>
-    caller ? `p:${caller.accountId}:${caller.grant?.id ?? ''}` : `a:${ip}`,
+    caller ? `p:${caller.accountId}:${caller.grant?.id ?? ''}` : `a:${networkOf(ip)}`,
   )
-  const strict = limit(options.perAddress, ({ ip }) => `c:${ip}`)
-  const refused = limit(options.perAddress, ({ ip }) => `r:${ip}`)
+  const strict = limit(options.perAddress, ({ ip }) => `c:${networkOf(ip)}`)
+  // Many addresses are no way around it for who is signed in: the codes of devices are tried by an account.
+  const strictOfAccount = limit(options.perAddress, ({ caller }) => `ca:${caller?.accountId ?? ''}`)
+  const refused = limit(options.perAddress, ({ ip }) => `r:${networkOf(ip)}`)
 
   const apply = async (count: Limit, request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     const state = await count(request)
@@ -69,7 +72,11 @@ export const registerRateLimits = async (app: App, options: RateLimitOptions): P
     const { config } = request.routeOptions
     // A call of our own was counted when it came in from outside.
     if (config.internal || config.unlimited || actingFor()) return done()
-    apply(config.credentialIssuing ? strict : general, request, reply).then(() => done(), done)
+    const count = async () => {
+      await apply(config.credentialIssuing ? strict : general, request, reply)
+      if (config.credentialIssuing && request.caller) await apply(strictOfAccount, request, reply)
+    }
+    count().then(() => done(), done)
   })
   return { countRefused: (request, reply) => apply(refused, request, reply) }
 }

@@ -57,7 +57,16 @@ const timeProblem = ({ input }: { input?: unknown }): string => {
   return 'must be an RFC 3339 date and time with a zone, such as "2026-01-31T08:00:00Z"'
 }
 
-export const TimeIn = z.iso.datetime({ offset: true, error: timeProblem }).transform((text) => new Date(text))
+/** What the database and every reader of our answers can hold, whichever offset a time was given with. */
+const earliestTime = Date.UTC(1970, 0, 1)
+const latestTime = Date.UTC(9999, 0, 1)
+
+export const TimeIn = z.iso.datetime({ offset: true, error: timeProblem }).transform((text, context) => {
+  const time = new Date(text)
+  if (time.getTime() >= earliestTime && time.getTime() < latestTime) return time
+  context.addIssue({ code: 'custom', message: 'must be a time from the years 1970 to 9998' })
+  return z.NEVER
+})
 
 /** A name that a person gave: 1..120 characters that aren't all blank. */
 export const Name = z.string().trim().min(1).max(120)

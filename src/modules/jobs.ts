@@ -6,6 +6,7 @@ import type { Sweep } from '../jobs/sweeps.ts'
 import { daysAfter } from '../lib/clock.ts'
 import { revokeDueGrants } from './delegation/grants/service.ts'
 import type { Deps } from './deps.ts'
+import { pruneSessions } from './identity/sessions/prune.ts'
 import { pruneFlows } from './identity/sign-in/flows.ts'
 import { pruneNonces } from './identity/sign-in/nonces.ts'
 import { expireMandates } from './mandates/end.ts'
@@ -21,6 +22,9 @@ import { topupSubject } from './topups/subject.ts'
 
 /** What rails are asked to do something for. */
 export const subjects: Subjects = { payment: paymentSubject, topup: topupSubject }
+
+/** How long a session that has ended is still listed. */
+const endedSessionDays = 30
 
 /** What is looked for again and again, by every feature that has something to look for. Who asks comes before who gives up. */
 const createSweeps = (deps: Deps): Sweep[] => {
@@ -38,6 +42,7 @@ const createSweeps = (deps: Deps): Sweep[] => {
     { name: 'callbacks.prune', everySeconds: 600, run: () => pruneRefusedDeliveries(deps) },
     { name: 'oauth.prune', everySeconds: 600, run: () => pruneOAuth(deps) },
     { name: 'nonces.prune', everySeconds: 600, run: () => pruneNonces(db, daysAgo(1)) },
+    { name: 'sessions.prune', everySeconds: 600, run: () => pruneSessions(db, daysAgo(endedSessionDays)) },
     { name: 'sign_in_flows.prune', everySeconds: 600, run: () => pruneFlows(db, clock.now()) },
   ]
 }

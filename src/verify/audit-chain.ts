@@ -1,32 +1,43 @@
-import type { Check } from '../db/check.ts'
+import type { Check, CheckFacts } from '../db/check.ts'
 import type { Db } from '../db/client.ts'
 import { readSealedRows, readSealsAfter, type Seal } from '../events/seal.ts'
-import { genesis, sealHash } from '../events/seal-chain.ts'
+import { genesis, sealDigest } from '../events/seal-chain.ts'
 
 const batch = 100
 
-const faultOf = async (db: Db, before: Seal | undefined, seal: Seal): Promise<string | undefined> => {
-  if (seal.sequence !== (before?.sequence ?? 0) + 1) return 'a seal before it is missing'
-  if (!seal.previousHash.equals(before?.hash ?? genesis)) return 'it is not chained to the seal before it'
+type Verdict = { fault: string } | { vouched: boolean }
+
+const judge = async (db: Db, facts: CheckFacts, before: Seal | undefined, seal: Seal): Promise<Verdict> => {
+  if (seal.sequence !== (before?.sequence ?? 0) + 1) return { fault: 'a seal before it is missing' }
+  if (!seal.previousDigest.equals(before?.digest ?? genesis)) return { fault: 'it is not chained to the seal before it' }
   const rows = await readSealedRows(db, before, seal)
-  if (rows.length !== seal.rows) return `it sealed ${seal.rows} rows, and there are ${rows.length}`
-  return sealHash(seal.previousHash, rows).equals(seal.hash) ? undefined : 'a row that it sealed was changed'
+  if (rows.length !== seal.rows) return { fault: `it sealed ${seal.rows} rows, and there are ${rows.length}` }
+  if (!sealDigest(seal.previousDigest, rows).equals(seal.digest)) return { fault: 'a row that it sealed was changed' }
+  const mac = facts.sealMac(seal.keyId, seal.digest.toString('hex'))
+  if (!mac) return { vouched: false }
+  return mac.equals(seal.hash) ? { vouched: true } : { fault: 'its hash was not made with our secret' }
 }
 
-/** Computes the whole chain again. A seal that doesn't hold is named with the rows it covers; the ones after it are held against it. */
-const findBrokenSeals = async (db: Db): Promise<string[]> => {
+/**
+ * Computes the whole chain again. A seal that doesn't hold is named with the rows it covers; the ones after it are held against it.
+ * One that was keyed with a secret that is no longer configured holds when a later one, keyed with a secret of ours, follows it.
+ */
+const findBrokenSeals = async (db: Db, facts: CheckFacts): Promise<string[]> => {
   const broken: string[] = []
+  let unvouched: string[] = []
   let before: Seal | undefined
   for (let more = true; more; ) {
     const seals = await readSealsAfter(db, before?.sequence ?? 0, batch)
     for (const seal of seals) {
-      const fault = await faultOf(db, before, seal)
-      if (fault !== undefined) broken.push(`seal ${seal.sequence} (through ${seal.id}): ${fault}`)
+      const name = `seal ${seal.sequence} (through ${seal.id})`
+      const verdict = await judge(db, facts, before, seal)
+      if ('fault' in verdict) broken.push(`${name}: ${verdict.fault}`)
+      else unvouched = verdict.vouched ? [] : [...unvouched, `${name}: its secret ${seal.keyId} is not configured`]
       before = seal
     }
     more = seals.length === batch
   }
-  return broken
+  return [...broken, ...unvouched]
 }
 
 export const auditChainChecks: readonly Check[] = [
@@ -34,6 +45,16 @@ export const auditChainChecks: readonly Check[] = [
     invariant: 'I8',
     promise: 'the audit log is what was sealed: no row was changed, added or taken out since',
     find: findBrokenSeals,
+  },
+  {
+    invariant: 'I8',
+    promise: 'the head of the audit log that was kept outside is still in its chain',
+    find: async (db, { head }) => {
+      if (!head) return []
+      const [seal] = await readSealsAfter(db, head.sequence - 1, 1)
+      if (seal?.sequence !== head.sequence) return [`seal ${head.sequence} is not there`]
+      return seal.hash.equals(head.hash) ? [] : [`seal ${head.sequence} is another one than the one that was kept`]
+    },
   },
   {
     invariant: 'I8',

@@ -39,7 +39,7 @@ test('a small adjustment moves the balance at once, is in the history and leaves
     requested_by: admin.accountId,
   })
   expect((await admin.api.post(path, fields(person, 'credit', '10000'), { key: 'a' })).text).toBe(credit.text)
-  const debit = await admin.api.post(path, fields(person, 'debit', '2500'))
+  const debit = await second.api.post(path, fields(person, 'debit', '2500'))
   expect([debit.status, debit.body.direction]).toEqual([201, 'debit'])
   expect(await balanceOf(person)).toBe('7500')
   const history = await person.api.get('/v1/accounts/me/history')
@@ -101,8 +101,10 @@ test('whoever asked for one may take it back', async () => {
 })
 
 test('nothing is taken that is not there, neither at once nor at the confirmation', async () => {
+  service.clock.advance(86_401)
+  const again = { ...admin, api: (await signIn(service.api, admin.wallet)).api }
   const person = await signIn(service.api)
-  const refused = await admin.api.post(path, fields(person, 'debit', '1'))
+  const refused = await again.api.post(path, fields(person, 'debit', '1'))
   expect([refused.status, refused.body.error]).toEqual([402, 'insufficient_funds'])
   const { id } = (await admin.api.post(path, fields(person, 'debit', '10001'))).body
   expect((await second.api.post(`${path}/${id}/confirm`)).status).toBe(402)
@@ -168,4 +170,37 @@ test('only an administrator in person adjusts, confirms and reads', async () => 
     expect((await admin.api.get(`${path}/${missing}`)).status).toBe(404)
     expect((await admin.api.post(`${path}/${missing}/confirm`)).status).toBe(404)
   }
+})
+
+test('what one administrator moves alone adds up over a day, credits and debits, to all accounts and at once', async () => {
+  service.clock.advance(86_401)
+  const [one, another] = [await signIn(service.api), await signIn(service.api)]
+  const alone = async (by: Person, person: Person, direction: string, amount: string) =>
+    (await by.api.post(path, fields(person, direction, amount))).body.status
+  expect(await alone(admin, one, 'credit', '6000')).toBe('posted')
+  expect(await alone(admin, another, 'credit', '3000')).toBe('posted')
+  expect(await alone(admin, one, 'debit', '1001')).toBe('pending')
+  expect(await alone(admin, one, 'debit', '1000')).toBe('posted')
+  expect(await alone(admin, another, 'credit', '1')).toBe('pending')
+  expect(await alone(second, another, 'credit', '10000')).toBe('posted')
+  service.clock.advance(86_401)
+  const elsewhere = { ...admin, api: other.api.as({ cookie: (await signIn(other.api, admin.wallet)).cookie }) }
+  const here = { ...admin, api: service.api.as(elsewhere.api.credentials) }
+  const split = await Promise.all(
+    Array.from({ length: 5 }, (_, index) => alone(index % 2 ? here : elsewhere, index % 2 ? one : another, 'credit', '4000')),
+  )
+  expect(split.sort()).toEqual(['pending', 'pending', 'pending', 'posted', 'posted'])
+})
+
+test('nobody adjusts an account of their own, neither alone nor as the second', async () => {
+  service.clock.advance(86_401)
+  const administrator = await signIn(service.api, admin.wallet)
+  const confirmer = await signIn(service.api, second.wallet)
+  const own = await administrator.api.post(path, fields(admin, 'credit', '1'))
+  expect([own.status, own.body.error]).toEqual([403, 'separation_of_duties'])
+  const asked = await confirmer.api.post(path, fields(admin, 'credit', '10001'))
+  expect(asked.body.status).toBe('pending')
+  const confirmed = await administrator.api.post(`${path}/${asked.body.id}/confirm`)
+  expect([confirmed.status, confirmed.body.error]).toEqual([403, 'separation_of_duties'])
+  expect(await balanceOf(administrator)).toBe('0')
 })

@@ -93,7 +93,7 @@ test('adjusts a balance; above the limit a second person at a shell or an admini
     status: 'posted',
     requested_by: 'shell:amina',
   })
-  const { id, status } = await admin('adjustments', 'create', accountId, 'debit', '10000', '--reason', 'taken back')
+  const { id, status } = await as('carol')('adjustments', 'create', accountId, 'debit', '10000', '--reason', 'taken back')
   expect([id.slice(0, 4), status]).toEqual(['led_', 'posted'])
   const large = await admin('adjustments', 'create', accountId, 'credit', '10001', '--reason', 'a refund')
   expect(await admin('adjustments', 'list', '--status', 'pending')).toMatchObject([{ id: large.id }])

@@ -163,7 +163,7 @@ test.each([
   ['a seal taken out', 'a seal before it is missing', 'delete from audit_seals where sequence = 1'],
   [
     'a seal that was replaced',
-    'a row that it sealed was changed',
+    'its hash was not made with our secret',
     `update audit_seals set hash = sha256('forged') where sequence = 1`,
   ],
 ] as const)('%s is found', async (_what, promise, statement) => {
@@ -180,6 +180,29 @@ test('a chain that was sealed anew from the changed row on no longer has the hea
   const heads = service.log.flatMap((line) => JSON.parse(line).hash ?? [])
   const [newest] = await service.deps.db.query<{ hash: Buffer }>('select hash from audit_seals order by sequence desc limit 1')
   expect(heads.at(-1)).toBe(newest?.hash.toString('hex'))
+})
+
+test('a chain that was computed anew by who can only write the table is found, and so is one of secrets that nobody has', async () => {
+  const [seal] = await service.deps.db.query<{ sequence: bigint; rows: bigint }>(
+    'select sequence from audit_seals order by sequence desc limit 1',
+  )
+  const last = String(seal?.sequence)
+  const anew = `update audit_seals set digest = sha256('rows of mine'), hash = sha256('rows of mine') where sequence = ${last}`
+  expect((await breachesAfter(anew)).join('\n')).toContain(`seal ${last}`)
+  const forged = `update audit_seals set hash = sha256(digest) where sequence = ${last}`
+  expect((await breachesAfter(forged)).join('\n')).toContain('its hash was not made with our secret')
+  const unknown = `update audit_seals set hash = sha256(digest), key_id = 'nobody' where sequence = ${last}`
+  expect((await breachesAfter(unknown)).join('\n')).toContain('its secret nobody is not configured')
+})
+
+test('the head that was kept outside is compared: another one, or one that is gone, is a breach', async () => {
+  const logged = service.log.map((line) => JSON.parse(line)).filter(({ seal }) => seal !== undefined)
+  const { seal, hash } = logged.at(-1)
+  const broken = async (head: { sequence: number; hash: Buffer }) =>
+    (await findBreaches(service, service.deps.db, { head })).join('\n')
+  expect(await broken({ sequence: seal, hash: Buffer.from(hash, 'hex') })).toBe('')
+  expect(await broken({ sequence: seal, hash: Buffer.alloc(32, 1) })).toContain('another one than the one that was kept')
+  expect(await broken({ sequence: seal + 1, hash: Buffer.from(hash, 'hex') })).toContain('is not there')
 })
 
 test('the database itself refuses to change or take out what was audited, sealed or booked', async () => {

@@ -61,3 +61,29 @@ test('what has had its time is swept away, and what has not is kept', async () =
   expect(await counts()).toMatchObject({ events: 0 })
   await service.close()
 })
+
+test('sessions, dashboard tokens and flows that ended long ago are swept away, with nothing that lives', async () => {
+  const service = await startService()
+  const counts = async () =>
+    (
+      await service.deps.db.query<Record<string, number>>(
+        'select (select count(*)::int from sessions) as sessions, (select count(*)::int from dashboard_tokens) as tokens, (select count(*)::int from sign_in_flows) as flows',
+      )
+    )[0]
+  const person = await signIn(service.api)
+  await person.api.post('/v1/auth/dashboard-tokens')
+  await person.api.post('/v1/auth/logout')
+  await service.api.get('/v1/auth/google/start')
+  const idle = await signIn(service.api, person.wallet)
+  expect(await counts()).toEqual({ sessions: 2, tokens: 1, flows: 1 })
+  service.clock.advance(29 * 86_400)
+  await service.deps.jobs.sweep()
+  expect(await counts()).toEqual({ sessions: 2, tokens: 1, flows: 0 })
+  const living = await signIn(service.api, person.wallet)
+  service.clock.advance(2 * 86_400)
+  await service.deps.jobs.sweep()
+  expect(await counts()).toEqual({ sessions: 2, tokens: 0, flows: 0 })
+  expect((await idle.api.get('/v1/accounts/me')).status).toBe(401)
+  expect((await living.api.get('/v1/accounts/me')).status).toBe(200)
+  await service.close()
+})

@@ -183,3 +183,21 @@ test('a GET changes nothing: no route that writes answers to it', async () => {
   for (const { path } of only)
     expect([path, [404, 405]]).toEqual([path, expect.arrayContaining([(await person.api.get(path)).status])])
 })
+
+test.each([
+  '0000-01-01T00:00:00Z',
+  '0000-12-31T23:59:59+14:00',
+  '9999-12-31T23:59:59-14:00',
+  '9999-01-01T00:00:00Z',
+  '0001-01-01T00:00:00+05:00',
+])('the time %s is a mistake of the caller’s, wherever a time is taken', async (time) => {
+  const person = await signIn(service.api)
+  const encoded = encodeURIComponent(time)
+  const answers = [
+    await person.api.post('/v1/accounts/me/api-keys', { name: 'Agent', expires_at: time }),
+    await person.api.get(`/v1/accounts/me/history?created_after=${encoded}`),
+    await person.api.get(`/v1/payments?created_before=${encoded}`),
+    await person.api.get(`/v1/workspaces/current/audit-log?created_after=${encoded}`),
+  ]
+  expect(answers.map(({ status, body }) => [status, body.error])).toEqual(answers.map(() => [400, 'invalid_request']))
+})

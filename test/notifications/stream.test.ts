@@ -1,5 +1,6 @@
 import { connect } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { parseId } from '../../src/lib/ids.ts'
 import { createKey, type Person, signIn } from '../harness/people.ts'
 import { startService, type TestService } from '../harness/service.ts'
 import { type EventStream, openStream } from '../harness/stream.ts'
@@ -82,6 +83,37 @@ test('an account has so many streams and no more, however many ask at once; one 
   open[0]?.close()
   await expect.poll(() => openStream(person.api).then((stream) => stream.status), patiently).toBe(200)
   for (const stream of open) stream.close()
+})
+
+test('the limit holds over all processes, and a process that died gives its places back after a while', async () => {
+  const second = await startService({ database: service.database, clock: service.clock, env: { STREAMS_PER_ACCOUNT: '3' } })
+  const person = await signIn(service.api)
+  const streams = await Promise.all(
+    Array.from({ length: 8 }, (_, index) => openStream((index % 2 ? service : second).api.as(person.api.credentials))),
+  )
+  expect(streams.map(({ status }) => status).sort()).toEqual([200, 200, 200, 429, 429, 429, 429, 429])
+  for (const stream of streams) stream.close()
+  const place = (age: string) =>
+    service.deps.db.query(
+      `insert into stream_places (id, account_id, renewed_at) select gen_random_uuid(), $1, clock_timestamp() - $2::interval from generate_series(1, 3)`,
+      [parseId('account', person.accountId), age],
+    )
+  await expect
+    .poll(async () => {
+      const stream = await openStream(person.api)
+      stream.close()
+      return stream.status
+    }, patiently)
+    .toBe(200)
+  await service.deps.db.query('delete from stream_places')
+  await place('59 seconds')
+  expect((await openStream(person.api)).status).toBe(429)
+  await service.deps.db.query('delete from stream_places')
+  await place('61 seconds')
+  const came = await openStream(person.api)
+  expect(came.status).toBe(200)
+  came.close()
+  await second.close()
 })
 
 test('streams that are given up while they open leave no place taken', async () => {

@@ -181,9 +181,10 @@ describe('PKCE', () => {
     expect((await redeemCode(service.api, client, code, pkce)).status).toBe(200)
   })
 
-  test('a verifier for a request without a challenge is refused: somebody took the challenge away', async () => {
+  test('a verifier that is not the one of the challenge is refused in the device flow too', async () => {
     const device = await registerClient(service.api, { grant_types: ['urn:ietf:params:oauth:grant-type:device_code'] })
-    const started = (await postForm(service.api, '/v1/oauth/device_authorization', device.credentials)).body
+    const challenge = { code_challenge: newPkce().challenge, code_challenge_method: 'S256' }
+    const started = (await postForm(service.api, '/v1/oauth/device_authorization', { ...device.credentials, ...challenge })).body
     await person.api.post(`/v1/oauth/device/${started.user_code}/decision`, { decision: 'approve' })
     const fields = {
       grant_type: 'urn:ietf:params:oauth:grant-type:device_code',

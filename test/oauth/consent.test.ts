@@ -8,6 +8,7 @@ import {
   letIn,
   newPkce,
   type OAuthClient,
+  postForm,
   redeemCode,
   registerClient,
 } from '../harness/oauth.ts'
@@ -291,4 +292,30 @@ describe('the pages that ask', () => {
     expect((await person.api.call('POST', path, { raw: 'decision=approve', headers: form })).status).toBe(415)
     expect((await person.api.get(`/v1/oauth/authorizations/${id}`)).body.status).toBe('pending')
   })
+})
+
+test.each([
+  ['a lone surrogate', '[{"type":"payment","payment_types":["\\ud800"]}]'],
+  ['a name given twice', '[{"type":"payment","daily_limit_minor":"1","daily_limit_minor":"900000"}]'],
+  ['NUL', '[{"type":"payment","payment_types":["\\u0000"]}]'],
+  ['a prototype', '[{"type":"payment","__proto__":{"daily_limit_minor":"1"}}]'],
+  ['endless nesting', `${'['.repeat(5000)}${']'.repeat(5000)}`],
+  ['no end', `[{"type":"payment","payment_types":["${'x'.repeat(25_000)}"]}]`],
+])('authorization_details with %s are refused, at every endpoint that takes them', async (_what, authorization_details) => {
+  const client = await registerClient(service.api, {
+    grant_types: ['authorization_code', 'urn:ietf:params:oauth:grant-type:device_code'],
+  })
+  const { challenge } = newPkce()
+  const ask = {
+    ...client.credentials,
+    code_challenge: challenge,
+    code_challenge_method: 'S256',
+    response_type: 'code',
+    authorization_details,
+  }
+  for (const path of ['/v1/oauth/par', '/v1/oauth/device_authorization']) {
+    const answer = await postForm(service.api, path, ask)
+    expect([path, answer.status]).toEqual([path, 400])
+    expect(['invalid_authorization_details', 'invalid_request']).toContain(answer.body.error)
+  }
 })

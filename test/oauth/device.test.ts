@@ -16,12 +16,15 @@ beforeAll(async () => {
 afterAll(() => service.close())
 
 const refusal = (answer: Answer) => [answer.status, answer.body?.error]
+const pkce = newPkce()
+const challenge = { code_challenge: pkce.challenge, code_challenge_method: 'S256' }
 const start = async (fields: Record<string, string> = {}) =>
-  (await postForm(service.api, '/v1/oauth/device_authorization', { ...client.credentials, ...fields })).body
-const poll = (started: { device_code: string }, fields: Record<string, string> = {}, as = client) =>
+  (await postForm(service.api, '/v1/oauth/device_authorization', { ...client.credentials, ...challenge, ...fields })).body
+const poll = (started: { device_code: string }, fields: Record<string, string | undefined> = {}, as = client) =>
   postForm(service.api, '/v1/oauth/token', {
     grant_type: deviceGrant,
     device_code: started.device_code,
+    code_verifier: pkce.verifier,
     ...as.credentials,
     ...fields,
   })
@@ -88,11 +91,18 @@ describe('a device', () => {
     expect((await poll(started)).status).toBe(200)
   })
 
-  test('that sent a challenge has to show the verifier', async () => {
-    const pkce = newPkce()
-    const started = await start({ code_challenge: pkce.challenge, code_challenge_method: 'S256' })
+  test('that begins without PKCE is refused, and told how it goes', async () => {
+    const answer = await postForm(service.api, '/v1/oauth/device_authorization', client.credentials)
+    expect(refusal(answer)).toEqual([400, 'invalid_request'])
+    for (const parameter of ['code_challenge', 'code_challenge_method=S256', 'code_verifier'])
+      expect(answer.body.message).toContain(parameter)
+  })
+
+  test('shows the verifier of its challenge, and gets nothing without', async () => {
+    const started = await start()
+    expect(refusal(await poll(started, { code_verifier: undefined }))).toEqual([400, 'invalid_request'])
     await decide(started)
-    expect(refusal(await poll(started))).toEqual([400, 'invalid_request'])
+    expect(refusal(await poll(started, { code_verifier: undefined }))).toEqual([400, 'invalid_request'])
     expect(refusal(await poll(started, { code_verifier: newPkce().verifier }))).toEqual([400, 'invalid_grant'])
     expect((await poll(started, { code_verifier: pkce.verifier })).status).toBe(200)
     const plain = await postForm(service.api, '/v1/oauth/device_authorization', {
@@ -152,7 +162,7 @@ describe('the person', () => {
   })
 })
 
-test('codes cannot be guessed for long: each address has few attempts', async () => {
+test('codes cannot be guessed for long: each address, and each account from whichever address, has few attempts', async () => {
   const strict = await startService({ env: { RATE_LIMIT_PUBLIC_PER_MINUTE: '8' } })
   try {
     const guesser = await signIn(strict.api)
@@ -160,6 +170,19 @@ test('codes cannot be guessed for long: each address has few attempts', async ()
     for (let guess = 0; guess < 10; guess += 1) statuses.push((await guesser.api.get('/v1/oauth/device/BBBB-BBBB')).status)
     expect(statuses.slice(0, 5)).toEqual([404, 404, 404, 404, 404])
     expect(statuses.at(-1)).toBe(429)
+    const proxied = await startService({ env: { RATE_LIMIT_PUBLIC_PER_MINUTE: '8', TRUST_PROXY: '127.0.0.1,::1' } })
+    const many = await signIn(proxied.api)
+    const from = (address: string, api = many.api) =>
+      api.get('/v1/oauth/device/BBBB-BBBB', { headers: { 'x-forwarded-for': address } })
+    const elsewhere = []
+    for (let guess = 0; guess < 9; guess += 1) elsewhere.push((await from(`203.0.113.${guess}`)).status)
+    expect(elsewhere.slice(-2)).toEqual([404, 429])
+    // One customer has a whole /64: its addresses are one.
+    const network = []
+    for (let guess = 0; guess < 9; guess += 1) network.push((await from(`2001:db8:7:7::${guess}`, proxied.api)).status)
+    expect(network.at(-1)).toBe(429)
+    expect((await from('2001:db8:7:8::1', proxied.api)).status).toBe(401)
+    await proxied.close()
   } finally {
     await strict.close()
   }

@@ -86,7 +86,9 @@ describe('a client whose id is the address of its metadata document', () => {
     const pkce = newPkce()
     const ask = { response_type: 'code', code_challenge: pkce.challenge, code_challenge_method: 'S256' }
     expect((await postForm(service.api, '/v1/oauth/par', { ...newClient().credentials, ...ask })).status).toBe(201)
-    expect((await postForm(service.api, '/v1/oauth/device_authorization', newClient().credentials)).status).toBe(200)
+    expect((await postForm(service.api, '/v1/oauth/device_authorization', { ...newClient().credentials, ...ask })).status).toBe(
+      200,
+    )
     expect(
       (await postForm(service.api, '/v1/oauth/token', { ...newClient().credentials, grant_type: 'refresh_token' })).status,
     ).toBe(401)

@@ -186,12 +186,12 @@ describe('introspection', () => {
   const introspect = async (token: string, as = confidential) =>
     (await postForm(service.api, '/v1/oauth/introspect', { token, ...as.credentials })).body
 
-  test('tells a resource server whose a token is, for whom, how long, and with which limits now', async () => {
+  test('tells a client of its own token whose it is, for whom, how long, and with which limits now', async () => {
     const authorization_details = JSON.stringify([{ type: 'payment', daily_limit_minor: '1000' }])
     const agent = await newAgent({ ask: { scope: 'payment.create', resource: 'https://mcp.example/', authorization_details } })
     const [grant] = (await person.api.get('/v1/accounts/me/grants')).body.data
     const now = Math.floor(service.clock.now().getTime() / 1000)
-    expect(await introspect(agent.access)).toEqual({
+    expect(await introspect(agent.access, client)).toEqual({
       active: true,
       token_type: 'Bearer',
       scope: 'payment.create',
@@ -206,9 +206,11 @@ describe('introspection', () => {
       authorization_details: [{ type: 'payment', daily_limit_minor: '1000' }],
     })
     await person.api.patch(`/v1/accounts/me/grants/${grant.id}`, { spending_controls: { daily_limit_minor: '500' } })
-    expect((await introspect(agent.access)).authorization_details).toEqual([{ type: 'payment', daily_limit_minor: '500' }])
+    expect((await introspect(agent.access, client)).authorization_details).toEqual([
+      { type: 'payment', daily_limit_minor: '500' },
+    ])
     await person.api.delete(`/v1/accounts/me/grants/${grant.id}`)
-    expect(await introspect(agent.access)).toEqual({ active: false })
+    expect(await introspect(agent.access, client)).toEqual({ active: false })
   })
 
   test('tells nothing of what is unknown, expired, used or not the caller’s to know', async () => {
@@ -216,7 +218,9 @@ describe('introspection', () => {
     const stranger = await registerClient(service.api)
     expect((await introspect(agent.access, client)).active).toBe(true)
     expect((await introspect(agent.refreshToken, client)).active).toBe(true)
+    // Anybody may register: neither a public client nor one with a secret learns of another's tokens.
     expect(await introspect(agent.access, stranger)).toEqual({ active: false })
+    expect(await introspect(agent.access)).toEqual({ active: false })
     expect(await introspect(agent.refreshToken)).toEqual({ active: false })
     expect(await introspect('x')).toEqual({ active: false })
     const key = await createKey(person)
@@ -224,7 +228,7 @@ describe('introspection', () => {
     await refresh(service.api, client, agent.refreshToken)
     expect(await introspect(agent.refreshToken, client)).toEqual({ active: false })
     service.clock.advance(3600)
-    expect(await introspect(agent.access)).toEqual({ active: false })
+    expect(await introspect(agent.access, client)).toEqual({ active: false })
   })
 
   test('is for clients that prove who they are', async () => {

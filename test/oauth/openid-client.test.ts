@@ -93,9 +93,14 @@ test('openid-client connects a device', async () => {
     { grant_types: ['urn:ietf:params:oauth:grant-type:device_code', 'refresh_token'], token_endpoint_auth_method: 'none' },
     oauth.None(),
   )
-  const started = await oauth.initiateDeviceAuthorization(config, { scope: 'account.read' })
+  const verifier = oauth.randomPKCECodeVerifier()
+  const started = await oauth.initiateDeviceAuthorization(config, {
+    scope: 'account.read',
+    code_challenge: await oauth.calculatePKCECodeChallenge(verifier),
+    code_challenge_method: 'S256',
+  })
   await person.api.post(`/v1/oauth/device/${started.user_code}/decision`, { decision: 'approve' })
-  const tokens = await oauth.pollDeviceAuthorizationGrant(config, { ...started, interval: 0.01 })
+  const tokens = await oauth.pollDeviceAuthorizationGrant(config, { ...started, interval: 0.01 }, { code_verifier: verifier })
   expect(await canRead(tokens.access_token)).toBe(200)
   expect(tokens.refresh_token).toMatch(/^service_ort_/)
 })

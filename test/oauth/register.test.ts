@@ -21,7 +21,7 @@ describe('a registration', () => {
       'https://client.example/cb?x=%7e',
       'http://localhost/cb',
       'com.example.app:/cb',
-      'cursor://anysphere/callback',
+      'com.example.agent://callback/path',
     ]
     const answer = await register({
       client_name: 'An agent',

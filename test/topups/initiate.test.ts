@@ -176,3 +176,45 @@ test('where no provider collects money, it says so', async () => {
   Object.assign(deps.rails, { collection })
   expect([answer.status, answer.body.error]).toEqual([503, 'provider_not_configured'])
 })
+
+describe('prompts', () => {
+  let limited: TestService
+  beforeAll(async () => {
+    limited = await startService({
+      env: {
+        RATE_LIMIT_STK_PER_PHONE_MINUTE: '3',
+        RATE_LIMIT_STK_PER_PHONE_DAY: '5',
+        RATE_LIMIT_STK_PER_ACCOUNT_MINUTE: '4',
+      },
+    })
+  })
+  afterAll(() => limited.close())
+  const phone = (index: number) => `07120000${String(index).padStart(2, '0')}`
+  const prompt = async (by: Person, phone_number: string) => {
+    const answer = await by.api.post('/v1/topups/initiate', { ...valid, phone_number })
+    return answer.status === 429 ? `429 after ${answer.headers.get('retry-after')}` : answer.status
+  }
+
+  test('to one phone are few a minute and few a day, whoever asks and however the number is written', async () => {
+    const people = await Promise.all(Array.from({ length: 6 }, () => signIn(limited.api)))
+    const written = ['0712999999', '254712999999', '+254712999999']
+    const at = (index: number) => prompt(people[index % 6] as Person, written[index % 3] as string)
+    expect((await Promise.all([0, 1, 2, 3, 4, 5].map(at))).sort()).toEqual([201, 201, 201, ...Array(3).fill('429 after 60')])
+    limited.clock.advance(45)
+    expect(await at(0)).toBe('429 after 15')
+    limited.clock.advance(15)
+    expect([await at(0), await at(1)]).toEqual([201, 201])
+    limited.clock.advance(60)
+    expect(await at(2)).toBe(`429 after ${86_400 - 120}`)
+    expect(await prompt(people[0] as Person, phone(99))).toBe(201)
+  })
+
+  test('of one account are few a minute, to however many phones, and its limits are no other account’s', async () => {
+    const [one, another] = [await signIn(limited.api), await signIn(limited.api)]
+    const answers = await Promise.all(Array.from({ length: 6 }, (_, index) => prompt(one, phone(index))))
+    expect(answers.sort()).toEqual([201, 201, 201, 201, '429 after 60', '429 after 60'])
+    expect(await prompt(another, phone(7))).toBe(201)
+    const kept = await limited.deps.db.query<{ row: string }>("select t::text as row from topups t where status = 'pending'")
+    expect(kept.map(({ row }) => row).join()).not.toContain('712000000')
+  })
+})

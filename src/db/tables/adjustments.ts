@@ -26,6 +26,7 @@ export const adjustments = pgTable(
     decidedAt: instant(),
   },
   (t) => [
+    index('adjustments_operator').on(t.requestedBy, t.decidedAt),
     index('adjustments_account').on(t.accountId, t.id),
     index('adjustments_pending').on(t.id).where(sql`${t.status} = 'pending'`),
     check('adjustments_status_check', sql`${t.status} in ('pending', 'posted', 'rejected')`),

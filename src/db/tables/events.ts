@@ -52,6 +52,13 @@ export const auditLog = pgTable(
 )
 
 /** A batch of committed audit rows, chained to the batch before it. */
+/** The open streams of all processes, so that an account's are counted together. A place that nobody renews is free again. */
+export const streamPlaces = pgTable(
+  'stream_places',
+  { id: id(), accountId: uuid().notNull(), renewedAt: instant().notNull().default(sql`clock_timestamp()`) },
+  (t) => [index('stream_places_account').on(t.accountId)],
+)
+
 export const auditSeals = pgTable(
   'audit_seals',
   {
@@ -59,8 +66,13 @@ export const auditSeals = pgTable(
     throughTransaction: transactionId().notNull(),
     throughId: uuid().notNull(),
     rows: integer().notNull(),
-    previousHash: bytes().notNull(),
+    /** Of the seal before, and of this one: SHA-256 over the former and the rows. Whoever has the rows can compute it again. */
+    previousDigest: bytes().notNull(),
+    digest: bytes().notNull(),
+    /** The digest under one of our secrets: who can only write the table cannot make it. */
     hash: bytes().notNull(),
+    /** Which of TOKEN_SECRETS the hash is keyed with. */
+    keyId: text().notNull(),
     sealedAt: instant().notNull(),
   },
   (t) => [uniqueIndex('audit_seals_hash_key').on(t.hash)],

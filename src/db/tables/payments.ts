@@ -177,6 +177,8 @@ export const topups = pgTable(
     phoneCiphertext: bytes().notNull(),
     phoneKeyId: text().notNull(),
     phoneMask: text().notNull(),
+    /** HMAC of the number: prompts to one phone are counted without knowing it. */
+    phoneFingerprint: bytes().notNull(),
     initiatorAccountId: uuid()
       .notNull()
       .references(() => accounts.id),
@@ -195,6 +197,9 @@ export const topups = pgTable(
   },
   (t) => [
     index('topups_dispatch').on(t.accountId, t.dispatchDueAt).where(sql`${t.dispatchDueAt} is not null`),
+    index('topups_phone').on(t.phoneFingerprint, t.createdAt),
+    index('topups_account').on(t.accountId, t.createdAt),
+    index('topups_initiator').on(t.initiatorAccountId, t.createdAt),
     index('topups_workspace').on(t.workspaceId, t.id),
     index('topups_open').on(t.createdAt).where(sql`${t.status} = 'pending'`),
     uniqueIndex('topups_receipt_key').on(t.method, t.providerReceipt),

@@ -29,6 +29,7 @@ export const sessions = pgTable(
     uniqueIndex('sessions_token_hash_key').on(t.tokenHash),
     index('sessions_account').on(t.accountId, t.id),
     index('sessions_identity').on(t.identityId),
+    index('sessions_end').on(sql`least(${t.expiresAt}, ${t.revokedAt})`),
   ],
 )
 
@@ -54,6 +55,7 @@ export const dashboardTokens = pgTable(
   (t) => [
     uniqueIndex('dashboard_tokens_token_hash_key').on(t.tokenHash),
     index('dashboard_tokens_expiry').on(t.expiresAt),
+    index('dashboard_tokens_session').on(t.sessionId),
     check('dashboard_tokens_parent_check', sql`num_nonnulls(${t.sessionId}, ${t.apiKeyId}, ${t.oauthTokenId}) = 1`),
   ],
 )

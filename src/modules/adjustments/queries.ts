@@ -3,6 +3,7 @@ import type { Db, Tx } from '../../db/client.ts'
 import { adjustments } from '../../db/tables/adjustments.ts'
 import type { PageRequest } from '../../http/pagination.ts'
 import type { Uuid } from '../../lib/ids.ts'
+import type { Minor } from '../../lib/money.ts'
 
 export type AdjustmentRecord = typeof adjustments.$inferSelect
 
@@ -31,3 +32,13 @@ export const listAdjustments = (db: Db, filter: AdjustmentFilter, page: PageRequ
     )
     .orderBy(desc(adjustments.id))
     .limit(page.take)
+
+/** What somebody asked for and posted without a second one, credits and debits together. */
+export const postedAloneSince = async (db: Db, operator: string, since: Date): Promise<Minor> => {
+  const [row] = await db.query<{ sum: string }>(
+    `select coalesce(sum(abs(amount_minor)), 0)::text as sum from adjustments
+     where requested_by = $1 and decided_by = $1 and status = 'posted' and decided_at > $2`,
+    [operator, since],
+  )
+  return BigInt(row?.sum ?? '0')
+}

@@ -17,7 +17,7 @@ export const registerAdjustments = (app: App, deps: Deps): void => {
       config: { operation: 'admin.create_adjustment', access: 'admin', idempotent: true },
       schema: {
         body: CreateAdjustment,
-        response: { 201: Adjustment, ...refusals('invalid_request', 'insufficient_funds', 'conflict') },
+        response: { 201: Adjustment, ...refusals('invalid_request', 'insufficient_funds', 'separation_of_duties', 'conflict') },
       },
     },
     async (request, reply) =>

@@ -3,6 +3,7 @@ import type { Tx } from '../../db/client.ts'
 import { adjustments } from '../../db/tables/adjustments.ts'
 import { audit } from '../../events/audit.ts'
 import { lockBalance, transfer } from '../../ledger/ledger.ts'
+import { daysAfter } from '../../lib/clock.ts'
 import { conflict, notFound, Refusal } from '../../lib/errors.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
 import type { Deps } from '../deps.ts'
@@ -10,7 +11,7 @@ import { findAccount } from '../identity/accounts/queries.ts'
 import { balanceUpdated } from '../identity/accounts/service.ts'
 import { nameOfOperator, type Operator } from '../operators.ts'
 import { presentAdjustment } from './present.ts'
-import { type AdjustmentRecord, findAdjustment, lockAdjustment } from './queries.ts'
+import { type AdjustmentRecord, findAdjustment, lockAdjustment, postedAloneSince } from './queries.ts'
 import type { CreateAdjustment } from './schema.ts'
 
 const note = (
@@ -48,7 +49,20 @@ const post = async (tx: Tx, deps: Deps, operator: Operator, adjustment: Adjustme
   return posted
 }
 
-/** Corrects a balance, at once or, above the configured amount, when a second administrator confirms it. */
+/** Nobody decides about money of their own, neither alone nor as the second. */
+const refuseOwnAccount = (operator: Operator, accountId: Uuid): void => {
+  if (operator.accountId === accountId)
+    throw new Refusal('separation_of_duties', { message: 'An administrator does not adjust their own account.' })
+}
+
+/** What one administrator moves alone adds up: of several requests at once each sees what the one before it moved. */
+const lockOperator = (tx: Tx, operator: Operator): Promise<unknown> =>
+  tx.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [`adjustments:${nameOfOperator(operator)}`])
+
+/**
+ * Corrects a balance, at once or, when what this administrator moved alone within a day comes to more than the configured amount,
+ * after a second administrator has confirmed it: many small ones are no way around the rule.
+ */
 export const createAdjustment = async (
   tx: Tx,
   deps: Deps,
@@ -57,7 +71,9 @@ export const createAdjustment = async (
 ): Promise<AdjustmentRecord> => {
   const { account_id: accountId, amount_minor: amount } = input
   if (!(await findAccount(tx, accountId))) throw notFound('account_id')
+  refuseOwnAccount(operator, accountId)
   await lockBalance(tx, accountId)
+  await lockOperator(tx, operator)
   const { at } = tx
   const adjustment: AdjustmentRecord = {
     id: newId(),
@@ -74,7 +90,8 @@ export const createAdjustment = async (
   }
   await tx.orm.insert(adjustments).values(adjustment)
   await note(tx, operator, at, 'admin.adjustment_request', adjustment)
-  return amount > deps.config.ADJUSTMENT_CONFIRM_MINOR ? adjustment : post(tx, deps, operator, adjustment)
+  const alone = amount + (await postedAloneSince(tx, nameOfOperator(operator), daysAfter(at, -1)))
+  return alone > deps.config.ADJUSTMENT_CONFIRM_MINOR ? adjustment : post(tx, deps, operator, adjustment)
 }
 
 const lockPending = async (tx: Tx, id: Uuid, decision: 'posted' | 'rejected'): Promise<AdjustmentRecord> => {
@@ -92,6 +109,7 @@ const lockPending = async (tx: Tx, id: Uuid, decision: 'posted' | 'rejected'): P
 export const confirmAdjustment = async (tx: Tx, deps: Deps, operator: Operator, id: Uuid): Promise<AdjustmentRecord> => {
   const adjustment = await lockPending(tx, id, 'posted')
   if (adjustment.status === 'posted') return adjustment
+  refuseOwnAccount(operator, adjustment.accountId)
   if (adjustment.requestedBy === nameOfOperator(operator)) {
     throw new Refusal('separation_of_duties', { message: 'A second administrator confirms an adjustment of this size.' })
   }

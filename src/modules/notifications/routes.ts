@@ -1,4 +1,5 @@
 import { createFanOut } from '../../events/fan-out.ts'
+import { createStreamPlaces } from '../../events/stream-places.ts'
 import type { App } from '../../http/app-type.ts'
 import { pageOf } from '../../http/pagination.ts'
 import { openSse } from '../../http/sse.ts'
@@ -9,8 +10,10 @@ import { listNotifications, openNotificationStream } from './service.ts'
 
 export const registerNotifications = (app: App, deps: Deps): void => {
   const fanOut = createFanOut(deps)
+  const places = createStreamPlaces({ db: deps.db, logger: deps.logger, most: deps.config.STREAMS_PER_ACCOUNT })
   // Before the server waits for its open requests, which streams are.
   app.addHook('preClose', async () => fanOut.close())
+  app.addHook('onClose', () => places.close())
   app.get(
     '/v1/notifications/stream',
     {
@@ -21,12 +24,16 @@ export const registerNotifications = (app: App, deps: Deps): void => {
     },
     (request, reply) => {
       const header = request.headers['last-event-id']
-      return openNotificationStream(deps, fanOut, {
-        principal: request.principal,
-        reauthenticate: request.reauthenticate,
-        lastEventId: (typeof header === 'string' && header) || request.query.last_event_id,
-        connect: () => openSse(reply, { pingSeconds: deps.config.STREAM_PING_SECONDS }),
-      })
+      return openNotificationStream(
+        deps,
+        { fanOut, places },
+        {
+          principal: request.principal,
+          reauthenticate: request.reauthenticate,
+          lastEventId: (typeof header === 'string' && header) || request.query.last_event_id,
+          connect: () => openSse(reply, { pingSeconds: deps.config.STREAM_PING_SECONDS }),
+        },
+      )
     },
   )
   app.get(

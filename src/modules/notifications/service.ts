@@ -2,6 +2,7 @@ import type { Principal } from '../../auth/principal.ts'
 import { describeError } from '../../db/errors.ts'
 import type { FanOut } from '../../events/fan-out.ts'
 import { eventsAfter, eventsBefore, findEvent, type Position, readPast, type StoredEvent } from '../../events/read.ts'
+import type { StreamPlaces } from '../../events/stream-places.ts'
 import { audienceOf, mayRead, type Reader } from '../../events/visibility.ts'
 import type { Page } from '../../http/pagination.ts'
 import type { SseConnection } from '../../http/sse.ts'
@@ -20,6 +21,9 @@ const findOwnEvent = async (deps: Deps, reader: Reader, id: Uuid): Promise<Store
   return event.createdAt >= daysAfter(deps.clock.now(), -deps.config.EVENT_RETENTION_DAYS) ? event : undefined
 }
 
+/** The streams of this process, and the places of all. */
+export type Streams = { fanOut: FanOut; places: StreamPlaces }
+
 export type StreamRequest = {
   principal: Principal
   reauthenticate: () => Promise<Principal>
@@ -28,20 +32,21 @@ export type StreamRequest = {
 }
 
 /** Refuses before the first byte what can be refused; from then on only the stream itself can end. */
-export const openNotificationStream = async (deps: Deps, fanOut: FanOut, request: StreamRequest): Promise<void> => {
+export const openNotificationStream = async (deps: Deps, { fanOut, places }: Streams, request: StreamRequest): Promise<void> => {
   const { accountId } = request.principal
   const reader = await findReader(deps.db, request.principal)
   const lastId = request.lastEventId ? parseId('event', request.lastEventId) : undefined
   const last = lastId === undefined ? undefined : await findOwnEvent(deps, reader, lastId)
   const start = last ? { replayFrom: last } : { isPast: await readPast(deps.db) }
-  // Nothing is awaited from here to the stream's place among the others: no more than the limit can get in.
-  if (fanOut.countOf(accountId) >= deps.config.STREAMS_PER_ACCOUNT) {
+  const place = await places.take(accountId)
+  if (place === null) {
     throw new Refusal('rate_limited', {
       message: `An account has at most ${deps.config.STREAMS_PER_ACCOUNT} open streams.`,
       headers: { 'retry-after': '5' },
     })
   }
   const connection = request.connect()
+  connection.onClose(() => places.leave(place))
   if (request.lastEventId && !last) connection.write(resetFrame(accountId, deps.clock.now(), deps.config.EVENT_RETENTION_DAYS))
   const close = fanOut.open({
     db: deps.db,

@@ -1,3 +1,4 @@
+import { readJson } from '../../http/json-text.ts'
 import { type FieldError, invalidFields } from '../../lib/errors.ts'
 import type { Minor } from '../../lib/money.ts'
 import { controlContradictions } from '../../policy/contradictions.ts'
@@ -9,11 +10,14 @@ import { isSubset } from './scopes.ts'
 
 const refused = (why: string) => new OAuthError('invalid_authorization_details', `authorization_details ${why}.`)
 
+const maxLength = 20_000
+
 const parseJson = (text: string): unknown => {
+  if (text.length > maxLength) throw refused(`must be at most ${maxLength} characters`)
   try {
-    return JSON.parse(text)
+    return readJson(text)
   } catch {
-    throw refused('must be JSON')
+    throw refused('must be JSON without repeated names, deep nesting or characters that cannot be stored')
   }
 }
 

@@ -151,7 +151,8 @@ const Client = z
     name: z.string(),
     uri: z.string().nullable(),
     verified_host: z.string().nullable().meta({
-      description: 'The host that vouches for this client and that the answer goes to; null when nobody vouches for it.',
+      description:
+        'The host that vouches for this client and that the answer goes to; null when nobody vouches for it, and always for a device.',
     }),
   })
   .meta({ id: 'OAuthClient' })

@@ -17,7 +17,14 @@ export const registerTopups = (app: App, deps: Deps): void => {
         body: InitiateTopup,
         response: {
           201: Topup,
-          ...refusals('invalid_request', 'grant_frozen', 'capability_disabled', 'conflict', 'provider_not_configured'),
+          ...refusals(
+            'invalid_request',
+            'grant_frozen',
+            'capability_disabled',
+            'conflict',
+            'rate_limited',
+            'provider_not_configured',
+          ),
         },
       },
     },

@@ -9,6 +9,7 @@ import { formatMinor } from '../../lib/money.ts'
 import { currentTraceparent } from '../../lib/tracing.ts'
 import type { Deps } from '../deps.ts'
 import { getAccount } from '../identity/accounts/queries.ts'
+import { phoneFingerprint, refuseManyPrompts } from './prompt-limits.ts'
 import type { TopupRecord } from './queries.ts'
 import { amountErrors } from './rules.ts'
 import type { InitiateTopup } from './schema.ts'
@@ -35,6 +36,11 @@ export const initiateTopup = async (tx: Tx, deps: Deps, principal: Principal, in
   if (problems.length > 0) throw invalidFields(...problems)
   const id = newId()
   const { id: workspaceId, owningAccountId } = principal.workspace
+  await refuseManyPrompts(
+    tx,
+    { derivations: deps.derivations, limits: deps.config.promptLimits },
+    { phone: input.phone_number, accountId: owningAccountId, initiatorAccountId: principal.accountId },
+  )
   const phone = deps.vault.seal(input.phone_number, phoneContext({ id, workspaceId }))
   const [topup] = await tx.orm
     .insert(topups)
@@ -49,6 +55,7 @@ export const initiateTopup = async (tx: Tx, deps: Deps, principal: Principal, in
       phoneCiphertext: phone.ciphertext,
       phoneKeyId: phone.keyId,
       phoneMask: mask(input.phone_number),
+      phoneFingerprint: phoneFingerprint(deps.derivations, input.phone_number),
       initiatorAccountId: principal.accountId,
       grantId: principal.grant?.id ?? null,
       dispatchDueAt: at,

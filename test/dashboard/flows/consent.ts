@@ -59,7 +59,8 @@ export const consentFlows = (world: World): void => {
     const { api } = world.service
     const deviceGrant = 'urn:ietf:params:oauth:grant-type:device_code'
     const client = await registerClient(api, { client_name: 'Till', grant_types: [deviceGrant], redirect_uris: [] })
-    const fields = { ...client.credentials, scope: 'account.read' }
+    const pkce = { code_challenge: newPkce().challenge, code_challenge_method: 'S256' }
+    const fields = { ...client.credentials, ...pkce, scope: 'account.read' }
     const device = (await postForm(api, '/v1/oauth/device_authorization', fields)).body
     const person = await signIn(api)
     const { page, complaints, close } = await visitAs(world, person)

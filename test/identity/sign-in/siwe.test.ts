@@ -32,12 +32,11 @@ const verify = (message: string, signature: string) => service.api.post('/v1/aut
 const inTime = (seconds: number) => new Date(service.clock.now().getTime() + seconds * 1000).toISOString()
 
 test.each<[string, () => Partial<Exclude<Fields, string>>]>([
-  ['with a statement of its own', () => ({ statement: 'I am here' })],
-  ['without a statement', () => ({ statement: undefined })],
   ['with times that hold', () => ({ notBefore: inTime(-60), expirationTime: inTime(60) })],
   ['with resources and a request id', () => ({ resources: ['https://example.com/terms'], requestId: 'r-1' })],
   ['for another chain that is allowed', () => ({ chainId: 8453 })],
-  ['for a path of this site', () => ({ uri: `${service.deps.config.publicUrl}/sign-in` })],
+  ['for this site with a slash at its end', () => ({ uri: `${service.deps.config.publicUrl}/` })],
+  ['by a wallet whose clock is a little ahead', () => ({ issuedAt: inTime(240) })],
   ['by another loopback name, in development', () => ({ domain: `127.0.0.1:${new URL(service.api.url).port}` })],
 ])('a message %s signs in', async (_what, fields) => {
   const { text, wallet } = await messageOf(fields())
@@ -50,6 +49,12 @@ describe('a message that is not for this service, here and now, is refused and n
     ['domain', () => ({ domain: `localhost:1` })],
     ['uri', () => ({ uri: 'https://evil.example' })],
     ['uri', () => ({ uri: `http://localhost.evil.example:${new URL(service.api.url).port}` })],
+    ['uri', () => ({ uri: `${service.deps.config.publicUrl}/v1/approvals` })],
+    ['uri', () => ({ uri: `${service.deps.config.publicUrl}/?x=1` })],
+    ['statement', () => ({ statement: 'I am here' })],
+    ['statement', () => ({ statement: undefined })],
+    ['issued_at', () => ({ issuedAt: inTime(-1000) })],
+    ['issued_at', () => ({ issuedAt: inTime(400) })],
     ['chain_id', () => ({ chainId: 5 })],
     ['expiration_time', () => ({ expirationTime: inTime(0) })],
     ['not_before', () => ({ notBefore: inTime(1) })],

@@ -25,14 +25,9 @@ const burn = statement(
   'nonces.burn',
   'update nonces set consumed_at = $3 where nonce = $1 and purpose = $2 and consumed_at is null returning expires_at',
 )
-const peek = statement(
-  'nonces.peek',
-  'select from nonces where nonce = $1 and purpose = $2 and consumed_at is null and expires_at > $3',
-)
-
 /**
- * Uses a nonce up. False when it was never given out, is used already or has expired; of twenty at once one gets it. The caller's
- * transaction must commit whatever else it finds wrong, or the attempt would leave the nonce usable.
+ * Uses a nonce up. False when it was never given out, is used already or has expired; of twenty at once one gets it. Outside a
+ * transaction, so that nothing that is found wrong later leaves the nonce usable.
  */
 export const burnNonce = async (db: Db, nonce: string, purpose: Purpose, now: Date): Promise<boolean> => {
   const [row] = await db.query<{ expires_at: Date }>(burn, [nonce, purpose, now])
@@ -46,10 +41,6 @@ const removal = statement(
 
 /** An expired nonce is refused whether its row is there or not. */
 export const pruneNonces = (db: Db, expiredBefore: Date): Promise<void> => pruneInBatches(db, removal, expiredBefore)
-
-/** Whether a nonce could be used now; proves nothing, spares work on what will be refused anyway. */
-export const isFreshNonce = async (db: Db, nonce: string, purpose: Purpose, now: Date): Promise<boolean> =>
-  (await db.query(peek, [nonce, purpose, now])).length > 0
 
 type FoundNonce = { boundTo: string | null; expiresAt: Date }
 

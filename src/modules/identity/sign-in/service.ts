@@ -12,7 +12,7 @@ export { examineWallet } from './wallet.ts'
 
 /** Links the wallet to the caller's account. */
 export const linkWallet = async (tx: Tx, deps: Deps, principal: Principal, attempt: WalletAttempt): Promise<Link> => {
-  const proof = await redeemWallet(tx, deps, principal, attempt)
+  const proof = await redeemWallet(tx, principal, attempt)
   return linkIdentity(tx, deps, principal, proof)
 }
 
@@ -37,7 +37,7 @@ export const verifyWallet = async (
       const link = await linkWallet(tx, deps, caller, attempt)
       return { ...link, accountId: caller.accountId, session: null }
     }
-    const proof = await redeemWallet(tx, deps, { accountId: null, origin, way: 'sign_in:wallet' }, attempt)
+    const proof = await redeemWallet(tx, { accountId: null, origin, way: 'sign_in:wallet' }, attempt)
     return signIn(tx, deps, proof, origin)
   })
 }

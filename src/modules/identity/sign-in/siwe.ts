@@ -1,5 +1,6 @@
 import { SiweMessage } from 'siwe'
 import type { Config } from '../../../config.ts'
+import { secondsAfter } from '../../../lib/clock.ts'
 import { invalidFields, Refusal } from '../../../lib/errors.ts'
 import { isLoopbackUrl } from '../../../lib/loopback.ts'
 
@@ -25,7 +26,7 @@ const originOfUri = (uri: string): string => (URL.canParse(uri) ? new URL(uri).o
 const mismatch = (config: Config, what: string, actual: unknown): Refusal =>
   new Refusal('invalid_signature', {
     message: `The message's ${what} is not what this service expects.`,
-    details: { field: what, actual, expected: expectedOf(config) },
+    details: { field: what, actual, expected: { ...expectedOf(config), statement: signInStatement } },
   })
 
 export const readSiweMessage = (text: string): SiweMessage => {
@@ -37,6 +38,18 @@ export const readSiweMessage = (text: string): SiweMessage => {
   }
 }
 
+/** The site itself, not a page of it: what was signed for a path may mean something else there. */
+const isBare = (uri: string): boolean => /^https?:\/\/[^/?#]+\/?$/i.test(uri)
+
+/** A wallet's clock may be ahead of ours. */
+const aheadSeconds = 300
+
+/** Signed for this sign-in, neither kept from long ago nor made for later. */
+const isRecent = (issued: Date | undefined, now: Date): boolean =>
+  issued !== undefined &&
+  issued <= secondsAfter(now, aheadSeconds) &&
+  issued >= secondsAfter(now, -nonceTtlSeconds - aheadSeconds)
+
 const timeOf = (text: string | undefined): Date | undefined => (text === undefined ? undefined : new Date(text))
 
 /** Domain, URI, chain and the message's own times: what is wrong, if anything. The nonce and the signature are looked at elsewhere. */
@@ -45,7 +58,9 @@ export const checkSiweMessage = (config: Config, message: SiweMessage, now: Date
   const begins = timeOf(message.notBefore)
   const scheme = message.scheme ?? new URL(config.publicUrl).protocol.slice(0, -1)
   if (!sameSite(config, originOfUri(`${scheme}://${message.domain}`))) return mismatch(config, 'domain', message.domain)
-  if (!sameSite(config, originOfUri(message.uri))) return mismatch(config, 'uri', message.uri)
+  if (!sameSite(config, originOfUri(message.uri)) || !isBare(message.uri)) return mismatch(config, 'uri', message.uri)
+  if (message.statement !== signInStatement) return mismatch(config, 'statement', message.statement ?? null)
+  if (!isRecent(timeOf(message.issuedAt), now)) return mismatch(config, 'issued_at', message.issuedAt ?? null)
   if (!config.SIWE_CHAIN_IDS.includes(message.chainId)) return mismatch(config, 'chain_id', message.chainId)
   if (expires && expires <= now) return mismatch(config, 'expiration_time', message.expirationTime)
   if (begins && begins > now) return mismatch(config, 'not_before', message.notBefore)

@@ -5,7 +5,7 @@ import { type Actor, audit } from '../../../events/audit.ts'
 import { CommitThenThrow, invalidFields, Refusal } from '../../../lib/errors.ts'
 import type { Deps } from '../../deps.ts'
 import { type IdentityProof, walletProof } from '../identities/service.ts'
-import { burnNonce, type IssuedNonce, isFreshNonce, issueNonce } from './nonces.ts'
+import { burnNonce, type IssuedNonce, issueNonce } from './nonces.ts'
 import { checkSiweMessage, expectedOf, nonceTtlSeconds, readSiweMessage, signInStatement } from './siwe.ts'
 
 export type WalletChallenge = IssuedNonce & { message?: string }
@@ -57,35 +57,34 @@ const findSigner = async (
   return address && valid ? { address, chainId: siwe.chainId } : null
 }
 
-/** What an attempt came to, before its nonce is used up: nothing has been written yet. */
-export type WalletAttempt = { nonce: string; verdict: IdentityProof | Refusal }
+/** What an attempt came to. Its nonce is used up, whatever that is; nothing else has been written yet. */
+export type WalletAttempt = { verdict: IdentityProof | Refusal }
 
-/** Looks at a signed message outside any transaction, for asking a chain takes its time. Throws 400 when it is no message at all. */
+/**
+ * Looks at a signed message outside any transaction, for asking a chain takes its time. The nonce is used up first: one message makes
+ * one question to a chain, however often it is sent. Throws 400 when it is no message at all.
+ */
 export const examineWallet = async (deps: Deps, input: SignedMessage): Promise<WalletAttempt> => {
   const siwe = readSiweMessage(input.message)
   const now = deps.clock.now()
   const { nonce } = siwe
-  if (!(await isFreshNonce(deps.db, nonce, 'wallet_sign_in', now))) return { nonce, verdict: badNonce(deps) }
+  if (!(await burnNonce(deps.db, nonce, 'wallet_sign_in', now))) return { verdict: badNonce(deps) }
   const wrong = checkSiweMessage(deps.config, siwe, now)
-  if (wrong) return { nonce, verdict: wrong }
+  if (wrong) return { verdict: wrong }
   const signer = await findSigner(deps, siwe, input)
   if (!signer) {
     const recovered = recoverSigner(input.message, input.signature) ?? null
     const details = { field: 'signature', recovered_address: recovered, expected: { address: siwe.address } }
     return {
-      nonce,
       verdict: new Refusal('invalid_signature', { message: 'The signature is not by the address in the message.', details }),
     }
   }
-  return { nonce, verdict: walletProof(signer.address, signer.chainId) }
+  return { verdict: walletProof(signer.address, signer.chainId) }
 }
 
-/** Uses up the attempt's nonce, whatever the result. A refusal commits: its audit row and the used nonce stay. */
-export const redeemWallet = async (tx: Tx, deps: Deps, actor: Actor, attempt: WalletAttempt): Promise<IdentityProof> => {
-  const { at } = tx
-  const fresh = await burnNonce(tx, attempt.nonce, 'wallet_sign_in', at)
-  const verdict = fresh ? attempt.verdict : badNonce(deps)
+/** What the attempt proved. A refusal commits its audit row. */
+export const redeemWallet = async (tx: Tx, actor: Actor, { verdict }: WalletAttempt): Promise<IdentityProof> => {
   if (!(verdict instanceof Refusal)) return verdict
-  await audit(tx, actor, at, { action: 'sign_in.refused', after: { provider: 'wallet', reason: verdict.message } })
+  await audit(tx, actor, tx.at, { action: 'sign_in.refused', after: { provider: 'wallet', reason: verdict.message } })
   throw new CommitThenThrow(verdict)
 }

@@ -1,21 +1,3 @@
-/** Schemes that a browser acts on itself, or that send what is in the URL somewhere unencrypted. */
-const forbiddenSchemes = new Set([
-  'javascript',
-  'data',
-  'vbscript',
-  'file',
-  'filesystem',
-  'blob',
-  'about',
-  'ftp',
-  'ws',
-  'wss',
-  'mailto',
-  'view-source',
-  'intent',
-  'urn',
-])
-
 const loopbackHosts = new Set(['127.0.0.1', '[::1]', 'localhost'])
 // The port is the only thing that may differ, so it is cut out of the text itself: parsing would normalise what must be compared.
 const loopbackPattern = /^(http:\/\/(?:127\.0\.0\.1|\[::1\]|localhost))(?::\d{1,5})?((?:[/?].*)?)$/
@@ -37,7 +19,9 @@ export const redirectUriProblem = (uri: string): string | undefined => {
     return loopbackHosts.has(url.hostname) && isLoopbackRedirect(uri)
       ? undefined
       : 'must be https, unless it is on 127.0.0.1, [::1] or localhost'
-  if (forbiddenSchemes.has(scheme)) return `must not have the scheme ${scheme}`
+  // What has no dot is the system's (smb, ssh, ms-msdt, javascript …); an application's own is a name of its maker's (RFC 8252, 7.1).
+  if (!scheme.includes('.'))
+    return 'must be https, http on this machine, or have a private-use scheme with a dot, such as com.example.app:/callback'
   return uri.slice(scheme.length).startsWith(':/') ? undefined : 'must have a path after its scheme'
 }
 

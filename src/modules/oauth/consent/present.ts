@@ -25,11 +25,14 @@ export const presentRegistration = (client: ClientRecord, secret: string | null)
   ...(client.scopes && { scope: formatScope(client.scopes) }),
 })
 
-/** A host vouches for a client by serving its metadata document, and only for answers that go to that host itself. */
+/**
+ * A host vouches for a client by serving its metadata document, and only for answers that go to that host itself. In the device flow
+ * no answer goes anywhere: anybody can begin it with the address of somebody else's document, so nobody is vouched for.
+ */
 const verifiedHost = (client: ClientRecord, redirectUri: string | null): string | null => {
-  if (client.url === null) return null
+  if (client.url === null || redirectUri === null) return null
   const { host, protocol } = new URL(client.url)
-  const fits = redirectUri === null || (redirectUri.startsWith('https://') && new URL(redirectUri).host === host)
+  const fits = redirectUri.startsWith('https://') && new URL(redirectUri).host === host
   return fits && protocol === 'https:' ? host : null
 }
 

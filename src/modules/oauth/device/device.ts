@@ -10,7 +10,7 @@ import { newId } from '../../../lib/ids.ts'
 import type { Deps } from '../../deps.ts'
 import { readAsk } from '../authorize/authorization-request.ts'
 import type { AuthorizationRecord } from '../authorize/authorizations.ts'
-import { readChallenge } from '../authorize/pkce.ts'
+import { checkVerifier, readChallenge } from '../authorize/pkce.ts'
 import { deviceGrantType } from '../clients/client-metadata.ts'
 import type { ClientRecord } from '../clients/clients.ts'
 import { OAuthError } from '../errors.ts'
@@ -40,14 +40,20 @@ export const readUserCode = (text: string): string | undefined => {
 export type StartedDevice = { deviceCode: string; userCode: string; intervalSeconds: number }
 type DeviceParameters = AskParameters & { code_challenge?: string | undefined; code_challenge_method?: string | undefined }
 
-/** PKCE is held to where the client uses it; RFC 8628 has none of its own, as no code passes through a browser. */
-const challengeOf = (parameters: DeviceParameters): string | null =>
-  parameters.code_challenge === undefined && parameters.code_challenge_method === undefined ? null : readChallenge(parameters)
+/** RFC 8628 has no PKCE; here every flow has it: what the device code is stolen for, whoever stole it cannot redeem. */
+const requireChallenge = (parameters: DeviceParameters): string => {
+  if (parameters.code_challenge === undefined)
+    throw new OAuthError(
+      'invalid_request',
+      'code_challenge is required (PKCE), in the device flow too: send code_challenge and code_challenge_method=S256 with this request, and code_verifier with each token request.',
+    )
+  return readChallenge(parameters)
+}
 
 export const startDevice = async (deps: Deps, client: ClientRecord, parameters: DeviceParameters): Promise<StartedDevice> => {
   if (!client.grantTypes.includes(deviceGrantType)) throw new OAuthError('unauthorized_client')
   const ask = readAsk(client, parameters, deps.config.publicUrl)
-  const codeChallenge = challengeOf(parameters)
+  const codeChallenge = requireChallenge(parameters)
   const deviceCode = newSecret('device_code')
   const at = deps.clock.now()
   for (;;) {
@@ -104,6 +110,7 @@ export const pollDevice = async (
       .where(eq(oauthAuthorizations.deviceCodeHash, sha256(deviceCode)))
       .for('update')
     if (!authorization || authorization.clientId !== client.id || authorization.status === 'redeemed') throw unknown()
+    checkVerifier(authorization.codeChallenge, parameters.code_verifier)
     const { at } = tx
     if (authorization.status === 'denied') throw new OAuthError('access_denied')
     if (authorization.expiresAt <= at) throw new OAuthError('expired_token')

@@ -1,3 +1,4 @@
+import { isStorable } from '../../../http/json-text.ts'
 import { invalidFields } from '../../../lib/errors.ts'
 
 export type Form = Record<string, string | string[]>
@@ -17,6 +18,9 @@ export const requireStorable = (values: unknown): void => {
   if (typeof values !== 'object' || values === null) return
   for (const [name, value] of Object.entries(values))
     for (const text of [name, value].flat())
-      if (typeof text === 'string' && text.includes('\u0000'))
-        throw invalidFields({ path: name.replaceAll('\u0000', ''), message: 'has characters that cannot be stored' })
+      if (typeof text === 'string' && !isStorable(text))
+        throw invalidFields({
+          path: name.replaceAll('\u0000', '').toWellFormed(),
+          message: 'has characters that cannot be stored',
+        })
 }

@@ -63,8 +63,8 @@ const ofAccessToken = async (deps: Deps, caller: ClientRecord, text: string): Pr
     .where(eq(oauthAccessTokens.hash, sha256(text)))
   const row = token && (await grantAndClient(deps, eq(oauthGrants.grantId, token.grantId)))
   if (!row || !lives(deps, row, token.expiresAt)) return inactive
-  // A public client proves nothing by its name, so it learns of nothing but its own.
-  if (caller.secretHash === null && row.client.id !== caller.id) return inactive
+  // Anybody may register a client, so being one proves nothing: it learns of nothing but its own.
+  if (row.client.id !== caller.id) return inactive
   const scopes = token.scopes.filter((scope) => isSubset([scope], row.grant.permissions))
   return { ...describe(deps, row, { ...token, scopes }), token_type: 'Bearer' }
 }
@@ -80,7 +80,7 @@ const ofRefreshToken = async (deps: Deps, caller: ClientRecord, text: string): P
   return describe(deps, row, { scopes: row.grant.permissions, resources, createdAt: null, expiresAt })
 }
 
-/** RFC 7662: for the servers that our tokens are presented to. The grant's limits are told as they are now, not as they were. */
+/** RFC 7662, for a client about its own tokens. The grant's limits are told as they are now, not as they were. */
 export const introspectToken = async (deps: Deps, caller: ClientRecord, token: string | undefined): Promise<Introspection> => {
   if (token === undefined) throw new OAuthError('invalid_request', 'token is required.')
   const access = await ofAccessToken(deps, caller, token)

@@ -1,0 +1,74 @@
+import type { Logger } from 'pino'
+import { type Database, inTx, statement } from '../db/client.ts'
+import { describeError } from '../db/errors.ts'
+import { newId, type Uuid } from '../lib/ids.ts'
+
+/** The streams that an account has open, counted over all processes. Times are the database's: what ends is a process, not a clock. */
+export type StreamPlaces = {
+  /** A place for one more stream, or null when the account has as many as it may. */
+  take: (accountId: Uuid) => Promise<Uuid | null>
+  leave: (place: Uuid) => void
+  /** Gives back every place of this process. */
+  close: () => Promise<void>
+}
+
+const renewMs = 20_000
+/** What a process that died leaves behind is free after this. */
+const abandonedSeconds = 60
+
+const lock = statement('stream_places.lock', `select pg_advisory_xact_lock(hashtextextended('streams:' || $1, 0))`)
+const forget = statement(
+  'stream_places.forget',
+  'delete from stream_places where account_id = $1 and renewed_at < clock_timestamp() - make_interval(secs => $2)',
+)
+const take = statement(
+  'stream_places.take',
+  `insert into stream_places (id, account_id) select $1, $2
+   where (select count(*) from stream_places where account_id = $2) < $3 returning 1`,
+)
+const renew = statement(
+  'stream_places.renew',
+  'update stream_places set renewed_at = clock_timestamp() where id = any($1::uuid[])',
+)
+const leave = statement('stream_places.leave', 'delete from stream_places where id = any($1::uuid[])')
+
+export const createStreamPlaces = ({ db, logger, most }: { db: Database; logger: Logger; most: number }): StreamPlaces => {
+  const mine = new Set<Uuid>()
+  /** Who comes back at once finds the place that it has just left. */
+  const leaving = new Set<Promise<unknown>>()
+  let timer: NodeJS.Timeout | undefined
+  const note = (what: string) => (error: unknown) => logger.warn(describeError(error), what)
+  const renewAll = () => {
+    if (mine.size > 0) db.query(renew, [[...mine]]).catch(note('the places of streams could not be renewed'))
+  }
+  return {
+    take: async (accountId) => {
+      await Promise.all(leaving)
+      const place = newId()
+      const taken = await inTx(db, async (tx) => {
+        await tx.query(lock, [accountId])
+        await tx.query(forget, [accountId, abandonedSeconds])
+        return (await tx.query(take, [place, accountId, most])).length > 0
+      })
+      if (!taken) return null
+      mine.add(place)
+      timer ??= setInterval(renewAll, renewMs).unref()
+      return place
+    },
+    leave: (place) => {
+      if (!mine.delete(place)) return
+      const left: Promise<unknown> = db
+        .query(leave, [[place]])
+        .catch(note('the place of a stream could not be given back'))
+        .finally(() => leaving.delete(left))
+      leaving.add(left)
+    },
+    close: async () => {
+      clearInterval(timer)
+      const places = [...mine]
+      mine.clear()
+      await Promise.all(leaving)
+      if (places.length > 0) await db.query(leave, [places]).catch(note('the places of streams could not be given back'))
+    },
+  }
+}

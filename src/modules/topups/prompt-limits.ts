@@ -1,0 +1,64 @@
+import type { Derivations } from '../../auth/vault.ts'
+import type { Config } from '../../config.ts'
+import { statement, type Tx } from '../../db/client.ts'
+import { secondsAfter } from '../../lib/clock.ts'
+import { Refusal } from '../../lib/errors.ts'
+import type { Uuid } from '../../lib/ids.ts'
+
+type PromptLimits = NonNullable<Config['promptLimits']>
+
+const minuteSeconds = 60
+const daySeconds = 86_400
+
+/** Tells whether two prompts went to one phone, and to nobody without our secrets which phone that was. */
+export const phoneFingerprint = (derivations: Derivations, phone: string): Buffer => derivations.mac('topup.phone', phone)
+
+const lockPhone = statement('topups.lock_phone', `select pg_advisory_xact_lock(hashtextextended(encode($1::bytea, 'hex'), 0))`)
+const countPhone = statement(
+  'topups.count_phone',
+  `select count(*) filter (where created_at > $2)::int as minute, count(*)::int as day,
+     min(created_at) filter (where created_at > $2) as minute_since, min(created_at) as day_since
+   from topups where phone_fingerprint = any($1::bytea[]) and created_at > $3`,
+)
+const countAccount = statement(
+  'topups.count_account',
+  `select count(*)::int as minute, min(created_at) as minute_since from topups
+   where (account_id = $1 or initiator_account_id = $2) and created_at > $3`,
+)
+
+const tooMany = (message: string, at: Date, since: Date | null, windowSeconds: number): Refusal => {
+  const free = since ? secondsAfter(since, windowSeconds).getTime() - at.getTime() : windowSeconds * 1000
+  return new Refusal('rate_limited', { message, headers: { 'retry-after': String(Math.max(1, Math.ceil(free / 1000))) } })
+}
+
+/**
+ * Refuses a prompt that would be one too many, to a phone, whoever asked before, or for an account. The phone may be a stranger's, and
+ * rings each time. Of several at once each sees the one before: the phone is locked, and its accounts are by the caller.
+ */
+export const refuseManyPrompts = async (
+  tx: Tx,
+  { derivations, limits }: { derivations: Derivations; limits: PromptLimits | null },
+  prompt: { phone: string; accountId: Uuid; initiatorAccountId: Uuid },
+): Promise<void> => {
+  if (!limits) return
+  const { at } = tx
+  const minute = secondsAfter(at, -minuteSeconds)
+  const fingerprints = derivations.macs('topup.phone', prompt.phone).map(({ mac }) => mac)
+  await tx.query(lockPhone, [phoneFingerprint(derivations, prompt.phone)])
+  const [phone] = await tx.query<{ minute: number; day: number; minute_since: Date | null; day_since: Date | null }>(countPhone, [
+    fingerprints,
+    minute,
+    secondsAfter(at, -daySeconds),
+  ])
+  if (phone && phone.minute >= limits.perPhoneMinute)
+    throw tooMany(`A phone is asked at most ${limits.perPhoneMinute} times a minute.`, at, phone.minute_since, minuteSeconds)
+  if (phone && phone.day >= limits.perPhoneDay)
+    throw tooMany(`A phone is asked at most ${limits.perPhoneDay} times a day.`, at, phone.day_since, daySeconds)
+  const [account] = await tx.query<{ minute: number; minute_since: Date | null }>(countAccount, [
+    prompt.accountId,
+    prompt.initiatorAccountId,
+    minute,
+  ])
+  if (account && account.minute >= limits.perAccountMinute)
+    throw tooMany(`An account asks at most ${limits.perAccountMinute} phones a minute.`, at, account.minute_since, minuteSeconds)
+}
