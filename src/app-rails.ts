@@ -1,8 +1,12 @@
 import type { Config } from './config.ts'
 import type { Clock } from './lib/clock.ts'
+import { isLoopbackUrl } from './lib/loopback.ts'
+import { checkCallbackUrl, type RailCheck } from './rails/check.ts'
+import { checkDaraja } from './rails/daraja/check.ts'
 import { createDaraja } from './rails/daraja/daraja.ts'
 import type { DarajaOptions } from './rails/daraja/options.ts'
 import { createGate, gatedCollection, gatedPayout } from './rails/gate.ts'
+import { checkPesalink } from './rails/pesalink/check.ts'
 import type { PesalinkOptions } from './rails/pesalink/options.ts'
 import { createPesalink } from './rails/pesalink/pesalink.ts'
 import type { Rails } from './rails/rail.ts'
@@ -80,3 +84,15 @@ export type SandboxOptions = {
 
 export const sandboxRails = (config: Config, clock: Clock, sandbox: SandboxOptions, baseUrl: string): Rails =>
   railsOf(config, clock, sandbox.darajaOptions(baseUrl), sandbox.pesalinkOptions(baseUrl))
+
+/** Tries what the configured rails need without moving money. */
+export async function* configuredRailChecks(config: Config, clock: Clock): AsyncGenerator<RailCheck> {
+  const named = config.RAILS?.filter((rail) => rail !== 'sandbox') ?? []
+  if (named.length === 0) {
+    yield { what: 'a real provider is configured', problem: 'RAILS names none: payments are simulated and no money moves' }
+    return
+  }
+  if (named.includes('daraja')) yield* checkDaraja(darajaOptions(config), { clock })
+  if (named.includes('pesalink')) yield* checkPesalink(pesalinkOptions(config), { clock })
+  yield checkCallbackUrl(config.operatorUrl, isLoopbackUrl(config.operatorUrl))
+}

@@ -3,6 +3,7 @@ import { accountCommands } from './accounts.ts'
 import { type Arguments, UsageError } from './arguments.ts'
 import type { Console } from './console.ts'
 import { moneyCommands } from './money.ts'
+import { railCommands } from './rails.ts'
 import { upkeepCommands } from './upkeep.ts'
 
 export type Command = (at: Console) => Promise<unknown>
@@ -10,6 +11,7 @@ export type Command = (at: Console) => Promise<unknown>
 const commands: Readonly<Record<string, (at: Console, input: Arguments) => Promise<unknown>>> = {
   ...accountCommands,
   ...moneyCommands,
+  ...railCommands,
   ...upkeepCommands,
 }
 
@@ -27,6 +29,12 @@ export const usage = `npm run admin -- <command>, on the database and with the k
   adjustments create <account id> credit|debit <amount in minor units> --reason <text>
   adjustments confirm|reject <adjustment>
   trial-balance
+  reconcile <file>                             a provider's statement (CSV) against the books; fails when they differ
+  suspense list                                money that a provider moved and nothing could be booked for
+  suspense resolve <item> adjusted|reversed|explained --reason <text>
+  rails check                                  tries credentials, certificate, callback address and clock; moves no money
+  rails paused
+  rails pause|resume MPESA_B2C|MPESA_B2B|PESALINK|MPESA_STK [--reason <text>]
   audit-log [--account <id>] [--workspace <id>] [--subject <id>] [--action <action>] [--after <time>] [--before <time>] [--limit <n>]
   verify [--head <sequence>:<hash>]            holds the data against every promise, and the audit log against a seal that was kept outside
   rotate-keys                                  seals everything under the current keys

@@ -3,6 +3,8 @@ import { sealPurpose } from '../../src/events/seal-chain.ts'
 import { presentAudit } from '../../src/modules/audit-log/present.ts'
 import { listAudit } from '../../src/modules/audit-log/queries.ts'
 import { FindAudit } from '../../src/modules/audit-log/schema.ts'
+import { subjects } from '../../src/modules/jobs.ts'
+import { distrustAfterRestore } from '../../src/modules/rail-pauses/service.ts'
 import { verify } from '../../src/verify/verify.ts'
 import { type Arguments, fieldsOf, UsageError } from './arguments.ts'
 import type { Console } from './console.ts'
@@ -60,5 +62,9 @@ export const upkeepCommands = {
   'audit-log': auditLog,
   verify: verifyData,
   'rotate-keys': (at: Console) => rotateKeys(at.deps, at.operator),
-  'after-restore': async (at: Console) => ({ transaction_ids_used_up: (await catchUpTransactionIds(at.databaseUrl)).toString() }),
+  'after-restore': async (at: Console) => {
+    const used = await catchUpTransactionIds(at.databaseUrl)
+    const { unknown } = await distrustAfterRestore(at.deps, subjects, at.operator)
+    return { transaction_ids_used_up: used.toString(), rails: 'paused', payments_made_unknown: unknown }
+  },
 }

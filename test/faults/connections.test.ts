@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startAdministered } from '../admin/administrators.ts'
 import { credit, newBeneficiary } from '../harness/money.ts'
@@ -8,17 +7,21 @@ import type { TestService } from '../harness/service.ts'
 import { findBreaches } from '../harness/verify.ts'
 import { findFaults } from './belief.ts'
 import { type Fate, type Message, type PostgresProxy, startPostgresProxy } from './postgres-proxy.ts'
+import { createRandom } from './random.ts'
 import { report } from './report.ts'
 import { type Scenario, type Stage, scenarios } from './scenarios.ts'
 
 const isFull = process.env.FAULTS === 'full'
 const mostMessages = 400
 const seed = Number(process.env.FAULT_SEED ?? String(process.pid))
-/** Every message there is, or in an ordinary run two of them, others each time: the seed is in the failure. */
+/** How many of the messages are tried: all in the full suite, two in an ordinary run, others each time. */
+const wanted = Number(process.env.FAULT_POINTS ?? (isFull ? String(mostMessages) : '2'))
+const usualMessages = 42
 const pointsOf = (name: string, shape: string): number[] => {
-  if (isFull) return Array.from({ length: mostMessages }, (_, index) => index + 1)
-  const hash = createHash('sha256').update(`${seed} ${name} ${shape}`).digest()
-  return [3 + ((hash[0] ?? 0) % 16), 19 + ((hash[1] ?? 0) % 24)]
+  if (wanted >= mostMessages) return Array.from({ length: mostMessages }, (_, index) => index + 1)
+  const random = createRandom(seed, `${name} ${shape}`)
+  const part = usualMessages / wanted
+  return Array.from({ length: wanted }, (_, index) => 1 + Math.floor(index * part) + random.below(Math.max(1, Math.floor(part))))
 }
 
 let database: TestDatabase

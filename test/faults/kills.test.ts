@@ -68,7 +68,12 @@ const acts: readonly Act[] = [
   },
 ]
 
-const points = isFull ? Array.from({ length: 150 }, (_, index) => 1 + index) : [7 + (process.pid % 23)]
+/** Every message in the full suite, one in an ordinary run; FAULT_POINTS spreads another number of them over the usual ones. */
+const wanted = Number(process.env.FAULT_POINTS ?? (isFull ? '150' : '1'))
+const points =
+  wanted >= 150
+    ? Array.from({ length: 150 }, (_, index) => 1 + index)
+    : Array.from({ length: wanted }, (_, index) => 1 + Math.floor((index * 60) / wanted) + (process.pid % Math.ceil(60 / wanted)))
 
 test.each(acts)(
   'a process that is killed at any message while it works on $name loses nothing and doubles nothing; another ends it within ten seconds',

@@ -27,6 +27,14 @@ export const createTestDatabase = async (): Promise<TestDatabase> => {
   return { url: databaseUrl(adminUrl, name), drop: () => withAdmin(adminUrl, (admin) => dropDatabase(admin, name)) }
 }
 
+/** A copy of a database as it stands now, which nobody may be connected to: a backup, to be restored from. */
+export const copyDatabase = async (source: TestDatabase): Promise<TestDatabase> => {
+  const { adminUrl, prefix } = inject('testServer')
+  const name = `${prefix}${randomBytes(6).toString('hex')}`
+  await withAdmin(adminUrl, (admin) => cloneTemplate(admin, name, new URL(source.url).pathname.slice(1)))
+  return { url: databaseUrl(adminUrl, name), drop: () => withAdmin(adminUrl, (admin) => dropDatabase(admin, name)) }
+}
+
 const cloneTemplate = async (admin: pg.Client, name: string, template: string) => {
   for (let attempt = 1; ; attempt += 1) {
     try {

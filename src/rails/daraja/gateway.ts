@@ -9,7 +9,7 @@ const tokenRefusals = new Set(['401.002.01', '401.003.01', '404.001.03', '404.00
 
 export type Post = (path: string, body: Record<string, string>) => Promise<Exchange>
 
-const obtainToken = async (options: DarajaOptions, fetch: Fetch): Promise<Token | { code: string; message: string }> => {
+export const obtainToken = async (options: DarajaOptions, fetch: Fetch): Promise<Token | { code: string; message: string }> => {
   const basic = Buffer.from(`${options.consumerKey}:${options.consumerSecret}`, 'utf8').toString('base64')
   const answer = await exchange(fetch, {
     method: 'GET',

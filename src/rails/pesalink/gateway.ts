@@ -8,7 +8,11 @@ export type Send = (request: Pick<ExchangeRequest, 'method' | 'body'> & { path: 
 
 const unavailable = { code: 'token_unavailable', message: 'The bank gave no access token.' }
 
-const obtainToken = async (options: PesalinkOptions, deps: PesalinkDeps, fetch: Fetch): Promise<Token | typeof unavailable> => {
+export const obtainToken = async (
+  options: PesalinkOptions,
+  deps: PesalinkDeps,
+  fetch: Fetch,
+): Promise<Token | typeof unavailable> => {
   const answer = await exchange(fetch, {
     method: 'POST',
     url: `${options.baseUrl}${options.tokenPath ?? defaultPaths.tokenPath}`,

@@ -1,0 +1,66 @@
+import { readFile } from 'node:fs/promises'
+import { basename } from 'node:path'
+import { configuredRailChecks } from '../../src/app-rails.ts'
+import { inTx } from '../../src/db/client.ts'
+import { subjects } from '../../src/modules/jobs.ts'
+import { listPauses, type PausableRail, pausableRails, pauseRail, resumeRail } from '../../src/modules/rail-pauses/service.ts'
+import { presentDifference, presentReconciliation } from '../../src/modules/reconciliation/present.ts'
+import { listDifferences } from '../../src/modules/reconciliation/queries.ts'
+import { reconcileStatement } from '../../src/modules/reconciliation/service.ts'
+import { presentSuspense } from '../../src/modules/suspense/present.ts'
+import { listSuspense } from '../../src/modules/suspense/queries.ts'
+import { ResolveSuspense } from '../../src/modules/suspense/schema.ts'
+import { resolveSuspense } from '../../src/modules/suspense/service.ts'
+import { type Arguments, fieldsOf, idOf, UsageError, word } from './arguments.ts'
+import type { Console } from './console.ts'
+
+const everything = { before: null, take: 1000 }
+
+const railOf = (given: Arguments): PausableRail => {
+  const name = word(given, 0, 'rail')
+  const rail = pausableRails.find((each) => each === name)
+  if (!rail) throw new UsageError(`"${name}" is no rail: ${pausableRails.join(', ')}`)
+  return rail
+}
+
+const reconcile = async (at: Console, given: Arguments): Promise<unknown> => {
+  const file = word(given, 0, 'file')
+  const text = await readFile(file, 'utf8').catch(() => {
+    throw new UsageError(`the file ${file} cannot be read`)
+  })
+  const run = await reconcileStatement(at.deps, subjects, at.operator, { source: basename(file), text })
+  const differences = await listDifferences(at.deps.db, { reconciliationId: run.id }, everything)
+  if (differences.some(({ resolvedAt }) => resolvedAt === null)) process.exitCode = 1
+  return { ...presentReconciliation(run), found: differences.map(presentDifference) }
+}
+
+const check = async (at: Console): Promise<undefined> => {
+  let missing = 0
+  for await (const { what, problem } of configuredRailChecks(at.deps.config, at.deps.clock)) {
+    console.log(`${problem === null ? 'ok     ' : 'MISSING'} ${what}${problem === null ? '' : `: ${problem}`}`)
+    if (problem !== null) missing += 1
+  }
+  if (missing > 0) process.exitCode = 1
+}
+
+export const railCommands = {
+  reconcile,
+  'suspense list': async (at: Console) => (await listSuspense(at.deps.db, 'open', everything)).map(presentSuspense),
+  'suspense resolve': async (at: Console, given: Arguments) => {
+    const id = idOf('suspense', word(given, 0, 'item'))
+    const input = fieldsOf(ResolveSuspense, { outcome: word(given, 1, 'outcome'), note: given.options.reason })
+    return presentSuspense(await inTx(at.deps.db, (tx) => resolveSuspense(tx, at.deps, at.operator, id, input)))
+  },
+  'rails check': check,
+  'rails paused': async (at: Console) => listPauses(at.deps.db),
+  'rails pause': async (at: Console, given: Arguments) => {
+    const rail = railOf(given)
+    await inTx(at.deps.db, (tx) => pauseRail(tx, at.deps, at.operator, rail, given.options.reason ?? 'paused by an operator'))
+    return listPauses(at.deps.db)
+  },
+  'rails resume': async (at: Console, given: Arguments) => {
+    const rail = railOf(given)
+    await inTx(at.deps.db, (tx) => resumeRail(tx, at.deps, at.operator, rail))
+    return listPauses(at.deps.db)
+  },
+}

@@ -1,0 +1,67 @@
+import { eq } from 'drizzle-orm'
+import { type Db, inTx, statement, type Tx } from '../../db/client.ts'
+import { railPauses } from '../../db/tables/rails.ts'
+import { audit } from '../../events/audit.ts'
+import { notFound } from '../../lib/errors.ts'
+import { newId, type Uuid } from '../../lib/ids.ts'
+import { railNames } from '../../rails/rail.ts'
+import type { Deps } from '../deps.ts'
+import { nameOfOperator, type Operator } from '../operators.ts'
+import type { Subjects } from '../payments/lifecycle/attempts/subject.ts'
+
+export type RailPause = typeof railPauses.$inferSelect
+
+/** Every rail that something can be sent by. */
+export const pausableRails = [...railNames, 'MPESA_STK'] as const
+export type PausableRail = (typeof pausableRails)[number]
+
+export const listPauses = (db: Db): Promise<RailPause[]> => db.orm.select().from(railPauses).orderBy(railPauses.rail)
+
+/** Nothing is sent by the rail until it is resumed; what is due waits. Pausing again changes nothing. */
+export const pauseRail = async (tx: Tx, deps: Deps, operator: Operator, rail: PausableRail, reason: string): Promise<void> => {
+  const at = deps.clock.now()
+  const pause = { rail, reason, pausedBy: nameOfOperator(operator), pausedAt: at }
+  const added = await tx.orm.insert(railPauses).values(pause).onConflictDoNothing().returning()
+  if (added.length > 0)
+    await audit(tx, operator, at, { action: 'admin.pause_rail', subject: { type: 'rail', id: newId() }, after: { rail, reason } })
+}
+
+export const resumeRail = async (tx: Tx, deps: Deps, operator: Operator, rail: PausableRail): Promise<void> => {
+  const removed = await tx.orm.delete(railPauses).where(eq(railPauses.rail, rail)).returning()
+  if (removed.length === 0) throw notFound()
+  const at = deps.clock.now()
+  await audit(tx, operator, at, { action: 'admin.resume_rail', subject: { type: 'rail', id: newId() }, after: { rail } })
+}
+
+const waitingPayments = statement(
+  'restore.waiting_payments',
+  `select p.id from payments p where p.status = 'processing'
+   and not exists (select from rail_attempts a where a.subject_id = p.id and a.state <> 'not_sent') limit 200`,
+)
+const neverAgain = statement('restore.never_send', 'update payments set dispatch_due_at = null where id = $1')
+
+/**
+ * After a restore to an earlier moment: what waited to be sent at that moment may have been sent since, and nothing here remembers it.
+ * All rails are paused, and every payment that waited becomes `unknown`: the provider's statement, or a person, ends it. Never sent
+ * again, so never paid twice.
+ */
+export const distrustAfterRestore = async (deps: Deps, subjects: Subjects, operator: Operator): Promise<{ unknown: number }> => {
+  await inTx(deps.db, async (tx) => {
+    for (const rail of pausableRails) await pauseRail(tx, deps, operator, rail, 'restored from a backup: reconcile first')
+  })
+  let unknown = 0
+  for (let more = true; more; ) {
+    const waiting = await deps.db.query<{ id: Uuid }>(waitingPayments)
+    for (const { id } of waiting) {
+      await inTx(deps.db, async (tx) => {
+        const subject = await subjects.payment.open(tx, deps, id)
+        const message = 'It waited to be sent when the backup was made, and may have been sent since.'
+        await subject.settle({ kind: 'unknown', code: 'restored', message }, { kind: 'operator', actor: operator })
+        await tx.query(neverAgain, [id])
+      })
+      unknown += 1
+    }
+    more = waiting.length > 0
+  }
+  return { unknown }
+}

@@ -1,0 +1,27 @@
+import { checkClock, type RailCheck } from '../check.ts'
+import { obtainToken } from './gateway.ts'
+import type { PesalinkDeps, PesalinkOptions } from './options.ts'
+import { createSigner } from './signature.ts'
+
+/** What can be tried without moving money: a token, the signing key, the clock. */
+export async function* checkPesalink(options: PesalinkOptions, deps: PesalinkDeps): AsyncGenerator<RailCheck> {
+  const token = await obtainToken(options, deps, deps.fetch ?? globalThis.fetch)
+  yield {
+    what: 'PesaLink gives an access token',
+    problem:
+      'value' in token
+        ? null
+        : 'it gave none: correct PESALINK_API_KEY, PESALINK_MERCHANT_CODE, PESALINK_CONSUMER_SECRET or PESALINK_URL',
+  }
+  try {
+    createSigner(options.privateKeyPem)('a test')
+    yield { what: 'the private key signs', problem: null }
+  } catch {
+    yield { what: 'the private key signs', problem: 'PESALINK_PRIVATE_KEY is no RSA private key in PEM' }
+  }
+  yield {
+    what: 'the bank documents which codes are failures',
+    problem: options.failureCodes.length > 0 ? null : 'PESALINK_FAILURE_CODES is empty, so no failed transfer can ever be proven',
+  }
+  yield await checkClock(options.baseUrl, deps.clock, options.timeoutMs)
+}

@@ -1,0 +1,48 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { checkCallbackUrl, type RailCheck } from '../../src/rails/check.ts'
+import { checkDaraja } from '../../src/rails/daraja/check.ts'
+import { checkPesalink } from '../../src/rails/pesalink/check.ts'
+import { startRails, type TestRails } from './harness.ts'
+
+let rails: TestRails
+beforeAll(async () => {
+  rails = await startRails()
+})
+afterAll(() => rails.close())
+
+const problems = async (checks: AsyncIterable<RailCheck>): Promise<(string | null)[]> => {
+  const found: (string | null)[] = []
+  for await (const { problem } of checks) found.push(problem)
+  return found
+}
+const now = { now: () => new Date() }
+
+test('a rail that has all it needs is told so, and no money moved', async () => {
+  expect(await problems(checkDaraja(rails.sandbox.darajaOptions(rails.baseUrl), { clock: now }))).toEqual([null, null, null])
+  expect(await problems(checkPesalink(rails.sandbox.pesalinkOptions(rails.baseUrl), { clock: now }))).toEqual([
+    null,
+    null,
+    null,
+    null,
+  ])
+  expect(rails.sandbox.orders()).toEqual([])
+})
+
+test('each thing that is missing has its sentence', async () => {
+  const options = { ...rails.sandbox.darajaOptions(rails.baseUrl), consumerSecret: 'wrong', certificatePem: 'nonsense' }
+  const ahead = { now: () => new Date(Date.now() + 600_000) }
+  expect(await problems(checkDaraja(options, { clock: ahead }))).toEqual([
+    expect.stringContaining('DARAJA_CONSUMER_SECRET'),
+    expect.stringContaining('DARAJA_CERTIFICATE'),
+    expect.stringMatching(/differs by (599|60\d) s/),
+  ])
+  const bank = { ...rails.sandbox.pesalinkOptions(rails.baseUrl), failureCodes: [], privateKeyPem: 'nonsense' }
+  expect(await problems(checkPesalink(bank, { clock: now }))).toEqual([
+    null,
+    expect.stringContaining('PESALINK_PRIVATE_KEY'),
+    expect.stringContaining('PESALINK_FAILURE_CODES'),
+    null,
+  ])
+  expect(checkCallbackUrl('http://127.0.0.1:3001', true).problem).toMatch(/OPERATOR_URL/)
+  expect(checkCallbackUrl('https://pay.example', false).problem).toBeNull()
+})
