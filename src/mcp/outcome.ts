@@ -108,11 +108,18 @@ export const outcomeOf = async (caller: Caller, payment: WirePayment): Promise<P
   const decision = toToolDecision(payment.decision)
   const approval = await approvalOf(caller, payment, decision)
   const failure = payment.failure_message ?? payment.failure_code
+  const twin = decision.warnings.find(({ code }) => code === 'possible_duplicate')?.payment_id
+  const notes = [
+    ...(payment.status === 'failed' && failure !== null ? [`Reason: ${failure}`] : []),
+    ...(twin === undefined
+      ? []
+      : [`It looks like ${twin}, which was made shortly before: tell the person if this was not meant.`]),
+  ]
   return {
     status: payment.status,
     payment_id: payment.id,
     next,
-    message: payment.status === 'failed' && failure !== null ? `${message} Reason: ${failure}` : message,
+    message: [message, ...notes].join(' '),
     amount_minor: payment.amount_minor,
     currency: payment.currency,
     ...(approval && { approval }),

@@ -1,14 +1,20 @@
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { extname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { publint } from 'publint'
 import { formatMessage } from 'publint/utils'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { build } from '../../client/build.ts'
 import { apiTypes, apiTypesFile } from '../../scripts/api-types.ts'
+import { chromiumPath, openBrowser } from '../dashboard/browser.ts'
+import { fund, newBeneficiary } from '../harness/money.ts'
+import { createKey, signIn } from '../harness/people.ts'
+import { startService } from '../harness/service.ts'
 
 const run = promisify(execFile)
 let dist: string
@@ -52,5 +58,58 @@ console.log(error.name, typeof decideByWallet)`,
     if (Number(version.slice(1).split('.')[0]) < 20) continue
     expect((await run(node, [program])).stdout, version).toBe('ConnectionError function\n')
     expect((await run(node, [join(dist, 'cli', 'main.js'), 'help'])).stdout, version).toMatch(/payments login/)
+  }
+})
+
+test.skipIf(!chromiumPath)('it pays, lists and follows events in a browser, from a page of an allowed origin', async () => {
+  const types: Readonly<Record<string, string>> = { '.js': 'text/javascript', '.html': 'text/html' }
+  const site = createServer(async (request, response) => {
+    const path = request.url === '/' ? undefined : join(dist, new URL(request.url ?? '/', 'http://site').pathname)
+    response.writeHead(200, { 'content-type': types[path ? extname(path) : '.html'] ?? 'text/plain' })
+    response.end(
+      path
+        ? await readFile(path).catch(() => '')
+        : `<!doctype html><title>An integrator</title><script type="module">import * as all from '/index.js'; window.all = all</script>`,
+    )
+  })
+  await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve))
+  const origin = `http://127.0.0.1:${(site.address() as AddressInfo).port}`
+  const service = await startService({ env: { CORS_ORIGINS: origin } })
+  const browser = await openBrowser()
+  try {
+    const person = await signIn(service.api)
+    await fund(service, person, 100_000n)
+    const beneficiary = await newBeneficiary(person.api)
+    const { key } = await createKey(person)
+    const page = await browser.newPage()
+    await page.goto(origin)
+    await page.waitForFunction('window.all')
+    const given = { baseUrl: service.api.url, apiKey: key, beneficiary }
+    const seen = await page.evaluate(async ({ baseUrl, apiKey, beneficiary: id }) => {
+      const { Payments, NotFoundError } = (globalThis as unknown as { all: typeof import('payments-service-client') }).all
+      const client = new Payments({ baseUrl, apiKey })
+      const opened = Promise.withResolvers<void>()
+      const first = (async () => {
+        for await (const event of client.events({ onOpen: opened.resolve })) return event.type
+        return 'nothing'
+      })()
+      await opened.promise
+      const payment = await client.payments.create({ beneficiary_id: id, amount_minor: '1000' })
+      const listed = await client.payments.list().toArray(10)
+      const missing = await client.payments.get('pay_nothing').catch((error: unknown) => error)
+      const refusal =
+        missing instanceof NotFoundError ? [missing.code, typeof missing.requestId, missing.shouldRetry] : [String(missing)]
+      return { status: payment.status, found: listed.map((one) => one.id).includes(payment.id), event: await first, refusal }
+    }, given)
+    expect(seen).toEqual({
+      status: 'processing',
+      found: true,
+      event: expect.stringMatching(/^(payment|balance)\./),
+      refusal: ['not_found', 'string', false],
+    })
+  } finally {
+    await browser.close()
+    await service.close()
+    site.close()
   }
 })

@@ -214,6 +214,17 @@ describe('create_payment', () => {
     await able.close()
   })
 
+  test('says of what looks like a payment made before that it does', async () => {
+    const same = { amount_minor: '7700', account_reference: 'Invoice 7' }
+    const first = await agent.call('create_payment', order('7700', same))
+    expect(first.decision.warnings).toEqual([])
+    const second = await agent.call('create_payment', order('7700', same))
+    expect(second.decision.warnings).toEqual([{ code: 'possible_duplicate', payment_id: first.payment_id }])
+    expect(second.message).toContain(first.payment_id)
+    const { idempotency_key: _key, ...what } = order('7700', same)
+    expect((await agent.call('simulate_payment', what)).warnings).not.toEqual([])
+  })
+
   test('says of an unknown outcome that paying again would pay twice', async () => {
     const unanswered = await newBeneficiary(person.api, { destination: '254711000004' })
     const made = await agent.call('create_payment', order('1000', { beneficiary_id: unanswered }))
