@@ -22,7 +22,7 @@ const messageOf = async (mandate: Json): Promise<string> => (await service.api.g
 const trail = async (mandate: Json) =>
   (
     await service.deps.db.query<{ action: string; way: string; signed: boolean }>(
-      "select action, credential_kind as way, coalesce(after ? 'signature', false) as signed from audit_log where subject_type = 'mandate' and subject_id = (select id from intent_mandates where nonce = $1) and action <> 'mandate.create' order by transaction, id",
+      "select action, credential_kind as way, coalesce(after::jsonb ? 'signature', false) as signed from audit_log where subject_type = 'mandate' and subject_id = (select id from intent_mandates where nonce = $1) and action <> 'mandate.create' order by transaction, id",
       [/Nonce: (\w+)/.exec(mandate.message)?.[1]],
     )
   ).map(({ action, way, signed }) => `${action} ${way}${signed ? ' signed' : ''}`)

@@ -1,4 +1,5 @@
 import { and, desc, eq, lt, type SQL, sql } from 'drizzle-orm'
+import { lockFurtherAccounts } from '../../db/account-lock.ts'
 import type { Db, Tx } from '../../db/client.ts'
 import { intentMandates } from '../../db/tables/mandates.ts'
 import { usageCounters } from '../../db/tables/policies.ts'
@@ -56,8 +57,14 @@ export const listMandates = (
   page: PageRequest,
 ): Promise<MandateRecord[]> => select(db, and(eq(intentMandates.workspaceId, workspaceId), status && hasStatus(status, at)), page)
 
-/** Locked first and read afterwards: what is read of its counter is what the lock's last holder left. */
+/**
+ * The signer's account first, as for every writer of its money, then the mandate: and read afterwards, so that what is read of its
+ * counter is what the lock's last holder left.
+ */
 export const lockMandate = async (tx: Tx, id: Uuid): Promise<MandateRecord | undefined> => {
+  const unlocked = await findMandate(tx, id)
+  if (!unlocked) return undefined
+  await lockFurtherAccounts(tx, unlocked.accountId)
   await tx.query('select 1 from intent_mandates where id = $1 for update', [id])
   return findMandate(tx, id)
 }
