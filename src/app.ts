@@ -38,7 +38,7 @@ import { registerMcp } from './mcp/routes.ts'
 import { createAlerts } from './modules/alerts.ts'
 import type { Deps } from './modules/deps.ts'
 import { detachLinkedBy } from './modules/identity/identities/detach.ts'
-import { createWork } from './modules/jobs.ts'
+import { startWork } from './modules/jobs.ts'
 import { createDocumentFetcher } from './modules/oauth/clients/fetch-document.ts'
 import { createHostResolver } from './modules/oauth/clients/resolve-host.ts'
 import { createPaymentBatches } from './modules/payments/create/batches.ts'
@@ -206,7 +206,7 @@ export const createService = async (options: ServiceOptions): Promise<Service> =
       await refuseSimulatedIdentities(deps.config, deps.db)
       await openSystemAccounts(deps.db, deps.config.CURRENCY, deps.clock.now())
       await deps.feed.start()
-      await deps.jobs.start(createWork(deps))
+      await startWork(deps)
     },
     stop: async () => {
       await http.close()

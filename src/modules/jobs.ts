@@ -16,6 +16,7 @@ import { pruneRefusedDeliveries } from './payments/lifecycle/attempts/deliveries
 import { createDeliveryLanes, createSendingLanes } from './payments/lifecycle/attempts/lanes.ts'
 import { reconcile } from './payments/lifecycle/attempts/reconcile.ts'
 import type { Subjects } from './payments/lifecycle/attempts/subject.ts'
+import { giveUpWaiting } from './payments/lifecycle/give-up.ts'
 import { paymentSubject } from './payments/lifecycle/subject.ts'
 import { expireTopups } from './topups/expiry.ts'
 import { topupSubject } from './topups/subject.ts'
@@ -35,6 +36,7 @@ const createSweeps = (deps: Deps): Sweep[] => {
     { name: 'mandates.expire', everySeconds: 30, run: () => expireMandates(deps) },
     { name: 'approvals.expire', everySeconds: 15, run: () => expireApprovals(deps) },
     { name: 'attempts.reconcile', everySeconds: 5, run: () => reconcile(deps, subjects) },
+    { name: 'payments.give_up', everySeconds: 30, run: () => giveUpWaiting(deps) },
     { name: 'topups.expire', everySeconds: 10, run: () => expireTopups(deps) },
     { name: 'audit.seal', everySeconds: 10, run: () => sealAuditLog(deps) },
     { name: 'events.prune', everySeconds: 600, run: () => pruneEvents(db, daysAgo(config.EVENT_RETENTION_DAYS)) },
@@ -50,7 +52,7 @@ const createSweeps = (deps: Deps): Sweep[] => {
 const failuresBeforeAlert = 3
 
 /** What rows can be due for, and what is looked for again and again. */
-export const createWork = (deps: Deps): Work => ({
+const createWork = (deps: Deps): Work => ({
   lanes: {
     ...createSendingLanes(deps, subjects),
     deliveries: createDeliveryLanes(deps, subjects),
@@ -60,3 +62,23 @@ export const createWork = (deps: Deps): Work => ({
     if (failures === failuresBeforeAlert) deps.alerts.raise('work_failing', { subject: lane, id: key })
   },
 })
+
+const wakeAfterMs = 100
+
+/**
+ * Starts all work. Whoever accepts a payment sends it; the events that every process reads tell the others of it a moment later, for
+ * when the one that accepted it does not work, or has its hands full.
+ */
+export const startWork = async (deps: Deps): Promise<void> => {
+  await deps.jobs.start(createWork(deps))
+  let isWaking = false
+  deps.feed.subscribe(() => {
+    if (isWaking) return
+    isWaking = true
+    const wake = () => {
+      isWaking = false
+      deps.jobs.wake('payments')
+    }
+    setTimeout(wake, wakeAfterMs).unref()
+  })
+}

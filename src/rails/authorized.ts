@@ -9,10 +9,16 @@ const notSent = (code: string, message: string): Exchange => ({ kind: 'not_sent'
  * A request with a token. A gateway that refuses the token has not looked at the request, so it is safe to send it once more with
  * a fresh one; a second refusal proves that nothing was sent.
  */
-export const authorizedExchange = async (deps: Deps, request: ExchangeRequest): Promise<Exchange> => {
+export const authorizedExchange = async (
+  deps: Deps,
+  request: ExchangeRequest,
+  mayStillSend: () => boolean = () => true,
+): Promise<Exchange> => {
   for (let attempt = 1; attempt <= 2; attempt += 1) {
     const token = await deps.tokens.get()
     if (token.kind === 'none') return notSent(token.code, token.message)
+    // The token may have been waited for, the process may have slept: whoever decided meanwhile that nothing was sent is right.
+    if (!mayStillSend()) return notSent('too_late', 'The time to send it was over.')
     const answer = await exchange(deps.fetch, {
       ...request,
       headers: { ...request.headers, authorization: `Bearer ${token.value}` },

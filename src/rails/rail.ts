@@ -25,6 +25,8 @@ export type PayoutInstruction = {
   reference: string
   at: Date
   callbacks: CallbackUrls
+  /** Asked once more right before the request leaves, when a token may have been waited for. No: it is `not_sent`. */
+  mayStillSend?: () => boolean
 }
 
 /** A top-up: the payer is asked on the phone to pay in. */
@@ -36,6 +38,8 @@ export type CollectionInstruction = {
   reference: string
   at: Date
   callbacks: CallbackUrls
+  /** As a payout's. */
+  mayStillSend?: () => boolean
 }
 
 /** What the provider is known by, kept with the attempt so that it can be asked later. */

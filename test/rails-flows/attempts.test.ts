@@ -63,9 +63,8 @@ const spikeArrest = {
 
 const attemptsOf = (id: string) =>
   service.deps.db.query<{ id: string; state: string }>(
-    `select a.id, a.state from rail_attempts a join payments p on p.id = a.subject_id join events e on e.data->>'id' = $1
-     where e.type = 'payment.created' and e.account_id = p.account_id order by a.created_at, a.id`,
-    [id],
+    'select id, state from rail_attempts where subject_id = $1 order by created_at, id',
+    [parseId('payment', id)],
   )
 
 /** Where the provider would deliver for an attempt that was never sent: its URL, with a secret that the test puts there. */
@@ -263,6 +262,27 @@ describe('the right to send', () => {
     expect(phones.map((each) => ordersTo(service, each).length)).toEqual(phones.map(() => 1))
     expect(await balanceOf(person)).toEqual({ available: '600000', held: '0' })
   })
+})
+
+test('what waits for a rail that is down uses up no tries, is sent when it is back, and fails in the end, with nothing sent', async () => {
+  const { id: outage } = service.sandbox.rules.add({ effect: 'spike_arrest', rail: 'MPESA_B2C', times: null, delay_ms: 0 })
+  const first = await pay(person, toPhone(), '10000')
+  await service.settle()
+  const waiting = await pay(person, toPhone(), '10000')
+  await service.settle()
+  expect(await attemptsOf(waiting)).toHaveLength(0)
+  service.sandbox.rules.remove(outage)
+  await pass(service, 60)
+  expect([(await paymentOf(person, first)).status, (await paymentOf(person, waiting)).status]).toEqual(['succeeded', 'succeeded'])
+  service.sandbox.rules.add({ effect: 'spike_arrest', rail: 'MPESA_B2C', times: null, delay_ms: 0 })
+  phone = `${phone.slice(0, -1)}9`
+  const never = [await pay(person, toPhone(), '10000'), await pay(person, toPhone(), '10000')]
+  for (let minute = 0; minute < 46; minute += 5) await pass(service, 300)
+  service.sandbox.rules.clear()
+  for (const id of never)
+    expect(await paymentOf(person, id)).toMatchObject({ status: 'failed', failure_code: 'provider_unreachable' })
+  expect(ordersTo(service, phone)).toHaveLength(0)
+  expect((await balanceOf(person)).held).toBe('0')
 })
 
 test('a sweep that meets a broken row alarms and goes on with the others', async () => {

@@ -35,6 +35,23 @@ const senders: Sender[] = [
   { name: 'STK', send: (timeoutMs = 5_000) => rails.daraja({ timeoutMs }).collection.collect(rails.collection()) },
 ]
 
+test('nothing leaves when the time to send has passed while a token was waited for', async () => {
+  const late = { mayStillSend: () => false }
+  const { payout, collection } = rails.daraja({ timeoutMs: 5_000 })
+  const before = rails.sandbox.orders().length
+  const submissions = [
+    await payout.pay(rails.payout(late)),
+    await collection.collect({ ...rails.collection(), ...late }),
+    await rails
+      .pesalink({ timeoutMs: 5_000 })
+      .pay(rails.payout({ ...late, rail: 'PESALINK', destination: '0123456789', bankCode: '01' })),
+  ]
+  expect(submissions.map((each) => [each.kind, 'code' in each && each.code])).toEqual(
+    submissions.map(() => ['not_sent', 'too_late']),
+  )
+  expect(rails.sandbox.orders()).toHaveLength(before)
+})
+
 describe.each(senders)('$name', ({ send }) => {
   test.each<[string, Fault]>([
     ['a reset after the provider acted', { kind: 'reset', takesEffect: true }],

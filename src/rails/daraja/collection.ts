@@ -31,18 +31,22 @@ export const createCollectionRail = (options: DarajaOptions, post: Post, clock: 
     if (!mobile.test(instruction.phoneNumber)) {
       return { kind: 'refused', ...failure('invalid_destination', null, 'The payer is not a Kenyan mobile number.') }
     }
-    const answer = await post('/mpesa/stkpush/v1/processrequest', {
-      ...proof(),
-      TransactionType: options.transactionType,
-      Amount: amount,
-      PartyA: instruction.phoneNumber,
-      PartyB:
-        options.transactionType === 'CustomerBuyGoodsOnline' ? (options.tillNumber ?? options.shortcode) : options.shortcode,
-      PhoneNumber: instruction.phoneNumber,
-      CallBackURL: instruction.callbacks.result,
-      AccountReference: freeText(instruction.reference, 12, 'TOPUP'),
-      TransactionDesc: 'Top-up',
-    })
+    const answer = await post(
+      '/mpesa/stkpush/v1/processrequest',
+      {
+        ...proof(),
+        TransactionType: options.transactionType,
+        Amount: amount,
+        PartyA: instruction.phoneNumber,
+        PartyB:
+          options.transactionType === 'CustomerBuyGoodsOnline' ? (options.tillNumber ?? options.shortcode) : options.shortcode,
+        PhoneNumber: instruction.phoneNumber,
+        CallBackURL: instruction.callbacks.result,
+        AccountReference: freeText(instruction.reference, 12, 'TOPUP'),
+        TransactionDesc: 'Top-up',
+      },
+      instruction.mayStillSend,
+    )
     return readSubmission(answer, (body) => {
       const request = textField(body, 'CheckoutRequestID')
       return request === undefined ? undefined : { request, conversation: textField(body, 'MerchantRequestID') ?? null }

@@ -7,7 +7,7 @@ import type { DarajaDeps, DarajaOptions } from './options.ts'
 /** What the gateway answers when it did not accept the token; it has not looked at the request then. */
 const tokenRefusals = new Set(['401.002.01', '401.003.01', '404.001.03', '404.001.04'])
 
-export type Post = (path: string, body: Record<string, string>) => Promise<Exchange>
+export type Post = (path: string, body: Record<string, string>, mayStillSend?: () => boolean) => Promise<Exchange>
 
 export const obtainToken = async (options: DarajaOptions, fetch: Fetch): Promise<Token | { code: string; message: string }> => {
   const basic = Buffer.from(`${options.consumerKey}:${options.consumerSecret}`, 'utf8').toString('base64')
@@ -29,9 +29,10 @@ export const createGateway = (options: DarajaOptions, deps: DarajaDeps): Post =>
   const fetch = deps.fetch ?? globalThis.fetch
   const tokens = createTokenCache({ clock: deps.clock, obtain: () => obtainToken(options, fetch) })
   const refusesToken = (answer: { body: unknown }) => tokenRefusals.has(textField(answer.body, 'errorCode') ?? '')
-  return (path, body) =>
+  return (path, body, mayStillSend) =>
     authorizedExchange(
       { fetch, tokens, refusesToken },
       { method: 'POST', url: `${options.baseUrl}${path}`, headers: {}, body, timeoutMs: options.timeoutMs },
+      mayStillSend,
     )
 }

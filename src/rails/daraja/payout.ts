@@ -14,7 +14,7 @@ export const createPayoutRail = (options: DarajaOptions, post: Post, credential:
     const prepared = preparePayout(options, credential(), instruction)
     if ('refusal' in prepared) return { kind: 'refused', ...prepared.refusal }
     const ours = instruction.rail === 'MPESA_B2C' ? instruction.attemptId : null
-    return readSubmission(await post(prepared.path, prepared.body), (body) => {
+    return readSubmission(await post(prepared.path, prepared.body, instruction.mayStillSend), (body) => {
       const request = textField(body, 'OriginatorConversationID') ?? ours
       const conversation = textField(body, 'ConversationID') ?? null
       return request === null && conversation === null ? undefined : { request, conversation }

@@ -4,7 +4,13 @@ import { asRecord, textField } from '../json.ts'
 import { createTokenCache, type Token } from '../token-cache.ts'
 import { defaultPaths, type PesalinkDeps, type PesalinkOptions } from './options.ts'
 
-export type Send = (request: Pick<ExchangeRequest, 'method' | 'body'> & { path: string; signature: string }) => Promise<Exchange>
+export type Send = (
+  request: Pick<ExchangeRequest, 'method' | 'body'> & {
+    path: string
+    signature: string
+    mayStillSend?: (() => boolean) | undefined
+  },
+) => Promise<Exchange>
 
 const unavailable = { code: 'token_unavailable', message: 'The bank gave no access token.' }
 
@@ -32,9 +38,10 @@ export const createGateway = (options: PesalinkOptions, deps: PesalinkDeps): Sen
   const tokens = createTokenCache({ clock: deps.clock, obtain: () => obtainToken(options, deps, fetch) })
   // A 401 of the bank's API itself, in JSON: one of something in between would prove nothing about what lies behind it.
   const refusesToken = (answer: { status: number; body: unknown }) => answer.status === 401 && asRecord(answer.body) !== undefined
-  return ({ method, path, body, signature }) =>
+  return ({ method, path, body, signature, mayStillSend }) =>
     authorizedExchange(
       { fetch, tokens, refusesToken },
       { method, url: `${options.baseUrl}${path}`, headers: { signature }, body, timeoutMs: options.timeoutMs },
+      mayStillSend,
     )
 }

@@ -46,6 +46,7 @@ export const createPesalink = (input: PesalinkOptions, deps: PesalinkDeps): Payo
       path: `${options.transferPath ?? defaultPaths.transferPath}/${prepared.service}`,
       body: prepared.body,
       signature: sign(prepared.signed),
+      mayStillSend: instruction.mayStillSend,
     })
     return readSubmission(answer, instruction.reference, options.failureCodes)
   }

@@ -1,6 +1,4 @@
-import { eq } from 'drizzle-orm'
-import type { Tx } from '../../../db/client.ts'
-import { approvalDecisions } from '../../../db/tables/approvals.ts'
+import { statement, type Tx } from '../../../db/client.ts'
 import { type Failure, failure } from '../../../lib/failure-codes.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import type { Minor } from '../../../lib/money.ts'
@@ -11,10 +9,11 @@ import { effectiveTimeZone } from '../../../policy/time-zone.ts'
 import type { Periods, Usage } from '../../../policy/types.ts'
 import type { Deps } from '../../deps.ts'
 import { findWorkspace } from '../../workspaces/queries.ts'
-import { loadContext, type PaymentContext } from '../create/context.ts'
+import { contextOf, type PaymentContext } from '../create/context.ts'
 import { moveCharges } from '../create/counters.ts'
 import { evaluationOf } from '../create/evaluation.ts'
 import { loadMandate } from '../create/mandate.ts'
+import { type LockedState, readState } from '../create/state.ts'
 import type { PaymentRecord } from '../queries.ts'
 
 const changed = (message: string): Failure => failure('policy_changed', null, message)
@@ -38,27 +37,53 @@ const withoutOwn = ({ amountMinor, countedDay }: PaymentRecord, usage: Usage, pe
   monthMinor: monthOf(countedDay) === periods.month ? least(usage.monthMinor - amountMinor) : usage.monthMinor,
 })
 
-const lineageOf = async (tx: Tx, grantId: Uuid | null): Promise<Uuid[]> => {
-  if (!grantId) return []
-  const [row] = await tx.query<{ lineage: Uuid[] }>('select ancestor_ids || id as lineage from grants where id = $1', [grantId])
-  return row?.lineage ?? []
+const unique = (ids: readonly (Uuid | null)[]): Uuid[] => [...new Set(ids.filter((id) => id !== null))]
+
+const readLineages = statement(
+  'recheck.lineages',
+  'select id, ancestor_ids || id as lineage from grants where id = any($1::uuid[])',
+)
+const readApprovers = statement(
+  'recheck.approvers',
+  `select approval_id as id, array_agg(account_id) as approvers from approval_decisions
+   where approval_id = any($1::uuid[]) and decision = 'approve' group by approval_id`,
+)
+
+/** The grants from which each payment's own descends, and who approved it. */
+const readOrigins = async (tx: Tx, payments: readonly PaymentRecord[]) => {
+  const grantIds = unique(payments.map(({ grantId }) => grantId))
+  const approvalIds = unique(payments.map(({ approvalId }) => approvalId))
+  const [lineages, approvers] = await Promise.all([
+    grantIds.length === 0 ? [] : tx.query<{ id: Uuid; lineage: Uuid[] }>(readLineages, [grantIds]),
+    approvalIds.length === 0 ? [] : tx.query<{ id: Uuid; approvers: Uuid[] }>(readApprovers, [approvalIds]),
+  ])
+  const lineageOf = new Map(lineages.map(({ id, lineage }) => [id, lineage]))
+  const approversOf = new Map(approvers.map((row) => [row.id, row.approvers]))
+  return {
+    lineage: ({ grantId }: PaymentRecord): Uuid[] => (grantId && lineageOf.get(grantId)) || [],
+    approvers: ({ approvalId }: PaymentRecord): Uuid[] => (approvalId && approversOf.get(approvalId)) || [],
+  }
 }
 
-const approversOf = async (tx: Tx, payment: PaymentRecord): Promise<Uuid[]> => {
-  if (!payment.approvalId) return []
-  const rows = await tx.orm.select().from(approvalDecisions).where(eq(approvalDecisions.approvalId, payment.approvalId))
-  return rows.filter((row) => row.decision === 'approve').map((row) => row.accountId)
-}
+/** A payment, and the day whose limits it is held against. */
+type Again = { payment: PaymentRecord; day: string }
 
-/** Decides a payment anew as of these periods, itself left out. What the approvals given do not cover is a failure. */
-const decideAgain = async (tx: Tx, deps: Deps, payment: PaymentRecord, periods: Periods): Promise<Failure | undefined> => {
-  const lineage = await lineageOf(tx, payment.grantId)
+const decideOne = async (
+  tx: Tx,
+  deps: Deps,
+  { payment, day }: Again,
+  state: LockedState,
+  lineage: Uuid[],
+  approvers: Uuid[],
+): Promise<Failure | undefined> => {
   const { workspaceId, beneficiaryId, initiatorAccountId, amountMinor, paymentType, createdAt } = payment
-  const context = await loadContext(tx, { workspaceId, lineage, beneficiaryId, periods })
+  const zone = state.workspaces.get(workspaceId)?.zone
+  if (!zone) throw new Error('a payment has no workspace')
+  const periods = { ...periodsAt(tx.at, effectiveTimeZone(zone, tx.at)), day, month: monthOf(day) }
+  const context = contextOf(state, { workspaceId, lineage, beneficiaryId, periods })
   if (!context) throw new Error('a payment has no beneficiary')
   const stop = stopped(context)
   if (stop) return stop
-  const approvers = await approversOf(tx, payment)
   const own: PaymentContext = {
     ...context,
     grants: context.grants.map((grant) => ({ ...grant, usage: withoutOwn(payment, grant.usage, periods) })),
@@ -75,6 +100,20 @@ const decideAgain = async (tx: Tx, deps: Deps, payment: PaymentRecord, periods: 
   return changed(`Not covered by the approvals given any more: ${explain(decision, deps.config.CURRENCY)}`)
 }
 
+/** Decides payments anew, each itself left out. What the approvals given do not cover is a failure. Answers in their order. */
+const decideAgain = async (tx: Tx, deps: Deps, again: readonly Again[]): Promise<(Failure | undefined)[]> => {
+  const payments = again.map(({ payment }) => payment)
+  const origins = await readOrigins(tx, payments)
+  const state = await readState(tx, {
+    workspaceIds: unique(payments.map(({ workspaceId }) => workspaceId)),
+    grantIds: unique(payments.flatMap(origins.lineage)),
+    beneficiaryIds: unique(payments.map(({ beneficiaryId }) => beneficiaryId)),
+    periods: again.map(({ day }) => ({ day, month: monthOf(day) })),
+  })
+  const decide = (each: Again) => decideOne(tx, deps, each, state, origins.lineage(each.payment), origins.approvers(each.payment))
+  return Promise.all(again.map(decide))
+}
+
 const currentPeriods = async (tx: Tx, { workspaceId }: PaymentRecord, at: Date): Promise<Periods> => {
   const workspace = await findWorkspace(tx, workspaceId)
   if (!workspace) throw new Error('a payment has no workspace')
@@ -84,12 +123,15 @@ const currentPeriods = async (tx: Tx, { workspaceId }: PaymentRecord, at: Date):
 
 /**
  * Everything is looked at again before money leaves: beneficiary, freezes, policies, those that are new included. The limits are those
- * of the day in which the payment counts, whenever it is sent. The owning ledger account and the payment are locked.
+ * of the day in which a payment counts, whenever it is sent. The owning accounts and the payments are locked. For a whole batch in a
+ * few statements; answers in their order.
  */
-export const recheckPayment = async (tx: Tx, deps: Deps, payment: PaymentRecord): Promise<Failure | undefined> => {
-  const now = await currentPeriods(tx, payment, tx.at)
-  return decideAgain(tx, deps, payment, { ...now, day: payment.countedDay, month: monthOf(payment.countedDay) })
-}
+export const recheckPayments = (tx: Tx, deps: Deps, payments: readonly PaymentRecord[]): Promise<(Failure | undefined)[]> =>
+  decideAgain(
+    tx,
+    deps,
+    payments.map((payment) => ({ payment, day: payment.countedDay })),
+  )
 
 /**
  * A payment counts in the day in which it is let go: one that is approved later than it was made is decided anew for the day of its
@@ -98,5 +140,6 @@ export const recheckPayment = async (tx: Tx, deps: Deps, payment: PaymentRecord)
 export const countOnApproval = async (tx: Tx, deps: Deps, payment: PaymentRecord): Promise<PaymentRecord | Failure> => {
   const now = await currentPeriods(tx, payment, tx.at)
   if (now.day === payment.countedDay) return payment
-  return (await decideAgain(tx, deps, payment, now)) ?? moveCharges(tx, payment, now.day)
+  const [failed] = await decideAgain(tx, deps, [{ payment, day: now.day }])
+  return failed ?? moveCharges(tx, payment, now.day)
 }

@@ -9,7 +9,7 @@ import { lockPaymentWithAccount, type PaymentRecord } from '../queries.ts'
 import { tryOpen } from './attempts/callback-secret.ts'
 import { type AttemptSubject, notSent, type Outgoing } from './attempts/subject.ts'
 import { settlePayment } from './outcome.ts'
-import { recheckPayment } from './recheck.ts'
+import { recheckPayments } from './recheck.ts'
 import { releasePayment } from './release.ts'
 
 type Payee = typeof beneficiaries.$inferSelect
@@ -85,7 +85,14 @@ export const paymentSubject: AttemptSubject = {
   prepare: async (tx, deps, ids) => {
     const { at } = tx
     const [due] = await Promise.all([lockDue(tx, ids, at), tx.query(leaveQueue, [ids, at])])
-    const checked = await Promise.all(due.map(({ payment }) => recheckPayment(tx, deps, payment)))
+    const checked =
+      due.length === 0
+        ? []
+        : await recheckPayments(
+            tx,
+            deps,
+            due.map(({ payment }) => payment),
+          )
     const outgoing: Outgoing[] = []
     for (const [index, { payment, beneficiary }] of due.entries()) {
       const failure = checked[index]

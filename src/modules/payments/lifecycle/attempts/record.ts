@@ -5,7 +5,7 @@ import { newId, type Uuid } from '../../../../lib/ids.ts'
 import type { Deps } from '../../../deps.ts'
 import { callbackUrls, newCallbackSecret, newReference, sealSecret } from './callback-secret.ts'
 import { type AttemptRecord, insertAttempts, type NewAttempt } from './queries.ts'
-import { claimWithinSeconds } from './schedule.ts'
+import { claimWithinSeconds, sendWithinSeconds } from './schedule.ts'
 import type { Outgoing, Sending } from './subject.ts'
 
 /** An attempt that is recorded and not yet sent. */
@@ -55,4 +55,5 @@ const sendingOf = (deps: Deps, attempt: { id: Uuid; reference: string; secret: s
   reference: attempt.reference,
   at,
   callbacks: callbackUrls(deps.config.operatorUrl, attempt.id, attempt.secret),
+  mayStillSend: () => deps.clock.now() <= secondsAfter(at, sendWithinSeconds),
 })

@@ -9,7 +9,7 @@ import type { ProviderReference } from '../../../../rails/rail.ts'
 import type { Deps } from '../../../deps.ts'
 import type { SendLane } from './claim.ts'
 import type { Recorded } from './record.ts'
-import { secondsToNextQuery, sendWithinSeconds } from './schedule.ts'
+import { secondsToNextQuery } from './schedule.ts'
 import { notSent } from './subject.ts'
 import { recordSubmission } from './submission.ts'
 
@@ -85,8 +85,7 @@ export const createSender = (deps: Deps): Sender => {
   const send: Sender = async (lane, { outgoing, sending }) => {
     const { attemptId } = sending
     // The right was taken a moment ago; a process that slept since then leaves it.
-    const late = deps.clock.now() > secondsAfter(sending.at, sendWithinSeconds)
-    const submission = late ? notSent('too_late') : await outgoing.send(sending)
+    const submission = sending.mayStillSend() ? await outgoing.send(sending) : notSent('too_late')
     deps.logger.info(
       {
         subject: lane.subject.kind,

@@ -7,7 +7,7 @@ import type { Deps } from '../../../deps.ts'
 import type { AttemptRecord } from './queries.ts'
 
 /** What an attempt adds to its subject's instruction. */
-export type Sending = { attemptId: Uuid; reference: string; at: Date; callbacks: CallbackUrls }
+export type Sending = { attemptId: Uuid; reference: string; at: Date; callbacks: CallbackUrls; mayStillSend: () => boolean }
 
 /** What is to be sent. The destination is opened inside `send` and lives no longer than the call. Never throws for what a provider does. */
 export type Outgoing = {

@@ -1,0 +1,40 @@
+import { inTx, statement } from '../../../db/client.ts'
+import { secondsAfter } from '../../../lib/clock.ts'
+import { failure } from '../../../lib/failure-codes.ts'
+import type { Uuid } from '../../../lib/ids.ts'
+import { railsDown } from '../../../rails/gate.ts'
+import type { Deps } from '../../deps.ts'
+import { sweepRows } from '../../for-each-row.ts'
+import { lockPaymentWithAccount } from '../queries.ts'
+import { releasePayment } from './release.ts'
+
+/** How long a payment waits for a rail that takes nothing: its money is held in the meantime. */
+const patienceSeconds = 45 * 60
+
+const waiting = statement(
+  'payments.waiting_for_rail',
+  `select id from payments where dispatch_due_at is not null and rail = any($1::text[]) and updated_at < $2 and id > $3 order by id limit $4`,
+)
+
+/**
+ * Fails what waits too long for a rail that is down. It is in the queue, so no attempt of it may have been sent. What an operator
+ * paused waits on: that is the operator's decision, and so is its end.
+ */
+export const giveUpWaiting = async (deps: Deps): Promise<void> => {
+  const rails = Object.keys(railsDown(deps.rails.gates))
+  if (rails.length === 0) return
+  const before = secondsAfter(deps.clock.now(), -patienceSeconds)
+  await sweepRows(
+    deps,
+    'payments.give_up',
+    100,
+    (behind, batch) => deps.db.query<{ id: Uuid }>(waiting, [rails, before, behind, batch]),
+    ({ id }) =>
+      inTx(deps.db, async (tx) => {
+        const payment = await lockPaymentWithAccount(tx, id)
+        if (payment.status !== 'processing' || payment.dispatchDueAt === null) return
+        const actor = { accountId: null, origin: null, way: 'timer' }
+        await releasePayment(tx, deps, payment, 'failed', actor, failure('provider_unreachable'))
+      }),
+  )
+}
