@@ -333,7 +333,8 @@ CREATE TABLE "oauth_grants" (
 	"current_hash" "bytea",
 	"parent_hash" "bytea",
 	"rotated_at" timestamp(6) with time zone,
-	"expires_at" timestamp (3) with time zone NOT NULL
+	"expires_at" timestamp (3) with time zone NOT NULL,
+	"ends_at" timestamp (3) with time zone
 );
 --> statement-breakpoint
 CREATE TABLE "callback_deliveries" (

@@ -56,6 +56,8 @@ export type IdentityParts = {
   providers: IdentityProviders
   /** Mounts the played providers, if any is, on the public server. */
   registerSandbox: (http: App) => Promise<void>
+  /** A provider is played. */
+  simulated: boolean
 }
 
 export const createIdentityParts = (config: Config, clock: Clock): IdentityParts => {
@@ -74,6 +76,7 @@ export const createIdentityParts = (config: Config, clock: Clock): IdentityParts
   return {
     providers: { google: google ? createGoogle(google, clock) : null, github: github ? createGithub(github) : null },
     registerSandbox: async (http) => sandbox?.register(http),
+    simulated,
   }
 }
 

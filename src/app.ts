@@ -180,7 +180,10 @@ const buildHttp = async (
   registerModules(http, deps)
   registerMcp(http, { ...deps, routes })
   await identity.registerSandbox(http)
-  await registerDashboard(http)
+  await registerDashboard(http, {
+    rails: config.RAILS === undefined || config.RAILS.includes('sandbox'),
+    identity: identity.simulated,
+  })
   await registerDocument(http)
   registerErrorDocs(http, oauthCodes)
   registerGuides(http, config.publicUrl)

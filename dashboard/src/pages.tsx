@@ -1,5 +1,6 @@
 import { Route, Switch } from 'wouter'
 import { AccountPage } from './pages/account/account-page.tsx'
+import { NotificationsPage } from './pages/account/notifications-page.tsx'
 import { ApprovalPage } from './pages/approvals/approval-page.tsx'
 import { ApprovalsPage } from './pages/approvals/approvals-page.tsx'
 import { PublicApprovalPage } from './pages/approvals/public-approval-page.tsx'
@@ -10,8 +11,11 @@ import { ConsentPage } from './pages/consent/consent-page.tsx'
 import { DevicePage } from './pages/consent/device-page.tsx'
 import { AgentsPage } from './pages/developers/agents-page.tsx'
 import { EventsPage } from './pages/developers/events-page.tsx'
+import { GrantPage } from './pages/developers/grant-page.tsx'
 import { KeysPage } from './pages/developers/keys-page.tsx'
+import { NewKeyPage } from './pages/developers/new-key-page.tsx'
 import { RequestsPage } from './pages/developers/requests-page.tsx'
+import { HistoryPage } from './pages/history/history-page.tsx'
 import { MandatePage } from './pages/mandates/mandate-page.tsx'
 import { MandatesPage } from './pages/mandates/mandates-page.tsx'
 import { NewMandatePage } from './pages/mandates/new-mandate-page.tsx'
@@ -26,6 +30,7 @@ import { NewPolicyPage, PolicyPage } from './pages/policies/policy-page.tsx'
 import { SignInPage } from './pages/sign-in/sign-in-page.tsx'
 import { TopUpPage } from './pages/top-up/top-up-page.tsx'
 import { TopUpStatusPage } from './pages/top-up/top-up-status-page.tsx'
+import { ActivityPage } from './pages/workspace/activity-page.tsx'
 import { InvitationPage } from './pages/workspace/invitation-page.tsx'
 import { NewWorkspacePage } from './pages/workspace/new-workspace-page.tsx'
 import { WorkspacePage } from './pages/workspace/workspace-page.tsx'
@@ -53,12 +58,18 @@ const Inside = () => (
     <Route path="/mandates/:id">{({ id }) => <MandatePage key={id} id={id} />}</Route>
     <Route path="/top-up" component={TopUpPage} />
     <Route path="/top-up/:id">{({ id }) => <TopUpStatusPage key={id} id={id} />}</Route>
+    <Route path="/history" component={HistoryPage} />
     <Route path="/developers" component={KeysPage} />
+    <Route path="/developers/keys/new" component={NewKeyPage} />
+    <Route path="/developers/keys/:id">{({ id }) => <GrantPage key={id} id={id} kind="api_key" />}</Route>
     <Route path="/developers/agents" component={AgentsPage} />
+    <Route path="/developers/agents/:id">{({ id }) => <GrantPage key={id} id={id} kind="oauth" />}</Route>
     <Route path="/developers/events" component={EventsPage} />
     <Route path="/developers/requests" component={RequestsPage} />
     <Route path="/account" component={AccountPage} />
+    <Route path="/account/notifications" component={NotificationsPage} />
     <Route path="/workspace" component={WorkspacePage} />
+    <Route path="/workspace/activity" component={ActivityPage} />
     <Route path="/workspace/new" component={NewWorkspacePage} />
     <Route component={NotFoundPage} />
   </Switch>

@@ -37,10 +37,20 @@ const isProgram = (request: FastifyRequest): boolean => {
   return authorization !== undefined || (accept?.includes('application/json') === true && !accept.includes('text/html'))
 }
 
-/** Told in the page itself: a browser that brings no session need not ask who is signed in, only to be refused. */
-const withoutSession = (page: string): string => page.replace('<html ', '<html data-session="none" ')
+/** What of the outside world is simulated: said on every page, so that nobody takes play money for real. */
+export type Simulated = { rails: boolean; identity: boolean }
 
-const sendPage = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+/** Told in the page itself: a browser that brings no session need not ask who is signed in, only to be refused. */
+const withFacts = (page: string, hasSession: boolean, { rails, identity }: Simulated): string => {
+  const facts = [
+    ...(hasSession ? [] : ['data-session="none"']),
+    ...(rails ? ['data-rails="sandbox"'] : []),
+    ...(identity ? ['data-identity="sandbox"'] : []),
+  ]
+  return page.replace('<html ', `<html ${facts.map((fact) => `${fact} `).join('')}`)
+}
+
+const sendPage = async (request: FastifyRequest, reply: FastifyReply, simulated: Simulated): Promise<FastifyReply> => {
   const page = await readFile(join(built, 'index.html'), 'utf8').catch((cause: unknown) => {
     throw new Refusal('unavailable', { message: 'The dashboard is not built: npm run build:dashboard.', cause })
   })
@@ -48,16 +58,16 @@ const sendPage = async (request: FastifyRequest, reply: FastifyReply): Promise<F
   return reply
     .header('cache-control', 'no-store')
     .type('text/html; charset=utf-8')
-    .send(request.cookies[sessionCookie] ? page : withoutSession(page))
+    .send(withFacts(page, Boolean(request.cookies[sessionCookie]), simulated))
 }
 
 /** Serves the dashboard's build: its page at every address it knows, and its files, kept for good where their name has their content's hash. */
-export const registerDashboard = async (app: App): Promise<void> => {
+export const registerDashboard = async (app: App, simulated: Simulated): Promise<void> => {
   const declared = { config: { internal: true, cors: false as const }, schema: { hide: true } }
   for (const url of ['/', ...pages.flatMap((page) => [`/${page}`, `/${page}/*`])]) {
     app.get(url, declared, async (request, reply) => {
       if (isProgram(request)) return reply.callNotFound()
-      return sendPage(request, reply)
+      return sendPage(request, reply, simulated)
     })
   }
   for (const file of ['icon.svg', 'icon-waiting.svg', 'theme.js']) {

@@ -90,7 +90,7 @@ export const keepAnswers = async (tx: Tx, kept: readonly { once: Once; status: n
   await tx.query(store, [JSON.stringify(rows), tx.at])
 }
 
-/** The session came into another workspace while its request waited. What was meant for one workspace is never done in another. */
+/** The credential chose another workspace while its request waited: the locks taken are not the ones needed. */
 class Moved extends Refusal {
   constructor() {
     super('unavailable', { message: 'The workspace of this session has just changed.', headers: { 'retry-after': '1' } })
@@ -148,5 +148,9 @@ export const respondOnce = async (
     if (once) tx.defer(keepAnswers(tx, [{ once, status, text: withoutSecrets(text, secret) }]))
     return { status, text, replayed: false }
   }
-  return sendOnce(reply, await inTx(deps.db, attempt))
+  const outcome = await inTx(deps.db, attempt).catch((error: unknown) => {
+    if (error instanceof Moved) return inTx(deps.db, attempt)
+    throw error
+  })
+  return sendOnce(reply, outcome)
 }

@@ -19,3 +19,6 @@ export const createMovableClock = (): MovableClock => {
 
 export const secondsAfter = (from: Date, seconds: number): Date => new Date(from.getTime() + seconds * 1000)
 export const daysAfter = (from: Date, days: number): Date => secondsAfter(from, days * 86_400)
+
+/** The first of two moments, where the second may be never. */
+export const earlier = (a: Date, b: Date | null): Date => (b !== null && b < a ? b : a)

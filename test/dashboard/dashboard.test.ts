@@ -6,8 +6,10 @@ import { beneficiaryFlows } from './flows/beneficiaries.ts'
 import { consentFlows } from './flows/consent.ts'
 import { developerFlows } from './flows/developers.ts'
 import { everywhere } from './flows/everywhere.ts'
+import { longListFlows } from './flows/long-list.ts'
 import { mandateFlows } from './flows/mandates.ts'
 import { overviewFlows } from './flows/overview.ts'
+import { paletteFlows } from './flows/palette.ts'
 import { paymentFlows } from './flows/payments.ts'
 import { policyFlows } from './flows/policies.ts'
 import { signInFlows } from './flows/sign-in.ts'
@@ -32,5 +34,7 @@ describe.skipIf(!chromiumPath)('the dashboard in a real browser', () => {
   describe('developers', () => developerFlows(world))
   describe('consent', () => consentFlows(world))
   describe('workspace', () => workspaceFlows(world))
+  describe('finding, roles and activity', () => paletteFlows(world))
   describe('every page', () => everywhere(world))
+  describe('a long list', () => longListFlows(world))
 })

@@ -10,6 +10,7 @@ export type Household = {
   /** A payment that the agent asked for and nobody has decided. */
   approvalId: string
   paymentId: string
+  heldPaymentId: string
 }
 
 /** An account as it looks after a while: money, payees, rules, an agent, payments that went well and not. */
@@ -64,5 +65,5 @@ export const createHousehold = async (service: TestService): Promise<Household> 
     account_reference: 'PO-2291',
   })
   await createMandate(service, person.wallet, { description: 'Catering this week', max_total_minor: '2000000' })
-  return { person, beneficiaries, agent, approvalId: held.body.approval_id, paymentId: paid.body.id }
+  return { person, beneficiaries, agent, approvalId: held.body.approval_id, paymentId: paid.body.id, heldPaymentId: held.body.id }
 }

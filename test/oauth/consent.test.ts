@@ -10,6 +10,7 @@ import {
   type OAuthClient,
   postForm,
   redeemCode,
+  refresh,
   registerClient,
 } from '../harness/oauth.ts'
 import { createKey, type Person, signIn } from '../harness/people.ts'
@@ -318,4 +319,30 @@ test.each([
     expect([path, answer.status]).toEqual([path, 400])
     expect(['invalid_authorization_details', 'invalid_request']).toContain(answer.body.error)
   }
+})
+
+describe('an end that the person sets', () => {
+  const dayMs = 86_400_000
+  test('holds however often the tokens are refreshed, and shows in the grant', async () => {
+    const ends = new Date(service.clock.now().getTime() + dayMs)
+    const agent = await letIn(service.api, person, { client, decision: { expires_at: ends.toISOString() } })
+    service.clock.advance(86_400 - 600)
+    const renewed = await refresh(service.api, client, agent.refreshToken)
+    expect(renewed.status).toBe(200)
+    expect(renewed.body.expires_in).toBe(600)
+    const grants = (await person.api.get('/v1/accounts/me/grants')).body.data
+    expect(grants[0].expires_at).toBe(ends.toISOString())
+    service.clock.advance(601)
+    const api = service.api.as({ bearer: renewed.body.access_token })
+    expect((await api.get('/v1/accounts/me')).status).toBe(401)
+    expect((await refresh(service.api, client, renewed.body.refresh_token)).body.error).toBe('invalid_grant')
+  })
+
+  test('must be in the future', async () => {
+    const id = await askPerson(person, client, newPkce(), withLimits)
+    const past = new Date(service.clock.now().getTime() - 1).toISOString()
+    const answer = await decide(person, id, { decision: 'approve', expires_at: past })
+    expect(refusal(answer)).toEqual([400, 'invalid_request'])
+    expect((await show(id)).body.status).toBe('pending')
+  })
 })

@@ -39,9 +39,19 @@ export const historyQuery = (filters: HistoryFilters, limit = 25) =>
     ...pages,
   })
 
+export const historySummaryQuery = queryOptions({
+  queryKey: ['summary', 'history'],
+  queryFn: () => call(api.GET('/v1/accounts/me/history/summary')),
+})
+
 export type PaymentFilters = {
+  q?: string | undefined
   status?: PaymentStatus | undefined
   beneficiary_id?: string | undefined
+  grant_id?: string | undefined
+  initiator_account_id?: string | undefined
+  amount_min_minor?: string | undefined
+  amount_max_minor?: string | undefined
   created_after?: string | undefined
   created_before?: string | undefined
 }
@@ -63,6 +73,12 @@ export const paymentsQuery = (filters: PaymentFilters, limit = 25) =>
       call(api.GET('/v1/payments', { params: { query: { ...filters, status: one(filters.status), limit, cursor: pageParam } } })),
     placeholderData: keepPreviousData,
     ...pages,
+  })
+export const paymentsSummaryQuery = (filters: PaymentFilters) =>
+  queryOptions({
+    queryKey: ['summary', 'payments', filters],
+    queryFn: () => call(api.GET('/v1/payments/summary', { params: { query: { ...filters, status: one(filters.status) } } })),
+    placeholderData: keepPreviousData,
   })
 export const paymentQuery = (id: string) =>
   queryOptions({ queryKey: ['payment', id], queryFn: () => call(api.GET('/v1/payments/{id}', { params: { path: { id } } })) })
@@ -130,6 +146,11 @@ export const grantsQuery = infiniteQueryOptions({
   queryFn: ({ pageParam }) => call(api.GET('/v1/accounts/me/grants', { params: { query: { limit: 100, cursor: pageParam } } })),
   ...pages,
 })
+export const grantQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['grant', id],
+    queryFn: () => call(api.GET('/v1/accounts/me/grants/{id}', { params: { path: { id } } })),
+  })
 export const eventsQuery = infiniteQueryOptions({
   queryKey: ['events'],
   queryFn: ({ pageParam }) => call(api.GET('/v1/notifications', { params: { query: { limit: 50, cursor: pageParam } } })),
@@ -147,6 +168,20 @@ export const invitationsQuery = infiniteQueryOptions({
   queryFn: ({ pageParam }) => call(api.GET('/v1/workspaces/current/invitations', { params: { query: { cursor: pageParam } } })),
   ...pages,
 })
+export type AuditFilters = {
+  action?: string | undefined
+  actor?: string | undefined
+  created_after?: string | undefined
+  created_before?: string | undefined
+}
+export const auditQuery = (filters: AuditFilters) =>
+  infiniteQueryOptions({
+    queryKey: ['audit', filters],
+    queryFn: ({ pageParam }) =>
+      call(api.GET('/v1/workspaces/current/audit-log', { params: { query: { ...filters, limit: 50, cursor: pageParam } } })),
+    placeholderData: keepPreviousData,
+    ...pages,
+  })
 export const workspaceGrantsQuery = infiniteQueryOptions({
   queryKey: ['grants', 'workspace'],
   queryFn: ({ pageParam }) =>

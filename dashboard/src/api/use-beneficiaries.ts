@@ -9,6 +9,8 @@ const mostPages = 10
 export type Beneficiaries = {
   all: Schemas['Beneficiary'][]
   isPending: boolean
+  /** On its way for the first time. */
+  isLoading: boolean
   nameOf: (id: string) => string
   find: (id: string) => Schemas['Beneficiary'] | undefined
 }
@@ -24,5 +26,11 @@ export const useBeneficiaries = (): Beneficiaries => {
   }, [more, fetchNextPage])
   const all = data?.pages.flatMap((page) => page.data) ?? []
   const find = (id: string) => all.find((beneficiary) => beneficiary.id === id)
-  return { all, isPending: query.isPending, find, nameOf: (id) => find(id)?.display_name ?? 'A beneficiary' }
+  return {
+    all,
+    isPending: query.isPending,
+    isLoading: query.isLoading,
+    find,
+    nameOf: (id) => find(id)?.display_name ?? 'A beneficiary',
+  }
 }

@@ -1,6 +1,6 @@
 import type { Schemas } from '../api/types.ts'
 import { countWords } from './list-words.ts'
-import { moneyText } from './money.ts'
+import { compareMinor, moneyText } from './money.ts'
 import { typeLabel } from './rails.ts'
 import { shortTime } from './time.ts'
 
@@ -115,6 +115,8 @@ export const decisionReason = (decision: Decision, currency: string): string => 
   return entry ? `${sourceWords(entry)}: ${traceWords(entry, currency)}` : 'No policy blocks this.'
 }
 
+const hardLimits = new Set(['per_payment_limit', 'daily_limit', 'monthly_limit', 'mandate_per_payment', 'mandate_total'])
+
 const ruleNames: Readonly<Record<string, string>> = {
   per_payment_limit: 'per-payment limit',
   daily_limit: 'daily limit',
@@ -123,14 +125,25 @@ const ruleNames: Readonly<Record<string, string>> = {
   required_approval_count: 'number of approvals',
 }
 
+/** What the hard limits alone leave: the most that can be asked for, with as many approvals as it takes. */
+const mostWithApproval = (trace: Decision['trace']): string | null => {
+  const rooms = trace.flatMap(({ rule, limit_minor: limit, used_minor: used }) => {
+    if (limit === undefined || !hardLimits.has(rule)) return []
+    return [rule === 'per_payment_limit' || rule === 'mandate_per_payment' ? BigInt(limit) : BigInt(limit) - BigInt(used ?? '0')]
+  })
+  const least = rooms.reduce<bigint | null>((lowest, room) => (lowest === null || room < lowest ? room : lowest), null)
+  return least !== null && least > 0n ? least.toString() : null
+}
+
 /** What would have let it pass, as little as possible. The amount that passes without an approval is not the most that can be asked for. */
 export const remedyWords = ({ remedy, trace }: Pick<Decision, 'remedy' | 'trace'>, currency: string): string[] => {
   if (!remedy) return []
-  const approvable = trace.some(({ rule }) => rule === 'approval_threshold' || rule === 'required_approval_count')
+  const most = mostWithApproval(trace)
+  const least = remedy.max_amount_minor
+  const more = most !== null && (least === null || compareMinor(most, least) > 0)
   return [
-    ...(remedy.max_amount_minor
-      ? [`${moneyText(remedy.max_amount_minor, currency)} or less would go through now${approvable ? ' without approval' : ''}.`]
-      : []),
+    ...(least ? [`${moneyText(least, currency)} or less would go through now${more ? ' without approval' : ''}.`] : []),
+    ...(more ? [`Up to ${moneyText(most, currency)} would go through with approval.`] : []),
     ...(remedy.passes_at ? [`This amount goes through ${shortTime(remedy.passes_at)} without a change.`] : []),
     ...remedy.changes.flatMap(({ source, rule, to_minor: to }) =>
       to && ruleNames[rule]

@@ -1,20 +1,20 @@
 import type { Permission } from '../../../src/auth/permissions.ts'
 
-/** What a permission lets somebody do, as it is asked for on the consent page and chosen for a key. */
+/** What a permission allows, as it is asked for on the consent page and chosen for a key. */
 export const permissionWords: Readonly<Record<Permission, string>> = {
   'account.read': 'See the account, its balance and history',
-  'account.manage': 'Change the account and its ways to sign in',
-  'key.manage': 'Make and revoke API keys below its own',
-  'grant.manage': 'Change and revoke grants',
+  'account.manage': 'Change the account and its sign-in methods',
+  'key.manage': 'Create and revoke API keys',
+  'grant.manage': 'Change and revoke keys and agents',
   'workspace.read': 'See the workspace and its members',
-  'workspace.manage': 'Manage the workspace, its members and the freeze',
-  'beneficiary.read': 'See beneficiaries (destinations masked)',
+  'workspace.manage': 'Manage the workspace and its members',
+  'beneficiary.read': 'See beneficiaries, with masked destinations',
   'beneficiary.manage': 'Add, change and archive beneficiaries',
-  'policy.read': 'See policies and try payments out',
+  'policy.read': 'See policies and test payments',
   'policy.manage': 'Change and archive policies',
-  'policy.create': 'Add policies, which can only tighten',
+  'policy.create': 'Add policies',
   'payment.read': 'See payments',
-  'payment.create': 'Make payments, within its limits',
+  'payment.create': 'Make payments within its limits',
   'approval.read': 'See approvals',
   'approval.decide': 'Approve and reject payments',
   'mandate.read': 'See mandates',

@@ -3,12 +3,16 @@ import { now } from './clock.ts'
 const dateTime = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' })
 const dateOnly = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' })
 const sameYear = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' })
+const dayAndMonth = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', timeZone: 'UTC' })
 const clock = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit', second: '2-digit' })
 const relative = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto' })
 
 export const fullTime = (at: string): string => dateTime.format(new Date(at))
 export const dayText = (at: string): string => dateOnly.format(new Date(at))
 export const clockText = (at: string): string => clock.format(new Date(at))
+
+/** "21 Nov" of a calendar date (2026-11-21), whatever the zone of this machine. */
+export const dayLabel = (date: string): string => dayAndMonth.format(new Date(`${date}T00:00:00Z`))
 
 /** Short beside other things: relative while it is near, a date when it is not. */
 export const shortTime = (at: string): string => {
@@ -35,4 +39,13 @@ export const remainingText = (ms: number): string => {
 export const localInput = (at: Date): string => {
   const local = new Date(at.getTime() - at.getTimezoneOffset() * 60_000)
   return local.toISOString().slice(0, 16)
+}
+
+/** The instants at which a day typed into `<input type="date">` begins and ends here. */
+export const dayStart = (day: string | null): string | undefined => (day ? new Date(`${day}T00:00:00`).toISOString() : undefined)
+export const dayEnd = (day: string | null): string | undefined => {
+  if (!day) return undefined
+  const end = new Date(`${day}T00:00:00`)
+  end.setDate(end.getDate() + 1)
+  return end.toISOString()
 }

@@ -1,5 +1,5 @@
 import { useQueryClient } from '@tanstack/react-query'
-import { useEffect } from 'react'
+import { useEffect, useRef } from 'react'
 import { createStore } from '../lib/store.ts'
 import { affectedBy } from './affected.ts'
 import type { ConnectionState } from './connection.ts'
@@ -35,7 +35,8 @@ type LiveProps = { accountId: string; onEvent?: (event: LiveEvent) => void }
 /** Keeps everything on the page as it is at the service: an event says what changed, and that is read again. */
 export const Live = ({ accountId, onEvent }: LiveProps) => {
   const client = useQueryClient()
-  // biome-ignore lint/correctness/useExhaustiveDependencies: one connection as long as the same person is signed in
+  const latest = useRef(onEvent)
+  latest.current = onEvent
   useEffect(() => {
     let gathered: LiveEvent[] = []
     let timer: ReturnType<typeof setTimeout> | undefined
@@ -52,7 +53,7 @@ export const Live = ({ accountId, onEvent }: LiveProps) => {
     }
     const disconnect = connectShared(accountId, {
       onEvent: (event) => {
-        if (remember(event)) onEvent?.(event)
+        if (remember(event)) latest.current?.(event)
         gathered.push(event)
         timer ??= setTimeout(refresh, gatherMs)
       },

@@ -3,10 +3,10 @@ import { Empty, PageHeader } from '../ui/layout.tsx'
 
 export const NotFoundPage = () => (
   <div className="stack">
-    <PageHeader title="There is no such page" />
+    <PageHeader title="Page not found" />
     <div className="card">
-      <Empty icon="search" title="Nothing is here" actions={<LinkButton href="/">Go to the overview</LinkButton>}>
-        The address may be mistyped, or what it named may be gone.
+      <Empty icon="search" title="Nothing here" actions={<LinkButton href="/">Go to overview</LinkButton>}>
+        The address may be wrong, or the page may have been removed.
       </Empty>
     </div>
   </div>

@@ -43,7 +43,7 @@ export const AccountMenu = ({ onHelp, up = false, compact = false }: { onHelp: (
         ) : (
           <>
             <span className="avatar">{mark}</span>
-            <span className="grow strong break">{name}</span>
+            <span className="grow one-line strong">{name}</span>
           </>
         )
       }

@@ -2,26 +2,35 @@ import { useState } from 'react'
 import { Link, useLocation } from 'wouter'
 import { Dialog } from '../ui/dialog.tsx'
 import { Icon } from '../ui/icon.tsx'
-import { isCurrent, mainNav, ruleNav, setupNav } from './nav-items.ts'
+import { allNav, isCurrent, mainNav, type NavItem } from './nav-items.ts'
+import { useSession } from './session.tsx'
 
-const shown = mainNav.slice(0, 4)
-const further = [...mainNav.slice(4), ...ruleNav, ...setupNav]
+const pay: NavItem = { href: '/payments/new', label: 'Pay', icon: 'plus', keys: 'n' }
+
+const byHref = (href: string): NavItem[] => mainNav.filter((item) => item.href === href)
+
+/** Paying is a place of its own: while it is open, the list of payments isn't. */
+const isShown = ({ href }: NavItem, location: string): boolean =>
+  isCurrent(href, location) && !(href === '/payments' && location === pay.href)
 
 /** On a phone: what is used most under the thumb, the rest one step away. */
-export const BottomBar = ({ waiting }: { waiting: number }) => {
+export const BottomBar = ({ waiting, onSearch }: { waiting: number; onSearch: () => void }) => {
+  const { can } = useSession()
   const [location] = useLocation()
   const [open, setOpen] = useState(false)
+  const shown = [
+    ...byHref('/'),
+    ...byHref('/payments'),
+    ...(can('payment.create') ? [pay] : byHref('/beneficiaries')),
+    ...byHref('/approvals'),
+  ]
+  const further = allNav.filter((item) => !shown.includes(item))
   const elsewhere = further.some(({ href }) => isCurrent(href, location))
   return (
     <>
       <nav className="bottombar" aria-label="Main">
         {shown.map((item) => (
-          <Link
-            key={item.href}
-            href={item.href}
-            className="tab"
-            aria-current={isCurrent(item.href, location) ? 'page' : undefined}
-          >
+          <Link key={item.href} href={item.href} className="tab" aria-current={isShown(item, location) ? 'page' : undefined}>
             <Icon name={item.icon} size={20} />
             {item.label}
             {item.href === '/approvals' && waiting > 0 && <span className="nav-count">{waiting}</span>}
@@ -35,6 +44,19 @@ export const BottomBar = ({ waiting }: { waiting: number }) => {
       {open && (
         <Dialog title="More" onClose={() => setOpen(false)}>
           <ul>
+            <li>
+              <button
+                type="button"
+                className="nav-link"
+                onClick={() => {
+                  setOpen(false)
+                  onSearch()
+                }}
+              >
+                <Icon name="search" />
+                Search
+              </button>
+            </li>
             {further.map((item) => (
               <li key={item.href}>
                 <Link

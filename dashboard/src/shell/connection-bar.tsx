@@ -21,7 +21,7 @@ export const ConnectionBar = () => {
       {shown && (
         <div className="connection">
           <span className="spinner" aria-hidden="true" />
-          Reconnecting. What you see may be out of date.
+          Reconnecting. This page may be out of date.
         </div>
       )}
     </div>

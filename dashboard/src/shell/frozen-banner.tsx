@@ -4,24 +4,24 @@ import { useSession } from './session.tsx'
 
 /** What stops everything is said on every page. */
 export const FrozenBanner = () => {
-  const { workspace, account, membership } = useSession()
+  const { workspace, account, membership, can } = useSession()
   const notes = [
     account.status === 'frozen' && (
       <Notice key="account" tone="warn" title="This account is frozen">
-        <p className="quiet">Nothing can be sent or changed. Contact support; money that is under way still arrives.</p>
+        <p className="quiet">Nothing can be sent or changed. Contact support. Payments already sent still arrive.</p>
       </Notice>
     ),
     workspace.status === 'frozen' && (
       <Notice key="workspace" tone="info" title="This workspace is frozen">
         <p className="quiet">
-          No payment can be made and nothing can be changed. Payments under way finish. <Link href="/workspace">Unfreeze it</Link>{' '}
-          when all is well.
+          No payments or changes can be made. Payments already sent still arrive.{' '}
+          {can('workspace.manage') && <Link href="/workspace">Unfreeze</Link>}
         </p>
       </Notice>
     ),
     membership.status === 'suspended' && (
       <Notice key="membership" tone="warn" title="Your membership here is suspended">
-        <p className="quiet">An owner or an administrator of the workspace can reinstate you.</p>
+        <p className="quiet">An owner or administrator can reinstate you.</p>
       </Notice>
     ),
   ].filter(Boolean)

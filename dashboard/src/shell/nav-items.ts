@@ -8,6 +8,7 @@ export const mainNav: readonly NavItem[] = [
   { href: '/approvals', label: 'Approvals', icon: 'approvals', keys: 'g a' },
   { href: '/beneficiaries', label: 'Beneficiaries', icon: 'people', keys: 'g b' },
   { href: '/top-up', label: 'Top up', icon: 'topup', keys: 'g t' },
+  { href: '/history', label: 'History', icon: 'list', keys: 'g h' },
 ]
 
 export const ruleNav: readonly NavItem[] = [

@@ -5,8 +5,8 @@ const words: Readonly<Record<string, string>> = {
   signed_in: 'Signed in',
   account_created: 'Your account is ready',
   linked: 'Linked to your account',
-  already_linked: 'It was linked to your account already',
-  denied: 'You declined there. Nothing has changed',
+  already_linked: 'It was already linked to your account',
+  denied: 'You declined. Nothing has changed',
 }
 
 /** Says once how a way round by Google or GitHub ended, and takes it out of the address. */

@@ -1,25 +1,19 @@
-import { useInfiniteQuery } from '@tanstack/react-query'
 import { type ReactNode, useEffect, useRef, useState } from 'react'
 import { Link, useLocation } from 'wouter'
-import { approvalsQuery } from '../api/queries.ts'
+import { useInbox } from '../api/use-inbox.ts'
 import { useShortcuts } from '../lib/shortcuts.ts'
-import { Live } from '../live/live.tsx'
+import { Palette } from '../palette/palette.tsx'
 import { Icon } from '../ui/icon.tsx'
 import { AccountMenu } from './account-menu.tsx'
+import { Attention } from './attention.tsx'
 import { BottomBar } from './bottom-bar.tsx'
 import { ConnectionBar } from './connection-bar.tsx'
 import { FrozenBanner } from './frozen-banner.tsx'
 import { allNav, isCurrent, mainNav, type NavItem, ruleNav, setupNav } from './nav-items.ts'
+import { SandboxBadge } from './sandbox-badge.tsx'
 import { useSession } from './session.tsx'
 import { ShortcutHelp } from './shortcut-help.tsx'
 import { WorkspaceMenu } from './workspace-menu.tsx'
-
-/** Approvals that wait for somebody; counted up to 25. */
-export const useWaiting = (): number => {
-  const { can } = useSession()
-  const { data } = useInfiniteQuery({ ...approvalsQuery('pending'), enabled: can('approval.decide') })
-  return data?.pages[0]?.data.length ?? 0
-}
 
 const NavLinks = ({ items, waiting }: { items: readonly NavItem[]; waiting: number }) => {
   const [location] = useLocation()
@@ -42,38 +36,67 @@ const NavLinks = ({ items, waiting }: { items: readonly NavItem[]; waiting: numb
   ))
 }
 
-/** After a change of page the reading begins at the new page, not at the link that led there. */
+const firstField = ':is(.main form, .main search) :is(input, select, textarea)[autofocus]'
+
+/** After a change of page the reading begins at the new page, or at the one field that it was opened for; not at the link that led there. */
 const useArrival = (location: string) => {
   const main = useRef<HTMLElement>(null)
-  const last = useRef(location)
+  const last = useRef('')
   useEffect(() => {
     if (last.current === location) return
+    const arrived = last.current !== ''
     last.current = location
-    scrollTo(0, 0)
-    main.current?.focus({ preventScroll: true })
+    // What the page itself has focused stays focused.
+    if (main.current?.contains(document.activeElement) && document.querySelector(firstField)) return
+    if (arrived) scrollTo(0, 0)
+    if (arrived || document.activeElement === document.body) main.current?.focus({ preventScroll: true })
   }, [location])
   return main
 }
 
+const usePaletteKey = (open: () => void) => {
+  const latest = useRef(open)
+  latest.current = open
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if (event.key.toLowerCase() !== 'k' || !(event.ctrlKey || event.metaKey) || event.altKey || event.shiftKey) return
+      event.preventDefault()
+      latest.current()
+    }
+    addEventListener('keydown', onKey)
+    return () => removeEventListener('keydown', onKey)
+  }, [])
+}
+
 export const Shell = ({ children }: { children: ReactNode }) => {
-  const { account } = useSession()
+  const { can } = useSession()
   const [location, navigate] = useLocation()
-  const [help, setHelp] = useState(false)
-  const waiting = useWaiting()
+  const [open, setOpen] = useState<'help' | 'palette' | null>(null)
+  const close = () => setOpen(null)
+  const waiting = useInbox().mine.length
   const main = useArrival(location)
+  const search = () => setOpen('palette')
+  const help = () => setOpen('help')
+  usePaletteKey(search)
   useShortcuts({
     ...Object.fromEntries(allNav.map(({ keys, href }) => [keys, () => navigate(href)])),
-    n: () => navigate('/payments/new'),
-    '?': () => setHelp(true),
+    ...(can('payment.create') && { n: () => navigate('/payments/new') }),
+    '/': search,
+    '?': help,
   })
   return (
     <div className="shell">
       <a className="skip-link" href="#main">
         Skip to content
       </a>
-      <Live accountId={account.id} />
+      <Attention waiting={waiting} />
       <aside className="sidebar">
         <WorkspaceMenu />
+        <button type="button" className="search-button" onClick={search}>
+          <Icon name="search" size={16} />
+          <span className="grow">Search</span>
+          <kbd>Ctrl K</kbd>
+        </button>
         <nav className="nav" aria-label="Main">
           <NavLinks items={mainNav} waiting={waiting} />
           <p className="nav-title">Rules</p>
@@ -82,20 +105,25 @@ export const Shell = ({ children }: { children: ReactNode }) => {
           <NavLinks items={setupNav} waiting={waiting} />
         </nav>
         <div className="sidebar-foot">
-          <AccountMenu onHelp={() => setHelp(true)} up />
+          <p className="sidebar-badge">
+            <SandboxBadge />
+          </p>
+          <AccountMenu onHelp={help} up />
         </div>
       </aside>
       <header className="topbar">
         <WorkspaceMenu />
-        <AccountMenu onHelp={() => setHelp(true)} compact />
+        <SandboxBadge />
+        <AccountMenu onHelp={help} compact />
       </header>
       <main className="main" id="main" ref={main} tabIndex={-1}>
         <FrozenBanner />
         {children}
       </main>
-      <BottomBar waiting={waiting} />
+      <BottomBar waiting={waiting} onSearch={search} />
       <ConnectionBar />
-      {help && <ShortcutHelp onClose={() => setHelp(false)} />}
+      {open === 'help' && <ShortcutHelp onClose={close} />}
+      {open === 'palette' && <Palette onClose={close} />}
     </div>
   )
 }

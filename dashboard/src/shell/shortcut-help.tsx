@@ -5,13 +5,15 @@ import { CheckField } from '../ui/field.tsx'
 import { allNav } from './nav-items.ts'
 
 const further: readonly (readonly [keys: string, what: string])[] = [
+  ['Ctrl K', 'Search and commands'],
   ['n', 'New payment'],
-  ['j', 'Next approval in the list'],
-  ['k', 'Previous approval in the list'],
-  ['Enter', 'Open the approval'],
-  ['a', 'Approve (asks before it does)'],
-  ['r', 'Reject (asks before it does)'],
-  ['?', 'This list'],
+  ['j', 'Next approval'],
+  ['k', 'Previous approval'],
+  ['x', 'Select approval'],
+  ['Enter', 'Open approval'],
+  ['a', 'Approve, with a confirmation'],
+  ['r', 'Reject, with a confirmation'],
+  ['?', 'Keyboard shortcuts'],
 ]
 
 const Keys = ({ keys }: { keys: string }) => (
@@ -36,7 +38,7 @@ export const ShortcutHelp = ({ onClose }: { onClose: () => void }) => {
           ],
         )}
       </dl>
-      <CheckField label="Use single-key shortcuts" checked={on} onChange={switchShortcuts} />
+      <CheckField label="Single-key shortcuts" checked={on} onChange={switchShortcuts} />
     </Dialog>
   )
 }

@@ -1,10 +1,12 @@
 import type { ReactNode } from 'react'
 import { cx } from '../lib/class-names.ts'
+import { SandboxBadge } from './sandbox-badge.tsx'
 
 export const Brand = () => (
   <span className="brand">
     <img src="/icon.svg" width="28" height="28" alt="" />
     Payments
+    <SandboxBadge />
   </span>
 )
 

@@ -20,9 +20,8 @@ export const WorkspaceMenu = () => {
         <>
           <span className="avatar avatar-accent">{initials(workspace.name)}</span>
           <span className="grow">
-            <span className="strong break">{workspace.name}</span>
-            <br />
-            <span className="faint small">{statusText(membership.role)}</span>
+            <span className="one-line strong">{workspace.name}</span>
+            <span className="one-line faint small">{statusText(membership.role)}</span>
           </span>
           <Icon name="chevron" size={16} />
         </>

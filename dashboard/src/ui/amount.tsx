@@ -1,15 +1,23 @@
 import { cx } from '../lib/class-names.ts'
 import { majorText } from '../lib/money.ts'
 
-type AmountProps = { minor: string; currency: string; size?: 'normal' | 'medium' | 'big'; signed?: boolean }
+type AmountProps = {
+  minor: string
+  currency: string
+  size?: 'normal' | 'medium' | 'big'
+  /** What it did to a balance, with its sign. */
+  signed?: boolean
+  /** Income, in the colour of income; what merely comes back is not. */
+  gain?: boolean
+}
 
-/** An amount never stands without its currency. `signed`: what it did to a balance. */
-export const Amount = ({ minor, currency, size = 'normal', signed = false }: AmountProps) => {
-  const gain = signed && !minor.startsWith('-') && minor !== '0'
+/** An amount never stands without its currency. */
+export const Amount = ({ minor, currency, size = 'normal', signed = false, gain = signed }: AmountProps) => {
+  const plus = signed && !minor.startsWith('-') && minor !== '0'
   return (
-    <span className={cx('amount', size !== 'normal' && `amount-${size}`, gain && 'amount-good')}>
+    <span className={cx('amount', size !== 'normal' && `amount-${size}`, plus && gain && 'amount-good')}>
       <span className="amount-currency">{currency}</span>
-      {gain && '+'}
+      {plus && '+'}
       {majorText(minor)}
     </span>
   )

@@ -19,6 +19,8 @@ type ButtonProps = Look & {
   disabled?: boolean
   describedBy?: string
   label?: string
+  /** It unfolds something, which is open or not. */
+  expanded?: boolean
 }
 
 /** Disabled buttons stay focusable, so that a keyboard doesn't lose its place when one becomes busy. */
@@ -31,6 +33,7 @@ export const Button = ({
   icon,
   describedBy,
   label,
+  expanded,
   ...look
 }: ButtonProps) => (
   <button
@@ -40,6 +43,7 @@ export const Button = ({
     aria-busy={busy || undefined}
     aria-describedby={describedBy}
     aria-label={label}
+    aria-expanded={expanded}
     onClick={(event) => {
       if (disabled || busy) return event.preventDefault()
       onClick?.()

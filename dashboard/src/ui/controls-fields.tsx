@@ -53,10 +53,20 @@ type Props = {
   error: unknown
   beneficiaries?: Beneficiaries
   asked?: Controls
+  /** Without them only what the payments may be for is asked, not how much. */
+  amounts?: boolean
 }
 
 /** Limits as fields. `asked`: what a client asked for, which may only be narrowed. */
-export const ControlsFields = ({ draft, onChange, currency, error, beneficiaries, asked }: Props) => {
+export const ControlsFields = ({
+  draft,
+  onChange,
+  currency,
+  error,
+  beneficiaries,
+  asked,
+  amounts: withAmounts = true,
+}: Props) => {
   const set = (change: Partial<ControlsDraft>) => onChange({ ...draft, ...change })
   const problem = (field: (typeof amounts)[number]['field'], path: string) =>
     draft[field].trim() !== '' && parseMajor(draft[field]) === null
@@ -66,18 +76,20 @@ export const ControlsFields = ({ draft, onChange, currency, error, beneficiaries
     <fieldset className="stack">
       <legend className="visually-hidden">Limits</legend>
       <div className="columns">
-        {amounts.map(({ field, path, label }) => (
-          <MoneyField
-            key={field}
-            label={label}
-            optional
-            value={draft[field]}
-            onChange={(value) => set({ [field]: value })}
-            currency={currency}
-            error={problem(field, path)}
-            hint={asked?.[path] && `Requested: ${moneyText(asked[path], currency)}`}
-          />
-        ))}
+        {amounts
+          .filter(({ field }) => withAmounts || field === 'threshold')
+          .map(({ field, path, label }) => (
+            <MoneyField
+              key={field}
+              label={label}
+              optional
+              value={draft[field]}
+              onChange={(value) => set({ [field]: value })}
+              currency={currency}
+              error={problem(field, path)}
+              hint={asked?.[path] && `Requested: ${moneyText(asked[path], currency)}`}
+            />
+          ))}
       </div>
       {beneficiaries && (
         <PickMany

@@ -18,7 +18,7 @@ export class Crash extends Component<Props, { error: Error | null }> {
       <main className="single">
         <div className="single-inner">
           <Notice tone="bad" title="This page has failed" live>
-            <p className="quiet">It is a fault of ours, and of this page alone: nothing was sent by it.</p>
+            <p className="quiet">This is our fault. Nothing was sent.</p>
             <p className="small quiet mono">{error.message}</p>
             <p style={{ marginTop: '10px' }}>
               <button type="button" className="button button-secondary" onClick={() => location.reload()}>

@@ -93,7 +93,7 @@ export const Empty = ({
     <span className="avatar avatar-large">
       <Icon name={icon} size={22} />
     </span>
-    <h3>{title}</h3>
+    <p className="empty-title">{title}</p>
     {children && <p>{children}</p>}
     {actions && <div className="row">{actions}</div>}
   </div>

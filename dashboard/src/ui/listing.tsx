@@ -10,11 +10,13 @@ type ListingProps<Item> = {
   query: UseInfiniteQueryResult<InfiniteData<PageOf<Item>>>
   empty: ReactNode
   rows?: number
+  /** Only the first page is of interest: there is no way to more. */
+  whole?: boolean
   children: (items: Item[]) => ReactNode
 }
 
 /** A list in pages, in each of its states: on its way, failed, empty, more to come. */
-export const Listing = <Item,>({ query, empty, rows = 5, children }: ListingProps<Item>) => {
+export const Listing = <Item,>({ query, empty, rows = 5, whole = false, children }: ListingProps<Item>) => {
   if (query.isPending) return <SkeletonRows rows={rows} />
   if (query.isError)
     return (
@@ -27,7 +29,7 @@ export const Listing = <Item,>({ query, empty, rows = 5, children }: ListingProp
   return (
     <>
       {children(items)}
-      {query.hasNextPage && (
+      {query.hasNextPage && !whole && (
         <div className="card-footer">
           <Button variant="quiet" busy={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
             Show more

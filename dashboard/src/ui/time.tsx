@@ -14,12 +14,12 @@ export const Time = ({ at }: { at: string }) => {
 export const ExactTime = ({ at }: { at: string }) => <time dateTime={at}>{fullTime(at)}</time>
 
 /** Counts down in place; a screen reader is told the moment itself, not every second. */
-export const Countdown = ({ to, over = 'expired' }: { to: string; over?: string }) => {
+export const Countdown = ({ to, over = 'Expired', suffix = '' }: { to: string; over?: string; suffix?: string }) => {
   const time = useNow(1000)
   const left = Date.parse(to) - time
   return (
     <time dateTime={to} title={fullTime(to)} className="nowrap">
-      {left > 0 ? remainingText(left) : over}
+      {left > 0 ? remainingText(left) + suffix : over}
     </time>
   )
 }

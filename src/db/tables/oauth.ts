@@ -124,6 +124,8 @@ export const oauthGrants = pgTable(
     /** By the database's clock and to the microsecond: compared with nothing but the same clock. */
     rotatedAt: timestamp({ withTimezone: true, precision: 6, mode: 'string' }),
     expiresAt: instant().notNull(),
+    /** The last moment that whoever consented allowed: refreshing moves no end beyond it. Null: as long as it is used. */
+    endsAt: instant(),
   },
   (t) => [uniqueIndex('oauth_grants_handle_key').on(t.handle), index('oauth_grants_client').on(t.clientId)],
 )

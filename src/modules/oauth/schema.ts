@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { permissions } from '../../auth/permissions.ts'
 import { roles } from '../../db/tables/workspaces.ts'
-import { IdIn, IdOut, TimeOut } from '../../http/wire.ts'
+import { IdIn, IdOut, TimeIn, TimeOut } from '../../http/wire.ts'
 import { SpendingControls, SpendingControlsIn } from '../delegation/grants/schema.ts'
 import { type OAuthErrorCode, oauthCatalogue } from './errors.ts'
 
@@ -194,6 +194,9 @@ export const Decision = z.strictObject({
     description: 'Never wider than what was asked for; what is left out stays as it was asked for.',
   }),
   workspace_id: IdIn('workspace').optional().meta({ description: "Left out: the caller's current one." }),
+  expires_at: TimeIn.optional().meta({
+    description: 'When access ends, however often it is refreshed. Left out: never by itself.',
+  }),
 })
 export type Decision = z.output<typeof Decision>
 

@@ -10,7 +10,7 @@ export const accountFlows = (world: World): void => {
     await page.goto('/account')
     const unlink = page.getByRole('button', { name: 'Unlink Wallet' })
     expect(await unlink.getAttribute('aria-disabled')).toBe('true')
-    await page.getByText('This is the only way in').waitFor()
+    await page.getByText('This is your only sign-in method').waitFor()
     await unlink.click({ force: true })
     expect(await page.getByRole('dialog').count()).toBe(0)
     await close()
@@ -27,10 +27,11 @@ export const accountFlows = (world: World): void => {
     await page.getByText('Wallet linked').waitFor()
     const identities = (await person.api.get('/v1/accounts/me')).body.identities
     expect(identities.map((identity: { subject: string }) => identity.subject)).toContain(second.address)
-    await page.getByRole('button', { name: 'Unlink Wallet' }).first().click()
+    // Not the one that this session was started by: with that the session would end.
+    await page.getByRole('button', { name: 'Unlink Wallet' }).last().click()
     await page.getByRole('dialog').getByRole('button', { name: 'Unlink' }).click()
     await page.getByText('Wallet unlinked').waitFor()
-    await page.getByText('This is the only way in').waitFor()
+    await page.getByText('This is your only sign-in method').waitFor()
     expect(complaints).toEqual([])
     await close()
   })
@@ -43,22 +44,23 @@ export const accountFlows = (world: World): void => {
     await page.goto('/account')
     await page.getByRole('button', { name: 'Link wallet', exact: true }).click()
     await page.getByRole('button', { name: 'Link Test Wallet' }).click()
-    await page.getByText('This wallet has an account of its own').waitFor()
+    await page.getByText('This wallet belongs to another account').waitFor()
     await page.getByRole('button', { name: 'Choose another account in Test Wallet' }).click()
     await page.getByText('Wallet linked').waitFor()
     await close()
   })
 
-  test('Google is linked over its own page, and shown masked', async () => {
+  test('Google is linked over its own page, and shown by the address that it knows', async () => {
     const person = await signIn(world.service.api)
     const { page, close } = await visitAs(world, person)
     await page.goto('/account')
     await page.getByRole('button', { name: 'Link Google', exact: true }).click()
     await page.getByRole('link', { name: 'Continue with Google' }).click()
-    await page.getByLabel(/e-mail/i).fill(`somebody.${Date.now()}@example.com`)
+    const email = `somebody.${Date.now()}@example.com`
+    await page.getByLabel(/e-?mail/i).fill(email)
     await page.getByRole('button').last().click()
     await page.getByText('Linked to your account').waitFor()
-    await page.getByText('s•••@example.com').waitFor()
+    await page.getByText(email).first().waitFor()
     await close()
   })
 
@@ -73,10 +75,23 @@ export const accountFlows = (world: World): void => {
     await here.page.getByLabel('Display name').fill('Achieng')
     await here.page.getByRole('button', { name: 'Save' }).click()
     await here.page.getByText('Name saved').waitFor()
-    await here.page.getByRole('button', { name: 'End' }).click()
+    await here.page.getByRole('button', { name: 'End session' }).click()
     await here.page.getByText('Session ended').waitFor()
     await there.page.getByRole('heading', { name: 'Sign in' }).waitFor()
     await here.close()
     await there.close()
+  })
+
+  test('signing out everywhere else ends the other sessions and keeps this one', async () => {
+    const person = await signIn(world.service.api)
+    const others = [await signIn(world.service.api, person.wallet), await signIn(world.service.api, person.wallet)]
+    const { page, close } = await visitAs(world, person)
+    await page.goto('/account')
+    await page.getByRole('button', { name: 'Sign out everywhere else' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Sign out everywhere else' }).click()
+    await page.getByText('2 sessions ended').waitFor()
+    for (const other of others) expect((await other.api.get('/v1/accounts/me')).status).toBe(401)
+    expect((await person.api.get('/v1/accounts/me')).status).toBe(200)
+    await close()
   })
 }

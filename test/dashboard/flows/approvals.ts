@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { newWallet } from '../../harness/people.ts'
 import { createHousehold, type Household } from '../household.ts'
+import { createTeam } from '../team.ts'
 import { phone, visit, visitAs } from '../visit.ts'
 import type { World } from '../world.ts'
 
@@ -8,24 +9,30 @@ const statusOf = async (home: Household): Promise<string> =>
   (await home.person.api.get(`/v1/approvals/${home.approvalId}`)).body.status
 
 export const approvalFlows = (world: World): void => {
-  test('tells who asks, for what, why and until when, and approves by session', async () => {
+  test('says who asks, for what, why and until when, approves by session, and shows what became of it', async () => {
+    world.service.clock.set(new Date())
     const home = await createHousehold(world.service)
     const { page, complaints, close } = await visitAs(world, home.person)
     await page.goto(`/approvals/${home.approvalId}`)
-    for (const text of ['Procurement agent', 'First payment to this destination', '*********6523', 'PO-2291'])
+    await page.getByRole('heading', { name: /^KES\s23,499 to Savannah Supplies Ltd$/ }).waitFor()
+    for (const text of ['Procurement agent', 'First payment to this destination', '*********6523', 'PO-2291', 'Paper, toner'])
       await page.getByText(text).first().waitFor()
     await page
-      .getByText(/KES\s23,499.00 is KES\s10,000.00 or more: 1 approval needed/)
+      .getByText(/KES\s23,499.00 is at or above KES\s10,000.00: 1 approval required/)
       .first()
       .waitFor()
-    await page.getByLabel('Rules that were looked at').getByText('Limits of “Procurement agent”').waitFor()
+    await page.getByText('Balance after').waitFor()
+    await page.getByLabel('Policy checks').getByText('Limits of “Procurement agent”').waitFor()
     await page.getByRole('button', { name: 'Approve' }).first().click()
     await page
       .getByRole('dialog')
       .getByRole('button', { name: /^Approve KES/ })
       .click()
-    await page.getByText('Approved: the payment is on its way').waitFor()
+    await page.getByText(/Approved: KES\s23,499 to Savannah Supplies Ltd is on its way/).waitFor()
     expect(await statusOf(home)).toBe('approved')
+    await world.service.settle()
+    await page.getByLabel('What happened').getByText('Succeeded').waitFor()
+    expect(await page.getByText('First payment to this destination').count()).toBe(0)
     expect(complaints).toEqual([])
     await close()
   })
@@ -39,10 +46,96 @@ export const approvalFlows = (world: World): void => {
     await page.keyboard.press('r')
     await page.getByRole('dialog').getByLabel('Reason').fill('We have enough chairs')
     await page.keyboard.press('Enter')
-    await page.getByText('Rejected: nothing is sent').waitFor()
-    await page.getByText('Nothing waits for a decision').waitFor()
+    await page.getByText(/Rejected: .* won’t be sent/).waitFor()
+    await page.getByText('You’re all caught up').waitFor()
     expect(await statusOf(home)).toBe('rejected')
     await close()
+  })
+
+  test('a link opened by another member after a fresh sign-in leads to the approval in its workspace, and says so', async () => {
+    const team = await createTeam(world.service)
+    const approver = await team.join('approver', 'Amina Otieno')
+    await approver.api.put('/v1/workspaces/current', {
+      workspace_id: (await approver.api.get('/v1/workspaces')).body.data.find(
+        (view: { workspace: { kind: string } }) => view.workspace.kind === 'personal',
+      ).workspace.id,
+    })
+    const [id] = await team.hold('450000')
+    const { page, complaints, close } = await visit(world, { wallets: [approver.wallet] })
+    await page.goto(`/approvals/${id}`)
+    await page.getByRole('button', { name: /Test Wallet/ }).click()
+    await page.getByRole('heading', { name: /KES\s4,500 to Roastery Kiambu/ }).waitFor()
+    await page.getByText('Switched to Savannah Coffee').waitFor()
+    await page.getByText('Wanjiku Kamau').first().waitFor()
+    await page.getByRole('button', { name: 'Workspace Savannah Coffee' }).first().waitFor()
+    expect(complaints).toEqual([])
+    await close()
+  })
+
+  test('approvals of every workspace are counted and selected by keyboard alone, and approved by one confirmation that lists all', async () => {
+    const team = await createTeam(world.service)
+    const approver = await team.join('approver', 'Amina Otieno')
+    const ids = await team.hold('150000', '230000', '990000')
+    const { page, complaints, close } = await visitAs(world, approver)
+    // Looked at from the personal workspace, where nothing waits.
+    await page.goto('/approvals')
+    await page.getByText('Green beans').nth(2).waitFor()
+    await expect.poll(() => page.title()).toMatch(/^\(3\) /)
+    expect(await page.getAttribute('link[rel="icon"]', 'href')).toBe('/icon-waiting.svg')
+    for (const key of ['j', 'x', 'j', 'x', 'a']) await page.keyboard.press(key)
+    const dialog = page.getByRole('dialog', { name: 'Approve 2 payments?' })
+    expect(await dialog.locator('li').count()).toBe(2)
+    await page.keyboard.press('Enter')
+    await page.getByText('2 payments approved').waitFor()
+    await expect.poll(() => page.title()).toMatch(/^\(1\) /)
+    const statuses = await Promise.all(
+      ids.map(async (id) => (await team.within(approver).get(`/v1/approvals/${id}`)).body.status),
+    )
+    expect(statuses.sort()).toEqual(['approved', 'approved', 'pending'])
+    // The focus is on what is left, and r rejects it.
+    await expect.poll(() => page.evaluate("document.activeElement?.closest('[data-row]') !== null")).toBe(true)
+    await page.keyboard.press('r')
+    await page.keyboard.press('Enter')
+    await page.getByText('You’re all caught up').waitFor()
+    expect(complaints).toEqual([])
+    await close()
+  })
+
+  test('on a phone the decision is under the thumb, and the next approval follows it', async () => {
+    const team = await createTeam(world.service)
+    const approver = await team.join('approver', 'Amina Otieno')
+    const [first] = await team.hold('150000', '230000')
+    const { page, close } = await visitAs(world, approver, phone)
+    await page.goto(`/approvals/${first}`)
+    const approve = page.getByRole('button', { name: 'Approve', exact: true })
+    await approve.waitFor()
+    const box = await approve.boundingBox()
+    // In the lower third of the screen, and large enough for a thumb.
+    expect(box?.y).toBeGreaterThan((phone.height * 2) / 3)
+    expect(box?.height).toBeGreaterThanOrEqual(44)
+    await approve.click()
+    await page
+      .getByRole('dialog')
+      .getByRole('button', { name: /^Approve KES/ })
+      .click()
+    await page.getByRole('heading', { name: /KES\s2,300 to Roastery Kiambu/ }).waitFor()
+    await close()
+  })
+
+  test('is announced to who may decide it, in whichever workspace they look at; never to who asked', async () => {
+    const team = await createTeam(world.service)
+    const approver = await team.join('approver', 'Amina Otieno')
+    const there = await visitAs(world, approver)
+    const stream = there.page.waitForResponse(/notifications\/stream/)
+    await there.page.goto('/account')
+    await there.page.getByRole('heading', { name: 'Account' }).waitFor()
+    await stream
+    expect(await there.page.title()).toBe('Account · Payments')
+    await team.hold('450000')
+    await there.page.getByText(/KES\s4,500 to Roastery Kiambu needs your approval/).waitFor()
+    await there.page.getByRole('button', { name: 'Review' }).click()
+    await there.page.getByRole('heading', { name: /KES\s4,500 to Roastery Kiambu/ }).waitFor()
+    await there.close()
   })
 
   test('is signed with the wallet by somebody who is signed in', async () => {
@@ -51,7 +144,7 @@ export const approvalFlows = (world: World): void => {
     await page.goto(`/approvals/${home.approvalId}`)
     await page.getByRole('button', { name: 'Sign approval' }).click()
     await page.getByRole('button', { name: 'Approve with Test Wallet' }).click()
-    await page.getByText('Approved: the payment is on its way').waitFor()
+    await page.getByText(/Approved: .* is on its way/).waitFor()
     expect(wallet.signed.at(-1)).toContain('asks you to APPROVE a payment')
     await page.getByText(/signed by 0x/).waitFor()
     await close()
@@ -64,10 +157,11 @@ export const approvalFlows = (world: World): void => {
       viewport: phone,
     })
     await page.goto(`/approve/${home.approvalId}`)
-    await page.getByText('23,499.00 KES').first().waitFor()
-    await page.getByText('Savannah Supplies Ltd').first().waitFor()
+    await page.getByRole('heading', { name: 'KES 23,499.00 to Savannah Supplies Ltd' }).waitFor()
+    for (const text of ['Paper, toner and chairs', 'Procurement agent, an agent of Wanjiku Kamau', 'Personal'])
+      await page.getByText(text, { exact: true }).waitFor()
     await page.getByRole('button', { name: 'Approve with Test Wallet' }).click()
-    await page.getByText('Sign again with the wallet that is linked to the account.').waitFor()
+    await page.getByText('Sign again with a wallet that is linked to the account.').waitFor()
     expect(await statusOf(home)).toBe('pending')
     await page.getByRole('button', { name: 'Choose another account in Test Wallet' }).click()
     await page.getByRole('heading', { name: 'Approved' }).waitFor()
@@ -82,12 +176,12 @@ export const approvalFlows = (world: World): void => {
     const { page, close } = await visit(world)
     await page.goto(`/approve/${home.approvalId}`)
     await page.getByRole('button', { name: 'Reject', exact: true }).click()
-    await page.getByText('The message that is signed').click()
-    const message = (await page.getByLabel('The message that is signed').textContent()) ?? ''
+    await page.getByText('The message you sign').click()
+    const message = (await page.getByLabel('The message you sign').textContent()) ?? ''
     expect(message).toContain('REJECT')
-    await page.getByText('Sign it somewhere else').click()
+    await page.getByText('Sign on another device or tool').click()
     await page.getByLabel('Signature').fill(await home.person.wallet.signMessage({ message }))
-    await page.getByRole('button', { name: 'Send the signature' }).click()
+    await page.getByRole('button', { name: 'Submit signature' }).click()
     await page.getByRole('heading', { name: 'Rejected' }).waitFor()
     expect(await statusOf(home)).toBe('rejected')
     await close()

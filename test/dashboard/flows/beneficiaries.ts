@@ -31,18 +31,34 @@ export const beneficiaryFlows = (world: World): void => {
     const status = async () => (await person.api.get(`/v1/beneficiaries/${id}`)).body.status
     await page.goto(`/beneficiaries/${id}`)
     const confirm = async (name: string) => {
-      await page.getByRole('button', { name }).click()
-      await page.getByRole('dialog').getByRole('button', { name }).click()
+      await page.getByRole('button', { name, exact: true }).click()
+      await page.getByRole('dialog').getByRole('button', { name, exact: true }).click()
       await page.getByRole('dialog').waitFor({ state: 'detached' })
     }
-    await confirm('Stop payments')
-    await page.getByText('Payments to it are stopped').waitFor()
+    await confirm('Freeze')
+    await page.getByText('Payments to this beneficiary are frozen').waitFor()
     expect(await status()).toBe('frozen')
-    await confirm('Allow payments')
+    await confirm('Unfreeze')
     expect(await status()).toBe('active')
     await confirm('Archive')
     expect(await status()).toBe('archived')
     expect(await page.getByRole('link', { name: 'Pay', exact: true }).count()).toBe(0)
+    await close()
+  })
+
+  test('a bank is chosen by its name', async () => {
+    const person = await signIn(world.service.api)
+    const { page, close } = await visitAs(world, person)
+    await page.goto('/beneficiaries/new')
+    await page.getByRole('radio', { name: /PesaLink/ }).check()
+    await page.getByLabel('Name', { exact: true }).fill('Landlord')
+    await page.getByLabel('Bank', { exact: true }).selectOption('Equity Bank')
+    await page.getByRole('textbox', { name: 'Account number' }).fill('0011547896523')
+    await page.getByRole('button', { name: 'Add beneficiary' }).click()
+    await page.getByRole('heading', { name: 'Landlord' }).waitFor()
+    await page.getByText('Equity Bank').waitFor()
+    const [beneficiary] = (await person.api.get('/v1/beneficiaries')).body.data
+    expect(beneficiary).toMatchObject({ bank_code: '68', payment_rail: 'PESALINK' })
     await close()
   })
 }

@@ -24,13 +24,13 @@ export const consentFlows = (world: World): void => {
     const scope = 'account.read payment.read payment.create'
     await page.goto(authorizePath(client, pkce, { scope, authorization_details: limits }))
     await page.getByRole('button', { name: /Test Wallet/ }).click()
-    await page.getByRole('heading', { name: 'Shopping agent' }).waitFor()
+    await page.getByRole('heading', { name: /Shopping agent wants to pay up to KES.3,000 a day from Personal/ }).waitFor()
     await page.getByText('127.0.0.1:9876').waitFor()
-    await page.getByText('It goes to a program on this computer').waitFor()
-    await page.getByText('Nobody vouches for this name').waitFor()
+    await page.getByText('The app runs on this computer').waitFor()
+    await page.getByText('Unverified app').waitFor()
     await page.getByLabel(/See payments/).uncheck()
-    expect(await page.getByLabel('Most per day').inputValue()).toBe('3000')
-    await page.getByLabel('Most per day').fill('1,500')
+    expect(await page.getByLabel('Daily limit').inputValue()).toBe('3000')
+    await page.getByLabel('Daily limit').fill('1,500')
     await page.getByRole('button', { name: 'Allow Shopping agent' }).click()
     const answer = await answerPage(page)
     const tokens = await redeemCode(api, client, answer.get('code') ?? '', pkce)
@@ -46,10 +46,10 @@ export const consentFlows = (world: World): void => {
     const { page, close } = await visitAs(world, person)
     await playAgent(page)
     await page.goto(authorizePath(client, newPkce(), { scope: 'payment.create', authorization_details: limits }))
-    await page.getByLabel('Most per day').fill('9000')
+    await page.getByLabel('Daily limit').fill('9000')
     await page.getByRole('button', { name: /^Allow/ }).click()
     await page.getByRole('alert').waitFor()
-    await page.getByRole('button', { name: 'Refuse' }).click()
+    await page.getByRole('button', { name: 'Deny' }).click()
     expect((await answerPage(page)).get('error')).toBe('access_denied')
     expect((await person.api.get('/v1/accounts/me/grants')).body.data).toEqual([])
     await close()
@@ -66,17 +66,47 @@ export const consentFlows = (world: World): void => {
     const { page, complaints, close } = await visitAs(world, person)
     await page.goto('/device')
     await page.getByLabel('Code').fill('bbbb-bbbb')
-    await page.getByRole('button', { name: 'Go on' }).click()
+    await page.getByRole('button', { name: 'Continue' }).click()
     await page.getByRole('alert').waitFor()
     await page.getByLabel('Code').fill(device.user_code.toLowerCase())
-    await page.getByRole('button', { name: 'Go on' }).click()
-    await page.getByRole('heading', { name: 'Till' }).waitFor()
+    await page.getByRole('button', { name: 'Continue' }).click()
+    await page.getByRole('heading', { name: 'Till wants access to Personal' }).waitFor()
     await page.getByText(device.user_code).waitFor()
     await page.getByRole('button', { name: 'Allow Till' }).click()
     await page.getByText('Go back to your device').waitFor()
     const poll = { ...client.credentials, grant_type: deviceGrant, device_code: device.device_code }
     expect((await postForm(api, '/v1/oauth/token', poll)).status).toBe(200)
     expect(complaints).toEqual([])
+    await close()
+  })
+
+  test('who asks for no limit is given a small one and an end, and has none only when that is chosen', async () => {
+    const { api } = world.service
+    world.service.clock.set(new Date())
+    const client = await registerClient(api, { client_name: 'Buyer' })
+    const person = await signIn(api)
+    const { page, close } = await visitAs(world, person)
+    await playAgent(page)
+    const ask = async () => {
+      const pkce = newPkce()
+      await page.goto(authorizePath(client, pkce, { scope: 'payment.create' }))
+      await page.getByRole('heading', { name: /Buyer wants to pay/ }).waitFor()
+      return pkce
+    }
+    const agree = async (pkce: ReturnType<typeof newPkce>) => {
+      await page.getByRole('button', { name: 'Allow Buyer' }).click()
+      await redeemCode(api, client, (await answerPage(page)).get('code') ?? '', pkce)
+      return (await person.api.get('/v1/accounts/me/grants')).body.data[0]
+    }
+    const limited = await agree(await ask())
+    expect(limited.spending_controls).toEqual({ per_payment_limit_minor: '100000', daily_limit_minor: '500000' })
+    const again = await ask()
+    await page.getByLabel('Access ends after').selectOption('7 days')
+    await page.getByRole('radio', { name: /No limit/ }).check()
+    const unlimited = await agree(again)
+    expect(unlimited.spending_controls).toEqual({})
+    const days = (Date.parse(unlimited.expires_at) - Date.now()) / 86_400_000
+    expect(Math.round(days)).toBe(7)
     await close()
   })
 }

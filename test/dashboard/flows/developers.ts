@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { letIn } from '../../harness/oauth.ts'
 import { createKey, signIn } from '../../harness/people.ts'
+import { createHousehold } from '../household.ts'
 import { visitAs } from '../visit.ts'
 import type { World } from '../world.ts'
 
@@ -9,18 +10,23 @@ export const developerFlows = (world: World): void => {
     const person = await signIn(world.service.api)
     const { page, complaints, close } = await visitAs(world, person)
     await page.goto('/developers')
-    await page.getByRole('button', { name: 'New API key' }).first().click()
+    await page.getByRole('link', { name: 'New API key' }).first().click()
+    await page.getByLabel('Name', { exact: true }).fill('Night job')
+    await page.getByLabel('Daily limit').fill('2500')
+    await page.getByRole('button', { name: 'Create key' }).click()
     const dialog = page.getByRole('dialog')
-    await dialog.getByLabel('Name', { exact: true }).fill('Night job')
-    await dialog.getByLabel('Most per day').fill('2500')
-    await dialog.getByRole('button', { name: 'Make the key' }).click()
     const key = (await dialog.locator('[data-secret]').textContent()) ?? ''
     expect(key).toMatch(/^service_live_[0-9a-f]{64}$/)
     const account = await world.service.api.as({ bearer: key }).get('/v1/accounts/me')
     expect(account.body.id).toBe(person.accountId)
-    await dialog.getByRole('button', { name: 'I have stored it' }).click()
-    await page.getByText(/KES\s2,500.00 a day/).waitFor()
+    await dialog.getByRole('button', { name: 'I’ve saved it' }).click()
+    await page.getByRole('heading', { name: 'Night job' }).waitFor()
+    await page
+      .getByText(/of KES\s2,500.00/)
+      .first()
+      .waitFor()
     expect(await page.content()).not.toContain(key)
+    await page.getByRole('link', { name: 'API keys' }).click()
     await page.getByRole('link', { name: 'Requests' }).click()
     await page.getByText('/v1/accounts/me/api-keys').click()
     const curl = (await page.getByRole('dialog').getByLabel('curl command').textContent()) ?? ''
@@ -36,20 +42,23 @@ export const developerFlows = (world: World): void => {
     const old = await createKey(person, { name: 'Batch' })
     const { page, close } = await visitAs(world, person)
     await page.goto('/developers')
-    await page.getByRole('button', { name: 'Rotate Batch' }).click()
+    await page.getByRole('link', { name: /Batch/ }).click()
+    await page.getByRole('button', { name: 'Rotate' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Rotate' }).click()
     const fresh = (await page.getByRole('dialog').locator('[data-secret]').textContent()) ?? ''
-    await page.getByRole('dialog').getByRole('button', { name: 'I have stored it' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'I’ve saved it' }).click()
     expect((await old.api.get('/v1/accounts/me')).status).toBe(200)
-    await page.getByText(/ends in/).waitFor()
-    await page.getByRole('button', { name: 'Limits of Batch' }).first().click()
-    await page.getByRole('dialog').getByLabel('Most per month').fill('9000')
-    await page.getByRole('dialog').getByLabel('Freeze').check()
+    await page.getByText('Old key').waitFor()
+    await page.getByRole('button', { name: 'Edit limits' }).click()
+    await page.getByRole('dialog').getByLabel('Monthly limit').fill('9000')
     await page.getByRole('dialog').getByRole('button', { name: 'Save limits' }).click()
-    await page.getByText('Frozen').first().waitFor()
+    await page.getByText(/of KES\s9,000.00/).waitFor()
+    await page.getByRole('button', { name: 'Freeze' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Freeze' }).click()
+    await page.getByText('Batch frozen').waitFor()
     const [grant] = (await person.api.get('/v1/accounts/me/grants')).body.data
     expect(grant).toMatchObject({ frozen: true, spending_controls: { monthly_limit_minor: '900000' } })
-    await page.getByRole('button', { name: 'Revoke Batch' }).first().click()
+    await page.getByRole('button', { name: 'Revoke' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click()
     await page.getByText('Batch revoked').waitFor()
     expect((await world.service.api.as({ bearer: fresh }).get('/v1/accounts/me')).body.error).toBe('api_key_revoked')
@@ -64,7 +73,7 @@ export const developerFlows = (world: World): void => {
     await page.getByRole('button', { name: 'Revoke all' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click()
     await page.getByText('2 agents revoked').waitFor()
-    await page.getByText('No agent is connected').waitFor()
+    await page.getByText('No connected agents').waitFor()
     for (const agent of agents) expect((await agent.api.get('/v1/accounts/me')).status).toBe(401)
     await close()
   })
@@ -77,6 +86,23 @@ export const developerFlows = (world: World): void => {
     await createKey(person, { name: 'Just now' })
     await page.getByText('api_key.created').click()
     await page.getByRole('dialog').getByText('Just now').waitFor()
+    await close()
+  })
+
+  test('an agent’s page shows its limits, its own payments and what it spent by day', async () => {
+    world.service.clock.set(new Date())
+    const home = await createHousehold(world.service)
+    const { page, complaints, close } = await visitAs(world, home.person)
+    await page.goto('/developers')
+    await page.getByRole('link', { name: /Procurement agent/ }).click()
+    await page.getByRole('heading', { name: 'Procurement agent' }).waitFor()
+    expect(new URL(page.url()).pathname).toBe(`/developers/keys/${home.agent.grantId}`)
+    await page.getByText('2 payments').waitFor()
+    await page.getByText('Airtime').waitFor()
+    expect(await page.getByText('Electricity').count()).toBe(0)
+    await page.getByText('Show as a table').click()
+    await page.getByRole('row', { name: /KES\s450.00/ }).waitFor()
+    expect(complaints).toEqual([])
     await close()
   })
 }

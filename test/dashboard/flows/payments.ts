@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
 import { fund, newBeneficiary } from '../../harness/money.ts'
 import { signIn } from '../../harness/people.ts'
@@ -14,38 +15,44 @@ const newPayer = async ({ service }: World) => {
 }
 
 export const paymentFlows = (world: World): void => {
-  test('what will happen is said before it is sent: at once, after an approval, or not at all', async () => {
+  test('what will happen is said before it is sent: right away, after an approval, or not at all', async () => {
     const payer = await newPayer(world)
     const { page, complaints, close } = await visitAs(world, payer)
     await page.goto('/payments/new')
     await page.getByLabel('Beneficiary').selectOption('Baraka Stores')
     const amount = page.getByLabel('Amount')
     await amount.fill('1,200')
-    await page.getByRole('heading', { name: 'It will be sent at once' }).waitFor()
+    await page.getByRole('heading', { name: 'It will be sent right away' }).waitFor()
     await amount.fill('6000')
-    await page.getByRole('heading', { name: 'It will wait for 1 approval' }).waitFor()
+    await page.getByRole('heading', { name: 'It needs 1 approval' }).waitFor()
     await amount.fill('16000')
-    await page.getByRole('heading', { name: 'It would be refused' }).waitFor()
+    await page.getByRole('heading', { name: 'It will be refused' }).waitFor()
     await page
-      .getByText(/more than KES\s15,000.00 per payment/)
+      .getByText(/over the per-payment limit of KES\s15,000.00/)
       .first()
       .waitFor()
+    // Less goes through without anybody; up to the limit it goes through with an approval.
+    await page.getByText(/KES\s4,999.99 or less would go through now without approval/).waitFor()
+    await page.getByText(/Up to KES\s15,000.00 would go through with approval/).waitFor()
     expect(await page.getByRole('button', { name: /16,000/ }).getAttribute('aria-disabled')).toBe('true')
     expect((await payer.api.get('/v1/payments')).body.data).toEqual([])
     expect(complaints).toEqual([])
     await close()
   })
 
-  test('a payment is sent once, followed to its end by the stream, and has a receipt', async () => {
+  test('a payment is reviewed, sent once, followed to its end by the stream, and has a receipt', async () => {
     const payer = await newPayer(world)
     const { page, complaints, close } = await visitAs(world, payer)
     await page.goto(`/payments/new?beneficiary=${payer.beneficiary}`)
     await page.getByLabel('Amount').fill('1200')
-    await page.getByLabel('What it is for').fill('Flour')
-    await page.getByRole('heading', { name: 'It will be sent at once' }).waitFor()
+    await page.getByLabel('Purpose').fill('Flour')
+    await page.getByRole('heading', { name: 'It will be sent right away' }).waitFor()
+    await page.getByRole('button', { name: /Review KES/ }).click()
+    await page.getByRole('heading', { name: /Pay KES\s1,200 to Baraka Stores\?/ }).waitFor()
+    expect((await payer.api.get('/v1/payments')).body.data).toEqual([])
     await page.getByRole('button', { name: /Send KES/ }).dblclick()
-    await page.getByRole('heading', { name: 'Payment to Baraka Stores' }).waitFor()
-    await page.getByText('Waiting for the rail’s word').waitFor()
+    await page.getByRole('heading', { name: /KES\s1,200 to Baraka Stores/ }).waitFor()
+    await page.getByText('Waiting for M-PESA').waitFor()
     await world.service.settle()
     await page.getByLabel('What happened').getByText('Succeeded').waitFor()
     expect((await payer.api.get('/v1/payments')).body.data).toHaveLength(1)
@@ -59,37 +66,71 @@ export const paymentFlows = (world: World): void => {
     await close()
   })
 
-  test('the list is filtered, and a payment that waits is cancelled', async () => {
+  test('the list is searched, filtered, added up and exported; what is found opens beside it and is cancelled there', async () => {
     const payer = await newPayer(world)
     const pay = (amount: string, narrative: string) =>
       payer.api.post('/v1/payments', { beneficiary_id: payer.beneficiary, amount_minor: amount, narrative })
     await pay('600000', 'Held one')
     await pay('10000', 'Small one')
+    await pay('30000', '=SUM(A1)')
     await world.service.settle()
-    const { page, close } = await visitAs(world, payer)
+    const { page, complaints, close } = await visitAs(world, payer)
     await page.goto('/payments')
-    await page.getByText('Small one').waitFor()
+    await page.getByLabel('Totals').getByText('3 payments').waitFor()
+    await page.getByLabel('Search', { exact: true }).fill('small')
+    await page.getByText('Held one').waitFor({ state: 'detached' })
+    await page.getByLabel('Totals').getByText('1 payment').waitFor()
+    await page.getByRole('button', { name: 'Clear filters' }).click()
+    await page.getByRole('button', { name: 'More filters' }).click()
+    await page.getByLabel('To amount').fill('400')
+    await page.getByLabel('Totals').getByText('2 payments').waitFor()
+    await page.getByText('KES 400.00').first().waitFor()
+    const downloaded = page.waitForEvent('download')
+    await page.getByRole('button', { name: 'Export CSV' }).click()
+    const download = await downloaded
+    expect(download.suggestedFilename()).toBe('payments.csv')
+    const lines = (await readFile(await download.path(), 'utf8')).trim().split('\n')
+    expect(lines).toHaveLength(3)
+    // What a spreadsheet would take for a formula is text there.
+    expect(lines.join('\n')).not.toMatch(/(^|,)"?=SUM/m)
+    await page.getByRole('button', { name: 'Clear filters' }).click()
     await page.getByLabel('Status').selectOption('Needs approval')
     await page.getByText('Small one').waitFor({ state: 'detached' })
     expect(page.url()).toContain('status=pending_approval')
     await page.getByText('Held one').click()
-    await page.getByRole('button', { name: 'Cancel payment' }).click()
+    const panel = page.getByRole('complementary', { name: 'Payment', exact: true })
+    await panel.getByRole('heading', { name: /KES\s6,000 to Baraka Stores/ }).waitFor()
+    expect(page.url()).toContain('status=pending_approval')
+    await panel.getByRole('button', { name: 'Cancel payment' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Cancel payment' }).click()
-    await page.getByLabel('What happened').getByText('Cancelled').waitFor()
+    await panel.getByLabel('What happened').getByText('Cancelled').waitFor()
+    await page.keyboard.press('Escape')
+    await panel.waitFor({ state: 'detached' })
+    await page.getByText('No payments match').waitFor()
+    expect(complaints).toEqual([])
     await close()
   })
 
-  test('a rail that refuses is told with its reason, and the money is back', async () => {
+  test('a payment that fails says why and that the money is back, and is paid again from there', async () => {
     const payer = await newPayer(world)
     const refusing = await newBeneficiary(payer.api, { display_name: 'Closed Line', destination: '254700002001' })
-    const { body } = await payer.api.post('/v1/payments', { beneficiary_id: refusing, amount_minor: '10000' })
+    const { body } = await payer.api.post('/v1/payments', { beneficiary_id: refusing, amount_minor: '10000', narrative: 'Rent' })
     const { page, close } = await visitAs(world, payer)
     await page.goto(`/payments/${body.id}`)
-    await page.getByText('Waiting for the rail’s word').waitFor()
+    await page.getByText('Waiting for M-PESA').waitFor()
     await world.service.settle()
-    await page.getByLabel('What happened').getByText('Failed').waitFor()
-    await page.goto('/')
-    await page.getByText('Given back from Closed Line').waitFor()
+    await page.getByText('This payment failed. The money is back in the balance').waitFor()
+    const failed = (await payer.api.get(`/v1/payments/${body.id}`)).body
+    expect(await page.locator('main').textContent()).not.toContain(failed.failure_code)
+    await page.getByRole('link', { name: 'Pay again' }).click()
+    await page.getByRole('heading', { name: 'New payment' }).waitFor()
+    expect(await page.getByLabel('Amount').inputValue()).toBe('100')
+    expect(await page.getByLabel('Purpose').inputValue()).toBe('Rent')
+    // What came back is no income.
+    await page.goto('/history')
+    const back = page.getByRole('row', { name: /Returned to balance/ })
+    await back.waitFor()
+    expect(await back.locator('.amount-good').count()).toBe(0)
     await close()
   })
 }

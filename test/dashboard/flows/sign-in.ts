@@ -6,8 +6,12 @@ import type { World } from '../world.ts'
 export const signInFlows = (world: World): void => {
   test('a newcomer signs in with a wallet, has an account, and is where they were going', async () => {
     const { page, wallet, complaints, close } = await visit(world)
+    const refused: string[] = []
+    page.on('response', (response) => response.status() >= 400 && refused.push(response.url()))
     await page.goto('/beneficiaries?from=link')
     await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+    // Nobody is signed in, and nothing was asked only to hear that.
+    expect(refused).toEqual([])
     await page.getByRole('button', { name: 'Continue with Test Wallet' }).click()
     await page.getByText('Your account is ready').waitFor()
     await page.getByRole('heading', { name: 'Beneficiaries' }).waitFor()
@@ -31,11 +35,11 @@ export const signInFlows = (world: World): void => {
   test.each(['Google', 'GitHub'])('%s signs in through its own page and comes back', async (provider) => {
     const { page, close } = await visit(world)
     await page.goto('/sign-in?return_to=/account')
-    await page.getByRole('button', { name: `Continue with ${provider}` }).click()
+    await page.getByRole('button', { name: `Continue with the sandbox’s ${provider}` }).click()
     await page.getByRole('link', { name: /Amina Otieno/ }).click()
     await page.getByRole('heading', { name: 'Account' }).waitFor()
     expect(new URL(page.url()).search).toBe('')
-    await page.getByText('amina@example.com', { exact: true }).waitFor()
+    await page.getByText('amina@example.com', { exact: true }).first().waitFor()
     await close()
   })
 
@@ -56,6 +60,24 @@ export const signInFlows = (world: World): void => {
     await page.getByRole('button', { name: 'Sign out' }).click()
     await page.getByRole('heading', { name: 'Sign in' }).waitFor()
     expect((await person.api.get('/v1/accounts/me')).status).toBe(401)
+    await close()
+  })
+
+  test('a session that ends in the middle of a form is said, and the form is as it was after the sign-in', async () => {
+    const person = await signIn(world.service.api)
+    const { page, close } = await visitAs(world, person)
+    await page.goto('/beneficiaries/new')
+    await page.getByLabel('Name', { exact: true }).fill('Half typed')
+    await page.getByLabel('Mobile number').fill('0712 345 678')
+    await person.api.post('/v1/auth/logout')
+    await page.getByText('Your session has ended').waitFor()
+    await page.getByRole('button', { name: /Test Wallet/ }).click()
+    await page.getByRole('heading', { name: 'Add beneficiary' }).waitFor()
+    expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('Half typed')
+    expect(await page.getByLabel('Mobile number').inputValue()).toBe('0712 345 678')
+    await page.getByRole('link', { name: 'Beneficiaries' }).first().click()
+    await page.getByRole('link', { name: 'Add beneficiary' }).first().click()
+    expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('')
     await close()
   })
 }

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { fund, newBeneficiary } from '../../harness/money.ts'
 import { signIn } from '../../harness/people.ts'
 import { visitAs } from '../visit.ts'
 import type { World } from '../world.ts'
@@ -13,7 +14,7 @@ export const topUpFlows = (world: World): void => {
     await page.goto('/top-up')
     await page.getByLabel('Amount').fill('1000')
     await page.getByLabel('M-PESA phone number').fill(phoneNumber)
-    await page.getByRole('button', { name: /Ask for KES/ }).click()
+    await page.getByRole('button', { name: /Send M-PESA prompt for KES/ }).click()
     await page.getByRole('heading', { name: 'Check your phone' }).waitFor()
     return { ...visited, person }
   }
@@ -33,7 +34,7 @@ export const topUpFlows = (world: World): void => {
   test('says so when it was declined on the phone', async () => {
     const { page, close } = await begin('254700001032')
     await world.service.settle()
-    await page.getByRole('heading', { name: 'It did not work' }).waitFor()
+    await page.getByRole('heading', { name: 'Top-up failed' }).waitFor()
     await close()
   })
 
@@ -47,9 +48,23 @@ export const topUpFlows = (world: World): void => {
     clock.advance(deps.config.TOPUP_TTL_SECONDS)
     await deps.jobs.sweep()
     expect((await person.api.get(`/v1/topups/${id}`)).body.status).toBe('expired')
-    await page.getByText('The money may have moved, and we are checking').waitFor()
+    await page.getByText('The money may have moved. We’re checking').waitFor()
     await world.service.settle()
     await page.getByRole('heading', { name: /KES\s1,000.00 arrived/ }).waitFor()
+    await close()
+  })
+
+  test('recent top-ups are there however much has happened since', async () => {
+    world.service.clock.set(new Date())
+    const person = await signIn(world.service.api)
+    await fund(world.service, person, 500_000n)
+    const beneficiary = await newBeneficiary(person.api)
+    for (let count = 0; count < 13; count += 1)
+      await person.api.post('/v1/payments', { beneficiary_id: beneficiary, amount_minor: '1000' })
+    await world.service.settle()
+    const { page, close } = await visitAs(world, person)
+    await page.goto('/top-up')
+    await page.getByText('+5,000.00').waitFor()
     await close()
   })
 }

@@ -18,16 +18,21 @@ export const workspaceFlows = (world: World): void => {
       .getByRole('dialog')
       .getByRole('radio', { name: /Viewer/ })
       .check()
-    await here.page.getByRole('dialog').getByRole('button', { name: 'Make the invitation' }).click()
+    await here.page.getByRole('dialog').getByRole('button', { name: 'Create invitation' }).click()
     const link = (await here.page.locator('[data-secret]').textContent()) ?? ''
     await here.page.getByRole('button', { name: 'Done' }).click()
 
     const there = await visit(world, { wallets: [newWallet()] })
     await there.page.goto(link)
     await there.page.getByRole('button', { name: /Test Wallet/ }).click()
-    await there.page.getByRole('button', { name: 'Accept the invitation' }).click()
-    await there.page.getByText('You are in Duka Ltd').waitFor()
-    await there.page.getByText(/draw on its owner’s balance/).waitFor()
+    await there.page.getByRole('heading', { name: 'Join Duka Ltd' }).waitFor()
+    await there.page
+      .getByText(/Viewer/)
+      .first()
+      .waitFor()
+    await there.page.getByRole('button', { name: 'Accept invitation' }).click()
+    await there.page.getByText('You joined Duka Ltd').waitFor()
+    await there.page.getByText(/paid from its owner’s balance/).waitFor()
     expect(await there.page.getByRole('link', { name: 'New payment' }).count()).toBe(0)
 
     await here.page.getByRole('button', { name: /^Change 0x/ }).click()
@@ -36,7 +41,7 @@ export const workspaceFlows = (world: World): void => {
       .getByRole('radio', { name: /^Member/ })
       .check()
     await here.page.getByRole('dialog').getByRole('button', { name: 'Save role' }).click()
-    await there.page.getByRole('link', { name: 'New payment' }).waitFor()
+    await there.page.getByRole('link', { name: 'New payment' }).first().waitFor()
 
     await there.page.getByRole('button', { name: 'Workspace Duka Ltd' }).first().click()
     await there.page

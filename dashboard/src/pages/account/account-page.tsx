@@ -7,7 +7,7 @@ import { Sessions } from './sessions.tsx'
 
 export const AccountPage = () => (
   <div className="stack">
-    <PageHeader title="Account" lead="Who you are here, how you sign in, and where you are signed in." />
+    <PageHeader title="Account" lead="Your profile, sign-in methods and sessions." />
     <div className="split">
       <div className="stack">
         <Profile />

@@ -7,7 +7,7 @@ import { Card } from '../../ui/layout.tsx'
 const names: Readonly<Record<string, string>> = {
   topups: 'Top up',
   payments: 'Pay',
-  api_keys: 'Make API keys',
+  api_keys: 'Create API keys',
   oauth: 'Connect agents',
 }
 
@@ -22,16 +22,16 @@ export const BalanceFacts = () => {
           <Amount minor={balance.available_minor} currency={balance.currency} size="medium" />
         </div>
         <p className="quiet small">
-          <Amount minor={balance.held_minor} currency={balance.currency} /> held for payments under way
+          <Amount minor={balance.held_minor} currency={balance.currency} /> held for payments in progress
         </p>
-        <ul className="stack-xs" aria-label="What this account may do">
+        <ul className="stack-xs" aria-label="What this account can do">
           {Object.entries(account.capabilities).map(([capability, state]) => (
             <li key={capability} className="row row-tight">
               <span className={state === 'active' ? 'amount-good' : 'faint'}>
                 <Icon name={state === 'active' ? 'check' : 'cross'} size={16} />
               </span>
               <span className={state === 'active' ? undefined : 'faint'}>
-                {names[capability] ?? capability}
+                {names[capability] ?? 'Other'}
                 {state === 'disabled' && ' (disabled)'}
               </span>
             </li>

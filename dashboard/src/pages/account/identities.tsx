@@ -1,6 +1,6 @@
 import { useState } from 'react'
 import type { Schemas } from '../../api/types.ts'
-import { maskEmail, maskSubject, shortAddress } from '../../lib/mask.ts'
+import { maskSubject, shortAddress } from '../../lib/mask.ts'
 import { useSession } from '../../shell/session.tsx'
 import { Button } from '../../ui/button.tsx'
 import { CopyText } from '../../ui/copy.tsx'
@@ -16,7 +16,7 @@ type Identity = Schemas['Identity']
 const Who = ({ identity }: { identity: Identity }) => {
   if (identity.provider === 'wallet')
     return <CopyText value={identity.subject} shown={shortAddress(identity.subject)} label="wallet address" />
-  return <span>{identity.email ? maskEmail(identity.email) : maskSubject(identity.subject)}</span>
+  return <span>{identity.email ? identity.email : maskSubject(identity.subject)}</span>
 }
 
 const IdentityCard = ({ identity, onUnlink, last }: { identity: Identity; onUnlink: () => void; last: boolean }) => (
@@ -36,7 +36,7 @@ const IdentityCard = ({ identity, onUnlink, last }: { identity: Identity; onUnli
             , last used <Time at={identity.last_used_at} />
           </>
         )}
-        {identity.display_name && <>, known there as {identity.display_name}</>}
+        {identity.display_name && <>, as {identity.display_name}</>}
       </p>
     </div>
     <Button
@@ -52,13 +52,13 @@ const IdentityCard = ({ identity, onUnlink, last }: { identity: Identity; onUnli
   </div>
 )
 
-/** The ways in, each with what is kept of it; and the buttons that add another. */
+/** The sign-in methods, and the buttons that add another. */
 export const Identities = () => {
   const { account } = useSession()
   const [unlinking, setUnlinking] = useState<Identity | null>(null)
   const last = account.identities.length === 1
   return (
-    <Card title="Ways to sign in" note="Each of them opens this account." flush>
+    <Card title="Sign-in methods" note="Each of them signs you in to this account." flush>
       <ul className="rows">
         {account.identities.map((identity) => (
           <li key={identity.id}>
@@ -68,7 +68,7 @@ export const Identities = () => {
       </ul>
       {last && (
         <p className="item-note" id="last-identity" style={{ padding: '0 20px 14px' }}>
-          This is the only way in, so it can’t be unlinked. Link another one first.
+          This is your only sign-in method, so it can’t be unlinked. Link another one first.
         </p>
       )}
       <div className="card-footer" style={{ justifyContent: 'flex-start' }}>

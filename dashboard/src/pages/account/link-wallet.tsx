@@ -24,15 +24,15 @@ const LinkDialog = ({ onClose }: { onClose: () => void }) => {
   })
   return (
     <Dialog title="Link a wallet" onClose={onClose}>
-      <p className="quiet">Sign a message with the wallet. From then on it opens this account and can decide its approvals.</p>
+      <p className="quiet">Sign a message with the wallet. It can then sign you in and decide approvals.</p>
       <WalletPicker
         flow={flow}
         verb="Link"
         action={
           hasCode(flow.error, 'conflict') && (
-            <Notice tone="info" title="This wallet has an account of its own">
+            <Notice tone="info" title="This wallet belongs to another account">
               <p className="quiet">
-                Accounts are not merged. Sign out and sign in with that wallet to use it, or link another one.
+                Accounts can’t be merged here. Sign in with that wallet to use its account, or link another wallet.
               </p>
             </Notice>
           )

@@ -1,3 +1,4 @@
+import { Link } from 'wouter'
 import { shortcutsOn, switchShortcuts } from '../../lib/shortcuts.ts'
 import { useStore } from '../../lib/store.ts'
 import { chooseTheme, theme, themes } from '../../lib/theme.ts'
@@ -27,7 +28,8 @@ export const Preferences = () => {
             ))}
           </div>
         </fieldset>
-        <CheckField label="Single-key shortcuts" hint="Press ? for the list." checked={on} onChange={switchShortcuts} />
+        <Link href="/account/notifications">Notifications</Link>
+        <CheckField label="Single-key shortcuts" hint="Press ? to see them." checked={on} onChange={switchShortcuts} />
       </div>
     </Card>
   )

@@ -52,10 +52,10 @@ export const Profile = () => {
         {save.error && !fieldError(save.error, 'display_name') && <Failure error={save.error} />}
         <Facts
           facts={[
-            ['E-mail', account.email ?? <span className="faint">None: link Google or GitHub to add one</span>],
-            ['Account', <CopyText key="id" value={account.id} label="account id" />],
+            ['Email', account.email ?? <span className="faint">None. Link Google or GitHub to add one</span>],
+            ['Account ID', <CopyText key="id" value={account.id} shown="Copy" label="account ID" />],
             ['Status', <StatusBadge key="status" status={account.status} />],
-            ['Since', <ExactTime key="since" at={account.created_at} />],
+            ['Created', <ExactTime key="since" at={account.created_at} />],
           ]}
         />
       </form>

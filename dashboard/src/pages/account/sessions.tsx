@@ -12,6 +12,7 @@ import { Listing } from '../../ui/listing.tsx'
 import { Badge, statusText } from '../../ui/status.tsx'
 import { Time } from '../../ui/time.tsx'
 import { announce } from '../../ui/toast.tsx'
+import { SignOutElsewhere } from './sign-out-elsewhere.tsx'
 
 const SessionRow = ({ session }: { session: Schemas['Session'] }) => {
   const client = useQueryClient()
@@ -32,18 +33,18 @@ const SessionRow = ({ session }: { session: Schemas['Session'] }) => {
       <div className="item-main">
         <p className="item-title">
           {deviceName(session.user_agent)}
-          {session.current && <Badge tone="good">This one</Badge>}
+          {session.current && <Badge tone="good">This browser</Badge>}
         </p>
         <p className="item-note">
           {session.ip && <>{session.ip}, </>}
           {session.status === 'active' ? (
             <>
-              used <Time at={session.last_used_at} />
+              last used <Time at={session.last_used_at} />
             </>
           ) : (
             statusText(session.status).toLowerCase()
           )}
-          , since <Time at={session.created_at} />
+          , signed in <Time at={session.created_at} />
         </p>
       </div>
       {session.status === 'active' && (
@@ -53,7 +54,7 @@ const SessionRow = ({ session }: { session: Schemas['Session'] }) => {
           busy={revoke.isPending}
           onClick={() => (session.current ? signOut.mutate() : revoke.mutate())}
         >
-          {session.current ? 'Sign out' : 'End'}
+          {session.current ? 'Sign out' : 'End session'}
         </Button>
       )}
     </div>
@@ -61,7 +62,7 @@ const SessionRow = ({ session }: { session: Schemas['Session'] }) => {
 }
 
 export const Sessions = () => (
-  <Card title="Sessions" note="Browsers that are signed in. Ending one takes effect at once." flush>
+  <Card title="Sessions" note="Browsers you are signed in with." actions={<SignOutElsewhere />} flush>
     <Listing query={useInfiniteQuery(sessionsQuery)} rows={2} empty={<Empty icon="screen" title="No sessions" />}>
       {(sessions) => (
         <ul className="rows">

@@ -26,8 +26,8 @@ export const Unlink = ({ identity, onClose }: { identity: Schemas['Identity']; o
       onClose={onClose}
     >
       <p>
-        It will no longer open this account{identity.provider === 'wallet' && ', and its signature will decide no more approvals'}
-        . Your other ways to sign in stay.
+        It will no longer sign you in{identity.provider === 'wallet' && ', and its signature can no longer decide approvals'}.
+        Browsers signed in with it are signed out. Your other sign-in methods stay.
       </p>
     </Confirm>
   )

@@ -28,7 +28,7 @@ export const ApprovalSummary = ({ approval, people }: Props) => {
         </div>
         {pending ? (
           <span className="badge badge-warn">
-            <Countdown to={approval.expires_at} over="Expired" /> left
+            <Countdown to={approval.expires_at} suffix=" left" />
           </span>
         ) : (
           <StatusBadge status={approval.status} />

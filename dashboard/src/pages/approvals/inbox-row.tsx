@@ -49,7 +49,7 @@ export const InboxRow = ({ item: { approval, workspace }, people, named, check }
           </span>
           <span className="block">{payment.narrative ?? typeLabel(payment.payment_type)}</span>
           <span className="item-note block">
-            Requested by {askerWords(payment.initiated_by, people)} <Time at={approval.created_at} />
+            Requested by {askerWords(payment.initiated_by, people)} · <Time at={approval.created_at} />
           </span>
           {pending && <span className="item-note block">{capitalized(decisionReason(payment.decision, payment.currency))}</span>}
         </span>
@@ -58,7 +58,7 @@ export const InboxRow = ({ item: { approval, workspace }, people, named, check }
           {pending ? (
             <span className="faint small">
               {approval.required_approvals > 1 && `${approval.approvals_given} of ${approval.required_approvals} · `}
-              <Countdown to={approval.expires_at} over="Expired" /> left
+              <Countdown to={approval.expires_at} suffix=" left" />
             </span>
           ) : (
             <StatusBadge status={approval.status} />

@@ -81,7 +81,7 @@ const Question = ({ id, choice, setChoice, message, expiresAt, onDecided }: Ques
           [
             'Time left',
             <span key="left" className="strong">
-              <Countdown to={expiresAt} over="Expired" />
+              <Countdown to={expiresAt} />
             </span>,
           ],
         ]}

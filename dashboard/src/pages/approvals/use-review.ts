@@ -1,4 +1,4 @@
-import { useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import type { Schemas } from '../../api/types.ts'
 import { useShortcuts } from '../../lib/shortcuts.ts'
 import type { Choice } from './decided-words.ts'
@@ -20,6 +20,17 @@ export const useReview = (approvals: readonly Approval[]) => {
   const at = () => approvals.findIndex((approval) => document.activeElement?.closest('[data-row]')?.id === rowId(approval))
   const focusOn = (id: string | undefined) =>
     document.querySelector<HTMLElement>(`#${id === undefined ? 'none' : rowId({ id })} a`)?.focus()
+
+  // Where the focus goes after a decision: once the dialog has given it back, and again once the decided rows have gone.
+  const landing = useRef<{ on: string; decided: readonly string[] } | null>(null)
+  const ids = approvals.map(({ id }) => id).join()
+  // biome-ignore lint/correctness/useExhaustiveDependencies: when the dialog closes, and when other rows are there
+  useEffect(() => {
+    if (!landing.current || deciding) return
+    const { on, decided } = landing.current
+    focusOn(on)
+    if (!approvals.some(({ id }) => decided.includes(id))) landing.current = null
+  }, [deciding, ids])
 
   const toggle = (id: string) => {
     const next = new Set(selected)
@@ -54,11 +65,9 @@ export const useReview = (approvals: readonly Approval[]) => {
     deciding,
     close: () => setDeciding(null),
     decided: () => {
+      if (deciding?.next) landing.current = { on: deciding.next, decided: deciding.approvals.map(({ id }) => id) }
       setSelected(new Set())
       setDeciding(null)
-      const { next } = deciding ?? {}
-      // The dialog gives the focus back first, to a row that is about to go.
-      setTimeout(() => focusOn(next))
     },
   }
 }

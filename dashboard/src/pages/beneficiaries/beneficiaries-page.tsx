@@ -26,7 +26,7 @@ const Row = ({ beneficiary }: { beneficiary: Beneficiary }) => (
       </span>
     </span>
     <span className="item-side">
-      {beneficiary.status === 'frozen' && <Badge tone="warn">Stopped</Badge>}
+      {beneficiary.status === 'frozen' && <Badge tone="info">Frozen</Badge>}
       {beneficiary.status === 'archived' && <StatusBadge status="archived" />}
       <span className="faint">
         <Icon name="forward" size={16} />
@@ -52,24 +52,24 @@ export const BeneficiariesPage = () => {
     <div className="stack">
       <PageHeader
         title="Beneficiaries"
-        lead="Where money may go. Destinations are kept encrypted and only ever shown as a mask."
+        lead="The people and businesses you pay. Destinations are encrypted and always shown masked."
         actions={create}
       />
       <search className="filters">
-        <TextField label="Search" type="search" value={search} onChange={setSearch} placeholder="Name or type" />
+        <TextField label="Search" type="search" value={search} onChange={setSearch} placeholder="Name or category" />
       </search>
       <section className="card" aria-label="Beneficiaries">
         <Listing
           query={useInfiniteQuery(beneficiariesQuery)}
           empty={
-            <Empty icon="people" title="Nobody to pay yet" actions={create}>
+            <Empty icon="people" title="No beneficiaries yet" actions={create}>
               Add a phone, a business or a bank account once, then pay it by name.
             </Empty>
           }
         >
           {(all) => {
             const found = all.filter((beneficiary) => matches(beneficiary, search.trim()))
-            if (found.length === 0) return <Empty icon="search" title="No beneficiary fits this search" />
+            if (found.length === 0) return <Empty icon="search" title="No beneficiaries match" />
             return (
               <ul className="rows">
                 {found.map((beneficiary) => (

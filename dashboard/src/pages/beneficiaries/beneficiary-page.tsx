@@ -3,12 +3,13 @@ import { useState } from 'react'
 import { api, call } from '../../api/client.ts'
 import { beneficiaryQuery, paymentsQuery } from '../../api/queries.ts'
 import type { Body, Schemas } from '../../api/types.ts'
+import { bankName } from '../../lib/banks.ts'
 import { railLabels } from '../../lib/rails.ts'
 import { LoadFailure } from '../../shell/load-failure.tsx'
 import { useSession } from '../../shell/session.tsx'
 import { Button, LinkButton } from '../../ui/button.tsx'
 import { Confirm } from '../../ui/confirm.tsx'
-import { CopyText } from '../../ui/copy.tsx'
+import { CopyButton } from '../../ui/copy.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Failure, fieldError } from '../../ui/failure.tsx'
 import { CheckField, TextField } from '../../ui/field.tsx'
@@ -79,7 +80,7 @@ const BeneficiaryDetail = ({ beneficiary }: { beneficiary: Beneficiary }) => {
             {manages && <Button onClick={() => setOpen('edit')}>Edit</Button>}
             {manages && (
               <Button icon="freeze" onClick={() => setOpen('freeze')}>
-                {status === 'frozen' ? 'Allow payments' : 'Stop payments'}
+                {status === 'frozen' ? 'Unfreeze' : 'Freeze'}
               </Button>
             )}
             {manages && (
@@ -96,8 +97,8 @@ const BeneficiaryDetail = ({ beneficiary }: { beneficiary: Beneficiary }) => {
         }
       />
       {status === 'frozen' && (
-        <Notice tone="warn" title="Payments to it are stopped">
-          <p className="quiet">That holds for its destination: adding the same payee again changes nothing.</p>
+        <Notice tone="warn" title="Payments to this beneficiary are frozen">
+          <p className="quiet">This applies to the destination, also if it is added again under another name.</p>
         </Notice>
       )}
       <Card title="Details">
@@ -105,24 +106,29 @@ const BeneficiaryDetail = ({ beneficiary }: { beneficiary: Beneficiary }) => {
           stacked
           facts={[
             ['Status', <StatusBadge key="status" status={status} />],
-            ['Paid by', railLabels[beneficiary.payment_rail]],
+            ['Payment method', railLabels[beneficiary.payment_rail]],
             [
               'Destination',
               <span key="mask" className="mono">
                 {beneficiary.destination_mask}
               </span>,
             ],
-            ['Bank code', beneficiary.bank_code],
+            ['Bank', beneficiary.bank_code && bankName(beneficiary.bank_code)],
             ['Legal name', beneficiary.legal_name],
-            ['Type', beneficiary.type],
+            ['Category', beneficiary.type],
             ['Account reference', beneficiary.account_reference_required ? 'Required' : 'Optional'],
-            ['Since', <ExactTime key="since" at={beneficiary.created_at} />],
-            ['Id', <CopyText key="id" value={beneficiary.id} label="beneficiary id" />],
+            ['Added', <ExactTime key="since" at={beneficiary.created_at} />],
+            [
+              '',
+              <CopyButton key="id" value={beneficiary.id}>
+                Copy ID
+              </CopyButton>,
+            ],
           ]}
         />
       </Card>
       <Card title="Payments" flush>
-        <Listing query={payments} rows={3} empty={<Empty icon="payments" title="Nothing paid to it yet" />}>
+        <Listing query={payments} rows={3} empty={<Empty icon="payments" title="No payments yet" />}>
           {(rows) => (
             <ul className="rows">
               {rows.map((payment) => (
@@ -137,8 +143,8 @@ const BeneficiaryDetail = ({ beneficiary }: { beneficiary: Beneficiary }) => {
       {open === 'edit' && <EditDialog beneficiary={beneficiary} update={update} onClose={close} />}
       {open === 'freeze' && (
         <Confirm
-          title={status === 'frozen' ? 'Allow payments again?' : 'Stop payments to it?'}
-          action={status === 'frozen' ? 'Allow payments' : 'Stop payments'}
+          title={`${status === 'frozen' ? 'Unfreeze' : 'Freeze'} ${beneficiary.display_name}?`}
+          action={status === 'frozen' ? 'Unfreeze' : 'Freeze'}
           harmless={status === 'frozen'}
           busy={update.isPending}
           error={update.error}
@@ -147,21 +153,21 @@ const BeneficiaryDetail = ({ beneficiary }: { beneficiary: Beneficiary }) => {
         >
           <p>
             {status === 'frozen'
-              ? 'Payments to this destination can be made again, under the same policies as before.'
-              : 'No payment to this destination goes out any more, whatever it is called, until you allow it again. Payments under way finish.'}
+              ? 'Payments to this destination can be made again.'
+              : 'No more payments go to this destination until you unfreeze it. Payments already sent still arrive.'}
           </p>
         </Confirm>
       )}
       {open === 'archive' && (
         <Confirm
-          title="Archive this beneficiary?"
+          title={`Archive ${beneficiary.display_name}?`}
           action="Archive"
           busy={archive.isPending}
           error={archive.error}
           onConfirm={() => archive.mutate()}
           onClose={close}
         >
-          <p>It can’t be paid any more and doesn’t come back. What was paid to it stays in the list of payments.</p>
+          <p>It can no longer be paid, and this can’t be undone. Its past payments stay in the list.</p>
         </Confirm>
       )}
     </div>
@@ -211,8 +217,8 @@ const EditDialog = ({
         maxLength={120}
         error={fieldError(update.error, 'legal_name')}
       />
-      <TextField label="Type" value={type} onChange={setType} maxLength={64} error={fieldError(update.error, 'type')} />
-      <CheckField label="Payments need an account reference" checked={required} onChange={setRequired} />
+      <TextField label="Category" value={type} onChange={setType} maxLength={64} error={fieldError(update.error, 'type')} />
+      <CheckField label="Require an account reference" checked={required} onChange={setRequired} />
       <Failure error={update.error} />
     </Dialog>
   )

@@ -16,16 +16,17 @@ export const ConsentPage = () => {
   return (
     <SinglePage wide>
       {id === '' && (
-        <Empty
-          icon="robot"
-          title="Nothing asks for anything"
-          actions={<LinkButton href="/developers/agents">Connected agents</LinkButton>}
-        >
-          An agent sends you here when it wants to act for you.
+        <Empty icon="robot" title="No request" actions={<LinkButton href="/developers/agents">Connected agents</LinkButton>}>
+          An agent sends you here when it wants to connect.
         </Empty>
       )}
       {id !== '' && authorization.isPending && <SkeletonText width="80%" height={60} />}
-      {authorization.isError && <Failure error={authorization.error} />}
+      {authorization.isError && (
+        <div className="stack">
+          <h1>Connect an agent</h1>
+          <Failure error={authorization.error} />
+        </div>
+      )}
       {authorization.data && <Consent authorization={authorization.data} />}
     </SinglePage>
   )

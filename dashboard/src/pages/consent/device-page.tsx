@@ -7,12 +7,11 @@ import { SinglePage } from '../../shell/single-page.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Failure } from '../../ui/failure.tsx'
 import { TextField } from '../../ui/field.tsx'
-import { Empty } from '../../ui/layout.tsx'
 import { Consent } from './consent.tsx'
 
 const outcomes: Readonly<Record<string, { title: string; text: string }>> = {
-  approved: { title: 'Connected', text: 'Go back to your device: it goes on by itself.' },
-  denied: { title: 'Refused', text: 'The device gets nothing. You can close this page.' },
+  approved: { title: 'Connected', text: 'Go back to your device. It continues by itself.' },
+  denied: { title: 'Denied', text: 'The device gets no access. You can close this page.' },
 }
 
 /** For agents without a browser: the code that the device shows, then the same question as anywhere. */
@@ -26,9 +25,10 @@ export const DevicePage = () => {
   if (outcome)
     return (
       <SinglePage>
-        <Empty icon="check" title={outcome.title}>
-          {outcome.text}
-        </Empty>
+        <div className="stack">
+          <h1>{outcome.title}</h1>
+          <p className="quiet">{outcome.text}</p>
+        </div>
       </SinglePage>
     )
   if (authorization.data)
@@ -54,7 +54,7 @@ export const DevicePage = () => {
         <TextField label="Code" value={typed} onChange={setTyped} placeholder="BCDF-GHJK" mono maxLength={16} autoFocus />
         <Failure error={authorization.error} />
         <Button type="submit" variant="primary" size="large" wide busy={authorization.isFetching} disabled={typed.trim() === ''}>
-          Go on
+          Continue
         </Button>
       </form>
     </SinglePage>

@@ -17,7 +17,7 @@ export const DevelopersLayout = ({ children, actions }: { children: ReactNode; a
         title="Developers"
         lead={
           <>
-            Keys and agents that act for you, each within its limits. <a href="/docs">Read the API reference</a>
+            Keys and agents that act for you, each within its limits. <a href="/docs">API reference</a>
           </>
         }
         actions={actions}

@@ -8,31 +8,28 @@ import { Button } from '../../ui/button.tsx'
 import { ControlsFields, controlsOfDraft, draftOfControls } from '../../ui/controls-fields.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Failure } from '../../ui/failure.tsx'
-import { CheckField } from '../../ui/field.tsx'
 import { announce } from '../../ui/toast.tsx'
 import { GrantUsage } from './grant-usage.tsx'
 
-/** The limits of a key's or an agent's grant, and the brake on it. */
+/** The limits of a key's or an agent's grant. */
 export const EditLimits = ({ grant, title, onClose }: { grant: Schemas['Grant']; title: string; onClose: () => void }) => {
   const { currency } = useSession()
   const client = useQueryClient()
   const beneficiaries = useBeneficiaries()
   const [draft, setDraft] = useState(() => draftOfControls(grant.spending_controls))
-  const [frozen, setFrozen] = useState(grant.frozen)
   const controls = controlsOfDraft(draft)
   const save = useMutation({
     mutationFn: () => {
-      if (!controls) throw new Error('An amount in the form can’t be read.')
+      if (!controls) throw new Error('Correct the amounts first.')
       return call(
         api.PATCH('/v1/accounts/me/grants/{id}', {
           params: { path: { id: grant.id } },
-          body: { spending_controls: controls, frozen },
+          body: { spending_controls: controls },
         }),
       )
     },
     onSuccess: () => {
-      void client.invalidateQueries({ queryKey: ['grants'] })
-      void client.invalidateQueries({ queryKey: ['api-keys'] })
+      for (const name of ['grants', 'grant', 'api-keys']) void client.invalidateQueries({ queryKey: [name] })
       announce('Limits saved')
       onClose()
     },
@@ -56,7 +53,6 @@ export const EditLimits = ({ grant, title, onClose }: { grant: Schemas['Grant'];
     >
       <GrantUsage grant={grant} currency={currency} />
       <ControlsFields draft={draft} onChange={setDraft} currency={currency} error={save.error} beneficiaries={beneficiaries} />
-      <CheckField label="Freeze" hint="It may still read, but move no money." checked={frozen} onChange={setFrozen} />
       <Failure error={save.error} />
     </Dialog>
   )

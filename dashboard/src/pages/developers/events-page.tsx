@@ -40,8 +40,8 @@ export const EventsPage = () => {
   const state = useStore(connection)
   const [open, setOpen] = useState<Shown | null>(null)
   const nothing = (
-    <Empty icon="bolt" title="Nothing has happened yet">
-      Every change tells an event here and on the stream, as it happens.
+    <Empty icon="bolt" title="No events yet">
+      Every change appears here and on the stream as it happens.
     </Empty>
   )
   return (
@@ -49,7 +49,7 @@ export const EventsPage = () => {
       <div className="split">
         <Card
           title="Events"
-          note="The stream of this account, newest first. Kept for seven days."
+          note="The event stream of this account, newest first. Kept for 7 days."
           actions={<Badge tone={state === 'live' ? 'good' : 'warn'}>{state === 'live' ? 'Live' : 'Connecting'}</Badge>}
           flush
         >
@@ -62,7 +62,7 @@ export const EventsPage = () => {
           </Listing>
         </Card>
         <div className="split-aside">
-          <Card title="Follow it from a terminal">
+          <Card title="Follow from a terminal">
             <CodeBlock
               label="curl command"
               code={`curl -N ${location.origin}/v1/notifications/stream \\\n  -H "Authorization: Bearer $API_KEY"`}

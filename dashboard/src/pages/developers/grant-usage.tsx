@@ -2,14 +2,10 @@ import type { Schemas } from '../../api/types.ts'
 import { moneyText } from '../../lib/money.ts'
 import { Meter } from '../../ui/meter.tsx'
 
+type Props = { grant: Pick<Schemas['Grant'], 'usage' | 'spending_controls'>; currency: string }
+
 /** What has been spent, against the limits where there are any. */
-export const GrantUsage = ({
-  grant,
-  currency,
-}: {
-  grant: Pick<Schemas['Grant'], 'usage' | 'spending_controls'>
-  currency: string
-}) => {
+export const GrantUsage = ({ grant, currency }: Props) => {
   const periods = [
     { name: 'Today', used: grant.usage.today_minor, limit: grant.spending_controls.daily_limit_minor },
     { name: 'This month', used: grant.usage.month_minor, limit: grant.spending_controls.monthly_limit_minor },

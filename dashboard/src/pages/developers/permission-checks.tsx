@@ -14,7 +14,7 @@ export const PermissionChecks = ({
   onChange: (chosen: Permission[]) => void
 }) => (
   <fieldset className="stack-s">
-    <legend className="visually-hidden">What it may do</legend>
+    <legend className="visually-hidden">Permissions</legend>
     {order
       .filter((permission) => offered.includes(permission))
       .map((permission) => (
@@ -27,12 +27,11 @@ export const PermissionChecks = ({
               {permissionWords[permission]}{' '}
               {isPowerful(permission) && (
                 <Badge tone="warn" dot={false}>
-                  Powerful
+                  Sensitive
                 </Badge>
               )}
             </>
           }
-          hint={<code>{permission}</code>}
         />
       ))}
   </fieldset>

@@ -14,10 +14,10 @@ export const RequestsPage = () => {
   const [open, setOpen] = useState<RecentCall | null>(null)
   return (
     <DevelopersLayout>
-      <Card title="What you just did" note="The changes made in this tab, each as the request behind it." flush>
+      <Card title="Your requests" note="Each change you made in this tab, as an API request." flush>
         {calls.length === 0 ? (
-          <Empty icon="code" title="Nothing done yet in this tab">
-            Make a payment, add a beneficiary, change a policy: the request for it appears here.
+          <Empty icon="code" title="No requests yet">
+            Make a payment, add a beneficiary or change a policy, and its request appears here.
           </Empty>
         ) : (
           <ul className="rows">
@@ -36,11 +36,11 @@ export const RequestsPage = () => {
         )}
       </Card>
       {open && (
-        <Dialog title="The same from a terminal" onClose={() => setOpen(null)} wide>
+        <Dialog title="As a curl command" onClose={() => setOpen(null)} wide>
           <CodeBlock code={curlOf(open)} label="curl command" />
           {open.requestId && (
             <p className="faint small">
-              Request <CopyText value={open.requestId} label="request id" />
+              Request ID <CopyText value={open.requestId} label="request ID" />
             </p>
           )}
         </Dialog>

@@ -9,8 +9,7 @@ export const RevokeKey = ({ apiKey, onClose }: { apiKey: Schemas['ApiKey']; onCl
   const revoke = useMutation({
     mutationFn: () => call(api.DELETE('/v1/accounts/me/api-keys/{id}', { params: { path: { id: apiKey.id } } })),
     onSuccess: () => {
-      void client.invalidateQueries({ queryKey: ['api-keys'] })
-      void client.invalidateQueries({ queryKey: ['grants'] })
+      for (const name of ['api-keys', 'grants', 'grant']) void client.invalidateQueries({ queryKey: [name] })
       announce(`${apiKey.name} revoked`)
       onClose()
     },
@@ -24,7 +23,7 @@ export const RevokeKey = ({ apiKey, onClose }: { apiKey: Schemas['ApiKey']; onCl
       onConfirm={() => revoke.mutate()}
       onClose={onClose}
     >
-      <p>Its next request is refused, and so are those of every key made through it. This can’t be undone.</p>
+      <p>It stops working right away, and so does every key that was made with it. This can’t be undone.</p>
     </Confirm>
   )
 }

@@ -11,10 +11,10 @@ import { announce } from '../../ui/toast.tsx'
 import { ShownOnce } from './shown-once.tsx'
 
 const overlaps = [
-  { value: '0', label: 'End it at once' },
-  { value: '600', label: '10 minutes more' },
-  { value: '3600', label: '1 hour more' },
-  { value: '86400', label: '1 day more' },
+  { value: '0', label: 'Stop it right away' },
+  { value: '600', label: 'Keep for 10 minutes' },
+  { value: '3600', label: 'Keep for 1 hour' },
+  { value: '86400', label: 'Keep for 1 day' },
 ]
 
 /** A new key on the same limits; the old one may work a little longer, so that nothing stops in between. */
@@ -52,8 +52,8 @@ export const RotateKey = ({ apiKey, onClose }: { apiKey: Schemas['ApiKey']; onCl
         </>
       }
     >
-      <p className="quiet">You get a new key with the same permissions, limits and spending so far.</p>
-      <SelectField label="The old key" value={overlap} onChange={setOverlap} options={overlaps} />
+      <p className="quiet">You get a new key with the same permissions, limits and usage.</p>
+      <SelectField label="Old key" value={overlap} onChange={setOverlap} options={overlaps} />
       <Failure error={rotate.error} />
     </Dialog>
   )

@@ -10,13 +10,13 @@ export const ShownOnce = ({ title, value, onClose }: { title: string; value: str
     onClose={onClose}
     footer={
       <Button variant="primary" onClick={onClose}>
-        I have stored it
+        I’ve saved it
       </Button>
     }
     wide
   >
     <Notice tone="warn" title="Copy it now">
-      <p className="quiet">It is shown this once. We keep only a hash of it and can’t show it again.</p>
+      <p className="quiet">It is shown only once. We store a hash of it and can’t show it again.</p>
     </Notice>
     <Secret value={value} label="API key" />
     <CodeBlock

@@ -1,86 +1,98 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
-import { Link } from 'wouter'
-import { apiKeysQuery, grantsQuery, paymentsQuery, policiesQuery } from '../../api/queries.ts'
+import type { ReactNode } from 'react'
+import { grantsQuery, historyQuery, paymentsQuery, policiesQuery } from '../../api/queries.ts'
 import { useBeneficiaries } from '../../api/use-beneficiaries.ts'
 import { cx } from '../../lib/class-names.ts'
 import { useSession } from '../../shell/session.tsx'
+import { LinkButton } from '../../ui/button.tsx'
 import { Icon } from '../../ui/icon.tsx'
 import { Card } from '../../ui/layout.tsx'
-import { recentHistory } from './balance.tsx'
+import { ApprovalQuestion } from './approval-question.tsx'
 
-type Step = { href: string; title: string; text: string; done: boolean }
+type Step = { title: string; text: string; done: boolean; action: ReactNode }
 
-const Steps = ({ steps }: { steps: readonly Step[] }) => (
-  <ol className="steps">
-    {steps.map((step, index) => (
-      <li key={step.href} className={cx(step.done && 'step-done')}>
-        <span className="step-mark">{step.done ? <Icon name="check" size={14} /> : index + 1}</span>
-        <div className="grow">
-          <p>
-            <span className="strong">{step.title}</span>
-            {step.done && <span className="visually-hidden"> (done)</span>}
-          </p>
-          <p className="quiet small">{step.text}</p>
-        </div>
-        {!step.done && (
-          <Link href={step.href} className="button button-secondary button-small" aria-label={step.title}>
-            Start
-          </Link>
-        )}
-      </li>
-    ))}
-  </ol>
-)
+const some = (query: { data?: { pages: { data: unknown[] }[] } | undefined }) => (query.data?.pages[0]?.data.length ?? 0) > 0
 
 const useHas = () => {
-  const history = useInfiniteQuery(recentHistory)
+  const history = useInfiniteQuery(historyQuery({}))
   const beneficiaries = useBeneficiaries()
   const policies = useInfiniteQuery(policiesQuery('active'))
-  const keys = useInfiniteQuery(apiKeysQuery)
   const grants = useInfiniteQuery(grantsQuery)
   const payments = useInfiniteQuery(paymentsQuery({}))
-  const some = (query: { data?: { pages: { data: unknown[] }[] } | undefined }) => (query.data?.pages[0]?.data.length ?? 0) > 0
   return {
-    known: [history, policies, keys, grants, payments].every(({ isSuccess }) => isSuccess) && !beneficiaries.isPending,
+    known: [history, policies, grants, payments].every(({ isSuccess }) => isSuccess) && !beneficiaries.isPending,
     money: some(history),
     beneficiary: beneficiaries.all.length > 0,
     policy: some(policies),
-    delegate: some(keys) || some(grants),
+    delegate: some(grants),
     payment: some(payments),
   }
 }
 
-/** The way from an empty account to a first payment; gone once it has been walked. */
+const start = (href: string, label: string) => (
+  <LinkButton href={href} variant="primary">
+    {label}
+  </LinkButton>
+)
+
+/** The way from an empty account to a first payment: one step is open at a time, and gone once all have been taken. */
 export const FirstSteps = () => {
   const { ownsBalance, can } = useSession()
   const has = useHas()
   if (!ownsBalance || !can('policy.manage') || !has.known) return null
   const steps: Step[] = [
-    { href: '/top-up', title: 'Top up the account', text: 'From M-PESA: confirm on your phone.', done: has.money },
     {
-      href: '/beneficiaries/new',
-      title: 'Add a beneficiary',
-      text: 'A phone, a business or a bank account to pay.',
-      done: has.beneficiary,
+      title: 'Add money',
+      text: 'Top up from M-PESA. You confirm on your phone.',
+      done: has.money,
+      action: start('/top-up', 'Top up'),
     },
     {
-      href: '/policies/new',
-      title: 'Set a policy',
-      text: 'How much may go out, and from where on somebody has to approve.',
+      title: 'Which payments need approval?',
+      text: 'You can change this any time under Policies.',
       done: has.policy,
+      action: <ApprovalQuestion />,
     },
     {
-      href: '/developers',
-      title: 'Make an API key or connect an agent',
-      text: 'Each with limits of its own.',
-      done: has.delegate,
+      title: 'Add someone to pay',
+      text: 'A phone, a business or a bank account.',
+      done: has.beneficiary,
+      action: start('/beneficiaries/new?then_pay', 'Add beneficiary'),
     },
-    { href: '/payments/new', title: 'Make a payment', text: 'What will happen is shown before it is sent.', done: has.payment },
+    {
+      title: 'Make a payment',
+      text: 'You see what will happen before anything is sent.',
+      done: has.payment,
+      action: start('/payments/new', 'New payment'),
+    },
+    {
+      title: 'Connect an agent',
+      text: 'With a key of its own, or by signing in. Each has limits that you set.',
+      done: has.delegate,
+      action: start('/developers/keys/new', 'New API key'),
+    },
   ]
-  if (steps.every(({ done }) => done)) return null
+  const current = steps.find(({ done }) => !done)
+  if (!current) return null
   return (
-    <Card title="First steps" note={`${steps.filter(({ done }) => done).length} of ${steps.length} done`} flush>
-      <Steps steps={steps} />
+    <Card title="Get started" note={`${steps.filter(({ done }) => done).length} of ${steps.length} done`} flush>
+      <ol className="steps">
+        {steps.map((step, index) => (
+          <li key={step.title} className={cx(step.done && 'step-done')} aria-current={step === current ? 'step' : undefined}>
+            <span className="step-mark">{step.done ? <Icon name="check" size={14} /> : index + 1}</span>
+            <div className="grow stack-s">
+              <div>
+                <p>
+                  <span className="strong">{step.title}</span>
+                  {step.done && <span className="visually-hidden"> (done)</span>}
+                </p>
+                {step === current && <p className="quiet small">{step.text}</p>}
+              </div>
+              {step === current && <div>{step.action}</div>}
+            </div>
+          </li>
+        ))}
+      </ol>
     </Card>
   )
 }

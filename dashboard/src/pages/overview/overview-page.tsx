@@ -1,13 +1,16 @@
 import { useSession } from '../../shell/session.tsx'
 import { LinkButton } from '../../ui/button.tsx'
-import { PageHeader } from '../../ui/layout.tsx'
-import { Activity } from './activity.tsx'
+import { PageHeader, SkeletonRows } from '../../ui/layout.tsx'
 import { Balance } from './balance.tsx'
 import { FirstSteps } from './first-steps.tsx'
+import { Limits } from './limits.tsx'
+import { RecentPayments } from './recent-payments.tsx'
+import { useReady } from './use-ready.ts'
 import { Waiting } from './waiting.tsx'
 
 export const OverviewPage = () => {
   const { can, workspace } = useSession()
+  const ready = useReady()
   return (
     <div className="stack">
       <PageHeader
@@ -28,10 +31,19 @@ export const OverviewPage = () => {
           </>
         }
       />
-      <Waiting />
-      <Balance />
-      <FirstSteps />
-      <Activity />
+      {ready ? (
+        <>
+          <FirstSteps />
+          <Waiting />
+          <Balance />
+          <Limits />
+          <RecentPayments />
+        </>
+      ) : (
+        <div className="card">
+          <SkeletonRows rows={6} />
+        </div>
+      )}
     </div>
   )
 }

@@ -6,8 +6,24 @@ import { Icon } from '../../ui/icon.tsx'
 import { StatusBadge } from '../../ui/status.tsx'
 import { Time } from '../../ui/time.tsx'
 
-export const PaymentRow = ({ payment, name }: { payment: Schemas['Payment']; name: string }) => (
-  <Link href={`/payments/${payment.id}`} className="item">
+type Props = {
+  payment: Schemas['Payment']
+  name: string
+  /** Shows it beside the list instead of on a page of its own; false where there is no room for that. */
+  onOpen?: (id: string) => boolean
+  current?: boolean
+}
+
+export const PaymentRow = ({ payment, name, onOpen, current = false }: Props) => (
+  <Link
+    href={`/payments/${payment.id}`}
+    className="item"
+    aria-current={current || undefined}
+    onClick={(event) => {
+      const plain = !event.ctrlKey && !event.metaKey && !event.shiftKey
+      if (plain && onOpen?.(payment.id)) event.preventDefault()
+    }}
+  >
     <span className="avatar">
       <Icon name={railIcons[payment.payment_rail]} />
     </span>

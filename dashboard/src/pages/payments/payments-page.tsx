@@ -1,60 +1,25 @@
-import { useInfiniteQuery } from '@tanstack/react-query'
-import { useSearchParams } from 'wouter'
-import { type PaymentStatus, paymentsQuery } from '../../api/queries.ts'
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { paymentsQuery, paymentsSummaryQuery } from '../../api/queries.ts'
 import { useBeneficiaries } from '../../api/use-beneficiaries.ts'
+import { countWords } from '../../lib/list-words.ts'
+import { moneyText } from '../../lib/money.ts'
 import { useSession } from '../../shell/session.tsx'
 import { Button, LinkButton } from '../../ui/button.tsx'
-import { SelectField, TextField } from '../../ui/field.tsx'
+import { CsvButton } from '../../ui/csv-button.tsx'
 import { Empty, PageHeader } from '../../ui/layout.tsx'
 import { Listing } from '../../ui/listing.tsx'
 import { statusText } from '../../ui/status.tsx'
+import { Filters } from './filters.tsx'
+import { usePaymentFilters } from './payment-filters.ts'
+import { PaymentPanel, usePanel } from './payment-panel.tsx'
 import { PaymentRow } from './payment-row.tsx'
-
-const statuses: readonly PaymentStatus[] = [
-  'pending_approval',
-  'processing',
-  'succeeded',
-  'failed',
-  'unknown',
-  'rejected',
-  'cancelled',
-  'expired',
-  'returned',
-]
-
-const dayStart = (day: string | null): string | undefined => (day ? new Date(`${day}T00:00:00`).toISOString() : undefined)
-const dayEnd = (day: string | null): string | undefined =>
-  day ? new Date(new Date(`${day}T00:00:00`).getTime() + 86_400_000).toISOString() : undefined
-
-/** Filters live in the address, so that a view can be kept and shared. */
-const useFilters = () => {
-  const [params, setParams] = useSearchParams()
-  const get = (name: string) => params.get(name)
-  const set = (name: string, value: string) =>
-    setParams(
-      (before) => {
-        const next = new URLSearchParams(before)
-        if (value === '') next.delete(name)
-        else next.set(name, value)
-        return next
-      },
-      { replace: true },
-    )
-  return { get, set, any: params.size > 0, clear: () => setParams(new URLSearchParams(), { replace: true }) }
-}
 
 export const PaymentsPage = () => {
   const { can } = useSession()
-  const filters = useFilters()
+  const filters = usePaymentFilters()
   const beneficiaries = useBeneficiaries()
-  const query = useInfiniteQuery(
-    paymentsQuery({
-      status: statuses.find((status) => status === filters.get('status')),
-      beneficiary_id: filters.get('beneficiary') ?? undefined,
-      created_after: dayStart(filters.get('from')),
-      created_before: dayEnd(filters.get('to')),
-    }),
-  )
+  const panel = usePanel()
+  const query = useInfiniteQuery(paymentsQuery(filters.asked))
   const create = can('payment.create') && (
     <LinkButton href="/payments/new" variant="primary" icon="plus">
       New payment
@@ -62,62 +27,71 @@ export const PaymentsPage = () => {
   )
   return (
     <div className="stack">
-      <PageHeader title="Payments" lead="Money on its way out, and where it arrived." actions={create} />
-      <search className="filters">
-        <SelectField
-          label="Status"
-          value={filters.get('status') ?? ''}
-          onChange={(value) => filters.set('status', value)}
-          options={[
-            { value: '', label: 'Any status' },
-            ...statuses.map((status) => ({ value: status, label: statusText(status) })),
-          ]}
-        />
-        <SelectField
-          label="Beneficiary"
-          value={filters.get('beneficiary') ?? ''}
-          onChange={(value) => filters.set('beneficiary', value)}
-          options={[
-            { value: '', label: 'Anybody' },
-            ...beneficiaries.all.map(({ id, display_name }) => ({ value: id, label: display_name })),
-          ]}
-        />
-        <TextField label="From" type="date" value={filters.get('from') ?? ''} onChange={(value) => filters.set('from', value)} />
-        <TextField label="To" type="date" value={filters.get('to') ?? ''} onChange={(value) => filters.set('to', value)} />
-        {filters.any && (
-          <Button variant="quiet" onClick={filters.clear}>
-            Clear
-          </Button>
-        )}
-      </search>
-      <section className="card" aria-label="Payments">
-        <Listing
-          query={query}
-          empty={
-            filters.any ? (
-              <Empty
-                icon="search"
-                title="No payment fits these filters"
-                actions={<Button onClick={filters.clear}>Clear the filters</Button>}
-              />
-            ) : (
-              <Empty icon="payments" title="No payments yet" actions={create}>
-                Pay a phone, a business or a bank account. What will happen is shown before anything is sent.
-              </Empty>
-            )
-          }
-        >
-          {(payments) => (
-            <ul className="rows">
-              {payments.map((payment) => (
-                <li key={payment.id}>
-                  <PaymentRow payment={payment} name={beneficiaries.nameOf(payment.beneficiary_id)} />
-                </li>
-              ))}
-            </ul>
-          )}
-        </Listing>
-      </section>
+      <PageHeader
+        title="Payments"
+        actions={
+          <>
+            <CsvButton path="/v1/payments" query={filters.asked} name="payments" />
+            {create}
+          </>
+        }
+      />
+      <Filters filters={filters} />
+      <Totals filters={filters} />
+      <div className={panel.id ? 'with-panel' : undefined}>
+        <section className="card" aria-label="Payments">
+          <Listing
+            query={query}
+            empty={
+              filters.any ? (
+                <Empty icon="search" title="No payments match" actions={<Button onClick={filters.clear}>Clear filters</Button>} />
+              ) : (
+                <Empty icon="payments" title="No payments yet" actions={create}>
+                  Pay a phone, a business or a bank account.
+                </Empty>
+              )
+            }
+          >
+            {(payments) => (
+              <ul className="rows">
+                {payments.map((payment) => (
+                  <li key={payment.id}>
+                    <PaymentRow
+                      payment={payment}
+                      name={beneficiaries.nameOf(payment.beneficiary_id)}
+                      onOpen={panel.open}
+                      current={payment.id === panel.id}
+                    />
+                  </li>
+                ))}
+              </ul>
+            )}
+          </Listing>
+        </section>
+        {panel.id && <PaymentPanel key={panel.id} id={panel.id} onClose={panel.close} />}
+      </div>
     </div>
+  )
+}
+
+/** What is filtered, added up: over all of it, not only over what has been unfolded. */
+const Totals = ({ filters }: { filters: ReturnType<typeof usePaymentFilters> }) => {
+  const { data } = useQuery(paymentsSummaryQuery(filters.asked))
+  if (!data || data.count === 0) return null
+  return (
+    <ul className="totals" aria-label="Totals">
+      <li>
+        <span className="strong">{countWords(data.count, 'payment')}</span> {moneyText(data.amount_minor, data.currency)}
+      </li>
+      {data.by_status.length > 1 &&
+        data.by_status.map(({ status, count, amount_minor: amount }) => (
+          <li key={status} className="quiet">
+            <button type="button" className="link-button" onClick={() => filters.set('status', status)}>
+              {count} {statusText(status).toLowerCase()}
+            </button>{' '}
+            {moneyText(amount, data.currency)}
+          </li>
+        ))}
+    </ul>
   )
 }

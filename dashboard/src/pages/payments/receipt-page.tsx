@@ -4,6 +4,7 @@ import { api, call } from '../../api/client.ts'
 import { paymentQuery } from '../../api/queries.ts'
 import { useBeneficiaries } from '../../api/use-beneficiaries.ts'
 import { typeLabel } from '../../lib/rails.ts'
+import { saveFile } from '../../lib/save-file.ts'
 import { LoadFailure } from '../../shell/load-failure.tsx'
 import { useSession } from '../../shell/session.tsx'
 import { Brand } from '../../shell/single-page.tsx'
@@ -15,14 +16,8 @@ import { ExactTime } from '../../ui/time.tsx'
 import { announce } from '../../ui/toast.tsx'
 
 /** Everything that the payment was decided by, with the signatures, to be checked without us. */
-const saveJson = (name: string, content: unknown): void => {
-  const url = URL.createObjectURL(new Blob([JSON.stringify(content, null, 2)], { type: 'application/json' }))
-  const link = document.createElement('a')
-  link.href = url
-  link.download = name
-  link.click()
-  URL.revokeObjectURL(url)
-}
+const saveJson = (name: string, content: unknown): void =>
+  saveFile(name, new Blob([JSON.stringify(content, null, 2)], { type: 'application/json' }))
 
 /** For paper and for the books: what was paid to whom, and the rail's number for it. */
 export const ReceiptPage = ({ id }: { id: string }) => {
@@ -75,10 +70,10 @@ export const ReceiptPage = ({ id }: { id: string }) => {
               facts={[
                 ['Paid to', beneficiaries.nameOf(payment.data.beneficiary_id)],
                 ['Destination', beneficiary?.destination_mask],
-                ['By', typeLabel(payment.data.payment_rail)],
+                ['Payment method', typeLabel(payment.data.payment_rail)],
                 ['Paid by', workspace.name],
                 ['Account reference', payment.data.account_reference],
-                ['For', payment.data.narrative],
+                ['Purpose', payment.data.narrative],
                 ['Completed', payment.data.completed_at && <ExactTime key="completed" at={payment.data.completed_at} />],
                 [
                   'Receipt number',
@@ -90,7 +85,7 @@ export const ReceiptPage = ({ id }: { id: string }) => {
                 ],
                 ['Fee', <Amount key="fee" minor={payment.data.fee_minor} currency={payment.data.currency} />],
                 [
-                  'Payment',
+                  'Payment ID',
                   <span key="id" className="mono">
                     {payment.data.id}
                   </span>,

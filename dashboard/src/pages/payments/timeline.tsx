@@ -51,8 +51,8 @@ const approvalSteps = (payment: Payment, approval: Approval | undefined, who: (a
       title: 'Waiting for approval',
       note: approval && (
         <>
-          {approval.approvals_given} of {approval.required_approvals} given, <Countdown to={approval.expires_at} /> left.{' '}
-          <Link href={`/approvals/${approval.id}`}>Review</Link>
+          {approval.approvals_given} of {approval.required_approvals} given, <Countdown to={approval.expires_at} suffix=" left" />
+          . <Link href={`/approvals/${approval.id}`}>Review</Link>
         </>
       ),
     },

@@ -1,5 +1,6 @@
 import { useMutation } from '@tanstack/react-query'
 import { toApiError, unreachable } from '../../api/error.ts'
+import { playsIdentity } from '../../lib/sandbox.ts'
 import { Failure } from '../../ui/failure.tsx'
 import { Icon } from '../../ui/icon.tsx'
 import { ProviderMark, providerNames } from '../../ui/provider-mark.tsx'
@@ -40,7 +41,9 @@ export const ProviderButtons = ({ returnTo }: { returnTo: string }) => {
           <span className="avatar">
             <ProviderMark provider={provider} />
           </span>
-          <span className="grow">Continue with {providerNames[provider]}</span>
+          <span className="grow">
+            Continue with {playsIdentity() ? `the sandbox’s ${providerNames[provider]}` : providerNames[provider]}
+          </span>
           <Icon name="forward" size={16} />
         </button>
       ))}

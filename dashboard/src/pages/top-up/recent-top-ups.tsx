@@ -12,24 +12,27 @@ export const RecentTopUps = () => {
   const { currency } = useSession()
   return (
     <Card title="Recent top-ups" flush>
-      <Listing query={useInfiniteQuery(historyQuery({}, 100))} rows={2} empty={<Empty icon="topup" title="No top-ups yet" />}>
-        {(all) => (
+      <Listing
+        query={useInfiniteQuery(historyQuery({ type: 'topup' }, 6))}
+        rows={2}
+        whole
+        empty={<Empty icon="topup" title="No top-ups yet" />}
+      >
+        {(entries) => (
           <ul className="rows">
-            {all
-              .filter(({ type }) => type === 'topup')
-              .map((entry) => (
-                <li key={entry.id}>
-                  <Link href={`/top-up/${entry.reference.id}`} className="item">
-                    <span className="avatar avatar-good">
-                      <Icon name="topup" />
-                    </span>
-                    <span className="item-main item-note">
-                      <Time at={entry.created_at} />
-                    </span>
-                    <Amount minor={entry.amount_minor} currency={currency} signed />
-                  </Link>
-                </li>
-              ))}
+            {entries.map((entry) => (
+              <li key={entry.id}>
+                <Link href={`/top-up/${entry.reference.id}`} className="item">
+                  <span className="avatar avatar-good">
+                    <Icon name="topup" />
+                  </span>
+                  <span className="item-main item-note">
+                    <Time at={entry.created_at} />
+                  </span>
+                  <Amount minor={entry.amount_minor} currency={currency} signed />
+                </Link>
+              </li>
+            ))}
           </ul>
         )}
       </Listing>

@@ -9,7 +9,7 @@ import { TextField } from '../../ui/field.tsx'
 import { Card } from '../../ui/layout.tsx'
 import { announce } from '../../ui/toast.tsx'
 
-/** The red button: one click and one question, and no money leaves. */
+/** One click and one question, and no money leaves. */
 export const Freeze = () => {
   const { workspace } = useSession()
   const client = useQueryClient()
@@ -23,7 +23,7 @@ export const Freeze = () => {
         : call(api.POST('/v1/workspaces/current/freeze', { body: reason.trim() ? { reason: reason.trim() } : {} })),
     onSuccess: (view) => {
       client.setQueryData(workspaceQuery.queryKey, view)
-      announce(view.workspace.status === 'frozen' ? 'Frozen: nothing leaves' : 'Unfrozen')
+      announce(view.workspace.status === 'frozen' ? 'Workspace frozen' : 'Workspace unfrozen')
       setAsking(false)
     },
   })
@@ -32,8 +32,8 @@ export const Freeze = () => {
       <div className="stack">
         <p className="quiet">
           {frozen
-            ? 'No payment can be made and nothing can be changed here. Revoking, rejecting and cancelling still work.'
-            : 'Stops every payment by everybody and every agent of this workspace at once. Payments under way finish.'}
+            ? 'No payments or changes can be made. You can still revoke, reject and cancel.'
+            : 'Stops all payments by everyone and every agent in this workspace. Payments already sent still arrive.'}
         </p>
         <Button variant={frozen ? 'secondary' : 'red'} size="large" icon="freeze" wide onClick={() => setAsking(true)}>
           {frozen ? 'Unfreeze workspace' : 'Freeze workspace'}
@@ -52,8 +52,8 @@ export const Freeze = () => {
           <div className="stack">
             <p>
               {frozen
-                ? 'Payments can be made again by everybody who could before, agents included.'
-                : 'Nobody can pay, and nothing can be changed, until an owner or an administrator unfreezes it.'}
+                ? 'Everyone and every agent can make payments again.'
+                : 'No one can pay or change anything until an owner or administrator unfreezes it.'}
             </p>
             {!frozen && (
               <TextField
@@ -62,7 +62,7 @@ export const Freeze = () => {
                 value={reason}
                 onChange={setReason}
                 maxLength={500}
-                hint="For the other members and the record."
+                hint="Shown to other members and kept in the activity."
               />
             )}
           </div>

@@ -1,4 +1,4 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useLocation } from 'wouter'
 import { api, call } from '../../api/client.ts'
@@ -10,77 +10,90 @@ import { SinglePage } from '../../shell/single-page.tsx'
 import { useSwitchWorkspace } from '../../shell/switch-workspace.ts'
 import { Button, LinkButton } from '../../ui/button.tsx'
 import { Failure } from '../../ui/failure.tsx'
-import { Empty } from '../../ui/layout.tsx'
+import { Empty, Facts, SkeletonText } from '../../ui/layout.tsx'
+import { statusText } from '../../ui/status.tsx'
+import { Countdown } from '../../ui/time.tsx'
 import { announce } from '../../ui/toast.tsx'
 import { heldInvitation, letGoOfInvitation } from './held-invitation.ts'
+import { roleHint } from './roles.ts'
 
 /** Where an invitation's link leads. Whoever opens it may have to sign in first; the token is taken up before that and waits. */
 export const InvitationPage = () => {
   const [token] = useState(heldInvitation)
   return (
     <SignedIn>
-      <Invitation token={token} />
+      <SinglePage>{token ? <Invitation token={token} /> : <NoInvitation />}</SinglePage>
     </SignedIn>
   )
 }
 
-const Invitation = ({ token }: { token: string | null }) => {
+const NoInvitation = () => (
+  <Empty icon="link" title="No invitation in this link" actions={<LinkButton href="/">Go to overview</LinkButton>}>
+    Copy the whole link, or ask for a new one.
+  </Empty>
+)
+
+const Invitation = ({ token }: { token: string }) => {
   useTitle('Invitation')
   const { account } = useSession()
   const client = useQueryClient()
   const switchTo = useSwitchWorkspace()
   const signOut = useSignOut()
   const [, navigate] = useLocation()
+  const preview = useQuery({
+    queryKey: ['invitation', token],
+    queryFn: () => call(api.POST('/v1/workspaces/invitations/preview', { body: { token } })),
+    retry: false,
+  })
   const accept = useMutation({
-    mutationFn: () => call(api.POST('/v1/workspaces/invitations/accept', { body: { token: token ?? '' } })),
+    mutationFn: () => call(api.POST('/v1/workspaces/invitations/accept', { body: { token } })),
     onSuccess: ({ workspace }) => {
       letGoOfInvitation()
       void client.invalidateQueries({ queryKey: ['workspaces'] })
-      announce(`You are in ${workspace.name}`)
+      announce(`You joined ${workspace.name}`)
       switchTo(workspace.id)
     },
   })
-  if (!token)
-    return (
-      <SinglePage>
-        <Empty
-          icon="link"
-          title="This link has no invitation in it"
-          actions={<LinkButton href="/">Go to the overview</LinkButton>}
-        >
-          Copy the whole link, or ask for a new one.
-        </Empty>
-      </SinglePage>
-    )
+  const { data } = preview
   return (
-    <SinglePage>
-      <div className="stack">
-        <div className="stack-xs">
-          <h1>Join a workspace</h1>
+    <div className="stack">
+      <h1>{data ? `Join ${data.workspace.name}` : 'Invitation'}</h1>
+      {preview.isPending && <SkeletonText width="90%" height={60} />}
+      <Failure error={preview.error} />
+      {data && (
+        <>
           <p className="quiet">
-            You have been invited. You will join as <strong>{nameOf(account)}</strong>.
+            {data.invited_by.display_name ?? 'A member'} invited you to {data.workspace.name} as{' '}
+            {statusText(data.role).toLowerCase()}.
           </p>
-        </div>
-        <Button variant="primary" size="large" wide busy={accept.isPending} onClick={() => accept.mutate()}>
-          Accept the invitation
+          <Facts
+            facts={[
+              ['Role', `${statusText(data.role)}. ${roleHint(data.role)}`],
+              ['You join as', nameOf(account)],
+              ['Expires in', <Countdown key="expires" to={data.expires_at} />],
+            ]}
+          />
+          <Button variant="primary" size="large" wide busy={accept.isPending} onClick={() => accept.mutate()}>
+            Accept invitation
+          </Button>
+        </>
+      )}
+      <div className="row row-between">
+        <Button
+          variant="quiet"
+          size="small"
+          onClick={() => {
+            letGoOfInvitation()
+            navigate('/')
+          }}
+        >
+          Not now
         </Button>
-        <div className="row row-between">
-          <Button
-            variant="quiet"
-            size="small"
-            onClick={() => {
-              letGoOfInvitation()
-              navigate('/')
-            }}
-          >
-            Not now
-          </Button>
-          <Button variant="quiet" size="small" onClick={() => signOut.mutate()}>
-            Use another account
-          </Button>
-        </div>
-        <Failure error={accept.error} />
+        <Button variant="quiet" size="small" onClick={() => signOut.mutate()}>
+          Use another account
+        </Button>
       </div>
-    </SinglePage>
+      <Failure error={accept.error} />
+    </div>
   )
 }

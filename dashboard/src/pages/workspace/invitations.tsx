@@ -25,12 +25,12 @@ const InvitationRow = ({ invitation }: { invitation: Schemas['Invitation'] }) =>
   const revoke = useMutation({
     mutationFn: () => call(api.DELETE('/v1/workspaces/current/invitations/{id}', { params: { path: { id: invitation.id } } })),
     onSuccess: () => {
-      announce('Invitation taken back')
+      announce('Invitation cancelled')
       void client.invalidateQueries({ queryKey: ['invitations'] })
     },
     onError: (error) => announce(`${messageOf(error)} ${adviceFor(error)}`, 'bad'),
   })
-  const to = invitation.email ?? (invitation.wallet_address ? shortAddress(invitation.wallet_address) : 'Whoever has the link')
+  const to = invitation.email ?? (invitation.wallet_address ? shortAddress(invitation.wallet_address) : 'Anyone with the link')
   return (
     <div className="item">
       <span className="avatar">
@@ -42,7 +42,7 @@ const InvitationRow = ({ invitation }: { invitation: Schemas['Invitation'] }) =>
           {statusText(invitation.role)} ·{' '}
           {invitation.status === 'pending' ? (
             <>
-              until <Time at={invitation.expires_at} />
+              expires <Time at={invitation.expires_at} />
             </>
           ) : (
             <Time at={invitation.created_at} />
@@ -55,9 +55,9 @@ const InvitationRow = ({ invitation }: { invitation: Schemas['Invitation'] }) =>
           variant="danger"
           busy={revoke.isPending}
           onClick={() => revoke.mutate()}
-          label={`Take back the invitation of ${to}`}
+          label={`Cancel invitation of ${to}`}
         >
-          Take back
+          Cancel invitation
         </Button>
       ) : (
         <StatusBadge status={invitation.status} />
@@ -79,8 +79,8 @@ export const Invitations = () => {
         query={useInfiniteQuery(invitationsQuery)}
         rows={1}
         empty={
-          <Empty icon="link" title="Nobody invited">
-            Invite an approver, so that a second person looks at what matters.
+          <Empty icon="link" title="No invitations">
+            Invite an approver to have a second person decide payments.
           </Empty>
         }
       >
@@ -118,7 +118,7 @@ const Invite = ({ onClose }: { onClose: () => void }) => {
     },
     onSuccess: () => {
       void client.invalidateQueries({ queryKey: ['invitations'] })
-      announce('Invitation made')
+      announce('Invitation created')
     },
   })
   if (create.data)
@@ -134,7 +134,7 @@ const Invite = ({ onClose }: { onClose: () => void }) => {
       >
         <Notice tone="info">
           <p className="quiet">
-            It is shown this once, and it lets one person into {workspace.name}. We send no e-mail: pass it on yourself.
+            It is shown only once and lets one person join {workspace.name}. We don’t send an email: share it yourself.
           </p>
         </Notice>
         <Secret label="Invitation link" value={`${location.origin}/invitation#${create.data.token ?? ''}`} />
@@ -151,7 +151,7 @@ const Invite = ({ onClose }: { onClose: () => void }) => {
         <>
           <Button onClick={onClose}>Cancel</Button>
           <Button type="submit" variant="primary" busy={create.isPending}>
-            Make the invitation
+            Create invitation
           </Button>
         </>
       }
@@ -163,7 +163,7 @@ const Invite = ({ onClose }: { onClose: () => void }) => {
         value={to}
         onChange={setTo}
         placeholder="name@example.com or 0x…"
-        hint="A verified e-mail or a wallet address. Left empty, whoever has the link can accept."
+        hint="A verified email or a wallet address. Leave empty to let anyone with the link join."
         error={fieldError(create.error, 'email') ?? fieldError(create.error, 'wallet_address')}
       />
       <Failure error={create.error} />

@@ -21,7 +21,7 @@ import { type Role, roleChoices } from './roles.ts'
 type Member = Schemas['Member']
 
 export const memberName = (member: Member): string =>
-  member.display_name ?? member.email ?? (member.wallet_address ? shortAddress(member.wallet_address) : 'Somebody')
+  member.display_name ?? member.email ?? (member.wallet_address ? shortAddress(member.wallet_address) : 'Member')
 
 const MemberRow = ({ member, onChange, onRemove }: { member: Member; onChange: () => void; onRemove: () => void }) => {
   const { account, workspace, can } = useSession()
@@ -39,7 +39,7 @@ const MemberRow = ({ member, onChange, onRemove }: { member: Member; onChange: (
         </p>
         <p className="item-note">
           {statusText(member.role)}
-          {owning && ', whose balance pays'}
+          {owning && ', pays from their balance'}
           {member.email && member.display_name && `, ${member.email}`}
         </p>
       </div>
@@ -66,7 +66,7 @@ export const Members = () => {
   const [removing, setRemoving] = useState<Member | null>(null)
   return (
     <Card title="Members" flush>
-      <Listing query={useInfiniteQuery(membersQuery)} rows={2} empty={<Empty icon="people" title="Nobody" />}>
+      <Listing query={useInfiniteQuery(membersQuery)} rows={2} empty={<Empty icon="people" title="No members" />}>
         {(members) => (
           <ul className="rows">
             {members.map((member) => (
@@ -148,7 +148,7 @@ const RemoveMember = ({ member, onClose }: { member: Member; onClose: () => void
       onClose={onClose}
     >
       <p>
-        {own ? 'You' : 'They'} lose access at once, and the keys and agents {own ? 'you' : 'they'} made here are revoked.
+        {own ? 'You' : 'They'} lose access right away, and the keys and agents {own ? 'you' : 'they'} created here are revoked.
       </p>
     </Confirm>
   )

@@ -31,7 +31,7 @@ export const NewWorkspacePage = () => {
     <div className="stack">
       <PageHeader
         title="New workspace"
-        lead="For a team. Its payments draw on your balance, under its own members, beneficiaries and policies."
+        lead="For a team, with its own members, beneficiaries and policies. Its payments come from your balance."
         back={{ href: '/workspace', label: 'Workspace' }}
       />
       <form
@@ -50,13 +50,20 @@ export const NewWorkspacePage = () => {
         >
           <div className="stack">
             <div className="columns">
-              <TextField label="Name" value={name} onChange={setName} maxLength={120} error={fieldError(create.error, 'name')} />
+              <TextField
+                label="Name"
+                value={name}
+                onChange={setName}
+                maxLength={120}
+                autoFocus
+                error={fieldError(create.error, 'name')}
+              />
               <SelectField
                 label="Time zone"
                 value={zone}
                 onChange={setZone}
                 options={timeZoneOptions(zone)}
-                hint="Where a day and a month begin."
+                hint="Decides when a day and a month begin."
                 error={fieldError(create.error, 'time_zone')}
               />
             </div>

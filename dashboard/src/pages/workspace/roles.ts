@@ -4,13 +4,15 @@ import type { Choice } from '../../ui/field.tsx'
 export type Role = Schemas['Member']['role']
 
 const choices: readonly Choice<Role>[] = [
-  { value: 'owner', label: 'Owner', hint: 'Everything, and names other owners' },
-  { value: 'admin', label: 'Administrator', hint: 'Everything but ownership' },
+  { value: 'owner', label: 'Owner', hint: 'Everything, including naming other owners' },
+  { value: 'admin', label: 'Administrator', hint: 'Everything except ownership' },
   { value: 'approver', label: 'Approver', hint: 'Sees everything and decides approvals' },
-  { value: 'member', label: 'Member', hint: 'Pays, tops up and keeps beneficiaries' },
+  { value: 'member', label: 'Member', hint: 'Pays, tops up and manages beneficiaries' },
   { value: 'viewer', label: 'Viewer', hint: 'Sees everything, changes nothing' },
 ]
 
 /** Only owners make owners. */
 export const roleChoices = (own: Role): readonly Choice<Role>[] =>
   own === 'owner' ? choices : choices.filter(({ value }) => value !== 'owner')
+
+export const roleHint = (role: Role): string => choices.find(({ value }) => value === role)?.hint ?? ''

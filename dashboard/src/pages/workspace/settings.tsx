@@ -37,7 +37,7 @@ export const Settings = () => {
         ['Kind', statusText(workspace.kind)],
         ['Status', <StatusBadge key="status" status={workspace.status} />],
         ['Currency', workspace.currency],
-        ['Id', <CopyText key="id" value={workspace.id} label="workspace id" />],
+        ['Workspace ID', <CopyText key="id" value={workspace.id} shown="Copy" label="workspace ID" />],
       ]}
     />
   )
@@ -65,7 +65,7 @@ export const Settings = () => {
             value={zone}
             onChange={setZone}
             options={timeZoneOptions(workspace.time_zone)}
-            hint="Where a day and a month of a limit begin. A new one holds from the next month."
+            hint="Decides when the day and month of a limit begin. A change applies from next month."
             error={fieldError(save.error, 'time_zone')}
           />
           {facts}

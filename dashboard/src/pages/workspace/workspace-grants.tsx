@@ -1,9 +1,11 @@
 import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
+import { Link } from 'wouter'
 import { api, call } from '../../api/client.ts'
 import { workspaceGrantsQuery } from '../../api/queries.ts'
 import type { Schemas } from '../../api/types.ts'
 import { usePeople } from '../../api/use-people.ts'
+import { capitalized } from '../../lib/list-words.ts'
 import { moneyText } from '../../lib/money.ts'
 import { useSession } from '../../shell/session.tsx'
 import { Button } from '../../ui/button.tsx'
@@ -20,9 +22,9 @@ export const WorkspaceGrants = () => {
   const { currency } = useSession()
   const people = usePeople()
   const [revoking, setRevoking] = useState<Grant | null>(null)
-  const none = <Empty icon="robot" title="No key and no agent acts here" />
+  const none = <Empty icon="robot" title="No keys or agents" />
   return (
-    <Card title="Keys and agents of everybody" flush>
+    <Card title="All keys and agents" flush>
       <Listing query={useInfiniteQuery(workspaceGrantsQuery)} rows={1} empty={none}>
         {(all) => {
           const live = all.filter(({ revoked_at }) => revoked_at === null)
@@ -36,9 +38,11 @@ export const WorkspaceGrants = () => {
                       <Icon name={grant.kind === 'oauth' ? 'robot' : 'key'} />
                     </span>
                     <div className="item-main">
-                      <p className="item-title">{grant.label}</p>
+                      <p className="item-title">
+                        <Link href={`/payments?agent=${grant.id}`}>{grant.label}</Link>
+                      </p>
                       <p className="item-note">
-                        Made by {people(grant.account_id)} · {moneyText(grant.usage.month_minor, currency)} this month
+                        {capitalized(people(grant.account_id))} · {moneyText(grant.usage.month_minor, currency)} this month
                       </p>
                     </div>
                     <Button size="small" variant="danger" onClick={() => setRevoking(grant)} label={`Revoke ${grant.label}`}>
@@ -75,7 +79,7 @@ const Revoke = ({ grant, onClose }: { grant: Grant; onClose: () => void }) => {
       onConfirm={() => revoke.mutate()}
       onClose={onClose}
     >
-      <p>Its next request is refused, and so are those of everything made through it.</p>
+      <p>It stops working right away, and so does everything that was created with it.</p>
     </Confirm>
   )
 }

@@ -14,22 +14,29 @@ export const WorkspacePage = () => {
     <div className="stack">
       <PageHeader
         title="Workspace"
-        lead="Who works here, what they may do, and the button that stops everything."
+        lead="Members, settings and the emergency stop."
         actions={
-          <LinkButton href="/workspace/new" icon="plus">
-            New workspace
-          </LinkButton>
+          <>
+            {manages && (
+              <LinkButton href="/workspace/activity" icon="list">
+                Activity
+              </LinkButton>
+            )}
+            <LinkButton href="/workspace/new" icon="plus">
+              New workspace
+            </LinkButton>
+          </>
         }
       />
-      <div className="split">
+      <div className="split split-aside-first">
         <div className="stack">
           <Members />
           {manages && <Invitations />}
           {membership.role === 'owner' && <WorkspaceGrants />}
         </div>
         <div className="stack split-aside">
-          <Settings />
           {manages && <Freeze />}
+          <Settings />
         </div>
       </div>
     </div>

@@ -6,7 +6,8 @@ import type { Db, Tx } from '../../../db/client.ts'
 import { oauthAuthorizations, oauthGrants } from '../../../db/tables/oauth.ts'
 import { members, workspaces } from '../../../db/tables/workspaces.ts'
 import { audit } from '../../../events/audit.ts'
-import { secondsAfter } from '../../../lib/clock.ts'
+import { isoTime } from '../../../http/wire.ts'
+import { earlier, secondsAfter } from '../../../lib/clock.ts'
 import { conflict, invalidFields, notFound, Refusal } from '../../../lib/errors.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import { presentControls } from '../../delegation/grants/present.ts'
@@ -100,7 +101,9 @@ const approve = async (
     decision.spending_controls,
     'spending_controls.',
   )
-  const expiresAt = authorization.flow === 'code' ? secondsAfter(at, codeTtlSeconds) : authorization.expiresAt
+  const endsAt = decision.expires_at ?? null
+  if (endsAt && endsAt <= at) throw invalidFields({ path: 'expires_at', message: 'must be in the future' })
+  const expiresAt = earlier(authorization.flow === 'code' ? secondsAfter(at, codeTtlSeconds) : authorization.expiresAt, endsAt)
   const grant = await createGrant(tx, deps, principal, {
     kind: 'oauth',
     label: client.name,
@@ -118,6 +121,7 @@ const approve = async (
     generation: 0,
     keyId: deps.derivations.currentKeyId,
     expiresAt,
+    endsAt,
   })
   const code = newSecret('authorization_code')
   const issued = authorization.flow === 'code' ? { codeHash: sha256(code), codeExpiresAt: expiresAt } : {}
@@ -130,6 +134,7 @@ const approve = async (
     permissions,
     spending_controls: presentControls(controls),
     redirect_uri: authorization.redirectUri,
+    ends_at: endsAt && isoTime(endsAt),
   }
   await audit(tx, principal, at, {
     action: 'oauth_consent.approve',

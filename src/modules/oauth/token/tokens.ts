@@ -4,7 +4,7 @@ import { secretPrefixes, sha256 } from '../../../auth/secrets.ts'
 import type { Tx } from '../../../db/client.ts'
 import { accounts } from '../../../db/tables/accounts.ts'
 import { oauthAccessTokens, oauthGrants } from '../../../db/tables/oauth.ts'
-import { daysAfter, secondsAfter } from '../../../lib/clock.ts'
+import { daysAfter, earlier, secondsAfter } from '../../../lib/clock.ts'
 import { newId } from '../../../lib/ids.ts'
 import { presentControls } from '../../delegation/grants/present.ts'
 import type { GrantRecord } from '../../delegation/grants/queries.ts'
@@ -111,9 +111,9 @@ export const mintGeneration = async (
   const tokens = deriveAgain(deps, { handle: state.handle, generation, keyId })
   if (!tokens) throw new Error('the current key is not in its ring')
   const refreshes = client.grantTypes.includes('refresh_token')
-  const seconds = deps.config.ACCESS_TOKEN_TTL_SECONDS
-  const accessEnds = secondsAfter(at, seconds)
-  const ends = refreshes ? daysAfter(at, deps.config.REFRESH_TOKEN_TTL_DAYS) : accessEnds
+  const accessEnds = earlier(secondsAfter(at, deps.config.ACCESS_TOKEN_TTL_SECONDS), state.endsAt)
+  const seconds = Math.floor((accessEnds.getTime() - at.getTime()) / 1000)
+  const ends = refreshes ? earlier(daysAfter(at, deps.config.REFRESH_TOKEN_TTL_DAYS), state.endsAt) : accessEnds
   const hash = sha256(tokens.accessToken)
   await tx.orm
     .insert(oauthAccessTokens)

@@ -1,0 +1,30 @@
+import { useSearchParams } from 'wouter'
+
+/** Filters live in the address, so that a view can be kept and shared. */
+export const useFilters = (apart: readonly string[] = []) => {
+  const [params, setParams] = useSearchParams()
+  const change = (apply: (next: URLSearchParams) => void) =>
+    setParams(
+      (before) => {
+        const next = new URLSearchParams(before)
+        apply(next)
+        return next
+      },
+      { replace: true },
+    )
+  const names = [...params.keys()].filter((name) => !apart.includes(name))
+  return {
+    get: (name: string) => params.get(name),
+    set: (name: string, value: string) =>
+      change((next) => {
+        if (value === '') next.delete(name)
+        else next.set(name, value)
+      }),
+    any: names.length > 0,
+    count: names.length,
+    clear: () =>
+      change((next) => {
+        for (const name of names) next.delete(name)
+      }),
+  }
+}

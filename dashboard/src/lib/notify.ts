@@ -1,0 +1,46 @@
+import { createStore } from './store.ts'
+
+const storageName = 'notify'
+
+/** How this browser calls attention to a new approval. Desktop notifications are asked for, never assumed. */
+export type NotifyChoices = { toast: boolean; badge: boolean; desktop: boolean }
+
+const standard: NotifyChoices = { toast: true, badge: true, desktop: false }
+
+const stored = (): NotifyChoices => {
+  try {
+    const kept: unknown = JSON.parse(localStorage.getItem(storageName) ?? '{}')
+    return { ...standard, ...(typeof kept === 'object' ? kept : {}) }
+  } catch {
+    return standard
+  }
+}
+
+export const notifyChoices = createStore<NotifyChoices>(stored())
+
+export const chooseNotify = (change: Partial<NotifyChoices>): void => {
+  const next = { ...notifyChoices.get(), ...change }
+  notifyChoices.set(next)
+  try {
+    localStorage.setItem(storageName, JSON.stringify(next))
+  } catch {
+    // Without storage the choice lasts as long as the page.
+  }
+}
+
+export const desktopAvailable = (): boolean => 'Notification' in window
+
+/** Asks the browser, which asks the person. Whether it may from now on. */
+export const allowDesktop = async (): Promise<boolean> =>
+  desktopAvailable() && (await Notification.requestPermission()) === 'granted'
+
+/** One notification an approval, however many tabs hear of it. Only while nobody looks at any page of ours here. */
+export const notifyDesktop = (title: string, body: string, tag: string, open: () => void): void => {
+  if (!notifyChoices.get().desktop || !desktopAvailable() || Notification.permission !== 'granted' || !document.hidden) return
+  const shown = new Notification(title, { body, tag, icon: '/icon.svg' })
+  shown.onclick = () => {
+    window.focus()
+    open()
+    shown.close()
+  }
+}

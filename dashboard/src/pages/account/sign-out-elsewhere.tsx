@@ -1,0 +1,55 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { api, call } from '../../api/client.ts'
+import { countWords } from '../../lib/list-words.ts'
+import { Button } from '../../ui/button.tsx'
+import { Confirm } from '../../ui/confirm.tsx'
+import { announce } from '../../ui/toast.tsx'
+
+/** Every living session but this one, however many pages of them there are. */
+const endOthers = async (): Promise<number> => {
+  let ended = 0
+  let cursor: string | undefined
+  do {
+    const page = await call(api.GET('/v1/accounts/me/sessions', { params: { query: { limit: 100, cursor } } }))
+    for (const { id, current, status } of page.data) {
+      if (current || status !== 'active') continue
+      await call(api.DELETE('/v1/accounts/me/sessions/{id}', { params: { path: { id } } }))
+      ended += 1
+    }
+    cursor = page.next_cursor ?? undefined
+  } while (cursor)
+  return ended
+}
+
+export const SignOutElsewhere = () => {
+  const client = useQueryClient()
+  const [asking, setAsking] = useState(false)
+  const end = useMutation({
+    mutationFn: endOthers,
+    onSuccess: (count) => {
+      announce(count === 0 ? 'You are signed in nowhere else' : `${countWords(count, 'session')} ended`)
+      setAsking(false)
+    },
+    onSettled: () => void client.invalidateQueries({ queryKey: ['sessions'] }),
+  })
+  return (
+    <>
+      <Button size="small" onClick={() => setAsking(true)}>
+        Sign out everywhere else
+      </Button>
+      {asking && (
+        <Confirm
+          title="Sign out everywhere else?"
+          action="Sign out everywhere else"
+          busy={end.isPending}
+          error={end.error}
+          onConfirm={() => end.mutate()}
+          onClose={() => setAsking(false)}
+        >
+          <p>Every other browser you are signed in with has to sign in again. API keys and agents keep working.</p>
+        </Confirm>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,187 @@
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { apiKeysQuery, grantQuery } from '../../api/queries.ts'
+import type { Schemas } from '../../api/types.ts'
+import { useBeneficiaries } from '../../api/use-beneficiaries.ts'
+import { listWords } from '../../lib/list-words.ts'
+import { moneyText } from '../../lib/money.ts'
+import { permissionWords } from '../../lib/permission-words.ts'
+import { typeLabel } from '../../lib/rails.ts'
+import { useSession } from '../../shell/session.tsx'
+import { Button } from '../../ui/button.tsx'
+import { CopyButton } from '../../ui/copy.tsx'
+import { Failure } from '../../ui/failure.tsx'
+import { Card, Facts, Notice, PageHeader, SkeletonRows } from '../../ui/layout.tsx'
+import { Badge, StatusBadge } from '../../ui/status.tsx'
+import { ExactTime, Time } from '../../ui/time.tsx'
+import { EditLimits } from './edit-limits.tsx'
+import { FreezeGrant } from './freeze-grant.tsx'
+import { GrantPayments } from './grant-payments.tsx'
+import { GrantUsage } from './grant-usage.tsx'
+import { RevokeAgents } from './revoke-agents.tsx'
+import { RevokeKey } from './revoke-key.tsx'
+import { RotateKey } from './rotate-key.tsx'
+
+type Grant = Schemas['Grant']
+type ApiKey = Schemas['ApiKey']
+
+const places = {
+  api_key: { href: '/developers', label: 'API keys' },
+  oauth: { href: '/developers/agents', label: 'Connected agents' },
+} as const
+
+/** A key's or an agent's own page: what it may spend and has spent, its payments, and every way to stop it. */
+export const GrantPage = ({ id, kind }: { id: string; kind: Grant['kind'] }) => {
+  const grant = useQuery(grantQuery(id))
+  if (grant.data) return <GrantDetail grant={grant.data} />
+  return (
+    <div className="stack">
+      <PageHeader title={kind === 'oauth' ? 'Agent' : 'API key'} back={places[kind]} />
+      {grant.isError ? (
+        <Failure error={grant.error} onRetry={() => void grant.refetch()} />
+      ) : (
+        <div className="card">
+          <SkeletonRows rows={3} />
+        </div>
+      )}
+    </div>
+  )
+}
+
+/** The secrets of a key's grant: one, or two while a rotation overlaps. The newest is the one to rotate. */
+const useSecrets = (grant: Grant): ApiKey[] => {
+  const { data } = useInfiniteQuery({ ...apiKeysQuery, enabled: grant.kind === 'api_key' })
+  return data?.pages.flatMap((page) => page.data).filter((apiKey) => apiKey.grant.id === grant.id) ?? []
+}
+
+type Open = 'limits' | 'rotate' | 'revoke' | 'freeze' | null
+
+const GrantDetail = ({ grant }: { grant: Grant }) => {
+  const { currency, workspace } = useSession()
+  const [open, setOpen] = useState<Open>(null)
+  const close = () => setOpen(null)
+  const secrets = useSecrets(grant)
+  const [newest] = secrets
+  const agent = grant.kind === 'oauth'
+  const live = grant.revoked_at === null && (agent || newest === undefined || newest.status === 'active')
+  return (
+    <div className="stack">
+      <PageHeader
+        title={newest?.name ?? grant.label}
+        back={places[grant.kind]}
+        actions={
+          live && (
+            <>
+              <Button icon="freeze" onClick={() => setOpen('freeze')}>
+                {grant.frozen ? 'Unfreeze' : 'Freeze'}
+              </Button>
+              {!agent && <Button onClick={() => setOpen('rotate')}>Rotate</Button>}
+              <Button variant="danger" onClick={() => setOpen('revoke')}>
+                Revoke
+              </Button>
+            </>
+          )
+        }
+      />
+      {grant.frozen && live && (
+        <Notice tone="info" title="Frozen">
+          <p className="quiet">It can still read, but it can’t move money until you unfreeze it.</p>
+        </Notice>
+      )}
+      {!live && <Notice title={agent ? 'This agent was revoked' : 'This key no longer works'} />}
+      <div className="split">
+        <div className="stack">
+          <Card
+            title="Limits"
+            actions={
+              live && (
+                <Button size="small" onClick={() => setOpen('limits')}>
+                  Edit limits
+                </Button>
+              )
+            }
+          >
+            <div className="stack">
+              <GrantUsage grant={grant} currency={currency} />
+              <LimitFacts grant={grant} />
+            </div>
+          </Card>
+          <GrantPayments grant={grant} />
+        </div>
+        <div className="stack split-aside">
+          <Card title="Details">
+            <Facts
+              facts={[
+                ['Kind', agent ? 'Agent (OAuth)' : 'API key'],
+                [
+                  'Status',
+                  live ? (
+                    <StatusBadge key="status" status={grant.frozen ? 'frozen' : 'active'} />
+                  ) : (
+                    <Badge key="status">Revoked</Badge>
+                  ),
+                ],
+                ...secrets.map(
+                  (apiKey, index) =>
+                    [
+                      index === 0 ? 'Key' : 'Old key',
+                      <span key={apiKey.id} className="mono">
+                        {apiKey.key_prefix}…{apiKey.last_four}
+                      </span>,
+                    ] as const,
+                ),
+                ['Workspace', grant.workspace_id === workspace.id ? workspace.name : 'Another of your workspaces'],
+                ['Created', <ExactTime key="created" at={grant.created_at} />],
+                ['Last used', grant.last_used_at ? <Time key="used" at={grant.last_used_at} /> : 'Never'],
+                ['Expires', grant.expires_at ? <ExactTime key="expires" at={grant.expires_at} /> : 'Never'],
+                [
+                  '',
+                  <CopyButton key="id" value={grant.id}>
+                    Copy ID
+                  </CopyButton>,
+                ],
+              ]}
+            />
+          </Card>
+          <Card title={`Permissions (${grant.permissions.length})`}>
+            <ul className="stack-xs small">
+              {grant.permissions.map((permission) => (
+                <li key={permission}>{permissionWords[permission]}</li>
+              ))}
+            </ul>
+          </Card>
+        </div>
+      </div>
+      {open === 'limits' && <EditLimits grant={grant} title={`Limits of ${grant.label}`} onClose={close} />}
+      {open === 'freeze' && <FreezeGrant grant={grant} onClose={close} />}
+      {open === 'rotate' && newest && <RotateKey apiKey={newest} onClose={close} />}
+      {open === 'revoke' && agent && <RevokeAgents agents={[grant]} onClose={close} onRevoked={close} />}
+      {open === 'revoke' && !agent && newest && <RevokeKey apiKey={newest} onClose={close} />}
+    </div>
+  )
+}
+
+const LimitFacts = ({ grant }: { grant: Grant }) => {
+  const { currency } = useSession()
+  const { nameOf } = useBeneficiaries()
+  const { spending_controls: controls } = grant
+  if (Object.keys(controls).length === 0)
+    return (
+      <Notice tone="warn" title="No limits">
+        <p className="quiet">Only policies and the balance limit what it can spend.</p>
+      </Notice>
+    )
+  return (
+    <Facts
+      facts={[
+        ['Per-payment limit', controls.per_payment_limit_minor && moneyText(controls.per_payment_limit_minor, currency)],
+        [
+          'Requires approval',
+          controls.approval_threshold_minor && `At or above ${moneyText(controls.approval_threshold_minor, currency)}`,
+        ],
+        ['Beneficiaries', controls.beneficiary_ids && listWords(controls.beneficiary_ids.map(nameOf), 'or')],
+        ['Payment types', controls.payment_types && listWords(controls.payment_types.map(typeLabel), 'or')],
+      ]}
+    />
+  )
+}

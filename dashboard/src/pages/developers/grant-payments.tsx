@@ -1,0 +1,63 @@
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { Link } from 'wouter'
+import { paymentsQuery, paymentsSummaryQuery } from '../../api/queries.ts'
+import type { Schemas } from '../../api/types.ts'
+import { useBeneficiaries } from '../../api/use-beneficiaries.ts'
+import { countWords } from '../../lib/list-words.ts'
+import { shortMoney } from '../../lib/money.ts'
+import { useSession } from '../../shell/session.tsx'
+import { DayChart } from '../../ui/day-chart.tsx'
+import { Card, Empty } from '../../ui/layout.tsx'
+import { Listing } from '../../ui/listing.tsx'
+import { PaymentRow } from '../payments/payment-row.tsx'
+
+/** What it has paid: day by day, and payment by payment. Of the workspace that it belongs to, so only where that is open. */
+export const GrantPayments = ({ grant }: { grant: Schemas['Grant'] }) => {
+  const { workspace, can } = useSession()
+  if (grant.workspace_id !== workspace.id || !can('payment.read')) return null
+  return <Payments grantId={grant.id} />
+}
+
+const Payments = ({ grantId }: { grantId: string }) => {
+  const { currency } = useSession()
+  const beneficiaries = useBeneficiaries()
+  const filter = { grant_id: grantId }
+  const summary = useQuery(paymentsSummaryQuery(filter))
+  const days = summary.data?.by_day.map(({ date, amount_minor }) => ({ date, up: amount_minor, down: '0' })) ?? []
+  return (
+    <>
+      {summary.data && summary.data.count > 0 && (
+        <Card title="Usage" note="Spent per day, last 30 days">
+          <DayChart days={days} currency={currency} names={{ up: 'Spent' }} />
+        </Card>
+      )}
+      <Card
+        title="Payments"
+        note={summary.data && `${countWords(summary.data.count, 'payment')}, ${shortMoney(summary.data.amount_minor, currency)}`}
+        actions={
+          <Link href={`/payments?agent=${grantId}`} className="small">
+            View all
+          </Link>
+        }
+        flush
+      >
+        <Listing
+          query={useInfiniteQuery(paymentsQuery(filter, 10))}
+          rows={3}
+          whole
+          empty={<Empty icon="payments" title="No payments yet" />}
+        >
+          {(payments) => (
+            <ul className="rows">
+              {payments.map((payment) => (
+                <li key={payment.id}>
+                  <PaymentRow payment={payment} name={beneficiaries.nameOf(payment.beneficiary_id)} />
+                </li>
+              ))}
+            </ul>
+          )}
+        </Listing>
+      </Card>
+    </>
+  )
+}

@@ -1,0 +1,58 @@
+import type { ReactNode } from 'react'
+import { Link } from 'wouter'
+import type { Schemas } from '../../api/types.ts'
+import { useBeneficiaries } from '../../api/use-beneficiaries.ts'
+import { controlsWords } from '../../lib/controls-words.ts'
+import { useSession } from '../../shell/session.tsx'
+import { Icon, type IconName } from '../../ui/icon.tsx'
+import { Badge } from '../../ui/status.tsx'
+import { Time } from '../../ui/time.tsx'
+import { GrantUsage } from './grant-usage.tsx'
+
+type Props = {
+  grant: Schemas['Grant']
+  href: string
+  icon: IconName
+  badges?: ReactNode
+  note?: ReactNode
+  /** Neither limits nor usage: it has ended. */
+  ended?: boolean
+}
+
+/** A key or an agent in a list: what it may spend, how much of that it has, and a page behind it. */
+export const GrantRow = ({ grant, href, icon, badges, note, ended = false }: Props) => {
+  const { currency, workspace } = useSession()
+  const beneficiaries = useBeneficiaries()
+  return (
+    <Link href={href} className="item" style={{ alignItems: 'flex-start' }}>
+      <span className="avatar">
+        <Icon name={icon} />
+      </span>
+      <div className="item-main stack-s">
+        <div>
+          <p className="item-title">
+            {grant.label}
+            {badges}
+            {grant.frozen && <Badge tone="info">Frozen</Badge>}
+            {grant.workspace_id !== workspace.id && <Badge dot={false}>Other workspace</Badge>}
+          </p>
+          <p className="item-note">
+            {note}
+            {grant.last_used_at ? (
+              <>
+                last used <Time at={grant.last_used_at} />
+              </>
+            ) : (
+              'never used'
+            )}
+          </p>
+          {!ended && <p className="item-note">{controlsWords(grant.spending_controls, currency, beneficiaries.nameOf)}</p>}
+        </div>
+        {!ended && <GrantUsage grant={grant} currency={currency} />}
+      </div>
+      <span className="item-side faint">
+        <Icon name="forward" size={16} />
+      </span>
+    </Link>
+  )
+}

@@ -1,0 +1,144 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { useLocation } from 'wouter'
+import { defaultKeyPermissions, effectivePermissions, type Permission } from '../../../../src/auth/permissions.ts'
+import { api, call } from '../../api/client.ts'
+import { useBeneficiaries } from '../../api/use-beneficiaries.ts'
+import { now } from '../../lib/clock.ts'
+import { useDraft } from '../../lib/drafts.ts'
+import { useIdempotencyKey } from '../../lib/idempotency.ts'
+import { countWords } from '../../lib/list-words.ts'
+import { useSession } from '../../shell/session.tsx'
+import { Button } from '../../ui/button.tsx'
+import { Failure, fieldError } from '../../ui/failure.tsx'
+import { SelectField, TextField } from '../../ui/field.tsx'
+import { Card, Notice, PageHeader } from '../../ui/layout.tsx'
+import { controlsOf, initialSpending, SpendChoice, type Spending } from '../../ui/spend-choice.tsx'
+import { PermissionChecks } from './permission-checks.tsx'
+import { ShownOnce } from './shown-once.tsx'
+
+const lifetimes = [
+  { value: '7', label: '7 days' },
+  { value: '30', label: '30 days' },
+  { value: '90', label: '90 days' },
+  { value: '365', label: '1 year' },
+  { value: '', label: 'No expiry' },
+]
+
+type Fields = { name: string; days: string; permissions: Permission[]; spending: Spending }
+
+const dayMs = 86_400_000
+
+export const NewKeyPage = () => {
+  const { workspace, account } = useSession()
+  return (
+    <div className="stack">
+      <PageHeader
+        title="New API key"
+        lead={`It acts for you in ${workspace.name} only.`}
+        back={{ href: '/developers', label: 'API keys' }}
+      />
+      {account.capabilities.api_keys === 'active' ? (
+        <KeyForm />
+      ) : (
+        <Notice tone="warn" title="API keys are disabled for this account">
+          <p className="quiet">Contact support to have them enabled.</p>
+        </Notice>
+      )}
+    </div>
+  )
+}
+
+const KeyForm = () => {
+  const { account, membership, currency } = useSession()
+  const client = useQueryClient()
+  const [, navigate] = useLocation()
+  const keyFor = useIdempotencyKey()
+  const beneficiaries = useBeneficiaries()
+  const own = effectivePermissions(membership.role, null)
+  const { value, set, clear } = useDraft<Fields>('api-key', account.id, () => ({
+    name: '',
+    days: '90',
+    permissions: defaultKeyPermissions(own),
+    spending: initialSpending(),
+  }))
+  const [madeAt] = useState(() => now())
+  const pays = value.permissions.includes('payment.create')
+  const controls = pays ? controlsOf(value.spending) : {}
+  const create = useMutation({
+    mutationFn: () => {
+      const body = {
+        name: value.name.trim(),
+        permissions: value.permissions,
+        ...(controls && { spending_controls: controls }),
+        ...(value.days && { expires_at: new Date(madeAt + Number(value.days) * dayMs).toISOString() }),
+      }
+      return call(api.POST('/v1/accounts/me/api-keys', { body, headers: keyFor(body) }))
+    },
+    onSuccess: () => {
+      clear()
+      for (const name of ['api-keys', 'grants']) void client.invalidateQueries({ queryKey: [name] })
+    },
+  })
+  const ready = value.name.trim() !== '' && value.permissions.length > 0 && controls !== null
+  return (
+    <form
+      className="narrow"
+      noValidate
+      onSubmit={(event) => {
+        event.preventDefault()
+        if (ready && !create.isPending) create.mutate()
+      }}
+    >
+      <Card
+        footer={
+          <Button type="submit" variant="primary" busy={create.isPending} disabled={!ready}>
+            Create key
+          </Button>
+        }
+      >
+        <div className="stack">
+          <div className="columns">
+            <TextField
+              label="Name"
+              value={value.name}
+              onChange={(name) => set({ name })}
+              maxLength={120}
+              autoFocus
+              placeholder="For example: payroll script"
+              error={fieldError(create.error, 'name')}
+            />
+            <SelectField
+              label="Expires after"
+              value={value.days}
+              onChange={(days) => set({ days })}
+              options={lifetimes}
+              error={fieldError(create.error, 'expires_at')}
+            />
+          </div>
+          {pays && (
+            <SpendChoice
+              value={value.spending}
+              onChange={(spending) => set({ spending })}
+              currency={currency}
+              error={create.error}
+              beneficiaries={beneficiaries}
+            />
+          )}
+          <details>
+            <summary className="strong">{countWords(value.permissions.length, 'permission')}</summary>
+            <PermissionChecks offered={[...own]} chosen={value.permissions} onChange={(permissions) => set({ permissions })} />
+          </details>
+          <Failure error={create.error} />
+        </div>
+      </Card>
+      {create.data && (
+        <ShownOnce
+          title={create.data.name}
+          value={create.data.key ?? 'The key was shown before.'}
+          onClose={() => navigate(`/developers/keys/${create.data.grant.id}`)}
+        />
+      )}
+    </form>
+  )
+}

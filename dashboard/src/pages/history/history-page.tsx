@@ -1,0 +1,135 @@
+import { useInfiniteQuery } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
+import { Link } from 'wouter'
+import { historyQuery } from '../../api/queries.ts'
+import type { Schemas } from '../../api/types.ts'
+import { useFilters } from '../../lib/filters.ts'
+import { dayEnd, dayStart } from '../../lib/time.ts'
+import { useSession } from '../../shell/session.tsx'
+import { Amount } from '../../ui/amount.tsx'
+import { Button, LinkButton } from '../../ui/button.tsx'
+import { CsvButton } from '../../ui/csv-button.tsx'
+import { SelectField, TextField } from '../../ui/field.tsx'
+import { Empty, PageHeader } from '../../ui/layout.tsx'
+import { Listing } from '../../ui/listing.tsx'
+import { ExactTime } from '../../ui/time.tsx'
+
+type Entry = Schemas['HistoryEntry']
+type EntryType = Entry['type']
+
+const titles: Readonly<Record<EntryType, string>> = {
+  topup: 'Top-up',
+  payment_hold: 'Held for a payment',
+  payment: 'Payment completed',
+  payment_release: 'Returned to balance',
+  adjustment: 'Adjustment',
+}
+const types = Object.keys(titles) as EntryType[]
+
+const hrefOf = ({ reference }: Entry): string | null => {
+  if (reference.type === 'payment') return `/payments/${reference.id}`
+  return reference.type === 'topup' ? `/top-up/${reference.id}` : null
+}
+
+/** Every entry of the ledger that moved the balance or what is held of it, for those who reconcile. */
+export const HistoryPage = () => {
+  const { ownsBalance, workspace } = useSession()
+  if (!ownsBalance)
+    return (
+      <div className="stack">
+        <PageHeader title="History" />
+        <div className="card">
+          <Empty icon="list" title="The balance is its owner’s" actions={<LinkButton href="/payments">View payments</LinkButton>}>
+            {workspace.name} is paid from its owner’s balance. Only the owner sees its history.
+          </Empty>
+        </div>
+      </div>
+    )
+  return <OwnHistory />
+}
+
+const OwnHistory = () => {
+  const filters = useFilters()
+  const asked = {
+    type: types.find((type) => type === filters.get('type')),
+    created_after: dayStart(filters.get('from')),
+    created_before: dayEnd(filters.get('to')),
+  }
+  const query = useInfiniteQuery(historyQuery(asked))
+  return (
+    <div className="stack">
+      <PageHeader
+        title="History"
+        lead="Every entry on your balance, newest first."
+        actions={<CsvButton path="/v1/accounts/me/history" query={asked} name="history" />}
+      />
+      <search className="filters">
+        <SelectField
+          label="Type"
+          value={filters.get('type') ?? ''}
+          onChange={(value) => filters.set('type', value)}
+          options={[{ value: '', label: 'All types' }, ...types.map((type) => ({ value: type, label: titles[type] }))]}
+        />
+        <TextField label="From" type="date" value={filters.get('from') ?? ''} onChange={(value) => filters.set('from', value)} />
+        <TextField label="To" type="date" value={filters.get('to') ?? ''} onChange={(value) => filters.set('to', value)} />
+        {filters.any && (
+          <Button variant="quiet" onClick={filters.clear}>
+            Clear filters
+          </Button>
+        )}
+      </search>
+      <section className="card" aria-label="History">
+        <Listing query={query} empty={<Empty icon="list" title={filters.any ? 'No entries match' : 'No entries yet'} />}>
+          {(entries) => <Entries entries={entries} />}
+        </Listing>
+      </section>
+    </div>
+  )
+}
+
+const Entries = ({ entries }: { entries: readonly Entry[] }) => {
+  const { currency } = useSession()
+  return (
+    <div className="table-scroll">
+      <table className="table">
+        <thead>
+          <tr>
+            <th scope="col">When</th>
+            <th scope="col">Entry</th>
+            <th scope="col" className="figure">
+              Change
+            </th>
+            <th scope="col" className="figure">
+              Available after
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {entries.map((entry) => (
+            <tr key={entry.id}>
+              <td className="faint nowrap">
+                <ExactTime at={entry.created_at} />
+              </td>
+              <td>
+                <Linked href={hrefOf(entry)}>{titles[entry.type]}</Linked>
+              </td>
+              <td className="figure">
+                {entry.amount_minor === '0' ? (
+                  <span className="faint">from the held amount</span>
+                ) : (
+                  <Amount minor={entry.amount_minor} currency={currency} signed gain={entry.type === 'topup'} />
+                )}
+              </td>
+              <td className="figure">
+                <Amount minor={entry.available_after_minor} currency={currency} />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  )
+}
+
+const Linked = ({ href, children }: { href: string | null; children: ReactNode }) =>
+  href ? <Link href={href}>{children}</Link> : children

@@ -1,0 +1,54 @@
+import { useInfiniteQuery } from '@tanstack/react-query'
+import { Link } from 'wouter'
+import { paymentsQuery } from '../../api/queries.ts'
+import { useBeneficiaries } from '../../api/use-beneficiaries.ts'
+import { useSession } from '../../shell/session.tsx'
+import { LinkButton } from '../../ui/button.tsx'
+import { Card, Empty } from '../../ui/layout.tsx'
+import { Listing } from '../../ui/listing.tsx'
+import { PaymentRow } from '../payments/payment-row.tsx'
+
+const shown = 8
+
+/** One row a payment, wherever it stands. The ledger's entries have a page of their own. */
+export const RecentPayments = () => {
+  const { can, ownsBalance } = useSession()
+  const beneficiaries = useBeneficiaries()
+  const none = (
+    <Empty
+      icon="payments"
+      title="No payments yet"
+      actions={can('payment.create') && <LinkButton href="/payments/new">New payment</LinkButton>}
+    />
+  )
+  return (
+    <Card
+      title="Recent payments"
+      actions={
+        <>
+          {ownsBalance && (
+            <Link href="/history" className="small">
+              History
+            </Link>
+          )}
+          <Link href="/payments" className="small">
+            View all
+          </Link>
+        </>
+      }
+      flush
+    >
+      <Listing query={useInfiniteQuery(paymentsQuery({}))} empty={none} rows={4} whole>
+        {(payments) => (
+          <ul className="rows">
+            {payments.slice(0, shown).map((payment) => (
+              <li key={payment.id}>
+                <PaymentRow payment={payment} name={beneficiaries.nameOf(payment.beneficiary_id)} />
+              </li>
+            ))}
+          </ul>
+        )}
+      </Listing>
+    </Card>
+  )
+}

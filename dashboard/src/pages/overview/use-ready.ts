@@ -1,0 +1,25 @@
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import {
+  grantsQuery,
+  historyQuery,
+  historySummaryQuery,
+  paymentsQuery,
+  paymentsSummaryQuery,
+  policiesQuery,
+} from '../../api/queries.ts'
+import { useBeneficiaries } from '../../api/use-beneficiaries.ts'
+import { useInbox } from '../../api/use-inbox.ts'
+import { useSession } from '../../shell/session.tsx'
+
+/** Whether everything is known that decides what stands on the page: shown one by one, each part would push the ones below it. */
+export const useReady = (): boolean => {
+  const { ownsBalance } = useSession()
+  const inbox = useInbox()
+  const beneficiaries = useBeneficiaries()
+  const own = useQuery({ ...historySummaryQuery, enabled: ownsBalance })
+  const spending = useQuery({ ...paymentsSummaryQuery({}), enabled: !ownsBalance })
+  const history = useInfiniteQuery({ ...historyQuery({}), enabled: ownsBalance })
+  const lists = [useInfiniteQuery(policiesQuery('active')), useInfiniteQuery(grantsQuery), useInfiniteQuery(paymentsQuery({}))]
+  // `isLoading`: on its way for the first time; what is not asked for, or has failed, holds nothing up.
+  return ![own, spending, history, ...lists].some(({ isLoading }) => isLoading) && !inbox.isPending && !beneficiaries.isLoading
+}

@@ -1,0 +1,101 @@
+import { useInfiniteQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { grantsQuery, membersQuery } from '../../api/queries.ts'
+import { useBeneficiaries } from '../../api/use-beneficiaries.ts'
+import { shortAddress } from '../../lib/mask.ts'
+import { useSession } from '../../shell/session.tsx'
+import { Button } from '../../ui/button.tsx'
+import { MoneyField, SelectField, TextField } from '../../ui/field.tsx'
+import { statusText } from '../../ui/status.tsx'
+import { statuses, type usePaymentFilters } from './payment-filters.ts'
+
+type Props = { filters: ReturnType<typeof usePaymentFilters> }
+
+/** What is asked most stays in sight; the rest unfolds, and is unfolded while it filters. */
+export const Filters = ({ filters }: Props) => {
+  const beneficiaries = useBeneficiaries()
+  const { get, set } = filters
+  const further = ['agent', 'person', 'min', 'max', 'from', 'to'].some((name) => get(name) !== null)
+  const [unfolded, setUnfolded] = useState(further)
+  return (
+    <search className="stack-s">
+      <div className="filters">
+        <div className="filter-search">
+          <TextField
+            label="Search"
+            type="search"
+            value={get('q') ?? ''}
+            onChange={(value) => set('q', value)}
+            placeholder="Payee, purpose, reference or receipt"
+          />
+        </div>
+        <SelectField
+          label="Status"
+          value={get('status') ?? ''}
+          onChange={(value) => set('status', value)}
+          options={[
+            { value: '', label: 'All statuses' },
+            ...statuses.map((status) => ({ value: status, label: statusText(status) })),
+          ]}
+        />
+        <SelectField
+          label="Beneficiary"
+          value={get('beneficiary') ?? ''}
+          onChange={(value) => set('beneficiary', value)}
+          options={[
+            { value: '', label: 'All beneficiaries' },
+            ...beneficiaries.all.map(({ id, display_name }) => ({ value: id, label: display_name })),
+          ]}
+        />
+        <Button variant="quiet" onClick={() => setUnfolded(!unfolded)} expanded={unfolded}>
+          {unfolded ? 'Fewer filters' : 'More filters'}
+        </Button>
+        {filters.any && (
+          <Button variant="quiet" onClick={filters.clear}>
+            Clear filters
+          </Button>
+        )}
+      </div>
+      {unfolded && <Further filters={filters} />}
+    </search>
+  )
+}
+
+const Further = ({ filters: { get, set } }: Props) => {
+  const { currency, workspace } = useSession()
+  const grants = useInfiniteQuery(grantsQuery)
+  const members = useInfiniteQuery(membersQuery)
+  const agents = grants.data?.pages.flatMap((page) => page.data).filter((grant) => grant.workspace_id === workspace.id) ?? []
+  const people = members.data?.pages.flatMap((page) => page.data) ?? []
+  const agent = get('agent')
+  return (
+    <div className="filters">
+      <SelectField
+        label="Agent or key"
+        value={agent ?? ''}
+        onChange={(value) => set('agent', value)}
+        options={[
+          { value: '', label: 'Any' },
+          ...agents.map(({ id, label }) => ({ value: id, label })),
+          ...(agent && !agents.some(({ id }) => id === agent) ? [{ value: agent, label: 'Another member’s agent' }] : []),
+        ]}
+      />
+      <SelectField
+        label="Started by"
+        value={get('person') ?? ''}
+        onChange={(value) => set('person', value)}
+        options={[
+          { value: '', label: 'Anyone' },
+          ...people.map((member) => ({
+            value: member.account_id,
+            label: member.display_name ?? member.email ?? shortAddress(member.wallet_address ?? 'Member'),
+          })),
+        ]}
+      />
+      <MoneyField label="From amount" value={get('min') ?? ''} onChange={(value) => set('min', value)} currency={currency} />
+      <MoneyField label="To amount" value={get('max') ?? ''} onChange={(value) => set('max', value)} currency={currency} />
+      <TextField label="From" type="date" value={get('from') ?? ''} onChange={(value) => set('from', value)} />
+      <TextField label="To" type="date" value={get('to') ?? ''} onChange={(value) => set('to', value)} />
+    </div>
+  )
+}

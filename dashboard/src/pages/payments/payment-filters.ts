@@ -1,0 +1,40 @@
+import type { PaymentFilters, PaymentStatus } from '../../api/queries.ts'
+import { useDebounced } from '../../lib/debounced.ts'
+import { useFilters } from '../../lib/filters.ts'
+import { parseMajor } from '../../lib/money.ts'
+import { dayEnd, dayStart } from '../../lib/time.ts'
+
+export const statuses: readonly PaymentStatus[] = [
+  'pending_approval',
+  'processing',
+  'succeeded',
+  'failed',
+  'unknown',
+  'rejected',
+  'cancelled',
+  'expired',
+  'returned',
+]
+
+/** The panel beside the list is in the address as well, and no filter. */
+export const panelParam = 'open'
+
+const minor = (text: string | null): string | undefined => (text ? (parseMajor(text) ?? undefined) : undefined)
+
+/** What the address filters by, and the same in the API's words. */
+export const usePaymentFilters = () => {
+  const filters = useFilters([panelParam])
+  const { get } = filters
+  const wanted: PaymentFilters = {
+    q: get('q')?.trim() || undefined,
+    status: statuses.find((status) => status === get('status')),
+    beneficiary_id: get('beneficiary') ?? undefined,
+    grant_id: get('agent') ?? undefined,
+    initiator_account_id: get('person') ?? undefined,
+    amount_min_minor: minor(get('min')),
+    amount_max_minor: minor(get('max')),
+    created_after: dayStart(get('from')),
+    created_before: dayEnd(get('to')),
+  }
+  return { ...filters, asked: useDebounced(wanted, 200) }
+}

@@ -1,0 +1,93 @@
+import { useQuery } from '@tanstack/react-query'
+import { useEffect, useRef } from 'react'
+import { useSearchParams } from 'wouter'
+import { useBeneficiaries } from '../../api/use-beneficiaries.ts'
+import { usePeople } from '../../api/use-people.ts'
+import { shortMoney } from '../../lib/money.ts'
+import { IconButton, LinkButton } from '../../ui/button.tsx'
+import { Failure } from '../../ui/failure.tsx'
+import { SkeletonRows } from '../../ui/layout.tsx'
+import { StatusBadge } from '../../ui/status.tsx'
+import { PaymentActions } from './payment-actions.tsx'
+import { panelParam } from './payment-filters.ts'
+import { followedPayment } from './payment-page.tsx'
+import { PaymentFacts, PaymentNotices } from './payment-parts.tsx'
+import { Timeline } from './timeline.tsx'
+
+const wideEnough = '(min-width: 1100px)'
+
+/** Which payment is open beside the list; in the address, so that going back closes it. `open` says whether there is room for it. */
+export const usePanel = () => {
+  const [params, setParams] = useSearchParams()
+  const id = params.get(panelParam)
+  const show = (payment: string | null) =>
+    setParams(
+      (before) => {
+        const next = new URLSearchParams(before)
+        if (payment === null) next.delete(panelParam)
+        else next.set(panelParam, payment)
+        return next
+      },
+      { replace: id !== null },
+    )
+  return {
+    id,
+    open: (payment: string): boolean => {
+      if (!matchMedia(wideEnough).matches) return false
+      show(payment)
+      return true
+    },
+    close: () => {
+      show(null)
+      document.querySelector<HTMLElement>(`a[href="/payments/${id}"]`)?.focus()
+    },
+  }
+}
+
+/** A payment beside the list that it was found in: the list stays where it was. */
+export const PaymentPanel = ({ id, onClose }: { id: string; onClose: () => void }) => {
+  const payment = useQuery(followedPayment(id))
+  const beneficiaries = useBeneficiaries()
+  const people = usePeople()
+  const heading = useRef<HTMLHeadingElement>(null)
+  const latest = useRef(onClose)
+  latest.current = onClose
+  useEffect(() => {
+    heading.current?.focus({ preventScroll: true })
+    // On the page, not on the panel: the button that had the focus may be gone after what it did.
+    const onKey = (event: KeyboardEvent) => {
+      if (event.key === 'Escape' && !event.defaultPrevented && !document.querySelector('dialog[open]')) latest.current()
+    }
+    addEventListener('keydown', onKey)
+    return () => removeEventListener('keydown', onKey)
+  }, [])
+  const { data } = payment
+  return (
+    <aside className="card panel" aria-label="Payment">
+      <div className="panel-header">
+        <h2 ref={heading} tabIndex={-1}>
+          {data ? `${shortMoney(data.amount_minor, data.currency)} to ${beneficiaries.nameOf(data.beneficiary_id)}` : 'Payment'}
+        </h2>
+        <IconButton icon="cross" label="Close" onClick={onClose} />
+      </div>
+      {payment.isPending && <SkeletonRows rows={3} />}
+      {payment.isError && <Failure error={payment.error} onRetry={() => void payment.refetch()} />}
+      {data && (
+        <div className="card-body stack">
+          <div className="row row-between">
+            <StatusBadge status={data.status} />
+            <LinkButton href={`/payments/${id}`} size="small">
+              Open page
+            </LinkButton>
+          </div>
+          <PaymentNotices payment={data} />
+          <div className="row">
+            <PaymentActions payment={data} />
+          </div>
+          <Timeline payment={data} who={people} />
+          <PaymentFacts payment={data} />
+        </div>
+      )}
+    </aside>
+  )
+}

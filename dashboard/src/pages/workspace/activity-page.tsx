@@ -1,0 +1,114 @@
+import { useInfiniteQuery } from '@tanstack/react-query'
+import { Link } from 'wouter'
+import { auditQuery, membersQuery } from '../../api/queries.ts'
+import type { Schemas } from '../../api/types.ts'
+import { usePeople } from '../../api/use-people.ts'
+import { activityGroups, activityHref, activityWords } from '../../lib/activity-words.ts'
+import { useFilters } from '../../lib/filters.ts'
+import { capitalized } from '../../lib/list-words.ts'
+import { dayEnd, dayStart } from '../../lib/time.ts'
+import { Allowed } from '../../shell/allowed.tsx'
+import { Button } from '../../ui/button.tsx'
+import { SelectField, TextField } from '../../ui/field.tsx'
+import { Empty, PageHeader } from '../../ui/layout.tsx'
+import { Listing } from '../../ui/listing.tsx'
+import { ExactTime } from '../../ui/time.tsx'
+import { memberName } from './members.tsx'
+
+type Entry = Schemas['AuditEntry']
+
+/** Who did what in the workspace, from the log that can't be changed. */
+export const ActivityPage = () => (
+  <div className="stack">
+    <PageHeader
+      title="Activity"
+      lead="Everything that was done in this workspace, newest first."
+      back={{ href: '/workspace', label: 'Workspace' }}
+    />
+    <Allowed permission="workspace.manage" action="see the activity">
+      <Activity />
+    </Allowed>
+  </div>
+)
+
+const Activity = () => {
+  const filters = useFilters()
+  const { get, set } = filters
+  const members = useInfiniteQuery(membersQuery)
+  const people = usePeople()
+  const query = useInfiniteQuery(
+    auditQuery({
+      action: get('action') ?? undefined,
+      actor: get('person') ?? undefined,
+      created_after: dayStart(get('from')),
+      created_before: dayEnd(get('to')),
+    }),
+  )
+  return (
+    <>
+      <search className="filters">
+        <SelectField
+          label="Activity"
+          value={get('action') ?? ''}
+          onChange={(value) => set('action', value)}
+          options={activityGroups}
+        />
+        <SelectField
+          label="Person"
+          value={get('person') ?? ''}
+          onChange={(value) => set('person', value)}
+          options={[
+            { value: '', label: 'Everyone' },
+            ...(members.data?.pages.flatMap((page) => page.data) ?? []).map((member) => ({
+              value: member.account_id,
+              label: memberName(member),
+            })),
+          ]}
+        />
+        <TextField label="From" type="date" value={get('from') ?? ''} onChange={(value) => set('from', value)} />
+        <TextField label="To" type="date" value={get('to') ?? ''} onChange={(value) => set('to', value)} />
+        {filters.any && (
+          <Button variant="quiet" onClick={filters.clear}>
+            Clear filters
+          </Button>
+        )}
+      </search>
+      <section className="card" aria-label="Entries">
+        <Listing query={query} empty={<Empty icon="list" title="No activity matches" />}>
+          {(entries) => (
+            <ul className="rows">
+              {entries.map((entry) => (
+                <li key={entry.id}>
+                  <Row entry={entry} people={people} />
+                </li>
+              ))}
+            </ul>
+          )}
+        </Listing>
+      </section>
+    </>
+  )
+}
+
+const Row = ({ entry, people }: { entry: Entry; people: (id: string) => string }) => {
+  const href = activityHref(entry.subject)
+  const said = capitalized(activityWords(entry.action, entry.account_id && people(entry.account_id)))
+  return (
+    <div className="item">
+      <span className="item-main">
+        {href ? (
+          <Link href={href} className="in-text">
+            {said}
+          </Link>
+        ) : (
+          said
+        )}
+        <span className="item-note block">
+          <ExactTime at={entry.created_at} />
+          {entry.grant_id && ', by an agent or API key'}
+          {entry.ip && `, from ${entry.ip}`}
+        </span>
+      </span>
+    </div>
+  )
+}

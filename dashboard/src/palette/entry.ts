@@ -1,0 +1,38 @@
+import type { IconName } from '../ui/icon.tsx'
+
+export type Entry = {
+  key: string
+  group: string
+  title: string
+  note?: string
+  icon: IconName
+  /** Further words that it is found by. */
+  also?: string
+  run: () => void
+}
+
+const rank = (entry: Entry, words: readonly string[]): number | null => {
+  const title = entry.title.toLowerCase()
+  const text = `${title} ${entry.note ?? ''} ${entry.also ?? ''}`.toLowerCase()
+  if (!words.every((word) => text.includes(word))) return null
+  const [first = ''] = words
+  if (title.startsWith(first)) return 0
+  return title.includes(first) ? 1 : 2
+}
+
+/** The entries in which every word is found, those first whose title begins with it; groups keep their order. */
+export const findEntries = (entries: readonly Entry[], text: string, perGroup: number): Entry[] => {
+  const words = text.toLowerCase().split(/\s+/).filter(Boolean)
+  const ranked = entries.flatMap((entry) => {
+    const found = rank(entry, words)
+    return found === null ? [] : [{ entry, found }]
+  })
+  const groups = [...new Set(ranked.map(({ entry }) => entry.group))]
+  return groups.flatMap((group) =>
+    ranked
+      .filter(({ entry }) => entry.group === group)
+      .sort((a, b) => a.found - b.found)
+      .slice(0, perGroup)
+      .map(({ entry }) => entry),
+  )
+}

@@ -1,0 +1,98 @@
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { useLocation } from 'wouter'
+import { grantsQuery, paymentsQuery, policiesQuery, workspacesQuery } from '../api/queries.ts'
+import { useBeneficiaries } from '../api/use-beneficiaries.ts'
+import { useDebounced } from '../lib/debounced.ts'
+import { moneyText } from '../lib/money.ts'
+import { railIcons, railLabels } from '../lib/rails.ts'
+import { shortTime } from '../lib/time.ts'
+import { allNav } from '../shell/nav-items.ts'
+import { useSession } from '../shell/session.tsx'
+import { useSwitchWorkspace } from '../shell/switch-workspace.ts'
+import { statusText } from '../ui/status.tsx'
+import type { Entry } from './entry.ts'
+
+type Go = (href: string) => () => void
+
+const useActions = (go: Go): Entry[] => {
+  const { can } = useSession()
+  const action = (allowed: boolean, title: string, href: string, icon: Entry['icon'], also = ''): Entry[] =>
+    allowed ? [{ key: `do ${href}`, group: 'Actions', title, icon, also, run: go(href) }] : []
+  return [
+    ...action(can('payment.create'), 'New payment', '/payments/new', 'plus', 'pay send'),
+    ...action(can('topup.create'), 'Top up', '/top-up', 'topup', 'add money'),
+    ...action(can('beneficiary.manage'), 'Add beneficiary', '/beneficiaries/new', 'people', 'payee new'),
+    ...action(can('policy.create'), 'New policy', '/policies/new', 'policy', 'limit rule'),
+    ...action(can('key.manage'), 'New API key', '/developers/keys/new', 'key', 'agent'),
+    ...action(can('workspace.manage'), 'Freeze workspace', '/workspace', 'freeze', 'emergency stop'),
+    ...action(can('workspace.manage'), 'Invite a member', '/workspace', 'people', 'team'),
+  ]
+}
+
+/** Everything that can be gone to. Payments are looked for by the service, over all of them. */
+export const useEntries = (text: string): { entries: Entry[]; payments: Entry[] } => {
+  const { currency, workspace } = useSession()
+  const [, navigate] = useLocation()
+  const switchTo = useSwitchWorkspace()
+  const go: Go = (href) => () => navigate(href)
+  const beneficiaries = useBeneficiaries()
+  const grants = useInfiniteQuery(grantsQuery)
+  const policies = useInfiniteQuery(policiesQuery('active'))
+  const workspaces = useQuery(workspacesQuery)
+  const sought = useDebounced(text.trim(), 150)
+  const found = useInfiniteQuery({ ...paymentsQuery({ q: sought }, 6), enabled: sought.length > 1 })
+  const actions = useActions(go)
+  const entries: Entry[] = [
+    ...actions,
+    ...allNav.map(({ href, label, icon }) => ({ key: `go ${href}`, group: 'Go to', title: label, icon, run: go(href) })),
+    ...beneficiaries.all
+      .filter(({ status }) => status !== 'archived')
+      .map((beneficiary) => ({
+        key: beneficiary.id,
+        group: 'Beneficiaries',
+        title: beneficiary.display_name,
+        note: railLabels[beneficiary.payment_rail],
+        also: `${beneficiary.legal_name ?? ''} ${beneficiary.type}`,
+        icon: railIcons[beneficiary.payment_rail],
+        run: go(`/beneficiaries/${beneficiary.id}`),
+      })),
+    ...(grants.data?.pages.flatMap((page) => page.data) ?? [])
+      .filter(({ revoked_at }) => revoked_at === null)
+      .map((grant) => {
+        const agent = grant.kind === 'oauth'
+        return {
+          key: grant.id,
+          group: 'Keys and agents',
+          title: grant.label,
+          note: agent ? 'Agent' : 'API key',
+          icon: agent ? ('robot' as const) : ('key' as const),
+          run: go(`/developers/${agent ? 'agents' : 'keys'}/${grant.id}`),
+        }
+      }),
+    ...(policies.data?.pages.flatMap((page) => page.data) ?? []).map(({ id, name }) => ({
+      key: id,
+      group: 'Policies',
+      title: name,
+      icon: 'policy' as const,
+      run: go(`/policies/${id}`),
+    })),
+    ...(workspaces.data?.data ?? [])
+      .filter((view) => view.workspace.id !== workspace.id)
+      .map((view) => ({
+        key: view.workspace.id,
+        group: 'Workspaces',
+        title: `Switch to ${view.workspace.name}`,
+        icon: 'workspace' as const,
+        run: () => switchTo(view.workspace.id),
+      })),
+  ]
+  const payments = (sought.length > 1 ? (found.data?.pages[0]?.data ?? []) : []).map((payment) => ({
+    key: payment.id,
+    group: 'Payments',
+    title: `${moneyText(payment.amount_minor, currency)} to ${beneficiaries.nameOf(payment.beneficiary_id)}`,
+    note: [payment.narrative, statusText(payment.status), shortTime(payment.created_at)].filter(Boolean).join(' · '),
+    icon: 'payments' as const,
+    run: go(`/payments/${payment.id}`),
+  }))
+  return { entries, payments }
+}

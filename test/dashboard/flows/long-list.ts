@@ -1,0 +1,37 @@
+import { expect, test } from 'vitest'
+import { fund, newBeneficiary } from '../../harness/money.ts'
+import { signIn } from '../../harness/people.ts'
+import { visitAs } from '../visit.ts'
+import type { World } from '../world.ts'
+
+/** The last one: its payments are never sent, and whoever works jobs off after it would send them all. */
+export const longListFlows = (world: World): void => {
+  test('a list of 500 rows is patched by a live event, and only its first page is read again', async () => {
+    const payer = await signIn(world.service.api)
+    await fund(world.service, payer, 2_000_000n)
+    const beneficiary = await newBeneficiary(payer.api, { display_name: 'Many Times' })
+    const pay = () => payer.api.post('/v1/payments', { beneficiary_id: beneficiary, amount_minor: '1000' })
+    for (let made = 0; made < 504; made += 24) await Promise.all(Array.from({ length: 24 }, pay))
+    const { page, close } = await visitAs(world, payer)
+    await page.goto('/payments')
+    const rows = page.getByLabel('Payments').locator('li')
+    await rows.first().waitFor()
+    while ((await rows.count()) < 500) {
+      const before = await rows.count()
+      await page.getByRole('button', { name: 'Show more' }).click()
+      await rows.nth(before).waitFor()
+    }
+    const requests: string[] = []
+    page.on('request', (request) => {
+      const { pathname, search } = new URL(request.url())
+      if (pathname === '/v1/payments') requests.push(search)
+    })
+    await payer.api.post('/v1/payments', { beneficiary_id: beneficiary, amount_minor: '99900', narrative: 'The newest' })
+    await page.getByText('The newest').waitFor()
+    expect(await rows.count()).toBeGreaterThan(500)
+    // One look at the first page for each burst of events, never the twenty pages below it.
+    expect(requests.length).toBeLessThanOrEqual(3)
+    expect(requests.every((search) => !search.includes('cursor'))).toBe(true)
+    await close()
+  })
+}

@@ -1,0 +1,131 @@
+import { expect, test } from 'vitest'
+import { signIn } from '../../harness/people.ts'
+import { createHousehold } from '../household.ts'
+import { createTeam } from '../team.ts'
+import { visitAs } from '../visit.ts'
+import type { World } from '../world.ts'
+
+export const paletteFlows = (world: World): void => {
+  test('a payment, a beneficiary, an agent, a policy and an action are each found and opened by keyboard alone', async () => {
+    const home = await createHousehold(world.service)
+    const { page, complaints, close } = await visitAs(world, home.person)
+    await page.goto('/')
+    await page.getByRole('heading', { name: 'Overview' }).waitFor()
+    const open = async (text: string, option: RegExp, path: RegExp) => {
+      await page.keyboard.press('Control+k')
+      await page.keyboard.type(text)
+      const found = page.getByRole('option', { name: option })
+      await found.waitFor()
+      while ((await found.getAttribute('aria-selected')) !== 'true') await page.keyboard.press('ArrowDown')
+      await page.keyboard.press('Enter')
+      await page.waitForURL(path)
+    }
+    await open('toner', /KES\s23,499.00 to Savannah Supplies Ltd/, /\/payments\/pay_/)
+    await open('kenya pow', /^Kenya Power/, /\/beneficiaries\/ben_/)
+    await open('procurement', /^Procurement agent/, /\/developers\/keys\/gra_/)
+    await open('office', /^Office expenses/, /\/policies\/pol_/)
+    await open('send', /^New payment/, /\/payments\/new/)
+    // In a field as well, where single keys are typing.
+    await page.getByLabel('Amount').fill('1')
+    await open('history', /^History/, /\/history/)
+    await page.keyboard.press('Control+k')
+    await page.keyboard.type('no such thing')
+    await page.getByText('Nothing found for').waitFor()
+    await page.keyboard.press('Escape')
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    expect(complaints).toEqual([])
+    await close()
+  })
+
+  test('a viewer sees every page, is offered nothing that would be refused, and is told why', async () => {
+    const team = await createTeam(world.service)
+    const viewer = await team.join('viewer', 'Vera Viewer')
+    await team.join('approver', 'Amina Otieno')
+    const [approval] = await team.hold('450000')
+    const [policy] = (await team.within(team.owner).get('/v1/spending-policies')).body.data
+    const [beneficiary] = (await team.within(team.owner).get('/v1/beneficiaries')).body.data
+    const [payment] = (await team.within(team.owner).get('/v1/payments')).body.data
+    const { page, complaints, close } = await visitAs(world, viewer)
+    const refused: string[] = []
+    await page.goto(`/approvals/${approval}`)
+    await page.getByText('Your role in this workspace can’t decide approvals').waitFor()
+    page.on('response', (response) => {
+      if (response.status() === 403) refused.push(`${page.url()} ${response.url()}`)
+    })
+    const forms = {
+      '/payments/new': 'make payments',
+      '/top-up': 'top up',
+      '/beneficiaries/new': 'add beneficiaries',
+      '/policies/new': 'add policies',
+    }
+    for (const [path, action] of Object.entries(forms)) {
+      await page.goto(path)
+      await page.getByText(`Your role can’t ${action}`).waitFor()
+      await page.getByText('You are a viewer in Savannah Coffee').waitFor()
+      expect(await page.locator('main form').count()).toBe(0)
+    }
+    const pages = ['/', '/payments', '/approvals', '/beneficiaries', '/policies', '/mandates', '/workspace', '/history']
+    const one = [`/payments/${payment.id}`, `/beneficiaries/${beneficiary.id}`, `/policies/${policy.id}`]
+    const offers =
+      /^(New payment|Pay|Top up|Add beneficiary|New policy|New mandate|Approve|Reject|Freeze.*|Invite|Cancel payment|Edit|Archive|Save.*)$/
+    for (const path of [...pages, ...one]) {
+      await page.goto(path)
+      await page.locator('main h1').waitFor()
+      await page.locator('.skeleton').first().waitFor({ state: 'detached' })
+      const offered = page
+        .locator('main')
+        .getByRole('button', { name: offers })
+        .or(page.locator('main').getByRole('link', { name: offers }))
+      expect(await offered.allTextContents(), path).toEqual([])
+    }
+    expect(refused).toEqual([])
+    expect(complaints).toEqual([])
+    await close()
+  })
+
+  test('what a workspace’s people did is listed, and filtered by what and by whom', async () => {
+    const team = await createTeam(world.service)
+    await team.join('approver', 'Amina Otieno')
+    await team.hold('450000')
+    const { page, close } = await visitAs(world, team.owner)
+    await page.goto('/account')
+    await page.getByRole('heading', { name: 'Account' }).waitFor()
+    await page
+      .getByRole('button', { name: /^Workspace / })
+      .first()
+      .click()
+    await page
+      .getByRole('button', { name: /Savannah Coffee/ })
+      .last()
+      .click()
+    await page.getByRole('button', { name: 'Workspace Savannah Coffee' }).first().waitFor()
+    await page.goto('/workspace/activity')
+    await page.getByText('You created a payment').waitFor()
+    await page.getByText('Amina Otieno accepted an invitation').waitFor()
+    await page.getByLabel('Activity', { exact: true }).selectOption('Invitations')
+    await page.getByText('You created a payment').waitFor({ state: 'detached' })
+    await page.getByLabel('Person').selectOption('Amina Otieno')
+    await page.getByText('You invited someone').waitFor({ state: 'detached' })
+    await page.getByText('Amina Otieno accepted an invitation').waitFor()
+    await close()
+  })
+
+  test('the next sign-in begins where this person worked last', async () => {
+    const team = await createTeam(world.service)
+    const { page, close } = await visitAs(world, team.owner)
+    await page.goto('/')
+    await page.getByRole('button', { name: 'Workspace Personal' }).first().click()
+    const told = page.waitForResponse((response) => response.request().method() === 'PUT')
+    await page
+      .getByRole('button', { name: /Savannah Coffee/ })
+      .last()
+      .click()
+    await told
+    await page.getByRole('button', { name: 'Workspace Savannah Coffee' }).first().waitFor()
+    await close()
+    const again = await visitAs(world, await signIn(world.service.api, team.owner.wallet))
+    await again.page.goto('/')
+    await again.page.getByRole('button', { name: 'Workspace Savannah Coffee' }).first().waitFor()
+    await again.close()
+  })
+}

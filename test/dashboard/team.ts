@@ -1,0 +1,58 @@
+import type { CallOptions, Client } from '../harness/client.ts'
+import { credit, newBeneficiary } from '../harness/money.ts'
+import { type Person, signIn } from '../harness/people.ts'
+import type { TestService } from '../harness/service.ts'
+
+export type Team = {
+  workspaceId: string
+  owner: Person
+  /** Speaks as somebody in the team's workspace, wherever their session is. */
+  within: (person: Person) => Client
+  join: (role: string, name: string) => Promise<Person>
+  /** Payments of these amounts that wait for an approval; the approvals' ids. */
+  hold: (...amounts: readonly string[]) => Promise<string[]>
+}
+
+/** The same client, naming a workspace in what it reads and sends. */
+const inWorkspace = (client: Client, id: string): Client => {
+  const named = (options: CallOptions = {}): CallOptions => ({ ...options, headers: { 'workspace-id': id, ...options.headers } })
+  return {
+    ...client,
+    get: (path, options) => client.get(path, named(options)),
+    post: (path, body, options) => client.post(path, body, named(options)),
+  }
+}
+
+/** A workspace of its own beside everybody's personal one, in which payments wait for somebody else's approval. */
+export const createTeam = async (service: TestService): Promise<Team> => {
+  const owner = await signIn(service.api)
+  await owner.api.patch('/v1/accounts/me', { display_name: 'Wanjiku Kamau' })
+  await credit(service, owner.accountId, 10_000_000n)
+  const workspaceId = (await owner.api.post('/v1/workspaces', { name: 'Savannah Coffee' })).body.workspace.id
+  const within = (person: Person) => inWorkspace(person.api, workspaceId)
+  const api = within(owner)
+  const roaster = await newBeneficiary(api, { display_name: 'Roastery Kiambu' })
+  await api.post('/v1/spending-policies', { name: 'Team rules', approval_threshold_minor: '100000', separation_of_duties: true })
+  return {
+    workspaceId,
+    owner,
+    within,
+    join: async (role, name) => {
+      const person = await signIn(service.api)
+      await person.api.patch('/v1/accounts/me', { display_name: name })
+      const { token } = (await api.post('/v1/workspaces/current/invitations', { role })).body
+      const joined = await person.api.post('/v1/workspaces/invitations/accept', { token })
+      if (joined.status !== 200) throw new Error(joined.text)
+      return person
+    },
+    hold: async (...amounts) => {
+      const ids: string[] = []
+      for (const amount of amounts) {
+        const paid = await api.post('/v1/payments', { beneficiary_id: roaster, amount_minor: amount, narrative: 'Green beans' })
+        if (paid.status !== 201) throw new Error(paid.text)
+        ids.push(paid.body.approval_id)
+      }
+      return ids
+    },
+  }
+}
