@@ -1,4 +1,5 @@
 import type { Logger } from 'pino'
+import { Registry } from 'prom-client'
 import { createIdentityParts, type IdentityParts, refuseSimulatedIdentities } from './app-identity.ts'
 import { administratorNames } from './auth/administrators.ts'
 import { createContractWallets } from './auth/contract-wallet.ts'
@@ -43,6 +44,7 @@ import { createDocumentFetcher } from './modules/oauth/clients/fetch-document.ts
 import { createHostResolver } from './modules/oauth/clients/resolve-host.ts'
 import { createPaymentBatches } from './modules/payments/create/batches.ts'
 import { oauthCodes, registerModules } from './modules/routes.ts'
+import { createMeasures, type Measures } from './operator/measures.ts'
 import { createMetrics, type Metrics } from './operator/metrics.ts'
 import { createOperator } from './operator/operator.ts'
 import type { SandboxControl } from './operator/test-clock.ts'
@@ -72,7 +74,7 @@ export type ServiceOptions = {
 
 type PartsOptions = ServiceOptions & { statementTimeoutMs?: number }
 
-const buildDeps = (options: PartsOptions, identity: IdentityParts): Deps => {
+const buildDeps = (options: PartsOptions, identity: IdentityParts, measures?: Measures): Deps => {
   const { config, databaseUrl, clock, logger, rails, statementTimeoutMs } = options
   if (!config.ENCRYPTION_KEYS || !config.TOKEN_SECRETS) throw new Error('the keys must be made before the service is built')
   const db = connect({
@@ -84,6 +86,7 @@ const buildDeps = (options: PartsOptions, identity: IdentityParts): Deps => {
   })
   const feed = createFeed({ db, databaseUrl, logger })
   const derivations = createDerivations(config.TOKEN_SECRETS)
+  const append = createAppend(feed.wake)
   const parts = {
     config,
     db,
@@ -105,14 +108,15 @@ const buildDeps = (options: PartsOptions, identity: IdentityParts): Deps => {
       }),
     }),
     cursors: createCursors(derivations),
-    appendEvents: createAppend(feed.wake),
+    appendEvents: measures ? measures.events(append) : append,
     feed,
     jobs: createJobs({ db, mode: config.JOBS, logger }),
-    rails,
+    rails: measures ? measures.rails(rails) : rails,
     alerts: createAlerts(logger),
     onGrantsRevoked: detachLinkedBy,
   }
-  return { ...parts, submitPayment: createPaymentBatches(parts) }
+  const submitPayment = createPaymentBatches(parts)
+  return { ...parts, submitPayment: measures ? measures.payments(submitPayment) : submitPayment }
 }
 
 /** The parts alone, for commands that run beside the service: no listener, no worker, nothing that starts. */
@@ -194,8 +198,9 @@ const buildHttp = async (
 /** The wiring diagram: every part, built from what it depends on. Nothing listens and nothing runs before `start`. */
 export const createService = async (options: ServiceOptions): Promise<Service> => {
   const identity = createIdentityParts(options.config, options.clock)
-  const deps = buildDeps(options, identity)
-  const metrics = createMetrics(deps)
+  const registry = new Registry()
+  const deps = buildDeps(options, identity, createMeasures(registry))
+  const metrics = createMetrics(deps, registry)
   const { http, routes } = await buildHttp(deps, metrics, identity)
   const operator = await createOperator(deps, metrics, options.sandbox)
   await http.ready()

@@ -9,9 +9,14 @@ const unknownPayments = statement(
 )
 const waitingJobs = statement(
   'metrics.waiting_work',
-  `select 'payments' as name, count(*) as count from payments where dispatch_due_at is not null
-   union all select 'topups', count(*) from topups where dispatch_due_at is not null
-   union all select 'deliveries', count(*) from callback_deliveries where processed_at is null`,
+  `select 'payments' as name, count(*) as count, min(dispatch_due_at) as oldest from payments where dispatch_due_at is not null
+   union all select 'topups', count(*), min(dispatch_due_at) from topups where dispatch_due_at is not null
+   union all select 'deliveries', count(*), min(received_at) from callback_deliveries where processed_at is null`,
+)
+
+const openApprovals = statement(
+  'metrics.open_approvals',
+  `select count(*) as count, min(created_at) as oldest from approvals where status = 'pending'`,
 )
 
 const ageSeconds = (now: Date, since: Date | null | undefined) =>
@@ -30,6 +35,13 @@ export const registerGauges = (registry: Registry, deps: Deps): (() => Promise<v
     'Rows that wait to be worked on, by kind: payments and top-ups to be sent, deliveries to be processed.',
     ['queue'],
   )
+  const jobLag = gauge(
+    'jobs_lag_seconds',
+    'How long the oldest of them has been due; for deliveries, how long it has waited since it arrived.',
+    ['queue'],
+  )
+  const approvals = gauge('approvals_open', 'Payments that wait for somebody to decide.')
+  const approvalAge = gauge('approvals_open_oldest_seconds', 'How long the oldest of them has waited.')
   const pool = gauge('database_connections', 'Connections of this process: in use, idle, and requests that wait for one.', [
     'state',
   ])
@@ -65,8 +77,14 @@ export const registerGauges = (registry: Registry, deps: Deps): (() => Promise<v
     unknown.set(Number(unknownRow?.count ?? 0n))
     unknownAge.set(ageSeconds(now, unknownRow?.oldest))
     jobs.reset()
-    for (const row of await db.query<{ name: string; count: bigint }>(waitingJobs))
+    jobLag.reset()
+    for (const row of await db.query<{ name: string; count: bigint; oldest: Date | null }>(waitingJobs)) {
       jobs.set({ queue: row.name }, Number(row.count))
+      jobLag.set({ queue: row.name }, ageSeconds(now, row.oldest))
+    }
+    const open = await db.query<{ count: bigint; oldest: Date | null }>(openApprovals)
+    approvals.set(Number(open[0]?.count ?? 0n))
+    approvalAge.set(ageSeconds(now, open[0]?.oldest))
   }
   const readAlerts = () => {
     for (const [alert, count] of Object.entries(deps.alerts.counts())) alerts.set({ alert }, count)

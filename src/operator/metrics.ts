@@ -1,4 +1,4 @@
-import { collectDefaultMetrics, Histogram, Registry } from 'prom-client'
+import { collectDefaultMetrics, Histogram, type Registry } from 'prom-client'
 import type { App } from '../http/app-type.ts'
 import type { Deps } from '../modules/deps.ts'
 import { registerGauges } from './gauges.ts'
@@ -13,8 +13,7 @@ export type Metrics = {
 const bucketsSeconds = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
 /** A registry of its own, so that two services in one process do not count each other's. */
-export const createMetrics = (deps: Deps): Metrics => {
-  const registry = new Registry()
+export const createMetrics = (deps: Deps, registry: Registry): Metrics => {
   collectDefaultMetrics({ register: registry })
   const readGauges = registerGauges(registry, deps)
   const requests = new Histogram({

@@ -1,0 +1,122 @@
+import { spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { fund, newBeneficiary } from '../harness/money.ts'
+import { createKey, type Person, signIn } from '../harness/people.ts'
+import { startService, type TestService } from '../harness/service.ts'
+
+const deploy = (path: string) => fileURLToPath(new URL(`../../deploy/${path}`, import.meta.url))
+const rules = readFileSync(deploy('rules.yml'), 'utf8')
+const dashboard: { panels: { title: string; targets: { expr: string }[] }[] } = JSON.parse(
+  readFileSync(deploy('grafana/dashboards/payments.json'), 'utf8'),
+)
+
+let service: TestService
+let person: Person
+let text: string
+const scrape = async () => (await fetch(`${service.operatorUrl}/metrics`)).text()
+beforeAll(async () => {
+  service = await startService()
+  person = await signIn(service.api)
+  await fund(service, person, 1_000_000n)
+  const key = await createKey(person)
+  const beneficiary = await newBeneficiary(person.api)
+  await person.api.post('/v1/spending-policies', {
+    name: 'Ask',
+    approval_threshold_minor: '50000',
+    per_payment_limit_minor: '90000',
+  })
+  const pay = (amount: string) => key.api.post('/v1/payments', { beneficiary_id: beneficiary, amount_minor: amount })
+  await pay('10000')
+  await pay('100000')
+  const held = await pay('60000')
+  await service.settle()
+  service.clock.advance(120)
+  text = await scrape()
+  await person.api.post(`/v1/approvals/${held.body.approval_id}/decide`, { decision: 'approve' })
+  await service.settle()
+  text = `${text}\n${await scrape()}`
+})
+afterAll(() => service.close())
+
+/** The values of a series whose labels contain these, of both scrapes. */
+const values = (name: string, ...labels: string[]): number[] =>
+  text
+    .split('\n')
+    .filter((line) => line.startsWith(`${name}{`) || line.startsWith(`${name} `))
+    .filter((line) => labels.every((label) => line.includes(label)))
+    .map((line) => Number(line.split(' ').at(-1)))
+const last = (name: string, ...labels: string[]) => values(name, ...labels).at(-1)
+
+describe('a payments team sees', () => {
+  test('decisions by what was decided, and how long they took', () => {
+    expect(last('payment_decision_seconds_count', 'outcome="processing"')).toBe(1)
+    expect(last('payment_decision_seconds_count', 'outcome="pending_approval"')).toBe(1)
+    expect(last('payment_decision_seconds_count', 'outcome="policy_denied"')).toBe(1)
+  })
+
+  test('how long approvals and payments took, by how they ended', () => {
+    expect(values('approvals_open')).toEqual([1, 0])
+    expect(values('approvals_open_oldest_seconds')).toEqual([120, 0])
+    expect(last('approval_seconds_sum', 'outcome="approved"')).toBe(120)
+    expect(last('payment_completion_seconds_count', 'rail="MPESA_B2C"', 'outcome="succeeded"')).toBe(2)
+    expect(last('topup_completion_seconds_count', 'outcome="succeeded"')).toBeGreaterThan(0)
+  })
+
+  test('calls to each rail by result, and what waits', () => {
+    expect(last('rail_call_seconds_count', 'rail="MPESA_B2C"', 'call="pay"', 'result="accepted"')).toBe(2)
+    expect(last('rail_call_seconds_count', 'rail="MPESA_STK"', 'call="collect"')).toBeGreaterThan(0)
+    expect(last('jobs_lag_seconds', 'queue="deliveries"')).toBe(0)
+    expect(last('events_total', 'type="payment.succeeded"')).toBe(2)
+    expect(last('operator_alerts', 'alert="promise_broken"')).toBe(0)
+  })
+})
+
+/** The names of series in an expression: what stands before a selector, a range or a comparison, and is no function. */
+const functions = new Set([
+  'rate',
+  'increase',
+  'sum',
+  'by',
+  'histogram_quantile',
+  'topk',
+  'and',
+  'le',
+  'rail',
+  'call',
+  'outcome',
+  'status',
+  'operation',
+  'result',
+  'type',
+])
+const seriesIn = (expression: string): string[] =>
+  [...expression.replace(/"[^"]*"|\{[^}]*\}|\[[^\]]*\]/g, ' ').matchAll(/[a-z_][a-z0-9_]*/g)]
+    .map(([name]) => name)
+    .filter((name) => !functions.has(name) && !/^\d/.test(name))
+
+const known = () => new Set([...text.matchAll(/^([a-z_][a-z0-9_]*)[{ ]/gm)].map((match) => match[1]))
+
+test('every panel and every rule asks for series that /metrics has', () => {
+  const expressions = [
+    ...dashboard.panels.flatMap(({ targets }) => targets.map(({ expr }) => expr)),
+    ...[...rules.matchAll(/^ +expr: (.+)$/gm)].map((match) => match[1] ?? ''),
+  ]
+  expect(expressions.length).toBeGreaterThan(35)
+  // Prometheus makes `up` itself.
+  const unknown = expressions.flatMap(seriesIn).filter((name) => name !== 'up' && !known().has(name))
+  expect([...new Set(unknown)]).toEqual([])
+  expect(seriesIn('rate(no_such_series_total[5m])')).toEqual(['no_such_series_total'])
+})
+
+const promtool = spawnSync('promtool', ['--version']).error === undefined
+if (!promtool) process.stderr.write('promtool is not installed here: the rules of deploy/ are not checked by Prometheus itself\n')
+
+test.skipIf(!promtool)('promtool finds no fault with the rules and with what is served', async () => {
+  const checked = spawnSync('promtool', ['check', 'rules', deploy('rules.yml')], { encoding: 'utf8' })
+  expect([checked.status, checked.stderr]).toEqual([0, ''])
+  const served = spawnSync('promtool', ['check', 'metrics'], { input: await scrape(), encoding: 'utf8' })
+  // Its advice on names is about others' defaults (nodejs_*, process_*); what does not parse has the status 1.
+  expect(served.status).not.toBe(1)
+})
