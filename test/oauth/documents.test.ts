@@ -118,6 +118,21 @@ describe('a client whose id is the address of its metadata document', () => {
     expect(answerOf(await decide(person, id)).get('code')).toMatch(/^service_oac_/)
   })
 
+  test('is vouched for by nobody when it comes by a device: no answer goes to its host', async () => {
+    serve({ grant_types: ['urn:ietf:params:oauth:grant-type:device_code'] })
+    const client = newClient()
+    // As a document at an https address would be stored.
+    const pkce = newPkce()
+    const ask = { ...client.credentials, code_challenge: pkce.challenge, code_challenge_method: 'S256' }
+    const { body } = await postForm(service.api, '/v1/oauth/device_authorization', ask)
+    await service.deps.db.query('update oauth_clients set url = $2 where url = $1', [
+      client.id,
+      'https://bank.example/client.json',
+    ])
+    const shown = (await person.api.get(`/v1/oauth/device/${body.user_code}`)).body
+    expect(shown.client).toMatchObject({ id: 'https://bank.example/client.json', verified_host: null })
+  })
+
   test.each<[string, () => void]>([
     ['another client_id', () => serve({ client_id: 'http://localhost/other.json' })],
     ['no client_id', () => serve({ client_id: undefined })],

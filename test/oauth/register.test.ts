@@ -64,6 +64,11 @@ describe('a registration', () => {
     'javascript://client.example/%0aalert(1)',
     'JavaScript:/x',
     'data:text/html,x',
+    'smb://evil.example/share',
+    'ldap://evil.example/x',
+    'ssh://evil.example/x',
+    'ms-msdt:/id',
+    'myapp:/callback',
     'file:///etc/passwd',
     'http://client.example/cb',
     'http://127.0.0.1.evil.example/cb',
@@ -162,7 +167,7 @@ describe('a confidential client', () => {
       error: 'invalid_client',
       error_description: expect.any(String),
       message: wrong.body.error_description,
-      details: { request_id: expect.any(String) },
+      details: { request_id: expect.any(String), doc_url: expect.stringContaining('/docs/errors/invalid_client') },
     })
     expect(refusal(await token({ client_id: client.id }))).toEqual([401, 'invalid_client'])
     expect(refusal(await token({ client_id: client.id, client_secret: '' }))).toEqual([401, 'invalid_client'])
@@ -212,7 +217,8 @@ describe('the token endpoint', () => {
   })
 
   test('takes forms alone, while the rest of the API takes JSON alone', async () => {
-    expect((await service.api.post('/v1/oauth/token', { grant_type: 'refresh_token' })).status).toBe(415)
+    const json = await service.api.post('/v1/oauth/token', { grant_type: 'refresh_token' })
+    expect(refusal(json)).toEqual([400, 'invalid_request'])
     const form = await postForm(person.api, '/v1/beneficiaries', { name: 'x' })
     expect(refusal(form)).toEqual([415, 'unsupported_media_type'])
   })

@@ -15,7 +15,7 @@ type Call = { to?: Address; data: Hex }
 type Rpc = { id: number; method: string; params?: [Call | Address] }
 
 /** How the chain behaves, besides well. */
-export type Trouble = 'none' | 'error' | 'http_500' | 'garbage' | 'reverts' | 'other_chain' | 'empty_answer'
+export type Trouble = 'none' | 'error' | 'http_500' | 'garbage' | 'reverts' | 'other_chain' | 'empty_answer' | 'silent'
 
 export type Chain = {
   url: string
@@ -31,7 +31,7 @@ const magic = `0x1626ba7e${'0'.repeat(56)}`
 
 /** A JSON-RPC node that knows as much of contract wallets as ERC-1271 and ERC-6492 say. */
 export const startChain = async (chainId: number): Promise<Chain> => {
-  const app: FastifyInstance = fastify()
+  const app: FastifyInstance = fastify({ forceCloseConnections: true })
   const accepts = (address: string, hash: Hex, signature: Hex) => {
     const contract = chain.contracts.get(address.toLowerCase())
     return contract !== undefined && hashMessage(contract.message) === hash && contract.signature === signature
@@ -56,6 +56,7 @@ export const startChain = async (chainId: number): Promise<Chain> => {
     const rpc = request.body as Rpc
     chain.calls.push(rpc.method)
     const envelope = { jsonrpc: '2.0', id: rpc.id }
+    if (chain.trouble === 'silent') await new Promise(() => undefined)
     if (chain.trouble === 'http_500') return reply.code(500).send('gone')
     if (chain.trouble === 'garbage') return reply.send('not JSON-RPC')
     if (chain.trouble === 'error') return reply.send({ ...envelope, error: { code: -32000, message: 'no' } })

@@ -15,6 +15,7 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   await service.close()
+  mainnet.trouble = 'none'
   await mainnet.close()
   await base.close()
 })
@@ -104,6 +105,19 @@ test('an address that proved itself by its own key is not spoken for by a contra
   const taken = await attempt(person.wallet.address)
   expect([taken.status, taken.error]).toEqual([401, 'invalid_signature'])
   expect((await signIn(service.api, person.wallet)).accountId).toBe(person.accountId)
+})
+
+test('a chain that never answers holds nobody for long, and is asked once for a message', { timeout: 15_000 }, async () => {
+  mainnet.trouble = 'silent'
+  mainnet.calls.length = 0
+  const address = newAddress()
+  const { body } = await service.api.post('/v1/auth/wallet/nonce', { address, chain_id: 1 })
+  const send = () => service.api.post('/v1/auth/wallet/verify', { message: body.message, signature })
+  const began = performance.now()
+  const answers = await Promise.all(Array.from({ length: 8 }, send))
+  expect(performance.now() - began).toBeLessThan(6_000)
+  expect(answers.map((answer) => answer.body.details.field).sort()).toEqual([...Array(7).fill('nonce'), 'signature'])
+  expect(mainnet.calls).toHaveLength(1)
 })
 
 test('a wallet with a key never waits for a chain', async () => {

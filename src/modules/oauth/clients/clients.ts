@@ -6,10 +6,20 @@ import { type Db, inTx } from '../../../db/client.ts'
 import { oauthClients } from '../../../db/tables/oauth.ts'
 import { audit } from '../../../events/audit.ts'
 import { formatId, newId, parseId, type Uuid } from '../../../lib/ids.ts'
+import { createSlots, NoSlotError } from '../../../lib/slots.ts'
 import type { Deps } from '../../deps.ts'
 import { OAuthError } from '../errors.ts'
 import { documentUrl, readClientDocument } from './client-documents.ts'
 import { readClientMetadata } from './client-metadata.ts'
+
+/** Argon2 is dear by design, and its threads are those that files and name lookups share. */
+const hashSlots = createSlots({ size: 2, waiting: 64 })
+const hashing = <Result>(work: () => Promise<Result>): Promise<Result> =>
+  hashSlots(work).catch((error: unknown) => {
+    throw error instanceof NoSlotError ? new OAuthError('temporarily_unavailable', undefined, { 'retry-after': '1' }) : error
+  })
+
+const checkSecret = (secretHash: string, secret: string): Promise<boolean> => hashing(() => verify(secretHash, secret))
 
 export type ClientRecord = typeof oauthClients.$inferSelect
 
@@ -23,7 +33,7 @@ export const registerClient = async (
 ): Promise<{ client: ClientRecord; secret: string | null }> => {
   const metadata = readClientMetadata(input, { authMethod: 'client_secret_basic' })
   const secret = metadata.authMethod === 'none' ? null : newSecret('client_secret')
-  const secretHash = secret === null ? null : await hash(secret)
+  const secretHash = secret === null ? null : await hashing(() => hash(secret))
   const at = deps.clock.now()
   const client = await inTx(deps.db, async (tx) => {
     const [row] = await tx.orm
@@ -147,7 +157,7 @@ export const authenticateClient = async (
     throw error instanceof OAuthError && error.code === 'invalid_client' ? refused(error.message) : error
   })
   if (client.secretHash === null && secret !== undefined) throw refused('This client is public: it has no secret.')
-  if (client.secretHash !== null && (secret === undefined || !(await verify(client.secretHash, secret))))
+  if (client.secretHash !== null && (secret === undefined || !(await checkSecret(client.secretHash, secret))))
     throw refused('The client secret is missing or wrong.')
   return client
 }
