@@ -90,7 +90,7 @@ export const keepAnswers = async (tx: Tx, kept: readonly { once: Once; status: n
   await tx.query(store, [JSON.stringify(rows), tx.at])
 }
 
-/** The credential chose another workspace while its request waited: the locks taken are not the ones needed. */
+/** The session came into another workspace while its request waited. What was meant for one workspace is never done in another. */
 class Moved extends Refusal {
   constructor() {
     super('unavailable', { message: 'The workspace of this session has just changed.', headers: { 'retry-after': '1' } })
@@ -148,9 +148,5 @@ export const respondOnce = async (
     if (once) tx.defer(keepAnswers(tx, [{ once, status, text: withoutSecrets(text, secret) }]))
     return { status, text, replayed: false }
   }
-  const outcome = await inTx(deps.db, attempt).catch((error: unknown) => {
-    if (error instanceof Moved) return inTx(deps.db, attempt)
-    throw error
-  })
-  return sendOnce(reply, outcome)
+  return sendOnce(reply, await inTx(deps.db, attempt))
 }

@@ -1,0 +1,190 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { holdAccount } from '../harness/account-hold.ts'
+import type { Answer, Client, Json } from '../harness/client.ts'
+import { credit, newBeneficiary } from '../harness/money.ts'
+import { type Person, signIn } from '../harness/people.ts'
+import { startService, type TestService } from '../harness/service.ts'
+import { findBreaches } from '../harness/verify.ts'
+
+let service: TestService
+let second: TestService
+beforeAll(async () => {
+  service = await startService({ env: { RATE_LIMIT_ENABLED: 'false' } })
+  second = await startService({ database: service.database, clock: service.clock, env: { RATE_LIMIT_ENABLED: 'false' } })
+})
+afterAll(async () => {
+  await second.close()
+  await service.close()
+})
+
+type Payer = Person & { beneficiary: string }
+
+const payer = async (amount = 10_000_000n): Promise<Payer> => {
+  const person = await signIn(service.api)
+  await credit(service, person.accountId, amount)
+  return { ...person, beneficiary: await newBeneficiary(person.api) }
+}
+const pay = (from: Payer, fields: Record<string, unknown> = {}, options: { key?: string; api?: Client } = {}) =>
+  (options.api ?? from.api).post(
+    '/v1/payments',
+    { beneficiary_id: from.beneficiary, amount_minor: '10000', ...fields },
+    options.key === undefined ? {} : { key: options.key },
+  )
+const statuses = (answers: readonly Answer[]) => answers.map(({ status }) => status)
+const balance = async (someone: Person) => (await someone.api.get('/v1/accounts/me')).body.balance
+
+/** Requests that wait together behind one account are decided in one transaction. */
+const together = async (someone: Person, requests: () => Promise<Answer>[]): Promise<Answer[]> => {
+  const hold = await holdAccount(service, someone.accountId)
+  const running = requests()
+  await hold.waiting(1)
+  await hold.release()
+  return Promise.all(running)
+}
+
+describe('payments that are decided together', () => {
+  test('fifty of one account whose limit fits seven: seven pass, and each refusal says what was used when its turn came', async () => {
+    const someone = await payer()
+    await someone.api.post('/v1/spending-policies', { name: 'Seven', daily_limit_minor: '70000' })
+    const answers = await together(someone, () => Array.from({ length: 50 }, () => pay(someone)))
+    expect(answers.filter(({ status }) => status === 201)).toHaveLength(7)
+    const denied = answers.filter(({ status }) => status === 403)
+    expect(denied).toHaveLength(43)
+    for (const { body } of denied) {
+      const limit = body.details.decision.trace.find((entry: Json) => entry.rule === 'daily_limit')
+      expect(limit).toMatchObject({ used_minor: '70000', limit_minor: '70000', outcome: 'deny' })
+    }
+    expect(await balance(someone)).toMatchObject({ held_minor: '70000' })
+  })
+
+  test('each has its own answer: one refusal of every kind spoils none of the others', async () => {
+    const someone = await payer(50_000n)
+    const frozen = await newBeneficiary(someone.api)
+    await someone.api.patch(`/v1/beneficiaries/${frozen}`, { status: 'frozen' })
+    const unknown = `ben_${'0'.repeat(26)}`
+    const answers = await together(someone, () => [
+      pay(someone, { amount_minor: '20000' }),
+      pay(someone, { beneficiary_id: frozen }),
+      pay(someone, { beneficiary_id: unknown }),
+      pay(someone, { amount_minor: '10050' }),
+      pay(someone, { amount_minor: '40000' }),
+      pay(someone, { amount_minor: '30000' }),
+      pay(someone, { amount_minor: '10000' }),
+    ])
+    expect(statuses(answers)).toEqual([201, 403, 404, 400, 402, 201, 402])
+    expect(await balance(someone)).toEqual({ currency: 'KES', available_minor: '0', held_minor: '50000' })
+  })
+
+  test('one key twice in a batch is one payment; with another body it is a conflict; after a refusal it is free', async () => {
+    const someone = await payer(30_000n)
+    const answers = await together(someone, () => [
+      pay(someone, { amount_minor: '90000' }, { key: 'free' }),
+      pay(someone, {}, { key: 'one' }),
+      pay(someone, {}, { key: 'one' }),
+      pay(someone, { amount_minor: '20000' }, { key: 'one' }),
+      pay(someone, { amount_minor: '20000' }, { key: 'free' }),
+    ])
+    expect(statuses(answers)).toEqual([402, 201, 201, 409, 201])
+    expect(answers[2]?.text).toBe(answers[1]?.text)
+    expect(answers[2]?.headers.get('idempotency-replayed')).toBe('true')
+    const repeated = await pay(someone, { amount_minor: '20000' }, { key: 'free' })
+    expect(repeated.text).toBe(answers[4]?.text)
+    expect((await someone.api.get('/v1/payments')).body.data).toHaveLength(2)
+  })
+
+  test('one that the database refuses goes alone, and the others are paid', async () => {
+    const someone = await payer()
+    await service.deps.db.query(`create function refuse_poison() returns trigger language plpgsql as $$
+      begin if new.narrative = 'poison' then raise exception 'poison' using errcode = 'integrity_constraint_violation'; end if; return new; end $$`)
+    await service.deps.db.query('create trigger poison before insert on payments for each row execute function refuse_poison()')
+    const answers = await together(someone, () =>
+      Array.from({ length: 9 }, (_, n) => pay(someone, n === 4 ? { narrative: 'poison' } : {})),
+    )
+    await service.deps.db.query('drop trigger poison on payments')
+    expect(statuses(answers)).toEqual([201, 201, 201, 201, 500, 201, 201, 201, 201])
+    expect(await balance(someone)).toMatchObject({ held_minor: '80000' })
+  })
+
+  test('an account that another transaction holds delays nobody else', async () => {
+    const [busy, free] = [await payer(), await payer()]
+    const hold = await holdAccount(service, busy.accountId)
+    const waiting = pay(busy)
+    await hold.waiting(1)
+    expect((await pay(free)).status).toBe(201)
+    await hold.release()
+    expect((await waiting).status).toBe(201)
+  })
+
+  test('a batch killed with its connection answers 503 and has done nothing: the same keys converge', async () => {
+    const someone = await payer()
+    const hold = await holdAccount(service, someone.accountId)
+    const running = ['a', 'b', 'c'].map((key) => pay(someone, {}, { key }))
+    await hold.waiting(1)
+    await service.deps.db.query(
+      `select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory' and not granted
+         and database = (select oid from pg_database where datname = current_database())`,
+    )
+    expect(statuses(await Promise.all(running))).toEqual([503, 503, 503])
+    await hold.release()
+    expect(statuses(await Promise.all(['a', 'b', 'c'].map((key) => pay(someone, {}, { key }))))).toEqual([201, 201, 201])
+    expect(await balance(someone)).toMatchObject({ held_minor: '30000' })
+  })
+})
+
+type Told = { id: string; type: string; data: Json }
+
+/** Everything that the list of events tells of an account, in its order, however it is cut into pages. */
+const eventsOf = async (someone: Person, take: () => number): Promise<Told[]> => {
+  const told: Told[] = []
+  for (let after = ''; ; ) {
+    const page = (await someone.api.get(`/v1/notifications?limit=${take()}&after=${after || firstOf(someone)}`)).body
+      .data as Told[]
+    const last = page.at(-1)
+    if (!last) return told
+    told.push(...page)
+    after = last.id
+  }
+}
+const firsts = new Map<string, string>()
+const firstOf = (someone: Person): string => firsts.get(someone.accountId) ?? ''
+
+test('however many payments over two processes: events in the order of their effects, none missing, none twice, the last balance true', async () => {
+  const someone = await payer(100_000_000n)
+  const newest = (await someone.api.get('/v1/notifications?limit=1')).body.data[0]
+  firsts.set(someone.accountId, newest.id)
+  const other = second.api.as({ cookie: someone.cookie })
+  const work = Array.from({ length: 150 }, (_, n) => pay(someone, {}, { api: n % 2 ? other : someone.api }))
+  // Sent, answered and settled while others are still being made.
+  const settling = (async () => {
+    for (let round = 0; round < 8; round += 1) await (round % 2 ? second : service).settle()
+  })()
+  expect(new Set(statuses(await Promise.all(work)))).toEqual(new Set([201]))
+  await settling
+  await service.settle()
+  await second.settle()
+
+  const told = await eventsOf(someone, () => 100)
+  const again = await eventsOf(someone, () => 1 + Math.floor((told.length * 7) % 37))
+  expect(again.map(({ id }) => id)).toEqual(told.map(({ id }) => id))
+  expect(new Set(told.map(({ id }) => id)).size).toBe(told.length)
+
+  const rank: Record<string, number> = {
+    'payment.created': 0,
+    'payment.processing': 1,
+    'payment.unknown': 2,
+    'payment.succeeded': 3,
+  }
+  const seen = new Map<string, number>()
+  for (const { type, data } of told) {
+    const at = rank[type]
+    if (at === undefined) continue
+    expect(at).toBeGreaterThan(seen.get(data.id) ?? -1)
+    seen.set(data.id, at)
+  }
+  expect(seen.size).toBe(150)
+  // Money only leaves here, so a balance that grew again was told out of order.
+  const totals = told.filter(({ type }) => type === 'balance.updated').map(({ data }) => BigInt(data.balance.available_minor))
+  for (const [index, total] of totals.entries()) if (index > 0) expect(total <= (totals[index - 1] ?? total)).toBe(true)
+  expect(told.findLast(({ type }) => type === 'balance.updated')?.data.balance).toEqual(await balance(someone))
+  expect(await findBreaches(service)).toEqual([])
+})
