@@ -17,7 +17,7 @@ const step = (title: string) => {
   steps += 1
   console.log(`\n${String(steps).padStart(2)}  ${title}`)
 }
-const tell = (text: string) => console.log(`    ${text}`)
+const print = (text: string) => console.log(`    ${text}`)
 const money = (minor: string | number) => `KES ${(Number(minor) / 100).toFixed(2)}`
 
 const expectReady = async () => {
@@ -35,11 +35,11 @@ const play = async () => {
   const wallet = privateKeyToAccount(generatePrivateKey())
   const { client: owner, outcome, account } = await signInWithWallet({ baseUrl: url }, wallet)
   expectSame('the outcome', outcome, 'account_created')
-  tell(`${wallet.address} is now ${account.id}`)
+  print(`${wallet.address} is now ${account.id}`)
 
   step('It listens to its notification stream')
   const stream = await followEvents(owner)
-  tell('GET /v1/notifications/stream is open')
+  print('GET /v1/notifications/stream is open')
 
   step('It makes an API key for its agent, with limits of its own')
   const spending_controls = { per_payment_limit_minor: '50000', daily_limit_minor: '80000' }
@@ -48,17 +48,17 @@ const play = async () => {
   if (!/^service_live_[0-9a-f]{64}$/.test(plaintext)) throw new Error('the key does not have the documented form')
   await stream.waitFor('api_key.created', key.id)
   const agent = new Payments({ baseUrl: url, apiKey: plaintext })
-  tell(`${plaintext.slice(0, 17)}… may pay ${money(50_000)} at once and ${money(80_000)} a day; it is shown only this once`)
+  print(`${plaintext.slice(0, 17)}… may pay ${money(50_000)} at once and ${money(80_000)} a day; it is shown only this once`)
 
   step('It tops up by M-PESA: a prompt on the phone')
   const topup = await owner.topups.initiate({ amount_minor: '100000', phone_number: '0712345678' })
   expectSame('the top-up’s status', topup.status, 'pending')
-  tell(`${topup.id} of ${money(100_000)} is pending`)
+  print(`${topup.id} of ${money(100_000)} is pending`)
   await stream.waitFor('topup.succeeded', topup.id)
   const paidIn = await owner.topups.get(topup.id)
   expectSame('the top-up’s status', paidIn.status, 'succeeded')
   await expectBalance('100000', '0')
-  tell(`succeeded with receipt ${paidIn.provider_receipt}; available: ${money(100_000)}`)
+  print(`succeeded with receipt ${paidIn.provider_receipt}; available: ${money(100_000)}`)
 
   step('It adds a beneficiary')
   const payee = await owner.beneficiaries.create({
@@ -69,13 +69,13 @@ const play = async () => {
   })
   expectSame('the mask', payee.destination_mask, '********0111')
   await stream.waitFor('beneficiary.created', payee.id)
-  tell(`Wanjiru Kamau at ${payee.destination_mask}: the number is encrypted and never shown again`)
+  print(`Wanjiru Kamau at ${payee.destination_mask}: the number is encrypted and never shown again`)
 
   step('It sets a policy: payments from KES 200.00 need an approval')
   const rule = { name: 'Ask me first', approval_threshold_minor: '20000', required_approval_count: 1 }
   const policy = await owner.policies.create(rule)
   await stream.waitFor('policy.created', policy.id)
-  tell(`${policy.id} is ${policy.status}`)
+  print(`${policy.id} is ${policy.status}`)
 
   step('The agent pays KES 250.00 with its key')
   const order = { beneficiary_id: payee.id, amount_minor: '25000', narrative: 'Demo' }
@@ -85,11 +85,11 @@ const play = async () => {
   const approval = expectThere('the approval', payment.approval_id)
   await stream.waitFor('approval.requested', approval)
   await expectBalance('75000', '25000')
-  tell(`${payment.id} is held for approval, with ${money(25_000)} set aside; sent twice, it is still one payment`)
+  print(`${payment.id} is held for approval, with ${money(25_000)} set aside; sent twice, it is still one payment`)
 
   step('The wallet approves it by signing the message of the server: no session, no key')
   const confirm = (message: string) => {
-    for (const line of message.split('\n')) tell(`│ ${line}`)
+    for (const line of message.split('\n')) print(`│ ${line}`)
     return message.includes(payment.id)
   }
   const decided = await decideByWallet({ baseUrl: url }, wallet, approval, { confirm })
@@ -100,25 +100,25 @@ const play = async () => {
   await stream.waitFor('payment.succeeded', payment.id)
   const paid = await agent.payments.waitFor(payment.id)
   expectSame('the payment’s status', paid.status, 'succeeded')
-  tell(`succeeded with receipt ${paid.provider_receipt}`)
+  print(`succeeded with receipt ${paid.provider_receipt}`)
 
   step('The stream reported every step, in order')
   const about = new Set<string | undefined>([payment.id, approval])
-  const story = stream.heard().filter((event) => about.has(resourceIdOf(event)))
+  const story = stream.received().filter((event) => about.has(resourceIdOf(event)))
   const expected = ['payment.created', 'approval.requested', 'approval.approved', 'payment.processing', 'payment.succeeded']
   expectSame(
     'the events of the payment',
     story.map((event) => event.type),
     expected,
   )
-  const types = stream.heard().map((event) => event.type)
-  tell(types.join(' → '))
+  const types = stream.received().map((event) => event.type)
+  print(types.join(' → '))
 
   step('History and balance add up')
   await expectBalance('75000', '0')
   const history = await owner.account.history().toArray(100)
   for (const entry of history.toReversed())
-    tell(`${entry.type.padEnd(16)} ${money(entry.amount_minor).padStart(14)}   leaves ${money(entry.available_after_minor)}`)
+    print(`${entry.type.padEnd(16)} ${money(entry.amount_minor).padStart(14)}   leaves ${money(entry.available_after_minor)}`)
   const sum = history.reduce((total, entry) => total + BigInt(entry.amount_minor), 0n)
   expectSame('the sum of the history', String(sum), '75000')
   await stream.close()

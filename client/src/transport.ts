@@ -42,7 +42,7 @@ const retryAfterMs = (headers: Headers): number | undefined => {
   return Number.isFinite(ms) ? Math.max(0, ms) : undefined
 }
 
-const spoken = (headers: Headers): boolean | undefined => {
+const shouldRetryIn = (headers: Headers): boolean | undefined => {
   const text = headers.get('payments-should-retry')
   return text === 'true' ? true : text === 'false' ? false : undefined
 }
@@ -58,18 +58,18 @@ const parse = (text: string): unknown => {
 const recordOf = (value: unknown): Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {}
 
-/** Our envelope, OAuth's, or whatever stands between us and the service said instead. */
+/** Our envelope, OAuth's, or the words of whatever stands between us and the service. */
 export const refusalOf = (response: Response, text: string): PaymentsError => {
   const body = recordOf(parse(text))
   const details = recordOf(body.details)
-  const said = body.message ?? body.error_description
+  const sentence = body.message ?? body.error_description
   return toError({
     status: response.status,
     code: typeof body.error === 'string' ? body.error : 'unexpected_response',
-    message: typeof said === 'string' ? said : `The service answered ${response.status}.`,
+    message: typeof sentence === 'string' ? sentence : `The service answered ${response.status}.`,
     details,
     requestId: response.headers.get('x-request-id') ?? (typeof details.request_id === 'string' ? details.request_id : undefined),
-    shouldRetry: spoken(response.headers),
+    shouldRetry: shouldRetryIn(response.headers),
     retryAfterMs: retryAfterMs(response.headers),
   })
 }

@@ -4,7 +4,7 @@ export type Following = {
   /** The first event of this type, about this resource where one is named, waited for; throws when it does not come in time. */
   waitFor: (type: PaymentsEvent['type'], resourceId?: string) => Promise<PaymentsEvent>
   /** All that came so far, in the order in which it came. */
-  heard: () => readonly PaymentsEvent[]
+  received: () => readonly PaymentsEvent[]
   close: () => Promise<void>
 }
 
@@ -18,12 +18,12 @@ export const resourceIdOf = (event: PaymentsEvent): string | undefined => {
 /** Follows the notification stream until it is closed. What comes before anybody waits for it is kept. */
 export const followEvents = async (client: Payments): Promise<Following> => {
   const stop = new AbortController()
-  const heard: PaymentsEvent[] = []
+  const received: PaymentsEvent[] = []
   const watchers = new Set<() => void>()
   const opened = Promise.withResolvers<void>()
   const ended = (async () => {
     for await (const event of client.events({ signal: stop.signal, onOpen: opened.resolve })) {
-      if (event.id !== null) heard.push(event)
+      if (event.id !== null) received.push(event)
       for (const watcher of watchers) watcher()
     }
   })()
@@ -31,10 +31,10 @@ export const followEvents = async (client: Payments): Promise<Following> => {
   await opened.promise
 
   const find = (type: string, resourceId?: string) =>
-    heard.find((event) => event.type === type && (resourceId === undefined || resourceIdOf(event) === resourceId))
+    received.find((event) => event.type === type && (resourceId === undefined || resourceIdOf(event) === resourceId))
 
   return {
-    heard: () => heard,
+    received: () => received,
     close: () => {
       stop.abort()
       return ended
@@ -53,8 +53,8 @@ export const followEvents = async (client: Payments): Promise<Following> => {
         }
         const timer = setTimeout(() => {
           done()
-          const types = heard.map((event) => event.type).join(', ')
-          reject(new Error(`the stream did not say "${type}" within ${patienceMs / 1000} s; it said: ${types || 'nothing'}`))
+          const types = received.map((event) => event.type).join(', ')
+          reject(new Error(`the stream did not have "${type}" within ${patienceMs / 1000} s; it had: ${types || 'nothing'}`))
         }, patienceMs)
         watchers.add(look)
         look()

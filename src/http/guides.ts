@@ -65,7 +65,7 @@ const sendText = (reply: FastifyReply, type: 'markdown' | 'plain', text: string)
 /** The guides as pages, as Markdown (`.md`, or whoever does not ask for HTML), and as one text for language models. */
 export const registerGuides = (app: App, publicUrl: string): void => {
   let reading: Promise<Guide[]> | undefined
-  // Read when somebody asks: a start need not wait for what most starts never show.
+  // Read on the first request: most processes never show them.
   const read = () => {
     reading ??= Promise.all(guideNames.map((name) => readGuide(name, publicUrl)))
     return reading

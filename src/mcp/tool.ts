@@ -46,7 +46,7 @@ const Envelope = z.object({
 })
 export type Envelope = z.output<typeof Envelope>
 
-/** The service refused what a tool asked for: told to the model as the result of the tool, with `isError`. */
+/** The service refused what a tool asked for: given to the model as the result of the tool, with `isError`. */
 export class ToolRefusal extends Error {
   readonly envelope: Envelope
   readonly retryAfterSeconds: number | undefined

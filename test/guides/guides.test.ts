@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { guideNames } from '../../src/http/guides.ts'
-import { fund, newBeneficiary } from '../harness/money.ts'
+import { credit, newBeneficiary } from '../harness/money.ts'
 import { askedBy, decide } from '../harness/oauth.ts'
 import { createKey, type Person, signIn } from '../harness/people.ts'
 import { startService, type TestService } from '../harness/service.ts'
@@ -102,7 +102,7 @@ const run = async ({ guide, language, code }: Snippet) => {
   mkdirSync(place)
   writeFileSync(join(place, file), before + code.replaceAll(written, service.api.url))
   const person = await signIn(service.api)
-  await fund(service, person, 10_000_000n)
+  await credit(service, person.accountId, 10_000_000n)
   await newBeneficiary(person.api, { display_name: 'Wanjiru Kamau' })
   // The guides ask for a key under which a person is asked from KES 200.00 on; the README for any key.
   const limits = guide === 'README' ? {} : { spending_controls: { approval_threshold_minor: '20000' } }
