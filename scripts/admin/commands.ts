@@ -22,9 +22,9 @@ export const usage = `npm run admin -- <command>, on the database and with the k
   accounts enable|disable <account> topups|payments|api_keys|oauth
   grant|revoke <account>                       names an administrator, or no longer
   workspaces suspend|reinstate <workspace> [--reason <text>]
-  payments list [--status <status>]
-  payments unknown                             whose end nobody knows
-  payments resolve <payment> succeeded|failed --evidence <text> [--receipt <receipt>]
+  payments list [--status <status>] [--attention late_success]
+  payments unknown                             whose outcome is unknown
+  payments resolve <payment> succeeded|failed|charged|written_off --evidence <text> [--receipt <receipt>]
   adjustments list [--status pending]
   adjustments create <account id> credit|debit <amount in minor units> --reason <text>
   adjustments confirm|reject <adjustment>
@@ -43,6 +43,7 @@ export const usage = `npm run admin -- <command>, on the database and with the k
 const names = [
   'reason',
   'status',
+  'attention',
   'evidence',
   'receipt',
   'account',

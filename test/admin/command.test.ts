@@ -12,7 +12,7 @@ import { credit, newBeneficiary } from '../harness/money.ts'
 import { type Person, signIn } from '../harness/people.ts'
 import { startService, type TestService } from '../harness/service.ts'
 import { findBreaches } from '../harness/verify.ts'
-import { balanceOf, pay, paymentOf } from '../rails-flows/scene.ts'
+import { balanceOf, deliver, lastOrder, pay, paymentOf, transferCallback } from '../rails-flows/scene.ts'
 import { patience } from '../start/process.ts'
 import { createTeam } from '../workspaces/team.ts'
 
@@ -102,6 +102,20 @@ test('adjusts a balance; above the limit a second person at a shell or an admini
   expect((await balanceOf(someone)).available).toBe('10001')
   await expect(admin('adjustments', 'create', accountId, 'credit', '1')).rejects.toThrow('reason')
   expect(await admin('trial-balance')).toMatchObject({ balanced: true })
+})
+
+test('lists late successes and books them', async () => {
+  const someone = await signIn(service.api)
+  await credit(service, someone.accountId, 1_000_000n)
+  const id = await pay(someone, { payment_rail: 'PESALINK', destination: '99990001', bank_code: '01' })
+  await service.settle()
+  const order = lastOrder(service)
+  await deliver(order.resultUrl, transferCallback(order))
+  await service.settle()
+  expect(await admin('payments', 'list', '--attention', 'late_success')).toMatchObject([{ id, status: 'failed' }])
+  await admin('payments', 'resolve', id, 'charged', '--evidence', 'statement of 5 March, line 3')
+  expect(await admin('payments', 'list', '--attention', 'late_success')).toEqual([])
+  expect((await balanceOf(someone)).available).toBe('850000')
 })
 
 test('resolves a payment that nobody knows the end of', async () => {
