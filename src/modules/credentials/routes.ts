@@ -6,7 +6,10 @@ import { readCredential } from './service.ts'
 export const registerCredentials = (app: App, deps: Deps): void => {
   app.get(
     '/v1/credentials/current',
-    { config: { operation: 'credentials.current', access: 'authenticated' }, schema: { response: { 200: Credential } } },
+    {
+      config: { operation: 'credentials.current', access: 'authenticated', whileNotAdmitted: true },
+      schema: { response: { 200: Credential } },
+    },
     async (request, reply) => reply.send(await readCredential(deps, request.principal)),
   )
 }
