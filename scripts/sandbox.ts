@@ -21,6 +21,7 @@ const sandbox = createRailSandbox({
   moveTime: createSandboxTime(clock, scheduler, folder),
 })
 const url = await sandbox.listen(config.SANDBOX_PORT || 3002)
+sandbox.resume()
 const { consumerKey, consumerSecret, shortcode, passkey, initiatorName } = sandbox.darajaOptions(url)
 
 console.log(`The provider sandbox is ready: no money moves.

@@ -33,6 +33,7 @@ import { type RouteEntry, registerRouteGuard } from './http/route-table.ts'
 import { createHttp } from './http/server.ts'
 import { registerServiceRoutes } from './http/service-routes.ts'
 import { createJobs } from './jobs/jobs.ts'
+import type { Sweep } from './jobs/sweeps.ts'
 import { openSystemAccounts } from './ledger/ledger.ts'
 import type { Clock } from './lib/clock.ts'
 import { registerMcp } from './mcp/routes.ts'
@@ -52,6 +53,8 @@ import { railsDown } from './rails/gate.ts'
 import type { Rails } from './rails/rail.ts'
 import examples from './reference/examples.json' with { type: 'json' }
 import { finishReference, tagOf, textOf } from './reference/reference.ts'
+import { verifyDaily } from './verify/daily.ts'
+import { factsOf } from './verify/facts.ts'
 
 export type Service = {
   deps: Deps
@@ -195,6 +198,28 @@ const buildHttp = async (
   return { http, routes }
 }
 
+/** A process that works on jobs also holds the data against every promise, once a day over all processes. */
+const dailyVerification = (deps: Deps, databaseUrl: string): Sweep[] =>
+  deps.config.JOBS === 'off'
+    ? []
+    : [
+        {
+          name: 'verify.daily',
+          everySeconds: 86_400,
+          run: () =>
+            verifyDaily({
+              databaseUrl,
+              clock: deps.clock,
+              logger: deps.logger,
+              facts: () => factsOf(deps),
+              onBroken: ({ invariant, promise, breaches }) => {
+                deps.logger.error({ invariant, promise, breaches: breaches.slice(0, 5) }, 'a promise is broken')
+                deps.alerts.raise('promise_broken', { subject: invariant, id: promise })
+              },
+            }),
+        },
+      ]
+
 /** The wiring diagram: every part, built from what it depends on. Nothing listens and nothing runs before `start`. */
 export const createService = async (options: ServiceOptions): Promise<Service> => {
   const identity = createIdentityParts(options.config, options.clock)
@@ -214,7 +239,7 @@ export const createService = async (options: ServiceOptions): Promise<Service> =
       await refuseSimulatedIdentities(deps.config, deps.db)
       await openSystemAccounts(deps.db, deps.config.CURRENCY, deps.clock.now())
       await deps.feed.start()
-      await startWork(deps)
+      await startWork(deps, dailyVerification(deps, options.databaseUrl))
     },
     stop: async () => {
       await http.close()

@@ -97,6 +97,8 @@ const start = async () => {
   const ground = await prepare()
   const dashboard = await (count === 1 ? serve(ground) : keep(count, ground))
   signals.closeWith(() => parts.disposeAsync())
+  // Not before: what it tells while nobody listens is lost.
+  ground.rails.sandbox?.resume()
   if (isWorker) {
     tellFirst(dashboard)
     return

@@ -1,10 +1,10 @@
 import { catchUpTransactionIds } from '../../src/db/transaction-ids.ts'
-import { sealPurpose } from '../../src/events/seal-chain.ts'
 import { presentAudit } from '../../src/modules/audit-log/present.ts'
 import { listAudit } from '../../src/modules/audit-log/queries.ts'
 import { FindAudit } from '../../src/modules/audit-log/schema.ts'
 import { subjects } from '../../src/modules/jobs.ts'
 import { distrustAfterRestore } from '../../src/modules/rail-pauses/service.ts'
+import { factsOf } from '../../src/verify/facts.ts'
 import { verify } from '../../src/verify/verify.ts'
 import { type Arguments, fieldsOf, UsageError } from './arguments.ts'
 import type { Console } from './console.ts'
@@ -37,16 +37,7 @@ const readHead = (text: string): { sequence: number; hash: Buffer } => {
 }
 
 const verifyData = async ({ deps }: Console, { options }: Arguments): Promise<undefined> => {
-  const { config, clock } = deps
-  const facts = {
-    now: clock.now(),
-    eventRetentionDays: config.EVENT_RETENTION_DAYS,
-    encryptionKeyIds: [...(config.ENCRYPTION_KEYS?.all.keys() ?? [])],
-    tokenSecretIds: [...(config.TOKEN_SECRETS?.all.keys() ?? [])],
-    sealMac: (keyId: string, digest: string) =>
-      deps.derivations.macs(sealPurpose, digest).find((candidate) => candidate.keyId === keyId)?.mac,
-    ...(options.head !== undefined && { head: readHead(options.head) }),
-  }
+  const facts = { ...factsOf(deps), ...(options.head !== undefined && { head: readHead(options.head) }) }
   let [kept, broken] = [0, 0]
   for await (const { invariant, promise, breaches } of verify(deps.db, facts)) {
     console.log(`${breaches.length === 0 ? 'ok    ' : 'BROKEN'} ${invariant.padEnd(4)} ${promise}`)

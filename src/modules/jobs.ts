@@ -67,10 +67,11 @@ const wakeAfterMs = 100
 
 /**
  * Starts all work. Whoever accepts a payment sends it; the events that every process reads tell the others of it a moment later, for
- * when the one that accepted it does not work, or has its hands full.
+ * when the one that accepted it does not work, or has its hands full. `more`: what is looked for by parts that stand above the features.
  */
-export const startWork = async (deps: Deps): Promise<void> => {
-  await deps.jobs.start(createWork(deps))
+export const startWork = async (deps: Deps, more: readonly Sweep[]): Promise<void> => {
+  const work = createWork(deps)
+  await deps.jobs.start({ ...work, sweeps: [...work.sweeps, ...more] })
   let isWaking = false
   deps.feed.subscribe(() => {
     if (isWaking) return

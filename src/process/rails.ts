@@ -12,7 +12,7 @@ import { joinSandbox } from './joined-sandbox.ts'
 export type RunningRails = {
   rails: Rails
   /** Null when real providers are spoken to. */
-  sandbox: { url: string; advance: (seconds: number) => Promise<void> } | null
+  sandbox: { url: string; advance: (seconds: number) => Promise<void>; resume: () => void } | null
   stop: () => Promise<void>
 }
 
@@ -30,13 +30,21 @@ const openSandbox = async (config: Config, clock: MovableClock, logger: Logger):
   })
   const url = await sandbox.listen(config.SANDBOX_PORT)
   const advance = async (seconds: number) => void time.advance(seconds)
-  return { rails: sandboxRails(config, clock, sandbox, url), sandbox: { url, advance }, stop: sandbox.close }
+  return {
+    rails: sandboxRails(config, clock, sandbox, url),
+    sandbox: { url, advance, resume: sandbox.resume },
+    stop: sandbox.close,
+  }
 }
 
 const joinRunningSandbox = async (config: Config, clock: MovableClock, logger: Logger, url: string): Promise<RunningRails> => {
   const joined = await joinSandbox(url, clock, logger)
   const options: SandboxOptions = joined.options
-  return { rails: sandboxRails(config, clock, options, url), sandbox: { url, advance: joined.advance }, stop: joined.stop }
+  return {
+    rails: sandboxRails(config, clock, options, url),
+    sandbox: { url, advance: joined.advance, resume: () => undefined },
+    stop: joined.stop,
+  }
 }
 
 /** Real providers when they are named, else their emulator: one that runs already (SANDBOX_URL), or one in this process. */

@@ -35,6 +35,8 @@ export type RailSandbox = {
   app: FastifyInstance
   /** Listens on loopback (port 0: any free one) and returns the base URL for the options below. */
   listen: (port?: number) => Promise<string>
+  /** Carries on with what an earlier process left to do. To be called when whoever is told can hear it. */
+  resume: () => void
   close: () => Promise<void>
   darajaOptions: (baseUrl: string) => DarajaOptions
   pesalinkOptions: (baseUrl: string) => PesalinkOptions
@@ -100,10 +102,9 @@ export const createRailSandbox = (deps: RailSandboxDeps): RailSandbox => {
 
   return {
     app,
-    listen: async (port = 0) => {
-      const url = await app.listen({ host: '127.0.0.1', port })
+    listen: (port = 0) => app.listen({ host: '127.0.0.1', port }),
+    resume: () => {
       for (const order of book.unfinished()) perform(provider, order)
-      return url
     },
     close: async () => {
       deps.scheduler.close()

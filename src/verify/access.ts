@@ -2,6 +2,11 @@ import { sqlCheck } from '../db/check.ts'
 
 export const accessChecks = [
   sqlCheck(
+    'I15',
+    'no payment was made by a grant after it was revoked',
+    `select p.id::text as subject from payments p join grants g on g.id = p.grant_id where g.revoked_at is not null and p.created_at > g.revoked_at`,
+  ),
+  sqlCheck(
     'I5',
     'every account has one personal workspace, and every workspace its owning account as an active owner',
     `select a.id::text as subject from accounts a

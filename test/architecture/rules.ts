@@ -38,6 +38,7 @@ const below: Readonly<Record<string, readonly string[]>> = {
     'db',
     'lib',
     'config.ts',
+    'verify',
   ],
   verify: ['ledger', 'events', 'policy', 'db', 'lib'],
   process: ['app-rails.ts', 'sandbox', 'rails', 'jobs', 'embedded-postgres', 'db', 'lib', 'config.ts'],

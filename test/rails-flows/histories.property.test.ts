@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { report } from '../faults/report.ts'
 import { credit, newBeneficiary } from '../harness/money.ts'
 import { type Person, signIn } from '../harness/people.ts'
 import { startService, type TestService } from '../harness/service.ts'
@@ -113,7 +114,9 @@ const timeoutMs = (seconds + 30) * 1000
 /** By whole histories: fast-check's own time limit leaves the last one running, into the next property's money. */
 const explore = async (property: fc.IAsyncProperty<[History]>): Promise<void> => {
   const end = performance.now() + seconds * 1000
-  while (performance.now() < end) await fc.assert(property, { numRuns: 5 })
+  let histories = 0
+  for (; performance.now() < end; histories += 5) await fc.assert(property, { numRuns: 5 })
+  report('histories', histories)
 }
 const cost = { processing: -150_000n, unknown: -150_000n, succeeded: -150_000n, failed: 0n, returned: 0n }
 const total = ({ available, held }: { available: string; held: string }) => ({ available: BigInt(available), held: BigInt(held) })

@@ -130,6 +130,7 @@ test('money, receipts, credentials and what is under way outlive a process that 
 
   const second = start()
   await second.sandbox.listen()
+  second.sandbox.resume()
   expect(second.sandbox.darajaOptions('x')).toEqual(first.sandbox.darajaOptions('x'))
   expect(second.sandbox.movements()).toEqual(first.sandbox.movements())
   await second.scheduler.runAll()

@@ -1,0 +1,19 @@
+import type { CheckFacts } from '../db/check.ts'
+import { sealPurpose } from '../events/seal-chain.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { KeyRing } from '../lib/key-ring.ts'
+
+type Parts = {
+  config: { EVENT_RETENTION_DAYS: number; ENCRYPTION_KEYS?: KeyRing | undefined; TOKEN_SECRETS?: KeyRing | undefined }
+  clock: Clock
+  derivations: { macs: (purpose: typeof sealPurpose, text: string) => readonly { keyId: string; mac: Buffer }[] }
+}
+
+/** What the checks need besides the data. */
+export const factsOf = ({ config, clock, derivations }: Parts): CheckFacts => ({
+  now: clock.now(),
+  eventRetentionDays: config.EVENT_RETENTION_DAYS,
+  encryptionKeyIds: [...(config.ENCRYPTION_KEYS?.all.keys() ?? [])],
+  tokenSecretIds: [...(config.TOKEN_SECRETS?.all.keys() ?? [])],
+  sealMac: (keyId, digest) => derivations.macs(sealPurpose, digest).find((candidate) => candidate.keyId === keyId)?.mac,
+})
