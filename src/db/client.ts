@@ -6,6 +6,7 @@ import { CommitThenThrow } from '../lib/errors.ts'
 import { inSpan, isTracing } from '../lib/tracing.ts'
 import { isOutcomeUnknown, isRetryable, sqlState, translateDatabaseError } from './errors.ts'
 import { createLookups } from './lookups.ts'
+import { createNaming, nameQueries } from './name-queries.ts'
 import type { Query, Statement } from './statement.ts'
 import { tables } from './tables.ts'
 import { corkUntilTick, queryConfig } from './wire.ts'
@@ -143,6 +144,8 @@ export const connect = (options: DatabaseOptions): Database => {
   pool.on('error', lost('an idle database connection was lost'))
   // Without a listener of its own, a backend that dies inside a transaction takes the whole process down.
   pool.on('connect', (client) => client.on('error', lost('a database connection was lost')))
+  const nameOf = createNaming()
+  if (named) pool.on('connect', (client) => nameQueries(client, nameOf))
 
   const lookups = createLookups({ connection, named, lost: lost('the connection for lookups was lost') })
 

@@ -18,7 +18,7 @@ export type Admission = {
 }
 
 /** What is always taken on, however slow everything is: less could not even tell how fast requests end. */
-const always = 64
+const always = { first: 64, last: 128 } as const
 const smoothing = 0.3
 /** As late as this, the event loop is what everybody waits for: nothing but the last rank is taken on, and then nothing. */
 const lateMs = { first: 500, last: 2_000 } as const
@@ -33,7 +33,7 @@ export const createAdmission = ({ most, waitSeconds }: AdmissionOptions): Admiss
   let ended = 0
   let perSecond = 0
   let late = 0
-  const limit = (rank: 'first' | 'last'): number => Math.max(always, Math.min(most[rank], perSecond * waitSeconds[rank]))
+  const limit = (rank: 'first' | 'last'): number => Math.max(always[rank], Math.min(most[rank], perSecond * waitSeconds[rank]))
   return {
     enter: (rank) => {
       if (rank !== 'never' && (underWay >= limit(rank) || late > lateMs[rank])) return false

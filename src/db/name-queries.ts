@@ -1,0 +1,44 @@
+import { hash } from 'node:crypto'
+import pg from 'pg'
+
+/** A text that was sent once may never come again; lists of every length make new ones without end. */
+const afterTimes = 2
+const mostNames = 500
+const mostTexts = 5_000
+
+type Sent = { text: string; name?: string; values?: unknown[] }
+
+const isSent = (query: unknown): query is Sent =>
+  typeof query === 'object' && query !== null && 'text' in query && typeof query.text === 'string' && !('submit' in query)
+
+/**
+ * Names for the statements that the ORM builds: those with the same text get the same name, and are planned once a connection instead of
+ * once a request (0.14 ms for a read). One for all connections of a pool.
+ */
+export const createNaming = (): ((query: Sent) => string | undefined) => {
+  let seen = new Map<string, number>()
+  const names = new Map<string, string>()
+  return ({ text }) => {
+    const known = names.get(text)
+    if (known !== undefined || names.size >= mostNames) return known
+    const times = (seen.get(text) ?? 0) + 1
+    if (times < afterTimes) {
+      if (seen.size >= mostTexts) seen = new Map()
+      seen.set(text, times)
+      return undefined
+    }
+    const name = `orm.${hash('sha1', text).slice(0, 16)}`
+    names.set(text, name)
+    return name
+  }
+}
+
+/** To be called for every new connection of a pool. */
+export const nameQueries = (client: pg.ClientBase, nameOf: (query: Sent) => string | undefined): void => {
+  const send = (...given: unknown[]) => Reflect.apply(pg.Client.prototype.query, client, given) as unknown
+  const named = (first: unknown, ...rest: unknown[]): unknown => {
+    if (!isSent(first) || first.name !== undefined || !Array.isArray(first.values ?? rest[0])) return send(first, ...rest)
+    return send({ ...first, name: nameOf(first) }, ...rest)
+  }
+  client.query = named as typeof client.query
+}

@@ -1,0 +1,36 @@
+import pg from 'pg'
+
+/** Something between us and Postgres that gives its connections to others between our transactions: PgBouncer, as a rule. */
+export type Pooler = { keepsStatements: boolean; statementTimeout: boolean }
+
+const marker = 'payments_service_probe'
+
+/**
+ * Undefined for a Postgres that we speak to ourselves. A pooler gives each client a process id of its own, which is not that of the
+ * server's process. PgBouncer from 1.21 on, with `max_prepared_statements` above 0, renames the statements that it keeps; whatever does
+ * not (Debian 12 has 1.18) forgets them, and is spoken to without names.
+ */
+export const detectPooler = async (url: string): Promise<Pooler | undefined> => {
+  const client = new pg.Client({ connectionString: url, application_name: 'payments-service-start', connectionTimeoutMillis: 5_000 })
+  client.on('error', () => undefined)
+  await client.connect()
+  try {
+    const claimed = 'processID' in client ? client.processID : undefined
+    const { rows } = await client.query<{ pid: number; timeout: string }>(
+      `select pg_backend_pid() as pid, current_setting('statement_timeout') as timeout`,
+    )
+    if (rows[0]?.pid === claimed) return undefined
+    const kept = await client
+      .query<{ name: string }>({
+        name: marker,
+        text: `select name from pg_prepared_statements where statement like '%${marker}%'`,
+      })
+      .catch(() => ({ rows: [] }))
+    return {
+      keepsStatements: kept.rows.some(({ name }) => name.startsWith('PGBOUNCER_')),
+      statementTimeout: rows[0]?.timeout !== '0',
+    }
+  } finally {
+    await client.end()
+  }
+}

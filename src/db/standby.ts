@@ -1,0 +1,51 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import type { Logger } from 'pino'
+import type { Database, Db } from './client.ts'
+import { joinTurn } from './join-turn.ts'
+import { statement } from './statement.ts'
+
+/** Where lists and exports are read from. Never for a decision: what a standby says may be true no longer. */
+export type ReadSource = () => Promise<Db>
+
+const position = statement('standby.position', 'select pg_current_wal_lsn()::text as position')
+const reached = statement('standby.reached', 'select coalesce(pg_last_wal_replay_lsn() >= $1::pg_lsn, false) as reached')
+
+const tries = 4
+const pauseMs = 5
+const complaintEveryMs = 60_000
+
+/**
+ * The standby, once it has everything that had been committed when the request asked; the primary when it is further behind, or away. So
+ * nobody misses a write that was acknowledged before the read began, one's own or another's, by whichever process it was made.
+ */
+export const createReadSource = (primary: Database, standby: Database | null, logger: Logger): ReadSource => {
+  if (!standby) return async () => primary
+  let complained = Number.NEGATIVE_INFINITY
+  const positionNow = joinTurn<null, string>({
+    inFlight: 1,
+    maxKeys: 1_000,
+    ask: async (keys) => {
+      const [row] = await primary.lookup<{ position: string }>(position)
+      return keys.map(() => row?.position ?? 'FFFFFFFF/FFFFFFFF')
+    },
+  })
+  const hasReached = async (wanted: string): Promise<boolean> => {
+    const [row] = await standby.query<{ reached: boolean }>(reached, [wanted])
+    return row?.reached ?? false
+  }
+  return async () => {
+    const wanted = await positionNow(null)
+    try {
+      for (let count = 1; count <= tries; count += 1) {
+        if (await hasReached(wanted)) return standby
+        if (count < tries) await wait(pauseMs)
+      }
+    } catch (error) {
+      const now = performance.now()
+      if (now - complained > complaintEveryMs)
+        logger.warn({ error: error instanceof Error ? error.name : 'unknown' }, 'the standby does not answer: the primary is read')
+      complained = now
+    }
+    return primary
+  }
+}

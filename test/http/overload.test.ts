@@ -1,0 +1,135 @@
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createAdmission } from '../../src/http/admission.ts'
+import { credit, newBeneficiary } from '../harness/money.ts'
+import { createKey, type Person, signIn } from '../harness/people.ts'
+import { startService, type TestService } from '../harness/service.ts'
+
+const options = { most: { first: 192, last: 384 }, waitSeconds: { first: 0.5, last: 2 } }
+
+describe('admission', () => {
+  const filled = (count: number) => {
+    const admission = createAdmission(options)
+    for (let n = 0; n < count; n += 1) admission.enter('never')
+    return admission
+  }
+
+  test('refuses reads first, money later, and what stops or gives back never', () => {
+    expect([filled(63).enter('first'), filled(64).enter('first')]).toEqual([true, false])
+    expect([filled(64).enter('last'), filled(127).enter('last'), filled(128).enter('last')]).toEqual([true, true, false])
+    expect(filled(10_000).enter('never')).toBe(true)
+  })
+
+  test('takes on more where requests end faster, and never more than the bound', () => {
+    const admission = filled(0)
+    const end = (count: number) => {
+      for (let n = 0; n < count; n += 1) {
+        admission.enter('never')
+        admission.leave()
+      }
+    }
+    for (let tick = 0; tick < 40; tick += 1) {
+      end(20)
+      admission.tick(0)
+    }
+    for (let n = 0; n < 100; n += 1) admission.enter('never')
+    // 200 a second: 100 of them wait half a second.
+    expect([admission.enter('first'), admission.enter('last')]).toEqual([false, true])
+    for (let tick = 0; tick < 40; tick += 1) {
+      end(1_000)
+      admission.tick(0)
+    }
+    for (let n = admission.underWay(); n < 192; n += 1) expect(admission.enter('first')).toBe(true)
+    expect(admission.enter('first')).toBe(false)
+    for (let n = admission.underWay(); n < 384; n += 1) expect(admission.enter('last')).toBe(true)
+    expect(admission.enter('last')).toBe(false)
+  })
+
+  test('refuses while the event loop is late, in the same order', () => {
+    const admission = filled(0)
+    admission.tick(600)
+    expect([admission.enter('first'), admission.enter('last'), admission.enter('never')]).toEqual([false, true, true])
+    admission.tick(2_100)
+    expect([admission.enter('last'), admission.enter('never')]).toEqual([false, true])
+    admission.tick(0)
+    expect(admission.enter('first')).toBe(true)
+  })
+})
+
+describe('a service that has too much to do', () => {
+  let service: TestService
+  let person: Person
+  beforeAll(async () => {
+    service = await startService({ env: { SHED_LOAD: 'true' } })
+    person = await signIn(service.api)
+    await credit(service, person.accountId, 1_000_000n)
+  })
+  afterAll(() => service.close())
+
+  test('answers 503 with Retry-After to what it does not take on, takes money on longer, and lets a key be revoked', async () => {
+    const beneficiary = await newBeneficiary(person.api)
+    const key = await createKey(person)
+    const doomed = await createKey(person)
+    const blocker = new pg.Client({ connectionString: service.database.url })
+    await blocker.connect()
+    // Every lookup of a credential waits for this: nothing that was taken on can end.
+    await blocker.query('begin')
+    await blocker.query('lock table api_keys, sessions in access exclusive mode')
+    const reads = Array.from({ length: 64 }, () => key.api.get('/v1/workspaces/current'))
+    const settled: number[] = []
+    for (const read of reads) void read.then(({ status }) => settled.push(status))
+    await new Promise((resolve) => setTimeout(resolve, 300))
+    const shed = await Promise.all(Array.from({ length: 20 }, () => key.api.get('/v1/workspaces/current')))
+    expect(shed.map(({ status, body, headers }) => [status, body.error, headers.get('retry-after')])).toEqual(
+      shed.map(() => [503, 'unavailable', '1']),
+    )
+    for (const { headers } of shed) expect(headers.get('x-content-type-options')).toBe('nosniff')
+    expect((await service.api.post('/v1/auth/wallet/nonce', { address: person.wallet.address })).status).toBe(503)
+    expect((await service.api.get('/healthz')).status).toBe(200)
+    const paid = key.api.post('/v1/payments', { beneficiary_id: beneficiary, amount_minor: '1000' })
+    const revoked = person.api.delete(`/v1/accounts/me/api-keys/${doomed.id}`)
+    await blocker.query('rollback')
+    await blocker.end()
+    expect([(await paid).status, (await revoked).status]).toEqual([201, 200])
+    expect((await Promise.all(reads)).map(({ status }) => status)).toEqual(reads.map(() => 200))
+    expect(settled).toHaveLength(64)
+  })
+})
+
+describe('under full load', () => {
+  let service: TestService
+  let person: Person
+  beforeAll(async () => {
+    service = await startService()
+    person = await signIn(service.api)
+  })
+  afterAll(() => service.close())
+
+  test.each([
+    ['a key', async (key: { id: string }) => person.api.delete(`/v1/accounts/me/api-keys/${key.id}`)],
+    ['its grant', async (key: { grantId: string }) => person.api.delete(`/v1/accounts/me/grants/${key.grantId}`)],
+  ])('nothing is accepted after the answer to the revocation of %s has begun', async (_name, revoke) => {
+    for (let round = 0; round < 3; round += 1) {
+      const key = await createKey(person)
+      let ended = false
+      let accepted = 0
+      let acceptedAfter = 0
+      const worker = async () => {
+        for (let refused = 0; refused < 5; ) {
+          const after = ended
+          const { status } = await key.api.get('/v1/workspaces/current')
+          if (status === 200) {
+            accepted += 1
+            if (after) acceptedAfter += 1
+          } else refused += 1
+        }
+      }
+      const workers = Array.from({ length: 32 }, worker)
+      while (accepted < 200) await new Promise((resolve) => setImmediate(resolve))
+      const answer = await revoke(key)
+      ended = true
+      await Promise.all(workers)
+      expect([answer.status, acceptedAfter]).toEqual([200, 0])
+    }
+  })
+})
