@@ -11,6 +11,8 @@ import { createDerivations, createVault } from './auth/vault.ts'
 import type { Config } from './config.ts'
 import { connect } from './db/client.ts'
 import { migrationsCheck } from './db/migrate.ts'
+import type { Pooler } from './db/pooler.ts'
+import { createReads } from './db/standby.ts'
 import { createAppend } from './events/append.ts'
 import { createFeed } from './events/feed.ts'
 import type { App } from './http/app-type.ts'
@@ -69,6 +71,9 @@ export type Service = {
 export type ServiceOptions = {
   config: Config
   databaseUrl: string
+  /** Postgres itself, where `databaseUrl` is a pooler's. */
+  directUrl?: string
+  pooler?: Pooler
   clock: Clock
   logger: Logger
   rails: Rails
@@ -78,21 +83,23 @@ export type ServiceOptions = {
 type PartsOptions = ServiceOptions & { statementTimeoutMs?: number }
 
 const buildDeps = (options: PartsOptions, identity: IdentityParts, measures?: Measures): Deps => {
-  const { config, databaseUrl, clock, logger, rails, statementTimeoutMs } = options
+  const { config, databaseUrl, directUrl = databaseUrl, pooler, clock, logger, rails, statementTimeoutMs } = options
   if (!config.ENCRYPTION_KEYS || !config.TOKEN_SECRETS) throw new Error('the keys must be made before the service is built')
-  const db = connect({
-    url: databaseUrl,
+  const shared = {
     poolSize: config.DATABASE_POOL_SIZE,
     logger,
     clock,
     ...(statementTimeoutMs !== undefined && { statementTimeoutMs }),
-  })
-  const feed = createFeed({ db, databaseUrl, logger })
+  }
+  const db = connect({ ...shared, url: databaseUrl, ...(pooler && { pooler }) })
+  const standby = config.DATABASE_READ_URL === undefined ? null : connect({ ...shared, url: config.DATABASE_READ_URL })
+  const feed = createFeed({ db, databaseUrl: directUrl, logger })
   const derivations = createDerivations(config.TOKEN_SECRETS)
   const append = createAppend(feed.wake)
   const parts = {
     config,
     db,
+    reads: createReads(db, standby, logger),
     lastUsed: createLastUsed(db.query, logger),
     clock,
     logger,
@@ -247,6 +254,7 @@ export const createService = async (options: ServiceOptions): Promise<Service> =
       await deps.jobs.stop()
       await deps.feed.stop()
       await deps.lastUsed.flush()
+      await deps.reads.close()
       await deps.db.close()
     },
   }

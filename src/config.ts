@@ -27,6 +27,8 @@ const environment = z.object({
   OPERATOR_URL: origin.optional(),
   CALLBACK_ALLOWED_IPS: list.optional(),
   DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/ }).optional(),
+  DATABASE_DIRECT_URL: z.url({ protocol: /^postgres(ql)?$/ }).optional(),
+  DATABASE_READ_URL: z.url({ protocol: /^postgres(ql)?$/ }).optional(),
   DATABASE_POOL_SIZE: whole(2, 200).default(10),
   DATA_DIR: z.string().default('.data'),
   CURRENCY: currency.default('KES'),

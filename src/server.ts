@@ -5,7 +5,7 @@ import { describeError } from './db/errors.ts'
 import { createMovableClock } from './lib/clock.ts'
 import { StartupError } from './lib/startup-error.ts'
 import { installTracing } from './lib/tracing.ts'
-import { openDatabase } from './process/database.ts'
+import { openDatabase, type RunningDatabase } from './process/database.ts'
 import { findKeys, type Keys } from './process/development-keys.ts'
 import { readEnvironment } from './process/environment.ts'
 import { createLogger } from './process/logger.ts'
@@ -23,7 +23,7 @@ const signals = handleSignals(isWorker ? () => undefined : say)
 const parts = new AsyncDisposableStack()
 
 /** What the service stands on. A worker is given all of it by the first process, through its environment. */
-type Ground = { config: Config; logger: Logger; databaseUrl: string; where: string; keys: Keys; rails: RunningRails }
+type Ground = { config: Config; logger: Logger; database: RunningDatabase; keys: Keys; rails: RunningRails }
 
 const clock = createMovableClock()
 
@@ -44,7 +44,7 @@ const prepare = async (): Promise<Ground> => {
   const keys = await findKeys(config)
   const rails = await openRails(config, clock, logger)
   parts.defer(rails.stop)
-  return { config, logger, databaseUrl: database.url, where: database.where, keys, rails }
+  return { config, logger, database, keys, rails }
 }
 
 /** Before the service is built, so that every request of it is seen. */
@@ -56,14 +56,16 @@ const trace = async (endpoint: string, serviceName: string): Promise<void> => {
 }
 
 /** Whether the browser's pages are part of this installation. */
-const serve = async ({ config, logger, databaseUrl, keys, rails: { rails, sandbox } }: Ground): Promise<boolean> => {
+const serve = async ({ config, logger, database, keys, rails: { rails, sandbox } }: Ground): Promise<boolean> => {
   // Not loaded by a first process that only keeps others.
   if (config.OTEL_EXPORTER_OTLP_ENDPOINT !== undefined) await trace(config.OTEL_EXPORTER_OTLP_ENDPOINT, config.OTEL_SERVICE_NAME)
   const { createService } = await import('./app.ts')
   const { ENCRYPTION_KEYS, TOKEN_SECRETS } = keys
   const service = await createService({
     config: { ...config, ENCRYPTION_KEYS, TOKEN_SECRETS },
-    databaseUrl,
+    databaseUrl: database.url,
+    directUrl: database.directUrl,
+    ...(database.pooler && { pooler: database.pooler }),
     clock,
     logger,
     rails,
@@ -76,11 +78,11 @@ const serve = async ({ config, logger, databaseUrl, keys, rails: { rails, sandbo
   return service.http.hasRoute({ method: 'GET', url: '/account' })
 }
 
-const keep = async (count: number, { config, logger, databaseUrl, rails: { sandbox } }: Ground): Promise<boolean> => {
+const keep = async (count: number, { config, logger, database, rails: { sandbox } }: Ground): Promise<boolean> => {
   const workers = await startWorkers(
     count,
     {
-      DATABASE_URL: databaseUrl,
+      DATABASE_URL: database.url,
       PORT: String(config.PORT),
       OPERATOR_PORT: String(config.OPERATOR_PORT),
       ...(sandbox && { SANDBOX_URL: sandbox.url }),
@@ -103,12 +105,12 @@ const start = async () => {
     tellFirst(dashboard)
     return
   }
-  const { config, where, keys, rails } = ground
+  const { config, database, keys, rails } = ground
   say(
     summarize({
       config,
       processes: count,
-      database: where,
+      database: database.where,
       keysFile: keys.file,
       keysMade: keys.made,
       sandboxUrl: rails.sandbox?.url ?? null,

@@ -7,6 +7,7 @@ import { inSpan, isTracing } from '../lib/tracing.ts'
 import { isOutcomeUnknown, isRetryable, sqlState, translateDatabaseError } from './errors.ts'
 import { createLookups } from './lookups.ts'
 import { createNaming, nameQueries } from './name-queries.ts'
+import type { Pooler } from './pooler.ts'
 import type { Query, Statement } from './statement.ts'
 import { tables } from './tables.ts'
 import { corkUntilTick, queryConfig } from './wire.ts'
@@ -103,10 +104,8 @@ export type DatabaseOptions = {
   statementTimeoutMs?: number
   lockTimeoutMs?: number
   /** Behind a transaction pooler (PgBouncer): its own settings stand for ours, and named statements only where it keeps them. */
-  pooler?: Pooler
+  pooler?: Pick<Pooler, 'keepsStatements'>
 }
-
-export type Pooler = { keepsStatements: boolean }
 
 const settings = ({ statementTimeoutMs = 15_000, lockTimeoutMs = 10_000 }: DatabaseOptions) =>
   Object.entries({

@@ -11,7 +11,11 @@ const marker = 'payments_service_probe'
  * not (Debian 12 has 1.18) forgets them, and is spoken to without names.
  */
 export const detectPooler = async (url: string): Promise<Pooler | undefined> => {
-  const client = new pg.Client({ connectionString: url, application_name: 'payments-service-start', connectionTimeoutMillis: 5_000 })
+  const client = new pg.Client({
+    connectionString: url,
+    application_name: 'payments-service-start',
+    connectionTimeoutMillis: 5_000,
+  })
   client.on('error', () => undefined)
   await client.connect()
   try {

@@ -5,7 +5,7 @@ import { joinTurn } from './join-turn.ts'
 import { statement } from './statement.ts'
 
 /** Where lists and exports are read from. Never for a decision: what a standby says may be true no longer. */
-export type ReadSource = () => Promise<Db>
+export type Reads = { db: () => Promise<Db>; close: () => Promise<void> }
 
 const position = statement('standby.position', 'select pg_current_wal_lsn()::text as position')
 const reached = statement('standby.reached', 'select coalesce(pg_last_wal_replay_lsn() >= $1::pg_lsn, false) as reached')
@@ -18,8 +18,8 @@ const complaintEveryMs = 60_000
  * The standby, once it has everything that had been committed when the request asked; the primary when it is further behind, or away. So
  * nobody misses a write that was acknowledged before the read began, one's own or another's, by whichever process it was made.
  */
-export const createReadSource = (primary: Database, standby: Database | null, logger: Logger): ReadSource => {
-  if (!standby) return async () => primary
+export const createReads = (primary: Database, standby: Database | null, logger: Logger): Reads => {
+  if (!standby) return { db: async () => primary, close: async () => undefined }
   let complained = Number.NEGATIVE_INFINITY
   const positionNow = joinTurn<null, string>({
     inFlight: 1,
@@ -33,7 +33,7 @@ export const createReadSource = (primary: Database, standby: Database | null, lo
     const [row] = await standby.query<{ reached: boolean }>(reached, [wanted])
     return row?.reached ?? false
   }
-  return async () => {
+  const db = async () => {
     const wanted = await positionNow(null)
     try {
       for (let count = 1; count <= tries; count += 1) {
@@ -43,9 +43,13 @@ export const createReadSource = (primary: Database, standby: Database | null, lo
     } catch (error) {
       const now = performance.now()
       if (now - complained > complaintEveryMs)
-        logger.warn({ error: error instanceof Error ? error.name : 'unknown' }, 'the standby does not answer: the primary is read')
+        logger.warn(
+          { error: error instanceof Error ? error.name : 'unknown' },
+          'the standby does not answer: the primary is read',
+        )
       complained = now
     }
     return primary
   }
+  return { db, close: standby.close }
 }

@@ -5,6 +5,7 @@ import type { IdentityProviders } from '../auth/providers/provider.ts'
 import type { Derivations, Vault } from '../auth/vault.ts'
 import type { Config } from '../config.ts'
 import type { Database, Tx } from '../db/client.ts'
+import type { Reads } from '../db/standby.ts'
 import type { AppendEvents } from '../events/append.ts'
 import type { Actor } from '../events/audit.ts'
 import type { Feed } from '../events/feed.ts'
@@ -21,6 +22,8 @@ import type { SubmitPayment } from './payments/create/request.ts'
 export type Deps = {
   config: Config
   db: Database
+  /** For lists and exports, never for a decision. */
+  reads: Reads
   lastUsed: LastUsed
   clock: Clock
   logger: Logger

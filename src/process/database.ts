@@ -4,12 +4,20 @@ import type { Logger } from 'pino'
 import type { Config } from '../config.ts'
 import { sqlState } from '../db/errors.ts'
 import { migrate } from '../db/migrate.ts'
+import { detectPooler, type Pooler } from '../db/pooler.ts'
 import { catchUpTransactionIds } from '../db/transaction-ids.ts'
 import { startEmbeddedPostgres } from '../embedded-postgres/start.ts'
 import { StartupError } from '../lib/startup-error.ts'
 
 /** A migrated database. `stop` ends the server when it is ours. `where` is for people and holds no password. */
-export type RunningDatabase = { url: string; where: string; stop: () => Promise<void> }
+export type RunningDatabase = {
+  url: string
+  /** Postgres itself: the same where no pooler is in between. */
+  directUrl: string
+  pooler: Pooler | undefined
+  where: string
+  stop: () => Promise<void>
+}
 
 const connectTimeoutMs = 5_000
 const startingUpTimeoutMs = 30_000
@@ -18,10 +26,12 @@ const oldestMajor = 15
 /** The configured database, or a Postgres of our own under DATA_DIR; never both. */
 export const openDatabase = async (config: Config, logger: Logger): Promise<RunningDatabase> => {
   const database =
-    config.DATABASE_URL === undefined ? await openEmbedded(config, logger) : await openConfigured(config.DATABASE_URL)
+    config.DATABASE_URL === undefined
+      ? await openEmbedded(config, logger)
+      : await openConfigured(config.DATABASE_URL, config.DATABASE_DIRECT_URL, logger)
   try {
-    await migrate(database.url)
-    const behind = await catchUpTransactionIds(database.url)
+    await migrate(database.directUrl)
+    const behind = await catchUpTransactionIds(database.directUrl)
     if (behind > 0n)
       logger.warn({ behind: behind.toString() }, 'the database was restored into another server, and has caught up with it')
     return database
@@ -36,10 +46,10 @@ const openEmbedded = async (config: Config, logger: Logger): Promise<RunningData
     dataDir: config.DATA_DIR,
     logger: { info: (message) => logger.info(message), error: (message) => logger.error(message) },
   })
-  return { url: server.url, where: 'the embedded database', stop: server.stop }
+  return { url: server.url, directUrl: server.url, pooler: undefined, where: 'the embedded database', stop: server.stop }
 }
 
-const openConfigured = async (url: string): Promise<RunningDatabase> => {
+const openConfigured = async (url: string, directUrl: string | undefined, logger: Logger): Promise<RunningDatabase> => {
   const { host, pathname } = new URL(url)
   const where = `the database ${pathname.slice(1)} at ${host || 'localhost'}`
   const giveUpAt = performance.now() + startingUpTimeoutMs
@@ -54,7 +64,9 @@ const openConfigured = async (url: string): Promise<RunningDatabase> => {
     try {
       await client.connect()
       await refuseOldServer(client, where)
-      return { url, where, stop: async () => undefined }
+      const pooler = await detectPooler(url)
+      if (pooler) describePooler(pooler, directUrl, logger)
+      return { url, directUrl: directUrl ?? url, pooler, where, stop: async () => undefined }
     } catch (error) {
       // A server that is starting up beside us is on its way; everything else is the operator's to change.
       if (sqlState(error) !== '57P03' || performance.now() > giveUpAt) throw explain(error, where)
@@ -63,6 +75,21 @@ const openConfigured = async (url: string): Promise<RunningDatabase> => {
       await client.end().catch(() => undefined)
     }
   }
+}
+
+const describePooler = ({ keepsStatements, statementTimeout }: Pooler, directUrl: string | undefined, logger: Logger): void => {
+  if (directUrl === undefined)
+    throw new StartupError(
+      'DATABASE_URL goes through a pooler: set DATABASE_DIRECT_URL to Postgres itself, for migrations and LISTEN.',
+    )
+  if (!keepsStatements)
+    logger.warn(
+      'the pooler forgets prepared statements: every statement is planned anew (PgBouncer keeps them from 1.21 on, with max_prepared_statements above 0)',
+    )
+  if (!statementTimeout)
+    logger.warn(
+      "the pooler's connections have no statement_timeout: give its database connect_query = 'set statement_timeout = 15000; set lock_timeout = 10000'",
+    )
 }
 
 const refuseOldServer = async (client: pg.Client, where: string) => {

@@ -5,6 +5,7 @@ import { createService, type Service } from '../../src/app.ts'
 import { sandboxRails } from '../../src/app-rails.ts'
 import { loadConfig } from '../../src/config.ts'
 import { traceFields } from '../../src/lib/tracing.ts'
+import type { Pooler } from '../../src/db/pooler.ts'
 import { createRailSandbox, type RailSandbox } from '../../src/sandbox/rail-sandbox.ts'
 import { createManualScheduler, type ManualScheduler } from '../../src/sandbox/scheduler.ts'
 import { type Client, createClient } from './client.ts'
@@ -35,6 +36,8 @@ export type TestOptions = {
   env?: Record<string, string>
   /** A second process on the same database: everything but the database is its own. */
   database?: TestDatabase
+  /** A pooler in front of the database. */
+  through?: { url: string; pooler?: Pooler }
   clock?: TestClock
   /** Speaks to that one's provider instead of one of its own: a process that takes over. */
   provider?: TestService
@@ -84,7 +87,9 @@ export const startService = async (options: TestOptions = {}): Promise<TestServi
   const logger = pino({ level: config.LOG_LEVEL, mixin: traceFields }, { write: (line: string) => void log.push(line) })
   const service = await createService({
     config,
-    databaseUrl: database.url,
+    databaseUrl: options.through?.url ?? database.url,
+    directUrl: database.url,
+    ...(options.through?.pooler && { pooler: options.through.pooler }),
     clock,
     logger,
     rails: sandboxRails(config, clock, sandbox, sandboxUrl),

@@ -74,12 +74,13 @@ export const registerPayments = (app: App, deps: Deps): void => {
     async (request, reply) => {
       const { workspace } = request.principal
       const filter = filterOf(request.query)
+      const source = await deps.reads.db()
       if (wantsCsv(request))
         return sendCsv(request, reply, 'payments', paymentColumns, (page) =>
-          listPaymentsWithPayee(deps.db, workspace.id, page, filter),
+          listPaymentsWithPayee(source, workspace.id, page, filter),
         )
       const list = `payments:${workspace.id}`
-      const rows = await listPayments(deps.db, workspace.id, deps.cursors.read(list, request.query), filter)
+      const rows = await listPayments(source, workspace.id, deps.cursors.read(list, request.query), filter)
       return reply.send(deps.cursors.page(list, request.query, rows, (row) => row.id, presentPayment))
     },
   )
@@ -98,7 +99,9 @@ export const registerPayments = (app: App, deps: Deps): void => {
       const { id } = request.params
       if (!(await findBeneficiary(deps.db, workspace.id, id))) throw notFound()
       const list = `payments:${workspace.id}:${id}`
-      const rows = await listPayments(deps.db, workspace.id, deps.cursors.read(list, request.query), { beneficiaryId: id })
+      const rows = await listPayments(await deps.reads.db(), workspace.id, deps.cursors.read(list, request.query), {
+        beneficiaryId: id,
+      })
       return reply.send(deps.cursors.page(list, request.query, rows, (row) => row.id, presentPayment))
     },
   )

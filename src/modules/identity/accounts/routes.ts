@@ -65,10 +65,11 @@ export const registerAccounts = (app: App, deps: Deps): void => {
         ...(created_after && { createdAfter: created_after }),
         ...(created_before && { createdBefore: created_before }),
       }
+      const source = await deps.reads.db()
       if (wantsCsv(request))
-        return sendCsv(request, reply, 'history', historyColumns, (page) => listHistory(deps.db, accountId, page, filter))
+        return sendCsv(request, reply, 'history', historyColumns, (page) => listHistory(source, accountId, page, filter))
       const list = `history:${accountId}`
-      const rows = await listHistory(deps.db, accountId, deps.cursors.read(list, request.query), filter)
+      const rows = await listHistory(source, accountId, deps.cursors.read(list, request.query), filter)
       return reply.send(deps.cursors.page(list, request.query, rows, (row) => row.id, presentHistoryEntry))
     },
   )
