@@ -1,6 +1,11 @@
 import { parseArgs } from 'node:util'
+import { ensureBundled } from '../../scripts/bundle.ts'
+import { measureGrowth } from './growth.ts'
+import { measureOverload } from './overload.ts'
+import { measurePeers } from './peers.ts'
 import { openBench } from './processes.ts'
 import { measureRatios } from './ratios.ts'
+import { measureStreams } from './streams.ts'
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -10,21 +15,38 @@ const { values, positionals } = parseArgs({
     payers: { type: 'string', default: '100' },
     statements: { type: 'boolean', default: false },
     only: { type: 'string' },
+    payments: { type: 'string', default: '1000000' },
+    events: { type: 'string', default: '10000000' },
+    keys: { type: 'string', default: '100000' },
+    policies: { type: 'string', default: '100' },
   },
 })
-const options = {
-  rounds: Number(values.rounds),
-  seconds: Number(values.seconds),
-  payers: Number(values.payers),
-  statements: values.statements,
-  only: values.only === undefined ? undefined : new RegExp(values.only),
-}
+const shared = { rounds: Number(values.rounds), seconds: Number(values.seconds) }
 
 const [what = 'ratios'] = positionals
+// The service as production starts it.
+await ensureBundled()
 const bench = await openBench()
 try {
-  if (what === 'ratios') await measureRatios(bench, options)
-  else throw new Error(`there is no bench called ${what}`)
+  if (what === 'ratios')
+    await measureRatios(bench, {
+      ...shared,
+      payers: Number(values.payers),
+      statements: values.statements,
+      only: values.only === undefined ? undefined : new RegExp(values.only),
+    })
+  else if (what === 'overload') await measureOverload(bench, shared)
+  else if (what === 'streams') await measureStreams(bench, shared)
+  else if (what === 'peers') await measurePeers(bench, shared)
+  else if (what === 'growth')
+    await measureGrowth(bench, {
+      ...shared,
+      paymentCount: Number(values.payments),
+      eventCount: Number(values.events),
+      keyCount: Number(values.keys),
+      policyCount: Number(values.policies),
+    })
+  else throw new Error(`there is no bench called ${what}: leave it out, or say overload, growth, streams or peers`)
 } finally {
   await bench.stop()
 }
