@@ -1,0 +1,59 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, test } from 'vitest'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+
+const features: Readonly<Record<string, RegExp>> = {
+  'advisory locks': /pg_(try_)?advisory/,
+  '`LISTEN` and `NOTIFY`': /[`'](listen|notify) /,
+  snapshots: /pg_current_snapshot|pg_current_xact_id|pg_snapshot_x/,
+  'statement triggers': /for each statement/i,
+}
+
+const obstaclesIn = (path: string, text: string): string[] =>
+  Object.entries(features).flatMap(([feature, pattern]) => (pattern.test(text) ? [`${feature}: ${path}`] : []))
+
+/** Tables whose rows would live with their owner. */
+const placedByOwner = ['payments', 'approvals', 'ledger'].map((name) => `src/db/tables/${name}.ts`)
+const unownedKeysIn = (text: string): string[] =>
+  [...text.matchAll(/uniqueIndex\('([a-z_]+)'\)\s*\.on\(([^)]*)\)/g)].flatMap(([, name = '', columns = '']) =>
+    /accountId|ownerId|workspaceId/.test(columns) ? [] : [`unique keys without the owner: ${name}`],
+  )
+
+const filesIn = async (folder: string): Promise<string[]> =>
+  (await readdir(join(root, folder), { recursive: true }))
+    .filter((path) => /\.(ts|sql)$/.test(path))
+    .map((path) => join(folder, path))
+
+const found = async (): Promise<string[]> => {
+  const files = [...(await filesIn('src')), ...(await filesIn('migrations'))]
+  const texts = await Promise.all(files.map(async (path) => ({ path, text: await readFile(join(root, path), 'utf8') })))
+  return [
+    ...texts.flatMap(({ path, text }) => obstaclesIn(path, text)),
+    ...texts.flatMap(({ path, text }) => (placedByOwner.includes(path) ? unownedKeysIn(text) : [])),
+  ].sort()
+}
+
+const listed = async (): Promise<string[]> => {
+  const text = await readFile(join(root, 'docs/scaling.md'), 'utf8')
+  const list = text.slice(text.indexOf('### What stands in the way'))
+  return [...list.matchAll(/^\| (.+?) \| `([^`]+)` \|/gm)].map(([, feature, place]) => `${feature}: ${place}`).sort()
+}
+
+describe('what stands in the way of placing rows by owner', () => {
+  test('is what docs/scaling.md lists, no more and no less', async () => {
+    expect(await listed()).toEqual(await found())
+  })
+
+  test('is noticed where somebody adds to it', () => {
+    expect(obstaclesIn('src/new.ts', "await tx.query('select pg_advisory_lock(1)')")).toEqual(['advisory locks: src/new.ts'])
+    expect(obstaclesIn('src/new.ts', "await client.query('listen events')")).toEqual(['`LISTEN` and `NOTIFY`: src/new.ts'])
+    expect(obstaclesIn('migrations/new.sql', 'create trigger t before update on payments for each statement')).toHaveLength(1)
+    expect(unownedKeysIn("uniqueIndex('payments_new_key').on(t.reference)")).toEqual([
+      'unique keys without the owner: payments_new_key',
+    ])
+    expect(unownedKeysIn("uniqueIndex('payments_new_key').on(t.accountId, t.reference)")).toEqual([])
+  })
+})
