@@ -6,6 +6,7 @@ import { row, save, say, spread } from './report.ts'
 export type GrowthOptions = {
   rounds: number
   seconds: number
+  write: boolean
   paymentCount: number
   eventCount: number
   keyCount: number
@@ -50,7 +51,11 @@ export const measureGrowth = async (bench: Bench, options: GrowthOptions): Promi
     // Beyond the last moment that was really used, so that nothing is due and every page has its place.
     await multiply(bench, 'payments', options.paymentCount, { id, status: `'succeeded'`, dispatch_due_at: 'null' })
     await multiply(bench, 'events', options.eventCount, { id })
-    await multiply(bench, 'api_keys', options.keyCount, { id, lookup: `lpad(to_hex(n), 12, '0')` })
+    await multiply(bench, 'api_keys', options.keyCount, {
+      id,
+      lookup: `lpad(to_hex(n), 12, '0')`,
+      hash: `sha256(n::text::bytea)`,
+    })
     await multiply(bench, 'policies', options.policyCount * payers.length, { id })
     await bench.query('vacuum analyze')
     await take(1)
@@ -72,7 +77,7 @@ export const measureGrowth = async (bench: Bench, options: GrowthOptions): Promi
       { name: 'pages 101–200 of payments ÷ pages 1–100', goal: 'about 1', ...spread([mean(pages[1]) / mean(pages[0])]) },
     ]
     for (const one of result) say(row(one.name, one, one.goal))
-    await save({ what: 'growth', ...options, result })
+    await save('growth', result, options.write, options)
   } finally {
     await service.stop()
   }

@@ -7,7 +7,10 @@ import { row, save, say, spread } from './report.ts'
 const capacity = 128
 
 /** P11: what is taken on at five times capacity waits no more than three times as long; the rest learns it within 100 ms. */
-export const measureOverload = async (bench: Bench, { rounds, seconds }: { rounds: number; seconds: number }): Promise<void> => {
+export const measureOverload = async (
+  bench: Bench,
+  { rounds, seconds, write }: { rounds: number; seconds: number; write: boolean },
+): Promise<void> => {
   const service = await startService(bench.databaseUrl, bench.folder)
   try {
     const { measure } = await findGenerator()
@@ -55,7 +58,7 @@ export const measureOverload = async (bench: Bench, { rounds, seconds }: { round
       { name: 'MB resident, after ÷ before', goal: '', ...spread([residentMb(service.pid) / before]) },
     ]
     for (const one of result) say(row(one.name, one, one.goal))
-    await save({ what: 'overload', result })
+    await save('overload', result, write)
   } finally {
     await service.stop()
   }

@@ -13,14 +13,19 @@ const run = promisify(execFile)
 const server = fileURLToPath(new URL('./peer-server.ts', import.meta.url))
 
 /** Installed into the bench's own folder: never a dependency of the service. */
-const packages = ['better-auth@1', '@better-auth/api-key@1', 'pg@8', 'fastify@5']
+const packages = ['better-auth@1.7.5', '@better-auth/api-key@1.7.5', 'pg@8', 'fastify@5']
 
 /** P4: a check of an API key, by this service and by better-auth, on the same Postgres, in turn. */
-export const measurePeers = async (bench: Bench, { rounds, seconds }: { rounds: number; seconds: number }): Promise<void> => {
+export const measurePeers = async (
+  bench: Bench,
+  { rounds, seconds, write }: { rounds: number; seconds: number; write: boolean },
+): Promise<void> => {
   const folder = join(bench.folder, 'peers')
   await mkdir(folder)
   say('Installing better-auth, for this run alone.')
-  await run('npm', ['install', '--no-audit', '--no-fund', '--prefix', folder, ...packages], { maxBuffer: 1e7 })
+  await run('npm', ['install', '--no-audit', '--no-fund', '--legacy-peer-deps', '--prefix', folder, ...packages], {
+    maxBuffer: 1e7,
+  })
   await cp(server, join(folder, 'peer-server.mts'))
   const child = spawn(process.execPath, [join(folder, 'peer-server.mts'), bench.databaseUrl], {
     cwd: folder,
@@ -49,7 +54,7 @@ export const measurePeers = async (bench: Bench, { rounds, seconds }: { rounds: 
     }
     const result = [{ name: "check of an API key ÷ better-auth's", goal: '≥ 12', ...spread(ratios) }]
     for (const one of result) say(row(one.name, one, one.goal))
-    await save({ what: 'peers', result })
+    await save('peers', result, write)
   } finally {
     child.kill()
     await service.stop()

@@ -4,7 +4,14 @@ import { accessTokens, payments, preparePayers, reads } from './prepare.ts'
 import { type Bench, cpuSeconds, type Started, startFloor, startService } from './processes.ts'
 import { row, save, say, spread } from './report.ts'
 
-export type RatioOptions = { rounds: number; seconds: number; payers: number; statements: boolean; only: RegExp | undefined }
+export type RatioOptions = {
+  rounds: number
+  seconds: number
+  payers: number
+  statements: boolean
+  write: boolean
+  only: RegExp | undefined
+}
 
 type Taken = Measured & { nodeMs: number; postgresMs: number }
 
@@ -125,7 +132,7 @@ export const measureRatios = async (bench: Bench, options: RatioOptions): Promis
     const result = [...lists].map(([name, { goal, values, digits }]) => ({ name, goal, digits, ...spread(values) }))
     for (const one of result) say(row(one.name, one, one.goal, one.digits))
     if (options.statements) say(await topStatements(bench))
-    await save({ generator: generator.name, ...options, only: options.only?.source, result })
+    await save('ratios', result, options.write, { generator: generator.name, seconds: options.seconds })
   } finally {
     await service.stop()
     await floor.stop()

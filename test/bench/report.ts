@@ -1,4 +1,5 @@
-import { writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
+import { availableParallelism, cpus, loadavg } from 'node:os'
 
 export type Spread = { median: number; min: number; max: number; rounds: number }
 
@@ -16,5 +17,30 @@ export const say = (text: string): void => void process.stdout.write(`${text}\n`
 export const row = (name: string, { median: middle, min, max }: Spread, goal = '', digits = 2): string =>
   `  ${name.padEnd(52)} ${middle.toFixed(digits).padStart(8)}   (${min.toFixed(digits)} … ${max.toFixed(digits)})${goal && `   goal ${goal}`}`
 
-export const save = (result: object): Promise<void> =>
-  writeFile('bench-result.json', `${JSON.stringify({ at: new Date().toISOString(), ...result }, null, 2)}\n`)
+export type Result = Spread & { name: string; goal: string; digits?: number }
+
+const page = new URL('../../docs/performance.md', import.meta.url)
+
+const table = (result: readonly Result[]): string =>
+  [
+    '| | median | least … most | rounds | goal |',
+    '|---|---|---|---|---|',
+    ...result.map(({ name, goal, digits = 2, rounds, ...of }) => {
+      const [middle, least, most] = [of.median, of.min, of.max].map((value) => value.toFixed(digits))
+      return `| ${name} | ${middle} | ${least} … ${most} | ${rounds} | ${goal} |`
+    }),
+  ].join('\n')
+
+/** Into `bench-result.json`, and with `--write` into the part of docs/performance.md that has the name of the bench. */
+export const save = async (what: string, result: readonly Result[], write: boolean, more: object = {}): Promise<void> => {
+  const at = new Date().toISOString()
+  await writeFile('bench-result.json', `${JSON.stringify({ at, what, ...more, result }, null, 2)}\n`)
+  if (!write) return
+  const machine = `${availableParallelism()} cores (${cpus()[0]?.model.trim()}), load ${loadavg()[0]?.toFixed(1)} at the end`
+  const part = `<!-- ${what} -->\nOf ${at.slice(0, 10)}, ${machine}.\n\n${table(result)}\n<!-- /${what} -->`
+  const text = await readFile(page, 'utf8')
+  await writeFile(
+    page,
+    text.replace(new RegExp(`<!-- ${what} -->[^]*<!-- /${what} -->`), () => part),
+  )
+}

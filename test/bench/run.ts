@@ -15,13 +15,14 @@ const { values, positionals } = parseArgs({
     payers: { type: 'string', default: '100' },
     statements: { type: 'boolean', default: false },
     only: { type: 'string' },
+    write: { type: 'boolean', default: false },
     payments: { type: 'string', default: '1000000' },
     events: { type: 'string', default: '10000000' },
     keys: { type: 'string', default: '100000' },
     policies: { type: 'string', default: '100' },
   },
 })
-const shared = { rounds: Number(values.rounds), seconds: Number(values.seconds) }
+const shared = { rounds: Number(values.rounds), seconds: Number(values.seconds), write: values.write }
 
 const [what = 'ratios'] = positionals
 // The service as production starts it.

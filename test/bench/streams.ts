@@ -26,7 +26,7 @@ const post = async (url: string, bearer: string, name: string): Promise<number> 
 }
 
 /** P5: how much an idle stream costs, and how soon an event is at one of them and at a thousand. */
-export const measureStreams = async (bench: Bench, { rounds }: { rounds: number }): Promise<void> => {
+export const measureStreams = async (bench: Bench, { rounds, write }: { rounds: number; write: boolean }): Promise<void> => {
   const service = await startService(bench.databaseUrl, bench.folder, { STREAMS_PER_ACCOUNT: '10000' })
   try {
     const [many, one] = await preparePayers(service.url, bench, 2)
@@ -58,7 +58,7 @@ export const measureStreams = async (bench: Bench, { rounds }: { rounds: number 
       { name: 'ms from the answer to the 990th of 1,000 streams', goal: '≤ 50', ...spread(toMany) },
     ]
     for (const each of result) say(row(each.name, each, each.goal, 1))
-    await save({ what: 'streams', result })
+    await save('streams', result, write)
   } finally {
     await service.stop()
   }

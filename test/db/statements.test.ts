@@ -21,6 +21,11 @@ afterAll(() => service.close())
 /** Tables that stay small, or whose whole is what a statement is about; every other one grows with use. */
 const small = new Set(['rail_health'])
 
+/** Reads that go through a table knowingly, with what bounds how often. */
+const knowingly = new Set([
+  'reconciliation.booked reads all of payments: once for each statement that a provider sends, a few a day',
+])
+
 type Plan = { 'Node Type': string; 'Relation Name'?: string; Plans?: Plan[] }
 
 const explain = async (client: pg.Client, text: string): Promise<string[]> => {
@@ -49,7 +54,8 @@ describe('every named statement', () => {
         for (const table of await explain(client, text)) scanning.push(`${name} reads all of ${table}`)
       }
       expect(namedStatements().length).toBeGreaterThan(50)
-      expect(scanning).toEqual([])
+      const known = [...knowingly].map((sentence) => sentence.split(':')[0])
+      expect(scanning.filter((sentence) => !known.includes(sentence))).toEqual([])
       // And would be noticed if it did not.
       expect(await explain(client, 'select id from payments where narrative = $1')).toEqual(['payments'])
     } finally {
