@@ -9,7 +9,7 @@ const features: Readonly<Record<string, RegExp>> = {
   'advisory locks': /pg_(try_)?advisory/,
   '`LISTEN` and `NOTIFY`': /[`'](listen|notify) /,
   snapshots: /pg_current_snapshot|pg_current_xact_id|pg_snapshot_x/,
-  'statement triggers': /for each statement/i,
+  'statement triggers': /create trigger [^;]*for each statement/i,
 }
 
 const obstaclesIn = (path: string, text: string): string[] =>
