@@ -5,19 +5,20 @@ import type { Refusal } from '../lib/errors.ts'
 export type PageLink = { href: string; text: string; primary?: boolean }
 export type Page = { title: string; paragraphs: readonly string[]; links?: readonly PageLink[]; note?: string }
 
+/** The dashboard's look (its tokens.css), for the few pages that are made here: no script and nothing loaded, so a copy. */
 const style = `
-:root { color-scheme: light dark; font: 17px/1.5 system-ui, sans-serif; }
-body { display: grid; min-height: 90vh; place-items: center; margin: 2rem 1.25rem; }
-main { max-width: 30rem; }
-h1 { font-size: 1.4rem; line-height: 1.25; margin: 0 0 .75rem; }
-p { margin: 0 0 1rem; overflow-wrap: anywhere; }
-nav { display: grid; gap: .6rem; margin: 1.5rem 0; }
-nav a, button { display: block; padding: .65rem 1rem; border: 1px solid #8888; border-radius: .6rem; color: inherit; text-align: center; text-decoration: none; font: inherit; background: none; cursor: pointer; }
-nav a.primary { background: #1f5fd0; border-color: #1f5fd0; color: #fff; font-weight: 600; }
-nav a:focus-visible, button:focus-visible, input:focus-visible { outline: 3px solid #5b9bff; outline-offset: 2px; }
+:root { color-scheme: light dark; font: 15px/1.5 -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif; --bg: light-dark(#f7f7f4, #0e0f12); --surface: light-dark(#fff, #16181c); --line: light-dark(#e5e5df, #272b32); --field: light-dark(#8a8c94, #6f7582); --ink: light-dark(#17181c, #eceef2); --ink-2: light-dark(#4b4e57, #b0b5c0); --accent: light-dark(#3b4fd8, #5263e6); --focus: light-dark(#3546c4, #a3aeff); }
+body { display: grid; place-items: start center; margin: 0; padding: clamp(2rem, 10vh, 6rem) 1rem 3rem; background: var(--bg); color: var(--ink); }
+main { box-sizing: border-box; width: 100%; max-width: 30rem; padding: 1.5rem; border: 1px solid var(--line); border-radius: 12px; background: var(--surface); }
+h1 { margin: 0 0 .75rem; font-size: 1.4rem; line-height: 1.3; letter-spacing: -.018em; }
+p { margin: 0 0 1rem; color: var(--ink-2); overflow-wrap: anywhere; }
+nav { display: grid; gap: .6rem; margin: 1.25rem 0; }
+nav a, button { display: block; padding: .65rem 1rem; border: 1px solid var(--field); border-radius: 8px; background: var(--surface); color: inherit; font: inherit; font-weight: 500; text-align: center; text-decoration: none; cursor: pointer; }
+nav a.primary { border-color: var(--accent); background: var(--accent); color: #fff; }
+nav a:focus-visible, button:focus-visible, input:focus-visible { outline: 2px solid var(--focus); outline-offset: 2px; }
 label { display: block; margin: 0 0 .6rem; }
-input:not([type=checkbox]) { box-sizing: border-box; width: 100%; padding: .5rem; font: inherit; }
-small { opacity: .75; }
+input:not([type=checkbox]) { box-sizing: border-box; width: 100%; padding: .5rem .7rem; border: 1px solid var(--field); border-radius: 8px; background: var(--surface); color: inherit; font: inherit; }
+small { color: var(--ink-2); }
 `
 
 /** No script, no foreign source, no frame; the one style is named by its hash. */

@@ -113,6 +113,7 @@ export const approvalFlows = (world: World): void => {
     // In the lower third of the screen, and large enough for a thumb.
     expect(box?.y).toBeGreaterThan((phone.height * 2) / 3)
     expect(box?.height).toBeGreaterThanOrEqual(44)
+    expect(await page.evaluate('document.documentElement.scrollWidth <= document.documentElement.clientWidth')).toBe(true)
     await approve.click()
     await page
       .getByRole('dialog')

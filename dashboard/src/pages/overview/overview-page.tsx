@@ -17,18 +17,20 @@ export const OverviewPage = () => {
         title="Overview"
         lead={workspace.name}
         actions={
-          <>
-            {can('topup.create') && (
-              <LinkButton href="/top-up" icon="topup">
-                Top up
-              </LinkButton>
-            )}
-            {can('payment.create') && (
-              <LinkButton href="/payments/new" variant="primary" icon="plus">
-                New payment
-              </LinkButton>
-            )}
-          </>
+          (can('topup.create') || can('payment.create')) && (
+            <>
+              {can('topup.create') && (
+                <LinkButton href="/top-up" icon="topup">
+                  Top up
+                </LinkButton>
+              )}
+              {can('payment.create') && (
+                <LinkButton href="/payments/new" variant="primary" icon="plus">
+                  New payment
+                </LinkButton>
+              )}
+            </>
+          )
         }
       />
       {ready ? (
