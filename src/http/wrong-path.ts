@@ -33,7 +33,8 @@ export const createPathJudge = (app: App): ((request: FastifyRequest) => Refusal
   return (request) => {
     const path = request.url.split('?')[0] ?? ''
     const methods = methodsAt(path)
-    if (methods.length > 0) {
+    // A route that takes the method and found nothing, as for a file that isn't there, was asked rightly.
+    if (methods.length > 0 && !methods.includes(request.method)) {
       const message = `${request.method} is not a method of this path; it takes ${methods.join(', ')}.`
       return new Refusal('method_not_allowed', { message, headers: { allow: methods.join(', ') } })
     }

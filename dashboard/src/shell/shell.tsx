@@ -1,6 +1,7 @@
 import { type ReactNode, useEffect, useRef, useState } from 'react'
 import { Link, useLocation } from 'wouter'
 import { useInbox } from '../api/use-inbox.ts'
+import { takeArrival } from '../lib/arrival.ts'
 import { useShortcuts } from '../lib/shortcuts.ts'
 import { Palette } from '../palette/palette.tsx'
 import { Icon } from '../ui/icon.tsx'
@@ -44,12 +45,12 @@ const useArrival = (location: string) => {
   const last = useRef('')
   useEffect(() => {
     if (last.current === location) return
-    const arrived = last.current !== ''
+    const arrived = last.current !== '' || takeArrival()
     last.current = location
     // What the page itself has focused stays focused.
     if (main.current?.contains(document.activeElement) && document.querySelector(firstField)) return
     if (arrived) scrollTo(0, 0)
-    if (arrived || document.activeElement === document.body) main.current?.focus({ preventScroll: true })
+    if (arrived) main.current?.focus({ preventScroll: true })
   }, [location])
   return main
 }

@@ -3,6 +3,7 @@ import { useLocation, useSearchParams } from 'wouter'
 import { api, call } from '../../api/client.ts'
 import { accountQuery } from '../../api/queries.ts'
 import type { Answer } from '../../api/types.ts'
+import { expectArrival } from '../../lib/arrival.ts'
 import { expectSession, hasNoSession } from '../../lib/first-visit.ts'
 import { sessionEnded } from '../../lib/session-end.ts'
 import { useTitle } from '../../lib/title.ts'
@@ -38,6 +39,7 @@ export const SignInPage = () => {
   const account = useQuery({ ...accountQuery, enabled: !hasNoSession() })
   const go = () => {
     sessionEnded.set(false)
+    expectArrival()
     if (isServerPath(target)) location.assign(target)
     else navigate(target, { replace: true })
   }
