@@ -48,6 +48,7 @@ describe('every operation', () => {
       expect([id, operation.description.length > 40]).toEqual([id, true])
     }
     const known = new Set(operations().map(({ id }) => id))
+    expect(Object.keys(operationTexts).filter((id) => !known.has(id))).toEqual([])
     expect(Object.keys(examples).filter((id) => !known.has(id))).toEqual([])
   })
 

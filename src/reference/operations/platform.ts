@@ -106,6 +106,28 @@ export const platformOperations: OperationTexts = {
     text: 'Nothing moves. The reason is for the audit log.',
     body: 'RejectAdjustment',
   },
+  'admin.list_suspense': {
+    summary: 'List money in suspense',
+    text: 'Money that a provider moved and that nothing here could be booked for, with what it seems to be about. Each waits for a person.',
+  },
+  'admin.resolve_suspense': {
+    summary: 'Resolve money in suspense',
+    text: 'Says what became of it, once that is known: an adjustment gave it to an account, the provider took it back, or it was explained. The note is for the audit log.',
+    body: 'ResolveSuspense',
+  },
+  'admin.list_reconciliations': {
+    summary: 'List reconciliations',
+    text: 'Every comparison of the books with a statement of a provider, with how much matched.',
+  },
+  'admin.list_differences': {
+    summary: 'List differences with statements',
+    text: 'What the books and a statement do not agree about, each with its likely reason and what to do. Nothing is booked by itself.',
+  },
+  'admin.resolve_difference': {
+    summary: 'Close a difference with a statement',
+    text: 'Notes how a person has explained or mended it. It moves no money: for that there are adjustments and resolutions.',
+    body: 'ResolveDifference',
+  },
   'admin.trial_balance': {
     summary: 'Read the trial balance',
     text: 'Every ledger account with its debits and credits, which are equal in total.',
