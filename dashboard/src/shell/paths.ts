@@ -1,6 +1,21 @@
-/** Only a path of this site: what stands in an address bar must not send anybody elsewhere. */
-export const safeReturn = (value: string | null): string =>
-  value?.startsWith('/') && !/^\/[/\\]/.test(value) && !/[\u0000-\u001f]/.test(value) ? value : '/'
+const decoded = (path: string): string | null => {
+  try {
+    const once = decodeURIComponent(path)
+    return once === path ? path : decoded(once)
+  } catch {
+    return null
+  }
+}
+
+/**
+ * Only a page of this site: what stands in an address bar must not send anybody elsewhere, nor into the middle of a link or a sign-in
+ * (/v1, /link), as the service itself refuses. Dot segments and percent-encoding are undone before it is looked at.
+ */
+export const safeReturn = (value: string | null): string => {
+  if (!value?.startsWith('/') || /^\/[/\\]/.test(value) || /[\u0000-\u001f\\]/.test(value)) return '/'
+  const path = decoded(URL.parse(value, 'http://here.invalid')?.pathname ?? '')
+  return path === null || /^\/(\/|(v1|link)(\/|$))/i.test(path) ? '/' : value
+}
 
 /** The sign-in page, which leads back. `ended`: a session was there, and the page says so. */
 export const signInPath = (from: string, ended = false): string => {
