@@ -10,6 +10,7 @@ import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import type { Permission } from '../auth/permissions.ts'
 import type { Principal } from '../auth/principal.ts'
 import type { Tx } from '../db/client.ts'
+import type { ErrorCode } from '../lib/errors.ts'
 import type { ProtectedResource } from './protected-resource.ts'
 
 export type App = FastifyInstance<
@@ -33,6 +34,11 @@ declare module 'fastify' {
     /** Any one of a list is enough; the first is the one that a refusal names. */
     permission?: Permission | readonly [Permission, ...Permission[]]
     access?: Access
+    /**
+     * What the route itself can refuse. What follows from its other declarations (credentials, limits, the body's shape) is added
+     * when it is registered, so that this is the whole list afterwards.
+     */
+    refuses?: readonly ErrorCode[]
     /** Besides the permission: only for members of this role, in person. */
     role?: 'owner'
     /** Honours Idempotency-Key; for every authenticated POST that creates something. */

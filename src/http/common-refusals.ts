@@ -9,11 +9,15 @@ const ofCredentials: readonly ErrorCode[] = [
   'api_key_revoked',
   'api_key_expired',
   'session_revoked',
+  // The account may not use this kind of credential any more.
+  'capability_disabled',
+  // `Workspace-Id` names none that the credential may act in.
+  'not_found',
 ]
 
 /** What the frame may refuse before a route is asked at all: found out from its declaration, so that no route has to list it. */
 export const commonRefusals = (route: RouteOptions): ErrorCode[] => {
-  const { permission, access, whileFrozen, idempotent } = route.config ?? {}
+  const { permission, access, whileFrozen, idempotent, query } = route.config ?? {}
   const unsafe = isUnsafe(String(route.method))
   const when = (holds: boolean, ...codes: readonly ErrorCode[]): readonly ErrorCode[] => (holds ? codes : [])
   return [
@@ -27,7 +31,8 @@ export const commonRefusals = (route: RouteOptions): ErrorCode[] => {
     ...when(unsafe, 'csrf_rejected', 'invalid_request', 'payload_too_large', 'unsupported_media_type'),
     ...when(unsafe && !whileFrozen && access !== 'public', 'account_frozen'),
     ...when(unsafe && !whileFrozen && permission !== undefined, 'workspace_frozen'),
-    ...when(route.schema?.querystring !== undefined, 'invalid_request'),
+    // A query parameter that the route does not know.
+    ...when(query !== 'lenient' || route.schema?.querystring !== undefined, 'invalid_request'),
     ...when(route.schema?.params !== undefined, 'not_found'),
     ...when(idempotent === true, 'conflict'),
   ]

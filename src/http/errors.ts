@@ -71,7 +71,17 @@ const challenge = (refusal: Refusal, request: FastifyRequest, options: ErrorOpti
     : undefined
 }
 
+export const undeclaredRefusal = 'a route refused with a code that it does not declare'
+
+/** A client that was generated from the document does not expect this code. The tests fail on this line. */
+const checkDeclared = (refusal: Refusal, request: FastifyRequest): void => {
+  const { operation, refuses } = request.routeOptions.config
+  if (operation !== undefined && refuses && !refuses.includes(refusal.code))
+    request.log.error({ operation, code: refusal.code }, undeclaredRefusal)
+}
+
 const sendRefusal = (refusal: Refusal, request: FastifyRequest, reply: FastifyReply, options: ErrorOptions) => {
+  checkDeclared(refusal, request)
   const authenticate = challenge(refusal, request, options)
   if (authenticate !== undefined) reply.header('www-authenticate', authenticate)
   return reply

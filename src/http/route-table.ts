@@ -2,7 +2,7 @@ import type { RouteOptions } from 'fastify'
 import type { Permission } from '../auth/permissions.ts'
 import type { Access, App } from './app-type.ts'
 import { commonRefusals } from './common-refusals.ts'
-import { codesIn, refusals } from './wire.ts'
+import { refusalResponses } from './refusal-responses.ts'
 
 /** What a route declares of who may call it, and when. `access` says it in words. */
 export type RouteEntry = {
@@ -67,14 +67,11 @@ export const registerRouteGuard = (app: App): RouteEntry[] => {
       role: config.role ?? null,
       whileFrozen: config.whileFrozen ?? false,
     })
-    const declared = route.schema?.response as Record<string, unknown>
-    const ownAnswers = Object.fromEntries(
-      Object.entries(declared).filter(([status, answer]) => codesIn({ [status]: answer }).length === 0),
-    )
-    const refused = refusals(...codesIn(declared), ...commonRefusals(route))
+    const refuses = [...new Set([...(config.refuses ?? []), ...commonRefusals(route)])]
+    route.config = { ...config, refuses }
     route.schema = {
       ...route.schema,
-      response: { ...refused, ...ownAnswers },
+      response: { ...refusalResponses(refuses), ...(route.schema?.response as object) },
       operationId: config.operation,
       ...(config.access === 'public' && { security: [] }),
       ...(config.access === 'optional' && { security: [{}, { bearer: [] }, { session: [] }] }),

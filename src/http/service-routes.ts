@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { Refusal } from '../lib/errors.ts'
 import type { App } from './app-type.ts'
-import { refusals } from './wire.ts'
 
 const Health = z.object({ status: z.literal('ok') }).meta({ id: 'Health' })
 
@@ -30,8 +29,8 @@ export const registerServiceRoutes = (
   app.get(
     '/readyz',
     {
-      config: { operation: 'service.ready', access: 'public', unlimited: true, query: 'lenient' },
-      schema: { response: { 200: Readiness, ...refusals('unavailable') } },
+      config: { operation: 'service.ready', access: 'public', unlimited: true, query: 'lenient', refuses: ['unavailable'] },
+      schema: { response: { 200: Readiness } },
     },
     async (_request, reply) => {
       if (!(await isReady().catch(() => false))) throw new Refusal('unavailable', { headers: { 'retry-after': '1' } })

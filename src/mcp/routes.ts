@@ -7,7 +7,6 @@ import { checkPermission } from '../http/authorize.ts'
 import { type Acting, callRoute, type InternalCall } from '../http/internal-call.ts'
 import { mcpPath } from '../http/protected-resource.ts'
 import type { RouteEntry } from '../http/route-table.ts'
-import { refusals } from '../http/wire.ts'
 import type { Clock } from '../lib/clock.ts'
 import { Refusal } from '../lib/errors.ts'
 import { isLoopbackUrl } from '../lib/loopback.ts'
@@ -89,11 +88,18 @@ export const registerMcp = (app: App, deps: McpDeps): void => {
   app.post(
     mcpPath,
     {
-      config: { operation: 'mcp.call', access: 'authenticated', resource: mcpPath, query: 'lenient', longLived: true },
+      config: {
+        operation: 'mcp.call',
+        access: 'authenticated',
+        resource: mcpPath,
+        query: 'lenient',
+        longLived: true,
+        refuses: ['forbidden'],
+      },
       schema: {
         hide: true,
         body: z.unknown(),
-        response: { 200: z.unknown().meta({ description: 'A message of the protocol.' }), ...refusals('forbidden') },
+        response: { 200: z.unknown().meta({ description: 'A message of the protocol.' }) },
       },
       preHandler: async (request) => {
         checkOrigin(request, deps.config)

@@ -5,6 +5,7 @@ import { registerBeneficiaries } from './beneficiaries/routes.ts'
 import { registerCredentials } from './credentials/routes.ts'
 import { registerApiKeys } from './delegation/api-keys/routes.ts'
 import { registerGrants } from './delegation/grants/routes.ts'
+import { revokeGrantsOf } from './delegation/grants/service.ts'
 import { registerWorkspaceGrants } from './delegation/grants/workspace-routes.ts'
 import type { Deps } from './deps.ts'
 import { registerAccounts } from './identity/accounts/routes.ts'
@@ -20,6 +21,8 @@ import { registerPayments } from './payments/routes.ts'
 import { registerPolicies } from './policies/routes.ts'
 import { registerSimulation } from './simulation/routes.ts'
 import { registerTopups } from './topups/routes.ts'
+import { registerInvitations } from './workspaces/invitations/routes.ts'
+import { registerMembers } from './workspaces/members/routes.ts'
 import { registerWorkspaces } from './workspaces/routes.ts'
 
 /** The codes of OAuth's endpoints: their pages stand beside those of our own. */
@@ -36,6 +39,8 @@ export const registerModules = (app: App, deps: Deps): void => {
   registerSignIn(app, deps)
   registerOAuth(app, deps)
   registerWorkspaces(app, deps)
+  registerMembers(app, deps, (tx, actor, member) => revokeGrantsOf(tx, deps, actor, member))
+  registerInvitations(app, deps)
   registerWorkspaceGrants(app, deps)
   registerWorkspaceAuditLog(app, deps)
   registerBeneficiaries(app, deps)

@@ -80,7 +80,7 @@ const doors: readonly RegExp[] = [
   // One recorded send, whatever is sent: what a payment and a top-up have in common.
   /^modules\/payments\/lifecycle\/attempts\//,
   // What a grant limits, and how it ends, is asked by whatever makes one or pays through one.
-  /^modules\/delegation\/grants\/(controls|control-rules|revoke|update)\.ts$/,
+  /^modules\/delegation\/grants\/(controls|control-rules|create|revoke|update)\.ts$/,
   // Proofs by a signature serve sign-in, approvals and mandates alike.
   /^modules\/identity\/identities\/(proof|signer)\.ts$/,
   /^modules\/identity\/sign-in\/(nonces|siwe)\.ts$/,
@@ -89,9 +89,9 @@ const doors: readonly RegExp[] = [
   /^modules\/policies\/(rules|seed)\.ts$/,
   /^modules\/beneficiaries\/rules\.ts$/,
   // A simulation decides over the same context as a payment, and explains the same preconditions.
-  /^modules\/payments\/create\/(context|earlier|evaluation|mandate|preconditions)\.ts$/,
+  /^modules\/payments\/(evaluation\/[a-z-]+|create\/preconditions)\.ts$/,
   // What a member had delegated ends when the member goes.
-  /^modules\/workspaces\/(membership|members\/rules)\.ts$/,
+  /^modules\/workspaces\/(events|membership|members\/rules)\.ts$/,
 ]
 
 const featureOf = (path: string) => path.split('/').slice(0, 2).join('/')

@@ -5,6 +5,7 @@ import { createService, type Service } from '../../src/app.ts'
 import { sandboxRails } from '../../src/app-rails.ts'
 import { loadConfig } from '../../src/config.ts'
 import type { Pooler } from '../../src/db/pooler.ts'
+import { undeclaredRefusal } from '../../src/http/errors.ts'
 import { traceFields } from '../../src/lib/tracing.ts'
 import { createRailSandbox, type RailSandbox } from '../../src/sandbox/rail-sandbox.ts'
 import { createManualScheduler, type ManualScheduler } from '../../src/sandbox/scheduler.ts'
@@ -116,6 +117,8 @@ export const startService = async (options: TestOptions = {}): Promise<TestServi
     },
     close: async () => {
       await service.stop()
+      const undeclared = log.filter((line) => line.includes(undeclaredRefusal))
+      if (undeclared.length > 0) throw new Error(`add these codes to the routes' \`refuses\`: ${undeclared.join('')}`)
       if (!options.provider) await sandbox.close()
       if (!options.database) await database.drop()
     },

@@ -1,7 +1,7 @@
 import type { App } from '../../http/app-type.ts'
 import { created, ok, respondOnce } from '../../http/idempotency.ts'
 import { pageOf } from '../../http/pagination.ts'
-import { byId, refusals } from '../../http/wire.ts'
+import { byId } from '../../http/wire.ts'
 import { notFound } from '../../lib/errors.ts'
 import type { Deps } from '../deps.ts'
 import { Reasoned } from '../workspaces/schema.ts'
@@ -14,10 +14,15 @@ export const registerAdjustments = (app: App, deps: Deps): void => {
   app.post(
     '/v1/admin/adjustments',
     {
-      config: { operation: 'admin.create_adjustment', access: 'admin', idempotent: true },
+      config: {
+        operation: 'admin.create_adjustment',
+        access: 'admin',
+        idempotent: true,
+        refuses: ['invalid_request', 'insufficient_funds', 'separation_of_duties', 'conflict'],
+      },
       schema: {
         body: CreateAdjustment,
-        response: { 201: Adjustment, ...refusals('invalid_request', 'insufficient_funds', 'separation_of_duties', 'conflict') },
+        response: { 201: Adjustment },
       },
     },
     async (request, reply) =>
@@ -28,10 +33,10 @@ export const registerAdjustments = (app: App, deps: Deps): void => {
   app.get(
     '/v1/admin/adjustments',
     {
-      config: { operation: 'admin.list_adjustments', access: 'admin' },
+      config: { operation: 'admin.list_adjustments', access: 'admin', refuses: ['invalid_request', 'invalid_cursor'] },
       schema: {
         querystring: FindAdjustments,
-        response: { 200: pageOf(Adjustment), ...refusals('invalid_request', 'invalid_cursor') },
+        response: { 200: pageOf(Adjustment) },
       },
     },
     async (request, reply) => {
@@ -44,8 +49,8 @@ export const registerAdjustments = (app: App, deps: Deps): void => {
   app.get(
     '/v1/admin/adjustments/:id',
     {
-      config: { operation: 'admin.get_adjustment', access: 'admin' },
-      schema: { params: byId('ledger'), response: { 200: Adjustment, ...refusals('not_found') } },
+      config: { operation: 'admin.get_adjustment', access: 'admin', refuses: ['not_found'] },
+      schema: { params: byId('ledger'), response: { 200: Adjustment } },
     },
     async (request, reply) => {
       const adjustment = await findAdjustment(deps.db, request.params.id)
@@ -53,15 +58,12 @@ export const registerAdjustments = (app: App, deps: Deps): void => {
       return reply.send(presentAdjustment(adjustment))
     },
   )
-  const responses = {
-    200: Adjustment,
-    ...refusals('invalid_request', 'insufficient_funds', 'separation_of_duties', 'not_found', 'conflict'),
-  }
+  const decideRefuses = ['invalid_request', 'insufficient_funds', 'separation_of_duties', 'not_found', 'conflict'] as const
   app.post(
     '/v1/admin/adjustments/:id/confirm',
     {
-      config: { operation: 'admin.confirm_adjustment', access: 'admin' },
-      schema: { params: byId('ledger'), response: responses },
+      config: { operation: 'admin.confirm_adjustment', access: 'admin', refuses: decideRefuses },
+      schema: { params: byId('ledger'), response: { 200: Adjustment } },
     },
     async (request, reply) =>
       respondOnce(deps, request, reply, async (tx) =>
@@ -71,8 +73,8 @@ export const registerAdjustments = (app: App, deps: Deps): void => {
   app.post(
     '/v1/admin/adjustments/:id/reject',
     {
-      config: { operation: 'admin.reject_adjustment', access: 'admin' },
-      schema: { params: byId('ledger'), body: Reasoned, response: responses },
+      config: { operation: 'admin.reject_adjustment', access: 'admin', refuses: decideRefuses },
+      schema: { params: byId('ledger'), body: Reasoned, response: { 200: Adjustment } },
     },
     async (request, reply) =>
       respondOnce(deps, request, reply, async (tx) =>

@@ -1,6 +1,5 @@
 import type { App } from '../../http/app-type.ts'
 import { pageOf } from '../../http/pagination.ts'
-import { refusals } from '../../http/wire.ts'
 import type { Deps } from '../deps.ts'
 import { presentAudit } from './present.ts'
 import { listAudit } from './queries.ts'
@@ -10,11 +9,15 @@ export const registerWorkspaceAuditLog = (app: App, deps: Deps): void => {
   app.get(
     '/v1/workspaces/current/audit-log',
     {
-      config: { operation: 'workspaces.audit_log', permission: 'workspace.manage' },
+      config: {
+        operation: 'workspaces.audit_log',
+        permission: 'workspace.manage',
+        refuses: ['invalid_request', 'invalid_cursor'],
+      },
       schema: {
         description: 'Who did what in the workspace, newest first. What members do about their own accounts is not in it.',
         querystring: FindWorkspaceAudit,
-        response: { 200: pageOf(AuditEntry), ...refusals('invalid_request', 'invalid_cursor') },
+        response: { 200: pageOf(AuditEntry) },
       },
     },
     async (request, reply) => {
@@ -32,10 +35,10 @@ export const registerAuditLog = (app: App, deps: Deps): void => {
   app.get(
     '/v1/admin/audit-log',
     {
-      config: { operation: 'admin.audit_log', access: 'admin' },
+      config: { operation: 'admin.audit_log', access: 'admin', refuses: ['invalid_request', 'invalid_cursor'] },
       schema: {
         querystring: FindAudit,
-        response: { 200: pageOf(AuditEntry), ...refusals('invalid_request', 'invalid_cursor') },
+        response: { 200: pageOf(AuditEntry) },
       },
     },
     async (request, reply) => {

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { App } from '../../http/app-type.ts'
 import { created, ok, respondOnce } from '../../http/idempotency.ts'
 import { PageQuery, pageOf } from '../../http/pagination.ts'
-import { byId, refusals } from '../../http/wire.ts'
+import { byId } from '../../http/wire.ts'
 import { notFound } from '../../lib/errors.ts'
 import type { Deps } from '../deps.ts'
 import { presentBeneficiary } from './present.ts'
@@ -22,8 +22,13 @@ export const registerBeneficiaries = (app: App, deps: Deps): void => {
   app.post(
     path,
     {
-      config: { operation: 'beneficiaries.create', permission: 'beneficiary.manage', idempotent: true },
-      schema: { body: CreateBeneficiary, response: { 201: Beneficiary, ...refusals('invalid_request', 'conflict') } },
+      config: {
+        operation: 'beneficiaries.create',
+        permission: 'beneficiary.manage',
+        idempotent: true,
+        refuses: ['invalid_request', 'conflict'],
+      },
+      schema: { body: CreateBeneficiary, response: { 201: Beneficiary } },
     },
     async (request, reply) =>
       respondOnce(deps, request, reply, async (tx) =>
@@ -33,10 +38,10 @@ export const registerBeneficiaries = (app: App, deps: Deps): void => {
   app.get(
     path,
     {
-      config: { operation: 'beneficiaries.list', permission: 'beneficiary.read' },
+      config: { operation: 'beneficiaries.list', permission: 'beneficiary.read', refuses: ['invalid_request', 'invalid_cursor'] },
       schema: {
         querystring: ListQuery,
-        response: { 200: pageOf(Beneficiary), ...refusals('invalid_request', 'invalid_cursor') },
+        response: { 200: pageOf(Beneficiary) },
       },
     },
     async (request, reply) => {
@@ -53,8 +58,8 @@ export const registerBeneficiaries = (app: App, deps: Deps): void => {
   app.get(
     one,
     {
-      config: { operation: 'beneficiaries.get', permission: 'beneficiary.read' },
-      schema: { params: byId('beneficiary'), response: { 200: Beneficiary, ...refusals('not_found') } },
+      config: { operation: 'beneficiaries.get', permission: 'beneficiary.read', refuses: ['not_found'] },
+      schema: { params: byId('beneficiary'), response: { 200: Beneficiary } },
     },
     async (request, reply) => {
       const record = await findBeneficiary(deps.db, request.principal.workspace.id, request.params.id)
@@ -65,13 +70,17 @@ export const registerBeneficiaries = (app: App, deps: Deps): void => {
   app.patch(
     one,
     {
-      config: { operation: 'beneficiaries.update', permission: 'beneficiary.manage', whileFrozen: true },
+      config: {
+        operation: 'beneficiaries.update',
+        permission: 'beneficiary.manage',
+        whileFrozen: true,
+        refuses: ['invalid_request', 'not_found', 'conflict', 'workspace_frozen', 'account_frozen'],
+      },
       schema: {
         params: byId('beneficiary'),
         body: UpdateBeneficiary,
         response: {
           200: Beneficiary,
-          ...refusals('invalid_request', 'not_found', 'conflict', 'workspace_frozen', 'account_frozen'),
         },
       },
     },
@@ -83,8 +92,8 @@ export const registerBeneficiaries = (app: App, deps: Deps): void => {
   app.delete(
     one,
     {
-      config: { operation: 'beneficiaries.archive', permission: 'beneficiary.manage', whileFrozen: true },
-      schema: { params: byId('beneficiary'), response: { 200: Beneficiary, ...refusals('not_found') } },
+      config: { operation: 'beneficiaries.archive', permission: 'beneficiary.manage', whileFrozen: true, refuses: ['not_found'] },
+      schema: { params: byId('beneficiary'), response: { 200: Beneficiary } },
     },
     async (request, reply) =>
       respondOnce(deps, request, reply, async (tx) =>

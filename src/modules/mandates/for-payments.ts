@@ -1,4 +1,5 @@
 import type { Db, Tx } from '../../db/client.ts'
+import { notFound } from '../../lib/errors.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import type { Minor } from '../../lib/money.ts'
 import type { MandateRules } from '../../policy/types.ts'
@@ -7,7 +8,7 @@ import { endMandate } from './end.ts'
 import { findMandateIn, lockMandate, type MandateRecord } from './queries.ts'
 
 /** What the policy engine holds a payment against, and the signature that stands for its signer's approval. */
-export type MandateForPayment = {
+export type PaymentMandate = {
   rules: MandateRules
   signature: { accountId: Uuid; signer: string; signature: string; message: string }
 }
@@ -30,28 +31,24 @@ const rulesOf = (mandate: MandateRecord): MandateRules => ({
   paymentsMade: mandate.paymentsMade,
 })
 
-const forPayment = (mandate: MandateRecord): MandateForPayment => {
+const forPayment = (mandate: MandateRecord): PaymentMandate => {
   const { accountId, signer, signature, message } = mandate
   return { rules: rulesOf(mandate), signature: { accountId, signer, signature, message } }
 }
 
-/** For simulations: nothing is locked. Undefined when it is none of this workspace. */
-export const readMandateForPayment = async (db: Db, workspaceId: Uuid, id: Uuid): Promise<MandateForPayment | undefined> => {
+/** For simulations: nothing is locked. */
+export const readMandate = async (db: Db, workspaceId: Uuid, id: Uuid): Promise<PaymentMandate> => {
   const mandate = await findMandateIn(db, workspaceId, id)
-  return mandate && forPayment(mandate)
+  if (!mandate) throw notFound('mandate_id')
+  return forPayment(mandate)
 }
 
 /**
  * Locks the mandate: the last lock of all, after the owning ledger account's, which guards its counter. `counted`: the amount of a
  * payment that it counts already, looked at once more before it is sent. Such a payment was made within the mandate's time; that
- * the time has run out since does not undo it, a revocation does.
+ * the time has run out since does not undo it, a revocation does. Undefined when it is none of this workspace.
  */
-export const loadMandateForPayment = async (
-  tx: Tx,
-  workspaceId: Uuid,
-  id: Uuid,
-  counted?: Minor,
-): Promise<MandateForPayment | undefined> => {
+export const loadMandate = async (tx: Tx, workspaceId: Uuid, id: Uuid, counted?: Minor): Promise<PaymentMandate | undefined> => {
   const mandate = await lockMandate(tx, id)
   if (mandate?.workspaceId !== workspaceId) return undefined
   if (counted === undefined) return forPayment(mandate)

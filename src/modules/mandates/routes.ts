@@ -5,7 +5,7 @@ import { checkPermission } from '../../http/authorize.ts'
 import { created, ok, respondOnce } from '../../http/idempotency.ts'
 import { originOf } from '../../http/origin.ts'
 import { pageOf } from '../../http/pagination.ts'
-import { byId, isoTime, refusals } from '../../http/wire.ts'
+import { byId, isoTime } from '../../http/wire.ts'
 import { notFound, Refusal } from '../../lib/errors.ts'
 import type { Deps } from '../deps.ts'
 import { createMandate } from './create.ts'
@@ -39,8 +39,8 @@ export const registerMandates = (app: App, deps: Deps): void => {
   app.post(
     `${path}/prepare`,
     {
-      config: { operation: 'mandates.prepare', access: 'public', credentialIssuing: true },
-      schema: { body: PrepareMandate, response: { 200: PreparedMandate, ...refusals('invalid_request') } },
+      config: { operation: 'mandates.prepare', access: 'public', credentialIssuing: true, refuses: ['invalid_request'] },
+      schema: { body: PrepareMandate, response: { 200: PreparedMandate } },
     },
     async (request, reply) => {
       const { message, nonce, expiresAt } = await prepareMandate(deps, request.body)
@@ -50,12 +50,16 @@ export const registerMandates = (app: App, deps: Deps): void => {
   app.post(
     path,
     {
-      config: { operation: 'mandates.create', access: 'public', credentialIssuing: true },
+      config: {
+        operation: 'mandates.create',
+        access: 'public',
+        credentialIssuing: true,
+        refuses: ['invalid_request', 'invalid_signature', 'account_frozen', 'workspace_frozen', 'not_found', 'conflict'],
+      },
       schema: {
         body: CreateMandate,
         response: {
           201: Mandate,
-          ...refusals('invalid_request', 'invalid_signature', 'account_frozen', 'workspace_frozen', 'not_found', 'conflict'),
         },
       },
     },
@@ -72,8 +76,8 @@ export const registerMandates = (app: App, deps: Deps): void => {
   app.get(
     path,
     {
-      config: { operation: 'mandates.list', permission: 'mandate.read' },
-      schema: { querystring: ListMandates, response: { 200: pageOf(Mandate), ...refusals('invalid_request', 'invalid_cursor') } },
+      config: { operation: 'mandates.list', permission: 'mandate.read', refuses: ['invalid_request', 'invalid_cursor'] },
+      schema: { querystring: ListMandates, response: { 200: pageOf(Mandate) } },
     },
     async (request, reply) => {
       const { workspace } = request.principal
@@ -94,8 +98,8 @@ export const registerMandates = (app: App, deps: Deps): void => {
   app.get(
     one,
     {
-      config: { operation: 'mandates.get', permission: 'mandate.read' },
-      schema: { params: byId('mandate'), response: { 200: Mandate, ...refusals('not_found') } },
+      config: { operation: 'mandates.get', permission: 'mandate.read', refuses: ['not_found'] },
+      schema: { params: byId('mandate'), response: { 200: Mandate } },
     },
     async (request, reply) => {
       const mandate = await findMandateIn(deps.db, request.principal.workspace.id, request.params.id)
@@ -106,10 +110,10 @@ export const registerMandates = (app: App, deps: Deps): void => {
   app.get(
     `${one}/message`,
     {
-      config: { operation: 'mandates.revocation_message', access: 'public' },
+      config: { operation: 'mandates.revocation_message', access: 'public', refuses: ['not_found'] },
       schema: {
         params: byId('mandate'),
-        response: { 200: RevocationMessage, ...refusals('not_found') },
+        response: { 200: RevocationMessage },
         description: 'The text to sign in order to revoke the mandate by signature.',
       },
     },
@@ -123,13 +127,18 @@ export const registerMandates = (app: App, deps: Deps): void => {
   app.post(
     `${one}/revoke`,
     {
-      config: { operation: 'mandates.revoke', access: 'optional', whileFrozen: true, credentialIssuing: true },
+      config: {
+        operation: 'mandates.revoke',
+        access: 'optional',
+        whileFrozen: true,
+        credentialIssuing: true,
+        refuses: ['invalid_request', 'invalid_signature', 'forbidden', 'membership_suspended', 'not_found', 'conflict'],
+      },
       schema: {
         params: byId('mandate'),
         body: RevokeMandate,
         response: {
           200: Mandate,
-          ...refusals('invalid_request', 'invalid_signature', 'forbidden', 'membership_suspended', 'not_found', 'conflict'),
         },
         description: 'By a wallet signature in the body, or by a credential with `mandate.manage`.',
       },

@@ -3,7 +3,6 @@ import { createStreamPlaces } from '../../events/stream-places.ts'
 import type { App } from '../../http/app-type.ts'
 import { pageOf } from '../../http/pagination.ts'
 import { openSse } from '../../http/sse.ts'
-import { refusals } from '../../http/wire.ts'
 import type { Deps } from '../deps.ts'
 import { EventStream, Notification, NotificationsQuery, StreamQuery } from './schema.ts'
 import { listNotifications, openNotificationStream } from './service.ts'
@@ -17,10 +16,15 @@ export const registerNotifications = (app: App, deps: Deps): void => {
   app.get(
     '/v1/notifications/stream',
     {
-      config: { operation: 'notifications.stream', longLived: true, access: 'authenticated' },
+      config: {
+        operation: 'notifications.stream',
+        longLived: true,
+        access: 'authenticated',
+        refuses: ['invalid_request', 'rate_limited'],
+      },
       // A HEAD of it would never end.
       exposeHeadRoute: false,
-      schema: { querystring: StreamQuery, response: { 200: EventStream, ...refusals('invalid_request', 'rate_limited') } },
+      schema: { querystring: StreamQuery, response: { 200: EventStream } },
     },
     (request, reply) => {
       const header = request.headers['last-event-id']
@@ -39,10 +43,10 @@ export const registerNotifications = (app: App, deps: Deps): void => {
   app.get(
     '/v1/notifications',
     {
-      config: { operation: 'notifications.list', access: 'authenticated' },
+      config: { operation: 'notifications.list', access: 'authenticated', refuses: ['invalid_request', 'invalid_cursor'] },
       schema: {
         querystring: NotificationsQuery,
-        response: { 200: pageOf(Notification), ...refusals('invalid_request', 'invalid_cursor') },
+        response: { 200: pageOf(Notification) },
       },
     },
     async (request, reply) => reply.send(await listNotifications(deps, request.principal, request.query)),

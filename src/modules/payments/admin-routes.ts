@@ -1,7 +1,7 @@
 import type { App } from '../../http/app-type.ts'
 import { ok, respondOnce } from '../../http/idempotency.ts'
 import { pageOf } from '../../http/pagination.ts'
-import { byId, refusals } from '../../http/wire.ts'
+import { byId } from '../../http/wire.ts'
 import { formatId } from '../../lib/ids.ts'
 import type { Deps } from '../deps.ts'
 import { AdminPayment, FindPayments, ResolvePayment } from './admin-schema.ts'
@@ -19,10 +19,10 @@ export const registerAdminPayments = (app: App, deps: Deps): void => {
   app.get(
     '/v1/admin/payments',
     {
-      config: { operation: 'admin.list_payments', access: 'admin' },
+      config: { operation: 'admin.list_payments', access: 'admin', refuses: ['invalid_request', 'invalid_cursor'] },
       schema: {
         querystring: FindPayments,
-        response: { 200: pageOf(AdminPayment), ...refusals('invalid_request', 'invalid_cursor') },
+        response: { 200: pageOf(AdminPayment) },
       },
     },
     async (request, reply) => {
@@ -34,12 +34,16 @@ export const registerAdminPayments = (app: App, deps: Deps): void => {
   app.post(
     '/v1/admin/payments/:id/resolve',
     {
-      config: { operation: 'admin.resolve_payment', access: 'admin' },
+      config: {
+        operation: 'admin.resolve_payment',
+        access: 'admin',
+        refuses: ['invalid_request', 'insufficient_funds', 'not_found', 'conflict'],
+      },
       schema: {
         description: 'Ends a payment that is `unknown`, or books a late success, on what a person has seen at the provider.',
         params: byId('payment'),
         body: ResolvePayment,
-        response: { 200: AdminPayment, ...refusals('invalid_request', 'insufficient_funds', 'not_found', 'conflict') },
+        response: { 200: AdminPayment },
       },
     },
     async (request, reply) =>

@@ -2,7 +2,7 @@ import type { App } from '../../http/app-type.ts'
 import { orCsv, sendCsv, wantsCsv } from '../../http/csv.ts'
 import { ok, onceOf, respondOnce, sendOnce, standAgain } from '../../http/idempotency.ts'
 import { PageQuery, pageOf } from '../../http/pagination.ts'
-import { byId, refusals } from '../../http/wire.ts'
+import { byId } from '../../http/wire.ts'
 import { notFound } from '../../lib/errors.ts'
 import { findBeneficiary } from '../beneficiaries/queries.ts'
 import type { Deps } from '../deps.ts'
@@ -17,7 +17,7 @@ import { summarizePayments } from './summary.ts'
 const path = '/v1/payments'
 const one = `${path}/:id`
 
-const createRefusals = refusals(
+const createRefusals = [
   'invalid_request',
   'insufficient_funds',
   'policy_denied',
@@ -27,7 +27,7 @@ const createRefusals = refusals(
   'not_found',
   'conflict',
   'provider_not_configured',
-)
+] as const
 
 const filterOf = (query: Omit<ListPayments, 'limit' | 'cursor'>): PaymentFilter => ({
   ...(query.status && { statuses: query.status }),
@@ -47,8 +47,8 @@ export const registerPayments = (app: App, deps: Deps): void => {
   app.post(
     path,
     {
-      config: { operation: 'payments.create', permission: 'payment.create', idempotent: true },
-      schema: { body: CreatePayment, response: { 201: Payment, ...createRefusals } },
+      config: { operation: 'payments.create', permission: 'payment.create', idempotent: true, refuses: createRefusals },
+      schema: { body: CreatePayment, response: { 201: Payment } },
     },
     async (request, reply) =>
       sendOnce(
@@ -65,10 +65,10 @@ export const registerPayments = (app: App, deps: Deps): void => {
   app.get(
     path,
     {
-      config: { operation: 'payments.list', permission: 'payment.read' },
+      config: { operation: 'payments.list', permission: 'payment.read', refuses: ['invalid_request', 'invalid_cursor'] },
       schema: {
         querystring: ListPayments,
-        response: { 200: orCsv(pageOf(Payment)), ...refusals('invalid_request', 'invalid_cursor') },
+        response: { 200: orCsv(pageOf(Payment)) },
       },
     },
     async (request, reply) => {
@@ -87,11 +87,15 @@ export const registerPayments = (app: App, deps: Deps): void => {
   app.get(
     '/v1/beneficiaries/:id/payments',
     {
-      config: { operation: 'beneficiaries.payments', permission: 'payment.read' },
+      config: {
+        operation: 'beneficiaries.payments',
+        permission: 'payment.read',
+        refuses: ['invalid_request', 'invalid_cursor', 'not_found'],
+      },
       schema: {
         params: byId('beneficiary'),
         querystring: PageQuery,
-        response: { 200: pageOf(Payment), ...refusals('invalid_request', 'invalid_cursor', 'not_found') },
+        response: { 200: pageOf(Payment) },
       },
     },
     async (request, reply) => {
@@ -108,8 +112,8 @@ export const registerPayments = (app: App, deps: Deps): void => {
   app.get(
     `${path}/summary`,
     {
-      config: { operation: 'payments.summary', permission: 'payment.read' },
-      schema: { querystring: SummarizePayments, response: { 200: PaymentsSummary, ...refusals('invalid_request') } },
+      config: { operation: 'payments.summary', permission: 'payment.read', refuses: ['invalid_request'] },
+      schema: { querystring: SummarizePayments, response: { 200: PaymentsSummary } },
     },
     async (request, reply) =>
       reply.send(await summarizePayments(deps, request.principal, filterOf(request.query), request.query.days)),
@@ -117,8 +121,8 @@ export const registerPayments = (app: App, deps: Deps): void => {
   app.get(
     one,
     {
-      config: { operation: 'payments.get', permission: 'payment.read' },
-      schema: { params: byId('payment'), response: { 200: Payment, ...refusals('not_found') } },
+      config: { operation: 'payments.get', permission: 'payment.read', refuses: ['not_found'] },
+      schema: { params: byId('payment'), response: { 200: Payment } },
     },
     async (request, reply) => {
       const payment = await findPayment(deps.db, request.principal.workspace.id, request.params.id)
@@ -129,8 +133,8 @@ export const registerPayments = (app: App, deps: Deps): void => {
   app.get(
     `${one}/receipt`,
     {
-      config: { operation: 'payments.receipt', permission: 'payment.read' },
-      schema: { params: byId('payment'), response: { 200: Receipt, ...refusals('not_found') } },
+      config: { operation: 'payments.receipt', permission: 'payment.read', refuses: ['not_found'] },
+      schema: { params: byId('payment'), response: { 200: Receipt } },
     },
     async (request, reply) => {
       const payment = await findPayment(deps.db, request.principal.workspace.id, request.params.id)
@@ -141,8 +145,13 @@ export const registerPayments = (app: App, deps: Deps): void => {
   app.post(
     `${one}/cancel`,
     {
-      config: { operation: 'payments.cancel', permission: 'payment.create', whileFrozen: true },
-      schema: { params: byId('payment'), response: { 200: Payment, ...refusals('not_found', 'conflict') } },
+      config: {
+        operation: 'payments.cancel',
+        permission: 'payment.create',
+        whileFrozen: true,
+        refuses: ['not_found', 'conflict'],
+      },
+      schema: { params: byId('payment'), response: { 200: Payment } },
     },
     async (request, reply) =>
       respondOnce(deps, request, reply, async (tx) =>

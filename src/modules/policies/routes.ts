@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { App } from '../../http/app-type.ts'
 import { created, ok, respondOnce } from '../../http/idempotency.ts'
 import { PageQuery, pageOf } from '../../http/pagination.ts'
-import { byId, refusals } from '../../http/wire.ts'
+import { byId } from '../../http/wire.ts'
 import { notFound } from '../../lib/errors.ts'
 import type { Deps } from '../deps.ts'
 import { presentPolicy } from './present.ts'
@@ -21,8 +21,13 @@ export const registerPolicies = (app: App, deps: Deps): void => {
     path,
     {
       // Creating can only tighten, so an agent may: policy.create is enough.
-      config: { operation: 'policies.create', permission: ['policy.create', 'policy.manage'], idempotent: true },
-      schema: { body: CreatePolicy, response: { 201: Policy, ...refusals('invalid_request', 'conflict') } },
+      config: {
+        operation: 'policies.create',
+        permission: ['policy.create', 'policy.manage'],
+        idempotent: true,
+        refuses: ['invalid_request', 'conflict'],
+      },
+      schema: { body: CreatePolicy, response: { 201: Policy } },
     },
     async (request, reply) =>
       respondOnce(deps, request, reply, async (tx) =>
@@ -32,8 +37,8 @@ export const registerPolicies = (app: App, deps: Deps): void => {
   app.get(
     path,
     {
-      config: { operation: 'policies.list', permission: 'policy.read' },
-      schema: { querystring: ListQuery, response: { 200: pageOf(Policy), ...refusals('invalid_request', 'invalid_cursor') } },
+      config: { operation: 'policies.list', permission: 'policy.read', refuses: ['invalid_request', 'invalid_cursor'] },
+      schema: { querystring: ListQuery, response: { 200: pageOf(Policy) } },
     },
     async (request, reply) => {
       const list = `policies:${request.principal.workspace.id}`
@@ -59,8 +64,8 @@ export const registerPolicies = (app: App, deps: Deps): void => {
   app.get(
     one,
     {
-      config: { operation: 'policies.get', permission: 'policy.read' },
-      schema: { params: byId('policy'), response: { 200: Policy, ...refusals('not_found') } },
+      config: { operation: 'policies.get', permission: 'policy.read', refuses: ['not_found'] },
+      schema: { params: byId('policy'), response: { 200: Policy } },
     },
     async (request, reply) => {
       const record = await findPolicy(deps.db, request.principal.workspace.id, request.params.id)
@@ -72,11 +77,15 @@ export const registerPolicies = (app: App, deps: Deps): void => {
   app.patch(
     one,
     {
-      config: { operation: 'policies.update', permission: 'policy.manage' },
+      config: {
+        operation: 'policies.update',
+        permission: 'policy.manage',
+        refuses: ['invalid_request', 'not_found', 'conflict'],
+      },
       schema: {
         params: byId('policy'),
         body: UpdatePolicy,
-        response: { 200: Policy, ...refusals('invalid_request', 'not_found', 'conflict') },
+        response: { 200: Policy },
       },
     },
     async (request, reply) =>
@@ -88,8 +97,13 @@ export const registerPolicies = (app: App, deps: Deps): void => {
     one,
     {
       // Contract: archive stays possible while the workspace is frozen.
-      config: { operation: 'policies.archive', permission: 'policy.manage', whileFrozen: true },
-      schema: { params: byId('policy'), response: { 200: Policy, ...refusals('not_found', 'account_frozen') } },
+      config: {
+        operation: 'policies.archive',
+        permission: 'policy.manage',
+        whileFrozen: true,
+        refuses: ['not_found', 'account_frozen'],
+      },
+      schema: { params: byId('policy'), response: { 200: Policy } },
     },
     async (request, reply) =>
       respondOnce(deps, request, reply, async (tx) =>

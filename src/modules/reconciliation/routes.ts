@@ -1,7 +1,7 @@
 import type { App } from '../../http/app-type.ts'
 import { ok, respondOnce } from '../../http/idempotency.ts'
 import { PageQuery, pageOf } from '../../http/pagination.ts'
-import { byId, refusals } from '../../http/wire.ts'
+import { byId } from '../../http/wire.ts'
 import type { Deps } from '../deps.ts'
 import { presentDifference, presentReconciliation } from './present.ts'
 import { listDifferences, listReconciliations } from './queries.ts'
@@ -12,10 +12,10 @@ export const registerReconciliation = (app: App, deps: Deps): void => {
   app.get(
     '/v1/admin/reconciliations',
     {
-      config: { operation: 'admin.list_reconciliations', access: 'admin' },
+      config: { operation: 'admin.list_reconciliations', access: 'admin', refuses: ['invalid_request', 'invalid_cursor'] },
       schema: {
         querystring: PageQuery,
-        response: { 200: pageOf(Reconciliation), ...refusals('invalid_request', 'invalid_cursor') },
+        response: { 200: pageOf(Reconciliation) },
       },
     },
     async (request, reply) => {
@@ -26,10 +26,10 @@ export const registerReconciliation = (app: App, deps: Deps): void => {
   app.get(
     '/v1/admin/reconciliation-differences',
     {
-      config: { operation: 'admin.list_differences', access: 'admin' },
+      config: { operation: 'admin.list_differences', access: 'admin', refuses: ['invalid_request', 'invalid_cursor'] },
       schema: {
         querystring: FindDifferences,
-        response: { 200: pageOf(ReconciliationDifference), ...refusals('invalid_request', 'invalid_cursor') },
+        response: { 200: pageOf(ReconciliationDifference) },
       },
     },
     async (request, reply) => {
@@ -42,11 +42,11 @@ export const registerReconciliation = (app: App, deps: Deps): void => {
   app.post(
     '/v1/admin/reconciliation-differences/:id/resolve',
     {
-      config: { operation: 'admin.resolve_difference', access: 'admin' },
+      config: { operation: 'admin.resolve_difference', access: 'admin', refuses: ['invalid_request', 'not_found', 'conflict'] },
       schema: {
         params: byId('reconciliation'),
         body: ResolveDifference,
-        response: { 200: ReconciliationDifference, ...refusals('invalid_request', 'not_found', 'conflict') },
+        response: { 200: ReconciliationDifference },
       },
     },
     async (request, reply) =>

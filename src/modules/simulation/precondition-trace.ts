@@ -1,8 +1,8 @@
 import { Refusal } from '../../lib/errors.ts'
 import type { TraceEntry } from '../../policy/types.ts'
 import type { Rails } from '../../rails/rail.ts'
-import type { PaymentContext } from '../payments/create/context.ts'
 import { checkPreconditions, checkRailRules, type PaymentTerms } from '../payments/create/preconditions.ts'
+import type { PaymentContext } from '../payments/evaluation/context.ts'
 
 const entry = (kind: 'capability' | 'rail', name: string, rule: string): TraceEntry => ({
   source: { kind, id: null, name },

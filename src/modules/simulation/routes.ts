@@ -1,5 +1,4 @@
 import type { App } from '../../http/app-type.ts'
-import { refusals } from '../../http/wire.ts'
 import type { Deps } from '../deps.ts'
 import { presentSimulation } from './present.ts'
 import { Simulate, Simulation } from './schema.ts'
@@ -10,8 +9,13 @@ export const registerSimulation = (app: App, deps: Deps): void => {
     '/v1/spending-policies/simulate',
     {
       // Reads only, and so does a POST of it in a frozen workspace.
-      config: { operation: 'policies.simulate', permission: ['policy.read', 'payment.create'], whileFrozen: true },
-      schema: { body: Simulate, response: { 200: Simulation, ...refusals('invalid_request', 'not_found') } },
+      config: {
+        operation: 'policies.simulate',
+        permission: ['policy.read', 'payment.create'],
+        whileFrozen: true,
+        refuses: ['invalid_request', 'not_found'],
+      },
+      schema: { body: Simulate, response: { 200: Simulation } },
     },
     async (request, reply) => reply.send(presentSimulation(await simulate(deps, request.principal, request.body))),
   )

@@ -1,7 +1,7 @@
 import type { App } from '../../http/app-type.ts'
 import { ok, respondOnce } from '../../http/idempotency.ts'
 import { pageOf } from '../../http/pagination.ts'
-import { byId, refusals } from '../../http/wire.ts'
+import { byId } from '../../http/wire.ts'
 import type { Deps } from '../deps.ts'
 import { presentSuspense } from './present.ts'
 import { listSuspense } from './queries.ts'
@@ -12,10 +12,10 @@ export const registerSuspense = (app: App, deps: Deps): void => {
   app.get(
     '/v1/admin/suspense',
     {
-      config: { operation: 'admin.list_suspense', access: 'admin' },
+      config: { operation: 'admin.list_suspense', access: 'admin', refuses: ['invalid_request', 'invalid_cursor'] },
       schema: {
         querystring: FindSuspense,
-        response: { 200: pageOf(SuspenseItem), ...refusals('invalid_request', 'invalid_cursor') },
+        response: { 200: pageOf(SuspenseItem) },
       },
     },
     async (request, reply) => {
@@ -26,11 +26,11 @@ export const registerSuspense = (app: App, deps: Deps): void => {
   app.post(
     '/v1/admin/suspense/:id/resolve',
     {
-      config: { operation: 'admin.resolve_suspense', access: 'admin' },
+      config: { operation: 'admin.resolve_suspense', access: 'admin', refuses: ['invalid_request', 'not_found', 'conflict'] },
       schema: {
         params: byId('suspense'),
         body: ResolveSuspense,
-        response: { 200: SuspenseItem, ...refusals('invalid_request', 'not_found', 'conflict') },
+        response: { 200: SuspenseItem },
       },
     },
     async (request, reply) =>

@@ -1,6 +1,6 @@
 import type { App } from '../../http/app-type.ts'
 import { created, respondOnce } from '../../http/idempotency.ts'
-import { byId, refusals } from '../../http/wire.ts'
+import { byId } from '../../http/wire.ts'
 import { notFound } from '../../lib/errors.ts'
 import type { Deps } from '../deps.ts'
 import { presentTopup } from './present.ts'
@@ -12,19 +12,23 @@ export const registerTopups = (app: App, deps: Deps): void => {
   app.post(
     '/v1/topups/initiate',
     {
-      config: { operation: 'topups.initiate', permission: 'topup.create', idempotent: true },
+      config: {
+        operation: 'topups.initiate',
+        permission: 'topup.create',
+        idempotent: true,
+        refuses: [
+          'invalid_request',
+          'grant_frozen',
+          'capability_disabled',
+          'conflict',
+          'rate_limited',
+          'provider_not_configured',
+        ],
+      },
       schema: {
         body: InitiateTopup,
         response: {
           201: Topup,
-          ...refusals(
-            'invalid_request',
-            'grant_frozen',
-            'capability_disabled',
-            'conflict',
-            'rate_limited',
-            'provider_not_configured',
-          ),
         },
       },
     },
@@ -36,8 +40,8 @@ export const registerTopups = (app: App, deps: Deps): void => {
   app.get(
     '/v1/topups/:id',
     {
-      config: { operation: 'topups.get', permission: 'topup.read' },
-      schema: { params: byId('topup'), response: { 200: Topup, ...refusals('not_found') } },
+      config: { operation: 'topups.get', permission: 'topup.read', refuses: ['not_found'] },
+      schema: { params: byId('topup'), response: { 200: Topup } },
     },
     async (request, reply) => {
       const topup = await findTopup(deps.db, request.principal.workspace.id, request.params.id)

@@ -1,18 +1,17 @@
 import type { App } from '../../http/app-type.ts'
 import { ok, respondOnce } from '../../http/idempotency.ts'
-import { byId, refusals } from '../../http/wire.ts'
+import { byId } from '../../http/wire.ts'
 import type { Deps } from '../deps.ts'
 import { presentWorkspace } from './present.ts'
 import { Reasoned, Workspace } from './schema.ts'
 import { reinstateWorkspace, suspendWorkspace } from './suspend.ts'
 
 export const registerAdminWorkspaces = (app: App, deps: Deps): void => {
-  const responses = { 200: Workspace, ...refusals('invalid_request', 'not_found') }
   app.post(
     '/v1/admin/workspaces/:id/suspend',
     {
-      config: { operation: 'admin.suspend_workspace', access: 'admin' },
-      schema: { params: byId('workspace'), body: Reasoned, response: responses },
+      config: { operation: 'admin.suspend_workspace', access: 'admin', refuses: ['invalid_request', 'not_found'] },
+      schema: { params: byId('workspace'), body: Reasoned, response: { 200: Workspace } },
     },
     async (request, reply) =>
       respondOnce(deps, request, reply, async (tx) => {
@@ -23,8 +22,8 @@ export const registerAdminWorkspaces = (app: App, deps: Deps): void => {
   app.post(
     '/v1/admin/workspaces/:id/reinstate',
     {
-      config: { operation: 'admin.reinstate_workspace', access: 'admin' },
-      schema: { params: byId('workspace'), body: Reasoned, response: responses },
+      config: { operation: 'admin.reinstate_workspace', access: 'admin', refuses: ['invalid_request', 'not_found'] },
+      schema: { params: byId('workspace'), body: Reasoned, response: { 200: Workspace } },
     },
     async (request, reply) =>
       respondOnce(deps, request, reply, async (tx) => {

@@ -1,15 +1,13 @@
 import type { App } from '../../http/app-type.ts'
 import { created, ok, respondOnce } from '../../http/idempotency.ts'
 import { PageQuery, pageOf } from '../../http/pagination.ts'
-import { refusals } from '../../http/wire.ts'
 import { Refusal } from '../../lib/errors.ts'
 import type { Deps } from '../deps.ts'
-import { registerInvitations } from './invitations/routes.ts'
-import { registerMembers } from './members/routes.ts'
+import { createWorkspace } from './members/create-workspace.ts'
 import { presentCurrent, presentWorkspaceView } from './present.ts'
 import { listMemberships, type WorkspaceMembership } from './queries.ts'
 import { CreateWorkspace, Reasoned, SwitchWorkspace, UpdateWorkspace, WorkspaceView } from './schema.ts'
-import { createWorkspace, freezeWorkspace, unfreezeWorkspace, updateWorkspace } from './service.ts'
+import { freezeWorkspace, unfreezeWorkspace, updateWorkspace } from './service.ts'
 import { switchWorkspace } from './switching.ts'
 
 export const registerWorkspaces = (app: App, deps: Deps): void => {
@@ -18,10 +16,15 @@ export const registerWorkspaces = (app: App, deps: Deps): void => {
   app.get(
     '/v1/workspaces',
     {
-      config: { operation: 'workspaces.list', permission: 'workspace.read', whileNotAdmitted: true },
+      config: {
+        operation: 'workspaces.list',
+        permission: 'workspace.read',
+        whileNotAdmitted: true,
+        refuses: ['invalid_request', 'invalid_cursor'],
+      },
       schema: {
         querystring: PageQuery,
-        response: { 200: pageOf(WorkspaceView), ...refusals('invalid_request', 'invalid_cursor') },
+        response: { 200: pageOf(WorkspaceView) },
       },
     },
     async (request, reply) => {
@@ -34,8 +37,13 @@ export const registerWorkspaces = (app: App, deps: Deps): void => {
   app.post(
     '/v1/workspaces',
     {
-      config: { operation: 'workspaces.create', permission: 'workspace.manage', idempotent: true },
-      schema: { body: CreateWorkspace, response: { 201: WorkspaceView, ...refusals('invalid_request', 'conflict') } },
+      config: {
+        operation: 'workspaces.create',
+        permission: 'workspace.manage',
+        idempotent: true,
+        refuses: ['invalid_request', 'conflict'],
+      },
+      schema: { body: CreateWorkspace, response: { 201: WorkspaceView } },
     },
     async (request, reply) =>
       respondOnce(deps, request, reply, async (tx) =>
@@ -45,11 +53,16 @@ export const registerWorkspaces = (app: App, deps: Deps): void => {
   app.get(
     '/v1/workspaces/current',
     {
-      config: { operation: 'workspaces.current', access: 'authenticated', whileNotAdmitted: true },
+      config: {
+        operation: 'workspaces.current',
+        access: 'authenticated',
+        whileNotAdmitted: true,
+        refuses: ['forbidden', 'not_found'],
+      },
       schema: {
         description:
           'A caller without a grant may name another of its workspaces for one request by the header `Workspace-Id`, here and everywhere.',
-        response: { 200: WorkspaceView, ...refusals('forbidden', 'not_found') },
+        response: { 200: WorkspaceView },
       },
     },
     async (request, reply) => {
@@ -62,10 +75,16 @@ export const registerWorkspaces = (app: App, deps: Deps): void => {
   app.put(
     '/v1/workspaces/current',
     {
-      config: { operation: 'workspaces.switch', access: 'undelegated', whileFrozen: true, whileNotAdmitted: true },
+      config: {
+        operation: 'workspaces.switch',
+        access: 'undelegated',
+        whileFrozen: true,
+        whileNotAdmitted: true,
+        refuses: ['invalid_request', 'forbidden', 'membership_suspended', 'not_found'],
+      },
       schema: {
         body: SwitchWorkspace,
-        response: { 200: WorkspaceView, ...refusals('invalid_request', 'forbidden', 'membership_suspended', 'not_found') },
+        response: { 200: WorkspaceView },
       },
     },
     async (request, reply) =>
@@ -76,8 +95,8 @@ export const registerWorkspaces = (app: App, deps: Deps): void => {
   app.patch(
     '/v1/workspaces/current',
     {
-      config: { operation: 'workspaces.update', permission: 'workspace.manage' },
-      schema: { body: UpdateWorkspace, response: { 200: WorkspaceView, ...refusals('invalid_request') } },
+      config: { operation: 'workspaces.update', permission: 'workspace.manage', refuses: ['invalid_request'] },
+      schema: { body: UpdateWorkspace, response: { 200: WorkspaceView } },
     },
     async (request, reply) =>
       respondOnce(deps, request, reply, async (tx) => ok(view(await updateWorkspace(tx, deps, request.principal, request.body)))),
@@ -85,8 +104,8 @@ export const registerWorkspaces = (app: App, deps: Deps): void => {
   app.post(
     '/v1/workspaces/current/freeze',
     {
-      config: { operation: 'workspaces.freeze', permission: 'workspace.manage', whileFrozen: true },
-      schema: { body: Reasoned, response: { 200: WorkspaceView, ...refusals('invalid_request') } },
+      config: { operation: 'workspaces.freeze', permission: 'workspace.manage', whileFrozen: true, refuses: ['invalid_request'] },
+      schema: { body: Reasoned, response: { 200: WorkspaceView } },
     },
     async (request, reply) =>
       respondOnce(deps, request, reply, async (tx) =>
@@ -96,12 +115,16 @@ export const registerWorkspaces = (app: App, deps: Deps): void => {
   app.post(
     '/v1/workspaces/current/unfreeze',
     {
-      config: { operation: 'workspaces.unfreeze', permission: 'workspace.manage', access: 'undelegated', whileFrozen: true },
-      schema: { response: { 200: WorkspaceView, ...refusals('forbidden', 'account_frozen', 'workspace_frozen') } },
+      config: {
+        operation: 'workspaces.unfreeze',
+        permission: 'workspace.manage',
+        access: 'undelegated',
+        whileFrozen: true,
+        refuses: ['forbidden', 'account_frozen', 'workspace_frozen'],
+      },
+      schema: { response: { 200: WorkspaceView } },
     },
     async (request, reply) =>
       respondOnce(deps, request, reply, async (tx) => ok(view(await unfreezeWorkspace(tx, deps, request.principal)))),
   )
-  registerMembers(app, deps)
-  registerInvitations(app, deps)
 }

@@ -4,17 +4,13 @@ import type { Tx } from '../../db/client.ts'
 import { members, workspaces } from '../../db/tables/workspaces.ts'
 import { audit } from '../../events/audit.ts'
 import { Refusal } from '../../lib/errors.ts'
-import { formatId, newId, type Uuid } from '../../lib/ids.ts'
+import { newId, type Uuid } from '../../lib/ids.ts'
 import { effectiveTimeZone, zoneChangesAt } from '../../policy/time-zone.ts'
 import type { Deps } from '../deps.ts'
 import { publishWorkspaceEvent, publishWorkspaceStatusEvent } from './events.ts'
-import { publishMemberEvent } from './members/events.ts'
 import { lockMembership, requireOpen, requireUndelegated } from './membership.ts'
-import { findMembership, type WorkspaceMembership, type WorkspaceRecord } from './queries.ts'
-import type { CreateWorkspace, UpdateWorkspace } from './schema.ts'
-
-export { publishWorkspaceStatusEvent } from './events.ts'
-export { shareMembership } from './membership.ts'
+import type { WorkspaceMembership, WorkspaceRecord } from './queries.ts'
+import type { UpdateWorkspace } from './schema.ts'
 
 export const defaultTimeZone = 'Africa/Nairobi'
 
@@ -34,29 +30,6 @@ export const insertWorkspace = async (
     .insert(members)
     .values({ id: newId(), workspaceId: id, accountId: ownerId, role: 'owner', createdAt: at, updatedAt: at })
   return id
-}
-
-export const createWorkspace = async (
-  tx: Tx,
-  deps: Deps,
-  principal: Principal,
-  input: CreateWorkspace,
-): Promise<WorkspaceMembership> => {
-  const { accountId } = principal
-  const timeZone = input.time_zone ?? defaultTimeZone
-  const id = await insertWorkspace(tx, { ownerId: accountId, name: input.name, kind: 'team', timeZone })
-  const member = await findMembership(tx, id, accountId)
-  if (!member) throw new Error('a new workspace has no owner')
-  const workspace = await publishWorkspaceEvent(tx, deps, 'workspace.updated', id)
-  await publishMemberEvent(tx, deps, 'member.joined', member)
-  const after = { name: input.name, time_zone: timeZone, owning_account: formatId('account', accountId) }
-  await audit(tx, principal, tx.at, {
-    action: 'workspace.create',
-    workspaceId: id,
-    subject: { type: 'workspace', id },
-    after,
-  })
-  return { workspace, member }
 }
 
 const zoneChange = (workspace: WorkspaceRecord, to: string, at: Date) => {

@@ -7,8 +7,8 @@ import { notFound } from '../../lib/errors.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import type { Deps } from '../deps.ts'
 import type { Operator } from '../operators.ts'
+import { publishWorkspaceStatusEvent } from './events.ts'
 import { findWorkspace, lockWorkspace, type WorkspaceRecord } from './queries.ts'
-import { publishWorkspaceStatusEvent } from './service.ts'
 
 const setSuspended = async (
   tx: Tx,

@@ -3,10 +3,10 @@ import type { Db } from '../../../db/client.ts'
 import { apiKeys, grants } from '../../../db/tables/grants.ts'
 import type { PageRequest } from '../../../http/pagination.ts'
 import type { Uuid } from '../../../lib/ids.ts'
+import { type ApiKeyRecord, presentApiKey } from '../grants/key-present.ts'
+import type { ApiKey } from '../grants/key-schema.ts'
 import { viewGrants } from '../grants/present.ts'
 import { type GrantRecord, type GrantScope, inScope } from '../grants/queries.ts'
-import { type ApiKeyRecord, presentApiKey } from './present.ts'
-import type { ApiKey } from './schema.ts'
 
 export type KeyWithGrant = { key: ApiKeyRecord; grant: GrantRecord }
 

@@ -1,12 +1,13 @@
 import type { App } from '../../../http/app-type.ts'
 import { created, ok, respondOnce } from '../../../http/idempotency.ts'
 import { PageQuery, pageOf } from '../../../http/pagination.ts'
-import { byId, refusals } from '../../../http/wire.ts'
+import { byId } from '../../../http/wire.ts'
 import { notFound } from '../../../lib/errors.ts'
 import type { Deps } from '../../deps.ts'
+import { ApiKey } from '../grants/key-schema.ts'
 import { scopeOf } from '../grants/queries.ts'
 import { findKey, listKeys, viewKeys } from './queries.ts'
-import { ApiKey, CreateApiKey, NewApiKey, RotateApiKey, UpdateApiKey } from './schema.ts'
+import { CreateApiKey, NewApiKey, RotateApiKey, UpdateApiKey } from './schema.ts'
 import { createApiKey, revokeApiKey, rotateApiKey, updateApiKey } from './service.ts'
 
 const once = ['key']
@@ -15,10 +16,15 @@ export const registerApiKeys = (app: App, deps: Deps): void => {
   app.post(
     '/v1/accounts/me/api-keys',
     {
-      config: { operation: 'api_keys.create', permission: 'key.manage', idempotent: true },
+      config: {
+        operation: 'api_keys.create',
+        permission: 'key.manage',
+        idempotent: true,
+        refuses: ['invalid_request', 'forbidden', 'capability_disabled', 'conflict'],
+      },
       schema: {
         body: CreateApiKey,
-        response: { 201: NewApiKey, ...refusals('invalid_request', 'forbidden', 'capability_disabled', 'conflict') },
+        response: { 201: NewApiKey },
       },
     },
     async (request, reply) =>
@@ -29,8 +35,8 @@ export const registerApiKeys = (app: App, deps: Deps): void => {
   app.get(
     '/v1/accounts/me/api-keys',
     {
-      config: { operation: 'api_keys.list', permission: 'key.manage' },
-      schema: { querystring: PageQuery, response: { 200: pageOf(ApiKey), ...refusals('invalid_request', 'invalid_cursor') } },
+      config: { operation: 'api_keys.list', permission: 'key.manage', refuses: ['invalid_request', 'invalid_cursor'] },
+      schema: { querystring: PageQuery, response: { 200: pageOf(ApiKey) } },
     },
     async (request, reply) => {
       await deps.lastUsed.flush()
@@ -50,8 +56,8 @@ export const registerApiKeys = (app: App, deps: Deps): void => {
   app.get(
     '/v1/accounts/me/api-keys/:id',
     {
-      config: { operation: 'api_keys.get', permission: 'key.manage' },
-      schema: { params: byId('api_key'), response: { 200: ApiKey, ...refusals('not_found') } },
+      config: { operation: 'api_keys.get', permission: 'key.manage', refuses: ['not_found'] },
+      schema: { params: byId('api_key'), response: { 200: ApiKey } },
     },
     async (request, reply) => {
       await deps.lastUsed.flush()
@@ -64,11 +70,15 @@ export const registerApiKeys = (app: App, deps: Deps): void => {
   app.patch(
     '/v1/accounts/me/api-keys/:id',
     {
-      config: { operation: 'api_keys.update', permission: 'key.manage' },
+      config: {
+        operation: 'api_keys.update',
+        permission: 'key.manage',
+        refuses: ['invalid_request', 'forbidden', 'not_found', 'conflict'],
+      },
       schema: {
         params: byId('api_key'),
         body: UpdateApiKey,
-        response: { 200: ApiKey, ...refusals('invalid_request', 'forbidden', 'not_found', 'conflict') },
+        response: { 200: ApiKey },
       },
     },
     async (request, reply) =>
@@ -81,11 +91,16 @@ export const registerApiKeys = (app: App, deps: Deps): void => {
   app.post(
     '/v1/accounts/me/api-keys/:id/rotate',
     {
-      config: { operation: 'api_keys.rotate', permission: 'key.manage', idempotent: true },
+      config: {
+        operation: 'api_keys.rotate',
+        permission: 'key.manage',
+        idempotent: true,
+        refuses: ['invalid_request', 'forbidden', 'capability_disabled', 'not_found', 'conflict'],
+      },
       schema: {
         params: byId('api_key'),
         body: RotateApiKey,
-        response: { 201: NewApiKey, ...refusals('invalid_request', 'forbidden', 'capability_disabled', 'not_found', 'conflict') },
+        response: { 201: NewApiKey },
       },
     },
     async (request, reply) =>
@@ -96,8 +111,8 @@ export const registerApiKeys = (app: App, deps: Deps): void => {
   app.delete(
     '/v1/accounts/me/api-keys/:id',
     {
-      config: { operation: 'api_keys.revoke', permission: 'key.manage', whileFrozen: true },
-      schema: { params: byId('api_key'), response: { 200: ApiKey, ...refusals('not_found') } },
+      config: { operation: 'api_keys.revoke', permission: 'key.manage', whileFrozen: true, refuses: ['not_found'] },
+      schema: { params: byId('api_key'), response: { 200: ApiKey } },
     },
     async (request, reply) =>
       respondOnce(deps, request, reply, async (tx) => ok(await revokeApiKey(tx, deps, request.principal, request.params.id))),

@@ -1,25 +1,8 @@
 import { z } from 'zod'
 import { permissions } from '../../../auth/permissions.ts'
-import { IdOut, Name, TimeIn, TimeOut } from '../../../http/wire.ts'
-import { Grant, SpendingControlsChange, SpendingControlsIn } from '../grants/schema.ts'
-
-export const ApiKey = z
-  .object({
-    id: IdOut('api_key'),
-    workspace_id: IdOut('workspace'),
-    name: z.string(),
-    key_prefix: z.string().meta({ description: 'How the key begins: names it, proves nothing.' }),
-    last_four: z.string(),
-    status: z.enum(['active', 'revoked', 'expired']),
-    permissions: z.array(z.enum(permissions)),
-    grant: Grant,
-    created_at: TimeOut,
-    last_used_at: TimeOut.nullable(),
-    expires_at: TimeOut.nullable(),
-    revoked_at: TimeOut.nullable().meta({ description: 'In the future while a rotated key overlaps with its successor.' }),
-  })
-  .meta({ id: 'ApiKey' })
-export type ApiKey = z.output<typeof ApiKey>
+import { Name, TimeIn } from '../../../http/wire.ts'
+import { ApiKey } from '../grants/key-schema.ts'
+import { SpendingControlsChange, SpendingControlsIn } from '../grants/schema.ts'
 
 export const NewApiKey = ApiKey.extend({
   key: z

@@ -2,20 +2,21 @@ import { z } from 'zod'
 import type { App } from '../../../http/app-type.ts'
 import { ok, respondOnce } from '../../../http/idempotency.ts'
 import { PageQuery, pageOf } from '../../../http/pagination.ts'
-import { byId, refusals } from '../../../http/wire.ts'
+import { byId } from '../../../http/wire.ts'
 import { notFound } from '../../../lib/errors.ts'
 import type { Deps } from '../../deps.ts'
 import { viewGrant, viewGrants } from './present.ts'
 import { findGrant, listGrants, scopeOf } from './queries.ts'
 import { Grant, RevokeAll, UpdateGrant } from './schema.ts'
-import { revokeAllGrants, revokeOwnGrant, updateGrant } from './service.ts'
+import { revokeAllGrants, revokeOwnGrant } from './service.ts'
+import { updateGrant } from './update.ts'
 
 export const registerGrants = (app: App, deps: Deps): void => {
   app.get(
     '/v1/accounts/me/grants',
     {
-      config: { operation: 'grants.list', permission: 'grant.manage' },
-      schema: { querystring: PageQuery, response: { 200: pageOf(Grant), ...refusals('invalid_request', 'invalid_cursor') } },
+      config: { operation: 'grants.list', permission: 'grant.manage', refuses: ['invalid_request', 'invalid_cursor'] },
+      schema: { querystring: PageQuery, response: { 200: pageOf(Grant) } },
     },
     async (request, reply) => {
       await deps.lastUsed.flush()
@@ -35,10 +36,10 @@ export const registerGrants = (app: App, deps: Deps): void => {
   app.post(
     '/v1/accounts/me/grants/revoke-all',
     {
-      config: { operation: 'grants.revoke_all', permission: 'grant.manage', whileFrozen: true },
+      config: { operation: 'grants.revoke_all', permission: 'grant.manage', whileFrozen: true, refuses: ['invalid_request'] },
       schema: {
         body: RevokeAll,
-        response: { 200: z.object({ data: z.array(Grant) }), ...refusals('invalid_request') },
+        response: { 200: z.object({ data: z.array(Grant) }) },
         description: 'Revokes every living grant of a kind at once, and answers with them: `{"kind": "oauth"}` stops all agents.',
       },
     },
@@ -51,8 +52,8 @@ export const registerGrants = (app: App, deps: Deps): void => {
   app.get(
     '/v1/accounts/me/grants/:id',
     {
-      config: { operation: 'grants.get', permission: 'grant.manage' },
-      schema: { params: byId('grant'), response: { 200: Grant, ...refusals('not_found') } },
+      config: { operation: 'grants.get', permission: 'grant.manage', refuses: ['not_found'] },
+      schema: { params: byId('grant'), response: { 200: Grant } },
     },
     async (request, reply) => {
       await deps.lastUsed.flush()
@@ -65,11 +66,16 @@ export const registerGrants = (app: App, deps: Deps): void => {
     '/v1/accounts/me/grants/:id',
     {
       // Freezing must be possible whatever else is frozen; new controls are refused by the service then.
-      config: { operation: 'grants.update', permission: 'grant.manage', whileFrozen: true },
+      config: {
+        operation: 'grants.update',
+        permission: 'grant.manage',
+        whileFrozen: true,
+        refuses: ['invalid_request', 'not_found', 'conflict', 'account_frozen', 'workspace_frozen'],
+      },
       schema: {
         params: byId('grant'),
         body: UpdateGrant,
-        response: { 200: Grant, ...refusals('invalid_request', 'not_found', 'conflict', 'account_frozen', 'workspace_frozen') },
+        response: { 200: Grant },
       },
     },
     async (request, reply) =>
@@ -83,8 +89,8 @@ export const registerGrants = (app: App, deps: Deps): void => {
   app.delete(
     '/v1/accounts/me/grants/:id',
     {
-      config: { operation: 'grants.revoke', permission: 'grant.manage', whileFrozen: true },
-      schema: { params: byId('grant'), response: { 200: Grant, ...refusals('not_found') } },
+      config: { operation: 'grants.revoke', permission: 'grant.manage', whileFrozen: true, refuses: ['not_found'] },
+      schema: { params: byId('grant'), response: { 200: Grant } },
     },
     async (request, reply) =>
       respondOnce(deps, request, reply, async (tx) =>

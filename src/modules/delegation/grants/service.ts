@@ -10,10 +10,6 @@ import { sweepRows } from '../../for-each-row.ts'
 import { findGrant, type GrantRecord, listRootGrantIds, lockGrant, scopeOf } from './queries.ts'
 import { revokeGrant } from './revoke.ts'
 
-export { createGrant, type NewGrant } from './create.ts'
-export { revokeGrant } from './revoke.ts'
-export { type GrantChange, updateGrant } from './update.ts'
-
 /** Revokes one of the caller's own: its account's, or at or below the grant that it acts with. */
 export const revokeOwnGrant = async (tx: Tx, deps: Deps, principal: Principal, grantId: Uuid): Promise<GrantRecord> => {
   if (!(await findGrant(tx, scopeOf(principal), grantId))) throw notFound()

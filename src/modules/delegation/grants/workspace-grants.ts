@@ -7,7 +7,7 @@ import type { Uuid } from '../../../lib/ids.ts'
 import type { Deps } from '../../deps.ts'
 import { lockMembership } from '../../workspaces/membership.ts'
 import type { GrantRecord } from './queries.ts'
-import { revokeGrant } from './service.ts'
+import { revokeGrant } from './revoke.ts'
 
 /** What everybody delegated in a workspace is its owners' to end, whoever made it. */
 export const revokeWorkspaceGrant = async (tx: Tx, deps: Deps, principal: Principal, id: Uuid): Promise<GrantRecord> => {

@@ -1,7 +1,7 @@
 import type { App } from '../../../http/app-type.ts'
 import { ok, respondOnce } from '../../../http/idempotency.ts'
 import { PageQuery, pageOf } from '../../../http/pagination.ts'
-import { byId, IdOut, refusals } from '../../../http/wire.ts'
+import { byId, IdOut } from '../../../http/wire.ts'
 import { formatId } from '../../../lib/ids.ts'
 import type { Deps } from '../../deps.ts'
 import { viewGrant, viewGrants } from './present.ts'
@@ -18,10 +18,16 @@ export const registerWorkspaceGrants = (app: App, deps: Deps): void => {
   app.get(
     '/v1/workspaces/current/grants',
     {
-      config: { operation: 'workspace_grants.list', permission: 'workspace.manage', role: 'owner', access: 'undelegated' },
+      config: {
+        operation: 'workspace_grants.list',
+        permission: 'workspace.manage',
+        role: 'owner',
+        access: 'undelegated',
+        refuses: ['invalid_request', 'invalid_cursor', 'forbidden'],
+      },
       schema: {
         querystring: PageQuery,
-        response: { 200: pageOf(WorkspaceGrant), ...refusals('invalid_request', 'invalid_cursor', 'forbidden') },
+        response: { 200: pageOf(WorkspaceGrant) },
       },
     },
     async (request, reply) => {
@@ -54,8 +60,9 @@ export const registerWorkspaceGrants = (app: App, deps: Deps): void => {
         role: 'owner',
         access: 'undelegated',
         whileFrozen: true,
+        refuses: ['forbidden', 'not_found'],
       },
-      schema: { params: byId('grant'), response: { 200: WorkspaceGrant, ...refusals('forbidden', 'not_found') } },
+      schema: { params: byId('grant'), response: { 200: WorkspaceGrant } },
     },
     async (request, reply) =>
       respondOnce(deps, request, reply, async (tx) => {

@@ -2,14 +2,15 @@ import type { Db } from '../../../db/client.ts'
 import type { App } from '../../../http/app-type.ts'
 import { ok, respondOnce } from '../../../http/idempotency.ts'
 import { pageOf } from '../../../http/pagination.ts'
-import { byId, refusals } from '../../../http/wire.ts'
+import { byId } from '../../../http/wire.ts'
 import { notFound } from '../../../lib/errors.ts'
 import type { Deps } from '../../deps.ts'
 import { presentIdentity } from '../identities/present.ts'
 import { listIdentities } from '../identities/queries.ts'
+import { AdminAccountWithIdentities } from '../identities/schema.ts'
 import { viewAccounts } from './admin-present.ts'
 import { listAccounts } from './admin-queries.ts'
-import { AdminAccount, AdminAccountWithIdentities, AdministerAccount, FindAccounts } from './admin-schema.ts'
+import { AdminAccount, AdministerAccount, FindAccounts } from './admin-schema.ts'
 import { administerAccount } from './administer.ts'
 import { type AccountRecord, findAccount } from './queries.ts'
 
@@ -23,10 +24,10 @@ export const registerAdminAccounts = (app: App, deps: Deps): void => {
   app.get(
     '/v1/admin/accounts',
     {
-      config: { operation: 'admin.list_accounts', access: 'admin' },
+      config: { operation: 'admin.list_accounts', access: 'admin', refuses: ['invalid_request', 'invalid_cursor'] },
       schema: {
         querystring: FindAccounts,
-        response: { 200: pageOf(AdminAccount), ...refusals('invalid_request', 'invalid_cursor') },
+        response: { 200: pageOf(AdminAccount) },
       },
     },
     async (request, reply) => {
@@ -52,21 +53,21 @@ export const registerAdminAccounts = (app: App, deps: Deps): void => {
   app.get(
     '/v1/admin/accounts/:id',
     {
-      config: { operation: 'admin.get_account', access: 'admin' },
-      schema: { params: byId('account'), response: { 200: AdminAccountWithIdentities, ...refusals('not_found') } },
+      config: { operation: 'admin.get_account', access: 'admin', refuses: ['not_found'] },
+      schema: { params: byId('account'), response: { 200: AdminAccountWithIdentities } },
     },
     async (request, reply) => reply.send(await viewWithIdentities(deps.db, deps, await findAccount(deps.db, request.params.id))),
   )
   app.patch(
     '/v1/admin/accounts/:id',
     {
-      config: { operation: 'admin.update_account', access: 'admin' },
+      config: { operation: 'admin.update_account', access: 'admin', refuses: ['invalid_request', 'not_found', 'conflict'] },
       schema: {
         description:
           'Freezes, closes or reactivates an account, and switches its capabilities. Closing ends its sessions, keys and grants.',
         params: byId('account'),
         body: AdministerAccount,
-        response: { 200: AdminAccountWithIdentities, ...refusals('invalid_request', 'not_found', 'conflict') },
+        response: { 200: AdminAccountWithIdentities },
       },
     },
     async (request, reply) =>

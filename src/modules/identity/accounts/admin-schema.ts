@@ -3,7 +3,6 @@ import { WalletAddress } from '../../../auth/wallet.ts'
 import { accountStatuses } from '../../../db/tables/accounts.ts'
 import { PageQuery } from '../../../http/pagination.ts'
 import { IdIn, TimeOut } from '../../../http/wire.ts'
-import { Identity } from '../identities/schema.ts'
 import { Account } from './schema.ts'
 
 export const AdminAccount = Account.extend({
@@ -11,10 +10,6 @@ export const AdminAccount = Account.extend({
   updated_at: TimeOut,
 }).meta({ id: 'AdminAccount' })
 export type AdminAccount = z.output<typeof AdminAccount>
-
-export const AdminAccountWithIdentities = AdminAccount.extend({ identities: z.array(Identity) }).meta({
-  id: 'AdminAccountWithIdentities',
-})
 
 export const FindAccounts = PageQuery.extend({
   id: IdIn('account').optional(),

@@ -3,14 +3,14 @@ import type { App } from '../../../http/app-type.ts'
 import { orCsv, sendCsv, wantsCsv } from '../../../http/csv.ts'
 import { ok, respondOnce } from '../../../http/idempotency.ts'
 import { pageOf } from '../../../http/pagination.ts'
-import { refusals } from '../../../http/wire.ts'
 import { listHistory } from '../../../ledger/reports.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import type { Deps } from '../../deps.ts'
 import { presentIdentity } from '../identities/present.ts'
 import { listIdentities } from '../identities/queries.ts'
+import { AccountWithIdentities } from '../identities/schema.ts'
 import { historyColumns, presentHistoryEntry } from './present.ts'
-import { AccountWithIdentities, HistoryEntry, HistorySummary, ListHistory, SummarizeHistory, UpdateAccount } from './schema.ts'
+import { HistoryEntry, HistorySummary, ListHistory, SummarizeHistory, UpdateAccount } from './schema.ts'
 import { readAccount, updateAccount } from './service.ts'
 import { summarizeHistory } from './summary.ts'
 
@@ -31,8 +31,8 @@ export const registerAccounts = (app: App, deps: Deps): void => {
   app.patch(
     '/v1/accounts/me',
     {
-      config: { operation: 'accounts.update', permission: 'account.manage' },
-      schema: { body: UpdateAccount, response: { 200: AccountWithIdentities, ...refusals('invalid_request') } },
+      config: { operation: 'accounts.update', permission: 'account.manage', refuses: ['invalid_request'] },
+      schema: { body: UpdateAccount, response: { 200: AccountWithIdentities } },
     },
     async (request, reply) =>
       respondOnce(deps, request, reply, async (tx) => {
@@ -43,18 +43,18 @@ export const registerAccounts = (app: App, deps: Deps): void => {
   app.get(
     '/v1/accounts/me/history/summary',
     {
-      config: { operation: 'accounts.history_summary', permission: 'account.read' },
-      schema: { querystring: SummarizeHistory, response: { 200: HistorySummary, ...refusals('invalid_request') } },
+      config: { operation: 'accounts.history_summary', permission: 'account.read', refuses: ['invalid_request'] },
+      schema: { querystring: SummarizeHistory, response: { 200: HistorySummary } },
     },
     async (request, reply) => reply.send(await summarizeHistory(deps, request.principal, request.query.days)),
   )
   app.get(
     '/v1/accounts/me/history',
     {
-      config: { operation: 'accounts.history', permission: 'account.read' },
+      config: { operation: 'accounts.history', permission: 'account.read', refuses: ['invalid_request', 'invalid_cursor'] },
       schema: {
         querystring: ListHistory,
-        response: { 200: orCsv(pageOf(HistoryEntry)), ...refusals('invalid_request', 'invalid_cursor') },
+        response: { 200: orCsv(pageOf(HistoryEntry)) },
       },
     },
     async (request, reply) => {

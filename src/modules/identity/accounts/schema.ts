@@ -3,7 +3,6 @@ import { accountStatuses } from '../../../db/tables/accounts.ts'
 import { PageQuery } from '../../../http/pagination.ts'
 import { IdOut, MinorOut, Name, TimeIn, TimeOut } from '../../../http/wire.ts'
 import { historyTypes } from '../../../ledger/reports.ts'
-import { Identity } from '../identities/schema.ts'
 
 const Capability = z.enum(['active', 'disabled'])
 
@@ -19,8 +18,6 @@ export const Account = z
   })
   .meta({ id: 'Account' })
 export type Account = z.output<typeof Account>
-
-export const AccountWithIdentities = Account.extend({ identities: z.array(Identity) }).meta({ id: 'AccountWithIdentities' })
 
 export const UpdateAccount = z.strictObject({ display_name: Name.nullable() }).partial()
 

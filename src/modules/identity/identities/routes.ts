@@ -1,9 +1,11 @@
 import type { App } from '../../../http/app-type.ts'
 import { created, ok, respondOnce } from '../../../http/idempotency.ts'
 import { PageQuery, pageOf } from '../../../http/pagination.ts'
-import { byId, isoTime, refusals } from '../../../http/wire.ts'
+import { byId, isoTime } from '../../../http/wire.ts'
 import type { Deps } from '../../deps.ts'
-import { examineWallet, linkWallet, readLinkReturnTo, requireProvider, startLink } from '../sign-in/service.ts'
+import { linkWallet } from '../sign-in/service.ts'
+import { readLinkReturnTo, requireProvider, startLink } from '../sign-in/start-flow.ts'
+import { examineWallet } from '../sign-in/wallet.ts'
 import { unlinkIdentity } from './detach.ts'
 import { presentIdentity } from './present.ts'
 import { pageIdentities } from './queries.ts'
@@ -13,8 +15,8 @@ export const registerIdentities = (app: App, deps: Deps): void => {
   app.get(
     '/v1/accounts/me/identities',
     {
-      config: { operation: 'identities.list', permission: 'account.read' },
-      schema: { querystring: PageQuery, response: { 200: pageOf(Identity), ...refusals('invalid_request', 'invalid_cursor') } },
+      config: { operation: 'identities.list', permission: 'account.read', refuses: ['invalid_request', 'invalid_cursor'] },
+      schema: { querystring: PageQuery, response: { 200: pageOf(Identity) } },
     },
     async (request, reply) => {
       const { accountId } = request.principal
@@ -26,7 +28,13 @@ export const registerIdentities = (app: App, deps: Deps): void => {
   app.post(
     '/v1/accounts/me/identities',
     {
-      config: { operation: 'identities.link', permission: 'account.manage', idempotent: true, credentialIssuing: true },
+      config: {
+        operation: 'identities.link',
+        permission: 'account.manage',
+        idempotent: true,
+        credentialIssuing: true,
+        refuses: ['invalid_request', 'invalid_signature', 'forbidden', 'grant_frozen', 'conflict', 'provider_not_configured'],
+      },
       schema: {
         description:
           'Links a sign-in method. A wallet is linked at once: 201, or 200 when it was linked already. Google and GitHub: 202, and a page to open.',
@@ -35,7 +43,6 @@ export const registerIdentities = (app: App, deps: Deps): void => {
           200: Identity,
           201: Identity,
           202: LinkFlow,
-          ...refusals('invalid_request', 'invalid_signature', 'forbidden', 'grant_frozen', 'conflict', 'provider_not_configured'),
         },
       },
     },
@@ -60,10 +67,14 @@ export const registerIdentities = (app: App, deps: Deps): void => {
   app.delete(
     '/v1/accounts/me/identities/:id',
     {
-      config: { operation: 'identities.unlink', permission: 'account.manage' },
+      config: {
+        operation: 'identities.unlink',
+        permission: 'account.manage',
+        refuses: ['forbidden', 'grant_frozen', 'not_found', 'last_identity'],
+      },
       schema: {
         params: byId('identity'),
-        response: { 200: Identity, ...refusals('forbidden', 'grant_frozen', 'not_found', 'last_identity') },
+        response: { 200: Identity },
       },
     },
     async (request, reply) =>

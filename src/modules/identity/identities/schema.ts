@@ -2,6 +2,8 @@ import { z } from 'zod'
 import { identityProviders } from '../../../db/tables/accounts.ts'
 import { flowProviders } from '../../../db/tables/sign-in-flows.ts'
 import { IdOut, TimeOut } from '../../../http/wire.ts'
+import { AdminAccount } from '../accounts/admin-schema.ts'
+import { Account } from '../accounts/schema.ts'
 
 export const Identity = z
   .object({
@@ -19,6 +21,12 @@ export const Identity = z
   })
   .meta({ id: 'Identity' })
 export type Identity = z.output<typeof Identity>
+
+export const AccountWithIdentities = Account.extend({ identities: z.array(Identity) }).meta({ id: 'AccountWithIdentities' })
+
+export const AdminAccountWithIdentities = AdminAccount.extend({ identities: z.array(Identity) }).meta({
+  id: 'AdminAccountWithIdentities',
+})
 
 /** A signed Sign-In with Ethereum message: what a wallet proves itself by. */
 const signedMessage = { message: z.string().min(1).max(4000), signature: z.string().min(1).max(20_000) }

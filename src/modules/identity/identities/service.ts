@@ -6,15 +6,13 @@ import type { Uuid } from '../../../lib/ids.ts'
 import type { Deps } from '../../deps.ts'
 import { findHomeWorkspaceId } from '../../workspaces/queries.ts'
 import { createAccount } from '../accounts/service.ts'
+import { grantOf, linkingGrantOf, whyNotManageSignIn } from '../sessions/authority.ts'
 import { createSession, type NewSession } from '../sessions/service.ts'
 import { attachIdentity, touchIdentity } from './attach.ts'
-import { grantOf, linkingGrantOf, whyNotManageSignIn } from './authority.ts'
 import { lockAccount, lockIdentity } from './lock.ts'
 import { findMatch, type Match } from './match.ts'
 import { type IdentityProof, walletContradiction } from './proof.ts'
 import { findIdentity, type IdentityRecord } from './queries.ts'
-
-export { type IdentityProof, walletProof } from './proof.ts'
 
 export type SignIn = { outcome: 'signed_in' | 'account_created'; accountId: Uuid; identity: IdentityRecord; session: NewSession }
 export type Link = { outcome: 'linked' | 'already_linked'; identity: IdentityRecord }

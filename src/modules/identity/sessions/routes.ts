@@ -1,7 +1,7 @@
 import type { App } from '../../../http/app-type.ts'
 import { ok, respondOnce } from '../../../http/idempotency.ts'
 import { PageQuery, pageOf } from '../../../http/pagination.ts'
-import { byId, refusals } from '../../../http/wire.ts'
+import { byId } from '../../../http/wire.ts'
 import type { Deps } from '../../deps.ts'
 import { presentSession } from './present.ts'
 import { pageSessions } from './queries.ts'
@@ -12,8 +12,8 @@ export const registerSessions = (app: App, deps: Deps): void => {
   app.get(
     '/v1/accounts/me/sessions',
     {
-      config: { operation: 'sessions.list', permission: 'account.manage' },
-      schema: { querystring: PageQuery, response: { 200: pageOf(Session), ...refusals('invalid_request', 'invalid_cursor') } },
+      config: { operation: 'sessions.list', permission: 'account.manage', refuses: ['invalid_request', 'invalid_cursor'] },
+      schema: { querystring: PageQuery, response: { 200: pageOf(Session) } },
     },
     async (request, reply) => {
       await deps.lastUsed.flush()
@@ -35,8 +35,13 @@ export const registerSessions = (app: App, deps: Deps): void => {
   app.delete(
     '/v1/accounts/me/sessions/:id',
     {
-      config: { operation: 'sessions.revoke', permission: 'account.manage', whileFrozen: true },
-      schema: { params: byId('session'), response: { 200: Session, ...refusals('forbidden', 'grant_frozen', 'not_found') } },
+      config: {
+        operation: 'sessions.revoke',
+        permission: 'account.manage',
+        whileFrozen: true,
+        refuses: ['forbidden', 'grant_frozen', 'not_found'],
+      },
+      schema: { params: byId('session'), response: { 200: Session } },
     },
     async (request, reply) =>
       respondOnce(deps, request, reply, async (tx) => {

@@ -8,7 +8,7 @@ import { daysAfter } from '../../../lib/clock.ts'
 import { notFound } from '../../../lib/errors.ts'
 import { newId, type Uuid } from '../../../lib/ids.ts'
 import type { Deps } from '../../deps.ts'
-import { requireSignInAuthority } from '../identities/authority.ts'
+import { requireSignInAuthority } from './authority.ts'
 import { presentSession, type SessionView } from './present.ts'
 import { findSession, type SessionRecord } from './queries.ts'
 

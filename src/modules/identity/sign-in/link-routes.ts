@@ -2,7 +2,6 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { App } from '../../../http/app-type.ts'
 import { renderPage, sendHtml, sendRefusalPage, wantsPage } from '../../../http/page.ts'
-import { refusals } from '../../../http/wire.ts'
 import { Refusal } from '../../../lib/errors.ts'
 import type { Deps } from '../../deps.ts'
 import { markBrowser, readBrowser } from './flow-cookie.ts'
@@ -30,8 +29,8 @@ export const registerLinkPages = (app: App, deps: Deps): void => {
   app.get(
     '/link/:flow',
     {
-      config: { operation: 'sign_in.link_page', access: 'optional', credentialIssuing: true },
-      schema: { hide: true, params: Params, response: { 200: Html, ...refusals('not_found') } },
+      config: { operation: 'sign_in.link_page', access: 'optional', credentialIssuing: true, refuses: ['not_found'] },
+      schema: { hide: true, params: Params, response: { 200: Html } },
     },
     async (request, reply) => {
       await answerWithPage(request, reply, async () => {
@@ -44,12 +43,17 @@ export const registerLinkPages = (app: App, deps: Deps): void => {
   app.get(
     '/link/:flow/continue',
     {
-      config: { operation: 'sign_in.link_continue', access: 'public', credentialIssuing: true },
+      config: {
+        operation: 'sign_in.link_continue',
+        access: 'public',
+        credentialIssuing: true,
+        refuses: ['not_found', 'provider_error'],
+      },
       schema: {
         hide: true,
         params: Params,
         querystring: z.object({ page: z.string().max(100).default('') }),
-        response: { 302: Redirect, ...refusals('not_found', 'provider_error') },
+        response: { 302: Redirect },
       },
     },
     async (request, reply) => {

@@ -3,7 +3,7 @@ import type { ProviderName } from '../../../auth/providers/provider.ts'
 import type { App } from '../../../http/app-type.ts'
 import { originOf } from '../../../http/origin.ts'
 import { sendRefusalPage, wantsPage } from '../../../http/page.ts'
-import { isoTime, refusals } from '../../../http/wire.ts'
+import { isoTime } from '../../../http/wire.ts'
 import { secondsAfter } from '../../../lib/clock.ts'
 import type { Refusal } from '../../../lib/errors.ts'
 import { isLoopbackUrl } from '../../../lib/loopback.ts'
@@ -53,7 +53,12 @@ const registerProvider = (app: App, deps: Deps, provider: ProviderName): void =>
   app.get(
     `/v1/auth/${provider}/start`,
     {
-      config: { operation: `sign_in.${provider}_start`, access: 'optional', credentialIssuing: true },
+      config: {
+        operation: `sign_in.${provider}_start`,
+        access: 'optional',
+        credentialIssuing: true,
+        refuses: ['invalid_request', 'forbidden', 'grant_frozen', 'account_frozen', 'provider_error', 'provider_not_configured'],
+      },
       schema: {
         description:
           'Sends a browser to the provider; with `Accept: application/json` tells where to send it. With a credential it links, by a page that names the account first.',
@@ -61,14 +66,6 @@ const registerProvider = (app: App, deps: Deps, provider: ProviderName): void =>
         response: {
           200: LinkFlow,
           302: Redirect,
-          ...refusals(
-            'invalid_request',
-            'forbidden',
-            'grant_frozen',
-            'account_frozen',
-            'provider_error',
-            'provider_not_configured',
-          ),
         },
       },
     },
@@ -83,21 +80,26 @@ const registerProvider = (app: App, deps: Deps, provider: ProviderName): void =>
   app.get(
     `/v1/auth/${provider}/callback`,
     {
-      config: { operation: `sign_in.${provider}_callback`, access: 'public', query: 'lenient', credentialIssuing: true },
+      config: {
+        operation: `sign_in.${provider}_callback`,
+        access: 'public',
+        query: 'lenient',
+        credentialIssuing: true,
+        refuses: [
+          'invalid_request',
+          'invalid_token',
+          'invalid_signature',
+          'account_frozen',
+          'conflict',
+          'provider_error',
+          'provider_not_configured',
+        ],
+      },
       schema: {
         description: 'Where the provider sends the browser back to. Ends at `return_to` with `?outcome=`.',
         querystring: CallbackQuery,
         response: {
           303: Redirect,
-          ...refusals(
-            'invalid_request',
-            'invalid_token',
-            'invalid_signature',
-            'account_frozen',
-            'conflict',
-            'provider_error',
-            'provider_not_configured',
-          ),
         },
       },
     },

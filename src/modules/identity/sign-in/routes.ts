@@ -1,7 +1,7 @@
 import type { App } from '../../../http/app-type.ts'
 import { created, respondOnce } from '../../../http/idempotency.ts'
 import { originOf } from '../../../http/origin.ts'
-import { isoTime, NoContent, refusals } from '../../../http/wire.ts'
+import { isoTime, NoContent } from '../../../http/wire.ts'
 import type { Deps } from '../../deps.ts'
 import { readAccount } from '../accounts/service.ts'
 import { SignedMessage } from '../identities/schema.ts'
@@ -21,8 +21,8 @@ export const registerSignIn = (app: App, deps: Deps): void => {
   app.post(
     '/v1/auth/wallet/nonce',
     {
-      config: { operation: 'sign_in.wallet_nonce', access: 'public', credentialIssuing: true },
-      schema: { body: CreateNonce, response: { 200: Nonce, ...refusals('invalid_request') } },
+      config: { operation: 'sign_in.wallet_nonce', access: 'public', credentialIssuing: true, refuses: ['invalid_request'] },
+      schema: { body: CreateNonce, response: { 200: Nonce } },
     },
     async (request, reply) => {
       const challenge = await createWalletNonce(deps, request.body)
@@ -40,12 +40,16 @@ export const registerSignIn = (app: App, deps: Deps): void => {
   app.post(
     '/v1/auth/wallet/verify',
     {
-      config: { operation: 'sign_in.wallet_verify', access: 'optional', credentialIssuing: true },
+      config: {
+        operation: 'sign_in.wallet_verify',
+        access: 'optional',
+        credentialIssuing: true,
+        refuses: ['invalid_request', 'invalid_signature', 'forbidden', 'account_frozen', 'conflict'],
+      },
       schema: {
         body: SignedMessage,
         response: {
           200: SignedIn,
-          ...refusals('invalid_request', 'invalid_signature', 'forbidden', 'account_frozen', 'conflict'),
         },
       },
     },
@@ -62,8 +66,8 @@ export const registerSignIn = (app: App, deps: Deps): void => {
   app.post(
     '/v1/auth/logout',
     {
-      config: { operation: 'sign_in.logout', access: 'optional', whileFrozen: true },
-      schema: { response: { 204: NoContent, ...refusals('csrf_rejected') } },
+      config: { operation: 'sign_in.logout', access: 'optional', whileFrozen: true, refuses: ['csrf_rejected'] },
+      schema: { response: { 204: NoContent } },
     },
     async (request, reply) => {
       const { caller } = request
@@ -77,8 +81,8 @@ export const registerSignIn = (app: App, deps: Deps): void => {
   app.post(
     '/v1/auth/dashboard-tokens',
     {
-      config: { operation: 'sign_in.create_dashboard_token', access: 'authenticated', idempotent: true },
-      schema: { response: { 201: DashboardToken, ...refusals('forbidden') } },
+      config: { operation: 'sign_in.create_dashboard_token', access: 'authenticated', idempotent: true, refuses: ['forbidden'] },
+      schema: { response: { 201: DashboardToken } },
     },
     async (request, reply) =>
       respondOnce(deps, request, reply, async (tx) => {

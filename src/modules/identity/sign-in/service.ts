@@ -7,9 +7,6 @@ import { type Link, linkIdentity, type SignIn, signIn } from '../identities/serv
 import { requireLiving } from './living.ts'
 import { examineWallet, redeemWallet, type SignedMessage, type WalletAttempt } from './wallet.ts'
 
-export { readLinkReturnTo, requireProvider, startLink } from './start-flow.ts'
-export { examineWallet } from './wallet.ts'
-
 /** Links the wallet to the caller's account. */
 export const linkWallet = async (tx: Tx, deps: Deps, principal: Principal, attempt: WalletAttempt): Promise<Link> => {
   const proof = await redeemWallet(tx, principal, attempt)

@@ -4,7 +4,7 @@ import type { Tx } from '../../../db/client.ts'
 import { type Actor, audit } from '../../../events/audit.ts'
 import { CommitThenThrow, invalidFields, Refusal } from '../../../lib/errors.ts'
 import type { Deps } from '../../deps.ts'
-import { type IdentityProof, walletProof } from '../identities/service.ts'
+import { type IdentityProof, walletProof } from '../identities/proof.ts'
 import { burnNonce, type IssuedNonce, issueNonce } from './nonces.ts'
 import { checkSiweMessage, expectedOf, nonceTtlSeconds, readSiweMessage, signInStatement } from './siwe.ts'
 

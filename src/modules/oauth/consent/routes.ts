@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { App } from '../../../http/app-type.ts'
 import { respondOnce } from '../../../http/idempotency.ts'
-import { byId, refusals } from '../../../http/wire.ts'
+import { byId } from '../../../http/wire.ts'
 import { notFound } from '../../../lib/errors.ts'
 import type { Deps } from '../../deps.ts'
 import type { AuthorizationName } from '../authorize/authorizations.ts'
@@ -20,7 +20,7 @@ const deviceName = (text: string): AuthorizationName => {
 
 /** What a page that asks for consent is made of: the dashboard's, and any other of ours. */
 export const registerConsent = (app: App, deps: Deps): void => {
-  const decided = refusals(
+  const decided = [
     'invalid_request',
     'not_found',
     'conflict',
@@ -28,12 +28,12 @@ export const registerConsent = (app: App, deps: Deps): void => {
     'capability_disabled',
     'account_frozen',
     'membership_suspended',
-  )
+  ] as const
   app.get(
     '/v1/oauth/authorizations/:id',
     {
-      config: { operation: 'oauth.get_authorization', access: 'undelegated' },
-      schema: { params: byId('oauth_authorization'), response: { 200: Authorization, ...refusals('not_found', 'forbidden') } },
+      config: { operation: 'oauth.get_authorization', access: 'undelegated', refuses: ['not_found', 'forbidden'] },
+      schema: { params: byId('oauth_authorization'), response: { 200: Authorization } },
     },
     async (request, reply) =>
       reply.send(presentConsentRequest(await readConsentRequest(deps, request.principal, request.params), deps.clock.now())),
@@ -41,8 +41,8 @@ export const registerConsent = (app: App, deps: Deps): void => {
   app.post(
     '/v1/oauth/authorizations/:id/decision',
     {
-      config: { operation: 'oauth.decide_authorization', access: 'undelegated' },
-      schema: { params: byId('oauth_authorization'), body: Decision, response: { 200: Decided, ...decided } },
+      config: { operation: 'oauth.decide_authorization', access: 'undelegated', refuses: decided },
+      schema: { params: byId('oauth_authorization'), body: Decision, response: { 200: Decided } },
     },
     async (request, reply) =>
       respondOnce(deps, request, reply, async (tx) => {
@@ -53,8 +53,13 @@ export const registerConsent = (app: App, deps: Deps): void => {
   app.get(
     '/v1/oauth/device/:user_code',
     {
-      config: { operation: 'oauth.get_device', access: 'undelegated', credentialIssuing: true },
-      schema: { params: ByUserCode, response: { 200: Authorization, ...refusals('not_found', 'forbidden') } },
+      config: {
+        operation: 'oauth.get_device',
+        access: 'undelegated',
+        credentialIssuing: true,
+        refuses: ['not_found', 'forbidden'],
+      },
+      schema: { params: ByUserCode, response: { 200: Authorization } },
     },
     async (request, reply) =>
       reply.send(
@@ -67,8 +72,8 @@ export const registerConsent = (app: App, deps: Deps): void => {
   app.post(
     '/v1/oauth/device/:user_code/decision',
     {
-      config: { operation: 'oauth.decide_device', access: 'undelegated', credentialIssuing: true },
-      schema: { params: ByUserCode, body: Decision, response: { 200: Decided, ...decided } },
+      config: { operation: 'oauth.decide_device', access: 'undelegated', credentialIssuing: true, refuses: decided },
+      schema: { params: ByUserCode, body: Decision, response: { 200: Decided } },
     },
     async (request, reply) =>
       respondOnce(deps, request, reply, async (tx) => {

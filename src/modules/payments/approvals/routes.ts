@@ -2,7 +2,7 @@ import type { App } from '../../../http/app-type.ts'
 import { type Answer, ok, respondOnce } from '../../../http/idempotency.ts'
 import { originOf } from '../../../http/origin.ts'
 import { pageOf } from '../../../http/pagination.ts'
-import { byId, isoTime, refusals } from '../../../http/wire.ts'
+import { byId, isoTime } from '../../../http/wire.ts'
 import { notFound } from '../../../lib/errors.ts'
 import type { Deps } from '../../deps.ts'
 import { readContext } from './context.ts'
@@ -21,10 +21,10 @@ export const registerApprovals = (app: App, deps: Deps): void => {
   app.get(
     path,
     {
-      config: { operation: 'approvals.list', permission: 'approval.read' },
+      config: { operation: 'approvals.list', permission: 'approval.read', refuses: ['invalid_request', 'invalid_cursor'] },
       schema: {
         querystring: ListApprovals,
-        response: { 200: pageOf(Approval), ...refusals('invalid_request', 'invalid_cursor') },
+        response: { 200: pageOf(Approval) },
       },
     },
     async (request, reply) => {
@@ -45,8 +45,8 @@ export const registerApprovals = (app: App, deps: Deps): void => {
   app.get(
     one,
     {
-      config: { operation: 'approvals.get', permission: 'approval.read' },
-      schema: { params: byId('approval'), response: { 200: Approval, ...refusals('not_found') } },
+      config: { operation: 'approvals.get', permission: 'approval.read', refuses: ['not_found'] },
+      schema: { params: byId('approval'), response: { 200: Approval } },
     },
     async (request, reply) => {
       const record = await findApprovalIn(deps.db, request.principal.workspace.id, request.params.id)
@@ -58,13 +58,18 @@ export const registerApprovals = (app: App, deps: Deps): void => {
     `${one}/decide`,
     {
       // Rejecting stays possible while the workspace is frozen; the service refuses an approval then.
-      config: { operation: 'approvals.decide', permission: 'approval.decide', idempotent: true, whileFrozen: true },
+      config: {
+        operation: 'approvals.decide',
+        permission: 'approval.decide',
+        idempotent: true,
+        whileFrozen: true,
+        refuses: ['invalid_request', 'not_found', 'conflict', 'separation_of_duties', 'workspace_frozen', 'account_frozen'],
+      },
       schema: {
         params: byId('approval'),
         body: Decide,
         response: {
           200: Approval,
-          ...refusals('invalid_request', 'not_found', 'conflict', 'separation_of_duties', 'workspace_frozen', 'account_frozen'),
         },
       },
     },
@@ -76,11 +81,11 @@ export const registerApprovals = (app: App, deps: Deps): void => {
   app.get(
     `${one}/message`,
     {
-      config: { operation: 'approvals.message', access: 'public' },
+      config: { operation: 'approvals.message', access: 'public', refuses: ['invalid_request', 'not_found'] },
       schema: {
         params: byId('approval'),
         querystring: MessageQuery,
-        response: { 200: SigningMessage, ...refusals('invalid_request', 'not_found') },
+        response: { 200: SigningMessage },
       },
     },
     async (request, reply) => {
@@ -95,20 +100,17 @@ export const registerApprovals = (app: App, deps: Deps): void => {
   app.post(
     `${one}/decide-by-signature`,
     {
-      config: { operation: 'approvals.decide_by_signature', access: 'public', credentialIssuing: true },
+      config: {
+        operation: 'approvals.decide_by_signature',
+        access: 'public',
+        credentialIssuing: true,
+        refuses: ['invalid_request', 'invalid_signature', 'not_found', 'conflict', 'separation_of_duties', 'workspace_frozen'],
+      },
       schema: {
         params: byId('approval'),
         body: DecideBySignature,
         response: {
           200: Approval,
-          ...refusals(
-            'invalid_request',
-            'invalid_signature',
-            'not_found',
-            'conflict',
-            'separation_of_duties',
-            'workspace_frozen',
-          ),
         },
       },
     },

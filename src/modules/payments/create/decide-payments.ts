@@ -8,12 +8,12 @@ import type { Uuid } from '../../../lib/ids.ts'
 import { periodsAt } from '../../../policy/calendar.ts'
 import { effectiveTimeZone } from '../../../policy/time-zone.ts'
 import type { EarlierPayment, Periods } from '../../../policy/types.ts'
-import { loadMandateForPayment, type MandateForPayment } from '../../mandates/for-payments.ts'
+import { loadMandate, type PaymentMandate } from '../../mandates/for-payments.ts'
+import { findEarlier } from '../evaluation/earlier.ts'
+import { type LockedState, readState, type StateQuery } from '../evaluation/state.ts'
 import { presentPayment } from '../present.ts'
 import { type Accepted, type Denied, decidePayment, type SpendingState } from './decide.ts'
-import { findEarlier } from './earlier.ts'
 import type { PaymentRequest, PaymentResult } from './request.ts'
-import { type LockedState, readState, type StateQuery } from './state.ts'
 import { type BatchDeps, type Written, writePayments } from './write.ts'
 
 const unique = <T>(items: readonly T[]): T[] => [...new Set(items)]
@@ -33,11 +33,11 @@ const lock = async (tx: Tx, requests: readonly PaymentRequest[], wait: boolean):
   return new Set()
 }
 
-type Mandates = ReadonlyMap<Uuid, MandateForPayment>
+type Mandates = ReadonlyMap<Uuid, PaymentMandate>
 
 const loadMandates = async (tx: Tx, requests: readonly PaymentRequest[]): Promise<Mandates> => {
   const named = new Map(requests.flatMap(({ input, principal }) => (input.mandate_id ? [[input.mandate_id, principal]] : [])))
-  const loaded = [...named].map(async ([id, { workspace }]) => [id, await loadMandateForPayment(tx, workspace.id, id)] as const)
+  const loaded = [...named].map(async ([id, { workspace }]) => [id, await loadMandate(tx, workspace.id, id)] as const)
   return new Map((await Promise.all(loaded)).flatMap(([id, mandate]) => (mandate ? [[id, mandate]] : [])))
 }
 

@@ -9,14 +9,14 @@ import { explain } from '../../../policy/explain.ts'
 import { effectiveTimeZone } from '../../../policy/time-zone.ts'
 import type { Charge, Decision, EarlierPayment, Evaluation } from '../../../policy/types.ts'
 import type { Rails } from '../../../rails/rail.ts'
-import type { MandateForPayment } from '../../mandates/for-payments.ts'
+import type { PaymentMandate } from '../../mandates/for-payments.ts'
 import { presentDecision } from '../../policies/present.ts'
+import { contextOf, type PaymentContext } from '../evaluation/context.ts'
+import { evaluationOf } from '../evaluation/evaluation.ts'
+import { type LockedState, usageKey } from '../evaluation/state.ts'
 import type { PaymentRecord } from '../queries.ts'
 import type { CreatePayment } from '../schema.ts'
-import { contextOf, type PaymentContext } from './context.ts'
-import { evaluationOf } from './evaluation.ts'
 import { checkPreconditions, checkRailRules } from './preconditions.ts'
-import { type LockedState, usageKey } from './state.ts'
 
 /** The locked state with what its owners can spend: that moves on with each decision, like the usage. */
 export type SpendingState = LockedState & { balances: Map<Uuid, Balance> }
@@ -25,7 +25,7 @@ export type DecisionSettings = { rails: Rails; currency: string; duplicateWindow
 export type DecisionRequest = {
   principal: Principal
   input: CreatePayment
-  mandate: MandateForPayment | null
+  mandate: PaymentMandate | null
   earlier: EarlierPayment | null
   /** The trace that the request is part of. */
   traceparent?: string | null
@@ -36,7 +36,7 @@ export type Accepted = {
   payment: PaymentRecord
   decision: Decision
   charges: readonly Charge[]
-  mandate: MandateForPayment | null
+  mandate: PaymentMandate | null
 }
 /** A denial moves nothing, but stays in the audit log. */
 export type Denied = { kind: 'denied'; principal: Principal; decision: Decision; refusal: Refusal }

@@ -9,8 +9,8 @@ import type { Deps } from '../../deps.ts'
 import { presentAccount } from '../../identity/accounts/present.ts'
 import { presentDecision } from '../../policies/present.ts'
 import { requestApproval } from '../approvals/request.ts'
+import { chargeCounters } from '../evaluation/counters.ts'
 import type { PaymentRecord } from '../queries.ts'
-import { chargeCounters } from './counters.ts'
 import type { Accepted, Denied, SpendingState } from './decide.ts'
 
 const columns = {

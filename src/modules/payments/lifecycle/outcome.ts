@@ -5,7 +5,7 @@ import type { Evidence } from '../../../rails/rail.ts'
 import { alertAfterCommit } from '../../alerts.ts'
 import type { Deps } from '../../deps.ts'
 import { balanceUpdated } from '../../identity/accounts/service.ts'
-import { settleMandate } from '../create/mandate.ts'
+import { exhaustMandateIfSpent } from '../../mandates/for-payments.ts'
 import type { PaymentRecord } from '../queries.ts'
 import { resolveAttempts } from './attempts/queries.ts'
 import { isReceiptTaken } from './attempts/receipts.ts'
@@ -32,7 +32,7 @@ const succeed = async (tx: Tx, deps: Deps, { payment, evidence, witness }: Step)
       after: { provider_receipt: receipt },
     },
   )
-  await settleMandate(tx, deps, after)
+  if (after.mandateId) await exhaustMandateIfSpent(tx, deps, after.mandateId)
   return after
 }
 

@@ -8,12 +8,12 @@ import { explain } from '../../../policy/explain.ts'
 import { effectiveTimeZone } from '../../../policy/time-zone.ts'
 import type { Periods, Usage } from '../../../policy/types.ts'
 import type { Deps } from '../../deps.ts'
+import { loadMandate } from '../../mandates/for-payments.ts'
 import { findWorkspace } from '../../workspaces/queries.ts'
-import { contextOf, type PaymentContext } from '../create/context.ts'
-import { moveCharges } from '../create/counters.ts'
-import { evaluationOf } from '../create/evaluation.ts'
-import { loadMandate } from '../create/mandate.ts'
-import { type LockedState, readState } from '../create/state.ts'
+import { contextOf, type PaymentContext } from '../evaluation/context.ts'
+import { moveCharges } from '../evaluation/counters.ts'
+import { evaluationOf } from '../evaluation/evaluation.ts'
+import { type LockedState, readState } from '../evaluation/state.ts'
 import type { PaymentRecord } from '../queries.ts'
 
 const changed = (message: string): Failure => failure('policy_changed', null, message)
@@ -91,7 +91,7 @@ const decideOne = async (
     // Whoever has approved already counts as able to.
     approverAccountIds: [...new Set([...context.approverAccountIds, ...approvers])],
   }
-  const mandate = payment.mandateId ? await loadMandate(tx, workspaceId, payment.mandateId, payment) : null
+  const mandate = payment.mandateId ? await loadMandate(tx, workspaceId, payment.mandateId, amountMinor) : null
   // A mandate's window is held against the moment the payment was made, and so was what looked like it.
   const request = { workspaceId, initiatorAccountId, lineage, amountMinor, paymentType, at: createdAt }
   const guard = { earlier: null, duplicateWindowSeconds: 0 }

@@ -5,7 +5,7 @@ import { voidHold } from '../../../ledger/ledger.ts'
 import type { Failure } from '../../../lib/failure-codes.ts'
 import type { Deps } from '../../deps.ts'
 import { balanceUpdated } from '../../identity/accounts/service.ts'
-import { releaseCharges } from '../create/counters.ts'
+import { releaseCharges } from '../evaluation/counters.ts'
 import type { PaymentRecord } from '../queries.ts'
 import { writeChange } from './write-change.ts'
 

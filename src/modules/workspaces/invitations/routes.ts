@@ -1,7 +1,7 @@
 import type { App } from '../../../http/app-type.ts'
 import { created, ok, respondOnce } from '../../../http/idempotency.ts'
 import { PageQuery, pageOf } from '../../../http/pagination.ts'
-import { byId, refusals } from '../../../http/wire.ts'
+import { byId } from '../../../http/wire.ts'
 import type { Deps } from '../../deps.ts'
 import { presentWorkspaceView } from '../present.ts'
 import { WorkspaceView } from '../schema.ts'
@@ -16,10 +16,16 @@ export const registerInvitations = (app: App, deps: Deps): void => {
   app.post(
     '/v1/workspaces/current/invitations',
     {
-      config: { operation: 'invitations.create', permission: 'workspace.manage', access: 'undelegated', idempotent: true },
+      config: {
+        operation: 'invitations.create',
+        permission: 'workspace.manage',
+        access: 'undelegated',
+        idempotent: true,
+        refuses: ['invalid_request', 'forbidden', 'conflict'],
+      },
       schema: {
         body: CreateInvitation,
-        response: { 201: InvitationWithToken, ...refusals('invalid_request', 'forbidden', 'conflict') },
+        response: { 201: InvitationWithToken },
       },
     },
     async (request, reply) =>
@@ -31,8 +37,8 @@ export const registerInvitations = (app: App, deps: Deps): void => {
   app.get(
     '/v1/workspaces/current/invitations',
     {
-      config: { operation: 'invitations.list', permission: 'workspace.manage' },
-      schema: { querystring: PageQuery, response: { 200: pageOf(Invitation), ...refusals('invalid_request', 'invalid_cursor') } },
+      config: { operation: 'invitations.list', permission: 'workspace.manage', refuses: ['invalid_request', 'invalid_cursor'] },
+      schema: { querystring: PageQuery, response: { 200: pageOf(Invitation) } },
     },
     async (request, reply) => {
       const { id } = request.principal.workspace
@@ -44,8 +50,13 @@ export const registerInvitations = (app: App, deps: Deps): void => {
   app.delete(
     '/v1/workspaces/current/invitations/:id',
     {
-      config: { operation: 'invitations.revoke', permission: 'workspace.manage', whileFrozen: true },
-      schema: { params: byId('invitation'), response: { 200: Invitation, ...refusals('not_found', 'conflict') } },
+      config: {
+        operation: 'invitations.revoke',
+        permission: 'workspace.manage',
+        whileFrozen: true,
+        refuses: ['not_found', 'conflict'],
+      },
+      schema: { params: byId('invitation'), response: { 200: Invitation } },
     },
     async (request, reply) =>
       respondOnce(deps, request, reply, async (tx) => ok(show(await revokeInvitation(tx, request.principal, request.params.id)))),
@@ -53,10 +64,15 @@ export const registerInvitations = (app: App, deps: Deps): void => {
   app.post(
     '/v1/workspaces/invitations/preview',
     {
-      config: { operation: 'invitations.preview', access: 'undelegated', whileFrozen: true },
+      config: {
+        operation: 'invitations.preview',
+        access: 'undelegated',
+        whileFrozen: true,
+        refuses: ['invalid_request', 'forbidden', 'not_found', 'conflict'],
+      },
       schema: {
         body: AcceptInvitation,
-        response: { 200: InvitationPreview, ...refusals('invalid_request', 'forbidden', 'not_found', 'conflict') },
+        response: { 200: InvitationPreview },
       },
     },
     async (request, reply) => {
@@ -67,12 +83,16 @@ export const registerInvitations = (app: App, deps: Deps): void => {
   app.post(
     '/v1/workspaces/invitations/accept',
     {
-      config: { operation: 'invitations.accept', access: 'undelegated', idempotent: true },
+      config: {
+        operation: 'invitations.accept',
+        access: 'undelegated',
+        idempotent: true,
+        refuses: ['invalid_request', 'forbidden', 'account_frozen', 'workspace_frozen', 'not_found', 'conflict'],
+      },
       schema: {
         body: AcceptInvitation,
         response: {
           200: WorkspaceView,
-          ...refusals('invalid_request', 'forbidden', 'account_frozen', 'workspace_frozen', 'not_found', 'conflict'),
         },
       },
     },

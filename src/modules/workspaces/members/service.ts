@@ -3,10 +3,9 @@ import { effectivePermissions } from '../../../auth/permissions.ts'
 import { type Principal, requireActiveAccount } from '../../../auth/principal.ts'
 import type { Tx } from '../../../db/client.ts'
 import { members } from '../../../db/tables/workspaces.ts'
-import { audit } from '../../../events/audit.ts'
+import { type Actor, audit } from '../../../events/audit.ts'
 import { notFound, Refusal } from '../../../lib/errors.ts'
 import { formatId, type Uuid } from '../../../lib/ids.ts'
-import { revokeGrantsOf } from '../../delegation/grants/service.ts'
 import type { Deps } from '../../deps.ts'
 import { lockMembership, requireOpen, requireUndelegated } from '../membership.ts'
 import type { WorkspaceMembership } from '../queries.ts'
@@ -15,6 +14,9 @@ import { countOwners, findMember, type NamedMember } from './queries.ts'
 import { endInvitations } from './removal.ts'
 import { checkMemberChange, type MemberChange } from './rules.ts'
 import type { UpdateMember } from './schema.ts'
+
+/** Ends what a member delegated in the workspace. Handed in, for delegation knows workspaces and not the other way round. */
+export type EndDelegations = (tx: Tx, actor: Actor, member: { accountId: Uuid; workspaceId: Uuid }) => Promise<void>
 
 const findTarget = async (tx: Tx, membership: WorkspaceMembership, id: Uuid): Promise<NamedMember> => {
   const target = await findMember(tx, membership.workspace.id, id)
@@ -63,7 +65,13 @@ export const updateMember = async (
 }
 
 /** Anybody may leave in person; to put somebody else out takes `workspace.manage`. Grants made in the workspace end at once. */
-export const removeMember = async (tx: Tx, deps: Deps, principal: Principal, id: Uuid): Promise<NamedMember> => {
+export const removeMember = async (
+  tx: Tx,
+  deps: Deps,
+  principal: Principal,
+  id: Uuid,
+  endDelegations: EndDelegations,
+): Promise<NamedMember> => {
   const membership = await lockMembership(tx, principal, null)
   const manages =
     effectivePermissions(membership.member.role, null).has('workspace.manage') && principal.permissions.has('workspace.manage')
@@ -79,7 +87,7 @@ export const removeMember = async (tx: Tx, deps: Deps, principal: Principal, id:
   const target = await findTarget(tx, membership, id)
   await check(tx, principal, membership, target, { role: target.role, status: 'removed' })
   const { at } = tx
-  await revokeGrantsOf(tx, deps, principal, target)
+  await endDelegations(tx, principal, target)
   await tx.orm.delete(members).where(eq(members.id, id))
   await endInvitations(tx, principal, target, null)
   await audit(tx, principal, at, {

@@ -2,8 +2,8 @@ import { secretPrefixes } from '../../../auth/secrets.ts'
 import type { apiKeys } from '../../../db/tables/grants.ts'
 import { isoTime, isoTimeOrNull } from '../../../http/wire.ts'
 import { formatId } from '../../../lib/ids.ts'
-import type { Grant } from '../grants/schema.ts'
-import type { ApiKey } from './schema.ts'
+import type { ApiKey } from './key-schema.ts'
+import type { Grant } from './schema.ts'
 
 export type ApiKeyRecord = typeof apiKeys.$inferSelect
 

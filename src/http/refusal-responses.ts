@@ -1,0 +1,75 @@
+import { z } from 'zod'
+import { permissions } from '../auth/permissions.ts'
+import { conflictReasons } from '../lib/conflict-reasons.ts'
+import { catalogue, type ErrorCode } from '../lib/errors.ts'
+import { minorPattern } from '../lib/money.ts'
+
+const FieldProblem = z.object({
+  path: z
+    .string()
+    .meta({ description: 'Where: `amount_minor`, `spending_controls.daily_limit_minor`.', example: 'amount_minor' }),
+  message: z.string().meta({ example: 'send "5000", a string of minor units' }),
+})
+
+export const ErrorDetails = z
+  .looseObject({
+    request_id: z
+      .string()
+      .meta({ description: 'Names the request in our logs.', example: '5f1a2b9e-3f0c-4c57-9a6e-0d7c1f8e2b11' }),
+    doc_url: z.string().meta({ description: 'A page that explains the code and what to do.' }),
+    param: z.string().optional().meta({ description: 'The one field, parameter or header that is to blame.' }),
+    fields: z.array(FieldProblem).optional().meta({ description: 'What a 400 is about.' }),
+    field: z
+      .string()
+      .optional()
+      .meta({ description: 'Of a 404: the field or header whose id names nothing. Of a signature: what is wrong.' }),
+    reason: z
+      .string()
+      .optional()
+      .meta({ enum: Object.keys(conflictReasons), description: 'Why there is a conflict.' }),
+    required_permission: z.string().optional().meta({ enum: permissions, description: 'What the credential lacks.' }),
+    capability: z.string().optional().meta({ description: 'What the account may not do.' }),
+    decision: z
+      .unknown()
+      .optional()
+      .meta({ documentedAs: 'Decision', description: 'Of `policy_denied`: every rule that was looked at.' }),
+    available_minor: z
+      .string()
+      .optional()
+      .meta({ pattern: minorPattern.source, description: 'Of `insufficient_funds`, for those who may read the account.' }),
+    requested_minor: z.string().optional().meta({ pattern: minorPattern.source }),
+    recovered_address: z
+      .string()
+      .nullable()
+      .optional()
+      .meta({ description: 'Of `invalid_signature`: the wallet that made the signature.' }),
+    expected: z
+      .record(z.string(), z.unknown())
+      .optional()
+      .meta({ description: 'Of `invalid_signature`: what the signed message must say.' }),
+  })
+  .meta({ id: 'ErrorDetails', description: 'What helps to mend the request. More fields may come.' })
+
+export const ErrorEnvelope = z
+  .object({
+    error: z.string().meta({ enum: Object.keys(catalogue), description: 'What a program decides by; the list may grow.' }),
+    message: z.string().meta({ description: 'A sentence for a person.' }),
+    details: ErrorDetails.optional(),
+  })
+  .meta({
+    id: 'Error',
+    description: 'Every refusal has this shape. details.request_id names the request; details.fields tells what a 400 is about.',
+  })
+
+type Response = { description: string; content: { 'application/json': { schema: typeof ErrorEnvelope } } }
+
+const response = (codes: readonly ErrorCode[]): Response => ({
+  description: codes.map((code) => `\`${code}\`: ${catalogue[code][1]}`).join(' '),
+  content: { 'application/json': { schema: ErrorEnvelope } },
+})
+
+/** The responses of a route's refusals, grouped by status, for the OpenAPI document. */
+export const refusalResponses = (codes: readonly ErrorCode[]): Record<number, Response> => {
+  const byStatus = Map.groupBy(new Set(codes), (code) => catalogue[code][0])
+  return Object.fromEntries([...byStatus].map(([status, of]) => [status, response(of)]))
+}

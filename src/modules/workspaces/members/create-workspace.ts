@@ -1,0 +1,34 @@
+import type { Principal } from '../../../auth/principal.ts'
+import type { Tx } from '../../../db/client.ts'
+import { audit } from '../../../events/audit.ts'
+import { formatId } from '../../../lib/ids.ts'
+import type { Deps } from '../../deps.ts'
+import { publishWorkspaceEvent } from '../events.ts'
+import { findMembership, type WorkspaceMembership } from '../queries.ts'
+import type { CreateWorkspace } from '../schema.ts'
+import { defaultTimeZone, insertWorkspace } from '../service.ts'
+import { publishMemberEvent } from './events.ts'
+
+/** A team's workspace with its first member, who owns it. */
+export const createWorkspace = async (
+  tx: Tx,
+  deps: Deps,
+  principal: Principal,
+  input: CreateWorkspace,
+): Promise<WorkspaceMembership> => {
+  const { accountId } = principal
+  const timeZone = input.time_zone ?? defaultTimeZone
+  const id = await insertWorkspace(tx, { ownerId: accountId, name: input.name, kind: 'team', timeZone })
+  const member = await findMembership(tx, id, accountId)
+  if (!member) throw new Error('a new workspace has no owner')
+  const workspace = await publishWorkspaceEvent(tx, deps, 'workspace.updated', id)
+  await publishMemberEvent(tx, deps, 'member.joined', member)
+  const after = { name: input.name, time_zone: timeZone, owning_account: formatId('account', accountId) }
+  await audit(tx, principal, tx.at, {
+    action: 'workspace.create',
+    workspaceId: id,
+    subject: { type: 'workspace', id },
+    after,
+  })
+  return { workspace, member }
+}
