@@ -8,3 +8,6 @@ export const nairobiTimestamp = (at: Date): string => local(at).slice(0, 19).rep
 
 /** yyyy-MM-dd */
 export const nairobiDate = (at: Date): string => local(at).slice(0, 10)
+
+/** yyyy-MM-dd HH:mm:ss */
+export const nairobiDateTime = (at: Date): string => local(at).slice(0, 19).replace('T', ' ')

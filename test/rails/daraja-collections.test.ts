@@ -92,7 +92,16 @@ test('a lost answer is never read as failed: the prompt was shown and the callba
   const { submission, evidence, rail, attempt } = await play('254711000004')
   expect(submission).toMatchObject({ kind: 'lost' })
   expect(kinds(evidence)).toEqual(['succeeded'])
-  expect(await rail.query(attempt)).toMatchObject({ kind: 'unknown', code: 'no_reference' })
+  // There is no id to ask by; the provider's list of what was paid in names it by our reference.
+  const receipt = rails.sandbox.movements().at(-1)?.receipt
+  expect(await rail.query(attempt)).toEqual({ kind: 'succeeded', receipt, amountMinor: 50_000n })
+  expect(await rail.query({ ...attempt, reference: '999999999999' })).toMatchObject({ kind: 'unknown', code: 'not_listed' })
+})
+
+test('a prompt whose answer and callback were both lost is found by what was paid in', async () => {
+  const { evidence, rail, attempt } = await play('254711000008')
+  expect(evidence).toEqual([])
+  expect(await rail.query(attempt)).toMatchObject({ kind: 'succeeded', amountMinor: 50_000n })
 })
 
 test('a callback with another amount tells that amount', async () => {

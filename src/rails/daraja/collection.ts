@@ -9,6 +9,7 @@ import { readCollectionDelivery, readCollectionQuery } from './collection-eviden
 import { stkPassword } from './credentials.ts'
 import type { Post } from './gateway.ts'
 import { type DarajaOptions, stkLimits } from './options.ts'
+import { findPaidIn } from './paid-in.ts'
 import { readSubmission } from './submission.ts'
 
 const mobile = /^254[17]\d{8}$/
@@ -55,7 +56,7 @@ export const createCollectionRail = (options: DarajaOptions, post: Post, clock: 
 
   const query = async (attempt: Attempt): Promise<Evidence> => {
     const request = attempt.provider.request
-    if (request === null) return { kind: 'unknown', code: 'no_reference', message: 'The provider gave no id to ask by.' }
+    if (request === null) return findPaidIn(post, options.shortcode, attempt, clock.now())
     return readCollectionQuery(await post('/mpesa/stkpushquery/v1/query', { ...proof(), CheckoutRequestID: request }), request)
   }
 
