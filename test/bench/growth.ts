@@ -56,7 +56,7 @@ export const measureGrowth = async (bench: Bench, options: GrowthOptions): Promi
       lookup: `lpad(to_hex(n), 12, '0')`,
       hash: `sha256(n::text::bytea)`,
     })
-    await multiply(bench, 'policies', options.policyCount * payers.length, { id })
+    await multiply(bench, 'spending_policies', options.policyCount * payers.length, { id })
     await bench.query('vacuum analyze')
     await take(1)
     const pages: number[][] = [[], []]

@@ -19,6 +19,7 @@ const { values, positionals } = parseArgs({
     payments: { type: 'string', default: '1000000' },
     events: { type: 'string', default: '10000000' },
     keys: { type: 'string', default: '100000' },
+    streams: { type: 'string', default: '10000' },
     policies: { type: 'string', default: '100' },
   },
 })
@@ -37,7 +38,7 @@ try {
       only: values.only === undefined ? undefined : new RegExp(values.only),
     })
   else if (what === 'overload') await measureOverload(bench, shared)
-  else if (what === 'streams') await measureStreams(bench, shared)
+  else if (what === 'streams') await measureStreams(bench, { ...shared, streams: Number(values.streams) })
   else if (what === 'peers') await measurePeers(bench, shared)
   else if (what === 'growth')
     await measureGrowth(bench, {
