@@ -69,6 +69,7 @@ const furnish = async (): Promise<Record<string, Owned>> => {
     'DELETE /v1/workspaces/current/invitations/:id': { id: invitation },
     'DELETE /v1/workspaces/current/grants/:id': { id: spare.grantId },
     'GET /v1/beneficiaries/:id': { id: beneficiary },
+    'GET /v1/beneficiaries/:id/payments': { id: beneficiary },
     'PATCH /v1/beneficiaries/:id': { id: beneficiary, body: { display_name: 'Mine' } },
     'DELETE /v1/beneficiaries/:id': { id: beneficiary },
     'GET /v1/spending-policies/:id': { id: policy },

@@ -30,7 +30,7 @@ test('a fault of ours is told as little as possible, and nothing that was secret
     {
       error: 'internal_error',
       message: 'Something went wrong on our side.',
-      details: { request_id: answer.headers.get('x-request-id') },
+      details: { doc_url: `${service.api.url}/docs/errors/internal_error`, request_id: answer.headers.get('x-request-id') },
     },
   ])
   expect(answer.text).not.toMatch(/select|insert|beneficiaries|legal_name|\.ts|node_modules/i)
