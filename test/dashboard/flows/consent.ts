@@ -59,7 +59,8 @@ export const consentFlows = (world: World): void => {
     const { api } = world.service
     const deviceGrant = 'urn:ietf:params:oauth:grant-type:device_code'
     const client = await registerClient(api, { client_name: 'Till', grant_types: [deviceGrant], redirect_uris: [] })
-    const pkce = { code_challenge: newPkce().challenge, code_challenge_method: 'S256' }
+    const { challenge, verifier } = newPkce()
+    const pkce = { code_challenge: challenge, code_challenge_method: 'S256' }
     const fields = { ...client.credentials, ...pkce, scope: 'account.read' }
     const device = (await postForm(api, '/v1/oauth/device_authorization', fields)).body
     const person = await signIn(api)
@@ -74,7 +75,7 @@ export const consentFlows = (world: World): void => {
     await page.getByText(device.user_code).waitFor()
     await page.getByRole('button', { name: 'Allow Till' }).click()
     await page.getByText('Go back to your device').waitFor()
-    const poll = { ...client.credentials, grant_type: deviceGrant, device_code: device.device_code }
+    const poll = { ...client.credentials, grant_type: deviceGrant, device_code: device.device_code, code_verifier: verifier }
     expect((await postForm(api, '/v1/oauth/token', poll)).status).toBe(200)
     expect(complaints).toEqual([])
     await close()
