@@ -120,7 +120,10 @@ const call = (api: Person['api'], row: Row, path: string) => {
 const nameless = (text: string) => text.replace(/"request_id":"[^"]*"/, '')
 
 test('every route that takes an id is tried here', () => {
-  expect(ofTenants.map(routeOf).filter((route) => owned[route] === undefined)).toEqual([])
+  expect(
+    ofTenants.map(routeOf).filter((route) => owned[route] === undefined),
+    'add each to `owned` above: an id of the other tenant',
+  ).toEqual([])
   expect(Object.keys(owned).filter((route) => !ofTenants.some((row) => routeOf(row) === route))).toEqual([])
 })
 

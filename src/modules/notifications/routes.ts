@@ -20,7 +20,7 @@ export const registerNotifications = (app: App, deps: Deps): void => {
         operation: 'notifications.stream',
         longLived: true,
         access: 'authenticated',
-        refuses: ['invalid_request', 'rate_limited'],
+        refuses: ['invalid_request', 'rate_limited', 'forbidden', 'membership_suspended'],
       },
       // A HEAD of it would never end.
       exposeHeadRoute: false,
@@ -43,7 +43,11 @@ export const registerNotifications = (app: App, deps: Deps): void => {
   app.get(
     '/v1/notifications',
     {
-      config: { operation: 'notifications.list', access: 'authenticated', refuses: ['invalid_request', 'invalid_cursor'] },
+      config: {
+        operation: 'notifications.list',
+        access: 'authenticated',
+        refuses: ['invalid_request', 'invalid_cursor', 'forbidden', 'membership_suspended'],
+      },
       schema: {
         querystring: NotificationsQuery,
         response: { 200: pageOf(Notification) },
