@@ -53,6 +53,17 @@ describe('metadata', () => {
       if (name.endsWith('_endpoint')) expect(value).toMatch(new RegExp(`^${issuer}/v1/oauth/`))
   })
 
+  test('leads to guides that exist', async () => {
+    const answers = [
+      await service.api.get('/.well-known/oauth-authorization-server'),
+      await service.api.get('/.well-known/oauth-protected-resource'),
+      await service.api.get('/.well-known/oauth-protected-resource/mcp'),
+    ]
+    const guides = answers.map(({ body }) => String(body.service_documentation ?? body.resource_documentation))
+    expect(guides).toEqual(['oauth', 'quickstart', 'mcp'].map((name) => `${service.api.url}/docs/guides/${name}`))
+    for (const guide of guides) expect((await service.api.get(new URL(guide).pathname)).status).toBe(200)
+  })
+
   test('does not believe what a request says of where it was sent', async () => {
     const headers = {
       host: 'evil.example',

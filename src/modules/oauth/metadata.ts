@@ -65,7 +65,7 @@ export const serverMetadata = (publicUrl: string): z.output<typeof ServerMetadat
   authorization_response_iss_parameter_supported: true,
   authorization_details_types_supported: ['payment'],
   client_id_metadata_document_supported: true,
-  service_documentation: `${publicUrl}/docs`,
+  service_documentation: `${publicUrl}/docs/guides/oauth`,
 })
 
 /** RFC 9728. The MCP server's tools need fewer scopes than the API has: a client that asks for all of them should not get more. */
@@ -76,5 +76,5 @@ export const resourceMetadata = (publicUrl: string, resource: ProtectedResource)
   bearer_methods_supported: ['header'],
   authorization_details_types_supported: ['payment'],
   resource_name: resource === mcpPath ? 'Payments service: MCP' : 'Payments service',
-  resource_documentation: `${publicUrl}/docs`,
+  resource_documentation: `${publicUrl}/docs/guides/${resource === mcpPath ? 'mcp' : 'quickstart'}`,
 })
