@@ -1,4 +1,6 @@
+import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
+import { drawnGraph, unusedDoors } from './feature-rules.ts'
 import { rules } from './rules.ts'
 import { parseSource, readSources } from './source.ts'
 
@@ -17,6 +19,20 @@ const violations: Record<keyof typeof rules, [path: string, text: string][]> = {
   features: [
     ['modules/planted/service.ts', `import { decide } from '../payments/approvals/decide.ts'`],
     ['modules/planted/queries.ts', `import { createPayments } from '../payments/create/create.ts'`],
+    // A door for mandates and payments, not for beneficiaries.
+    ['modules/beneficiaries/planted.ts', `import { proveIdentity } from '../identity/identities/proof.ts'`],
+  ],
+  acyclicFeatures: [
+    ['modules/workspaces/planted.ts', `import { createGrant } from '../delegation/grants/service.ts'`],
+    ['modules/beneficiaries/planted.ts', `import type { PaymentRecord } from '../payments/queries.ts'`],
+  ],
+  transitivePurity: [
+    ['modules/planted/rules.ts', `import { postTransfer } from '../../ledger/ledger.ts'`],
+    ['modules/planted/grant-rules.ts', `import { revokeGrant } from '../delegation/grants/revoke.ts'`],
+    ['modules/planted/rules.ts', `import type { Tx } from '../../db/client.ts'`],
+    ['policy/planted.ts', `import { request } from 'node:https'`],
+    ['rails/planted.ts', `import { findPayment } from '../modules/payments/queries.ts'`],
+    ['lib/planted.ts', `import { lookup } from 'node:dns/promises'`],
   ],
   queriesRead: [
     ['modules/planted/queries.ts', 'await db.orm.update(accounts).set({ email })'],
@@ -51,6 +67,15 @@ describe('the architecture', () => {
   it('is looked at whole', () => {
     expect(sources.length).toBeGreaterThan(150)
     expect(sources.find(({ path }) => path === 'app.ts')?.imports.length).toBeGreaterThan(20)
+  })
+
+  it('keeps no door that nothing goes through', () => {
+    expect(unusedDoors(sources)).toEqual([])
+  })
+
+  it('is drawn in docs/architecture.md as the imports are', () => {
+    const page = readFileSync(new URL('../../docs/architecture.md', import.meta.url), 'utf8')
+    expect(/flowchart TD\n([\s\S]*?)\n```/.exec(page)?.[1]).toBe(drawnGraph(sources))
   })
 
   it.each(Object.entries(rules))('%s holds', (_name, rule) => {

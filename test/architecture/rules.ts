@@ -1,3 +1,4 @@
+import { featureRules } from './feature-rules.ts'
 import type { Source } from './source.ts'
 
 export type Rule = { name: string; check: (files: readonly Source[]) => string[] }
@@ -71,41 +72,7 @@ const knownParts: Rule = {
     ]),
 }
 
-/**
- * What a feature shows of itself besides its service: schemas, presentations, and queries, which only read. Anything else that
- * another feature needs is a door that was opened on purpose, and stands here.
- */
-const shown = /\/([a-z-]+-)?(service|schema|present|queries)\.ts$/
-const doors: readonly RegExp[] = [
-  // One recorded send, whatever is sent: what a payment and a top-up have in common.
-  /^modules\/payments\/lifecycle\/attempts\//,
-  // What a grant limits, and how it ends, is asked by whatever makes one or pays through one.
-  /^modules\/delegation\/grants\/(controls|control-rules|create|revoke|update)\.ts$/,
-  // Proofs by a signature serve sign-in, approvals and mandates alike.
-  /^modules\/identity\/identities\/(proof|signer)\.ts$/,
-  /^modules\/identity\/sign-in\/(nonces|siwe)\.ts$/,
-  /^modules\/mandates\/for-payments\.ts$/,
-  // Simulating is deciding with a policy that is not kept; sealing again needs what was sealed.
-  /^modules\/policies\/(rules|seed)\.ts$/,
-  /^modules\/beneficiaries\/rules\.ts$/,
-  // A simulation decides over the same context as a payment, and explains the same preconditions.
-  /^modules\/payments\/(evaluation\/[a-z-]+|create\/preconditions)\.ts$/,
-  // What a member had delegated ends when the member goes.
-  /^modules\/workspaces\/(events|membership|members\/rules)\.ts$/,
-]
-
 const featureOf = (path: string) => path.split('/').slice(0, 2).join('/')
-
-const features: Rule = {
-  name: 'features meet at their service, schema, presentation and queries, or at a door',
-  check: (files) =>
-    each(files, ({ path, imports }) =>
-      imports.map(({ to }) => {
-        const foreign = /^modules\/[^/]+\//.test(path) && /^modules\/[^/]+\//.test(to) && featureOf(path) !== featureOf(to)
-        return foreign && !shown.test(to) && !doors.some((door) => door.test(to)) ? `imports ${to}` : undefined
-      }),
-    ),
-}
 
 const writes = /\.(insert|update|delete)\(|\b(insert into|delete from|update \w+ set)\b/i
 
@@ -249,7 +216,7 @@ const cycles: Rule = { name: 'no import cycles', check: findCycles }
 export const rules = {
   direction,
   knownParts,
-  features,
+  ...featureRules,
   queriesRead,
   pureFiles,
   concreteRails,

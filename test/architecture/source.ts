@@ -3,19 +3,21 @@ import { dirname, join, normalize } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 /** `to` is a path below src for our own files, `npm:<specifier>` for everything else. */
-export type Import = { to: string; ours: boolean }
+export type Import = { to: string; ours: boolean; typeOnly: boolean }
 export type Source = { path: string; text: string; code: string; imports: readonly Import[] }
 
 const folder = fileURLToPath(new URL('../../src', import.meta.url))
-const specifiers = /\bfrom\s+'([^']+)'|\bimport\s+'([^']+)'|\bimport\('([^']+)'\)/g
+const specifiers = /\b(?:(?:import|export)\s+(type\s)?[^'"`;()]*?)\bfrom\s+'([^']+)'|\bimport\s+'([^']+)'|\bimport\('([^']+)'\)/g
 // Good enough for our own formatted code: a comment begins a line, or follows a blank.
 const comments = /\/\*[\s\S]*?\*\/|(?<=^|\s)\/\/.*$/gm
 
 export const parseSource = (path: string, text: string): Source => {
   const code = text.replace(comments, '')
   const imports = [...code.matchAll(specifiers)].map((found): Import => {
-    const name = found[1] ?? found[2] ?? found[3] ?? ''
-    return name.startsWith('.') ? { to: normalize(join(dirname(path), name)), ours: true } : { to: `npm:${name}`, ours: false }
+    const name = found[2] ?? found[3] ?? found[4] ?? ''
+    const typeOnly = found[1] !== undefined
+    const ours = name.startsWith('.')
+    return { to: ours ? normalize(join(dirname(path), name)) : `npm:${name}`, ours, typeOnly }
   })
   return { path, text, code, imports }
 }

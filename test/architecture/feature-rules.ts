@@ -1,0 +1,145 @@
+import type { Rule } from './rules.ts'
+import type { Source } from './source.ts'
+
+/**
+ * What a feature shows of itself besides its service: schemas, presentations, and queries, which only read. Anything else that one
+ * feature needs of another is a door from the one to the other, opened on purpose, and stands here.
+ */
+const shown = /\/([a-z-]+-)?(service|schema|present|queries)\.ts$/
+
+/** [feature, file]: the feature may import that file of another feature. A file that is a door for one feature is none for the rest. */
+const doors: readonly (readonly [from: string, to: string])[] = [
+  // One recorded send, whatever is sent: what a payment and a top-up have in common, and what a statement is compared with.
+  ['topups', 'payments/lifecycle/attempts/callback-secret.ts'],
+  ['topups', 'payments/lifecycle/attempts/receipts.ts'],
+  ['topups', 'payments/lifecycle/attempts/subject.ts'],
+  ['reconciliation', 'payments/lifecycle/attempts/evidence.ts'],
+  ['reconciliation', 'payments/lifecycle/attempts/subject.ts'],
+  ['rail-pauses', 'payments/lifecycle/attempts/subject.ts'],
+  // What a grant limits, and how it ends, is needed by what makes one or pays through one.
+  ['oauth', 'delegation/grants/control-rules.ts'],
+  ['oauth', 'delegation/grants/create.ts'],
+  ['oauth', 'delegation/grants/revoke.ts'],
+  ['identity', 'delegation/grants/control-rules.ts'],
+  ['mandates', 'delegation/grants/controls.ts'],
+  // Proofs by a signature serve sign-in, approvals and mandates alike.
+  ['mandates', 'identity/identities/proof.ts'],
+  ['mandates', 'identity/identities/signer.ts'],
+  ['mandates', 'identity/sign-in/nonces.ts'],
+  ['mandates', 'identity/sign-in/siwe.ts'],
+  ['payments', 'identity/identities/proof.ts'],
+  ['payments', 'identity/identities/signer.ts'],
+  ['payments', 'mandates/for-payments.ts'],
+  // Simulating is deciding with a policy that is not kept, over the same context as a payment and with the same preconditions.
+  ['simulation', 'mandates/for-payments.ts'],
+  ['simulation', 'policies/rules.ts'],
+  ['simulation', 'payments/create/preconditions.ts'],
+  ['simulation', 'payments/evaluation/context.ts'],
+  ['simulation', 'payments/evaluation/earlier.ts'],
+  ['simulation', 'payments/evaluation/evaluation.ts'],
+  // A credential works inside a membership; a frozen account's workspace publishes it.
+  ['delegation', 'workspaces/membership.ts'],
+  ['identity', 'workspaces/events.ts'],
+]
+
+const inFeature = /^modules\/([^/]+)\/(.+)$/
+
+type Step = { path: string; from: string; feature: string; to: string }
+
+/** Every import that leads from one feature into another, types included. The files beside the features belong to none of them. */
+const steps = (files: readonly Source[]): Step[] =>
+  files.flatMap(({ path, imports }) => {
+    const from = inFeature.exec(path)?.[1]
+    return imports.flatMap(({ to }) => {
+      const feature = inFeature.exec(to)?.[1]
+      return from && feature && from !== feature ? [{ path, from, feature, to: to.slice('modules/'.length) }] : []
+    })
+  })
+
+const isDoor = ({ from, to }: Step) => doors.some((door) => door[0] === from && door[1] === to)
+
+const features: Rule = {
+  name: 'features meet at their service, schema, presentation and queries, or at a door between these two',
+  check: (files) =>
+    steps(files).flatMap((step) =>
+      shown.test(`/${step.to}`) || isDoor(step) ? [] : [`${step.path} imports modules/${step.to}`],
+    ),
+}
+
+/** Doors that no import goes through: they are taken off the list. */
+export const unusedDoors = (files: readonly Source[]): string[] => {
+  const used = new Set(steps(files).map(({ from, to }) => `${from} → ${to}`))
+  return doors.map(([from, to]) => `${from} → ${to}`).filter((door) => !used.has(door))
+}
+
+/** Which features each feature imports, both in the order of the alphabet. */
+const featureGraph = (files: readonly Source[]): Map<string, string[]> => {
+  const graph = new Map<string, Set<string>>()
+  for (const { path } of files) {
+    const feature = inFeature.exec(path)?.[1]
+    if (feature && !graph.has(feature)) graph.set(feature, new Set())
+  }
+  for (const { from, feature } of steps(files)) graph.get(from)?.add(feature)
+  return new Map([...graph].sort().map(([from, to]) => [from, [...to].sort()]))
+}
+
+/** The graph as docs/architecture.md draws it. */
+export const drawnGraph = (files: readonly Source[]): string =>
+  [...featureGraph(files)]
+    .flatMap(([from, to]) => (to.length === 0 ? [`  ${from}`] : to.map((feature) => `  ${from} --> ${feature}`)))
+    .join('\n')
+
+const findFeatureCycles = (files: readonly Source[]): string[] => {
+  const graph = featureGraph(files)
+  const done = new Set<string>()
+  const cycles: string[] = []
+  const visit = (feature: string, trail: readonly string[]): void => {
+    if (trail.includes(feature)) {
+      const cycle = [...trail.slice(trail.indexOf(feature)), feature]
+      const imports = steps(files).filter((step) => cycle[cycle.indexOf(step.from) + 1] === step.feature)
+      cycles.push([cycle.join(' → '), ...imports.map(({ path, to }) => `  ${path} imports modules/${to}`)].join('\n'))
+    } else if (!done.has(feature)) {
+      for (const next of graph.get(feature) ?? []) visit(next, [...trail, feature])
+      done.add(feature)
+    }
+  }
+  for (const feature of graph.keys()) visit(feature, [])
+  return cycles
+}
+
+const acyclicFeatures: Rule = { name: 'features form no cycle', check: findFeatureCycles }
+
+const pure = /^(policy|lib|rails)\/|^modules\/.*rules\.ts$/
+/** The rails talk to their providers: they may reach the network, and nothing of ours that keeps state. */
+const onTheNetwork = /^npm:(node:)?(http|https|http2|net|tls|dns|dgram|child_process)(\/|$)|^npm:(undici|ioredis)$/
+/** Tables are declarations, and so is the wire. */
+const impure =
+  /^(db\/(?!tables\/)|ledger\/|events\/|jobs\/|http\/(?!wire\.ts$)|config\.ts$|app)|^npm:(pg|drizzle-orm\/node-postgres|fastify|@fastify\/.+)$/
+
+const reaches = (to: string, from: string): boolean => impure.test(to) || (!from.startsWith('rails/') && onTheNetwork.test(to))
+
+/** The way from a file to the first thing that it must not reach. Behind its own imports types are left out: they run nothing. */
+const wayToImpurity = (file: Source, known: ReadonlyMap<string, Source>): string | undefined => {
+  const seen = new Set([file.path])
+  const ways: { path: string; way: string }[] = [{ path: file.path, way: file.path }]
+  for (const { path, way } of ways) {
+    for (const { to, typeOnly } of known.get(path)?.imports ?? []) {
+      if (typeOnly && path !== file.path) continue
+      if (reaches(to, file.path)) return `${way} → ${to}`
+      if (typeOnly || seen.has(to)) continue
+      seen.add(to)
+      ways.push({ path: to, way: `${way} → ${to}` })
+    }
+  }
+  return undefined
+}
+
+const transitivePurity: Rule = {
+  name: 'policy, rails, rules and lib reach no database, ledger, events, jobs or HTTP by any path of imports',
+  check: (files) => {
+    const known = new Map(files.map((file) => [file.path, file]))
+    return files.filter(({ path }) => pure.test(path)).flatMap((file) => wayToImpurity(file, known) ?? [])
+  },
+}
+
+export const featureRules = { features, acyclicFeatures, transitivePurity } satisfies Record<string, Rule>
