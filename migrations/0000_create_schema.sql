@@ -345,7 +345,6 @@ CREATE TABLE "callback_deliveries" (
 	"body_key_id" text,
 	"source_ip" text,
 	"authentic" boolean NOT NULL,
-	"failures" integer DEFAULT 0 NOT NULL,
 	"verdict" text,
 	"received_at" timestamp (3) with time zone NOT NULL,
 	"processed_at" timestamp (3) with time zone,
@@ -495,16 +494,6 @@ CREATE TABLE "usage_counters" (
 	"payments" bigint NOT NULL,
 	CONSTRAINT "usage_counters_subject_id_period_period_start_pk" PRIMARY KEY("subject_id","period","period_start"),
 	CONSTRAINT "usage_counters_used_check" CHECK ("usage_counters"."used_minor" >= 0 and "usage_counters"."payments" >= 0)
-);
---> statement-breakpoint
-CREATE TABLE "rail_inquiries" (
-	"id" uuid PRIMARY KEY NOT NULL,
-	"kind" text NOT NULL,
-	"shortcode" text NOT NULL,
-	"secret_hash" "bytea" NOT NULL,
-	"answer" jsonb,
-	"asked_at" timestamp (3) with time zone NOT NULL,
-	"answered_at" timestamp (3) with time zone
 );
 --> statement-breakpoint
 CREATE TABLE "rail_pauses" (
@@ -820,7 +809,6 @@ CREATE INDEX "topups_open" ON "topups" USING btree ("created_at") WHERE "topups"
 CREATE UNIQUE INDEX "topups_receipt_key" ON "topups" USING btree ("method","provider_receipt");--> statement-breakpoint
 CREATE INDEX "spending_policies_workspace" ON "spending_policies" USING btree ("workspace_id","id");--> statement-breakpoint
 CREATE INDEX "spending_policies_active" ON "spending_policies" USING btree ("workspace_id") WHERE "spending_policies"."archived_at" is null;--> statement-breakpoint
-CREATE INDEX "rail_inquiries_age" ON "rail_inquiries" USING btree ("asked_at");--> statement-breakpoint
 CREATE INDEX "reconciliation_differences_run" ON "reconciliation_differences" USING btree ("reconciliation_id","id");--> statement-breakpoint
 CREATE INDEX "reconciliation_differences_open" ON "reconciliation_differences" USING btree ("id") WHERE "reconciliation_differences"."resolved_at" is null;--> statement-breakpoint
 CREATE UNIQUE INDEX "reconciliations_content_key" ON "reconciliations" USING btree ("provider","content_hash");--> statement-breakpoint

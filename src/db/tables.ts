@@ -10,7 +10,6 @@ import { oauthAccessTokens, oauthAuthorizations, oauthClients, oauthGrants } fro
 import { callbackDeliveries, payments, railAttempts, topups } from './tables/payments.ts'
 import { spendingPolicies, spendingPolicyVersions, usageCounters } from './tables/policies.ts'
 import {
-  railInquiries,
   railPauses,
   reconciliationDifferences,
   reconciliations,
@@ -46,7 +45,6 @@ export const tables = {
   callbackDeliveries,
   payments,
   railAttempts,
-  railInquiries,
   railPauses,
   reconciliations,
   reconciliationDifferences,

@@ -13,7 +13,6 @@ const sentences = {
   work_failing: 'work that is due fails again and again; the rest goes on, this row needs a person',
   evidence_disputed: 'a provider speaks again about an attempt that waits for an operator; nothing was booked',
   suspense: 'a provider moved money that nothing here can be booked for; an operator must decide',
-  delivery_unbookable: 'a delivery could not be processed after several tries; it waits for an operator',
   reconciliation_difference: "our books and a provider's statement differ",
   promise_broken: 'the data break a promise that must always hold',
 } as const

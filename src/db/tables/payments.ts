@@ -141,8 +141,6 @@ export const callbackDeliveries = pgTable(
     bodyKeyId: text(),
     sourceIp: text(),
     authentic: boolean().notNull(),
-    /** How often working on it failed: after a few times it goes to suspense, never to a retry for ever. */
-    failures: integer().notNull().default(0),
     /** What became of it: applied, repeated, mismatch, ignored, forged … */
     verdict: text(),
     receivedAt: instant().notNull(),

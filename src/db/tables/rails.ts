@@ -100,22 +100,7 @@ export const railPauses = pgTable('rail_pauses', {
   pausedAt: instant().notNull(),
 })
 
-/** A question to a provider that is about no payment (the balance of our own accounts); the answer comes as a delivery. */
-export const railInquiries = pgTable(
-  'rail_inquiries',
-  {
-    id: id(),
-    kind: text({ enum: ['balance'] }).notNull(),
-    shortcode: text().notNull(),
-    secretHash: bytes().notNull(),
-    answer: jsonb().$type<unknown>(),
-    askedAt: instant().notNull(),
-    answeredAt: instant(),
-  },
-  (t) => [index('rail_inquiries_age').on(t.askedAt)],
-)
-
-/** How far a promise has been verified: rows before the point hold it and can no longer change. */
+/** What the last look at all the promises found, and when. */
 export const verifyPoints = pgTable('verify_points', {
   name: text().primaryKey(),
   through: text().notNull(),
