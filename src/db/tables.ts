@@ -9,13 +9,7 @@ import { intentMandates } from './tables/mandates.ts'
 import { oauthAccessTokens, oauthAuthorizations, oauthClients, oauthGrants } from './tables/oauth.ts'
 import { callbackDeliveries, payments, railAttempts, topups } from './tables/payments.ts'
 import { spendingPolicies, spendingPolicyVersions, usageCounters } from './tables/policies.ts'
-import {
-  railPauses,
-  reconciliationDifferences,
-  reconciliations,
-  suspenseItems,
-  verifyPoints,
-} from './tables/rails.ts'
+import { railPauses, reconciliationDifferences, reconciliations, suspenseItems, verifyPoints } from './tables/rails.ts'
 import { schedules } from './tables/schedules.ts'
 import { dashboardTokens, nonces, sessions } from './tables/sessions.ts'
 import { signInFlows } from './tables/sign-in-flows.ts'
