@@ -1,5 +1,7 @@
+import { databaseRules } from './database-rules.ts'
 import { featureRules } from './feature-rules.ts'
 import type { Source } from './source.ts'
+import { writerRules } from './writer-rules.ts'
 
 export type Rule = { name: string; check: (files: readonly Source[]) => string[] }
 
@@ -217,6 +219,8 @@ export const rules = {
   direction,
   knownParts,
   ...featureRules,
+  ...writerRules,
+  ...databaseRules,
   queriesRead,
   pureFiles,
   concreteRails,

@@ -1,0 +1,160 @@
+import type { Rule } from './rules.ts'
+import type { Source } from './source.ts'
+import { isFunction, type Node, namesIn, textOf, walk, within } from './syntax.ts'
+
+/** Files whose SQL is put together inside a function, and from what: never from what a request says. */
+const composedSql: Readonly<Record<string, string>> = {
+  'db/check.ts': 'the text of a check, around which it counts',
+  'db/records.ts': 'the columns that the module above declares',
+  'db/transaction-ids.ts': 'a number that is computed',
+  'events/read.ts': 'one of two directions',
+  'ledger/ledger.ts': 'one of two kinds of transfer',
+  'modules/identity/sign-in/nonces.ts': 'with a lock or without: its type has two texts',
+  'modules/oauth/prune.ts': 'one of two conditions of the same file',
+  'modules/payments/lifecycle/attempts/lanes.ts': 'the table of payments or of top-ups',
+  'modules/payments/lifecycle/attempts/right-to-send.ts': 'the table of payments or of top-ups',
+  'verify/states.ts': 'tables of the same file',
+  'verify/traces.ts': 'tables of the same file',
+}
+
+/** [file, what it awaits]: work inside a transaction that holds the transaction without its name. */
+const awaitedOtherwise: readonly (readonly [path: string, call: string, reason: string])[] = [
+  ['modules/identity/accounts/administer.ts', 'change()', 'its callers, in the same file, write by their own tx'],
+  ['modules/payments/lifecycle/attempts/evidence.ts', 'judge(open, evidence, witness)', 'the open attempt is bound to its tx'],
+  ['modules/topups/outcome.ts', 'after', 'the write itself, begun by the caller'],
+]
+
+const startsLikeSql = /^\s*(select|insert into|update|delete from|with|lock|truncate|listen|notify|do|create|alter|drop|set)\s/i
+const runsSql = /(^statement|\.(query|lookup|raw))$/
+
+type Binding = { name: string; constant: Node | null }
+
+/** What the functions around a node bind: their parameters and the variables in them. */
+const bindingsOf = (around: readonly Node[]): Binding[] =>
+  around.filter(isFunction).flatMap((owner) => {
+    const bound: Binding[] = owner.params.flatMap((param) => namesIn(param).map((name) => ({ name, constant: null })))
+    within(owner, (node) => {
+      if (node.type === 'VariableDeclarator')
+        bound.push(...namesIn(node.id).map((name) => ({ name, constant: node.id.type === 'Identifier' ? node.init : null })))
+    })
+    return bound
+  })
+
+/** Whether a value is the same for every request: built from literals and from names of the module alone. */
+const isConstant = (node: Node, bindings: readonly Binding[]): boolean => {
+  if (node.type === 'Literal') return true
+  if (node.type === 'TemplateLiteral') return node.expressions.every((part) => isConstant(part, bindings))
+  if (node.type === 'ConditionalExpression') return [node.consequent, node.alternate].every((part) => isConstant(part, bindings))
+  if (node.type === 'BinaryExpression') return [node.left, node.right].every((part) => isConstant(part, bindings))
+  if (node.type === 'Identifier') {
+    const bound = bindings.filter(({ name }) => name === node.name)
+    return bound.every(
+      ({ constant }) =>
+        constant !== null &&
+        isConstant(
+          constant,
+          bindings.filter(({ name }) => name !== node.name),
+        ),
+    )
+  }
+  const own = new Set<string>()
+  const used: string[] = []
+  within(node, (part, around) => {
+    if (isFunction(part)) for (const param of part.params) for (const name of namesIn(param)) own.add(name)
+    const parent = around.at(-1)
+    const isMember = parent?.type === 'MemberExpression' && parent.property === part && !parent.computed
+    if (part.type === 'Identifier' && !isMember) used.push(part.name)
+  })
+  return used.every((name) => own.has(name) || bindings.every((binding) => binding.name !== name))
+}
+
+const leftmost = (node: Node): Node => (node.type === 'BinaryExpression' ? leftmost(node.left) : node)
+
+const isSql = (file: Source, node: Node, parent: Node | undefined): boolean => {
+  if (node.type !== 'TemplateLiteral' && node.type !== 'BinaryExpression') return false
+  if (parent?.type === 'TaggedTemplateExpression' || parent?.type === 'BinaryExpression') return false
+  if (parent?.type === 'CallExpression' && runsSql.test(textOf(file, parent.callee))) return true
+  return startsLikeSql.test(textOf(file, leftmost(node)).slice(1))
+}
+
+const composedIn = (file: Source): string[] => {
+  const complaints: string[] = []
+  walk(file, (node, around) => {
+    const raw = node.type === 'CallExpression' && textOf(file, node.callee).endsWith('sql.raw')
+    if (!raw && !isSql(file, node, around.at(-1))) return
+    const parts = raw ? node.arguments : [node]
+    if (parts.some((part) => !isConstant(part, bindingsOf(around))))
+      complaints.push(`${file.path} builds ${textOf(file, node).slice(0, 80)}`)
+  })
+  return complaints
+}
+
+const interpolatedSql: Rule = {
+  name: 'SQL is constant: values are bound, never written into it',
+  check: (files) => files.filter(({ path }) => !(path in composedSql)).flatMap(composedIn),
+}
+
+/** Exceptions that no file needs any more: they are taken off the list. */
+export const unneededExceptions = (files: readonly Source[]): string[] =>
+  Object.keys(composedSql).filter((path) => !files.some((file) => file.path === path && composedIn(file).length > 0))
+
+const isGivenTx = (file: Source, node: Node): boolean =>
+  isFunction(node) && node.params.some((param) => /^tx\b|^\w+: Tx\b/.test(textOf(file, param)))
+
+const outside = /^(fetch|setTimeout|setInterval|inTx)$|(^|\.)(db|reads)\.(query|lookup|transaction)$/
+
+/** Whether what is awaited was given the transaction, by itself or where it was made. */
+const isOfTx = (file: Source, node: Node, bindings: readonly Binding[]): boolean => {
+  if (/\btx\b/.test(textOf(file, node))) return true
+  let found = false
+  within(node, (part) => {
+    if (part.type !== 'Identifier') return
+    const made = bindings.filter(({ name, constant }) => name === part.name && constant !== null)
+    if (made.some(({ constant }) => constant !== null && constant !== node && /\btx\b/.test(textOf(file, constant)))) found = true
+  })
+  return found
+}
+
+const isListed = (path: string, call: string) => awaitedOtherwise.some((entry) => entry[0] === path && entry[1] === call)
+
+const awaitedParts = (file: Source, node: Node): Node[] => {
+  const list = node.type === 'CallExpression' && textOf(file, node.callee) === 'Promise.all' ? node.arguments[0] : undefined
+  return list?.type === 'ArrayExpression' ? list.elements.filter((element) => element !== null) : [node]
+}
+
+const databaseAlone: Rule = {
+  name: 'nothing is awaited inside a transaction but the database',
+  check: (files) =>
+    files.flatMap((file) => {
+      const complaints: string[] = []
+      if (file.path === 'db/client.ts') return complaints
+      walk(file, (node, around) => {
+        if (!around.some((outer) => isGivenTx(file, outer))) return
+        if (node.type === 'CallExpression' && outside.test(textOf(file, node.callee)))
+          complaints.push(`${file.path} calls ${textOf(file, node.callee)} inside a transaction`)
+        if (node.type !== 'AwaitExpression') return
+        for (const part of awaitedParts(file, node.argument))
+          if (!isOfTx(file, part, bindingsOf(around)) && !isListed(file.path, textOf(file, part)))
+            complaints.push(`${file.path} awaits ${textOf(file, part).slice(0, 80)}`)
+      })
+      return complaints
+    }),
+}
+
+const unawaited = /\b(tx|db)\.(query|orm)\b/
+
+const awaitedStatements: Rule = {
+  name: 'every statement is awaited, or handed to something that waits for it',
+  check: (files) =>
+    files.flatMap((file) => {
+      const complaints: string[] = []
+      walk(file, (node) => {
+        if (node.type !== 'ExpressionStatement' || node.expression.type !== 'CallExpression') return
+        const callee = textOf(file, node.expression.callee)
+        if (unawaited.test(callee) && !callee.endsWith('.catch')) complaints.push(`${file.path} does not wait for ${callee}`)
+      })
+      return complaints
+    }),
+}
+
+export const databaseRules = { interpolatedSql, databaseAlone, awaitedStatements } satisfies Record<string, Rule>

@@ -1,0 +1,79 @@
+import type { Rule } from './rules.ts'
+import type { Source } from './source.ts'
+
+/** A table that a second folder writes as well, and why. */
+const secondWriters: readonly (readonly [table: string, folder: string, reason: string])[] = [
+  ['payments', 'modules/rail-pauses', 'a restored database never sends again what was due before'],
+  ['usage_counters', 'modules/policies', 'a new policy begins with what was spent before it'],
+]
+
+/** Files that write tables by a variable: their names come from a closed list in the same file. */
+const byVariable: Readonly<Record<string, string>> = {
+  'auth/last-used.ts': 'the time of the last use, the same for each kind of credential',
+  'modules/workspaces/switching.ts': 'the workspace that a session or a dashboard token works in from now on, the same for both',
+}
+
+const declared = /export const (\w+) = pgTable\(\s*'(\w+)'/g
+const inSql = /\b(?:insert into|delete from|truncate|merge into|update)\s+("?\w+"?|\$\{)/gi
+const inOrm = /\.orm\s*\.(?:insert|update|delete)\((\w+)/g
+
+const folderOf = (path: string): string =>
+  path
+    .split('/')
+    .slice(0, path.startsWith('modules/') ? 2 : 1)
+    .join('/')
+
+const tablesOf = (files: readonly Source[]): Map<string, string> =>
+  new Map(
+    files
+      .filter(({ path }) => path.startsWith('db/tables/'))
+      .flatMap(({ code }) =>
+        [...code.matchAll(declared)].map(([, variable = '', name = '']): [string, string] => [variable, name]),
+      ),
+  )
+
+type Write = { path: string; table: string | undefined }
+
+const writesOf = ({ path, code }: Source, tables: ReadonlyMap<string, string>): Write[] => {
+  const names = new Set(tables.values())
+  const sql = [...code.matchAll(inSql)].map(([, name = '']) => name.replaceAll('"', ''))
+  const orm = [...code.matchAll(inOrm)].map(([, variable = '']): Write => ({ path, table: tables.get(variable) }))
+  return [
+    ...orm,
+    ...sql
+      .filter((name) => name === '${' || names.has(name))
+      .map((name) => ({ path, table: names.has(name) ? name : undefined })),
+  ]
+}
+
+const isSecondWriter = (table: string, folder: string) =>
+  secondWriters.some((writer) => writer[0] === table && writer[1] === folder)
+
+/** Second writers that do not write any more: they are taken off the list. */
+export const formerWriters = (files: readonly Source[]): string[] => {
+  const tables = tablesOf(files)
+  const writes = files.flatMap((file) => writesOf(file, tables))
+  return [
+    ...secondWriters
+      .filter(([name, folder]) => !writes.some(({ path, table }) => table === name && folderOf(path) === folder))
+      .map(([name, folder]) => `${folder} does not write ${name}`),
+    ...Object.keys(byVariable).filter((file) => !writes.some(({ path, table }) => path === file && table === undefined)),
+  ]
+}
+
+const oneWriter: Rule = {
+  name: 'each table is written by one folder',
+  check: (files) => {
+    const tables = tablesOf(files)
+    const writes = files.filter(({ path }) => !path.startsWith('db/')).flatMap((file) => writesOf(file, tables))
+    const unnamed = writes.filter(({ path, table }) => table === undefined && !(path in byVariable))
+    const shared = [...tables.values()].flatMap((table) => {
+      const owners = writes.filter((write) => write.table === table && !isSecondWriter(table, folderOf(write.path)))
+      if (new Set(owners.map(({ path }) => folderOf(path))).size < 2) return []
+      return [`${table} is written by ${[...new Set(owners.map(({ path }) => path))].join(', ')}`]
+    })
+    return [...shared, ...unnamed.map(({ path }) => `${path} writes a table by a variable`)]
+  },
+}
+
+export const writerRules = { oneWriter } satisfies Record<string, Rule>
