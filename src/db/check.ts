@@ -10,7 +10,7 @@ export type CheckFacts = {
   tokenSecretIds: readonly string[]
   /** What a seal of the audit log is keyed with; undefined for a secret that is not configured. */
   sealMac: (keyId: string, digest: string) => Buffer | undefined
-  /** A seal that was written down outside the database, where whoever writes it cannot reach. */
+  /** A seal that was written down outside the database, out of reach of those who can write to it. */
   head?: { sequence: number; hash: Buffer }
 }
 

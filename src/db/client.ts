@@ -26,7 +26,7 @@ declare const inTransaction: unique symbol
 /**
  * What a writer needs. Statements of one transaction run in the order in which they were asked for, so those that don't need each
  * other's answers are asked for together (`Promise.all`) and leave in one system call: the first ones with the `begin`, the last ones
- * with the `commit`. `defer` is for a last one that nobody waits for: its failure fails the commit. So a transaction that asks for
+ * with the `commit`. `defer` is for a last one that is not waited for: its failure fails the commit. So a transaction that asks for
  * what it must know in one go, and defers what it writes, takes two trips. `afterCommit` is for wake-ups: what must happen belongs
  * into the transaction.
  */
@@ -85,7 +85,7 @@ const queryPool =
 const queryClient =
   (client: pg.PoolClient, named: boolean, isOver: () => boolean, failed: (error: unknown) => void): Query =>
   async <Row extends object>(query: Statement | string, values: readonly unknown[] = []): Promise<Row[]> => {
-    // Behind the commit the connection is already somebody else's.
+    // Behind the commit the connection already serves another caller.
     if (isOver()) throw new Error('a statement came after the end of its transaction')
     corkUntilTick(client)
     try {
@@ -107,7 +107,7 @@ export type DatabaseOptions = {
   pooler?: Pick<Pooler, 'keepsStatements'>
 }
 
-/** Whoever gives statements more time than this goes through whole tables, and on purpose (verify). */
+/** A pool that gives statements more time than this reads whole tables on purpose (verify). */
 const longestRequestMs = 60_000
 
 const settings = ({ statementTimeoutMs = 15_000, lockTimeoutMs = 10_000 }: DatabaseOptions) =>
@@ -209,7 +209,7 @@ export const connect = (options: DatabaseOptions): Database => {
         throw isOutcomeUnknown(error) ? translateDatabaseError(error) : error
       })
       const [commit] = await Promise.all([committed, ...deferred])
-      // After an error that somebody swallowed, COMMIT succeeds as a ROLLBACK: never take that for a commit.
+      // After an error that was swallowed, COMMIT succeeds as a ROLLBACK: never take that for a commit.
       if (commit.command !== 'COMMIT') throw new Error('the transaction was rolled back at its commit')
       for (const task of afterCommit) task()
       return outcome

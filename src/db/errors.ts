@@ -32,7 +32,7 @@ const connectionCodes = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDO
 // Shut down, crashed, starting up, too many connections, statement or lock time-out, disk full, out of memory, cancelled.
 const unavailableStates = /^(08|53|57P|57014|55P03|25P0[2-4]|58)/
 
-/** A connection that was lost has no SQLSTATE; whether a COMMIT on it took effect nobody knows. */
+/** A connection that was lost has no SQLSTATE; whether a COMMIT on it took effect is not known. */
 const isConnectionLost = (error: unknown): boolean => {
   if (!(error instanceof Error)) return false
   return /Connection terminated|connection timeout|timeout exceeded when trying to connect|Client has encountered a connection error|Cannot use a pool|not queryable|Query read timeout/i.test(

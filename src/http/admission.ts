@@ -4,7 +4,7 @@ export type Rank = 'first' | 'last' | 'never'
 export type AdmissionOptions = {
   /** Requests under way at once, at most, before what has this rank is refused. */
   most: Readonly<Record<'first' | 'last', number>>
-  /** How long a request may have to wait for those before it, as far as it can be told. */
+  /** How long a request may have to wait for those before it, as far as it can be estimated. */
   waitSeconds: Readonly<Record<'first' | 'last', number>>
 }
 
@@ -20,13 +20,13 @@ export type Admission = {
 /** What is always taken on, however slow everything is: less could not even tell how fast requests end. */
 const always = { first: 64, last: 128 } as const
 const smoothing = 0.3
-/** As late as this, the event loop is what everybody waits for: nothing but the last rank is taken on, and then nothing. */
+/** As late as this, the event loop is what all requests wait for: nothing but the last rank is taken on, and then nothing. */
 const lateMs = { first: 500, last: 2_000 } as const
 
 /**
- * Little's law: who comes while n requests are under way, of which r end a second, waits n/r seconds. So the number is held where that is
- * as long as a caller should wait, and within fixed bounds: three times as many as saturate a process (128), so that whoever is taken on
- * waits no more than three times as long as at capacity. The rest learns at once to come back.
+ * Little's law: a request that comes while n requests are under way, of which r end a second, waits n/r seconds. So the number is held
+ * where that is as long as a caller should wait, and within fixed bounds: three times as many as saturate a process (128), so that a
+ * request that is taken on waits no more than three times as long as at capacity. The rest is refused at once and may come back.
  */
 export const createAdmission = ({ most, waitSeconds }: AdmissionOptions): Admission => {
   let underWay = 0

@@ -67,7 +67,7 @@ declare module 'fastify' {
     errorUrlOf: (code: string) => string
   }
   interface FastifyRequest {
-    /** Who is asking, or null where nobody needs to be. */
+    /** Who is asking, or null where a route needs no credential and none was sent. */
     caller: Principal | null
     /** Who is asking; reading it on a route that lets strangers in is a bug. */
     readonly principal: Principal

@@ -139,7 +139,7 @@ const authenticate = (
   )
 }
 
-const nobody = () => Promise.reject(new Refusal('authentication_required'))
+const refuseUnauthenticated = () => Promise.reject(new Refusal('authentication_required'))
 
 /**
  * Turns whatever credential a request carries into its principal, before anything of the body is read.
@@ -147,7 +147,7 @@ const nobody = () => Promise.reject(new Refusal('authentication_required'))
  */
 export const registerAuthentication = (app: App, deps: AuthenticateDeps): void => {
   app.decorateRequest('caller', null)
-  app.decorateRequest('reauthenticate', nobody)
+  app.decorateRequest('reauthenticate', refuseUnauthenticated)
   app.decorateRequest('principal', {
     getter(this: FastifyRequest): Principal {
       if (!this.caller) throw new Error(`${this.routeOptions.config.operation ?? this.url} has no caller`)

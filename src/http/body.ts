@@ -13,7 +13,7 @@ const textOf = (bytes: Buffer): string => {
   return text.startsWith(byteOrderMark) ? text.slice(1) : text
 }
 
-/** A field that nobody reads may be a limit that somebody meant: a body where none belongs is refused unless it says nothing. */
+/** A field that is not read may be a limit that the sender meant: a body where none belongs is refused unless it is empty. */
 const refuseUnreadBody = (request: FastifyRequest): void => {
   const { body, routeOptions } = request
   // Nothing stands at this path: that is the answer, whatever was sent there.

@@ -37,10 +37,10 @@ const isProgram = (request: FastifyRequest): boolean => {
   return authorization !== undefined || (accept?.includes('application/json') === true && !accept.includes('text/html'))
 }
 
-/** What of the outside world is simulated: said on every page, so that nobody takes play money for real. */
+/** What of the outside world is simulated: shown on every page, so that simulated money is not taken for real. */
 export type Simulated = { rails: boolean; identity: boolean }
 
-/** Told in the page itself: a browser that brings no session need not ask who is signed in, only to be refused. */
+/** Part of the page itself: a browser without a session need not ask who is signed in, only to be refused. */
 const withFacts = (page: string, hasSession: boolean, { rails, identity }: Simulated): string => {
   const facts = [
     ...(hasSession ? [] : ['data-session="none"']),
@@ -54,7 +54,7 @@ const sendPage = async (request: FastifyRequest, reply: FastifyReply, simulated:
   const page = await readFile(join(built, 'index.html'), 'utf8').catch((cause: unknown) => {
     throw new Refusal('unavailable', { message: 'The dashboard is not built: npm run build:dashboard.', cause })
   })
-  // One of them is where a decision is made, so none of them is kept by anybody.
+  // One of them is where a decision is made, so none of them may be cached.
   return reply
     .header('cache-control', 'no-store')
     .type('text/html; charset=utf-8')

@@ -46,7 +46,7 @@ const sendPage = (reply: FastifyReply) =>
   reply.header('content-security-policy', contentSecurityPolicy).type('text/html; charset=utf-8').send(page)
 
 /**
- * The reference's script, 4 MB of it, taken from its plugin when somebody looks at the reference for the first time: loaded at the
+ * The reference's script, 4 MB of it, taken from its plugin when the reference is first opened: loaded at the
  * start it would cost every process 30 MB and a fifth of a second.
  */
 const takeScript = async (): Promise<Buffer> => {

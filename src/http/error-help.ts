@@ -18,12 +18,13 @@ export const errorHelp: Readonly<Record<ErrorCode, ErrorHelp>> = {
     fix: 'Check that the whole token was sent, after the word `Bearer` and one space. Create a new key, or ask for a new access token, where it is lost.',
   },
   token_expired: { fix: 'Use the refresh token at `POST /v1/oauth/token`, or ask the user again.' },
-  api_key_revoked: { fix: 'Ask whoever manages the account for another key. A rotated key ends when its overlap does.' },
+  api_key_revoked: { fix: 'Ask the person who manages the account for another key. A rotated key ends when its overlap does.' },
   api_key_expired: { fix: 'Ask for a new key; `expires_at` of a key says when it ends.' },
   session_revoked: { fix: 'Sign in again.' },
   invalid_signature: {
     fix: 'Sign the text as the service gave it, byte for byte, with a wallet that may decide. A nonce works once, within ten minutes.',
-    details: '`field`: what was wrong; `expected`: what it must be; `recovered_address`: who signed, where that can be told.',
+    details:
+      '`field`: what was wrong; `expected`: what it must be; `recovered_address`: the address that signed, where it is known.',
   },
   insufficient_funds: {
     fix: 'Top the account up with `POST /v1/topups/initiate`, or pay less.',
@@ -37,7 +38,9 @@ export const errorHelp: Readonly<Record<ErrorCode, ErrorHelp>> = {
     fix: 'Only accounts that `ADMIN_ACCOUNTS` names may do this, signed in by themselves and not through a key.',
   },
   workspace_frozen: { fix: 'A member with `workspace.manage` ends it with `POST /v1/workspaces/current/unfreeze`.' },
-  grant_frozen: { fix: 'Whoever manages the grant ends it with `PATCH /v1/accounts/me/grants/{id}` and `{"frozen": false}`.' },
+  grant_frozen: {
+    fix: 'The person who manages the grant ends it with `PATCH /v1/accounts/me/grants/{id}` and `{"frozen": false}`.',
+  },
   beneficiary_frozen: {
     fix: 'A member with `beneficiary.manage` ends it with `PATCH /v1/beneficiaries/{id}` and `{"status": "active"}`.',
   },
@@ -51,7 +54,7 @@ export const errorHelp: Readonly<Record<ErrorCode, ErrorHelp>> = {
     fix: 'Read `details.decision`: its `trace` names the rule that refused, its `remedy` the smallest change that would let the payment pass. Do not send the payment again unchanged.',
     details: '`decision`: the whole decision.',
   },
-  separation_of_duties: { fix: 'Another member has to decide: whoever initiated a payment does not approve it.' },
+  separation_of_duties: { fix: 'Another member has to decide: the initiator of a payment does not approve it.' },
   csrf_rejected: {
     fix: 'Send the request from this site or from an origin in `CORS_ORIGINS`, or use a bearer token instead of the cookie.',
   },

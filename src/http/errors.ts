@@ -44,8 +44,8 @@ const permissionsOf = (refusal: Refusal, request: FastifyRequest): readonly Perm
 
 /**
  * The scopes with which the request would pass: what the operation needs, and what the caller has already, as a client that asks
- * again gets what it asks for and nothing else. None where no scope would help: only a person can have the permission, or whoever
- * gave the credential does not have it either.
+ * again gets what it asks for and nothing else. None where no scope would help: only a person can have the permission, or the one
+ * who gave the credential does not have it either.
  */
 const scopesFor = (refusal: Refusal, request: FastifyRequest): string[] => {
   const needed = permissionsOf(refusal, request).find((candidate) => !undelegable.has(candidate))

@@ -62,7 +62,7 @@ const indexFor = (guides: readonly Guide[], publicUrl: string): string =>
 const sendText = (reply: FastifyReply, type: 'markdown' | 'plain', text: string): FastifyReply =>
   reply.header('cache-control', 'public, max-age=300').type(`text/${type}; charset=utf-8`).send(text)
 
-/** The guides as pages, as Markdown (`.md`, or whoever does not ask for HTML), and as one text for language models. */
+/** The guides as pages, as Markdown (`.md`, or a request that does not ask for HTML), and as one text for language models. */
 export const registerGuides = (app: App, publicUrl: string): void => {
   let reading: Promise<Guide[]> | undefined
   // Read on the first request: most processes never show them.

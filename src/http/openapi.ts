@@ -18,7 +18,7 @@ const headerText = {
   'Idempotency-Key':
     'At most 255 printable characters of your own. The same key again gives the first answer again, and no second effect.',
   'Workspace-Id': 'For callers without a grant: the workspace that this request is about, instead of the current one.',
-  'Last-Event-ID': 'The last event that was received: what was missed since is told first.',
+  'Last-Event-ID': 'The last event that was received: what was missed since is sent first.',
 }
 
 const headersFor = (config: FastifyContextConfig): (keyof typeof headerText)[] => [
@@ -67,7 +67,7 @@ export const registerOpenapi = async (app: App, options: DocumentOptions): Promi
         title: 'Payments service',
         version: '1.0.0',
         description: about,
-        contact: { name: 'Whoever runs this deployment', url: `${options.publicUrl}/docs` },
+        contact: { name: 'The operator of this deployment', url: `${options.publicUrl}/docs` },
         license: { name: 'Proprietary', url: `${options.publicUrl}/docs` },
       },
       servers: [{ url: options.publicUrl }],

@@ -8,6 +8,6 @@ export const originOf = (request: FastifyRequest): RequestOrigin => ({
   requestId: request.id,
 })
 
-/** Whose forwarded headers are believed: the listed proxies', or nobody's. */
+/** Whose forwarded headers are believed: the listed proxies', or none. */
 export const trustedProxies = (configured: readonly string[] | undefined): string[] | false =>
   configured === undefined ? false : [...configured]

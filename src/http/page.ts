@@ -61,7 +61,7 @@ export const sendHtml = (reply: FastifyReply, status: number, html: string): Fas
 /** Whether a person looks at the answer, and not a program. */
 export const wantsPage = (request: FastifyRequest): boolean => request.headers.accept?.includes('text/html') ?? false
 
-/** A refusal, told to a person. The code and the request's id are there for whoever they ask. */
+/** A refusal as a page for a person. The code and the request's id are there for the support that they ask. */
 export const sendRefusalPage = (
   reply: FastifyReply,
   refusal: Refusal,

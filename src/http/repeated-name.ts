@@ -2,7 +2,7 @@ const tokens = /"[^"\\]*(?:\\.[^"\\]*)*"(\s*:)?|[{}[\]]/g
 
 /**
  * The first name that an object of this JSON text gives twice. Which of two amounts counts is read differently by different parsers,
- * and one of them may have been the one that somebody approved. The text must be valid JSON.
+ * and one of them may have been the one that a person approved. The text must be valid JSON.
  */
 export const repeatedName = (json: string): string | undefined => {
   const open: Set<string>[] = []

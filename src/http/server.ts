@@ -61,7 +61,7 @@ export const createHttp = async (options: HttpOptions): Promise<App> => {
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
     bodyLimit: bodyLimitBytes,
     ...arrivalTimeouts(options.requestTimeoutMs),
-    // A request that arrives over an open connection while we close is answered like any other, and told to go elsewhere next.
+    // A request that arrives over an open connection while we close is answered like any other, with `Connection: close`.
     return503OnClosing: false,
     routerOptions: { maxParamLength: 300, querystringParser: parseQuery },
     // One id for what one request made us do.

@@ -4,7 +4,7 @@ import type { App } from './app-type.ts'
 
 const Health = z.object({ status: z.literal('ok') }).meta({ id: 'Health' })
 
-/** A rail that is down stops nothing else: it is told, and readiness stays. */
+/** A rail that is down stops nothing else: the answer names it, and the service stays ready. */
 const Readiness = z
   .object({
     status: z.literal('ok'),
@@ -12,7 +12,7 @@ const Readiness = z
   })
   .meta({ id: 'Readiness' })
 
-/** Liveness asks nothing of anybody; readiness asks the database, and whether its migrations are the ones of this release. */
+/** Liveness depends on nothing else; readiness asks the database, and whether its migrations are the ones of this release. */
 export const registerServiceRoutes = (
   app: App,
   isReady: () => Promise<boolean>,

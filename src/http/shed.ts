@@ -23,7 +23,7 @@ const rankOf = (request: FastifyRequest): Rank => {
 
 /**
  * Refuses at once what would have to wait for long, so that waiting requests do not pile up: 503 with Retry-After. Whether the process
- * lives is answered all the same: a busy one that is restarted has helped nobody. Providers' callbacks come to another listener.
+ * lives is answered all the same: to restart a busy one helps no caller. Providers' callbacks come to another listener.
  */
 export const registerShedding = (app: App, makeEnvelope: MakeEnvelope): void => {
   const admission = createAdmission({ most: { first: 192, last: 384 }, waitSeconds: { first: 0.5, last: 2 } })
@@ -53,7 +53,7 @@ export const registerShedding = (app: App, makeEnvelope: MakeEnvelope): void => 
   })
   app.addHook('onClose', async () => clearInterval(ticks))
   app.addHook('onRequest', (request, reply, done) => {
-    // A stream lasts as long as its reader likes, and waits for nobody.
+    // A stream lasts as long as its reader likes, and waits for no other request.
     if (request.routeOptions.config.longLived) return done()
     if (admission.enter(rankOf(request))) {
       reply.raw.once('close', admission.leave)

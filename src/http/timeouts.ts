@@ -5,7 +5,7 @@ const silentMs = 80_000
 
 /**
  * For both listeners: a request's headers and body have `requestMs` to arrive, counted from the moment the connection is opened, so
- * that nobody holds a connection or memory by sending slowly. Node looks only now and then, by default every thirty seconds.
+ * that no client holds a connection or memory by sending slowly. Node checks at intervals, by default every thirty seconds.
  */
 export const arrivalTimeouts = (requestMs: number) => ({
   requestTimeout: requestMs,

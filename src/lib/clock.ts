@@ -5,7 +5,7 @@ export const systemClock: Clock = { now: () => new Date() }
 
 export type MovableClock = Clock & { offsetMs: () => number; moveTo: (offsetMs: number) => void }
 
-/** The system's time and an offset: for a sandbox in which somebody wants to see tomorrow. Never for real money. */
+/** The system's time and an offset: for a sandbox that is moved to a later day. Never for real money. */
 export const createMovableClock = (): MovableClock => {
   let offset = 0
   return {

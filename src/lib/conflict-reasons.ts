@@ -1,6 +1,6 @@
 /** Every `details.reason` of a 409: why the request conflicts with the current state. */
 export const conflictReasons = {
-  already_member: 'Whoever is invited is a member already.',
+  already_member: 'The person who is invited is already a member.',
   archived: 'It is archived, and does not change or take payments any more.',
   balance: 'The account still has money.',
   decided: 'It was decided already.',

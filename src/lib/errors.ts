@@ -21,7 +21,7 @@ export const catalogue = {
   account_frozen: [403, 'The account is frozen.'],
   capability_disabled: [403, 'This capability is disabled for the account.'],
   policy_denied: [403, 'A spending rule refuses this payment; details.decision tells which.'],
-  separation_of_duties: [403, 'Whoever initiated the payment may not decide it.'],
+  separation_of_duties: [403, 'The initiator of a payment may not decide it.'],
   csrf_rejected: [403, 'The request came from another site.'],
   not_found: [404, 'There is no such resource.'],
   method_not_allowed: [405, 'This path does not take this method; the header Allow lists those that it takes.'],
@@ -45,7 +45,7 @@ export const shouldRetry = (code: ErrorCode): boolean => passing.has(code)
 export type ErrorDetails = Record<string, unknown>
 export type FieldError = { path: string; message: string }
 
-/** The one class for refusals: a decision of ours, told to the caller. Anything else that is thrown is a bug. */
+/** The one class for refusals: a decision of the service, reported to the caller. Anything else that is thrown is a bug. */
 export class Refusal extends Error {
   readonly code: ErrorCode
   readonly status: number
@@ -79,7 +79,7 @@ export class CommitThenThrow extends Error {
   }
 }
 
-/** 400 with `details.fields`: the shape of every validation failure, whoever found it. */
+/** 400 with `details.fields`: the shape of every validation failure, wherever it was found. */
 export const invalidFields = (...fields: FieldError[]) =>
   new Refusal('invalid_request', {
     message: fields.length === 1 && fields[0] ? `${fields[0].path}: ${fields[0].message}` : catalogue.invalid_request[1],
@@ -91,7 +91,7 @@ export const notFound = (field?: string) =>
   field === undefined
     ? new Refusal('not_found')
     : new Refusal('not_found', { message: `${field} names nothing that this credential can see.`, details: { field } })
-/** A signature that may not decide this; `recovered`: the address that made it, where one can be told. */
+/** A signature that may not decide this; `recovered`: the address that made it, where it is known. */
 export const wrongSignature = (recovered: string | undefined, message?: string) =>
   new Refusal('invalid_signature', {
     ...(message !== undefined && { message }),

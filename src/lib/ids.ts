@@ -40,7 +40,7 @@ export const parseId = (kind: IdKind, text: string): Uuid | undefined => {
 
 export const isIdKind = (text: string): text is IdKind => Object.hasOwn(idPrefixes, text)
 
-/** What is wrong with a text that is nearly an id of this kind, for whoever sent it; undefined when it is nothing like one. */
+/** What is wrong with a text that is nearly an id of this kind, for its sender; undefined when it is nothing like one. */
 export const idProblem = (kind: IdKind, text: string): string | undefined => {
   const prefix = idPrefixes[kind]
   const lower = text.trim().toLowerCase()

@@ -19,7 +19,7 @@ export const parseKeyRing = (text: string): KeyRing => {
   return { current, all }
 }
 
-/** Of 32 random bytes about 30 differ; fewer than 16 has a chance of less than 1 in 10^15, and is a pattern that somebody typed. */
+/** Of 32 random bytes about 30 differ; fewer than 16 has a chance of less than 1 in 10^15, and is a pattern that a person typed. */
 const leastDistinctBytes = 16
 
 /** False for keys that no generator makes: all zeros, one letter again and again. */

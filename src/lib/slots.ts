@@ -13,7 +13,7 @@ export const createSlots = ({ size, waiting }: { size: number; waiting: number }
       return
     }
     if (queue.length >= waiting) throw new NoSlotError('too much of this is under way')
-    // Whoever leaves hands its place over: `running` stays as it is.
+    // A task that ends hands its place over: `running` stays as it is.
     await new Promise<void>((resolve) => queue.push(resolve))
   }
   const leave = () => {

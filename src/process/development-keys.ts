@@ -56,7 +56,7 @@ const read = async (file: string): Promise<string | undefined> => {
 }
 
 const text =
-  () => `# Made at the first start, for development alone. Whoever has these keys can read the destinations in the database.
+  () => `# Made at the first start, for development alone. With these keys the destinations in the database can be read.
 ENCRYPTION_KEYS=${newKey()}
 TOKEN_SECRETS=${newKey()}
 `

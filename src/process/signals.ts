@@ -3,7 +3,7 @@ import { constants } from 'node:os'
 const names = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const
 type Name = (typeof names)[number]
 
-/** Whoever stops us may kill us after ten seconds: be gone a little earlier, on our own terms. */
+/** A supervisor may kill a process ten seconds after its signal: end a little earlier, in order. */
 const deadlineMs = 9_500
 /** npm passes a terminal's signal on to a child that has it already: one Ctrl-C arrives twice. */
 const sameSignalMs = 500
@@ -17,7 +17,7 @@ export type Signals = {
   begin: () => void
 }
 
-/** The first signal ends what is under way, the second one ends at once. `say` is told what takes its time. */
+/** The first signal ends what is under way, the second one ends at once. `say` receives the sentences that are printed meanwhile. */
 export const handleSignals = (say: (sentence: string) => void): Signals => {
   let close: (() => Promise<void>) | undefined
   let first: { name: Name; at: number } | undefined

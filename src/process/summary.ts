@@ -21,7 +21,7 @@ const simulatedSignIn = (config: Config) => {
   return config.NODE_ENV !== 'production' && isLoopbackUrl(config.publicUrl) && names.length > 0 ? names.join(' and ') : undefined
 }
 
-/** What somebody who has just started the service wants to know: where it is, where its data lies, what of it is not real. */
+/** Printed after a start: the addresses, the folder of the data, and what is simulated. */
 export const summarize = (facts: Facts): string => {
   const { config } = facts
   const url = config.publicUrl

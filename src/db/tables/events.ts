@@ -52,7 +52,7 @@ export const auditLog = pgTable(
 )
 
 /** A batch of committed audit rows, chained to the batch before it. */
-/** The open streams of all processes, so that an account's are counted together. A place that nobody renews is free again. */
+/** The open streams of all processes, so that an account's are counted together. A place that is not renewed is free again. */
 export const streamPlaces = pgTable(
   'stream_places',
   { id: id(), accountId: uuid().notNull(), renewedAt: instant().notNull().default(sql`clock_timestamp()`) },
@@ -66,7 +66,7 @@ export const auditSeals = pgTable(
     throughTransaction: transactionId().notNull(),
     throughId: uuid().notNull(),
     rows: integer().notNull(),
-    /** Of the seal before, and of this one: SHA-256 over the former and the rows. Whoever has the rows can compute it again. */
+    /** Of the seal before, and of this one: SHA-256 over the former and the rows. It can be computed again from the rows. */
     previousDigest: bytes().notNull(),
     digest: bytes().notNull(),
     /** The digest under one of our secrets: who can only write the table cannot make it. */

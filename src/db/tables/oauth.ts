@@ -63,7 +63,7 @@ export const oauthAuthorizations = pgTable(
     userCode: text(),
     pollIntervalSeconds: integer(),
     lastPolledAt: instant(),
-    /** Whose browser the request came from, when somebody was signed in there: nobody else may decide it. */
+    /** The account that was signed in to the browser of the request, if any: no other account may decide it. */
     accountId: uuid().references(() => accounts.id),
     sessionId: uuid().references(() => sessions.id, { onDelete: 'set null' }),
     /** What was decided: a grant that lives no longer than the code, until the code is redeemed. */
@@ -124,7 +124,7 @@ export const oauthGrants = pgTable(
     /** By the database's clock and to the microsecond: compared with nothing but the same clock. */
     rotatedAt: timestamp({ withTimezone: true, precision: 6, mode: 'string' }),
     expiresAt: instant().notNull(),
-    /** The last moment that whoever consented allowed: refreshing moves no end beyond it. Null: as long as it is used. */
+    /** The last moment that the consenting person allowed: refreshing moves no end beyond it. Null: as long as it is used. */
     endsAt: instant(),
   },
   (t) => [uniqueIndex('oauth_grants_handle_key').on(t.handle), index('oauth_grants_client').on(t.clientId)],

@@ -21,7 +21,7 @@ export const spendingPolicies = pgTable(
     monthlyLimitMinor: money(),
     approvalThresholdMinor: money(),
     requiredApprovalCount: integer().notNull(),
-    /** The count follows from the threshold: nobody has named one. */
+    /** The count follows from the threshold: the policy names none. */
     countImplied: boolean().notNull(),
     separationOfDuties: boolean().notNull(),
     /** How far back a payment of the same amount to the same payee is looked for; null: the deployment's window. */

@@ -62,7 +62,7 @@ export const dashboardTokens = pgTable(
 
 export const noncePurposes = ['wallet_sign_in', 'mandate'] as const
 
-/** Numbers used once, given out before somebody signs. */
+/** Numbers used once, given out before a wallet signs. */
 export const nonces = pgTable(
   'nonces',
   {

@@ -32,7 +32,7 @@ export const controlOperations: OperationTexts = {
   },
   'approvals.decide': {
     summary: 'Approve or reject a payment',
-    text: 'Decides with a credential that has `approval.decide`. Under separation of duties whoever initiated the payment cannot, and neither can a credential of the lineage that did. One rejection rejects; the last approval that was needed sends the payment. The same decision again gives the same answer.',
+    text: 'Decides with a credential that has `approval.decide`. Under separation of duties the initiator of the payment cannot, and neither can a credential of the lineage that did. One rejection rejects; the last approval that was needed sends the payment. The same decision again gives the same answer.',
   },
   'approvals.message': {
     summary: 'Get the message to sign',
