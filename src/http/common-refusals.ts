@@ -25,7 +25,8 @@ export const commonRefusals = (route: RouteOptions): ErrorCode[] => {
     'internal_error',
     'unavailable',
     ...when(access !== 'public', ...ofCredentials),
-    ...when(permission !== undefined, 'forbidden', 'membership_suspended'),
+    // The workspace that a session stands in may have stopped admitting it, whatever the route asks for.
+    ...when(permission !== undefined || (access !== 'public' && access !== 'optional'), 'forbidden', 'membership_suspended'),
     ...when(access === 'undelegated', 'forbidden'),
     ...when(access === 'admin', 'admin_required'),
     ...when(unsafe, 'csrf_rejected', 'invalid_request', 'payload_too_large', 'unsupported_media_type'),

@@ -18,10 +18,10 @@ let mcp: ProtectedMcpServer
 beforeAll(async () => {
   service = await startService({ env: { OAUTH_REFRESH_LEEWAY_SECONDS: '10' } })
   person = await signIn(service.api)
-  mcp = await startProtectedMcpServer(
-    service.api,
-    await registerClient(service.api, { token_endpoint_auth_method: 'client_secret_post' }),
-  )
+  const server = await registerClient(service.api, { token_endpoint_auth_method: 'client_secret_post' })
+  // Whoever runs the service names the servers that may ask about others' tokens.
+  service.deps.config.OAUTH_RESOURCE_SERVERS.push(server.id)
+  mcp = await startProtectedMcpServer(service.api, server)
 })
 afterAll(async () => {
   await mcp.close()

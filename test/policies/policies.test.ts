@@ -34,7 +34,10 @@ describe('creating', () => {
       status: 'active',
       version: 1,
     })
-    expect((await person.api.get(`${path}/${answer.body.id}`)).body).toEqual(answer.body)
+    expect((await person.api.get(`${path}/${answer.body.id}`)).body).toEqual({
+      ...answer.body,
+      usage: { today_minor: '0', month_minor: '0' },
+    })
   })
 
   test('every field comes back; a threshold without a count asks for one approval', async () => {

@@ -44,7 +44,7 @@ export const registerSignIn = (app: App, deps: Deps): void => {
         operation: 'sign_in.wallet_verify',
         access: 'optional',
         credentialIssuing: true,
-        refuses: ['invalid_request', 'invalid_signature', 'forbidden', 'account_frozen', 'conflict'],
+        refuses: ['invalid_request', 'invalid_signature', 'forbidden', 'account_frozen', 'grant_frozen', 'conflict'],
       },
       schema: {
         body: SignedMessage,

@@ -56,6 +56,13 @@ const lives = (deps: Deps, { grant, account }: Found, expiresAt: Date): boolean 
   return !ended && account.oauthEnabled && account.status !== 'closed'
 }
 
+/**
+ * Anybody may register a client, so being one proves nothing: it learns of nothing but its own tokens. A resource server that an
+ * operator has named learns of those that are presented to it.
+ */
+const mayLearn = (deps: Deps, owner: ClientRecord, caller: ClientRecord): boolean =>
+  owner.id === caller.id || deps.config.OAUTH_RESOURCE_SERVERS.includes(clientIdOf(caller))
+
 const ofAccessToken = async (deps: Deps, caller: ClientRecord, text: string): Promise<Introspection> => {
   const [token] = await deps.db.orm
     .select()
@@ -63,8 +70,7 @@ const ofAccessToken = async (deps: Deps, caller: ClientRecord, text: string): Pr
     .where(eq(oauthAccessTokens.hash, sha256(text)))
   const row = token && (await grantAndClient(deps, eq(oauthGrants.grantId, token.grantId)))
   if (!row || !lives(deps, row, token.expiresAt)) return inactive
-  // Anybody may register a client, so being one proves nothing: it learns of nothing but its own.
-  if (row.client.id !== caller.id) return inactive
+  if (!mayLearn(deps, row.client, caller)) return inactive
   const scopes = token.scopes.filter((scope) => isSubset([scope], row.grant.permissions))
   return { ...describe(deps, row, { ...token, scopes }), token_type: 'Bearer' }
 }
