@@ -97,5 +97,3 @@ export const findFaults = async (
     await client.end()
   }
 }
-
-export const promisesChecked = Object.keys(promises).length + 3
