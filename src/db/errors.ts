@@ -1,3 +1,4 @@
+import { DrizzleQueryError } from 'drizzle-orm'
 import { Refusal } from '../lib/errors.ts'
 
 type PgLike = { code?: unknown; severity?: unknown; constraint?: unknown; cause?: unknown }
@@ -57,19 +58,31 @@ export const translateDatabaseError = (error: unknown): unknown => {
   return new Refusal('unavailable', { headers: { 'retry-after': '1' }, cause: error })
 }
 
-/** What may be logged of an error: never the message of a database error, which holds the bound values. */
+/** Where an error was made. Its stack begins with its message, which can have lines of its own: that part is cut off first. */
+const placesOf = ({ message, stack = '' }: Error): string => {
+  const begin = message === '' ? 0 : stack.indexOf(message) + message.length
+  return stack
+    .slice(begin)
+    .split('\n')
+    .filter((line) => line.trimStart().startsWith('at '))
+    .slice(0, 8)
+    .join('\n')
+}
+
+/**
+ * What may be logged of an error: never the message of a database error, which holds the bound values. Drizzle puts them into the
+ * message of its own error even where the database never answered; what happened is in its cause.
+ */
 export const describeError = (error: unknown): Record<string, unknown> => {
   if (!(error instanceof Error)) return { error: typeof error }
   const state = sqlState(error)
+  const holdsValues = state !== undefined || error instanceof DrizzleQueryError
   const cause = error.cause instanceof Error && error.cause !== error ? describeError(error.cause) : undefined
   return {
     error: error.name,
-    ...(state === undefined ? { reason: error.message } : { sqlstate: state }),
-    stack: error.stack
-      ?.split('\n')
-      .filter((line) => line.trimStart().startsWith('at '))
-      .slice(0, 8)
-      .join('\n'),
+    ...(state !== undefined && { sqlstate: state }),
+    ...(!holdsValues && { reason: error.message }),
+    stack: placesOf(error),
     ...(cause && { cause }),
   }
 }

@@ -2,6 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { Principal } from '../auth/principal.ts'
 import type { Config } from '../config.ts'
+import { describeError } from '../db/errors.ts'
 import type { App } from '../http/app-type.ts'
 import { checkPermission } from '../http/authorize.ts'
 import { type Acting, callRoute, type InternalCall } from '../http/internal-call.ts'
@@ -78,7 +79,7 @@ export const registerMcp = (app: App, deps: McpDeps): void => {
   let endpoint: Promise<McpEndpoint> | undefined
   const load = async () => {
     const { createMcpEndpoint } = await import('./server.ts')
-    return createMcpEndpoint((error) => app.log.info({ reason: error.message }, 'an MCP request was not served'))
+    return createMcpEndpoint((error) => app.log.info(describeError(error), 'an MCP request was not served'))
   }
   const closing = new AbortController()
   app.addHook('preClose', async () => {

@@ -1,10 +1,14 @@
 import { type Logger, pino } from 'pino'
 import type { Config } from '../config.ts'
+import { describeError } from '../db/errors.ts'
 import { traceFields } from '../lib/tracing.ts'
+
+/** What libraries log of an error by themselves says no more than what we log. */
+export const serializers = { err: describeError }
 
 /** One JSON object a line; for a person at a terminal in development, the same in colour where pino-pretty is installed. */
 export const createLogger = async (config: Config): Promise<Logger> => {
-  const options = { level: config.LOG_LEVEL, base: null, mixin: traceFields }
+  const options = { level: config.LOG_LEVEL, base: null, mixin: traceFields, serializers }
   if (config.NODE_ENV !== 'development') return pino(options)
   const pretty = await import('pino-pretty').catch(() => undefined)
   if (!pretty) return pino(options)

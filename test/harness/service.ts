@@ -7,6 +7,7 @@ import { loadConfig } from '../../src/config.ts'
 import type { Pooler } from '../../src/db/pooler.ts'
 import { undeclaredRefusal } from '../../src/http/errors.ts'
 import { traceFields } from '../../src/lib/tracing.ts'
+import { serializers } from '../../src/process/logger.ts'
 import { createRailSandbox, type RailSandbox } from '../../src/sandbox/rail-sandbox.ts'
 import { createManualScheduler, type ManualScheduler } from '../../src/sandbox/scheduler.ts'
 import { type Client, createClient } from './client.ts'
@@ -85,7 +86,10 @@ export const startService = async (options: TestOptions = {}): Promise<TestServi
     ...options.env,
   })
   const log: string[] = []
-  const logger = pino({ level: config.LOG_LEVEL, mixin: traceFields }, { write: (line: string) => void log.push(line) })
+  const logger = pino(
+    { level: config.LOG_LEVEL, mixin: traceFields, serializers },
+    { write: (line: string) => void log.push(line) },
+  )
   const service = await createService({
     config,
     databaseUrl: options.through?.url ?? database.url,

@@ -1,5 +1,6 @@
+import { DrizzleQueryError } from 'drizzle-orm'
 import pg from 'pg'
-import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { afterAll, beforeAll, expect, inject, test, vi } from 'vitest'
 import { createKey, type Person, signIn } from '../harness/people.ts'
 import { startService, type TestService } from '../harness/service.ts'
 
@@ -39,6 +40,28 @@ test('a fault of ours is told as little as possible, and nothing that was secret
   for (const secret of [...Object.values(canary), '0799111222', key.key, key.key.slice(13), person.cookie]) {
     expect(service.log.join('\n')).not.toContain(secret)
   }
+})
+
+test('a connection that is dropped while it writes leaves nothing of what it wrote in the log', async () => {
+  const canary = 'Canary of a dropped connection'
+  let dropped = 0
+  service.deps.db.pool.on('acquire', (client) => {
+    const { stream } = client.connection
+    const write = stream.write.bind(stream)
+    vi.spyOn(stream, 'write').mockImplementation((chunk, ...rest) => {
+      if (!Buffer.from(chunk).includes(canary)) return write(chunk, ...rest)
+      dropped += 1
+      return stream.destroy().destroyed
+    })
+  })
+  const answer = await person.api.patch('/v1/accounts/me', { display_name: canary })
+  service.deps.db.pool.removeAllListeners('acquire')
+  expect([answer.status, answer.body.error, dropped]).toEqual([503, 'unavailable', 1])
+  const failure = new DrizzleQueryError('update accounts set display_name = $1', [`${canary}\n at once`], new Error('terminated'))
+  service.http.log.error({ err: failure }, 'as a library logs it')
+  const log = service.log.join('\n')
+  for (const line of [answer.headers.get('x-request-id') ?? 'none', 'as a library logs it']) expect(log).toContain(line)
+  for (const bound of [canary, 'at once', 'display_name =']) expect(log).not.toContain(bound)
 })
 
 test('while the database is away requests are refused with the time to try again, and then served, without a restart', async () => {
