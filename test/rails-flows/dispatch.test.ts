@@ -97,16 +97,18 @@ test('a payment that cannot be prepared is tried again by itself, alarms at the 
   const { transaction } = service.deps.db
   const ids: string[] = []
   // All three are due in one claim: none is sent before the third is there.
-  service.sandbox.rules.add({ effect: 'spike_arrest', rail: 'MPESA_B2C', times: 3, delay_ms: 0 })
   for (const [index, phone] of phones.entries()) {
+    service.sandbox.rules.add({ effect: 'spike_arrest', rail: 'MPESA_B2C', party: phone, times: 1, delay_ms: 0 })
     ids.push(await payTo(people[2], phone))
     await waitForRetry(index + 1)
+    const later = new Date(service.clock.now().getTime() + 600_000)
+    await service.deps.db.query('update payments set dispatch_due_at = $1 where dispatch_due_at is not null', [later])
     service.clock.advance(2 ** (index + 1))
   }
   await service.deps.db.query(
     `update payments set mandate_id = gen_random_uuid() where id = (select id from payments where dispatch_due_at is not null order by id limit 1)`,
   )
-  service.clock.advance(60)
+  service.clock.advance(660)
   await isSent(phones[1] ?? '')
   await isSent(phones[2] ?? '')
   expect(service.deps.db.transaction).toBe(transaction)

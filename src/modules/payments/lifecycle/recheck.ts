@@ -92,6 +92,7 @@ const decideOne = async (
     approverAccountIds: [...new Set([...context.approverAccountIds, ...approvers])],
   }
   const mandate = payment.mandateId ? await loadMandate(tx, workspaceId, payment.mandateId, amountMinor) : null
+  if (mandate === undefined) throw new Error('a payment names a mandate that is not there')
   // A mandate's window is held against the moment the payment was made, and so was what looked like it.
   const request = { workspaceId, initiatorAccountId, lineage, amountMinor, paymentType, at: createdAt }
   const guard = { earlier: null, duplicateWindowSeconds: 0 }
