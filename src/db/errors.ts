@@ -1,7 +1,7 @@
 import { DrizzleQueryError } from 'drizzle-orm'
 import { Refusal } from '../lib/errors.ts'
 
-type PgLike = { code?: unknown; severity?: unknown; constraint?: unknown; cause?: unknown }
+type PgLike = { code?: unknown; severity?: unknown; cause?: unknown }
 
 const pgError = (error: unknown): PgLike | undefined => {
   for (let current = error; typeof current === 'object' && current !== null; current = (current as PgLike).cause) {
@@ -15,16 +15,6 @@ const pgError = (error: unknown): PgLike | undefined => {
 export const sqlState = (error: unknown): string | undefined => {
   const code = pgError(error)?.code
   return typeof code === 'string' ? code : undefined
-}
-
-/** The unique, check or foreign key constraint that was violated, if that is what happened. */
-export const violatedConstraint = (error: unknown): string | undefined => {
-  const databaseError = pgError(error)
-  return typeof databaseError?.code === 'string' &&
-    databaseError.code.startsWith('23') &&
-    typeof databaseError.constraint === 'string'
-    ? databaseError.constraint
-    : undefined
 }
 
 export const isRetryable = (error: unknown): boolean => ['40001', '40P01'].includes(sqlState(error) ?? '')

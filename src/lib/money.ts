@@ -4,11 +4,6 @@ export type Minor = bigint
 /** 0, or up to 18 digits without a leading zero: what fits a Postgres bigint with room to add. */
 export const minorPattern = /^(0|[1-9]\d{0,17})$/
 
-export const parseMinor = (text: string): Minor => {
-  if (!minorPattern.test(text)) throw new RangeError('not an amount in minor units')
-  return BigInt(text)
-}
-
 export const formatMinor = (amount: Minor): string => amount.toString()
 
 export const minor = (amount: Minor | null): string | null => (amount === null ? null : amount.toString())

@@ -20,10 +20,3 @@ export type EventFamily = { name: string; types: readonly string[]; data: string
 
 export type Example = { request?: unknown; query?: Record<string, string>; status: number; response?: unknown }
 export type Examples = Readonly<Record<string, Example>>
-
-export type Reference = {
-  operations: OperationTexts
-  tags: readonly Tag[]
-  vocabularies: readonly Vocabulary[]
-  events: readonly EventFamily[]
-}

@@ -11,19 +11,6 @@ export type Telling =
   | 'after_the_next'
   | 'never'
 
-export const tellings = [
-  'once',
-  'lost',
-  'thrice',
-  'late',
-  'other_amount',
-  'other_id',
-  'forged_first',
-  'contradicted',
-  'after_the_next',
-  'never',
-] as const satisfies readonly Telling[]
-
 /** What the sandbox plays for a destination. `code` "0" moves the money. `losesAnswer`: the submit's connection is cut. */
 export type Play = { code: string; telling: Telling; losesAnswer: boolean }
 

@@ -8,7 +8,6 @@ const clock = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-d
 const relative = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto' })
 
 export const fullTime = (at: string): string => dateTime.format(new Date(at))
-export const dayText = (at: string): string => dateOnly.format(new Date(at))
 export const clockText = (at: string): string => clock.format(new Date(at))
 
 /** "21 Nov" of a calendar date (2026-11-21), whatever the zone of this machine. */
