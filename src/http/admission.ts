@@ -22,6 +22,8 @@ const always = { first: 64, last: 128 } as const
 const smoothing = 0.3
 /** As late as this, the event loop is what all requests wait for: nothing but the last rank is taken on, and then nothing. */
 const lateMs = { first: 500, last: 2_000 } as const
+/** With fewer requests under way it is no load that made the event loop late, but one piece of work: loading a library, a pause. */
+const fewest = 16
 
 /**
  * Little's law: a request that comes while n requests are under way, of which r end a second, waits n/r seconds. So the number is held
@@ -36,7 +38,8 @@ export const createAdmission = ({ most, waitSeconds }: AdmissionOptions): Admiss
   const limit = (rank: 'first' | 'last'): number => Math.max(always[rank], Math.min(most[rank], perSecond * waitSeconds[rank]))
   return {
     enter: (rank) => {
-      if (rank !== 'never' && (underWay >= limit(rank) || late > lateMs[rank])) return false
+      const isLate = (of: 'first' | 'last') => underWay >= fewest && late > lateMs[of]
+      if (rank !== 'never' && (underWay >= limit(rank) || isLate(rank))) return false
       underWay += 1
       return true
     },
