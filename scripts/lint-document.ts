@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { openapiDocument } from './api-types.ts'
+import { describeService } from './describe-service.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
@@ -32,9 +32,8 @@ const lint = (file: string): string[] =>
 
 const folder = await mkdtemp(join(tmpdir(), 'api-document-'))
 const file = join(folder, 'openapi.json')
-await writeFile(file, JSON.stringify({ ...(await openapiDocument()), servers }, null, 2))
+await writeFile(file, JSON.stringify({ ...(await describeService()).document, servers }, null, 2))
 const findings = lint(file)
 await rm(folder, { recursive: true })
 process.stdout.write(findings.length === 0 ? 'The API document has no findings.\n' : findings.join('\n'))
-// The parts of the service that were built keep timers of their own.
-process.exit(findings.length === 0 ? 0 : 1)
+process.exitCode = findings.length === 0 ? 0 : 1

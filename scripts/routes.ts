@@ -1,18 +1,7 @@
-import { randomBytes } from 'node:crypto'
-import { pino } from 'pino'
-import { createService } from '../src/app.ts'
-import { loadConfig } from '../src/config.ts'
-import { systemClock } from '../src/lib/clock.ts'
+import { describeService } from './describe-service.ts'
 
-// Prints the API's table as the service itself builds it. Nothing is started, so nothing needs to be there.
-const key = `routes:${randomBytes(32).toString('base64')}`
-const { routes } = await createService({
-  config: loadConfig({ NODE_ENV: 'test', ENCRYPTION_KEYS: key, TOKEN_SECRETS: key }),
-  databaseUrl: 'postgresql://localhost/nothing-connects-here',
-  clock: systemClock,
-  logger: pino({ level: 'silent' }),
-  rails: { payout: {}, collection: null, gates: {} },
-})
+// Prints the API's table as the service itself builds it.
+const { routes } = await describeService()
 
 const heads = ['METHOD', 'PATH', 'WHO', 'IDEMPOTENT', 'OPERATION']
 const rows = routes.map((route) => [route.method, route.path, route.access, route.idempotent ? 'by key' : '', route.operation])
@@ -25,4 +14,3 @@ for (const row of [heads, ...rows])
       .trimEnd(),
   )
 console.log(`\n${rows.length} operations`)
-process.exit(0)

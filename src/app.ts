@@ -30,7 +30,7 @@ import { registerDocument, registerOpenapi } from './http/openapi.ts'
 import { createCursors } from './http/pagination.ts'
 import { mcpPath, type ProtectedResource, resourceUrl } from './http/protected-resource.ts'
 import { registerQueryGuard } from './http/query.ts'
-import { registerRateLimits } from './http/rate-limit.ts'
+import { createRateLimits, registerRateLimits } from './http/rate-limit.ts'
 import { type RouteEntry, registerRouteGuard } from './http/route-table.ts'
 import { createHttp } from './http/server.ts'
 import { registerServiceRoutes } from './http/service-routes.ts'
@@ -173,22 +173,20 @@ const buildHttp = async (
       clock: deps.clock,
       sessionIdleDays: config.SESSION_IDLE_DAYS,
     })
+  const limits = await createRateLimits(http, {
+    enabled: config.RATE_LIMIT_ENABLED,
+    perPrincipal: config.rateLimitPerMinute,
+    perAddress: config.rateLimitPublicPerMinute,
+    redisUrl: config.REDIS_URL,
+  })
   // Hooks run in this order for every request: who, then how often, then whether.
   registerCsrfGuard(http, config.publicUrl, config.CORS_ORIGINS)
-  const refused: { count: Awaited<ReturnType<typeof registerRateLimits>>['countRefused'] } = { count: async () => undefined }
   registerAuthentication(http, {
     ...resolversFor(''),
     mcpBearers: resolversFor(mcpPath).bearers.filter(({ prefix }) => prefix !== secretPrefixes.dashboard_token),
-    onRefused: (request, reply) => refused.count(request, reply),
+    onRefused: limits.countRefused,
   })
-  refused.count = (
-    await registerRateLimits(http, {
-      enabled: config.RATE_LIMIT_ENABLED,
-      perPrincipal: config.rateLimitPerMinute,
-      perAddress: config.rateLimitPublicPerMinute,
-      redisUrl: config.REDIS_URL,
-    })
-  ).countRefused
+  registerRateLimits(http, limits)
   registerAuthorization(http)
   registerServiceRoutes(http, migrationsCheck(deps.db.pool), () => railsDown(deps.rails.gates))
   registerModules(http, deps)

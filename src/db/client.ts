@@ -22,7 +22,8 @@ export type Db = {
   query: Query
 }
 
-declare const inTransaction: unique symbol
+const inTransaction = Symbol('inTransaction')
+
 /**
  * What a writer needs. Statements of one transaction run in the order in which they were asked for, so those that don't need each
  * other's answers are asked for together (`Promise.all`) and leave in one system call: the first ones with the `begin`, the last ones
@@ -180,7 +181,8 @@ export const connect = (options: DatabaseOptions): Database => {
       const begun = client.query('begin')
       begun.catch(() => undefined)
       deferred.push(begun)
-      const tx = {
+      const tx: Tx = {
+        [inTransaction]: true,
         get at() {
           at ??= options.clock.now()
           return at
@@ -200,7 +202,7 @@ export const connect = (options: DatabaseOptions): Database => {
         },
         afterCommit: (task: () => void) => void afterCommit.push(task),
         accountLocks: new Map(),
-      } as unknown as Tx
+      }
       const outcome = await work(tx).then((result) => ({ result }), keepVerdict)
       over = true
       corkUntilTick(client)

@@ -8,9 +8,13 @@ import { actingFor } from './internal-call.ts'
 
 export type RateLimitOptions = { enabled: boolean; perPrincipal: number; perAddress: number; redisUrl: string | undefined }
 
+type Count = (request: FastifyRequest, reply: FastifyReply) => Promise<void>
+
 export type RateLimits = {
-  /** Counts a refused credential against the address it came from; throws 429 when there were too many. */
-  countRefused: (request: FastifyRequest, reply: FastifyReply) => Promise<void>
+  /** Counts a request by its principal, or by its address; throws 429 when there were too many. */
+  countRequest: Count
+  /** Counts a refused credential by the address it came from; throws 429 when there were too many. */
+  countRefused: Count
 }
 
 type Limit = ReturnType<FastifyInstance['createRateLimit']>
@@ -48,8 +52,8 @@ const createCounters = async (app: App, redisUrl: string | undefined): Promise<C
 }
 
 /** A limit for each principal, and a stricter one for each address where credentials are given out or can be guessed. */
-export const registerRateLimits = async (app: App, options: RateLimitOptions): Promise<RateLimits> => {
-  if (!options.enabled) return { countRefused: async () => undefined }
+export const createRateLimits = async (app: App, options: RateLimitOptions): Promise<RateLimits> => {
+  if (!options.enabled) return { countRequest: async () => undefined, countRefused: async () => undefined }
   const createLimit = await createCounters(app, options.redisUrl)
   const limit = (max: number, keyGenerator: (request: FastifyRequest) => string) =>
     createLimit({ max, timeWindow: windowMs, keyGenerator })
@@ -68,15 +72,21 @@ export const registerRateLimits = async (app: App, options: RateLimitOptions): P
     if (state.isExceeded)
       throw new Refusal('rate_limited', { headers: { 'retry-after': String(Math.max(1, state.ttlInSeconds)) } })
   }
+  return {
+    countRequest: async (request, reply) => {
+      const { credentialIssuing } = request.routeOptions.config
+      await apply(credentialIssuing ? strict : general, request, reply)
+      if (credentialIssuing && request.caller) await apply(strictOfAccount, request, reply)
+    },
+    countRefused: (request, reply) => apply(refused, request, reply),
+  }
+}
+
+export const registerRateLimits = (app: App, limits: RateLimits): void => {
   app.addHook('onRequest', (request, reply, done) => {
-    const { config } = request.routeOptions
+    const { internal, unlimited } = request.routeOptions.config
     // A call of our own was counted when it came in from outside.
-    if (config.internal || config.unlimited || actingFor()) return done()
-    const count = async () => {
-      await apply(config.credentialIssuing ? strict : general, request, reply)
-      if (config.credentialIssuing && request.caller) await apply(strictOfAccount, request, reply)
-    }
-    count().then(() => done(), done)
+    if (internal || unlimited || actingFor()) return done()
+    limits.countRequest(request, reply).then(() => done(), done)
   })
-  return { countRefused: (request, reply) => apply(refused, request, reply) }
 }

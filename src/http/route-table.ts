@@ -1,4 +1,4 @@
-import type { RouteOptions } from 'fastify'
+import type { FastifySchema, RouteOptions } from 'fastify'
 import type { Permission } from '../auth/permissions.ts'
 import type { Access, App } from './app-type.ts'
 import { commonRefusals } from './common-refusals.ts'
@@ -39,7 +39,7 @@ const isInternal = (route: RouteOptions): boolean => {
   if (!pagePrefixes.some((prefix) => route.url === prefix || route.url.startsWith(`${prefix}/`)))
     return route.config?.internal ?? false
   route.config = { ...route.config, internal: true }
-  route.schema = { ...route.schema, hide: true } as RouteOptions['schema']
+  route.schema = { ...route.schema, hide: true } as FastifySchema
   return true
 }
 
@@ -48,7 +48,7 @@ export const registerRouteGuard = (app: App): RouteEntry[] => {
   const table: RouteEntry[] = []
   app.addHook('onRoute', (route) => {
     // Preflights are answered by a plugin, HEAD by what answers GET: neither is an operation of its own.
-    if (route.method === 'OPTIONS') route.schema = { ...route.schema, hide: true } as RouteOptions['schema']
+    if (route.method === 'OPTIONS') route.schema = { ...route.schema, hide: true } as FastifySchema
     if (isInternal(route) || route.method === 'HEAD' || route.method === 'OPTIONS') return
     check(route)
     const { config } = route
@@ -76,7 +76,7 @@ export const registerRouteGuard = (app: App): RouteEntry[] => {
       ...(config.access === 'public' && { security: [] }),
       ...(config.access === 'optional' && { security: [{}, { bearer: [] }, { session: [] }] }),
       description: [route.schema?.description, accessNote(config)].filter(Boolean).join('\n\n'),
-    } as RouteOptions['schema']
+    } as FastifySchema
   })
   return table
 }

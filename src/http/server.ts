@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import cookie from '@fastify/cookie'
 import cors from '@fastify/cors'
-import { fastify, LogController } from 'fastify'
+import { type FastifyBaseLogger, fastify, LogController } from 'fastify'
+import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import type { Logger } from 'pino'
 import type { z } from 'zod'
 import { type FieldError, invalidFields, notFound, Refusal } from '../lib/errors.ts'
@@ -57,7 +58,7 @@ export type HttpOptions = {
 export const createHttp = async (options: HttpOptions): Promise<App> => {
   const envelope = createEnvelope(options.publicUrl)
   const app: App = fastify({
-    loggerInstance: options.logger,
+    loggerInstance: options.logger as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
     bodyLimit: bodyLimitBytes,
     ...arrivalTimeouts(options.requestTimeoutMs),
@@ -69,7 +70,7 @@ export const createHttp = async (options: HttpOptions): Promise<App> => {
     frameworkErrors: refuseUnroutable(envelope),
     clientErrorHandler: refuseGarbage(envelope),
     trustProxy: trustedProxies(options.trustProxy),
-  }) as unknown as App
+  }).withTypeProvider<ZodTypeProvider>()
   app.decorate('errorUrlOf', (code: string) => errorPageUrl(options.publicUrl, code))
   registerDrain(app)
   await watchRequests(app)

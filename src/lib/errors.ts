@@ -101,5 +101,5 @@ export const wrongSignature = (recovered: string | undefined, message?: string) 
 export const conflict = (message: string, reason?: ConflictReason, more?: ErrorDetails) =>
   new Refusal('conflict', {
     message,
-    details: reason === undefined && !more ? undefined : { ...(reason !== undefined && { reason }), ...more },
+    ...((reason !== undefined || more) && { details: { ...(reason !== undefined && { reason }), ...more } }),
   })

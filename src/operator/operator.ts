@@ -1,4 +1,5 @@
-import { fastify, LogController } from 'fastify'
+import { type FastifyBaseLogger, fastify, LogController } from 'fastify'
+import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import type { App } from '../http/app-type.ts'
 import { registerDrain } from '../http/drain.ts'
 import { trustedProxies } from '../http/origin.ts'
@@ -11,15 +12,15 @@ import { registerTestClock, type SandboxControl } from './test-clock.ts'
 
 /** The private listener: provider callbacks and metrics. The public one never serves them and the API's document never lists them. */
 export const createOperator = async (deps: Deps, metrics: Metrics, sandbox?: SandboxControl): Promise<App> => {
-  const app = fastify({
-    loggerInstance: deps.logger,
+  const app: App = fastify({
+    loggerInstance: deps.logger as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
     // A provider's notice is a few kilobytes.
     bodyLimit: 64 * 1024,
     ...arrivalTimeouts(deps.config.REQUEST_TIMEOUT_MS),
     return503OnClosing: false,
     trustProxy: trustedProxies(deps.config.TRUST_PROXY),
-  }) as unknown as App
+  }).withTypeProvider<ZodTypeProvider>()
   registerDrain(app)
   metrics.serve(app)
   registerOperatorErrors(app)

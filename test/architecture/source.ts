@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 export type Import = { to: string; ours: boolean; typeOnly: boolean }
 export type Source = { path: string; text: string; code: string; imports: readonly Import[] }
 
-const folder = fileURLToPath(new URL('../../src', import.meta.url))
+const root = fileURLToPath(new URL('../..', import.meta.url))
 const specifiers = /\b(?:(?:import|export)\s+(type\s)?[^'"`;()]*?)\bfrom\s+'([^']+)'|\bimport\s+'([^']+)'|\bimport\('([^']+)'\)/g
 // Good enough for our own formatted code: a comment begins a line, or follows a blank.
 const comments = /\/\*[\s\S]*?\*\/|(?<=^|\s)\/\/.*$/gm
@@ -22,7 +22,14 @@ export const parseSource = (path: string, text: string): Source => {
   return { path, text, code, imports }
 }
 
-export const readSources = (): Source[] =>
-  globSync('**/*.ts', { cwd: folder })
+const read = (folder: string, pattern: string): Source[] =>
+  globSync(pattern, { cwd: folder })
     .sort()
     .map((path) => parseSource(path, readFileSync(join(folder, path), 'utf8')))
+
+/** The service: paths from `src`. */
+export const readSources = (): Source[] => read(join(root, 'src'), '**/*.ts')
+
+/** Everything that runs outside of tests: paths from the root. What is generated is left out. */
+export const readProgram = (): Source[] =>
+  read(root, '{src,scripts,client/src,dashboard/src}/**/*.{ts,tsx}').filter(({ path }) => path !== 'client/src/api.ts')

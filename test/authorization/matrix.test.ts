@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { parseTable, type Row, renderTable } from '../../scripts/authorization-table.ts'
 import { effectivePermissions, isPermission, permissions, type Role, undelegable } from '../../src/auth/permissions.ts'
 import { roles } from '../../src/db/tables/workspaces.ts'
 import { startAdministered } from '../admin/administrators.ts'
@@ -9,7 +10,6 @@ import { createKey, newWallet, type Person, signIn } from '../harness/people.ts'
 import type { TestService } from '../harness/service.ts'
 import { createTeam, join, memberIdOf, standIn, type Team, type Teammate } from '../workspaces/team.ts'
 import { type Credential, probeAll, refusals } from './probe.ts'
-import { parseTable, type Row, renderTable } from './table.ts'
 
 const text = readFileSync(new URL('../../docs/authorization.md', import.meta.url), 'utf8')
 const table = parseTable(text)

@@ -1,5 +1,5 @@
+import type { Row } from '../../scripts/authorization-table.ts'
 import type { TestService } from '../harness/service.ts'
-import type { Row } from './table.ts'
 
 export type Credential = { cookie?: string; bearer?: string; headers?: Record<string, string> }
 export type Probed = { route: string; status: number; error: string | undefined; text: string }

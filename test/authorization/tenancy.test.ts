@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { parseTable, type Row } from '../../scripts/authorization-table.ts'
 import { createMandate } from '../harness/mandates.ts'
 import { credit, newBeneficiary } from '../harness/money.ts'
 import { askPerson, letIn, newPkce, registerClient } from '../harness/oauth.ts'
@@ -7,7 +8,6 @@ import { createKey, newWallet, type Person, signIn } from '../harness/people.ts'
 import { startService, type TestService } from '../harness/service.ts'
 import { createTeam, join, memberIdOf, type Team } from '../workspaces/team.ts'
 import { unknownPath } from './probe.ts'
-import { parseTable, type Row } from './table.ts'
 
 const table = parseTable(readFileSync(new URL('../../docs/authorization.md', import.meta.url), 'utf8'))
 

@@ -3,7 +3,8 @@
 export type Json = any
 export type Answer = { status: number; body: Json; headers: Headers; text: string }
 
-export type Credentials = { bearer?: string; cookie?: string }
+/** An `undefined` takes away what the client carries by default. */
+export type Credentials = { bearer?: string | undefined; cookie?: string | undefined }
 export type CallOptions = Credentials & { body?: unknown; raw?: string; headers?: Record<string, string>; key?: string }
 
 export type Client = {

@@ -43,7 +43,7 @@ export const startProtectedMcpServer = async (issuer: Client, client: OAuthClien
     const server = new McpServer({ name: 'protected', version: '1.0.0' })
     for (const name of Object.keys(tools))
       server.registerTool(name, {}, async () => ({ content: [{ type: 'text' as const, text: `${name} for ${known.sub}` }] }))
-    const transport = new StreamableHTTPServerTransport({ sessionIdGenerator: undefined, enableJsonResponse: true })
+    const transport = new StreamableHTTPServerTransport({ enableJsonResponse: true })
     response.on('close', () => void transport.close())
     await server.connect(transport as Parameters<typeof server.connect>[0])
     return transport.handleRequest(request, response, body)

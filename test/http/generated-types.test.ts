@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { openapiDocument } from '../../scripts/api-types.ts'
+import { describeService } from '../../scripts/describe-service.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const typescript5 = join(root, 'scripts/typescript-5.ts')
@@ -12,7 +12,7 @@ const typescript5 = join(root, 'scripts/typescript-5.ts')
 let folder: string
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'generated-types-'))
-  await writeFile(join(folder, 'openapi.json'), JSON.stringify(await openapiDocument()))
+  await writeFile(join(folder, 'openapi.json'), JSON.stringify((await describeService()).document))
 })
 afterAll(() => rm(folder, { recursive: true }))
 

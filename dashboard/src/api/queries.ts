@@ -1,5 +1,6 @@
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { api, call } from './client.ts'
+import { parametersOf } from './parameters.ts'
 import type { Schemas } from './types.ts'
 
 // The first part of a key is the name that live/affected.ts knows it by.
@@ -18,7 +19,8 @@ export const workspacesQuery = queryOptions({
 })
 export const sessionsQuery = infiniteQueryOptions({
   queryKey: ['sessions'],
-  queryFn: ({ pageParam }) => call(api.GET('/v1/accounts/me/sessions', { params: { query: { cursor: pageParam } } })),
+  queryFn: ({ pageParam }) =>
+    call(api.GET('/v1/accounts/me/sessions', { params: { query: parametersOf({ cursor: pageParam }) } })),
   ...pages,
 })
 export type HistoryFilters = {
@@ -32,7 +34,7 @@ export const historyQuery = (filters: HistoryFilters, limit = 25) =>
     queryFn: ({ pageParam }) =>
       call(
         api.GET('/v1/accounts/me/history', {
-          params: { query: { ...filters, type: one(filters.type), limit, cursor: pageParam } },
+          params: { query: parametersOf({ ...filters, type: one(filters.type), limit, cursor: pageParam }) },
         }),
       ),
     placeholderData: keepPreviousData,
@@ -70,14 +72,19 @@ export const paymentsQuery = (filters: PaymentFilters, limit = 25) =>
   infiniteQueryOptions({
     queryKey: ['payments', filters, limit],
     queryFn: ({ pageParam }) =>
-      call(api.GET('/v1/payments', { params: { query: { ...filters, status: one(filters.status), limit, cursor: pageParam } } })),
+      call(
+        api.GET('/v1/payments', {
+          params: { query: parametersOf({ ...filters, status: one(filters.status), limit, cursor: pageParam }) },
+        }),
+      ),
     placeholderData: keepPreviousData,
     ...pages,
   })
 export const paymentsSummaryQuery = (filters: PaymentFilters) =>
   queryOptions({
     queryKey: ['summary', 'payments', filters],
-    queryFn: () => call(api.GET('/v1/payments/summary', { params: { query: { ...filters, status: one(filters.status) } } })),
+    queryFn: () =>
+      call(api.GET('/v1/payments/summary', { params: { query: parametersOf({ ...filters, status: one(filters.status) }) } })),
     placeholderData: keepPreviousData,
   })
 export const paymentQuery = (id: string) =>
@@ -87,7 +94,8 @@ export type ApprovalStatus = 'pending' | 'approved' | 'rejected' | 'expired' | '
 export const approvalsQuery = (status: ApprovalStatus | undefined, limit = 25) =>
   infiniteQueryOptions({
     queryKey: ['approvals', status ?? 'all', limit],
-    queryFn: ({ pageParam }) => call(api.GET('/v1/approvals', { params: { query: { status, limit, cursor: pageParam } } })),
+    queryFn: ({ pageParam }) =>
+      call(api.GET('/v1/approvals', { params: { query: parametersOf({ status, limit, cursor: pageParam }) } })),
     ...pages,
   })
 export const approvalQuery = (id: string) =>
@@ -100,7 +108,8 @@ export const approvalMessageQuery = (id: string, decision: 'approve' | 'reject')
 
 export const beneficiariesQuery = infiniteQueryOptions({
   queryKey: ['beneficiaries'],
-  queryFn: ({ pageParam }) => call(api.GET('/v1/beneficiaries', { params: { query: { limit: 100, cursor: pageParam } } })),
+  queryFn: ({ pageParam }) =>
+    call(api.GET('/v1/beneficiaries', { params: { query: parametersOf({ limit: 100, cursor: pageParam }) } })),
   ...pages,
 })
 export const beneficiaryQuery = (id: string) =>
@@ -113,7 +122,7 @@ export const policiesQuery = (status: 'active' | 'all') =>
   infiniteQueryOptions({
     queryKey: ['policies', status],
     queryFn: ({ pageParam }) =>
-      call(api.GET('/v1/spending-policies', { params: { query: { status, limit: 100, cursor: pageParam } } })),
+      call(api.GET('/v1/spending-policies', { params: { query: parametersOf({ status, limit: 100, cursor: pageParam }) } })),
     ...pages,
   })
 export const policyQuery = (id: string) =>
@@ -124,7 +133,7 @@ export const policyQuery = (id: string) =>
 
 export const mandatesQuery = infiniteQueryOptions({
   queryKey: ['mandates'],
-  queryFn: ({ pageParam }) => call(api.GET('/v1/intent-mandates', { params: { query: { cursor: pageParam } } })),
+  queryFn: ({ pageParam }) => call(api.GET('/v1/intent-mandates', { params: { query: parametersOf({ cursor: pageParam }) } })),
   ...pages,
 })
 export const mandateQuery = (id: string) =>
@@ -138,12 +147,14 @@ export const topupQuery = (id: string) =>
 
 export const apiKeysQuery = infiniteQueryOptions({
   queryKey: ['api-keys'],
-  queryFn: ({ pageParam }) => call(api.GET('/v1/accounts/me/api-keys', { params: { query: { cursor: pageParam } } })),
+  queryFn: ({ pageParam }) =>
+    call(api.GET('/v1/accounts/me/api-keys', { params: { query: parametersOf({ cursor: pageParam }) } })),
   ...pages,
 })
 export const grantsQuery = infiniteQueryOptions({
   queryKey: ['grants', 'own'],
-  queryFn: ({ pageParam }) => call(api.GET('/v1/accounts/me/grants', { params: { query: { limit: 100, cursor: pageParam } } })),
+  queryFn: ({ pageParam }) =>
+    call(api.GET('/v1/accounts/me/grants', { params: { query: parametersOf({ limit: 100, cursor: pageParam }) } })),
   ...pages,
 })
 export const grantQuery = (id: string) =>
@@ -153,19 +164,21 @@ export const grantQuery = (id: string) =>
   })
 export const eventsQuery = infiniteQueryOptions({
   queryKey: ['events'],
-  queryFn: ({ pageParam }) => call(api.GET('/v1/notifications', { params: { query: { limit: 50, cursor: pageParam } } })),
+  queryFn: ({ pageParam }) =>
+    call(api.GET('/v1/notifications', { params: { query: parametersOf({ limit: 50, cursor: pageParam }) } })),
   ...pages,
 })
 
 export const membersQuery = infiniteQueryOptions({
   queryKey: ['members'],
   queryFn: ({ pageParam }) =>
-    call(api.GET('/v1/workspaces/current/members', { params: { query: { limit: 100, cursor: pageParam } } })),
+    call(api.GET('/v1/workspaces/current/members', { params: { query: parametersOf({ limit: 100, cursor: pageParam }) } })),
   ...pages,
 })
 export const invitationsQuery = infiniteQueryOptions({
   queryKey: ['invitations'],
-  queryFn: ({ pageParam }) => call(api.GET('/v1/workspaces/current/invitations', { params: { query: { cursor: pageParam } } })),
+  queryFn: ({ pageParam }) =>
+    call(api.GET('/v1/workspaces/current/invitations', { params: { query: parametersOf({ cursor: pageParam }) } })),
   ...pages,
 })
 export type AuditFilters = {
@@ -178,14 +191,18 @@ export const auditQuery = (filters: AuditFilters) =>
   infiniteQueryOptions({
     queryKey: ['audit', filters],
     queryFn: ({ pageParam }) =>
-      call(api.GET('/v1/workspaces/current/audit-log', { params: { query: { ...filters, limit: 50, cursor: pageParam } } })),
+      call(
+        api.GET('/v1/workspaces/current/audit-log', {
+          params: { query: parametersOf({ ...filters, limit: 50, cursor: pageParam }) },
+        }),
+      ),
     placeholderData: keepPreviousData,
     ...pages,
   })
 export const workspaceGrantsQuery = infiniteQueryOptions({
   queryKey: ['grants', 'workspace'],
   queryFn: ({ pageParam }) =>
-    call(api.GET('/v1/workspaces/current/grants', { params: { query: { limit: 100, cursor: pageParam } } })),
+    call(api.GET('/v1/workspaces/current/grants', { params: { query: parametersOf({ limit: 100, cursor: pageParam }) } })),
   ...pages,
 })
 

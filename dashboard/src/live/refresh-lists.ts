@@ -38,7 +38,7 @@ const refreshOne = async (client: QueryClient, query: Query, data: List, events:
     pageParam: undefined,
     direction: 'forward',
   }
-  const fresh = (await queryFn(context as unknown as Parameters<typeof queryFn>[0])) as PageOf<Row>
+  const fresh = (await queryFn(context as Parameters<typeof queryFn>[0])) as PageOf<Row>
   const patches = patchesFor(query, events)
   client.setQueryData<List>(key, (now) => {
     const current = now ?? data

@@ -11,14 +11,17 @@ afterAll(() => service.close())
 
 type Fields = ConstructorParameters<typeof SiweMessage>[0]
 
-const messageOf = async (fields: Partial<Exclude<Fields, string>> = {}) => {
+/** `statement: null` leaves it out. */
+type MessageFields = Partial<Omit<Exclude<Fields, string>, 'statement'>> & { statement?: string | null }
+
+const messageOf = async ({ statement, ...fields }: MessageFields = {}) => {
   const { body } = await service.api.post('/v1/auth/wallet/nonce')
   const wallet = newWallet()
   const text = new SiweMessage({
     domain: body.domain,
     uri: body.uri,
     address: wallet.address,
-    statement: body.statement,
+    ...(statement !== null && { statement: statement ?? (body.statement as string) }),
     version: '1',
     chainId: body.chain_ids[0],
     nonce: body.nonce,
@@ -31,7 +34,7 @@ const messageOf = async (fields: Partial<Exclude<Fields, string>> = {}) => {
 const verify = (message: string, signature: string) => service.api.post('/v1/auth/wallet/verify', { message, signature })
 const inTime = (seconds: number) => new Date(service.clock.now().getTime() + seconds * 1000).toISOString()
 
-test.each<[string, () => Partial<Exclude<Fields, string>>]>([
+test.each<[string, () => MessageFields]>([
   ['with times that hold', () => ({ notBefore: inTime(-60), expirationTime: inTime(60) })],
   ['with resources and a request id', () => ({ resources: ['https://example.com/terms'], requestId: 'r-1' })],
   ['for another chain that is allowed', () => ({ chainId: 8453 })],
@@ -44,7 +47,7 @@ test.each<[string, () => Partial<Exclude<Fields, string>>]>([
 })
 
 describe('a message that is not for this service, here and now, is refused and names what was expected', () => {
-  test.each<[string, () => Partial<Exclude<Fields, string>>]>([
+  test.each<[string, () => MessageFields]>([
     ['domain', () => ({ domain: 'evil.example' })],
     ['domain', () => ({ domain: `localhost:1` })],
     ['uri', () => ({ uri: 'https://evil.example' })],
@@ -52,7 +55,7 @@ describe('a message that is not for this service, here and now, is refused and n
     ['uri', () => ({ uri: `${service.deps.config.publicUrl}/v1/approvals` })],
     ['uri', () => ({ uri: `${service.deps.config.publicUrl}/?x=1` })],
     ['statement', () => ({ statement: 'I am here' })],
-    ['statement', () => ({ statement: undefined })],
+    ['statement', () => ({ statement: null })],
     ['issued_at', () => ({ issuedAt: inTime(-1000) })],
     ['issued_at', () => ({ issuedAt: inTime(400) })],
     ['chain_id', () => ({ chainId: 5 })],

@@ -1,6 +1,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api, call } from '../../api/client.ts'
+import { parametersOf } from '../../api/parameters.ts'
 import { countWords } from '../../lib/list-words.ts'
 import { Button } from '../../ui/button.tsx'
 import { Confirm } from '../../ui/confirm.tsx'
@@ -11,7 +12,7 @@ const endOthers = async (): Promise<number> => {
   let ended = 0
   let cursor: string | undefined
   do {
-    const page = await call(api.GET('/v1/accounts/me/sessions', { params: { query: { limit: 100, cursor } } }))
+    const page = await call(api.GET('/v1/accounts/me/sessions', { params: { query: parametersOf({ limit: 100, cursor }) } }))
     for (const { id, current, status } of page.data) {
       if (current || status !== 'active') continue
       await call(api.DELETE('/v1/accounts/me/sessions/{id}', { params: { path: { id } } }))

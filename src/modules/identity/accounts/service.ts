@@ -34,9 +34,8 @@ export const readAccount = async (db: Db, deps: Deps, accountId: Uuid): Promise<
 
 export const updateAccount = async (
   tx: Tx,
-
   principal: Principal,
-  change: { display_name?: string | null },
+  change: { display_name?: string | null | undefined },
 ): Promise<void> => {
   if (change.display_name === undefined) return
   const { at } = tx

@@ -13,7 +13,7 @@ export type SignedMessage = { message: string; signature: string }
 
 export const createWalletNonce = async (
   deps: Deps,
-  request: { address?: Address; chain_id?: number },
+  request: { address?: Address | undefined; chain_id?: number | undefined },
 ): Promise<WalletChallenge> => {
   const { domain, uri, chain_ids } = expectedOf(deps.config)
   if (request.chain_id !== undefined && !chain_ids.includes(request.chain_id)) {

@@ -1,7 +1,7 @@
-import { effectivePermissions, type Permission, permissions, type Role, undelegable } from '../../src/auth/permissions.ts'
-import { roles } from '../../src/db/tables/workspaces.ts'
-import { mcpPath } from '../../src/http/protected-resource.ts'
-import type { RouteEntry } from '../../src/http/route-table.ts'
+import { effectivePermissions, type Permission, permissions, type Role, undelegable } from '../src/auth/permissions.ts'
+import { roles } from '../src/db/tables/workspaces.ts'
+import { mcpPath } from '../src/http/protected-resource.ts'
+import type { RouteEntry } from '../src/http/route-table.ts'
 
 /** `●` may, `○` a key only when a person named the permission at its making, `·` may not; empty where the question doesn't arise. */
 export type Mark = '●' | '○' | '·' | ''

@@ -1,0 +1,23 @@
+import { randomBytes } from 'node:crypto'
+import { pino } from 'pino'
+import { createService } from '../src/app.ts'
+import { loadConfig } from '../src/config.ts'
+import type { RouteEntry } from '../src/http/route-table.ts'
+import { systemClock } from '../src/lib/clock.ts'
+
+export type ServiceDescription = { routes: readonly RouteEntry[]; document: object }
+
+/** What the service says of itself: its routes and its document. It is built and not started, so it needs neither a port nor a database. */
+export const describeService = async (): Promise<ServiceDescription> => {
+  const key = `described:${randomBytes(32).toString('base64')}`
+  const service = await createService({
+    config: loadConfig({ NODE_ENV: 'test', ENCRYPTION_KEYS: key, TOKEN_SECRETS: key }),
+    databaseUrl: 'postgresql://localhost/none',
+    clock: systemClock,
+    logger: pino({ level: 'silent' }),
+    rails: { payout: {}, collection: null, gates: {} },
+  })
+  const description = { routes: service.routes, document: service.http.swagger() }
+  await service.stop()
+  return description
+}
