@@ -96,7 +96,8 @@ const buildDeps = (options: PartsOptions, identity: IdentityParts, measures?: Me
   const feed = createFeed({ db, databaseUrl: directUrl, logger })
   const derivations = createDerivations(config.TOKEN_SECRETS)
   const append = createAppend(feed.wake)
-  const parts = {
+  const appendEvents = measures ? measures.events(append) : append
+  const parts: Omit<Deps, 'submitPayment'> = {
     config,
     db,
     reads: createReads(db, standby, logger),
@@ -118,12 +119,12 @@ const buildDeps = (options: PartsOptions, identity: IdentityParts, measures?: Me
       }),
     }),
     cursors: createCursors(derivations),
-    appendEvents: measures ? measures.events(append) : append,
+    appendEvents,
     feed,
     jobs: createJobs({ db, mode: config.JOBS, logger }),
     rails: measures ? measures.rails(rails) : rails,
     alerts: createAlerts(logger),
-    onGrantsRevoked: detachLinkedBy,
+    onGrantsRevoked: (tx, actor, ended) => detachLinkedBy(tx, { appendEvents, clock, config }, actor, ended),
   }
   const submitPayment = createPaymentBatches(parts)
   return { ...parts, submitPayment: measures ? measures.payments(submitPayment) : submitPayment }

@@ -42,8 +42,8 @@ export type Deps = {
   /** Payments are decided in batches: every way in to one leads through here. */
   submitPayment: SubmitPayment
   /**
-   * Told in the transaction that revokes them: sign-in methods end with the grant that linked them. Delegation does not know sign-in,
-   * which is built on it.
+   * Called in the transaction that revokes grants: sign-in methods end with the grant that linked them. Delegation does not know
+   * sign-in, which is built on it.
    */
-  onGrantsRevoked: (tx: Tx, deps: Deps, actor: Actor, ended: { accountId: Uuid; grantIds: readonly Uuid[] }) => Promise<void>
+  onGrantsRevoked: (tx: Tx, actor: Actor, ended: { accountId: Uuid; grantIds: readonly Uuid[] }) => Promise<void>
 }

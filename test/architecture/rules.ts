@@ -193,6 +193,19 @@ const internalCalls: Rule = {
     ]),
 }
 
+/** Where features are put together: these hand on what each of them needs. */
+const assembles = /(routes|jobs)\.ts$/
+
+const ownNeeds: Rule = {
+  name: 'a function of a feature takes the parts that it uses, not all of them',
+  check: (files) =>
+    each(files, ({ path, code }) => [
+      path.startsWith('modules/') && !assembles.test(path) && /[)}\]\w]\??:\s*(Readonly<)?Deps\b(?!\[)/.test(code)
+        ? 'takes Deps whole'
+        : undefined,
+    ]),
+}
+
 const barrels: Rule = {
   name: 'no file only passes on what others export',
   check: (files) => each(files, ({ code }) => [/^export\s+\*/m.test(code) ? 're-exports everything' : undefined]),
@@ -231,6 +244,7 @@ export const rules = {
   environment,
   time,
   internalCalls,
+  ownNeeds,
   barrels,
   cycles,
 } satisfies Record<string, Rule>

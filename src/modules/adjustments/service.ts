@@ -30,7 +30,12 @@ const note = (
   })
 
 /** Moves the money. The balance is locked. */
-const post = async (tx: Tx, deps: Deps, operator: Operator, adjustment: AdjustmentRecord): Promise<AdjustmentRecord> => {
+const post = async (
+  tx: Tx,
+  deps: Pick<Deps, 'appendEvents' | 'config'>,
+  operator: Operator,
+  adjustment: AdjustmentRecord,
+): Promise<AdjustmentRecord> => {
   const { at } = tx
   const { id, accountId, amountMinor, reason } = adjustment
   const { transferId, balance } = await transfer(tx, {
@@ -65,7 +70,7 @@ const lockOperator = (tx: Tx, operator: Operator): Promise<unknown> =>
  */
 export const createAdjustment = async (
   tx: Tx,
-  deps: Deps,
+  deps: Pick<Deps, 'appendEvents' | 'config'>,
   operator: Operator,
   input: CreateAdjustment,
 ): Promise<AdjustmentRecord> => {
@@ -106,7 +111,12 @@ const lockPending = async (tx: Tx, id: Uuid, decision: 'posted' | 'rejected'): P
 }
 
 /** Posts a waiting adjustment. Whoever asked for it does not confirm it; confirming again says the same. */
-export const confirmAdjustment = async (tx: Tx, deps: Deps, operator: Operator, id: Uuid): Promise<AdjustmentRecord> => {
+export const confirmAdjustment = async (
+  tx: Tx,
+  deps: Pick<Deps, 'appendEvents' | 'config'>,
+  operator: Operator,
+  id: Uuid,
+): Promise<AdjustmentRecord> => {
   const adjustment = await lockPending(tx, id, 'posted')
   if (adjustment.status === 'posted') return adjustment
   refuseOwnAccount(operator, adjustment.accountId)

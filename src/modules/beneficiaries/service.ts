@@ -27,7 +27,7 @@ const findPayee = 'select id, frozen_at as "frozenAt" from payees where workspac
 /** The payee of a destination, made with its first beneficiary; found under every key of the ring, so a rotation splits nobody in two. */
 const ensurePayee = async (
   tx: Tx,
-  deps: Deps,
+  deps: Pick<Deps, 'derivations'>,
   beneficiary: { workspaceId: Uuid; rail: BeneficiaryRecord['paymentRail'] },
   to: Destination,
   at: Date,
@@ -53,7 +53,13 @@ const ensurePayee = async (
 
 type Change = { type: EventType; after: BeneficiaryRecord; before?: BeneficiaryRecord }
 
-const tell = async (tx: Tx, deps: Deps, principal: Principal, at: Date, { type, after, before }: Change): Promise<void> => {
+const tell = async (
+  tx: Tx,
+  deps: Pick<Deps, 'appendEvents'>,
+  principal: Principal,
+  at: Date,
+  { type, after, before }: Change,
+): Promise<void> => {
   const data = presentBeneficiary(after)
   const { workspace } = principal
   await deps.appendEvents(tx, at, [{ type, accountId: workspace.owningAccountId, workspaceId: workspace.id, data }])
@@ -63,7 +69,7 @@ const tell = async (tx: Tx, deps: Deps, principal: Principal, at: Date, { type, 
 
 export const createBeneficiary = async (
   tx: Tx,
-  deps: Deps,
+  deps: Pick<Deps, 'appendEvents' | 'derivations' | 'vault'>,
   principal: Principal,
   input: CreateBeneficiary,
 ): Promise<BeneficiaryRecord> => {
@@ -117,7 +123,7 @@ const refuseWhileFrozen = (principal: Principal, change: UpdateBeneficiary): voi
 
 export const updateBeneficiary = async (
   tx: Tx,
-  deps: Deps,
+  deps: Pick<Deps, 'appendEvents'>,
   principal: Principal,
   id: Uuid,
   change: UpdateBeneficiary,
@@ -149,7 +155,12 @@ export const updateBeneficiary = async (
 }
 
 /** Archiving again changes nothing and tells nobody. A freeze stays with the payee. */
-export const archiveBeneficiary = async (tx: Tx, deps: Deps, principal: Principal, id: Uuid): Promise<BeneficiaryRecord> => {
+export const archiveBeneficiary = async (
+  tx: Tx,
+  deps: Pick<Deps, 'appendEvents'>,
+  principal: Principal,
+  id: Uuid,
+): Promise<BeneficiaryRecord> => {
   const before = await lockBeneficiary(tx, principal, id)
   const { at } = tx
   if (before.archivedAt) return before

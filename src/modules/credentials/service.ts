@@ -13,7 +13,7 @@ import { loadLimits } from './queries.ts'
 import type { Credential } from './schema.ts'
 
 /** What the caller is and may do now, so that an agent need not learn its limits from refusals. */
-export const readCredential = async (deps: Deps, principal: Principal): Promise<Credential> => {
+export const readCredential = async (deps: Pick<Deps, 'clock' | 'db'>, principal: Principal): Promise<Credential> => {
   const at = deps.clock.now()
   const { workspace, grant } = principal
   const periods = periodsAt(at, effectiveTimeZone(workspace.zone, at))

@@ -79,7 +79,7 @@ const insert = async (tx: Tx, input: CreateMandate, termsDigest: string, agreed:
  */
 export const createMandate = async (
   tx: Tx,
-  deps: Deps,
+  deps: Pick<Deps, 'appendEvents'>,
   origin: RequestOrigin,
   input: CreateMandate,
   proof: MandateProof,

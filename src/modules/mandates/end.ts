@@ -11,7 +11,7 @@ import { lockMandate, type MandateRecord } from './queries.ts'
 /** Ends an active mandate, which the caller has locked, for good: there is no way back from any of its ends. */
 export const endMandate = async (
   tx: Tx,
-  deps: Deps,
+  deps: Pick<Deps, 'appendEvents'>,
   actor: Actor,
   mandate: MandateRecord,
   to: 'exhausted' | 'expired' | 'revoked',
@@ -34,7 +34,7 @@ export const endMandate = async (
 }
 
 /** Mandates whose time is over. Payments are refused by the window itself; here the end is recorded and published. */
-export const expireMandates = (deps: Deps): Promise<void> =>
+export const expireMandates = (deps: Pick<Deps, 'alerts' | 'appendEvents' | 'clock' | 'db' | 'logger'>): Promise<void> =>
   sweepRows(
     deps,
     'mandates.expire',

@@ -68,7 +68,7 @@ const mayStillFail =
  * payment under way holds the last of the budget the mandate stays active, its limits refuse further payments, and should that
  * payment fail, its share is there again. The owning ledger account is locked.
  */
-export const exhaustMandateIfSpent = async (tx: Tx, deps: Deps, id: Uuid): Promise<void> => {
+export const exhaustMandateIfSpent = async (tx: Tx, deps: Pick<Deps, 'appendEvents'>, id: Uuid): Promise<void> => {
   const mandate = await lockMandate(tx, id)
   if (mandate?.status !== 'active') return
   const usedUp =

@@ -9,7 +9,10 @@ import { nonceBinding, termContradictions, termsDigest } from './terms.ts'
 export type PreparedMandate = IssuedNonce & { message: string }
 
 /** Looks nothing up: whoever asks learns nothing of an account, a workspace, a grant or a beneficiary from the answer. */
-export const prepareMandate = async (deps: Deps, { address, terms }: PrepareMandate): Promise<PreparedMandate> => {
+export const prepareMandate = async (
+  deps: Pick<Deps, 'clock' | 'config' | 'db'>,
+  { address, terms }: PrepareMandate,
+): Promise<PreparedMandate> => {
   const at = deps.clock.now()
   const problems = termContradictions(terms, at)
   if (problems.length > 0) throw invalidFields(...problems)

@@ -7,10 +7,16 @@ import { findMandateByNonce, type MandateRow } from './queries.ts'
 import type { CreateMandate } from './schema.ts'
 import { nonceBinding, termsDigest } from './terms.ts'
 
+type ProofDeps = Pick<Deps, 'config' | 'contractWallets' | 'db'>
+
 /** Which text a mandate's signature must be over, and whether it is. Null: there is no such text, and the creation will say why. */
 export type MandateProof = { digest: string; message: string | null; signed: boolean; recovered: Address | undefined }
 
-const messageOf = async (deps: Deps, { address, terms, nonce }: CreateMandate, digest: string): Promise<string | null> => {
+const messageOf = async (
+  deps: Pick<Deps, 'config' | 'db'>,
+  { address, terms, nonce }: CreateMandate,
+  digest: string,
+): Promise<string | null> => {
   const existing = await findMandateByNonce(deps.db, nonce)
   if (existing) return existing.message
   const issued = await findNonce(deps.db, nonce, 'mandate')
@@ -19,7 +25,7 @@ const messageOf = async (deps: Deps, { address, terms, nonce }: CreateMandate, d
 }
 
 /** Before the transaction, for a contract wallet's chain may have to be asked; what a nonce is bound to never changes. */
-export const proveMandate = async (deps: Deps, input: CreateMandate): Promise<MandateProof> => {
+export const proveMandate = async (deps: ProofDeps, input: CreateMandate): Promise<MandateProof> => {
   const { address, signature } = input
   const digest = termsDigest(input.terms)
   const message = await messageOf(deps, input, digest)
@@ -29,7 +35,7 @@ export const proveMandate = async (deps: Deps, input: CreateMandate): Promise<Ma
 }
 
 export const proveRevocation = (
-  deps: Deps,
+  deps: ProofDeps,
   mandate: MandateRow,
   { signature, address }: { signature: string; address?: Address | undefined },
 ): Promise<Address | undefined> =>

@@ -14,7 +14,7 @@ import { findMandateIn, lockMandate, type MandateRecord } from './queries.ts'
 /** Revoking again is the same answer; what ended otherwise stays what it is. */
 const revoke = async (
   tx: Tx,
-  deps: Deps,
+  deps: Pick<Deps, 'appendEvents'>,
   actor: Actor,
   mandate: MandateRecord,
   why: Record<string, unknown>,
@@ -25,7 +25,12 @@ const revoke = async (
   return endMandate(tx, deps, actor, mandate, 'revoked', why)
 }
 
-export const revokeByCredential = async (tx: Tx, deps: Deps, principal: Principal, id: Uuid): Promise<MandateRecord> => {
+export const revokeByCredential = async (
+  tx: Tx,
+  deps: Pick<Deps, 'appendEvents'>,
+  principal: Principal,
+  id: Uuid,
+): Promise<MandateRecord> => {
   if (!(await findMandateIn(tx, principal.workspace.id, id))) throw notFound()
   const mandate = await lockMandate(tx, id)
   if (!mandate) throw notFound()
@@ -39,7 +44,7 @@ const mayRevoke = async (tx: Tx, mandate: MandateRecord, signer: Address): Promi
 /** `signer`: the wallet that is proven to have signed the revocation, if one has. */
 export const revokeBySignature = async (
   tx: Tx,
-  deps: Deps,
+  deps: Pick<Deps, 'appendEvents'>,
   origin: RequestOrigin,
   id: Uuid,
   signer: Address | undefined,

@@ -15,7 +15,11 @@ import { findReader } from './queries.ts'
 import type { Notification, NotificationsQuery } from './schema.ts'
 
 /** An event that this reader was told of and that is still there. Somebody else's is no event at all. */
-const findOwnEvent = async (deps: Deps, reader: Reader, id: Uuid): Promise<StoredEvent | undefined> => {
+const findOwnEvent = async (
+  deps: Pick<Deps, 'clock' | 'config' | 'db'>,
+  reader: Reader,
+  id: Uuid,
+): Promise<StoredEvent | undefined> => {
   const event = await findEvent(deps.db, id)
   if (!event || !mayRead(reader, event)) return undefined
   return event.createdAt >= daysAfter(deps.clock.now(), -deps.config.EVENT_RETENTION_DAYS) ? event : undefined
@@ -32,7 +36,11 @@ export type StreamRequest = {
 }
 
 /** Refuses before the first byte what can be refused; from then on only the stream itself can end. */
-export const openNotificationStream = async (deps: Deps, { fanOut, places }: Streams, request: StreamRequest): Promise<void> => {
+export const openNotificationStream = async (
+  deps: Pick<Deps, 'clock' | 'config' | 'db' | 'logger'>,
+  { fanOut, places }: Streams,
+  request: StreamRequest,
+): Promise<void> => {
   const { accountId } = request.principal
   const reader = await findReader(deps.db, request.principal)
   const lastId = request.lastEventId ? parseId('event', request.lastEventId) : undefined
@@ -70,7 +78,7 @@ const unknownAfter = () =>
 type Wanted = { from: Position | null; oldestFirst: boolean; take: number }
 
 /** Reads on until a page is full of what the reader may see, or there is no more. */
-const collect = async (deps: Deps, reader: Reader, { from, oldestFirst, take }: Wanted): Promise<StoredEvent[]> => {
+const collect = async (deps: Pick<Deps, 'db'>, reader: Reader, { from, oldestFirst, take }: Wanted): Promise<StoredEvent[]> => {
   const collected: StoredEvent[] = []
   const audience = audienceOf(reader)
   for (let place = from, more = true; more && collected.length < take; ) {
@@ -87,7 +95,7 @@ const collect = async (deps: Deps, reader: Reader, { from, oldestFirst, take }: 
 
 /** The stream's events for those who rather ask: with `after` what came later, oldest first, else the newest first. */
 export const listNotifications = async (
-  deps: Deps,
+  deps: Pick<Deps, 'clock' | 'config' | 'cursors' | 'db'>,
   principal: Principal,
   query: NotificationsQuery,
 ): Promise<Page<Notification>> => {

@@ -36,7 +36,7 @@ const unusedClients = idleClients('oauth.prune_unused_clients', 'c.last_used_at 
 const lapsedClients = idleClients('oauth.prune_lapsed_clients', 'c.last_used_at < $1')
 
 /** Idle registrations, used codes, dead tokens: what anybody may create must not stay for ever. */
-export const pruneOAuth = async ({ db, clock }: Deps): Promise<void> => {
+export const pruneOAuth = async ({ db, clock }: Pick<Deps, 'clock' | 'db'>): Promise<void> => {
   const daysAgo = (days: number) => daysAfter(clock.now(), -days)
   await pruneInBatches(db, authorizations, daysAgo(retentionDays))
   await pruneInBatches(db, accessTokens, daysAgo(retentionDays))

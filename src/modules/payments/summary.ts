@@ -14,7 +14,7 @@ const spending: readonly PaymentStatus[] = ['processing', 'unknown', 'succeeded'
 
 /** How many payments a filter finds and what they add up to, and what was spent on each of the last days: in two statements. */
 export const summarizePayments = async (
-  deps: Deps,
+  deps: Pick<Deps, 'clock' | 'config' | 'db'>,
   { workspace }: Pick<Principal, 'workspace'>,
   filter: PaymentFilter,
   days: number,

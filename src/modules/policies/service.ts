@@ -32,7 +32,7 @@ export const requireBeneficiaries = async (
 
 const tell = async (
   tx: Tx,
-  deps: Deps,
+  deps: Pick<Deps, 'appendEvents'>,
   principal: Principal,
   at: Date,
   type: EventType,
@@ -58,7 +58,12 @@ const takeEffect = async (tx: Tx, principal: Principal, record: PolicyRecord, at
   await seedPolicy(tx, record.id, { timeZone: effectiveTimeZone(principal.workspace.zone, at), at })
 }
 
-export const createPolicy = async (tx: Tx, deps: Deps, principal: Principal, input: CreatePolicy): Promise<PolicyRecord> => {
+export const createPolicy = async (
+  tx: Tx,
+  deps: Pick<Deps, 'appendEvents'>,
+  principal: Principal,
+  input: CreatePolicy,
+): Promise<PolicyRecord> => {
   const { at } = tx
   const { workspace } = principal
   const terms = policyTerms(input)
@@ -84,7 +89,7 @@ export const createPolicy = async (tx: Tx, deps: Deps, principal: Principal, inp
 
 export const updatePolicy = async (
   tx: Tx,
-  deps: Deps,
+  deps: Pick<Deps, 'appendEvents'>,
   principal: Principal,
   id: Uuid,
   change: UpdatePolicy,
@@ -111,7 +116,12 @@ export const updatePolicy = async (
 }
 
 /** An archived policy falls on nothing any more; what it decided keeps its versions. */
-export const archivePolicy = async (tx: Tx, deps: Deps, principal: Principal, id: Uuid): Promise<PolicyRecord> => {
+export const archivePolicy = async (
+  tx: Tx,
+  deps: Pick<Deps, 'appendEvents'>,
+  principal: Principal,
+  id: Uuid,
+): Promise<PolicyRecord> => {
   requireActiveAccount(principal)
   await lockBalance(tx, principal.workspace.owningAccountId)
   const before = await lockPolicy(tx, principal.workspace.id, id)

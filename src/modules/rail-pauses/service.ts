@@ -18,7 +18,13 @@ export type PausableRail = (typeof pausableRails)[number]
 export const listPauses = (db: Db): Promise<RailPause[]> => db.orm.select().from(railPauses).orderBy(railPauses.rail)
 
 /** Nothing is sent by the rail until it is resumed; what is due waits. Pausing again changes nothing. */
-export const pauseRail = async (tx: Tx, deps: Deps, operator: Operator, rail: PausableRail, reason: string): Promise<void> => {
+export const pauseRail = async (
+  tx: Tx,
+  deps: Pick<Deps, 'clock'>,
+  operator: Operator,
+  rail: PausableRail,
+  reason: string,
+): Promise<void> => {
   const at = deps.clock.now()
   const pause = { rail, reason, pausedBy: nameOfOperator(operator), pausedAt: at }
   const added = await tx.orm.insert(railPauses).values(pause).onConflictDoNothing().returning()
@@ -26,7 +32,7 @@ export const pauseRail = async (tx: Tx, deps: Deps, operator: Operator, rail: Pa
     await audit(tx, operator, at, { action: 'admin.pause_rail', subject: { type: 'rail', id: newId() }, after: { rail, reason } })
 }
 
-export const resumeRail = async (tx: Tx, deps: Deps, operator: Operator, rail: PausableRail): Promise<void> => {
+export const resumeRail = async (tx: Tx, deps: Pick<Deps, 'clock'>, operator: Operator, rail: PausableRail): Promise<void> => {
   const removed = await tx.orm.delete(railPauses).where(eq(railPauses.rail, rail)).returning()
   if (removed.length === 0) throw notFound()
   const at = deps.clock.now()
@@ -45,7 +51,11 @@ const neverAgain = statement('restore.never_send', 'update payments set dispatch
  * All rails are paused, and every payment that waited becomes `unknown`: the provider's statement, or a person, ends it. Never sent
  * again, so never paid twice.
  */
-export const distrustAfterRestore = async (deps: Deps, subjects: Subjects, operator: Operator): Promise<{ unknown: number }> => {
+export const distrustAfterRestore = async (
+  deps: Pick<Deps, 'alerts' | 'appendEvents' | 'clock' | 'config' | 'db'>,
+  subjects: Subjects,
+  operator: Operator,
+): Promise<{ unknown: number }> => {
   await inTx(deps.db, async (tx) => {
     for (const rail of pausableRails) await pauseRail(tx, deps, operator, rail, 'restored from a backup: reconcile first')
   })

@@ -15,6 +15,8 @@ import { type DifferenceRecord, type ReconciliationRecord, readBooked } from './
 import { type Difference, match, type StatementLine } from './rules.ts'
 import { type Provider, readStatement } from './statement-rules.ts'
 
+type ReconciliationDeps = Pick<Deps, 'alerts' | 'appendEvents' | 'clock' | 'config' | 'db'>
+
 /** How far around a statement's first and last line our own times may lie: completion is told to us later than it happened. */
 const edgeMs = 3_600_000
 
@@ -24,7 +26,12 @@ const within = (line: StatementLine[], edge: number) => ({
 })
 
 /** A statement is the provider's word: what it shows of an attempt that is still open ends it. */
-const takeAsEvidence = async (deps: Deps, subjects: Subjects, operator: Operator, difference: Difference): Promise<void> => {
+const takeAsEvidence = async (
+  deps: Pick<Deps, 'alerts' | 'appendEvents' | 'config' | 'db'>,
+  subjects: Subjects,
+  operator: Operator,
+  difference: Difference,
+): Promise<void> => {
   const { subject, attemptId, receipt, statedMinor } = difference
   if (!subject || attemptId === null || statedMinor === null) return
   const amountMinor = statedMinor < 0n ? -statedMinor : statedMinor
@@ -35,7 +42,13 @@ const takeAsEvidence = async (deps: Deps, subjects: Subjects, operator: Operator
   })
 }
 
-const putInSuspense = async (tx: Tx, deps: Deps, provider: Provider, difference: Difference, at: Date): Promise<void> => {
+const putInSuspense = async (
+  tx: Tx,
+  deps: Pick<Deps, 'alerts'>,
+  provider: Provider,
+  difference: Difference,
+  at: Date,
+): Promise<void> => {
   const stated = difference.statedMinor ?? 0n
   await recordSuspense(tx, deps, {
     rail: provider,
@@ -50,7 +63,7 @@ const putInSuspense = async (tx: Tx, deps: Deps, provider: Provider, difference:
 }
 
 const store = async (
-  deps: Deps,
+  deps: Pick<Deps, 'alerts' | 'clock' | 'db'>,
   given: { provider: Provider; source: string; hash: Buffer; lines: StatementLine[]; operator: Operator },
   result: ReturnType<typeof match>,
 ): Promise<ReconciliationRecord> =>
@@ -109,7 +122,7 @@ const store = async (
 
 /** Holds a provider's statement against our books; every difference is a row with its reason and what to do. */
 export const reconcileStatement = async (
-  deps: Deps,
+  deps: ReconciliationDeps,
   subjects: Subjects,
   operator: Operator,
   given: { source: string; text: string },
@@ -120,7 +133,7 @@ export const reconcileStatement = async (
 }
 
 export const reconcileLines = async (
-  deps: Deps,
+  deps: ReconciliationDeps,
   subjects: Subjects,
   operator: Operator,
   { lines, provider, source, content }: { lines: StatementLine[]; provider: Provider; source: string; content: string },
@@ -144,7 +157,7 @@ export const reconcileLines = async (
 
 export const resolveDifference = async (
   tx: Tx,
-  deps: Deps,
+  deps: Pick<Deps, 'clock'>,
   operator: Operator,
   id: Uuid,
   note: string,

@@ -48,7 +48,7 @@ const proposedRules = async (
 
 const decideNow = async (
   tx: Tx,
-  deps: Deps,
+  deps: Pick<Deps, 'config' | 'rails'>,
   principal: Principal,
   input: Simulate,
   proposed: PolicyRules | null,
@@ -102,7 +102,11 @@ const required = (input: Simulate): void => {
 }
 
 /** Decides as a payment would be decided now, by the same engine over the same numbers, and writes nothing. */
-export const simulate = async (deps: Deps, principal: Principal, input: Simulate): Promise<Simulation> => {
+export const simulate = async (
+  deps: Pick<Deps, 'config' | 'db' | 'rails'>,
+  principal: Principal,
+  input: Simulate,
+): Promise<Simulation> => {
   required(input)
   return inTx(deps.db, async (tx) => {
     await tx.query('set transaction read only')

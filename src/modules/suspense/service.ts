@@ -26,7 +26,7 @@ const fingerprintOf = ({ rail, reason, attemptId, deliveryId, receipt, subject }
  * Records money that a provider says it moved and that nothing here can be booked for, and alerts an operator. The same finding is
  * recorded once, however often it is repeated. Takes no lock: it may be called under any.
  */
-export const recordSuspense = async (tx: Tx, deps: Deps, finding: Finding): Promise<Uuid | null> => {
+export const recordSuspense = async (tx: Tx, deps: Pick<Deps, 'alerts'>, finding: Finding): Promise<Uuid | null> => {
   const id = newId()
   const { rail, direction, reason, amountMinor = null, at } = finding
   const [recorded] = await tx.orm
@@ -70,7 +70,7 @@ type Doubted = { id: Uuid; kind: 'payment' | 'topup'; subjectId: Uuid; rail: str
 /** Records what evidence that could not be applied says of money; the caller has raised the alert about it. */
 export const recordDoubtful = async (
   tx: Tx,
-  deps: Deps,
+  deps: Pick<Deps, 'alerts'>,
   attempt: Doubted,
   verdict: string,
   evidence: Evidence,
@@ -94,7 +94,7 @@ const leaveSuspense = async (tx: Tx, item: SuspenseRecord, outcome: ResolveSuspe
 /** A person decided what became of the money. */
 export const resolveSuspense = async (
   tx: Tx,
-  deps: Deps,
+  deps: Pick<Deps, 'clock'>,
   operator: Operator,
   id: Uuid,
   { outcome, note }: ResolveSuspense,

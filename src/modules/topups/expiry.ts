@@ -12,7 +12,7 @@ const overdue = statement(
   `select id from topups where status = 'pending' and created_at <= $1 and id > $2 order by id limit $3`,
 )
 
-const expire = async (tx: Tx, deps: Deps, id: Uuid): Promise<void> => {
+const expire = async (tx: Tx, deps: Pick<Deps, 'appendEvents'>, id: Uuid): Promise<void> => {
   const topup = await lockTopupWithAccount(tx, id)
   if (topup.status !== 'pending') return
   const { at } = tx
@@ -28,7 +28,9 @@ const expire = async (tx: Tx, deps: Deps, id: Uuid): Promise<void> => {
 }
 
 /** Ends the waiting, not the money: a success that is proven later is credited all the same. */
-export const expireTopups = async (deps: Deps): Promise<void> => {
+export const expireTopups = async (
+  deps: Pick<Deps, 'alerts' | 'appendEvents' | 'clock' | 'config' | 'db' | 'logger'>,
+): Promise<void> => {
   const before = secondsAfter(deps.clock.now(), -deps.config.TOPUP_TTL_SECONDS)
   await sweepRows(
     deps,

@@ -43,7 +43,7 @@ type Step = { topup: TopupRecord; witness: Witness }
 /** Writes a change with its event and its audit row; `action` for a change that is no change of state. */
 const write = async (
   tx: Tx,
-  deps: Deps,
+  deps: Pick<Deps, 'appendEvents'>,
   { topup, witness }: Step,
   change: Change,
   { balance, action }: { balance?: NewEvent; action?: string } = {},
@@ -67,7 +67,12 @@ const write = async (
   return after
 }
 
-const credit = async (tx: Tx, deps: Deps, step: Step, receipt: string | null): Promise<TopupRecord> => {
+const credit = async (
+  tx: Tx,
+  deps: Pick<Deps, 'appendEvents' | 'config'>,
+  step: Step,
+  receipt: string | null,
+): Promise<TopupRecord> => {
   const { at } = tx
   const { id, accountId, amountMinor } = step.topup
   const reference = { type: 'topup', id } as const
@@ -82,7 +87,12 @@ const credit = async (tx: Tx, deps: Deps, step: Step, receipt: string | null): P
   )
 }
 
-const fail = (tx: Tx, deps: Deps, step: Step, { code, message, providerCode }: Failure): Promise<TopupRecord> =>
+const fail = (
+  tx: Tx,
+  deps: Pick<Deps, 'appendEvents'>,
+  step: Step,
+  { code, message, providerCode }: Failure,
+): Promise<TopupRecord> =>
   write(tx, deps, step, {
     status: 'failed',
     failureCode: code,
@@ -96,7 +106,7 @@ export type SettledTopup = { verdict: Verdict; topup: TopupRecord }
 /** Ends a top-up on evidence, once, whatever comes how often and in which order. Its owning account is locked. */
 export const settleTopup = async (
   tx: Tx,
-  deps: Deps,
+  deps: Pick<Deps, 'appendEvents' | 'config'>,
   topup: TopupRecord,
   evidence: Evidence,
   witness: Witness,

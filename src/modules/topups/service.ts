@@ -27,7 +27,12 @@ const checkMayTopUp = async (tx: Tx, principal: Principal): Promise<void> => {
 }
 
 /** Records a top-up of the workspace's owning account; the payer is asked on the phone right after the commit. */
-export const initiateTopup = async (tx: Tx, deps: Deps, principal: Principal, input: InitiateTopup): Promise<TopupRecord> => {
+export const initiateTopup = async (
+  tx: Tx,
+  deps: Pick<Deps, 'config' | 'derivations' | 'jobs' | 'rails' | 'vault'>,
+  principal: Principal,
+  input: InitiateTopup,
+): Promise<TopupRecord> => {
   const { at } = tx
   await checkMayTopUp(tx, principal)
   const rail = deps.rails.collection

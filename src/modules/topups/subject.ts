@@ -3,7 +3,7 @@ import { secondsAfter } from '../../lib/clock.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import type { Deps } from '../deps.ts'
 import { tryOpen } from '../payments/lifecycle/attempts/callback-secret.ts'
-import { type AttemptSubject, notSent, type Outgoing } from '../payments/lifecycle/attempts/subject.ts'
+import { type AttemptSubject, notSent, type Outgoing, type PrepareDeps } from '../payments/lifecycle/attempts/subject.ts'
 import { settleTopup } from './outcome.ts'
 import { lockTopupWithAccount, readDueTopups, type TopupRecord } from './queries.ts'
 import { phoneContext } from './service.ts'
@@ -14,7 +14,7 @@ const leaveQueue = statement(
   'update topups set dispatch_due_at = null where id = any($1::uuid[]) and dispatch_due_at <= $2',
 )
 
-const outgoingOf = (deps: Deps, topup: TopupRecord): Outgoing => {
+const outgoingOf = (deps: Pick<Deps, 'logger' | 'rails' | 'vault'>, topup: TopupRecord): Outgoing => {
   const { id, amountMinor, currency, phoneCiphertext, phoneKeyId } = topup
   return {
     subjectId: id,
@@ -30,7 +30,7 @@ const outgoingOf = (deps: Deps, topup: TopupRecord): Outgoing => {
   }
 }
 
-const prepare = async (tx: Tx, deps: Deps, ids: readonly Uuid[]): Promise<Outgoing[]> => {
+const prepare = async (tx: Tx, deps: PrepareDeps, ids: readonly Uuid[]): Promise<Outgoing[]> => {
   const { at } = tx
   const [due] = await Promise.all([readDueTopups(tx, ids, at), tx.query(leaveQueue, [ids, at])])
   const isLate = (topup: TopupRecord) => at >= secondsAfter(topup.createdAt, deps.config.TOPUP_TTL_SECONDS)

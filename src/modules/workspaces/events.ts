@@ -6,7 +6,12 @@ import { presentWorkspace, workspaceStatus } from './present.ts'
 import { findWorkspace, type WorkspaceRecord } from './queries.ts'
 
 /** Tells a workspace's readers how it stands now, and returns it as it stands. */
-export const publishWorkspaceEvent = async (tx: Tx, deps: Deps, type: EventType, id: Uuid): Promise<WorkspaceRecord> => {
+export const publishWorkspaceEvent = async (
+  tx: Tx,
+  deps: Pick<Deps, 'appendEvents' | 'config'>,
+  type: EventType,
+  id: Uuid,
+): Promise<WorkspaceRecord> => {
   const workspace = await findWorkspace(tx, id)
   if (!workspace) throw new Error('a workspace that was changed is missing')
   const data = presentWorkspace(workspace, deps.config.CURRENCY)
@@ -15,7 +20,11 @@ export const publishWorkspaceEvent = async (tx: Tx, deps: Deps, type: EventType,
 }
 
 /** Several things can stop a workspace; it is told when the first one does and when the last one no longer does. */
-export const publishWorkspaceStatusEvent = async (tx: Tx, deps: Deps, before: WorkspaceRecord): Promise<WorkspaceRecord> => {
+export const publishWorkspaceStatusEvent = async (
+  tx: Tx,
+  deps: Pick<Deps, 'appendEvents' | 'config'>,
+  before: WorkspaceRecord,
+): Promise<WorkspaceRecord> => {
   const after = await findWorkspace(tx, before.id)
   if (!after) throw new Error('a workspace that was changed is missing')
   const was = workspaceStatus(before)

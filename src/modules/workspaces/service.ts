@@ -41,7 +41,7 @@ const zoneChange = (workspace: WorkspaceRecord, to: string, at: Date) => {
 
 export const updateWorkspace = async (
   tx: Tx,
-  deps: Deps,
+  deps: Pick<Deps, 'appendEvents' | 'config'>,
   principal: Principal,
   input: UpdateWorkspace,
 ): Promise<WorkspaceMembership> => {
@@ -67,7 +67,7 @@ export const updateWorkspace = async (
 /** The stop button: all writes of the workspace but the ones that only stop something; what is under way finishes. */
 export const freezeWorkspace = async (
   tx: Tx,
-  deps: Deps,
+  deps: Pick<Deps, 'appendEvents' | 'config'>,
   principal: Principal,
   reason: string | undefined,
 ): Promise<WorkspaceMembership> => {
@@ -86,7 +86,11 @@ export const freezeWorkspace = async (
   return { workspace: await publishWorkspaceStatusEvent(tx, deps, workspace), member }
 }
 
-export const unfreezeWorkspace = async (tx: Tx, deps: Deps, principal: Principal): Promise<WorkspaceMembership> => {
+export const unfreezeWorkspace = async (
+  tx: Tx,
+  deps: Pick<Deps, 'appendEvents' | 'config'>,
+  principal: Principal,
+): Promise<WorkspaceMembership> => {
   requireUndelegated(principal)
   requireActiveAccount(principal)
   const { workspace, member } = await lockMembership(tx, principal, 'workspace.manage')

@@ -12,7 +12,7 @@ import { findWorkspace, lockWorkspace, type WorkspaceRecord } from './queries.ts
 
 const setSuspended = async (
   tx: Tx,
-  deps: Deps,
+  deps: Pick<Deps, 'appendEvents' | 'config'>,
   operator: Operator,
   id: Uuid,
   suspended: boolean,
@@ -39,9 +39,19 @@ const setSuspended = async (
 }
 
 /** Stops a workspace as its own stop button does, but its members can't let go of it. */
-export const suspendWorkspace = (tx: Tx, deps: Deps, operator: Operator, id: Uuid, reason?: string): Promise<WorkspaceRecord> =>
-  setSuspended(tx, deps, operator, id, true, reason)
+export const suspendWorkspace = (
+  tx: Tx,
+  deps: Pick<Deps, 'appendEvents' | 'config'>,
+  operator: Operator,
+  id: Uuid,
+  reason?: string,
+): Promise<WorkspaceRecord> => setSuspended(tx, deps, operator, id, true, reason)
 
 /** Gives a workspace back to its members; one that they froze themselves stays frozen. */
-export const reinstateWorkspace = (tx: Tx, deps: Deps, operator: Operator, id: Uuid, reason?: string): Promise<WorkspaceRecord> =>
-  setSuspended(tx, deps, operator, id, false, reason)
+export const reinstateWorkspace = (
+  tx: Tx,
+  deps: Pick<Deps, 'appendEvents' | 'config'>,
+  operator: Operator,
+  id: Uuid,
+  reason?: string,
+): Promise<WorkspaceRecord> => setSuspended(tx, deps, operator, id, false, reason)

@@ -10,7 +10,12 @@ import { lastKeyEnd } from './queries.ts'
  * end becomes the grant's (and its descendants') own `expires_at` here: authentication needs to look at nothing above a grant.
  * The grant is locked.
  */
-export const endGrantWithItsKeys = async (tx: Tx, deps: Deps, actor: Actor, grant: GrantRecord): Promise<GrantRecord> => {
+export const endGrantWithItsKeys = async (
+  tx: Tx,
+  deps: Pick<Deps, 'appendEvents' | 'onGrantsRevoked'>,
+  actor: Actor,
+  grant: GrantRecord,
+): Promise<GrantRecord> => {
   const end = await lastKeyEnd(tx, grant.id)
   if (end === null) return grant
   return end <= tx.at ? revokeGrant(tx, deps, actor, grant.id) : limitGrantEnd(tx, deps, grant, end)

@@ -35,7 +35,7 @@ const requireCapability = (principal: Principal): void => {
 /** The plaintext leaves this function once and is kept nowhere. */
 const issueKey = async (
   tx: Tx,
-  deps: Deps,
+  deps: Pick<Deps, 'appendEvents'>,
   principal: Principal,
   grant: GrantRecord,
   key: { name: string; expiresAt: Date | null },
@@ -67,7 +67,12 @@ const issueKey = async (
 }
 
 /** A key and its own grant. What the list of permissions leaves out a person still decides: see `defaultKeyPermissions`. */
-export const createApiKey = async (tx: Tx, deps: Deps, principal: Principal, input: CreateApiKey): Promise<IssuedKey> => {
+export const createApiKey = async (
+  tx: Tx,
+  deps: Pick<Deps, 'appendEvents'>,
+  principal: Principal,
+  input: CreateApiKey,
+): Promise<IssuedKey> => {
   requireCapability(principal)
   const grant = await createGrant(tx, deps, principal, {
     kind: 'api_key',
@@ -94,7 +99,7 @@ const lockKey = async (tx: Tx, principal: Principal, id: Uuid): Promise<KeyWithG
 
 export const updateApiKey = async (
   tx: Tx,
-  deps: Deps,
+  deps: Pick<Deps, 'appendEvents'>,
   principal: Principal,
   id: Uuid,
   change: { name?: string; controls?: ControlsChange },
@@ -129,7 +134,7 @@ const requireRotatable = ({ key, grant }: KeyWithGrant, at: Date): void => {
 /** A new key on the same grant; the old one ends with the overlap. */
 export const rotateApiKey = async (
   tx: Tx,
-  deps: Deps,
+  deps: Pick<Deps, 'appendEvents'>,
   principal: Principal,
   id: Uuid,
   overlapSeconds: number,
@@ -155,7 +160,12 @@ export const rotateApiKey = async (
 }
 
 /** Ends a key with the next request; its grant and all below it too when it was the last. Again is the same answer. */
-export const revokeApiKey = async (tx: Tx, deps: Deps, principal: Principal, id: Uuid): Promise<ApiKey> => {
+export const revokeApiKey = async (
+  tx: Tx,
+  deps: Pick<Deps, 'appendEvents' | 'onGrantsRevoked'>,
+  principal: Principal,
+  id: Uuid,
+): Promise<ApiKey> => {
   const record = await lockKey(tx, principal, id)
   const { at } = tx
   if (record.key.revokedAt && record.key.revokedAt <= at) return viewKey(tx, record)

@@ -77,7 +77,12 @@ const inheritFromParent = async (tx: Tx, principal: Principal, expiresAtRequeste
 }
 
 /** Delegates part of what the caller may do. A grant made through a grant is its child: all that stands above holds for it as well. */
-export const createGrant = async (tx: Tx, deps: Deps, principal: Principal, input: NewGrant): Promise<GrantRecord> => {
+export const createGrant = async (
+  tx: Tx,
+  deps: Pick<Deps, 'appendEvents'>,
+  principal: Principal,
+  input: NewGrant,
+): Promise<GrantRecord> => {
   const { at } = tx
   const workspaceId = input.workspaceId ?? principal.workspace.id
   const { kind, label, controls } = input

@@ -29,7 +29,12 @@ const revokeKeysOf = (tx: Tx, grantIds: readonly Uuid[], at: Date) =>
  * next request. Whether the actor may is the caller's to decide. The grant is locked first and its descendants are read afterwards: a
  * child that was being made meanwhile is among them.
  */
-export const revokeGrant = async (tx: Tx, deps: Deps, actor: Actor, grantId: Uuid): Promise<GrantRecord> => {
+export const revokeGrant = async (
+  tx: Tx,
+  deps: Pick<Deps, 'appendEvents' | 'onGrantsRevoked'>,
+  actor: Actor,
+  grantId: Uuid,
+): Promise<GrantRecord> => {
   const root = await lockGrant(tx, grantId)
   const { at } = tx
   if (root.revokedAt) return root
@@ -63,12 +68,17 @@ export const revokeGrant = async (tx: Tx, deps: Deps, actor: Actor, grantId: Uui
   }
   for (const { id, workspaceId } of keys)
     await audit(tx, actor, at, { action: 'api_key.revoke', workspaceId, subject: { type: 'api_key', id } })
-  await deps.onGrantsRevoked(tx, deps, actor, { accountId: root.accountId, grantIds: ids })
+  await deps.onGrantsRevoked(tx, actor, { accountId: root.accountId, grantIds: ids })
   return { ...root, revokedAt: at }
 }
 
 /** Nothing of a grant, or below it, lives after `end`. The grant is locked. */
-export const limitGrantEnd = async (tx: Tx, deps: Deps, grant: GrantRecord, end: Date): Promise<GrantRecord> => {
+export const limitGrantEnd = async (
+  tx: Tx,
+  deps: Pick<Deps, 'appendEvents'>,
+  grant: GrantRecord,
+  end: Date,
+): Promise<GrantRecord> => {
   const { at } = tx
   const later = [grant, ...(await lockDescendants(tx, grant.id))].filter(({ expiresAt }) => !expiresAt || expiresAt > end)
   if (later.length === 0) return grant

@@ -11,7 +11,12 @@ import { findGrant, type GrantRecord, listRootGrantIds, lockGrant, scopeOf } fro
 import { revokeGrant } from './revoke.ts'
 
 /** Revokes one of the caller's own: its account's, or at or below the grant that it acts with. */
-export const revokeOwnGrant = async (tx: Tx, deps: Deps, principal: Principal, grantId: Uuid): Promise<GrantRecord> => {
+export const revokeOwnGrant = async (
+  tx: Tx,
+  deps: Pick<Deps, 'appendEvents' | 'onGrantsRevoked'>,
+  principal: Principal,
+  grantId: Uuid,
+): Promise<GrantRecord> => {
   if (!(await findGrant(tx, scopeOf(principal), grantId))) throw notFound()
   return revokeGrant(tx, deps, principal, grantId)
 }
@@ -19,7 +24,7 @@ export const revokeOwnGrant = async (tx: Tx, deps: Deps, principal: Principal, g
 /** Everything of one kind that the caller's account has let in, with what is below it: all agents, or all keys, at one stroke. */
 export const revokeAllGrants = async (
   tx: Tx,
-  deps: Deps,
+  deps: Pick<Deps, 'appendEvents' | 'onGrantsRevoked'>,
   principal: Principal,
   kind: GrantRecord['kind'],
 ): Promise<GrantRecord[]> => {
@@ -35,7 +40,7 @@ export const moveGrantEnd = (tx: Tx, grantId: Uuid, end: Date): Promise<unknown>
 /** Ends all that an account delegated, in one workspace or in all. Roots first: each takes what is below it along. */
 export const revokeGrantsOf = async (
   tx: Tx,
-  deps: Deps,
+  deps: Pick<Deps, 'appendEvents' | 'onGrantsRevoked'>,
   actor: Actor,
   { accountId, workspaceId }: { accountId: Uuid; workspaceId: Uuid | null },
 ): Promise<void> => {
@@ -50,14 +55,16 @@ export const revokeGrantsOf = async (
 const batch = 100
 
 /** A refresh may have moved the end of an OAuth grant while its lock was waited for. */
-const revokeIfDue = async (tx: Tx, deps: Deps, id: Uuid): Promise<void> => {
+const revokeIfDue = async (tx: Tx, deps: Pick<Deps, 'appendEvents' | 'onGrantsRevoked'>, id: Uuid): Promise<void> => {
   const { expiresAt } = await lockGrant(tx, id)
   if (!expiresAt || expiresAt > tx.at) return
   await revokeGrant(tx, deps, { accountId: null, origin: null, way: 'end_of_grant' }, id)
 }
 
 /** Grants whose end has come: authentication refuses them already; here they and what is below them are revoked, and it is told. */
-export const revokeDueGrants = (deps: Deps): Promise<void> =>
+export const revokeDueGrants = (
+  deps: Pick<Deps, 'alerts' | 'appendEvents' | 'clock' | 'db' | 'logger' | 'onGrantsRevoked'>,
+): Promise<void> =>
   sweepRows(
     deps,
     'grants.end',

@@ -55,7 +55,7 @@ const summary = (grant: GrantRecord) => ({
 /** Limits that are left out stay. The next payment feels the change: payments hold the chain while they decide. */
 export const updateGrant = async (
   tx: Tx,
-  deps: Deps,
+  deps: Pick<Deps, 'appendEvents'>,
   principal: Principal,
   grantId: Uuid,
   change: GrantChange,

@@ -10,7 +10,12 @@ import type { GrantRecord } from './queries.ts'
 import { revokeGrant } from './revoke.ts'
 
 /** What everybody delegated in a workspace is its owners' to end, whoever made it. */
-export const revokeWorkspaceGrant = async (tx: Tx, deps: Deps, principal: Principal, id: Uuid): Promise<GrantRecord> => {
+export const revokeWorkspaceGrant = async (
+  tx: Tx,
+  deps: Pick<Deps, 'appendEvents' | 'onGrantsRevoked'>,
+  principal: Principal,
+  id: Uuid,
+): Promise<GrantRecord> => {
   const { workspace, member } = await lockMembership(tx, principal, 'workspace.manage')
   if (member.role !== 'owner') throw new Refusal('forbidden', { message: 'This is for the owners of the workspace.' })
   const [grant] = await tx.orm

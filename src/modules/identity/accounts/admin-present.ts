@@ -8,7 +8,11 @@ import { presentAccount } from './present.ts'
 import type { AccountRecord } from './queries.ts'
 
 /** The accounts as an administrator sees them, in the order given. Two queries, however many accounts. */
-export const viewAccounts = async (db: Db, deps: Deps, records: readonly AccountRecord[]): Promise<AdminAccount[]> => {
+export const viewAccounts = async (
+  db: Db,
+  deps: Pick<Deps, 'config'>,
+  records: readonly AccountRecord[],
+): Promise<AdminAccount[]> => {
   const ids = records.map(({ id }) => id)
   const names = deps.config.ADMIN_ACCOUNTS.map((name) => name.toLowerCase())
   const named = await namedAdministrators(db, ids, names)

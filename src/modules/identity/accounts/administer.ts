@@ -15,6 +15,8 @@ import { lockAccountRow, ownedWorkspaceIds } from './admin-queries.ts'
 import type { AdministerAccount } from './admin-schema.ts'
 import { type AccountRecord, findAccount } from './queries.ts'
 
+type AdministerDeps = Pick<Deps, 'appendEvents' | 'clock' | 'config' | 'onGrantsRevoked'>
+
 type Capabilities = NonNullable<AdministerAccount['capabilities']>
 const columns = {
   topups: 'topupsEnabled',
@@ -41,12 +43,17 @@ const refuseToClose = ({ availableMinor, heldMinor }: Balance): void => {
 }
 
 /** Ends everything that somebody could still act for the account with. */
-const endCredentials = async (tx: Tx, deps: Deps, operator: Operator, id: Uuid): Promise<void> => {
+const endCredentials = async (tx: Tx, deps: AdministerDeps, operator: Operator, id: Uuid): Promise<void> => {
   await revokeSessionsOf(tx, deps, operator, id)
   await revokeGrantsOf(tx, deps, operator, { accountId: id, workspaceId: null })
 }
 
-const publishWorkspaceStatusEvents = async (tx: Tx, deps: Deps, id: Uuid, change: () => Promise<void>): Promise<void> => {
+const publishWorkspaceStatusEvents = async (
+  tx: Tx,
+  deps: Pick<Deps, 'appendEvents' | 'config'>,
+  id: Uuid,
+  change: () => Promise<void>,
+): Promise<void> => {
   const before = await Promise.all((await ownedWorkspaceIds(tx, id)).map((workspaceId) => findWorkspace(tx, workspaceId)))
   await change()
   for (const workspace of before) if (workspace) await publishWorkspaceStatusEvent(tx, deps, workspace)
@@ -58,7 +65,7 @@ const publishWorkspaceStatusEvents = async (tx: Tx, deps: Deps, id: Uuid, change
  */
 export const administerAccount = async (
   tx: Tx,
-  deps: Deps,
+  deps: AdministerDeps,
   operator: Operator,
   id: Uuid,
   input: AdministerAccount,

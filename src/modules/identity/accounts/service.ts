@@ -15,7 +15,7 @@ import type { Account } from './schema.ts'
 /** A new account with what every account has from its birth: a ledger account and a personal workspace. */
 export const createAccount = async (
   tx: Tx,
-  deps: Deps,
+  deps: Pick<Deps, 'config'>,
   profile: { email: string | null; displayName: string | null },
 ): Promise<{ account: AccountRecord; workspaceId: Uuid }> => {
   const { at } = tx
@@ -29,7 +29,7 @@ export const createAccount = async (
   return { account, workspaceId }
 }
 
-export const readAccount = async (db: Db, deps: Deps, accountId: Uuid): Promise<Account> =>
+export const readAccount = async (db: Db, deps: Pick<Deps, 'config'>, accountId: Uuid): Promise<Account> =>
   presentAccount(await getAccount(db, accountId), await getBalance(db, accountId), deps.config.CURRENCY)
 
 export const updateAccount = async (
@@ -53,7 +53,12 @@ export const updateAccount = async (
 }
 
 /** What every change of a balance tells: the account as REST would show it now. */
-export const balanceUpdated = async (tx: Tx, deps: Deps, accountId: Uuid, balance: Balance): Promise<NewEvent> => ({
+export const balanceUpdated = async (
+  tx: Tx,
+  deps: Pick<Deps, 'config'>,
+  accountId: Uuid,
+  balance: Balance,
+): Promise<NewEvent> => ({
   type: 'balance.updated',
   accountId,
   workspaceId: null,

@@ -10,7 +10,7 @@ import type { HistorySummary } from './schema.ts'
 
 /** Every one of the last days, also those on which nothing moved. */
 export const summarizeHistory = async (
-  deps: Deps,
+  deps: Pick<Deps, 'clock' | 'config' | 'db'>,
   { accountId, workspace }: Pick<Principal, 'accountId' | 'workspace'>,
   count: number,
 ): Promise<z.output<typeof HistorySummary>> => {

@@ -11,7 +11,7 @@ import type { IdentityRecord } from './queries.ts'
 
 export const attachIdentity = async (
   tx: Tx,
-  deps: Deps,
+  deps: Pick<Deps, 'appendEvents'>,
   accountId: Uuid,
   proof: IdentityProof,
   actor: Actor,

@@ -13,8 +13,10 @@ import { lockAccount, lockIdentities } from './lock.ts'
 import { presentIdentity } from './present.ts'
 import { type IdentityRecord, listIdentities } from './queries.ts'
 
+type DetachDeps = Pick<Deps, 'appendEvents' | 'clock' | 'config'>
+
 /** Sessions that began with it end too: whoever stole a sign-in method keeps nothing of it. */
-const detach = async (tx: Tx, deps: Deps, actor: Actor, identity: IdentityRecord): Promise<void> => {
+const detach = async (tx: Tx, deps: DetachDeps, actor: Actor, identity: IdentityRecord): Promise<void> => {
   const at = tx.at
   const { id, accountId, provider, subject } = identity
   await revokeSessionsByIdentity(tx, deps, actor, identity)
@@ -32,7 +34,7 @@ const lockAttached = async (tx: Tx, accountId: Uuid): Promise<IdentityRecord[]> 
 }
 
 /** Detaches a sign-in method. Of two removals at once the second sees what the first left, so one always stays. */
-export const unlinkIdentity = async (tx: Tx, deps: Deps, principal: Principal, id: Uuid): Promise<IdentityRecord> => {
+export const unlinkIdentity = async (tx: Tx, deps: DetachDeps, principal: Principal, id: Uuid): Promise<IdentityRecord> => {
   await requireSignInAuthority(tx, deps, principal)
   const attached = await lockAttached(tx, principal.accountId)
   const identity = attached.find((candidate) => candidate.id === id)
@@ -51,7 +53,7 @@ export const unlinkIdentity = async (tx: Tx, deps: Deps, principal: Principal, i
  */
 export const detachLinkedBy = async (
   tx: Tx,
-  deps: Deps,
+  deps: DetachDeps,
   actor: Actor,
   { accountId, grantIds }: { accountId: Uuid; grantIds: readonly Uuid[] },
 ): Promise<void> => {

@@ -18,7 +18,12 @@ export type SignIn = { outcome: 'signed_in' | 'account_created'; accountId: Uuid
 export type Link = { outcome: 'linked' | 'already_linked'; identity: IdentityRecord }
 
 /** Linked pair, else an account with that verified e-mail, else a new account: in this order, and then a new session. */
-export const signIn = async (tx: Tx, deps: Deps, proof: IdentityProof, origin: RequestOrigin): Promise<SignIn> => {
+export const signIn = async (
+  tx: Tx,
+  deps: Pick<Deps, 'appendEvents' | 'clock' | 'config'>,
+  proof: IdentityProof,
+  origin: RequestOrigin,
+): Promise<SignIn> => {
   await lockIdentity(tx, proof)
   const way = `sign_in:${proof.provider}`
   const match = await findMatch(tx, proof)
@@ -37,7 +42,7 @@ export const signIn = async (tx: Tx, deps: Deps, proof: IdentityProof, origin: R
   return { outcome: match ? 'signed_in' : 'account_created', accountId, identity, session }
 }
 
-const newAccount = async (tx: Tx, deps: Deps, proof: IdentityProof): Promise<Uuid> => {
+const newAccount = async (tx: Tx, deps: Pick<Deps, 'config'>, proof: IdentityProof): Promise<Uuid> => {
   const email = proof.emailVerified ? proof.email : null
   return (await createAccount(tx, deps, { email, displayName: proof.displayName })).account.id
 }
@@ -53,7 +58,7 @@ const signInRefusal = async (tx: Tx, match: Match, proof: IdentityProof): Promis
 /** Links a proven identity to an account: attached, already there, or somebody else's (which tells nothing of whose). */
 export const linkIdentity = async (
   tx: Tx,
-  deps: Deps,
+  deps: Pick<Deps, 'appendEvents' | 'config'>,
   owner: Actor & { accountId: Uuid },
   proof: IdentityProof,
 ): Promise<Link> => {

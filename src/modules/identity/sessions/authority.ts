@@ -30,7 +30,12 @@ export const linkingGrantOf = (tx: Tx, actor: Actor): Promise<Uuid | null> | nul
  * no limits; never where the account is an administrator's. Holds the lineage until the transaction ends, so it is asked before any
  * lock of the account itself: a revocation takes the same locks in this order.
  */
-export const whyNotManageSignIn = async (tx: Tx, deps: Deps, accountId: Uuid, grantId: Uuid | null): Promise<Refusal | null> => {
+export const whyNotManageSignIn = async (
+  tx: Tx,
+  deps: Pick<Deps, 'config'>,
+  accountId: Uuid,
+  grantId: Uuid | null,
+): Promise<Refusal | null> => {
   if (grantId === null) return null
   const lineage = await shareLineage(tx, grantId)
   const own = lineage.at(-1)
@@ -48,7 +53,7 @@ export const whyNotManageSignIn = async (tx: Tx, deps: Deps, accountId: Uuid, gr
 /** For callers that have nothing to leave behind when they are refused. */
 export const requireSignInAuthority = async (
   tx: Tx,
-  deps: Deps,
+  deps: Pick<Deps, 'config'>,
   { accountId, grant }: Pick<Principal, 'accountId' | 'grant'>,
 ): Promise<void> => {
   const refusal = await whyNotManageSignIn(tx, deps, accountId, grant?.id ?? null)

@@ -12,9 +12,11 @@ import { requireSignInAuthority } from './authority.ts'
 import { presentSession, type SessionView } from './present.ts'
 import { findSession, type SessionRecord } from './queries.ts'
 
+type SessionDeps = Pick<Deps, 'appendEvents' | 'clock' | 'config'>
+
 export type NewSession = { id: Uuid; token: string; expiresAt: Date }
 
-export const viewFor = (deps: Deps, currentId: Uuid | null): SessionView => ({
+export const viewFor = (deps: Pick<Deps, 'clock' | 'config'>, currentId: Uuid | null): SessionView => ({
   now: deps.clock.now(),
   idleDays: deps.config.SESSION_IDLE_DAYS,
   currentId,
@@ -23,7 +25,7 @@ export const viewFor = (deps: Deps, currentId: Uuid | null): SessionView => ({
 /** A session of its own for every sign-in: its token is made here and never again, so none can be planted beforehand. */
 export const createSession = async (
   tx: Tx,
-  deps: Deps,
+  deps: SessionDeps,
   owner: { accountId: Uuid; workspaceId: Uuid; identityId: Uuid; origin: RequestOrigin; way: string },
 ): Promise<NewSession> => {
   const { at } = tx
@@ -50,7 +52,7 @@ export const createSession = async (
 }
 
 /** Ends a session at once. One that has ended already stays as it is and leaves no second trace. */
-export const revokeSession = async (tx: Tx, deps: Deps, principal: Principal, id: Uuid): Promise<SessionRecord> => {
+export const revokeSession = async (tx: Tx, deps: SessionDeps, principal: Principal, id: Uuid): Promise<SessionRecord> => {
   const { accountId } = principal
   const { at } = tx
   const [session] = await tx.orm
@@ -69,7 +71,7 @@ export const revokeSession = async (tx: Tx, deps: Deps, principal: Principal, id
   return session
 }
 
-const revokeAll = async (tx: Tx, deps: Deps, actor: Actor, accountId: Uuid, which: SQL | undefined): Promise<void> => {
+const revokeAll = async (tx: Tx, deps: SessionDeps, actor: Actor, accountId: Uuid, which: SQL | undefined): Promise<void> => {
   const at = tx.at
   const ended = await tx.orm
     .update(sessions)
@@ -91,19 +93,19 @@ const revokeAll = async (tx: Tx, deps: Deps, actor: Actor, accountId: Uuid, whic
 }
 
 /** Ends every session of an account, whoever asks for it: for an account that is closed. */
-export const revokeSessionsOf = (tx: Tx, deps: Deps, actor: Actor, accountId: Uuid): Promise<void> =>
+export const revokeSessionsOf = (tx: Tx, deps: SessionDeps, actor: Actor, accountId: Uuid): Promise<void> =>
   revokeAll(tx, deps, actor, accountId, undefined)
 
 /** Ends the sessions that began with a sign-in method, before it is detached: afterwards nothing tells which those were. */
 export const revokeSessionsByIdentity = (
   tx: Tx,
-  deps: Deps,
+  deps: SessionDeps,
   actor: Actor,
   identity: { id: Uuid; accountId: Uuid },
 ): Promise<void> => revokeAll(tx, deps, actor, identity.accountId, eq(sessions.identityId, identity.id))
 
 /** Ends one of the caller's sessions: for whoever may say by which ways the account is entered. */
-export const endSession = async (tx: Tx, deps: Deps, principal: Principal, id: Uuid): Promise<SessionRecord> => {
+export const endSession = async (tx: Tx, deps: SessionDeps, principal: Principal, id: Uuid): Promise<SessionRecord> => {
   await requireSignInAuthority(tx, deps, principal)
   return revokeSession(tx, deps, principal, id)
 }
@@ -119,7 +121,7 @@ const sessionBehind = async (db: Db, { kind, id }: Principal['credential']): Pro
 }
 
 /** Ends the session that the caller is signed in by, with all that it minted. A key or a grant is revoked, not logged out. */
-export const logOut = async (tx: Tx, deps: Deps, principal: Principal): Promise<void> => {
+export const logOut = async (tx: Tx, deps: SessionDeps, principal: Principal): Promise<void> => {
   const sessionId = await sessionBehind(tx, principal.credential)
   if (sessionId !== null) await revokeSession(tx, deps, principal, sessionId)
 }

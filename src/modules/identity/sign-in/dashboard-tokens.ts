@@ -11,7 +11,7 @@ import type { Deps } from '../../deps.ts'
 /** A short-lived bearer with the caller's own workspace, permissions and grant; it dies with the credential that minted it. */
 export const createDashboardToken = async (
   tx: Tx,
-  deps: Deps,
+  deps: Pick<Deps, 'config'>,
   principal: Principal,
 ): Promise<{ token: string; expiresInSeconds: number }> => {
   const { kind, id: credentialId } = principal.credential

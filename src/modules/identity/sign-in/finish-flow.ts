@@ -50,7 +50,11 @@ const toProof = (provider: ProviderName, issuer: string, proven: ProvenSubject):
   chainId: null,
 })
 
-const redeem = async (deps: Deps, flow: Flow | undefined, answer: Answer): Promise<IdentityProof> => {
+const redeem = async (
+  deps: Pick<Deps, 'config' | 'identityProviders'>,
+  flow: Flow | undefined,
+  answer: Answer,
+): Promise<IdentityProof> => {
   if (!flow) throw unknownFlow()
   const provider = requireProvider(deps, flow.provider)
   if (answer.error !== undefined || answer.code === undefined)
@@ -63,7 +67,13 @@ const note = (tx: Tx, actor: FlowActor, reason: string): Promise<void> =>
   audit(tx, actor, tx.at, { action: 'sign_in.refused', after: { reason } })
 
 /** Signs in, or links for whoever began it, if that credential would still be accepted. */
-const conclude = async (tx: Tx, deps: Deps, flow: Flow, proof: IdentityProof, origin: RequestOrigin) => {
+const conclude = async (
+  tx: Tx,
+  deps: Pick<Deps, 'appendEvents' | 'clock' | 'config'>,
+  flow: Flow,
+  proof: IdentityProof,
+  origin: RequestOrigin,
+) => {
   const { intent } = flow
   if (!intent) return signIn(tx, deps, proof, origin)
   const actor = { ...actorOf(flow.provider, intent, origin), accountId: intent.accountId }
@@ -75,7 +85,12 @@ const conclude = async (tx: Tx, deps: Deps, flow: Flow, proof: IdentityProof, or
   throw new CommitThenThrow(ended)
 }
 
-const finish = async (deps: Deps, origin: RequestOrigin, flow: Flow | undefined, answer: Answer): Promise<FinishedFlow> => {
+const finish = async (
+  deps: Pick<Deps, 'appendEvents' | 'clock' | 'config' | 'db' | 'identityProviders' | 'lastUsed'>,
+  origin: RequestOrigin,
+  flow: Flow | undefined,
+  answer: Answer,
+): Promise<FinishedFlow> => {
   const proof = await redeem(deps, flow, answer).catch(async (error: unknown) => {
     const reason = error instanceof Refusal ? error.message : 'internal error'
     await inTx(deps.db, (tx) => note(tx, actorOf(answer.provider, flow?.intent ?? null, origin), reason))
@@ -88,7 +103,11 @@ const finish = async (deps: Deps, origin: RequestOrigin, flow: Flow | undefined,
 }
 
 /** Ends a flow with what the provider sent the browser back with. Whatever comes of it, its state is good for nothing more. */
-export const finishFlow = async (deps: Deps, origin: RequestOrigin, answer: Answer): Promise<FinishedFlow | RefusedFlow> => {
+export const finishFlow = async (
+  deps: Pick<Deps, 'appendEvents' | 'clock' | 'config' | 'db' | 'identityProviders' | 'lastUsed' | 'vault'>,
+  origin: RequestOrigin,
+  answer: Answer,
+): Promise<FinishedFlow | RefusedFlow> => {
   const { provider, browser, state } = answer
   const flow = browser && state ? await takeFlow(deps.db, deps, { provider, state, browser }) : undefined
   const returnTo = flow?.returnTo ?? '/'

@@ -40,7 +40,7 @@ const intentOf = (row: Row): LinkIntent | null => {
 const Secrets = z.strictObject({ state: z.string(), nonce: z.string(), verifier: z.string() })
 
 /** Sealed under a key that has been retired meanwhile, a flow is as good as over. */
-const read = (deps: Deps, row: Row): Flow | undefined => {
+const read = (deps: Pick<Deps, 'vault'>, row: Row): Flow | undefined => {
   const { id, provider, returnTo, expiresAt } = row
   try {
     const opened = deps.vault.open({ ciphertext: row.sealed, keyId: row.sealedKeyId }, contextOf(id))
@@ -56,7 +56,7 @@ const read = (deps: Deps, row: Row): Flow | undefined => {
  */
 export const openFlow = async (
   tx: Tx,
-  deps: Deps,
+  deps: Pick<Deps, 'vault'>,
   input: { provider: ProviderName; returnTo: string; intent: LinkIntent | null; browser: string | null },
 ): Promise<Flow & { link: string | null }> => {
   const { at } = tx
@@ -88,7 +88,7 @@ export const openFlow = async (
 }
 
 /** The flow behind a link page, while it lasts. */
-export const findByLink = async (db: Db, deps: Deps, link: string): Promise<Flow | undefined> => {
+export const findByLink = async (db: Db, deps: Pick<Deps, 'clock' | 'vault'>, link: string): Promise<Flow | undefined> => {
   const live = and(eq(signInFlows.linkHash, sha256(link)), gt(signInFlows.expiresAt, deps.clock.now()))
   const [row] = await db.orm.select().from(signInFlows).where(live)
   return row && read(deps, row)
@@ -109,7 +109,7 @@ export const bindFlow = async (db: Db, id: Uuid, browser: string): Promise<boole
 /** Ends a flow: for the provider and the browser that it belongs to, in time, and once. */
 export const takeFlow = async (
   db: Db,
-  deps: Deps,
+  deps: Pick<Deps, 'clock' | 'vault'>,
   answer: { provider: ProviderName; state: string; browser: string },
 ): Promise<Flow | undefined> => {
   const [row] = await db.orm

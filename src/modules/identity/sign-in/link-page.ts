@@ -15,7 +15,7 @@ type LinkFlow = Flow & { intent: LinkIntent }
 const over = (): Refusal =>
   new Refusal('not_found', { message: 'This link has been used, has ended or was never there. Please ask for a new one.' })
 
-const findLive = async (deps: Deps, link: string): Promise<LinkFlow> => {
+const findLive = async (deps: Pick<Deps, 'clock' | 'config' | 'db' | 'vault'>, link: string): Promise<LinkFlow> => {
   const flow = await findByLink(deps.db, deps, link)
   if (!flow?.intent || !(await isCredentialActive(deps.db, flow.intent, deps.clock.now(), deps.config.SESSION_IDLE_DAYS)))
     throw over()
@@ -23,10 +23,16 @@ const findLive = async (deps: Deps, link: string): Promise<LinkFlow> => {
 }
 
 /** Proof that this browser was shown the page: without it, an address behind the page would skip what the page says. */
-const proofOf = (deps: Deps, link: string, browser: string): Buffer => deps.derivations.mac('link-page', `${link}:${browser}`)
+const proofOf = (deps: Pick<Deps, 'derivations'>, link: string, browser: string): Buffer =>
+  deps.derivations.mac('link-page', `${link}:${browser}`)
 
 /** What somebody reads before their sign-in is linked: to which account, so that nobody gives theirs to a stranger's. */
-export const showLinkPage = async (deps: Deps, link: string, browser: string, caller: Principal | null): Promise<Page> => {
+export const showLinkPage = async (
+  deps: Pick<Deps, 'clock' | 'config' | 'db' | 'derivations' | 'vault'>,
+  link: string,
+  browser: string,
+  caller: Principal | null,
+): Promise<Page> => {
   const { intent, provider } = await findLive(deps, link)
   const account = await readAccount(deps.db, deps, intent.accountId)
   const id = formatId('account', intent.accountId)
@@ -51,7 +57,12 @@ export const showLinkPage = async (deps: Deps, link: string, browser: string, ca
 }
 
 /** Gives the flow to the browser that was shown its page, and tells where it goes on. */
-export const leaveLinkPage = async (deps: Deps, link: string, browser: string | null, proof: string): Promise<string> => {
+export const leaveLinkPage = async (
+  deps: Pick<Deps, 'clock' | 'config' | 'db' | 'derivations' | 'identityProviders' | 'vault'>,
+  link: string,
+  browser: string | null,
+  proof: string,
+): Promise<string> => {
   const flow = await findLive(deps, link)
   if (!browser || !equalBytes(Buffer.from(proof, 'base64url'), proofOf(deps, link, browser))) throw over()
   if (!(await bindFlow(deps.db, flow.id, browser))) throw over()

@@ -8,7 +8,12 @@ import { requireLiving } from './living.ts'
 import { examineWallet, redeemWallet, type SignedMessage, type WalletAttempt } from './wallet.ts'
 
 /** Links the wallet to the caller's account. */
-export const linkWallet = async (tx: Tx, deps: Deps, principal: Principal, attempt: WalletAttempt): Promise<Link> => {
+export const linkWallet = async (
+  tx: Tx,
+  deps: Pick<Deps, 'appendEvents' | 'config'>,
+  principal: Principal,
+  attempt: WalletAttempt,
+): Promise<Link> => {
   const proof = await redeemWallet(tx, principal, attempt)
   return linkIdentity(tx, deps, principal, proof)
 }
@@ -17,7 +22,7 @@ export type Verified = SignIn | (Link & { accountId: Uuid; session: null })
 
 /** Signs in, or links the wallet to the caller's account when there is a caller. */
 export const verifyWallet = async (
-  deps: Deps,
+  deps: Pick<Deps, 'appendEvents' | 'clock' | 'config' | 'contractWallets' | 'db' | 'lastUsed'>,
   caller: Principal | null,
   origin: RequestOrigin,
   input: SignedMessage,

@@ -8,19 +8,21 @@ import { requireSignInAuthority } from '../sessions/authority.ts'
 import { type Flow, openFlow } from './flows.ts'
 import { readReturnTo } from './return-to.ts'
 
+type StartFlowDeps = Pick<Deps, 'config' | 'db' | 'identityProviders' | 'vault'>
+
 export type StartedFlow = { authorizationUrl: string; expiresAt: Date }
 
-export const redirectUriOf = (deps: Deps, provider: ProviderName): string =>
+export const redirectUriOf = (deps: Pick<Deps, 'config'>, provider: ProviderName): string =>
   `${deps.config.publicUrl}/v1/auth/${provider}/callback`
 
-export const requireProvider = (deps: Deps, name: ProviderName): IdentityProvider => {
+export const requireProvider = (deps: Pick<Deps, 'identityProviders'>, name: ProviderName): IdentityProvider => {
   const provider = deps.identityProviders[name]
   if (!provider) throw new Refusal('provider_not_configured')
   return provider
 }
 
 /** The provider's page for a flow. Somebody who links chooses the account there, for the browser may know another one. */
-export const authorizationUrlOf = (deps: Deps, flow: Flow): Promise<string> =>
+export const authorizationUrlOf = (deps: Pick<Deps, 'config' | 'identityProviders'>, flow: Flow): Promise<string> =>
   requireProvider(deps, flow.provider).authorizationUrl(flow.secrets, {
     redirectUri: redirectUriOf(deps, flow.provider),
     chooseAccount: flow.intent !== null,
@@ -39,7 +41,7 @@ const checkLinker = (caller: Principal): void => {
  */
 export const startLink = async (
   tx: Tx,
-  deps: Deps,
+  deps: Pick<Deps, 'config' | 'vault'>,
   caller: Principal,
   input: { provider: ProviderName; returnTo: string },
 ): Promise<StartedFlow> => {
@@ -50,13 +52,13 @@ export const startLink = async (
   return { authorizationUrl: `${deps.config.publicUrl}/link/${flow.link}`, expiresAt: flow.expiresAt }
 }
 
-export const readLinkReturnTo = (deps: Deps, requested: string | undefined): string =>
+export const readLinkReturnTo = (deps: Pick<Deps, 'config'>, requested: string | undefined): string =>
   requested === undefined ? '/account' : readReturnTo(deps.config, requested)
 
 type StartInput = { provider: ProviderName; returnTo: string | undefined }
 
 /** The session-aware start route, for a caller: a link. */
-export const startLinkAs = async (deps: Deps, caller: Principal, input: StartInput): Promise<StartedFlow> => {
+export const startLinkAs = async (deps: StartFlowDeps, caller: Principal, input: StartInput): Promise<StartedFlow> => {
   const { provider } = input
   requireProvider(deps, provider)
   checkLinker(caller)
@@ -66,7 +68,7 @@ export const startLinkAs = async (deps: Deps, caller: Principal, input: StartInp
 
 /** A sign-in. `browser`: the secret of the browser that asks, and that alone can finish it. */
 export const startSignIn = async (
-  deps: Deps,
+  deps: StartFlowDeps,
   origin: RequestOrigin,
   input: StartInput & { browser: string },
 ): Promise<StartedFlow> => {

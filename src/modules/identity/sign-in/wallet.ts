@@ -12,7 +12,7 @@ export type WalletChallenge = IssuedNonce & { message?: string }
 export type SignedMessage = { message: string; signature: string }
 
 export const createWalletNonce = async (
-  deps: Deps,
+  deps: Pick<Deps, 'clock' | 'config' | 'db'>,
   request: { address?: Address | undefined; chain_id?: number | undefined },
 ): Promise<WalletChallenge> => {
   const { domain, uri, chain_ids } = expectedOf(deps.config)
@@ -35,7 +35,7 @@ export const createWalletNonce = async (
   return { ...issued, message }
 }
 
-const badNonce = (deps: Deps): Refusal =>
+const badNonce = (deps: Pick<Deps, 'config'>): Refusal =>
   new Refusal('invalid_signature', {
     message: 'The nonce is unknown, used or expired: ask for a new one.',
     details: {
@@ -46,7 +46,7 @@ const badNonce = (deps: Deps): Refusal =>
 
 /** Who signed: the address's own key, or its contract on the message's chain when there is a way to ask that chain. */
 const findSigner = async (
-  deps: Deps,
+  deps: Pick<Deps, 'contractWallets'>,
   siwe: SiweMessage,
   input: SignedMessage,
 ): Promise<{ address: Address; chainId: number | null } | null> => {
@@ -64,7 +64,10 @@ export type WalletAttempt = { verdict: IdentityProof | Refusal }
  * Looks at a signed message outside any transaction, for asking a chain takes its time. The nonce is used up first: one message makes
  * one question to a chain, however often it is sent. Throws 400 when it is no message at all.
  */
-export const examineWallet = async (deps: Deps, input: SignedMessage): Promise<WalletAttempt> => {
+export const examineWallet = async (
+  deps: Pick<Deps, 'clock' | 'config' | 'contractWallets' | 'db'>,
+  input: SignedMessage,
+): Promise<WalletAttempt> => {
   const siwe = readSiweMessage(input.message)
   const now = deps.clock.now()
   const { nonce } = siwe

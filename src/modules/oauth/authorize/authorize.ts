@@ -12,13 +12,15 @@ import type { CodeParameters } from '../schema.ts'
 import { type Answer, errorUrl, readCodeRequest, readRedirectUri } from './authorization-request.ts'
 import { decisionTtlSeconds, isKnownTo, sessionOf } from './authorizations.ts'
 
+type AuthorizeDeps = Pick<Deps, 'clock' | 'config' | 'db'>
+
 const requestUriPrefix = 'urn:ietf:params:oauth:request_uri:'
 export const pushedTtlSeconds = 90
 
 export type AuthorizeParameters = CodeParameters & { client_id?: string | undefined; request_uri?: string | undefined }
 
 /** A pushed authorization request (RFC 9126): everything is checked now, and told to the client instead of to a browser. */
-export const pushRequest = async (deps: Deps, client: ClientRecord, parameters: CodeParameters): Promise<string> => {
+export const pushRequest = async (deps: AuthorizeDeps, client: ClientRecord, parameters: CodeParameters): Promise<string> => {
   const redirectUri = readRedirectUri(client, parameters.redirect_uri)
   if (parameters.prompt?.split(' ').includes('none')) throw new OAuthError('consent_required')
   const request = readCodeRequest(client, parameters, deps.config.publicUrl)
@@ -40,7 +42,12 @@ export const pushRequest = async (deps: Deps, client: ClientRecord, parameters: 
 }
 
 /** Takes a pushed request up, once. */
-const takePushed = async (deps: Deps, client: ClientRecord, principal: Principal | null, requestUri: string): Promise<Uuid> => {
+const takePushed = async (
+  deps: Pick<Deps, 'clock' | 'db'>,
+  client: ClientRecord,
+  principal: Principal | null,
+  requestUri: string,
+): Promise<Uuid> => {
   if (!requestUri.startsWith(requestUriPrefix)) throw new OAuthError('request_uri_not_supported')
   const at = deps.clock.now()
   const [row] = await deps.db.orm
@@ -60,11 +67,11 @@ const takePushed = async (deps: Deps, client: ClientRecord, principal: Principal
 }
 
 /** Who is signed in where the request arrives is who may decide it. An agent's credential is nobody: it can't decide anything. */
-const bindingOf = async (deps: Deps, principal: Principal | null) =>
+const bindingOf = async (deps: Pick<Deps, 'db'>, principal: Principal | null) =>
   principal && !principal.grant ? { accountId: principal.accountId, sessionId: await sessionOf(deps.db, principal) } : {}
 
 const begin = async (
-  deps: Deps,
+  deps: AuthorizeDeps,
   client: ClientRecord,
   principal: Principal | null,
   parameters: CodeParameters,
@@ -96,7 +103,11 @@ const consentPath = (id: Uuid): string => `/consent?authorization=${formatId('oa
  * An authorization request; returns where the browser goes next. What is wrong is told to the client by a redirect only where the
  * person let the client in before: to anybody else we would be an open door to wherever a stranger registered (RFC 9700, 4.11.2).
  */
-export const authorize = async (deps: Deps, principal: Principal | null, parameters: AuthorizeParameters): Promise<string> => {
+export const authorize = async (
+  deps: Pick<Deps, 'clientDocuments' | 'clock' | 'config' | 'db'>,
+  principal: Principal | null,
+  parameters: AuthorizeParameters,
+): Promise<string> => {
   if (parameters.client_id === undefined) throw new OAuthError('invalid_request', 'client_id is required.')
   const client = await requireClient(deps, parameters.client_id)
   const page = (id: Uuid) => {

@@ -50,7 +50,10 @@ const parse = (text: string): Record<string, unknown> => {
 }
 
 /** Reads a client's metadata from its own address (draft-ietf-oauth-client-id-metadata-document). Never inside a transaction. */
-export const readClientDocument = async (deps: Deps, url: URL): Promise<{ metadata: ClientMetadata; freshUntil: Date }> => {
+export const readClientDocument = async (
+  deps: Pick<Deps, 'clientDocuments' | 'clock' | 'config'>,
+  url: URL,
+): Promise<{ metadata: ClientMetadata; freshUntil: Date }> => {
   const allows = onLoopback(deps.config, url) ? () => true : isPublicAddress
   const { text, cacheControl } = await deps.clientDocuments(url, { maxBytes, allows }).catch((error: unknown) => {
     if (!(error instanceof FetchError)) throw error

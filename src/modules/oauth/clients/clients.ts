@@ -12,6 +12,8 @@ import { OAuthError } from '../errors.ts'
 import { documentUrl, readClientDocument } from './client-documents.ts'
 import { readClientMetadata } from './client-metadata.ts'
 
+type ClientsDeps = Pick<Deps, 'clientDocuments' | 'clock' | 'config' | 'db'>
+
 /** Argon2 is dear by design, and its threads are those that files and name lookups share. */
 const hashSlots = createSlots({ size: 2, waiting: 64 })
 const hashing = <Result>(work: () => Promise<Result>): Promise<Result> =>
@@ -27,7 +29,7 @@ export const clientIdOf = (client: Pick<ClientRecord, 'id' | 'url'>): string => 
 
 /** Registers a client (RFC 7591): anybody may, so a registration proves nothing but that somebody wants to ask. */
 export const registerClient = async (
-  deps: Deps,
+  deps: Pick<Deps, 'clock' | 'db'>,
   origin: RequestOrigin,
   input: unknown,
 ): Promise<{ client: ClientRecord; secret: string | null }> => {
@@ -65,7 +67,7 @@ export const getClient = async (db: Db, id: Uuid): Promise<ClientRecord> => {
 }
 
 /** A client as it is stored: for endpoints that it can only come to after it has asked for something. */
-export const findClient = async (deps: Deps, clientId: string): Promise<ClientRecord> => {
+export const findClient = async (deps: Pick<Deps, 'config' | 'db'>, clientId: string): Promise<ClientRecord> => {
   const id = parseId('oauth_client', clientId)
   const url = id ? undefined : documentUrl(deps.config, clientId)
   const client = url
@@ -78,7 +80,7 @@ export const findClient = async (deps: Deps, clientId: string): Promise<ClientRe
 }
 
 /** A client that begins something: its metadata document is read when we have none, or an old one. */
-export const requireClient = async (deps: Deps, clientId: string): Promise<ClientRecord> => {
+export const requireClient = async (deps: ClientsDeps, clientId: string): Promise<ClientRecord> => {
   const url = documentUrl(deps.config, clientId)
   if (!url) return findClient(deps, clientId)
   const known = await byUrl(deps.db, url.href)
@@ -146,7 +148,7 @@ const presented = ({
  * public one has none to send. `begins`: the client may be new to us, so its metadata document is read.
  */
 export const authenticateClient = async (
-  deps: Deps,
+  deps: ClientsDeps,
   credentials: ClientCredentials,
   options: { begins?: boolean } = {},
 ): Promise<ClientRecord> => {

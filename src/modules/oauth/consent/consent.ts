@@ -51,7 +51,11 @@ const memberships = async (db: Db, accountId: Uuid, scopes: readonly Permission[
 export type ConsentRequest = { authorization: AuthorizationRecord; client: ClientRecord; workspaces: Membership[] }
 
 /** What a person is asked, and where they could say yes. */
-export const readConsentRequest = async (deps: Deps, principal: Principal, name: AuthorizationName): Promise<ConsentRequest> => {
+export const readConsentRequest = async (
+  deps: Pick<Deps, 'db'>,
+  principal: Principal,
+  name: AuthorizationName,
+): Promise<ConsentRequest> => {
   const authorization = await findAuthorization(deps.db, principal, name)
   const client = await getClient(deps.db, authorization.clientId)
   return { authorization, client, workspaces: await memberships(deps.db, principal.accountId, scopesOf(authorization)) }
@@ -86,7 +90,7 @@ const choosePermissions = async (
 /** The grant lives no longer than its code until the client has redeemed it: a yes that nobody picks up leaves nothing behind. */
 const approve = async (
   tx: Tx,
-  deps: Deps,
+  deps: Pick<Deps, 'appendEvents' | 'derivations'>,
   principal: Principal,
   question: { authorization: AuthorizationRecord; client: ClientRecord },
   decision: Decision,
@@ -165,7 +169,7 @@ export type Decided = { status: 'approved' | 'denied'; redirectTo: string }
 /** The person's answer, once. Only somebody who acts for themselves can give it, and never more than what was asked for. */
 export const decideAuthorization = async (
   tx: Tx,
-  deps: Deps,
+  deps: Pick<Deps, 'appendEvents' | 'config' | 'derivations'>,
   principal: Principal,
   name: AuthorizationName,
   decision: Decision,

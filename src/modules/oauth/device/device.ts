@@ -50,7 +50,11 @@ const requireChallenge = (parameters: DeviceParameters): string => {
   return readChallenge(parameters)
 }
 
-export const startDevice = async (deps: Deps, client: ClientRecord, parameters: DeviceParameters): Promise<StartedDevice> => {
+export const startDevice = async (
+  deps: Pick<Deps, 'clock' | 'config' | 'db'>,
+  client: ClientRecord,
+  parameters: DeviceParameters,
+): Promise<StartedDevice> => {
   if (!client.grantTypes.includes(deviceGrantType)) throw new OAuthError('unauthorized_client')
   const ask = readAsk(client, parameters, deps.config.publicUrl)
   const codeChallenge = requireChallenge(parameters)
@@ -95,7 +99,7 @@ const keepWaiting = async (tx: Tx, authorization: AuthorizationRecord, at: Date)
 }
 
 export const pollDevice = async (
-  deps: Deps,
+  deps: Pick<Deps, 'appendEvents' | 'config' | 'db' | 'derivations'>,
   client: ClientRecord,
   origin: RequestOrigin,
   parameters: TokenParameters,

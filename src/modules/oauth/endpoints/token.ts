@@ -10,7 +10,7 @@ import { type ElapsedMs, refreshTokens } from '../token/refresh.ts'
 
 /** The token endpoint. `waited`: how long ago, in milliseconds, the request was there whole. */
 export const issueTokens = async (
-  deps: Deps,
+  deps: Pick<Deps, 'appendEvents' | 'clientDocuments' | 'clock' | 'config' | 'db' | 'derivations' | 'onGrantsRevoked'>,
   caller: { authorization: string | undefined; origin: RequestOrigin },
   parameters: TokenParameters,
   elapsedMs: ElapsedMs,

@@ -23,7 +23,7 @@ const unknown = () => new OAuthError('invalid_grant', 'The code is unknown or ex
 /** Turns an approved request into the first tokens of its grant. The request is locked by the caller. */
 export const redeem = async (
   tx: Tx,
-  deps: Deps,
+  deps: Pick<Deps, 'appendEvents' | 'config' | 'derivations'>,
   request: { client: ClientRecord; origin: RequestOrigin; parameters: TokenParameters },
   authorization: AuthorizationRecord,
 ): Promise<TokenResponse> => {
@@ -56,7 +56,7 @@ export const redeem = async (
 /** A code that comes twice was stolen once, and nobody knows by whom: what the first one got goes too (RFC 6749, 4.1.2). */
 const revokeFirst = async (
   tx: Tx,
-  deps: Deps,
+  deps: Pick<Deps, 'appendEvents' | 'onGrantsRevoked'>,
   request: { client: ClientRecord; origin: RequestOrigin },
   authorization: AuthorizationRecord,
 ) => {
@@ -73,7 +73,7 @@ const revokeFirst = async (
 }
 
 export const redeemCode = async (
-  deps: Deps,
+  deps: Pick<Deps, 'appendEvents' | 'config' | 'db' | 'derivations' | 'onGrantsRevoked'>,
   client: ClientRecord,
   origin: RequestOrigin,
   parameters: TokenParameters,

@@ -12,9 +12,11 @@ import type { Introspection } from '../schema.ts'
 import { formatScope, isSubset } from '../scopes.ts'
 import { readRefreshToken } from './tokens.ts'
 
+type IntrospectDeps = Pick<Deps, 'clock' | 'config' | 'db'>
+
 const inactive: Introspection = { active: false }
 
-const grantAndClient = async (deps: Deps, where: SQL) =>
+const grantAndClient = async (deps: Pick<Deps, 'db'>, where: SQL) =>
   (
     await deps.db.orm
       .select({ grant: grants, state: oauthGrants, client: oauthClients, account: accounts })
@@ -30,7 +32,7 @@ type Token = { scopes: readonly string[]; resources: readonly string[]; createdA
 
 const seconds = (time: Date): number => Math.floor(time.getTime() / 1000)
 
-const describe = (deps: Deps, { grant, state, client }: Found, token: Token): Introspection => {
+const describe = (deps: Pick<Deps, 'config'>, { grant, state, client }: Found, token: Token): Introspection => {
   const [only, ...others] = token.resources
   const controls = presentControls(grant)
   return {
@@ -50,7 +52,7 @@ const describe = (deps: Deps, { grant, state, client }: Found, token: Token): In
   }
 }
 
-const lives = (deps: Deps, { grant, account }: Found, expiresAt: Date): boolean => {
+const lives = (deps: Pick<Deps, 'clock'>, { grant, account }: Found, expiresAt: Date): boolean => {
   const now = deps.clock.now()
   const ended = grant.revokedAt !== null || expiresAt <= now || (grant.expiresAt !== null && grant.expiresAt <= now)
   return !ended && account.oauthEnabled && account.status !== 'closed'
@@ -60,10 +62,10 @@ const lives = (deps: Deps, { grant, account }: Found, expiresAt: Date): boolean 
  * Anybody may register a client, so being one proves nothing: it learns of nothing but its own tokens. A resource server that an
  * operator has named learns of those that are presented to it.
  */
-const mayLearn = (deps: Deps, owner: ClientRecord, caller: ClientRecord): boolean =>
+const mayLearn = (deps: Pick<Deps, 'config'>, owner: ClientRecord, caller: ClientRecord): boolean =>
   owner.id === caller.id || deps.config.OAUTH_RESOURCE_SERVERS.includes(clientIdOf(caller))
 
-const ofAccessToken = async (deps: Deps, caller: ClientRecord, text: string): Promise<Introspection> => {
+const ofAccessToken = async (deps: IntrospectDeps, caller: ClientRecord, text: string): Promise<Introspection> => {
   const [token] = await deps.db.orm
     .select()
     .from(oauthAccessTokens)
@@ -76,7 +78,7 @@ const ofAccessToken = async (deps: Deps, caller: ClientRecord, text: string): Pr
 }
 
 /** Nobody but its client has any business with a refresh token. */
-const ofRefreshToken = async (deps: Deps, caller: ClientRecord, text: string): Promise<Introspection> => {
+const ofRefreshToken = async (deps: IntrospectDeps, caller: ClientRecord, text: string): Promise<Introspection> => {
   const presented = readRefreshToken(text)
   if (!presented) return inactive
   const row = await grantAndClient(deps, eq(oauthGrants.handle, presented.handle))
@@ -87,7 +89,11 @@ const ofRefreshToken = async (deps: Deps, caller: ClientRecord, text: string): P
 }
 
 /** RFC 7662, for a client about its own tokens. The grant's limits are told as they are now, not as they were. */
-export const introspectToken = async (deps: Deps, caller: ClientRecord, token: string | undefined): Promise<Introspection> => {
+export const introspectToken = async (
+  deps: IntrospectDeps,
+  caller: ClientRecord,
+  token: string | undefined,
+): Promise<Introspection> => {
   if (token === undefined) throw new OAuthError('invalid_request', 'token is required.')
   const access = await ofAccessToken(deps, caller, token)
   return access.active ? access : ofRefreshToken(deps, caller, token)

@@ -52,7 +52,7 @@ const arrivalOf = async (tx: Tx, presented: PresentedRefresh, elapsedMs: Elapsed
 const is = (hash: Buffer | null, presented: PresentedRefresh): boolean => hash !== null && equalBytes(hash, presented.hash)
 
 /** Under way before the rotation, by the database's clock alone; or late by no more than the leeway that was configured. */
-const inFlight = async (tx: Tx, deps: Deps, arrival: Arrival): Promise<boolean> => {
+const inFlight = async (tx: Tx, deps: Pick<Deps, 'config'>, arrival: Arrival): Promise<boolean> => {
   if (arrival.live) return true
   const [row] = await tx.query<{ in_time: boolean }>(cameBefore, [
     arrival.grantId,
@@ -63,7 +63,12 @@ const inFlight = async (tx: Tx, deps: Deps, arrival: Arrival): Promise<boolean> 
 }
 
 /** What is asked for; never more than was consented to. A wrong wish is refused and costs nothing else. */
-const readAudience = (deps: Deps, grant: GrantRecord, state: OAuthGrantRecord, parameters: TokenParameters): Audience => {
+const readAudience = (
+  deps: Pick<Deps, 'config'>,
+  grant: GrantRecord,
+  state: OAuthGrantRecord,
+  parameters: TokenParameters,
+): Audience => {
   const scopes = parseScope(parameters.scope) ?? grant.permissions
   const resources = parseResources(parameters.resource, deps.config.publicUrl) ?? state.resources
   if (!isSubset(scopes, grant.permissions)) throw new OAuthError('invalid_scope', 'The scope is more than was granted.')
@@ -85,7 +90,7 @@ const reused = () =>
 
 const repeat = async (
   tx: Tx,
-  deps: Deps,
+  deps: Pick<Deps, 'config' | 'derivations'>,
   grant: GrantRecord,
   state: OAuthGrantRecord,
   parameters: TokenParameters,
@@ -99,7 +104,7 @@ const repeat = async (
 
 const settle = async (
   tx: Tx,
-  deps: Deps,
+  deps: Pick<Deps, 'appendEvents' | 'config' | 'derivations' | 'onGrantsRevoked'>,
   request: { client: ClientRecord; origin: RequestOrigin; parameters: TokenParameters; presented: PresentedRefresh },
   arrival: Arrival,
 ): Promise<TokenResponse> => {
@@ -133,7 +138,7 @@ const settle = async (
  * were under way together tells which; a family is one grant, so one theft costs one installation of one agent.
  */
 export const refreshTokens = async (
-  deps: Deps,
+  deps: Pick<Deps, 'appendEvents' | 'config' | 'db' | 'derivations' | 'onGrantsRevoked'>,
   client: ClientRecord,
   origin: RequestOrigin,
   parameters: TokenParameters,

@@ -23,7 +23,7 @@ const ofAccessToken = async (db: Db, token: string): Promise<Owner | undefined> 
   )[0]
 
 /** Also one that was rotated long ago: whoever gives it back means the whole family. */
-const ofRefreshToken = async (deps: Deps, token: string): Promise<Owner | undefined> => {
+const ofRefreshToken = async (deps: Pick<Deps, 'db' | 'derivations'>, token: string): Promise<Owner | undefined> => {
   const presented = readRefreshToken(token)
   if (!presented || !isOurs(deps, presented)) return undefined
   return (
@@ -36,7 +36,7 @@ const ofRefreshToken = async (deps: Deps, token: string): Promise<Owner | undefi
 
 /** RFC 7009. Any token of a grant ends the grant; one that is not the client's ends nothing, and neither is told. */
 export const revokeToken = async (
-  deps: Deps,
+  deps: Pick<Deps, 'appendEvents' | 'db' | 'derivations' | 'onGrantsRevoked'>,
   client: ClientRecord,
   origin: RequestOrigin,
   token: string | undefined,

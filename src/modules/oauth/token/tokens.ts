@@ -37,7 +37,7 @@ const compose = (handle: string, generation: number, mac: (purpose: string, mess
 
 /** A generation's tokens again, under the key that they were made with; undefined when that key has left the ring. */
 export const deriveAgain = (
-  deps: Deps,
+  deps: Pick<Deps, 'derivations'>,
   { handle, generation, keyId }: Pick<OAuthGrantRecord, 'handle' | 'generation' | 'keyId'>,
 ): Derived | undefined => {
   const keyed = (purpose: string, message: string) =>
@@ -56,7 +56,7 @@ export const readRefreshToken = (text: string): PresentedRefresh | undefined => 
 }
 
 /** Whether we made this token, however long ago: under any key that we still have. */
-export const isOurs = (deps: Deps, { handle, generation, text }: PresentedRefresh): boolean =>
+export const isOurs = (deps: Pick<Deps, 'derivations'>, { handle, generation, text }: PresentedRefresh): boolean =>
   deps.derivations
     .macs('oauth.refresh_token', '')
     .some(({ keyId }) => deriveAgain(deps, { handle, generation, keyId })?.refreshToken === text)
@@ -99,7 +99,7 @@ const respond = (
  */
 export const mintGeneration = async (
   tx: Tx,
-  deps: Deps,
+  deps: Pick<Deps, 'config' | 'derivations'>,
   client: ClientRecord,
   grant: GrantRecord,
   state: OAuthGrantRecord,
@@ -131,7 +131,7 @@ export const mintGeneration = async (
 /** The current generation's answer once more, and for whom it was. */
 export const repeatGeneration = async (
   tx: Tx,
-  deps: Deps,
+  deps: Pick<Deps, 'derivations'>,
   grant: GrantRecord,
   state: OAuthGrantRecord,
 ): Promise<{ response: TokenResponse; audience: Audience } | undefined> => {

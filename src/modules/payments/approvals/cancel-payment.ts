@@ -8,7 +8,12 @@ import { findPayment, lockPaymentWithAccount, type PaymentRecord } from '../quer
 import { cancelApproval } from './end.ts'
 
 /** Cancels a payment that still waits for its approval; cancelling again says the same. */
-export const cancelPayment = async (tx: Tx, deps: Deps, principal: Principal, id: Uuid): Promise<PaymentRecord> => {
+export const cancelPayment = async (
+  tx: Tx,
+  deps: Pick<Deps, 'appendEvents' | 'config'>,
+  principal: Principal,
+  id: Uuid,
+): Promise<PaymentRecord> => {
   if (!(await findPayment(tx, principal.workspace.id, id))) throw notFound()
   const payment = await lockPaymentWithAccount(tx, id)
   if (payment.status === 'cancelled') return payment

@@ -18,6 +18,8 @@ import { type ApprovalRecord, findApprovalIn, lockApproval } from './queries.ts'
 import type { Decide, DecideBySignature } from './schema.ts'
 import type { ProvenSigner } from './signer.ts'
 
+type DecideDeps = Pick<Deps, 'appendEvents' | 'config' | 'jobs'>
+
 type Choice = Decide['decision']
 type Decider = {
   accountId: Uuid
@@ -34,7 +36,11 @@ const lockAll = async (tx: Tx, unlocked: ApprovalRecord): Promise<ApprovalRecord
 }
 
 /** Expires an approval whose time is up: the payment with it, everything given back. */
-export const expireApproval = async (tx: Tx, deps: Deps, record: ApprovalRecord): Promise<void> => {
+export const expireApproval = async (
+  tx: Tx,
+  deps: Pick<Deps, 'appendEvents' | 'config'>,
+  record: ApprovalRecord,
+): Promise<void> => {
   const actor: Actor = { accountId: null, origin: null, way: 'timer' }
   await releasePayment(tx, deps, record.payment, 'expired', actor)
   const payment = { ...record.payment, status: 'expired' as const }
@@ -52,7 +58,13 @@ const alreadyDecided = (record: ApprovalRecord, decider: Decider, choice: Choice
   })
 }
 
-const finish = async (tx: Tx, deps: Deps, record: ApprovalRecord, decider: Decider, choice: Choice): Promise<ApprovalRecord> => {
+const finish = async (
+  tx: Tx,
+  deps: DecideDeps,
+  record: ApprovalRecord,
+  decider: Decider,
+  choice: Choice,
+): Promise<ApprovalRecord> => {
   const { actor } = decider
   if (choice === 'reject') {
     const payment = await releasePayment(tx, deps, record.payment, 'rejected', actor)
@@ -72,7 +84,13 @@ const finish = async (tx: Tx, deps: Deps, record: ApprovalRecord, decider: Decid
  * Takes one decision. One approver counts once, one rejection rejects, the last approval that was needed sends the payment on. What
  * must leave a trace (an expiry found here) commits.
  */
-const decide = async (tx: Tx, deps: Deps, record: ApprovalRecord, decider: Decider, choice: Choice): Promise<ApprovalRecord> => {
+const decide = async (
+  tx: Tx,
+  deps: DecideDeps,
+  record: ApprovalRecord,
+  decider: Decider,
+  choice: Choice,
+): Promise<ApprovalRecord> => {
   const { at } = tx
   const settled = alreadyDecided(record, decider, choice)
   if (settled) return settled
@@ -116,7 +134,7 @@ const sharesLineage = async (tx: Tx, principal: Principal, initiatingGrant: Uuid
 
 export const decideByCredential = async (
   tx: Tx,
-  deps: Deps,
+  deps: DecideDeps,
   principal: Principal,
   id: Uuid,
   input: Decide,
@@ -154,7 +172,7 @@ const accountOf = async (tx: Tx, record: ApprovalRecord, proven: ProvenSigner) =
 /** Decides by the signature alone. A signature by no wallet that may decide is refused, and the refusal is audited. */
 export const decideBySignature = async (
   tx: Tx,
-  deps: Deps,
+  deps: DecideDeps,
   origin: RequestOrigin,
   unlocked: ApprovalRecord,
   input: DecideBySignature,

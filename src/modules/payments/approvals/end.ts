@@ -12,7 +12,7 @@ export type ApprovalEnd = 'approved' | 'rejected' | 'expired' | 'cancelled'
 /** Ends an approval: status, event, audit. The payment is dealt with by the caller, who holds all the locks. */
 export const endApproval = async (
   tx: Tx,
-  deps: Deps,
+  deps: Pick<Deps, 'appendEvents'>,
   actor: Actor,
   record: ApprovalRecord,
   to: ApprovalEnd,
@@ -28,7 +28,12 @@ export const endApproval = async (
 }
 
 /** The approval of a payment that was cancelled: nobody is asked any more. */
-export const cancelApproval = async (tx: Tx, deps: Deps, actor: Actor, payment: PaymentRecord): Promise<void> => {
+export const cancelApproval = async (
+  tx: Tx,
+  deps: Pick<Deps, 'appendEvents'>,
+  actor: Actor,
+  payment: PaymentRecord,
+): Promise<void> => {
   if (!payment.approvalId) return
   const record = await lockApproval(tx, payment.approvalId)
   if (record.approval.status === 'pending') await endApproval(tx, deps, actor, record, 'cancelled')

@@ -11,7 +11,7 @@ const due = statement(
   "select id from approvals where status = 'pending' and expires_at <= $1 and id > $2 order by id limit $3",
 )
 
-const expire = (deps: Deps, id: Uuid): Promise<void> =>
+const expire = (deps: Pick<Deps, 'appendEvents' | 'config' | 'db'>, id: Uuid): Promise<void> =>
   inTx(deps.db, async (tx) => {
     const unlocked = await findApproval(tx, id)
     if (!unlocked) return
@@ -21,7 +21,9 @@ const expire = (deps: Deps, id: Uuid): Promise<void> =>
   })
 
 /** Expires what was not decided in time, each in its own transaction: one that fails holds up none of the others. */
-export const expireApprovals = (deps: Deps): Promise<void> =>
+export const expireApprovals = (
+  deps: Pick<Deps, 'alerts' | 'appendEvents' | 'clock' | 'config' | 'db' | 'logger'>,
+): Promise<void> =>
   sweepRows(
     deps,
     'approvals.expire',

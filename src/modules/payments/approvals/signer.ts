@@ -9,7 +9,7 @@ export type ProvenSigner = { signer: Address; signature: string; message: string
 
 /** Before the transaction: nothing talks to the network inside one, and the stored message never changes. */
 export const proveSigner = async (
-  deps: Deps,
+  deps: Pick<Deps, 'contractWallets' | 'db'>,
   { approval }: Pick<ApprovalRecord, 'approval'>,
   { decision, signature, address: named }: Pick<DecideBySignature, 'decision' | 'signature' | 'address'>,
 ): Promise<ProvenSigner | undefined> => {

@@ -20,7 +20,9 @@ const waiting = statement(
  * Fails what waits too long for a rail that is down. It is in the queue, so no attempt of it may have been sent. What an operator
  * paused waits on: that is the operator's decision, and so is its end.
  */
-export const giveUpWaiting = async (deps: Deps): Promise<void> => {
+export const giveUpWaiting = async (
+  deps: Pick<Deps, 'alerts' | 'appendEvents' | 'clock' | 'config' | 'db' | 'logger' | 'rails'>,
+): Promise<void> => {
   const rails = Object.keys(railsDown(deps.rails.gates))
   if (rails.length === 0) return
   const before = secondsAfter(deps.clock.now(), -patienceSeconds)

@@ -9,7 +9,7 @@ import { exhaustMandateIfSpent } from '../../mandates/for-payments.ts'
 import type { PaymentRecord } from '../queries.ts'
 import { resolveAttempts } from './attempts/queries.ts'
 import { isReceiptTaken } from './attempts/receipts.ts'
-import { actorOf, type Verdict, type Witness } from './attempts/subject.ts'
+import { actorOf, type SettleDeps, type Verdict, type Witness } from './attempts/subject.ts'
 import { isUnderWay, judgePayment, type PaymentMove } from './outcome-rules.ts'
 import { releasePayment } from './release.ts'
 import { writeChange } from './write-change.ts'
@@ -18,7 +18,11 @@ type Step = { payment: PaymentRecord; evidence: Evidence; witness: Witness }
 
 const receiptOf = (evidence: Evidence): string | null => ('receipt' in evidence ? evidence.receipt : null)
 
-const succeed = async (tx: Tx, deps: Deps, { payment, evidence, witness }: Step): Promise<PaymentRecord> => {
+const succeed = async (
+  tx: Tx,
+  deps: Pick<Deps, 'appendEvents' | 'config'>,
+  { payment, evidence, witness }: Step,
+): Promise<PaymentRecord> => {
   const { balance } = await postHold(tx, payment.holdTransferId, tx.at)
   const receipt = receiptOf(evidence)
   const after = await writeChange(
@@ -37,7 +41,11 @@ const succeed = async (tx: Tx, deps: Deps, { payment, evidence, witness }: Step)
 }
 
 /** The money came back from the rail. What the payment was charged to its limits stays: it was sent. */
-const returnPayment = async (tx: Tx, deps: Deps, { payment, witness }: Step): Promise<PaymentRecord> => {
+const returnPayment = async (
+  tx: Tx,
+  deps: Pick<Deps, 'appendEvents' | 'config'>,
+  { payment, witness }: Step,
+): Promise<PaymentRecord> => {
   const { id, accountId, amountMinor } = payment
   const { balance } = await transfer(tx, {
     ownerId: accountId,
@@ -51,26 +59,38 @@ const returnPayment = async (tx: Tx, deps: Deps, { payment, witness }: Step): Pr
   return writeChange(tx, deps, payment, { status: 'returned', completedAt: tx.at }, { actor: actorOf(witness), balance: updated })
 }
 
-const markUnknown = (tx: Tx, deps: Deps, { payment, evidence, witness }: Step): Promise<PaymentRecord> => {
+const markUnknown = (
+  tx: Tx,
+  deps: Pick<Deps, 'alerts' | 'appendEvents'>,
+  { payment, evidence, witness }: Step,
+): Promise<PaymentRecord> => {
   const code = evidence.kind === 'unknown' ? evidence.code : 'mismatch'
   alertAfterCommit(tx, deps, 'payment_unknown', { subject: 'payment', id: payment.id, code })
   return writeChange(tx, deps, payment, { status: 'unknown' }, { actor: actorOf(witness) })
 }
 
-const fail = (tx: Tx, deps: Deps, { payment, evidence, witness }: Step): Promise<PaymentRecord> => {
+const fail = (
+  tx: Tx,
+  deps: Pick<Deps, 'appendEvents' | 'config'>,
+  { payment, evidence, witness }: Step,
+): Promise<PaymentRecord> => {
   const failure = evidence.kind === 'failed' ? evidence : undefined
   return releasePayment(tx, deps, payment, 'failed', actorOf(witness), failure)
 }
 
 /** Its end was known already; the receipt came after it. */
-const complete = (tx: Tx, deps: Deps, { payment, evidence, witness }: Step): Promise<PaymentRecord> => {
+const complete = (tx: Tx, deps: Pick<Deps, 'appendEvents'>, { payment, evidence, witness }: Step): Promise<PaymentRecord> => {
   const receipt = receiptOf(evidence)
   const options = { actor: actorOf(witness), action: 'payment.receipt', after: { provider_receipt: receipt } }
   return writeChange(tx, deps, payment, { providerReceipt: receipt }, options)
 }
 
 /** Money left for a payment whose hold was released. It moves nothing here: an administrator books it, and is alerted. */
-const noteLateSuccess = (tx: Tx, deps: Deps, { payment, evidence, witness }: Step): Promise<PaymentRecord> => {
+const noteLateSuccess = (
+  tx: Tx,
+  deps: Pick<Deps, 'alerts' | 'appendEvents'>,
+  { payment, evidence, witness }: Step,
+): Promise<PaymentRecord> => {
   const receipt = receiptOf(evidence)
   const moved = (evidence.kind === 'succeeded' ? evidence.amountMinor : null) ?? payment.amountMinor
   alertAfterCommit(tx, deps, 'late_success', { subject: 'payment', id: payment.id })
@@ -88,7 +108,7 @@ const noteLateSuccess = (tx: Tx, deps: Deps, { payment, evidence, witness }: Ste
   )
 }
 
-const moves: Readonly<Record<PaymentMove, (tx: Tx, deps: Deps, step: Step) => Promise<PaymentRecord>>> = {
+const moves: Readonly<Record<PaymentMove, (tx: Tx, deps: SettleDeps, step: Step) => Promise<PaymentRecord>>> = {
   succeed,
   fail,
   mark_unknown: markUnknown,
@@ -106,7 +126,7 @@ export type Settled = { verdict: Verdict; payment: PaymentRecord }
  */
 export const settlePayment = async (
   tx: Tx,
-  deps: Deps,
+  deps: Pick<Deps, 'alerts' | 'appendEvents' | 'config'>,
   payment: PaymentRecord,
   evidence: Evidence,
   witness: Witness,

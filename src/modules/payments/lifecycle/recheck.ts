@@ -70,7 +70,7 @@ type Again = { payment: PaymentRecord; day: string }
 
 const decideOne = async (
   tx: Tx,
-  deps: Deps,
+  deps: Pick<Deps, 'config'>,
   { payment, day }: Again,
   state: LockedState,
   lineage: Uuid[],
@@ -102,7 +102,7 @@ const decideOne = async (
 }
 
 /** Decides payments anew, each itself left out. What the approvals given do not cover is a failure. Answers in their order. */
-const decideAgain = async (tx: Tx, deps: Deps, again: readonly Again[]): Promise<(Failure | undefined)[]> => {
+const decideAgain = async (tx: Tx, deps: Pick<Deps, 'config'>, again: readonly Again[]): Promise<(Failure | undefined)[]> => {
   const payments = again.map(({ payment }) => payment)
   const origins = await readOrigins(tx, payments)
   const state = await readState(tx, {
@@ -127,7 +127,11 @@ const currentPeriods = async (tx: Tx, { workspaceId }: PaymentRecord, at: Date):
  * of the day in which a payment counts, whenever it is sent. The owning accounts and the payments are locked. For a whole batch in a
  * few statements; answers in their order.
  */
-export const recheckPayments = (tx: Tx, deps: Deps, payments: readonly PaymentRecord[]): Promise<(Failure | undefined)[]> =>
+export const recheckPayments = (
+  tx: Tx,
+  deps: Pick<Deps, 'config'>,
+  payments: readonly PaymentRecord[],
+): Promise<(Failure | undefined)[]> =>
   decideAgain(
     tx,
     deps,
@@ -138,7 +142,11 @@ export const recheckPayments = (tx: Tx, deps: Deps, payments: readonly PaymentRe
  * A payment counts in the day in which it is let go: one that is approved later than it was made is decided anew for the day of its
  * last approval, and counts there. Answers a failure when it no longer fits. The owning ledger account and the payment are locked.
  */
-export const countOnApproval = async (tx: Tx, deps: Deps, payment: PaymentRecord): Promise<PaymentRecord | Failure> => {
+export const countOnApproval = async (
+  tx: Tx,
+  deps: Pick<Deps, 'config'>,
+  payment: PaymentRecord,
+): Promise<PaymentRecord | Failure> => {
   const now = await currentPeriods(tx, payment, tx.at)
   if (now.day === payment.countedDay) return payment
   const [failed] = await decideAgain(tx, deps, [{ payment, day: now.day }])

@@ -15,7 +15,7 @@ import { writeChange } from './write-change.ts'
  */
 export const releasePayment = async (
   tx: Tx,
-  deps: Deps,
+  deps: Pick<Deps, 'appendEvents' | 'config'>,
   payment: PaymentRecord,
   to: ReleasedPaymentStatus,
   actor: Actor,

@@ -16,6 +16,8 @@ import { lockPaymentWithAccount, type PaymentRecord } from '../queries.ts'
 import { settlePayment } from './outcome.ts'
 import { writeChange } from './write-change.ts'
 
+type ResolveDeps = Pick<Deps, 'alerts' | 'appendEvents' | 'config'>
+
 /** Of all tenants. */
 export const listAllPayments = (
   db: Db,
@@ -63,7 +65,7 @@ const noteResolution = (
 /** Books the money that left: it was at the provider's, so the clearing account says so, and the payer or we bear it. */
 const bookLateSuccess = async (
   tx: Tx,
-  deps: Deps,
+  deps: Pick<Deps, 'appendEvents' | 'config'>,
   operator: Operator,
   payment: PaymentRecord,
   resolution: 'charged' | 'written_off',
@@ -96,7 +98,7 @@ const bookLateSuccess = async (
 
 const endUnknown = async (
   tx: Tx,
-  deps: Deps,
+  deps: ResolveDeps,
   operator: Operator,
   payment: PaymentRecord,
   input: ResolvePayment,
@@ -116,7 +118,7 @@ const endUnknown = async (
  */
 export const resolvePayment = async (
   tx: Tx,
-  deps: Deps,
+  deps: ResolveDeps,
   operator: Operator,
   id: Uuid,
   input: ResolvePayment,

@@ -4,7 +4,11 @@ import type { PaymentRecord } from '../queries.ts'
 import { writeChange } from './write-change.ts'
 
 /** Lets an approved payment go: the row itself is its place in the queue. */
-export const startPayment = (tx: Tx, deps: Deps, payment: PaymentRecord): Promise<PaymentRecord> => {
+export const startPayment = (
+  tx: Tx,
+  deps: Pick<Deps, 'appendEvents' | 'jobs'>,
+  payment: PaymentRecord,
+): Promise<PaymentRecord> => {
   tx.afterCommit(() => deps.jobs.wake('payments'))
   return writeChange(
     tx,

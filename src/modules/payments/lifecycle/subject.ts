@@ -39,7 +39,7 @@ const lockDue = (tx: Tx, ids: readonly Uuid[], at: Date): Promise<{ payment: Pay
     // A query of drizzle's is sent when it is awaited; this one goes ahead of the next.
     .execute()
 
-const outgoingOf = (deps: Deps, payment: PaymentRecord, beneficiary: Payee): Outgoing => {
+const outgoingOf = (deps: Pick<Deps, 'logger' | 'rails' | 'vault'>, payment: PaymentRecord, beneficiary: Payee): Outgoing => {
   const { amountMinor, currency, accountReference, narrative, rail: name } = payment
   const { bankCode, legalName, displayName, destinationCiphertext, destinationKeyId } = beneficiary
   return {

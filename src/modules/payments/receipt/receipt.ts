@@ -102,7 +102,7 @@ const transfersOf = async (db: Db, payment: PaymentRecord): Promise<Body['ledger
   }))
 
 /** Everything that led to a payment and came of it, in one document whose digest binds it. docs/verify-receipt.mjs checks it offline. */
-export const buildReceipt = async (db: Db, deps: Deps, payment: PaymentRecord): Promise<Receipt> => {
+export const buildReceipt = async (db: Db, deps: Pick<Deps, 'config'>, payment: PaymentRecord): Promise<Receipt> => {
   const wire = presentPayment(payment)
   const beneficiary = await findBeneficiary(db, payment.workspaceId, payment.beneficiaryId)
   if (!beneficiary) throw new Error('a payment has no beneficiary')

@@ -28,7 +28,7 @@ const ttlDays = 7
 /** An invitation and its token, which is kept as a hash alone. */
 export const createInvitation = async (
   tx: Tx,
-  deps: Deps,
+  deps: Pick<Deps, 'appendEvents'>,
   principal: Principal,
   input: CreateInvitation,
 ): Promise<{ invitation: InvitationRecord; token: string }> => {
@@ -101,7 +101,12 @@ const refuseStranger = async (db: Db, accountId: Uuid, invitation: InvitationRec
 }
 
 /** Makes the caller a member. The same account again → the same answer, for as long as it is a member by it. */
-export const acceptInvitation = async (tx: Tx, deps: Deps, principal: Principal, token: string): Promise<WorkspaceMembership> => {
+export const acceptInvitation = async (
+  tx: Tx,
+  deps: Pick<Deps, 'appendEvents'>,
+  principal: Principal,
+  token: string,
+): Promise<WorkspaceMembership> => {
   const { accountId } = principal
   // A membership is the person's: what it delegated neither joins nor looks for it.
   requireUndelegated(principal)
@@ -136,7 +141,11 @@ export const acceptInvitation = async (tx: Tx, deps: Deps, principal: Principal,
 }
 
 /** What somebody sees before they accept; refused wherever accepting would be, but by a workspace that stands still meanwhile. */
-export const previewInvitation = async (deps: Deps, principal: Principal, token: string): Promise<PreviewedInvitation> => {
+export const previewInvitation = async (
+  deps: Pick<Deps, 'clock' | 'db'>,
+  principal: Principal,
+  token: string,
+): Promise<PreviewedInvitation> => {
   const invitation = await findInvitationByToken(deps.db, sha256(token))
   const workspace = invitation && (await findWorkspace(deps.db, invitation.workspaceId))
   if (!workspace) throw notFound()

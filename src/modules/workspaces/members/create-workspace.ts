@@ -12,7 +12,7 @@ import { publishMemberEvent } from './events.ts'
 /** A team's workspace with its first member, who owns it. */
 export const createWorkspace = async (
   tx: Tx,
-  deps: Deps,
+  deps: Pick<Deps, 'appendEvents' | 'config'>,
   principal: Principal,
   input: CreateWorkspace,
 ): Promise<WorkspaceMembership> => {

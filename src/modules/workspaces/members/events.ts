@@ -7,7 +7,7 @@ import { findMember, type NamedMember } from './queries.ts'
 /** The account of the event is the member's: its streams look again at what it may still read. */
 export const publishMemberEvent = async (
   tx: Tx,
-  deps: Deps,
+  deps: Pick<Deps, 'appendEvents'>,
   type: 'member.joined' | 'member.updated',
   { workspaceId, id }: { workspaceId: Uuid; id: Uuid },
 ): Promise<NamedMember> => {
@@ -17,7 +17,7 @@ export const publishMemberEvent = async (
   return member
 }
 
-export const publishMemberRemovedEvent = (tx: Tx, deps: Deps, member: NamedMember): Promise<void> => {
+export const publishMemberRemovedEvent = (tx: Tx, deps: Pick<Deps, 'appendEvents'>, member: NamedMember): Promise<void> => {
   const { accountId, workspaceId } = member
   return deps.appendEvents(tx, tx.at, [{ type: 'member.removed', accountId, workspaceId, data: presentRemoved(member) }])
 }

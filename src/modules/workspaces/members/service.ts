@@ -38,7 +38,7 @@ const check = async (
 
 export const updateMember = async (
   tx: Tx,
-  deps: Deps,
+  deps: Pick<Deps, 'appendEvents'>,
   principal: Principal,
   id: Uuid,
   input: UpdateMember,
@@ -67,7 +67,7 @@ export const updateMember = async (
 /** Anybody may leave in person; to put somebody else out takes `workspace.manage`. Grants made in the workspace end at once. */
 export const removeMember = async (
   tx: Tx,
-  deps: Deps,
+  deps: Pick<Deps, 'appendEvents'>,
   principal: Principal,
   id: Uuid,
   endDelegations: EndDelegations,

@@ -8,6 +8,8 @@ import { claimRightToSend } from './right-to-send.ts'
 import { sendGraceSeconds } from './schedule.ts'
 import type { AttemptSubject } from './subject.ts'
 
+type ClaimDeps = Pick<Deps, 'appendEvents' | 'clock' | 'config' | 'db' | 'logger' | 'rails' | 'vault'>
+
 /** A payment or a top-up that is due, and whose it is. */
 export type Due = { id: Uuid; tenant: Uuid }
 
@@ -16,14 +18,23 @@ export type SendLane = { subject: AttemptSubject; rail: AttemptRecord['rail'] }
 /** `busy`: their account is locked by another transaction. */
 export type Claim = { sendable: Recorded[]; busy: Due[] }
 
-const recordAll = async (tx: Tx, deps: Deps, { subject, rail }: SendLane, due: readonly Due[]): Promise<Recorded[]> => {
+const recordAll = async (
+  tx: Tx,
+  deps: Pick<Deps, 'appendEvents' | 'clock' | 'config' | 'logger' | 'rails' | 'vault'>,
+  { subject, rail }: SendLane,
+  due: readonly Due[],
+): Promise<Recorded[]> => {
   const ids = due.map(({ id }) => id)
   const outgoing = await subject.prepare(tx, deps, ids)
   return recordAttempts(tx, deps, { kind: subject.kind, rail }, outgoing)
 }
 
 /** The right to send is taken after the attempts are committed, and only what it was given for is sent. */
-const keepClaimed = async (deps: Deps, { subject }: SendLane, recorded: Recorded[]): Promise<Recorded[]> => {
+const keepClaimed = async (
+  deps: Pick<Deps, 'clock' | 'config' | 'db'>,
+  { subject }: SendLane,
+  recorded: Recorded[],
+): Promise<Recorded[]> => {
   if (recorded.length === 0) return []
   const ids = recorded.map(({ sending }) => sending.attemptId)
   const grace = sendGraceSeconds(Math.max(deps.config.DARAJA_TIMEOUT_MS, deps.config.PESALINK_TIMEOUT_MS))
@@ -34,7 +45,7 @@ const keepClaimed = async (deps: Deps, { subject }: SendLane, recorded: Recorded
 const tenantsOf = (due: readonly Due[]): Uuid[] => [...new Set(due.map(({ tenant }) => tenant))]
 
 /** Claims what is due of all accounts that are free, in one transaction; it waits for nobody. */
-export const claimFree = async (deps: Deps, lane: SendLane, due: readonly Due[]): Promise<Claim> => {
+export const claimFree = async (deps: ClaimDeps, lane: SendLane, due: readonly Due[]): Promise<Claim> => {
   const { recorded, busy } = await inTx(deps.db, async (tx) => {
     const held = await tryLockAccounts(tx, { exclusive: tenantsOf(due) })
     const free = due.filter(({ tenant }) => !held.has(tenant))
@@ -47,7 +58,7 @@ export const claimFree = async (deps: Deps, lane: SendLane, due: readonly Due[])
 }
 
 /** Claims these, and waits for their accounts' locks. */
-export const claimPatiently = async (deps: Deps, lane: SendLane, due: readonly Due[]): Promise<Recorded[]> => {
+export const claimPatiently = async (deps: ClaimDeps, lane: SendLane, due: readonly Due[]): Promise<Recorded[]> => {
   const recorded = await inTx(deps.db, async (tx) => {
     await lockAccounts(tx, { exclusive: tenantsOf(due) })
     return recordAll(tx, deps, lane, due)

@@ -34,7 +34,7 @@ const refuse = (arrival: Arrival, attempt: AttemptRecord | undefined): DeliveryV
 /** A provider sends a notice a few times. Who knows an attempt's secret and sends it without end fills no disk either. */
 const keptPerAttempt = 100
 
-const hasRoom = async (deps: Deps, attemptId: Uuid): Promise<boolean> => {
+const hasRoom = async (deps: Pick<Deps, 'db'>, attemptId: Uuid): Promise<boolean> => {
   const kept = await deps.db.query('select from callback_deliveries where attempt_id = $1 and authentic limit $2', [
     attemptId,
     keptPerAttempt,
@@ -42,7 +42,10 @@ const hasRoom = async (deps: Deps, attemptId: Uuid): Promise<boolean> => {
   return kept.length < keptPerAttempt
 }
 
-const keep = async (deps: Deps, { attemptId, kind, body, sourceIp }: Arrival): Promise<void> => {
+const keep = async (
+  deps: Pick<Deps, 'clock' | 'db' | 'jobs' | 'vault'>,
+  { attemptId, kind, body, sourceIp }: Arrival,
+): Promise<void> => {
   const id = newId()
   const sealed = deps.vault.seal(body, deliveryContext(id))
   await inTx(deps.db, async (tx) => {
@@ -61,7 +64,11 @@ const keep = async (deps: Deps, { attemptId, kind, body, sourceIp }: Arrival): P
 }
 
 /** Of what is turned away only that it came, from where and why: what a stranger sends is nobody's evidence. */
-const noteRefused = async (deps: Deps, { attemptId, kind, sourceIp }: Arrival, verdict: DeliveryVerdict): Promise<void> => {
+const noteRefused = async (
+  deps: Pick<Deps, 'clock' | 'db' | 'logger'>,
+  { attemptId, kind, sourceIp }: Arrival,
+  verdict: DeliveryVerdict,
+): Promise<void> => {
   const at = deps.clock.now()
   const id = newId()
   await deps.db.orm
@@ -74,7 +81,11 @@ const noteRefused = async (deps: Deps, { attemptId, kind, sourceIp }: Arrival, v
  * Keeps what proves our secret from an allowed source, and works on it after the answer. `mayNote`: whether another refusal of this
  * source may leave a row; asked only when there is one.
  */
-export const receiveDelivery = async (deps: Deps, arrival: Arrival, mayNote: () => boolean): Promise<void> => {
+export const receiveDelivery = async (
+  deps: Pick<Deps, 'clock' | 'db' | 'jobs' | 'logger' | 'vault'>,
+  arrival: Arrival,
+  mayNote: () => boolean,
+): Promise<void> => {
   const attempt = arrival.attemptId === null ? undefined : await findAttempt(deps.db, arrival.attemptId)
   const refusal = refuse(arrival, attempt)
   if (refusal !== null) {
@@ -93,5 +104,5 @@ const removal = statement(
 )
 
 /** Authentic ones stay: they are the evidence that money was moved on. */
-export const pruneRefusedDeliveries = (deps: Deps): Promise<void> =>
+export const pruneRefusedDeliveries = (deps: Pick<Deps, 'clock' | 'db'>): Promise<void> =>
   pruneInBatches(deps.db, removal, daysAfter(deps.clock.now(), -refusedForDays))

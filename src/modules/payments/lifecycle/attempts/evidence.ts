@@ -12,7 +12,7 @@ export type OpenAttempt = { attempt: AttemptRecord; superseded: boolean; tries: 
 /** Locks the subject and reads its attempts, once. */
 export const openAttempt = async (
   tx: Tx,
-  deps: Deps,
+  deps: Pick<Deps, 'alerts' | 'appendEvents' | 'config'>,
   kind: AttemptSubject,
   { id, subjectId }: Pick<AttemptRecord, 'id' | 'subjectId'>,
 ): Promise<OpenAttempt> => {
@@ -57,7 +57,7 @@ const judge = async (open: OpenAttempt, evidence: Evidence, witness: Witness): P
   return subject.settle(evidence, witness)
 }
 
-const raise = (tx: Tx, deps: Deps, attempt: AttemptRecord, verdict: Verdict, evidence: Evidence): void => {
+const raise = (tx: Tx, deps: Pick<Deps, 'alerts'>, attempt: AttemptRecord, verdict: Verdict, evidence: Evidence): void => {
   const alert = alertOf[verdict]
   if (!alert) return
   const code = evidence.kind === 'failed' || evidence.kind === 'unknown' ? evidence.code : evidence.kind
@@ -70,7 +70,7 @@ const raise = (tx: Tx, deps: Deps, attempt: AttemptRecord, verdict: Verdict, evi
  */
 export const applyEvidence = async (
   tx: Tx,
-  deps: Deps,
+  deps: Pick<Deps, 'alerts'>,
   open: OpenAttempt,
   evidence: Evidence,
   witness: Witness,

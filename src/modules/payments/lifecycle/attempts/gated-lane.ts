@@ -11,7 +11,7 @@ const lookEveryMs = 1_000
  * Takes nothing while the rail is down, or an operator has paused it: what is due stays due, and costs no try. A rail that may be
  * back gets one call to show it.
  */
-export const gatedLane = (deps: Deps, rail: AttemptRecord['rail'], lane: Lane): Lane => {
+export const gatedLane = (deps: Pick<Deps, 'db' | 'rails'>, rail: AttemptRecord['rail'], lane: Lane): Lane => {
   let paused = false
   let readAtMs = Number.NEGATIVE_INFINITY
   const isPaused = async (): Promise<boolean> => {

@@ -74,7 +74,10 @@ type SendingLane = { name: string; lane: SendLane; limit: number; send: Sender; 
  * Claims what is due in one transaction for all tenants whose account is free, and sends each by itself. An account that is locked is
  * waited for by a task of its own, so it delays only itself. A claim that fails is done again one by one: only its culprit fails again.
  */
-const sendingLane = (deps: Deps, { name, lane, limit, send, read }: SendingLane): Lane => {
+const sendingLane = (
+  deps: Pick<Deps, 'appendEvents' | 'clock' | 'config' | 'db' | 'logger' | 'rails' | 'vault'>,
+  { name, lane, limit, send, read }: SendingLane,
+): Lane => {
   const readFairly = createFairReader(read)
   const waitedFor = new Set<Uuid>()
 
@@ -130,7 +133,10 @@ const sendingLane = (deps: Deps, { name, lane, limit, send, read }: SendingLane)
 
 export type SendingLanes = { payments: Lane[]; topups: Lane[] }
 
-export const createSendingLanes = (deps: Deps, subjects: Subjects): SendingLanes => {
+export const createSendingLanes = (
+  deps: Pick<Deps, 'alerts' | 'appendEvents' | 'clock' | 'config' | 'db' | 'logger' | 'rails' | 'vault'>,
+  subjects: Subjects,
+): SendingLanes => {
   const send = createSender(deps)
   const readFrom =
     (source: Statement, ...rest: unknown[]): ReadDue =>
@@ -160,7 +166,10 @@ const deliveriesAtOnce = 6
 /** How far beyond a tenant's backlog the others' deliveries are looked for. */
 const deliveriesRead = 100
 
-export const createDeliveryLanes = (deps: Deps, subjects: Subjects): Lane[] => [
+export const createDeliveryLanes = (
+  deps: Pick<Deps, 'alerts' | 'appendEvents' | 'config' | 'db' | 'logger' | 'rails' | 'vault'>,
+  subjects: Subjects,
+): Lane[] => [
   {
     name: 'deliveries',
     limit: deliveriesAtOnce,

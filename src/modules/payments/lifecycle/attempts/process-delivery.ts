@@ -13,6 +13,8 @@ import { type AttemptRecord, adoptProvider } from './queries.ts'
 import { railOf } from './rail-of.ts'
 import type { Subjects } from './subject.ts'
 
+type ProcessDeliveryDeps = Pick<Deps, 'alerts' | 'appendEvents' | 'config' | 'db' | 'logger' | 'rails' | 'vault'>
+
 /** A delivery that is not processed yet, and what it is about. */
 export type OpenDelivery = {
   id: Uuid
@@ -29,7 +31,12 @@ const differs = (one: string | null, other: string | null): boolean => one !== n
 const namesAnother = (provider: ProviderReference, attempt: AttemptRecord): boolean =>
   differs(provider.request, attempt.providerRequest) || differs(provider.conversation, attempt.providerConversation)
 
-const judge = async (tx: Tx, deps: Deps, open: OpenAttempt, { evidence, provider }: Delivery): Promise<DeliveryVerdict> => {
+const judge = async (
+  tx: Tx,
+  deps: Pick<Deps, 'alerts'>,
+  open: OpenAttempt,
+  { evidence, provider }: Delivery,
+): Promise<DeliveryVerdict> => {
   const { attempt } = open
   if (evidence.kind === 'unknown' && evidence.code === 'other_request') return 'other_request'
   if (namesAnother(provider, attempt)) {
@@ -42,7 +49,7 @@ const judge = async (tx: Tx, deps: Deps, open: OpenAttempt, { evidence, provider
 }
 
 /** Once: a second run, by whichever process, finds it processed under the same locks. */
-const processOpen = (deps: Deps, subjects: Subjects, found: OpenDelivery): Promise<void> =>
+const processOpen = (deps: ProcessDeliveryDeps, subjects: Subjects, found: OpenDelivery): Promise<void> =>
   inTx(deps.db, async (tx) => {
     const open = await openAttempt(tx, deps, subjects[found.kind], { id: found.attemptId, subjectId: found.subjectId })
     const { attempt } = open
@@ -64,7 +71,7 @@ const processOpen = (deps: Deps, subjects: Subjects, found: OpenDelivery): Promi
   })
 
 /** Processes a delivery once, in the trace of the request that it is the end of. */
-export const processDelivery = (deps: Deps, subjects: Subjects, found: OpenDelivery): Promise<void> =>
+export const processDelivery = (deps: ProcessDeliveryDeps, subjects: Subjects, found: OpenDelivery): Promise<void> =>
   continueTrace(found.traceparent, 'job deliveries', { delivery: found.id, subject: found.subjectId }, () =>
     processOpen(deps, subjects, found),
   )

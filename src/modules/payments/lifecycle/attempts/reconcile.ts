@@ -11,6 +11,8 @@ import { askAboutTopupsForSeconds, secondsToNextQuery, silenceSeconds } from './
 import type { AttemptSubject, Subjects } from './subject.ts'
 import { recordAbandoned } from './submission.ts'
 
+type ReconcileDeps = Pick<Deps, 'alerts' | 'appendEvents' | 'config' | 'db' | 'jobs' | 'logger' | 'rails' | 'vault'>
+
 const batchSize = 20
 
 const due = statement(
@@ -30,7 +32,7 @@ const nextCheck = (attempt: AttemptRecord, now: Date): Date | null => {
 }
 
 /** Takes what is due for this process alone: the next question is set before this one is asked, so a crash costs one interval. */
-const claim = (deps: Deps): Promise<AttemptRecord[]> =>
+const claim = (deps: Pick<Deps, 'db'>): Promise<AttemptRecord[]> =>
   inTx(deps.db, async (tx) => {
     const now = tx.at
     const attempts = await tx.query<AttemptRecord>(due, [now])
@@ -41,7 +43,12 @@ const claim = (deps: Deps): Promise<AttemptRecord[]> =>
 
 const noEvidence: Evidence = { kind: 'unknown', code: 'no_evidence', message: 'The provider took it and was not heard of again.' }
 
-const conclude = (deps: Deps, kind: AttemptSubject, asked: AttemptRecord, answer: Evidence): Promise<void> =>
+const conclude = (
+  deps: Pick<Deps, 'alerts' | 'appendEvents' | 'config' | 'db'>,
+  kind: AttemptSubject,
+  asked: AttemptRecord,
+  answer: Evidence,
+): Promise<void> =>
   inTx(deps.db, async (tx) => {
     const open = await openAttempt(tx, deps, kind, asked)
     const verdict = await applyEvidence(tx, deps, open, answer, { kind: 'query' })
@@ -50,14 +57,18 @@ const conclude = (deps: Deps, kind: AttemptSubject, asked: AttemptRecord, answer
   })
 
 /** An attempt whose sender was not heard of again, as it stands after that. Null when it is to be sent anew. */
-const abandoned = async (deps: Deps, kind: AttemptSubject, found: AttemptRecord): Promise<AttemptRecord | null> => {
+const abandoned = async (
+  deps: Pick<Deps, 'alerts' | 'appendEvents' | 'config' | 'db' | 'jobs'>,
+  kind: AttemptSubject,
+  found: AttemptRecord,
+): Promise<AttemptRecord | null> => {
   const state = await inTx(deps.db, (tx) => recordAbandoned(tx, deps, kind, found))
   if (state !== 'not_sent') return (await findAttempt(deps.db, found.id)) ?? found
   deps.jobs.wake(found.kind === 'payment' ? 'payments' : 'topups')
   return null
 }
 
-const ask = async (deps: Deps, subjects: Subjects, found: AttemptRecord): Promise<void> => {
+const ask = async (deps: ReconcileDeps, subjects: Subjects, found: AttemptRecord): Promise<void> => {
   const kind = subjects[found.kind]
   const isUnsent = found.state === 'recorded' || found.state === 'sending'
   const attempt = isUnsent ? await abandoned(deps, kind, found) : found
@@ -72,7 +83,7 @@ const ask = async (deps: Deps, subjects: Subjects, found: AttemptRecord): Promis
 }
 
 /** Asks the rails about every attempt whose time has come. One that cannot be asked about holds up no other. */
-export const reconcile = async (deps: Deps, subjects: Subjects): Promise<void> => {
+export const reconcile = async (deps: ReconcileDeps, subjects: Subjects): Promise<void> => {
   for (let full = true; full; ) {
     const attempts = await claim(deps)
     full = attempts.length === batchSize

@@ -11,7 +11,7 @@ import type { Outgoing, Sending } from './subject.ts'
 /** An attempt that is recorded and not yet sent. */
 export type Recorded = { outgoing: Outgoing; sending: Sending }
 
-const newAttempt = (deps: Deps, { subjectId, amountMinor }: Outgoing): NewAttempt & { secret: string } => {
+const newAttempt = (deps: Pick<Deps, 'vault'>, { subjectId, amountMinor }: Outgoing): NewAttempt & { secret: string } => {
   const id = newId()
   const secret = newCallbackSecret()
   const sealed = sealSecret(deps.vault, id, secret)
@@ -30,7 +30,12 @@ const newAttempt = (deps: Deps, { subjectId, amountMinor }: Outgoing): NewAttemp
 type Lane = Pick<AttemptRecord, 'kind' | 'rail'>
 
 /** Records one attempt for each, in one statement; again for those whose random reference was used before. */
-export const recordAttempts = async (tx: Tx, deps: Deps, lane: Lane, outgoing: readonly Outgoing[]): Promise<Recorded[]> => {
+export const recordAttempts = async (
+  tx: Tx,
+  deps: Pick<Deps, 'clock' | 'config' | 'vault'>,
+  lane: Lane,
+  outgoing: readonly Outgoing[],
+): Promise<Recorded[]> => {
   const { at } = tx
   const recorded: Recorded[] = []
   let open = outgoing
@@ -50,7 +55,11 @@ export const recordAttempts = async (tx: Tx, deps: Deps, lane: Lane, outgoing: r
   return recorded
 }
 
-const sendingOf = (deps: Deps, attempt: { id: Uuid; reference: string; secret: string }, at: Date): Sending => ({
+const sendingOf = (
+  deps: Pick<Deps, 'clock' | 'config'>,
+  attempt: { id: Uuid; reference: string; secret: string },
+  at: Date,
+): Sending => ({
   attemptId: attempt.id,
   reference: attempt.reference,
   at,

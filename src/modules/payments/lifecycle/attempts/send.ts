@@ -47,7 +47,7 @@ export type Sender = (lane: SendLane, recorded: Recorded) => Promise<void>
  * Calls rails and records what they answer. An answer that only says "taken" changes the attempt alone: those that come while one
  * statement is on its way form the next.
  */
-export const createSender = (deps: Deps): Sender => {
+export const createSender = (deps: Pick<Deps, 'alerts' | 'appendEvents' | 'clock' | 'config' | 'db' | 'logger'>): Sender => {
   let waiting: Accepted[] = []
   let flushing = false
 

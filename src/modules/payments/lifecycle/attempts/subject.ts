@@ -50,16 +50,21 @@ export type OpenSubject = {
   settle: (evidence: Evidence, witness: Witness) => Promise<Verdict>
 }
 
+/** What it takes to settle a payment or a top-up. */
+export type SettleDeps = Pick<Deps, 'alerts' | 'appendEvents' | 'config'>
+/** What it takes to look at what is due once more, and to send it. */
+export type PrepareDeps = Pick<Deps, 'appendEvents' | 'config' | 'logger' | 'rails' | 'vault'>
+
 /** What a rail does something for: a payment or a top-up. */
 export type AttemptSubject = {
   kind: AttemptRecord['kind']
   /** Takes the owning ledger account's lock, which guards the subject and its attempts, then the subject's. */
-  open: (tx: Tx, deps: Deps, id: Uuid) => Promise<OpenSubject>
+  open: (tx: Tx, deps: SettleDeps, id: Uuid) => Promise<OpenSubject>
   /**
    * Under the locks of their owning ledger accounts: looks at everything again and takes these out of the queue. What may not be sent
    * any more is ended here and is not among the answers.
    */
-  prepare: (tx: Tx, deps: Deps, ids: readonly Uuid[]) => Promise<Outgoing[]>
+  prepare: (tx: Tx, deps: PrepareDeps, ids: readonly Uuid[]) => Promise<Outgoing[]>
 }
 
 export type Subjects = Readonly<Record<AttemptRecord['kind'], AttemptSubject>>

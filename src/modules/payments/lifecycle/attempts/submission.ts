@@ -9,6 +9,8 @@ import { type AttemptRecord, adoptProvider, moveAttempt } from './queries.ts'
 import { secondsToNextQuery, secondsToNextTry } from './schedule.ts'
 import type { AttemptSubject } from './subject.ts'
 
+type SubmissionDeps = Pick<Deps, 'alerts' | 'appendEvents' | 'config'>
+
 /** What a rail that was never reached proves, once the last try was made. */
 const neverSent: Evidence = { kind: 'failed', ...failure('provider_unreachable') }
 
@@ -22,7 +24,7 @@ const answerLost: Evidence = {
  * A write whose COMMIT was not answered is done again, so it must recognise its own effect: an attempt that is `not_sent` already, or
  * that another one has followed, has nothing more to learn from this.
  */
-const recordNotSent = async (tx: Tx, deps: Deps, open: OpenAttempt): Promise<void> => {
+const recordNotSent = async (tx: Tx, deps: Pick<Deps, 'alerts'>, open: OpenAttempt): Promise<void> => {
   const { attempt, superseded, subject, tries } = open
   if (superseded || attempt.state === 'not_sent') return
   const wait = secondsToNextTry(tries)
@@ -38,7 +40,7 @@ const recordNotSent = async (tx: Tx, deps: Deps, open: OpenAttempt): Promise<voi
 /** Records what the rail answered to sending. A delivery that came before has the last word. */
 export const recordSubmission = async (
   tx: Tx,
-  deps: Deps,
+  deps: SubmissionDeps,
   kind: AttemptSubject,
   sent: Pick<AttemptRecord, 'id' | 'subjectId'>,
   submission: Submission,
@@ -70,7 +72,7 @@ export const recordSubmission = async (
  */
 export const recordAbandoned = async (
   tx: Tx,
-  deps: Deps,
+  deps: SubmissionDeps,
   kind: AttemptSubject,
   found: { id: Uuid; subjectId: Uuid },
 ): Promise<AttemptRecord['state']> => {
