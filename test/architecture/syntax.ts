@@ -6,16 +6,18 @@ export type { Node }
 const isNode = (value: unknown): value is Node =>
   typeof value === 'object' && value !== null && 'type' in value && typeof value.type === 'string'
 
-const childrenOf = (node: Node): Node[] =>
-  Object.values(node)
-    .flatMap((value: unknown) => (Array.isArray(value) ? value : [value]))
-    .filter(isNode)
+type See = (node: Node, around: readonly Node[]) => void
 
-/** Every node with those around it, the outermost first. */
-const visit = (node: Node, around: readonly Node[], see: (node: Node, around: readonly Node[]) => void): void => {
+/** Every node with those around it, the outermost first: one list for all, so it is read before the next node is seen. */
+const visit = (node: Node, around: Node[], see: See): void => {
   see(node, around)
-  const inside = [...around, node]
-  for (const child of childrenOf(node)) visit(child, inside, see)
+  around.push(node)
+  for (const value of Object.values(node) as unknown[]) {
+    if (Array.isArray(value)) {
+      for (const part of value) if (isNode(part)) visit(part, around, see)
+    } else if (isNode(value)) visit(value, around, see)
+  }
+  around.pop()
 }
 
 const programs = new WeakMap<Source, Node>()
@@ -29,9 +31,9 @@ const programOf = (file: Source): Node => {
   return program
 }
 
-export const walk = (file: Source, see: (node: Node, around: readonly Node[]) => void): void => visit(programOf(file), [], see)
+export const walk = (file: Source, see: See): void => visit(programOf(file), [], see)
 
-export const within = (node: Node, see: (node: Node, around: readonly Node[]) => void): void => visit(node, [], see)
+export const within = (node: Node, see: See): void => visit(node, [], see)
 
 export type FunctionNode = Extract<Node, { type: 'FunctionDeclaration' | 'FunctionExpression' | 'ArrowFunctionExpression' }>
 

@@ -14,15 +14,10 @@ import { presentAdjustment } from './present.ts'
 import { type AdjustmentRecord, findAdjustment, lockAdjustment, postedAloneSince } from './queries.ts'
 import type { CreateAdjustment } from './schema.ts'
 
-const note = (
-  tx: Tx,
-  operator: Operator,
-  at: Date,
-  action: string,
-  adjustment: AdjustmentRecord,
-  reason?: string,
-): Promise<void> =>
-  audit(tx, operator, at, {
+type AdjustmentStep = { action: string; adjustment: AdjustmentRecord; reason?: string | undefined }
+
+const auditStep = (tx: Tx, operator: Operator, { action, adjustment, reason }: AdjustmentStep): Promise<void> =>
+  audit(tx, operator, tx.at, {
     action,
     workspaceId: null,
     subject: { type: 'ledger', id: adjustment.id },
@@ -50,7 +45,7 @@ const post = async (
   await tx.orm.update(adjustments).set(change).where(eq(adjustments.id, id))
   await deps.appendEvents(tx, at, [await balanceUpdated(tx, deps, accountId, balance)])
   const posted = { ...adjustment, ...change }
-  await note(tx, operator, at, 'admin.adjustment_post', posted)
+  await auditStep(tx, operator, { action: 'admin.adjustment_post', adjustment: posted })
   return posted
 }
 
@@ -94,7 +89,7 @@ export const createAdjustment = async (
     decidedAt: null,
   }
   await tx.orm.insert(adjustments).values(adjustment)
-  await note(tx, operator, at, 'admin.adjustment_request', adjustment)
+  await auditStep(tx, operator, { action: 'admin.adjustment_request', adjustment })
   const alone = amount + (await postedAloneSince(tx, nameOfOperator(operator), daysAfter(at, -1)))
   return alone > deps.config.ADJUSTMENT_CONFIRM_MINOR ? adjustment : post(tx, deps, operator, adjustment)
 }
@@ -140,6 +135,6 @@ export const rejectAdjustment = async (
   const change = { status: 'rejected' as const, decidedBy: nameOfOperator(operator), decidedAt: at }
   await tx.orm.update(adjustments).set(change).where(eq(adjustments.id, id))
   const rejected = { ...adjustment, ...change }
-  await note(tx, operator, at, 'admin.adjustment_reject', rejected, reason)
+  await auditStep(tx, operator, { action: 'admin.adjustment_reject', adjustment: rejected, reason })
   return rejected
 }

@@ -8,14 +8,14 @@ import { sweepRows } from '../for-each-row.ts'
 import { presentMandate } from './present.ts'
 import { lockMandate, type MandateRecord } from './queries.ts'
 
+export type MandateEnd = { to: 'exhausted' | 'expired' | 'revoked'; actor: Actor; why?: Record<string, unknown> }
+
 /** Ends an active mandate, which the caller has locked, for good: there is no way back from any of its ends. */
 export const endMandate = async (
   tx: Tx,
   deps: Pick<Deps, 'appendEvents'>,
-  actor: Actor,
   mandate: MandateRecord,
-  to: 'exhausted' | 'expired' | 'revoked',
-  why: Record<string, unknown> = {},
+  { to, actor, why = {} }: MandateEnd,
 ): Promise<MandateRecord> => {
   const { at } = tx
   const change = { status: to, revokedAt: to === 'revoked' ? at : null, updatedAt: at }
@@ -48,6 +48,6 @@ export const expireMandates = (deps: Pick<Deps, 'alerts' | 'appendEvents' | 'clo
       inTx(deps.db, async (tx) => {
         const mandate = await lockMandate(tx, id)
         if (mandate?.status === 'active')
-          await endMandate(tx, deps, { accountId: null, origin: null, way: 'timer' }, mandate, 'expired')
+          await endMandate(tx, deps, mandate, { to: 'expired', actor: { accountId: null, origin: null, way: 'timer' } })
       }),
   )

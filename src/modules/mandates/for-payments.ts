@@ -74,5 +74,5 @@ export const exhaustMandateIfSpent = async (tx: Tx, deps: Pick<Deps, 'appendEven
   const usedUp =
     mandate.spentMinor >= mandate.maxTotalMinor || (mandate.maxPayments !== null && mandate.paymentsMade >= mandate.maxPayments)
   if (!usedUp || (await tx.query(mayStillFail, [id])).length > 0) return
-  await endMandate(tx, deps, { accountId: null, origin: null, way: 'budget' }, mandate, 'exhausted')
+  await endMandate(tx, deps, mandate, { to: 'exhausted', actor: { accountId: null, origin: null, way: 'budget' } })
 }

@@ -22,7 +22,7 @@ const revoke = async (
   if (mandate.status === 'revoked') return mandate
   const status = mandateStatus(mandate, tx.at)
   if (status !== 'active') throw conflict(`The mandate is ${status} already.`, status, { status })
-  return endMandate(tx, deps, actor, mandate, 'revoked', why)
+  return endMandate(tx, deps, mandate, { to: 'revoked', actor, why })
 }
 
 export const revokeByCredential = async (
@@ -42,13 +42,13 @@ const mayRevoke = async (tx: Tx, mandate: MandateRecord, signer: Address): Promi
   signer === mandate.signer || (await findIdentity(tx, walletProof(signer, null)))?.accountId === mandate.accountId
 
 /** `signer`: the wallet that is proven to have signed the revocation, if one has. */
+export type SignedRevocation = { origin: RequestOrigin; signer: Address | undefined; signature: string }
+
 export const revokeBySignature = async (
   tx: Tx,
   deps: Pick<Deps, 'appendEvents'>,
-  origin: RequestOrigin,
   id: Uuid,
-  signer: Address | undefined,
-  signature: string,
+  { origin, signer, signature }: SignedRevocation,
 ): Promise<MandateRecord> => {
   const mandate = await lockMandate(tx, id)
   if (!mandate) throw notFound()

@@ -157,7 +157,7 @@ export const registerMandates = (app: App, deps: Deps): void => {
       if (!record) throw notFound()
       const signer = await proveRevocation(deps, record, { signature, address: body?.address })
       return respondOnce(deps, request, reply, async (tx) => {
-        const result = await revokeBySignature(tx, deps, originOf(request), params.id, signer, signature)
+        const result = await revokeBySignature(tx, deps, params.id, { origin: originOf(request), signer, signature })
         return ok(presentMandate(result, tx.at))
       })
     },

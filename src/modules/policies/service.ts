@@ -30,14 +30,15 @@ export const requireBeneficiaries = async (
     )
 }
 
-const tell = async (
+type PolicyChange = { type: EventType; after: PolicyRecord; before?: PolicyRecord }
+
+const recordPolicyChange = async (
   tx: Tx,
   deps: Pick<Deps, 'appendEvents'>,
   principal: Principal,
-  at: Date,
-  type: EventType,
-  change: { after: PolicyRecord; before?: PolicyRecord },
+  { type, ...change }: PolicyChange,
 ): Promise<void> => {
+  const { at } = tx
   const { workspace } = principal
   const data = presentPolicy(change.after)
   await deps.appendEvents(tx, at, [{ type, accountId: workspace.owningAccountId, workspaceId: workspace.id, data }])
@@ -83,7 +84,7 @@ export const createPolicy = async (
     .returning()
   if (!record) throw new Error('an inserted policy was not returned')
   await takeEffect(tx, principal, record, at)
-  await tell(tx, deps, principal, at, 'policy.created', { after: record })
+  await recordPolicyChange(tx, deps, principal, { type: 'policy.created', after: record })
   return record
 }
 
@@ -111,7 +112,7 @@ export const updatePolicy = async (
     .returning()
   if (!after) throw notFound()
   await takeEffect(tx, principal, after, at)
-  await tell(tx, deps, principal, at, 'policy.updated', { after, before })
+  await recordPolicyChange(tx, deps, principal, { type: 'policy.updated', after, before })
   return after
 }
 
@@ -130,6 +131,6 @@ export const archivePolicy = async (
   if (before.archivedAt) return before
   const after = { ...before, archivedAt: at, updatedAt: at }
   await tx.orm.update(spendingPolicies).set({ archivedAt: at, updatedAt: at }).where(eq(spendingPolicies.id, id))
-  await tell(tx, deps, principal, at, 'policy.archived', { after, before })
+  await recordPolicyChange(tx, deps, principal, { type: 'policy.archived', after, before })
   return after
 }

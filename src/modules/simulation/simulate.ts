@@ -50,9 +50,7 @@ const decideNow = async (
   tx: Tx,
   deps: Pick<Deps, 'config' | 'rails'>,
   principal: Principal,
-  input: Simulate,
-  proposed: PolicyRules | null,
-  periods: Periods,
+  { input, proposed, periods }: { input: Simulate; proposed: PolicyRules | null; periods: Periods },
 ): Promise<Decision | null> => {
   const { beneficiary_id: beneficiaryId, amount_minor: amountMinor } = input
   if (beneficiaryId === undefined || amountMinor === undefined) return null
@@ -118,7 +116,7 @@ export const simulate = async (
     const proposed = terms
       ? await proposedRules(tx, principal.workspace.id, terms, input.policy?.name ?? 'Proposed policy', periods)
       : null
-    const decision = await decideNow(tx, deps, principal, input, proposed, periods)
+    const decision = await decideNow(tx, deps, principal, { input, proposed, periods })
     const replay =
       proposed && input.replay_days !== undefined
         ? await replayPolicy(tx, principal, proposed, { days: input.replay_days, at, timeZone })

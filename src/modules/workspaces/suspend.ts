@@ -14,9 +14,7 @@ const setSuspended = async (
   tx: Tx,
   deps: Pick<Deps, 'appendEvents' | 'config'>,
   operator: Operator,
-  id: Uuid,
-  suspended: boolean,
-  reason: string | undefined,
+  { id, suspended, reason }: { id: Uuid; suspended: boolean; reason: string | undefined },
 ): Promise<WorkspaceRecord> => {
   const found = await findWorkspace(tx, id)
   if (!found) throw notFound()
@@ -45,7 +43,7 @@ export const suspendWorkspace = (
   operator: Operator,
   id: Uuid,
   reason?: string,
-): Promise<WorkspaceRecord> => setSuspended(tx, deps, operator, id, true, reason)
+): Promise<WorkspaceRecord> => setSuspended(tx, deps, operator, { id, suspended: true, reason })
 
 /** Gives a workspace back to its members; one that they froze themselves stays frozen. */
 export const reinstateWorkspace = (
@@ -54,4 +52,4 @@ export const reinstateWorkspace = (
   operator: Operator,
   id: Uuid,
   reason?: string,
-): Promise<WorkspaceRecord> => setSuspended(tx, deps, operator, id, false, reason)
+): Promise<WorkspaceRecord> => setSuspended(tx, deps, operator, { id, suspended: false, reason })

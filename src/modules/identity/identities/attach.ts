@@ -12,10 +12,8 @@ import type { IdentityRecord } from './queries.ts'
 export const attachIdentity = async (
   tx: Tx,
   deps: Pick<Deps, 'appendEvents'>,
-  accountId: Uuid,
-  proof: IdentityProof,
   actor: Actor,
-  linkedByGrantId: Uuid | null,
+  { accountId, proof, linkedByGrantId }: { accountId: Uuid; proof: IdentityProof; linkedByGrantId: Uuid | null },
 ): Promise<IdentityRecord> => {
   const { at } = tx
   const [identity] = await tx.orm
@@ -35,12 +33,7 @@ export const attachIdentity = async (
 }
 
 /** The provider's newest word: an e-mail that it no longer vouches for is not the account's any more. */
-export const touchIdentity = async (
-  tx: Tx,
-
-  identity: IdentityRecord,
-  proof: IdentityProof,
-): Promise<IdentityRecord> => {
+export const touchIdentity = async (tx: Tx, identity: IdentityRecord, proof: IdentityProof): Promise<IdentityRecord> => {
   const { email, emailVerified } = proof
   const fresh = { lastUsedAt: tx.at, email, emailVerified, displayName: proof.displayName ?? identity.displayName }
   await tx.orm.update(identities).set(fresh).where(eq(identities.id, identity.id))

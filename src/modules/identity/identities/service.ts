@@ -36,7 +36,12 @@ export const signIn = async (
   const accountId = match?.accountId ?? (await newAccount(tx, deps, proof))
   const identity = match?.existing
     ? await touchIdentity(tx, match.existing, proof)
-    : await attachIdentity(tx, deps, accountId, proof, { accountId, origin, way }, match?.linkedByGrantId ?? null)
+    : await attachIdentity(
+        tx,
+        deps,
+        { accountId, origin, way },
+        { accountId, proof, linkedByGrantId: match?.linkedByGrantId ?? null },
+      )
   const workspaceId = await findHomeWorkspaceId(tx, accountId)
   const session = await createSession(tx, deps, { accountId, workspaceId, identityId: identity.id, origin, way })
   return { outcome: match ? 'signed_in' : 'account_created', accountId, identity, session }
@@ -74,7 +79,10 @@ export const linkIdentity = async (
   }
   if (existing) return { outcome: 'already_linked', identity: await touchIdentity(tx, existing, proof) }
   const linkedBy = await linkingGrantOf(tx, owner)
-  return { outcome: 'linked', identity: await attachIdentity(tx, deps, owner.accountId, proof, owner, linkedBy) }
+  return {
+    outcome: 'linked',
+    identity: await attachIdentity(tx, deps, owner, { accountId: owner.accountId, proof, linkedByGrantId: linkedBy }),
+  }
 }
 
 const linkRefusal = (

@@ -47,7 +47,7 @@ export const redeem = async (
     subject: { type: 'grant', id: grant.id },
     after: { client_id: clientIdOf(client), scopes: grant.permissions, resources },
   })
-  const tokens = await mintGeneration(tx, deps, client, grant, state, { scopes: grant.permissions, resources })
+  const tokens = await mintGeneration(tx, deps, { client, grant, state, audience: { scopes: grant.permissions, resources } })
   const data = await viewGrant(tx, at, await lockGrant(tx, grant.id))
   await deps.appendEvents(tx, at, [{ type: 'grant.updated', accountId: grant.accountId, workspaceId: null, data }])
   return tokens

@@ -120,7 +120,7 @@ const settle = async (
     const audience = readAudience(deps, grant, state, parameters)
     const after = { generation: state.generation + 1, scopes: audience.scopes }
     await audit(tx, actor, at, { action: 'oauth_token.refresh', workspaceId: grant.workspaceId, subject, after })
-    return mintGeneration(tx, deps, client, grant, state, audience)
+    return mintGeneration(tx, deps, { client, grant, state, audience })
   }
   if (is(state.parentHash, presented) && (await inFlight(tx, deps, arrival))) {
     if (await grantEnded(tx, grant)) throw unknown()

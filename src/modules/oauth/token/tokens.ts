@@ -92,6 +92,8 @@ const respond = (
   }
 }
 
+export type TokenGeneration = { client: ClientRecord; grant: GrantRecord; state: OAuthGrantRecord; audience: Audience }
+
 /**
  * The next generation of a grant's tokens. Only hashes are kept: both tokens are derived from the grant's handle and the generation,
  * so that requests which were under way together can all be given the same pair. The grant is locked by the caller, who commits right
@@ -100,10 +102,7 @@ const respond = (
 export const mintGeneration = async (
   tx: Tx,
   deps: Pick<Deps, 'config' | 'derivations'>,
-  client: ClientRecord,
-  grant: GrantRecord,
-  state: OAuthGrantRecord,
-  audience: Audience,
+  { client, grant, state, audience }: TokenGeneration,
 ): Promise<TokenResponse> => {
   const { at } = tx
   const generation = state.generation + 1

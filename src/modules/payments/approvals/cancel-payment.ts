@@ -19,7 +19,7 @@ export const cancelPayment = async (
   if (payment.status === 'cancelled') return payment
   if (payment.status !== 'pending_approval')
     throw conflict(`A payment that is ${payment.status} cannot be cancelled.`, 'status', { status: payment.status })
-  const cancelled = await releasePayment(tx, deps, payment, 'cancelled', principal)
+  const cancelled = await releasePayment(tx, deps, payment, { to: 'cancelled', actor: principal })
   await cancelApproval(tx, deps, principal, cancelled)
   return cancelled
 }

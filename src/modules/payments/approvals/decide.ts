@@ -42,7 +42,7 @@ export const expireApproval = async (
   record: ApprovalRecord,
 ): Promise<void> => {
   const actor: Actor = { accountId: null, origin: null, way: 'timer' }
-  await releasePayment(tx, deps, record.payment, 'expired', actor)
+  await releasePayment(tx, deps, record.payment, { to: 'expired', actor })
   const payment = { ...record.payment, status: 'expired' as const }
   await endApproval(tx, deps, actor, { ...record, payment }, 'expired')
 }
@@ -67,7 +67,7 @@ const finish = async (
 ): Promise<ApprovalRecord> => {
   const { actor } = decider
   if (choice === 'reject') {
-    const payment = await releasePayment(tx, deps, record.payment, 'rejected', actor)
+    const payment = await releasePayment(tx, deps, record.payment, { to: 'rejected', actor })
     return endApproval(tx, deps, actor, { ...record, payment }, 'rejected')
   }
   if (approvalsGiven(record) < record.approval.requiredApprovals) return record
@@ -75,7 +75,7 @@ const finish = async (
   const approved = await endApproval(tx, deps, actor, record, 'approved')
   const payment =
     'code' in counted
-      ? await releasePayment(tx, deps, record.payment, 'failed', actor, counted)
+      ? await releasePayment(tx, deps, record.payment, { to: 'failed', actor, failure: counted })
       : await startPayment(tx, deps, counted)
   return { ...approved, payment }
 }
@@ -169,14 +169,15 @@ const accountOf = async (tx: Tx, record: ApprovalRecord, proven: ProvenSigner) =
   return (await tx.query<{ account_id: Uuid; frozen: boolean }>(mayDecide, values))[0]
 }
 
+/** `proven`: the wallet that signed it, when one is proven to have. */
+export type SignedDecision = { origin: RequestOrigin; input: DecideBySignature; proven: ProvenSigner | undefined }
+
 /** Decides by the signature alone. A signature by no wallet that may decide is refused, and the refusal is audited. */
 export const decideBySignature = async (
   tx: Tx,
   deps: DecideDeps,
-  origin: RequestOrigin,
   unlocked: ApprovalRecord,
-  input: DecideBySignature,
-  proven: ProvenSigner | undefined,
+  { origin, input, proven }: SignedDecision,
 ): Promise<ApprovalRecord> => {
   const record = await lockAll(tx, unlocked)
   const account = proven && (await accountOf(tx, record, proven))

@@ -120,7 +120,7 @@ export const registerApprovals = (app: App, deps: Deps): void => {
       if (!found) throw notFound()
       const proven = await proveSigner(deps, found, request.body)
       return respondOnce(deps, request, reply, async (tx) =>
-        answer(await decideBySignature(tx, deps, originOf(request), found, request.body, proven)),
+        answer(await decideBySignature(tx, deps, found, { origin: originOf(request), input: request.body, proven })),
       )
     },
   )

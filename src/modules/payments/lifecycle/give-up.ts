@@ -36,7 +36,7 @@ export const giveUpWaiting = async (
         const payment = await lockPaymentWithAccount(tx, id)
         if (payment.status !== 'processing' || payment.dispatchDueAt === null) return
         const actor = { accountId: null, origin: null, way: 'timer' }
-        await releasePayment(tx, deps, payment, 'failed', actor, failure('provider_unreachable'))
+        await releasePayment(tx, deps, payment, { to: 'failed', actor, failure: failure('provider_unreachable') })
       }),
   )
 }

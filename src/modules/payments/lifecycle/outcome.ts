@@ -75,7 +75,7 @@ const fail = (
   { payment, evidence, witness }: Step,
 ): Promise<PaymentRecord> => {
   const failure = evidence.kind === 'failed' ? evidence : undefined
-  return releasePayment(tx, deps, payment, 'failed', actorOf(witness), failure)
+  return releasePayment(tx, deps, payment, { to: 'failed', actor: actorOf(witness), failure })
 }
 
 /** Its end was known already; the receipt came after it. */

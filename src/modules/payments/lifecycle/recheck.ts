@@ -72,9 +72,7 @@ const decideOne = async (
   tx: Tx,
   deps: Pick<Deps, 'config'>,
   { payment, day }: Again,
-  state: LockedState,
-  lineage: Uuid[],
-  approvers: Uuid[],
+  { state, lineage, approvers }: { state: LockedState; lineage: Uuid[]; approvers: Uuid[] },
 ): Promise<Failure | undefined> => {
   const { workspaceId, beneficiaryId, initiatorAccountId, amountMinor, paymentType, createdAt } = payment
   const zone = state.workspaces.get(workspaceId)?.zone
@@ -111,7 +109,8 @@ const decideAgain = async (tx: Tx, deps: Pick<Deps, 'config'>, again: readonly A
     beneficiaryIds: unique(payments.map(({ beneficiaryId }) => beneficiaryId)),
     periods: again.map(({ day }) => ({ day, month: monthOf(day) })),
   })
-  const decide = (each: Again) => decideOne(tx, deps, each, state, origins.lineage(each.payment), origins.approvers(each.payment))
+  const decide = (each: Again) =>
+    decideOne(tx, deps, each, { state, lineage: origins.lineage(each.payment), approvers: origins.approvers(each.payment) })
   return Promise.all(again.map(decide))
 }
 

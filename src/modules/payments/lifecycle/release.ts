@@ -9,6 +9,8 @@ import { releaseCharges } from '../evaluation/counters.ts'
 import type { PaymentRecord } from '../queries.ts'
 import { writeChange } from './write-change.ts'
 
+export type Release = { to: ReleasedPaymentStatus; actor: Actor; failure?: Failure | undefined }
+
 /**
  * Ends a payment that will not be paid: the hold and every charge are given back. The owning account and the payment are locked by
  * the caller.
@@ -17,9 +19,7 @@ export const releasePayment = async (
   tx: Tx,
   deps: Pick<Deps, 'appendEvents' | 'config'>,
   payment: PaymentRecord,
-  to: ReleasedPaymentStatus,
-  actor: Actor,
-  failure?: Failure,
+  { to, actor, failure }: Release,
 ): Promise<PaymentRecord> => {
   const { at } = tx
   const { balance } = await voidHold(tx, payment.holdTransferId, at)

@@ -98,7 +98,8 @@ export const paymentSubject: AttemptSubject = {
       const failure = checked[index]
       if (failure) {
         const left = { ...payment, dispatchDueAt: null }
-        await releasePayment(tx, deps, left, 'failed', { accountId: null, origin: null, way: 'dispatch' }, failure)
+        const actor = { accountId: null, origin: null, way: 'dispatch' }
+        await releasePayment(tx, deps, left, { to: 'failed', actor, failure })
       } else outgoing.push(outgoingOf(deps, payment, beneficiary))
     }
     return outgoing

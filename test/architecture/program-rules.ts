@@ -1,0 +1,64 @@
+import type { Rule } from './rules.ts'
+import type { Source } from './source.ts'
+import { isFunction, type Node, textOf, walk } from './syntax.ts'
+
+// Rules for everything that runs outside of tests: the service, the scripts, the client and the dashboard. Paths begin at the root.
+
+const maxParameters = 5
+
+const complaints = (files: readonly Source[], complaint: (file: Source, node: Node) => string | undefined): string[] =>
+  files.flatMap((file) => {
+    const found: string[] = []
+    walk(file, (node) => {
+      const text = complaint(file, node)
+      if (text !== undefined) found.push(`${file.path} ${text}`)
+    })
+    return found
+  })
+
+const withoutParentheses = (node: Node): Node =>
+  node.type === 'ParenthesizedExpression' ? withoutParentheses(node.expression) : node
+
+const doubleAssertions: Rule = {
+  name: 'no value is asserted to be of a type by way of another, or to be of every type',
+  check: (files) =>
+    complaints(files, (file, node) => {
+      if (node.type !== 'TSAsExpression') return undefined
+      const twice = withoutParentheses(node.expression).type === 'TSAsExpression'
+      const type = textOf(file, node.typeAnnotation)
+      return twice || type === 'never' ? `asserts ${textOf(file, node).slice(-80)}` : undefined
+    }),
+}
+
+const parameters: Rule = {
+  name: `a function has at most ${maxParameters} parameters`,
+  check: (files) =>
+    complaints(files, (file, node) =>
+      isFunction(node) && node.params.length > maxParameters
+        ? `takes ${node.params.length} parameters: (${node.params.map((param) => textOf(file, param)).join(', ')})`
+        : undefined,
+    ),
+}
+
+const withoutTests: Rule = {
+  name: 'nothing that runs outside of tests imports from test/',
+  check: (files) =>
+    files.flatMap(({ path, imports }) =>
+      imports.filter(({ to }) => to.startsWith('test/')).map(({ to }) => `${path} imports ${to}`),
+    ),
+}
+
+const exits: Rule = {
+  name: 'a script ends when its work has: it sets process.exitCode',
+  check: (files) =>
+    files.flatMap(({ path, code }) =>
+      path.startsWith('scripts/') && !endsItself.includes(path) && /\bprocess\.exit\(/.test(code)
+        ? [`${path} calls process.exit`]
+        : [],
+    ),
+}
+
+/** Scripts that end while something still runs: a server on a signal, or an old Node that could not run what follows. */
+const endsItself: readonly string[] = ['scripts/sandbox.ts', 'scripts/demo.ts', 'scripts/require-node.js']
+
+export const programRules = { doubleAssertions, parameters, withoutTests, exits } satisfies Record<string, Rule>
