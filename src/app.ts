@@ -10,9 +10,10 @@ import { secretPrefixes } from './auth/secrets.ts'
 import { createDerivations, createVault } from './auth/vault.ts'
 import type { Config } from './config.ts'
 import { connect } from './db/client.ts'
-import { migrationsCheck } from './db/migrate.ts'
 import type { Pooler } from './db/pooler.ts'
+import { createReadiness } from './db/readiness.ts'
 import { createReads } from './db/standby.ts'
+import { untilAnswered } from './db/until-answered.ts'
 import { createAppend } from './events/append.ts'
 import { createFeed } from './events/feed.ts'
 import type { App } from './http/app-type.ts'
@@ -83,13 +84,13 @@ export type ServiceOptions = {
 type PartsOptions = ServiceOptions & { statementTimeoutMs?: number }
 
 const buildDeps = (options: PartsOptions, identity: IdentityParts, measures?: Measures): Deps => {
-  const { config, databaseUrl, directUrl = databaseUrl, pooler, clock, logger, rails, statementTimeoutMs } = options
+  const { config, databaseUrl, directUrl = databaseUrl, pooler, clock, logger, rails } = options
   if (!config.ENCRYPTION_KEYS || !config.TOKEN_SECRETS) throw new Error('the keys must be made before the service is built')
   const shared = {
     poolSize: config.DATABASE_POOL_SIZE,
     logger,
     clock,
-    ...(statementTimeoutMs !== undefined && { statementTimeoutMs }),
+    statementTimeoutMs: options.statementTimeoutMs ?? config.DATABASE_STATEMENT_TIMEOUT_MS,
   }
   const db = connect({ ...shared, url: databaseUrl, ...(pooler && { pooler }) })
   const standby = config.DATABASE_READ_URL === undefined ? null : connect({ ...shared, url: config.DATABASE_READ_URL })
@@ -189,7 +190,7 @@ const buildHttp = async (
   })
   registerRateLimits(http, limits)
   registerAuthorization(http)
-  registerServiceRoutes(http, migrationsCheck(deps.db.pool), () => railsDown(deps.rails.gates))
+  registerServiceRoutes(http, createReadiness(deps.db), () => railsDown(deps.rails.gates))
   registerModules(http, deps)
   registerMcp(http, { ...deps, routes })
   await identity.registerSandbox(http)
@@ -242,10 +243,11 @@ export const createService = async (options: ServiceOptions): Promise<Service> =
     operator,
     routes,
     start: async () => {
-      await refuseSimulatedIdentities(deps.config, deps.db)
-      await openSystemAccounts(deps.db, deps.config.CURRENCY, deps.clock.now())
-      await deps.feed.start()
-      await startWork(deps, dailyVerification(deps, options.databaseUrl))
+      // Each may be begun again: what reads or writes at a start is lost with its connection, or was done.
+      await untilAnswered(() => refuseSimulatedIdentities(deps.config, deps.db))
+      await untilAnswered(() => openSystemAccounts(deps.db, deps.config.CURRENCY, deps.clock.now()))
+      await untilAnswered(() => deps.feed.start())
+      await untilAnswered(() => startWork(deps, dailyVerification(deps, options.databaseUrl)))
     },
     stop: async () => {
       await http.close()

@@ -102,7 +102,8 @@ export type DatabaseOptions = {
   poolSize: number
   logger: Logger
   clock: Clock
-  statementTimeoutMs?: number
+  /** Locks are waited for two thirds as long; a connection that says nothing for a third longer is given up. */
+  statementTimeoutMs: number
   lockTimeoutMs?: number
   /** Behind a transaction pooler (PgBouncer): its own settings stand for ours, and named statements only where it keeps them. */
   pooler?: Pick<Pooler, 'keepsStatements'>
@@ -111,7 +112,10 @@ export type DatabaseOptions = {
 /** A pool that gives statements more time than this reads whole tables on purpose (verify). */
 const longestRequestMs = 60_000
 
-const settings = ({ statementTimeoutMs = 15_000, lockTimeoutMs = 10_000 }: DatabaseOptions) =>
+/** A server that is there gives up first, by its own time-out; past this nobody answers, and the connection is destroyed. */
+const answerTimeoutMs = (statementTimeoutMs: number): number => Math.ceil((statementTimeoutMs * 4) / 3)
+
+const settings = ({ statementTimeoutMs, lockTimeoutMs = Math.floor((statementTimeoutMs * 2) / 3) }: DatabaseOptions) =>
   Object.entries({
     statement_timeout: statementTimeoutMs,
     lock_timeout: lockTimeoutMs,
@@ -134,7 +138,10 @@ export const connect = (options: DatabaseOptions): Database => {
     connectionString: options.url,
     types,
     application_name: 'payments-service',
-    connectionTimeoutMillis: 15_000,
+    connectionTimeoutMillis: options.statementTimeoutMs,
+    query_timeout: answerTimeoutMs(options.statementTimeoutMs),
+    keepAlive: true,
+    keepAliveInitialDelayMillis: 10_000,
     ...(!options.pooler && { options: settings(options) }),
   }
   const pool = new pg.Pool({

@@ -31,6 +31,12 @@ const isConnectionLost = (error: unknown): boolean => {
   )
 }
 
+/** A server that took the connection and lost it, or is starting up: it is there, or will be in a moment. */
+export const isInterrupted = (error: unknown): boolean => {
+  const state = sqlState(error)
+  return state === undefined ? isConnectionLost(error) : ['ECONNRESET', 'EPIPE', '57P01', '57P02', '57P03'].includes(state)
+}
+
 export const isOutcomeUnknown = (error: unknown): boolean => isUnavailable(error)
 
 export const isUnavailable = (error: unknown): boolean => {

@@ -12,8 +12,8 @@ export type LookupOptions = {
   lost: (error: Error) => void
 }
 
-/** For a database that took the question and says nothing, not even that it ran out of time. Ends the connection. */
-const answerTimeoutMs = 5_000
+/** Lookups are fast: one that is not answered by now has a database behind it that says nothing. Ends the connection. */
+const longestAnswerMs = 5_000
 
 /**
  * One connection that many requests read through at once: statements are sent as they come and answered in order, without one waiting
@@ -28,7 +28,13 @@ export const createLookups = ({ connection, named, lost }: LookupOptions): Looku
     if (current === opened) current = undefined
   }
   const open = (): Promise<pg.Client> => {
-    const client = new pg.Client({ ...connection, pipeline: true, query_timeout: answerTimeoutMs })
+    const answerTimeoutMs = Math.min(longestAnswerMs, connection.query_timeout ?? longestAnswerMs)
+    const client = new pg.Client({
+      ...connection,
+      pipeline: true,
+      query_timeout: answerTimeoutMs,
+      connectionTimeoutMillis: answerTimeoutMs,
+    })
     const opened = client.connect().then(() => client)
     current = opened
     client.on('error', (error) => {

@@ -16,7 +16,9 @@ const migrationLock = 7_241_990
 export const migrate = async (url: string, folder = migrationsFolder): Promise<void> => {
   const expected = readJournal(folder)
   if (expected.length === 0) return
-  const client = new pg.Client({ connectionString: url, application_name: 'migrate' })
+  const client = new pg.Client({ connectionString: url, application_name: 'migrate', connectionTimeoutMillis: 5_000 })
+  // Lost between two statements: the statement says so.
+  client.on('error', () => undefined)
   await client.connect()
   try {
     await client.query('SELECT pg_advisory_lock($1)', [migrationLock])

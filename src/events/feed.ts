@@ -20,6 +20,9 @@ export type Feed = {
 const channel = 'events'
 const batch = 500
 const slowPollMs = 1_000
+/** A listener that has nothing to hear asks whether anybody is there: a silent connection is destroyed and made anew. */
+const heartbeatMs = 10_000
+const answerTimeoutMs = 5_000
 /** A slower transaction holds newer events back: look again soon. */
 const unsettledPollMs = 25
 
@@ -81,9 +84,20 @@ export const createFeed = (options: { db: Db; databaseUrl: string; logger: Logge
   }
 
   const listen = async (): Promise<void> => {
-    const client = new pg.Client({ connectionString: options.databaseUrl, application_name: 'payments-service-events' })
+    const client = new pg.Client({
+      connectionString: options.databaseUrl,
+      application_name: 'payments-service-events',
+      connectionTimeoutMillis: answerTimeoutMs,
+      // In this mode a statement that is not answered in time ends its connection.
+      pipeline: true,
+      query_timeout: answerTimeoutMs,
+      keepAlive: true,
+      keepAliveInitialDelayMillis: heartbeatMs,
+    })
+    const heartbeat = setInterval(() => void client.query('select 1').catch(() => undefined), heartbeatMs).unref()
     client.on('error', () => undefined)
     client.on('end', () => {
+      clearInterval(heartbeat)
       if (connection === client) connection = undefined
       listenAgain()
     })

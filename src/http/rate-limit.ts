@@ -22,9 +22,20 @@ type CreateLimit = (options: CreateRateLimitOptions) => Limit
 
 const windowMs = 60_000
 
+/** What a request waits for a Redis that says nothing, before it is counted here. */
+const answerTimeoutMs = 100
+/** A connection on which nothing comes back is given up; until there is another one no request waits. */
+const silenceTimeoutMs = 1_000
+
 const connectRedis = async (app: App, url: string): Promise<Redis> => {
   const { Redis: Client } = await import('ioredis')
-  const redis = new Client(url, { connectTimeout: 1000, maxRetriesPerRequest: 1, enableOfflineQueue: false })
+  const redis = new Client(url, {
+    connectTimeout: silenceTimeoutMs,
+    commandTimeout: answerTimeoutMs,
+    socketTimeout: silenceTimeoutMs,
+    maxRetriesPerRequest: 1,
+    enableOfflineQueue: false,
+  })
   redis.on('error', (error) => app.log.warn({ error: error.message }, 'redis is not reachable'))
   app.addHook('onClose', async () => redis.disconnect())
   return redis

@@ -1,11 +1,11 @@
-import { setTimeout as wait } from 'node:timers/promises'
 import pg from 'pg'
 import type { Logger } from 'pino'
 import type { Config } from '../config.ts'
-import { sqlState } from '../db/errors.ts'
+import { isInterrupted, sqlState } from '../db/errors.ts'
 import { migrate } from '../db/migrate.ts'
 import { detectPooler, type Pooler } from '../db/pooler.ts'
 import { catchUpTransactionIds } from '../db/transaction-ids.ts'
+import { untilAnswered } from '../db/until-answered.ts'
 import { startEmbeddedPostgres } from '../embedded-postgres/start.ts'
 import { StartupError } from '../lib/startup-error.ts'
 
@@ -20,7 +20,6 @@ export type RunningDatabase = {
 }
 
 const connectTimeoutMs = 5_000
-const startingUpTimeoutMs = 30_000
 const oldestMajor = 15
 
 /** The configured database, or a Postgres of our own under DATA_DIR; never both. */
@@ -30,8 +29,8 @@ export const openDatabase = async (config: Config, logger: Logger): Promise<Runn
       ? await openEmbedded(config, logger)
       : await openConfigured(config.DATABASE_URL, config.DATABASE_DIRECT_URL, logger)
   try {
-    await migrate(database.directUrl)
-    const behind = await catchUpTransactionIds(database.directUrl)
+    await untilAnswered(() => migrate(database.directUrl), isInterrupted)
+    const behind = await untilAnswered(() => catchUpTransactionIds(database.directUrl), isInterrupted)
     if (behind > 0n)
       logger.warn({ behind: behind.toString() }, 'the database was restored into another server, and has caught up with it')
     return database
@@ -52,28 +51,17 @@ const openEmbedded = async (config: Config, logger: Logger): Promise<RunningData
 const openConfigured = async (url: string, directUrl: string | undefined, logger: Logger): Promise<RunningDatabase> => {
   const { host, pathname } = new URL(url)
   const where = `the database ${pathname.slice(1)} at ${host || 'localhost'}`
-  const giveUpAt = performance.now() + startingUpTimeoutMs
-  for (;;) {
-    const client = new pg.Client({
-      connectionString: url,
-      connectionTimeoutMillis: connectTimeoutMs,
-      application_name: 'payments-service-start',
-    })
-    // Lost between two statements: the statement says so.
-    client.on('error', () => undefined)
-    try {
-      await client.connect()
-      await refuseOldServer(client, where)
-      const pooler = await detectPooler(url)
-      if (pooler) describePooler(pooler, directUrl, logger)
-      return { url, directUrl: directUrl ?? url, pooler, where, stop: async () => undefined }
-    } catch (error) {
-      // A server that is starting up beside us is on its way; everything else is the operator's to change.
-      if (sqlState(error) !== '57P03' || performance.now() > giveUpAt) throw explain(error, where)
-      await wait(200)
-    } finally {
-      await client.end().catch(() => undefined)
-    }
+  const open = async () => {
+    await refuseOldServer(url, where)
+    return detectPooler(url)
+  }
+  try {
+    // A server that is starting up beside us is on its way, and a reset connection is one; everything else is the operator's to change.
+    const pooler = await untilAnswered(open, isInterrupted)
+    if (pooler) describePooler(pooler, directUrl, logger)
+    return { url, directUrl: directUrl ?? url, pooler, where, stop: async () => undefined }
+  } catch (error) {
+    throw explain(error, where)
   }
 }
 
@@ -92,9 +80,25 @@ const describePooler = ({ keepsStatements, statementTimeout }: Pooler, directUrl
     )
 }
 
-const refuseOldServer = async (client: pg.Client, where: string) => {
-  const { rows } = await client.query<{ version: string }>(`select current_setting('server_version_num') as version`)
-  const major = Math.floor(Number(rows[0]?.version) / 10_000)
+const readVersion = async (url: string): Promise<number> => {
+  const client = new pg.Client({
+    connectionString: url,
+    connectionTimeoutMillis: connectTimeoutMs,
+    application_name: 'payments-service-start',
+  })
+  // Lost between two statements: the statement says so.
+  client.on('error', () => undefined)
+  try {
+    await client.connect()
+    const { rows } = await client.query<{ version: string }>(`select current_setting('server_version_num') as version`)
+    return Number(rows[0]?.version)
+  } finally {
+    await client.end().catch(() => undefined)
+  }
+}
+
+const refuseOldServer = async (url: string, where: string) => {
+  const major = Math.floor((await readVersion(url)) / 10_000)
   if (major < oldestMajor)
     throw new StartupError(`${where} is PostgreSQL ${major}, and this service needs ${oldestMajor} or newer.`)
 }

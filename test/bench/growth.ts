@@ -14,7 +14,7 @@ export type GrowthOptions = {
 }
 
 /** Every column of the rows of one table, with some of them replaced: rows that the schema's own checks accept. */
-const multiply = async (bench: Bench, table: string, count: number, replaced: Record<string, string>): Promise<void> => {
+export const multiply = async (bench: Bench, table: string, count: number, replaced: Record<string, string>): Promise<void> => {
   const columns = await bench.query(
     `select column_name as name from information_schema.columns where table_name = $1 and is_generated = 'NEVER' and identity_generation is null`,
     [table],

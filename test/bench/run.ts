@@ -1,8 +1,10 @@
 import { parseArgs } from 'node:util'
 import { ensureBundled } from '../../scripts/bundle.ts'
+import { measureEventOrder } from './event-order.ts'
 import { measureGrowth } from './growth.ts'
 import { measureOverload } from './overload.ts'
 import { measurePeers } from './peers.ts'
+import { measurePolicyLock } from './policy-lock.ts'
 import { openBench } from './processes.ts'
 import { measureRatios } from './ratios.ts'
 import { measureStreams } from './streams.ts'
@@ -39,6 +41,8 @@ try {
     })
   else if (what === 'overload') await measureOverload(bench, shared)
   else if (what === 'streams') await measureStreams(bench, { ...shared, streams: Number(values.streams) })
+  else if (what === 'event-order') await measureEventOrder(bench, shared)
+  else if (what === 'policy-lock') await measurePolicyLock(bench, { write: shared.write, paymentCount: Number(values.payments) })
   else if (what === 'peers') await measurePeers(bench, shared)
   else if (what === 'growth')
     await measureGrowth(bench, {
@@ -48,7 +52,7 @@ try {
       keyCount: Number(values.keys),
       policyCount: Number(values.policies),
     })
-  else throw new Error(`there is no bench called ${what}: leave it out, or say overload, growth, streams or peers`)
+  else throw new Error(`there is no bench called ${what}: leave it out, or say overload, growth, streams, event-order, policy-lock or peers`)
 } finally {
   await bench.stop()
 }

@@ -1,8 +1,11 @@
 import { DrizzleQueryError } from 'drizzle-orm'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, inject, test, vi } from 'vitest'
+import { credit, newBeneficiary } from '../harness/money.ts'
 import { createKey, type Person, signIn } from '../harness/people.ts'
 import { startService, type TestService } from '../harness/service.ts'
+import { startSilentProxy } from '../harness/silent-proxy.ts'
+import { openStream } from '../harness/stream.ts'
 
 let service: TestService
 let person: Person
@@ -106,4 +109,61 @@ test('a service whose migrations are not those of its release is alive and not r
   ])
   await expect.poll(async () => (await other.api.get('/readyz')).status, { timeout: 10_000 }).toBe(200)
   await other.close()
+})
+
+test('a database that takes no writes is not ready, though it answers', async () => {
+  const reconnect = () => admin.query('select pg_terminate_backend(pid) from pg_stat_activity where datname = $1', [database()])
+  await admin.query(`alter database ${database()} set default_transaction_read_only = on`)
+  await reconnect()
+  await expect.poll(async () => (await person.api.get('/v1/accounts/me')).status, { timeout: 5_000 }).toBe(200)
+  expect((await service.api.get('/readyz')).status).toBe(503)
+  await admin.query(`alter database ${database()} reset default_transaction_read_only`)
+  await reconnect()
+  await expect.poll(async () => (await service.api.get('/readyz')).status, { timeout: 5_000 }).toBe(200)
+})
+
+test('connections that fall silent are given up: 503 in time, another one at once, and what a COMMIT did is found by its key', async () => {
+  const proxy = await startSilentProxy(service.database.url)
+  const behind = await startService({
+    database: { ...service.database, url: proxy.url },
+    clock: service.clock,
+    env: { DATABASE_STATEMENT_TIMEOUT_MS: '600', DATABASE_POOL_SIZE: '3' },
+  })
+  const payer = await signIn(behind.api)
+  await credit(service, payer.accountId, 1_000_000n)
+  const beneficiary_id = await newBeneficiary(payer.api)
+  const pay = (key: string) => payer.api.post('/v1/payments', { beneficiary_id, amount_minor: '10000' }, { key })
+  expect((await pay('before')).status).toBe(201)
+  const stream = await openStream(payer.api)
+
+  const isBack = () => expect.poll(async () => (await pay('before')).status, { timeout: 10_000, interval: 50 }).toBe(201)
+  const refusedWithin = async (ms: number, ask: () => Promise<{ status: number }>) => {
+    const from = performance.now()
+    expect((await ask()).status).toBe(503)
+    expect(performance.now() - from).toBeLessThan(ms)
+  }
+  proxy.silence()
+  await Promise.all([
+    refusedWithin(4_000, () => pay('silent')),
+    refusedWithin(4_000, () => payer.api.get('/v1/payments')),
+    refusedWithin(4_000, () => behind.api.get('/readyz')),
+  ])
+  expect((await behind.api.get('/healthz')).status).toBe(200)
+  proxy.serveNew()
+  await isBack()
+  expect((await behind.api.get('/readyz')).status).toBe(200)
+
+  // The server commits, and its answer never comes.
+  proxy.silenceAfter('commit\0')
+  await refusedWithin(4_000, () => pay('committed'))
+  proxy.serveNew()
+  await isBack()
+  const again = await pay('committed')
+  expect([again.status, again.headers.get('idempotency-replayed')]).toEqual([201, 'true'])
+  expect((await payer.api.get('/v1/payments')).body.data).toHaveLength(2)
+  // The reader of events and its listener came back as well.
+  expect((await stream.next('payment.created')).data.data.id).toBe(again.body.id)
+  stream.close()
+  await behind.close()
+  await proxy.close()
 })

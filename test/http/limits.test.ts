@@ -1,6 +1,9 @@
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createKey, signIn } from '../harness/people.ts'
 import { startService, type TestService } from '../harness/service.ts'
+import { startSilentProxy } from '../harness/silent-proxy.ts'
 
 const limitsOf = (headers: Headers) => ['ratelimit-limit', 'ratelimit-remaining'].map((name) => Number(headers.get(name)))
 
@@ -81,4 +84,46 @@ test('while the shared counter is not reachable each process counts for itself: 
   for (let count = 0; count < 5; count += 1) answers.push(await service.api.post('/v1/auth/wallet/nonce', {}))
   expect(answers.map((answer) => answer.status)).toEqual([200, 200, 200, 429, 429])
   await service.close()
+})
+
+/** Speaks as much of Redis's protocol as a counter needs: a greeting, INFO, and a script that answers a count and the time that is left. */
+const startCounter = async () => {
+  let count = 0
+  const server = createServer((socket) =>
+    socket.on('data', (bytes) => {
+      for (const command of bytes.toString().matchAll(/\r\n(hello|info|evalsha|eval|client)\r\n/gi)) {
+        const name = command[1]?.toLowerCase()
+        if (name === 'info') socket.write('$19\r\nredis_version:7.0.0\r\n')
+        else if (name === 'hello') socket.write('%1\r\n$5\r\nproto\r\n:3\r\n')
+        else if (name === 'client') socket.write('+OK\r\n')
+        else {
+          count += 1
+          socket.write(`*2\r\n:${count}\r\n:60000\r\n`)
+        }
+      }
+    }),
+  )
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  return { url: `redis://127.0.0.1:${(server.address() as AddressInfo).port}`, counted: () => count, close: () => server.close() }
+}
+
+test('a shared counter that falls silent holds a request for a tenth of a second, then none', async () => {
+  const counter = await startCounter()
+  const proxy = await startSilentProxy(counter.url)
+  const service = await startService({ env: { RATE_LIMIT_PUBLIC_PER_MINUTE: '3', REDIS_URL: proxy.url } })
+  const ask = async () => {
+    const from = performance.now()
+    const { status } = await service.api.post('/v1/auth/wallet/nonce', {})
+    return { status, ms: performance.now() - from }
+  }
+  await expect.poll(async () => (await ask()) && counter.counted(), { timeout: 5_000 }).toBe(1)
+  proxy.silence()
+  const answers = [await ask(), await ask(), await ask(), await ask()]
+  expect(answers.at(-1)?.status).toBe(429)
+  for (const { ms } of answers) expect(ms).toBeLessThan(300)
+  // Its connection was given up, and until there is another one nothing waits.
+  await expect.poll(async () => (await ask()).ms, { timeout: 5_000, interval: 100 }).toBeLessThan(50)
+  await service.close()
+  await proxy.close()
+  counter.close()
 })

@@ -1,21 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { holdAccount } from '../harness/account-hold.ts'
-import type { Answer, Client, Json } from '../harness/client.ts'
+import type { Answer, Json } from '../harness/client.ts'
 import { credit, newBeneficiary } from '../harness/money.ts'
 import { type Person, signIn } from '../harness/people.ts'
 import { startService, type TestService } from '../harness/service.ts'
-import { findBreaches } from '../harness/verify.ts'
 
 let service: TestService
-let second: TestService
 beforeAll(async () => {
   service = await startService({ env: { RATE_LIMIT_ENABLED: 'false' } })
-  second = await startService({ database: service.database, clock: service.clock, env: { RATE_LIMIT_ENABLED: 'false' } })
 })
-afterAll(async () => {
-  await second.close()
-  await service.close()
-})
+afterAll(() => service.close())
 
 type Payer = Person & { beneficiary: string }
 
@@ -24,8 +18,8 @@ const payer = async (amount = 10_000_000n): Promise<Payer> => {
   await credit(service, person.accountId, amount)
   return { ...person, beneficiary: await newBeneficiary(person.api) }
 }
-const pay = (from: Payer, fields: Record<string, unknown> = {}, options: { key?: string; api?: Client } = {}) =>
-  (options.api ?? from.api).post(
+const pay = (from: Payer, fields: Record<string, unknown> = {}, options: { key?: string } = {}) =>
+  from.api.post(
     '/v1/payments',
     { beneficiary_id: from.beneficiary, amount_minor: '10000', ...fields },
     options.key === undefined ? {} : { key: options.key },
@@ -129,62 +123,4 @@ describe('payments that are decided together', () => {
     expect(statuses(await Promise.all(['a', 'b', 'c'].map((key) => pay(someone, {}, { key }))))).toEqual([201, 201, 201])
     expect(await balance(someone)).toMatchObject({ held_minor: '30000' })
   })
-})
-
-type Told = { id: string; type: string; data: Json }
-
-/** Everything that the list of events tells of an account, in its order, however it is cut into pages. */
-const eventsOf = async (someone: Person, take: () => number): Promise<Told[]> => {
-  const told: Told[] = []
-  for (let after = ''; ; ) {
-    const page = (await someone.api.get(`/v1/notifications?limit=${take()}&after=${after || firstOf(someone)}`)).body
-      .data as Told[]
-    const last = page.at(-1)
-    if (!last) return told
-    told.push(...page)
-    after = last.id
-  }
-}
-const firsts = new Map<string, string>()
-const firstOf = (someone: Person): string => firsts.get(someone.accountId) ?? ''
-
-test('however many payments over two processes: events in the order of their effects, none missing, none twice, the last balance true', async () => {
-  const someone = await payer(100_000_000n)
-  const newest = (await someone.api.get('/v1/notifications?limit=1')).body.data[0]
-  firsts.set(someone.accountId, newest.id)
-  const other = second.api.as({ cookie: someone.cookie })
-  const work = Array.from({ length: 150 }, (_, n) => pay(someone, {}, { api: n % 2 ? other : someone.api }))
-  // Sent, answered and settled while others are still being made.
-  const settling = (async () => {
-    for (let round = 0; round < 8; round += 1) await (round % 2 ? second : service).settle()
-  })()
-  expect(new Set(statuses(await Promise.all(work)))).toEqual(new Set([201]))
-  await settling
-  await service.settle()
-  await second.settle()
-
-  const told = await eventsOf(someone, () => 100)
-  const again = await eventsOf(someone, () => 1 + Math.floor((told.length * 7) % 37))
-  expect(again.map(({ id }) => id)).toEqual(told.map(({ id }) => id))
-  expect(new Set(told.map(({ id }) => id)).size).toBe(told.length)
-
-  const rank: Record<string, number> = {
-    'payment.created': 0,
-    'payment.processing': 1,
-    'payment.unknown': 2,
-    'payment.succeeded': 3,
-  }
-  const seen = new Map<string, number>()
-  for (const { type, data } of told) {
-    const at = rank[type]
-    if (at === undefined) continue
-    expect(at).toBeGreaterThan(seen.get(data.id) ?? -1)
-    seen.set(data.id, at)
-  }
-  expect(seen.size).toBe(150)
-  // Money only leaves here, so a balance that grew again was told out of order.
-  const totals = told.filter(({ type }) => type === 'balance.updated').map(({ data }) => BigInt(data.balance.available_minor))
-  for (const [index, total] of totals.entries()) if (index > 0) expect(total <= (totals[index - 1] ?? total)).toBe(true)
-  expect(told.findLast(({ type }) => type === 'balance.updated')?.data.balance).toEqual(await balance(someone))
-  expect(await findBreaches(service)).toEqual([])
 })

@@ -250,6 +250,33 @@ describe('the right to send', () => {
     expect(ordersTo(service, phone)).toHaveLength(1)
   })
 
+  test('after workers that die one after the other, whatever they were at, work goes on within a minute of the last', async () => {
+    const dies = async () => {
+      throw new Refusal('unavailable')
+    }
+    const within = async (seconds: number, id: string, status: string) => {
+      for (let passed = 0; passed < seconds && (await paymentOf(person, id)).status !== status; passed += 5) await pass(other, 5)
+      expect((await paymentOf(person, id)).status).toBe(status)
+    }
+    const unsent = await pay(person, toPhone())
+    for (let kills = 0; kills < 6; kills += 1) {
+      happensBefore('attempts.claim_payment', dies)
+      await service.deps.jobs.drain()
+      service.clock.advance(20)
+      await service.deps.jobs.sweep()
+    }
+    await within(60, unsent, 'succeeded')
+    expect(ordersTo(service, phone)).toHaveLength(1)
+    expect((await attemptsOf(unsent)).map(({ state }) => state)).toEqual([...Array(6).fill('not_sent'), 'resolved'])
+
+    // With the right to send, nobody knows whether it was sent: in doubt within a minute, and asked about.
+    const inDoubt = await pay(person, toPhone())
+    happensAfter('attempts.claim_payment', dies)
+    await service.deps.jobs.drain()
+    await within(60, inDoubt, 'unknown')
+    expect(ordersTo(service, phone)).toHaveLength(1)
+  })
+
   test('fifty dispatchers over two processes send forty payments once each', async () => {
     const phones: string[] = []
     for (let index = 0; index < 40; index += 1) {

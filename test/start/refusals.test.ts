@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { loadConfig } from '../../src/config.ts'
+import { startPostgresProxy } from '../faults/postgres-proxy.ts'
 import { createTestDatabase, type TestDatabase } from '../harness/postgres.ts'
 import { killAll, patience, spawnServer } from './process.ts'
 
@@ -106,6 +107,24 @@ describe('a start that cannot succeed ends with one sentence and a failure', pat
     const sentence = await refusal({ PORT: 'many', RAILS: 'pigeon', ENCRYPTION_KEYS: 'short:AAAA' })
     for (const name of ['PORT', 'RAILS', 'ENCRYPTION_KEYS']) expect(sentence).toContain(name)
   })
+})
+
+it('a start whose connections are reset, at whichever step, tries again', patience, async () => {
+  const proxy = await startPostgresProxy(database.url)
+  let cuts = 0
+  const next = [1, 3, 4, 7, 9, 12, 15, 19, 23, 28, 34, 41, 49]
+  proxy.arm(({ number }) => {
+    if (number !== next[0]) return 'forward'
+    next.shift()
+    cuts += 1
+    return 'cut'
+  })
+  const { url } = await spawnServer({ DATA_DIR: folder, DATABASE_URL: proxy.url }).ready()
+  proxy.disarm()
+  expect(cuts).toBeGreaterThan(8)
+  await expect.poll(async () => (await fetch(`${url}/readyz`)).status).toBe(200)
+  await killAll()
+  await proxy.close()
 })
 
 describe('production', patience, () => {

@@ -1,0 +1,46 @@
+import type { Database } from './client.ts'
+import { migrationsCheck } from './migrate.ts'
+import { statement } from './statement.ts'
+
+const writable = statement('ready.writable', `select not current_setting('transaction_read_only')::boolean as writable`)
+/** A commit that reaches the disk and leaves no row: of a standby, or where the log has no room, it fails. */
+const write = statement('ready.write', `select pg_logical_emit_message(true, 'payments-service', 'ready')`)
+
+const deadlineMs = 2_000
+/** However often readiness is asked for, this process writes no more than that. */
+const writeEveryMs = 1_000
+
+/**
+ * Whether the database answers in time, has this release's migrations, and takes writes. Those who ask while a look is under way share
+ * its answer; one that the database does not answer is left to itself at the deadline.
+ */
+export const createReadiness = (db: Database): (() => Promise<boolean>) => {
+  const isMigrated = migrationsCheck(db.pool)
+  let looking: Promise<boolean> | undefined
+  let wroteAt = Number.NEGATIVE_INFINITY
+
+  const look = async (): Promise<boolean> => {
+    const [row] = await db.query<{ writable: boolean }>(writable)
+    if (!row?.writable || !(await isMigrated())) return false
+    if (performance.now() - wroteAt >= writeEveryMs) {
+      await db.query(write)
+      wroteAt = performance.now()
+    }
+    return true
+  }
+  const lookInTime = async (): Promise<boolean> => {
+    const late = Promise.withResolvers<boolean>()
+    const timer = setTimeout(() => late.resolve(false), deadlineMs)
+    try {
+      return await Promise.race([look(), late.promise])
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+  return () => {
+    looking ??= lookInTime().finally(() => {
+      looking = undefined
+    })
+    return looking
+  }
+}

@@ -1,0 +1,53 @@
+import { readFile } from 'node:fs/promises'
+import { pgbench } from './load.ts'
+import type { Bench } from './processes.ts'
+import { type Result, row, save, say, spread } from './report.ts'
+
+export type EventOrderOptions = { rounds: number; seconds: number; write: boolean }
+
+const shapes = ['unordered', 'advisory', 'sequence', 'feed'] as const
+type Shape = (typeof shapes)[number]
+
+const compared = {
+  unordered: 'no order at all ÷ advisory lock',
+  sequence: 'position by account, no common order ÷ advisory lock',
+  feed: 'position by account, with a common order to read by ÷ advisory lock',
+} satisfies Record<Exclude<Shape, 'advisory'>, string>
+
+/** What a payment's transaction costs in each shape: one payment and a batch of them, over many accounts and on one. */
+const loads = [
+  { name: '1 payment, 1,000 accounts', who: '\\set who random(1, 1000)', size: 1 },
+  { name: '1 payment, one account', who: '\\set who 0', size: 1 },
+  { name: '32 payments, 1,000 accounts', who: '\\set who random(1, 1000)', size: 32 },
+  { name: '32 payments, one account', who: '\\set who 0', size: 32 },
+]
+
+const connections = 10
+
+/** Every shape in turn, round by round; the ratio is taken within a round. */
+export const measureEventOrder = async (bench: Bench, { rounds, seconds, write }: EventOrderOptions): Promise<void> => {
+  await bench.query(await readFile(new URL('./event-order.sql', import.meta.url), 'utf8'))
+  const ratios = new Map<string, number[]>()
+  for (let round = 1; round <= rounds; round += 1) {
+    for (const { name, who, size } of loads) {
+      const perSecond = {} as Record<Shape, number>
+      // Another one first in each round: what the disk does at that moment is nobody's alone.
+      const turn = shapes.map((_, at) => shapes[(at + round) % shapes.length] ?? 'advisory')
+      for (const shape of turn) {
+        const script = `${who}\nselect ordered.pay_${shape}(:who, ${size});\n`
+        const measured = await pgbench(bench.databaseUrl, script, { connections, seconds })
+        if (measured === undefined) throw new Error('this bench needs pgbench')
+        perSecond[shape] = measured
+      }
+      for (const [shape, what] of Object.entries(compared)) {
+        const key = `${name}: ${what}`
+        ratios.set(key, [...(ratios.get(key) ?? []), perSecond[shape as Shape] / perSecond.advisory])
+      }
+      say(`  ${name}: ${perSecond.advisory.toFixed(0)} transactions a second with the advisory lock`)
+    }
+    say(`round ${round} of ${rounds}`)
+  }
+  const result: Result[] = [...ratios].map(([name, values]) => ({ name, goal: '', ...spread(values) }))
+  for (const one of result) say(row(one.name, one))
+  await save('event-order', result, write, { connections, seconds })
+}

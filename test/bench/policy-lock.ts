@@ -1,0 +1,96 @@
+import { performance } from 'node:perf_hooks'
+import { parseId } from '../../src/lib/ids.ts'
+import { multiply } from './growth.ts'
+import { type Payer, preparePayers } from './prepare.ts'
+import { type Bench, startService } from './processes.ts'
+import { type Result, row, save, say, spread } from './report.ts'
+
+export type PolicyLockOptions = { write: boolean; paymentCount: number }
+
+const timed = async (work: () => Promise<{ status: number; text: string }>): Promise<number> => {
+  const from = performance.now()
+  const { status, text } = await work()
+  if (status >= 300) throw new Error(`${status} ${text}`)
+  return performance.now() - from
+}
+
+/** Payments of the same account one after the other while `work` runs, and how long each of them took. */
+const whilePaying = async ({ person, beneficiary }: Payer, work: () => Promise<void>): Promise<number[]> => {
+  const took: number[] = []
+  let working = true
+  const paying = (async () => {
+    const body = { beneficiary_id: beneficiary, amount_minor: '10000' }
+    while (working) took.push(await timed(() => person.api.post('/v1/payments', body)))
+  })()
+  await work()
+  working = false
+  await paying
+  return took
+}
+
+const changes = 20
+
+/** What payments of an account wait for its policies: the month has so many payments, to a few payees and then each to another one. */
+export const measurePolicyLock = async (bench: Bench, { write, paymentCount }: PolicyLockOptions): Promise<void> => {
+  const service = await startService(bench.databaseUrl, bench.folder)
+  try {
+    const [payer] = await preparePayers(service.url, bench, 1)
+    if (!payer) throw new Error('nobody pays')
+    const { api } = payer.person
+    await timed(() => api.post('/v1/payments', { beneficiary_id: payer.beneficiary, amount_minor: '10000' }))
+    await multiply(bench, 'payments', paymentCount, {
+      id: 'gen_random_uuid()',
+      status: `'succeeded'`,
+      dispatch_due_at: 'null',
+      counted_day: `date_trunc('month', t.counted_day)::date + n % 28`,
+      payee_id: `('00000000-0000-7000-8000-' || lpad(to_hex(n % 200), 12, '0'))::uuid`,
+    })
+    const workspace = parseId('workspace', payer.workspaceId)
+    const result: Result[] = []
+    const note = (name: string, values: readonly number[], goal = '') =>
+      void result.push({ name, goal, digits: 0, ...spread(values) })
+
+    const recount = async () => {
+      await bench.query('delete from spending_totals')
+      await bench.query(
+        `insert into spending_totals (workspace_id, day, payee_id, rail, payment_type, used_minor, payments)
+         select workspace_id, counted_day, payee_id, rail, payment_type, sum(amount_minor), count(*) from payments
+         where workspace_id = $1 group by 1, 2, 3, 4, 5`,
+        [workspace],
+      )
+      await bench.query('vacuum analyze')
+    }
+    const measure = async (payees: string) => {
+      const [counted] = await bench.query('select count(*)::int as rows from spending_totals')
+      const name = `${paymentCount} payments to ${payees}`
+      say(`  ${name}: ${counted?.rows} totals`)
+      const undisturbed = await whilePaying(payer, () => new Promise((resolve) => setTimeout(resolve, 3_000)))
+      const changed: number[] = []
+      const created: number[] = []
+      const disturbed = await whilePaying(payer, async () => {
+        for (let change = 0; change < changes; change += 1) {
+          const made = await api.post('/v1/spending-policies', { name: 'Bench', daily_limit_minor: '800000000000000' })
+          created.push(made.status)
+          const path = `/v1/spending-policies/${made.body.id}`
+          changed.push(await timed(() => api.patch(path, { version: 1, daily_limit_minor: '700000000000000' })))
+          await api.delete(path)
+        }
+      })
+      if (created.some((status) => status !== 201)) throw new Error('a policy was refused')
+      note(`${name}: ms of a payment, undisturbed`, undisturbed)
+      note(`${name}: ms of a policy's change`, changed)
+      note(`${name}: ms of a payment while policies change`, disturbed, '≤ 200 more')
+    }
+    await recount()
+    await measure('200 payees')
+    await bench.query('set session_replication_role = replica')
+    await bench.query('update payments set payee_id = gen_random_uuid() where workspace_id = $1', [workspace])
+    await bench.query('set session_replication_role = origin')
+    await recount()
+    await measure('as many payees')
+    for (const one of result) say(row(one.name, one, one.goal, 0))
+    await save('policy-lock', result, write, { changes })
+  } finally {
+    await service.stop()
+  }
+}

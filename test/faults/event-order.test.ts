@@ -1,0 +1,159 @@
+import { setImmediate as turn } from 'node:timers/promises'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Json } from '../harness/client.ts'
+import { credit, newBeneficiary } from '../harness/money.ts'
+import { type Person, signIn } from '../harness/people.ts'
+import { startService, type TestService } from '../harness/service.ts'
+import { openStream } from '../harness/stream.ts'
+import { findBreaches } from '../harness/verify.ts'
+import { createRandom } from './random.ts'
+import { report } from './report.ts'
+import { isFull } from './world.ts'
+
+/** 10,000 payments in the full suite, a few in an ordinary run. */
+const count = Number(process.env.FAULT_PAYMENTS ?? (isFull ? '10000' : '150'))
+/** Requests that are under way at once. */
+const atOnce = 250
+const seed = Number(process.env.FAULT_SEED ?? '20260101')
+const patienceMs = isFull ? 3_600_000 : 120_000
+
+let processes: [TestService, TestService]
+beforeAll(async () => {
+  const env = { RATE_LIMIT_ENABLED: 'false', DATABASE_POOL_SIZE: '8' }
+  const first = await startService({ env })
+  processes = [first, await startService({ database: first.database, clock: first.clock, env })]
+})
+afterAll(async () => {
+  const [first, second] = processes
+  await second.close()
+  await first.close()
+})
+
+const at = (index: number): TestService => processes[index % 2] ?? processes[0]
+const apiAt = (index: number, { cookie }: Person) => at(index).api.as({ cookie })
+
+type Told = { id: string; type: string; data: Json }
+type Payer = Person & { beneficiary: string; newest: string }
+
+const newPayer = async (): Promise<Payer> => {
+  const person = await signIn(processes[0].api)
+  await credit(processes[0], person.accountId, BigInt(count) * 10_000n)
+  const beneficiary = await newBeneficiary(person.api)
+  const [newest] = (await person.api.get('/v1/notifications?limit=1')).body.data
+  return { ...person, beneficiary, newest: newest.id }
+}
+
+/** Everything that the list tells of an account since it began to pay, in its order. */
+const listed = async (someone: Payer): Promise<Told[]> => {
+  const told: Told[] = []
+  for (let after = someone.newest; ; ) {
+    const page: Told[] = (await someone.api.get(`/v1/notifications?limit=100&after=${after}`)).body.data
+    const last = page.at(-1)
+    if (!last) return told
+    told.push(...page)
+    after = last.id
+  }
+}
+
+/** Reads the stream at one process or the other, leaves after a few events, and resumes behind the last one; until there are no more. */
+const readByStreams = async (someone: Payer, name: string, total: Promise<number>): Promise<Told[]> => {
+  const random = createRandom(seed, name)
+  const told: Told[] = []
+  let wanted = Number.POSITIVE_INFINITY
+  void total.then((known) => {
+    wanted = known
+  })
+  while (told.length < wanted) {
+    const lastEventId = told.at(-1)?.id ?? someone.newest
+    const stream = await openStream(apiAt(random.below(2), someone), { lastEventId, timeoutMs: 1_000 })
+    for (let left = 1 + random.below(Math.min(count, 700)); left > 0 && told.length < wanted; left -= 1) {
+      const next = await stream.next().catch(() => undefined)
+      if (!next) break
+      told.push({ id: next.id, type: next.type, data: next.data.data })
+    }
+    stream.close()
+  }
+  return told
+}
+
+const rank: Record<string, number> = {
+  'payment.created': 0,
+  'payment.processing': 1,
+  'payment.unknown': 2,
+  'payment.succeeded': 3,
+}
+
+/** What stands before something that had happened earlier: a payment's states go forward, and money here only leaves. */
+const inversions = (told: readonly Told[]): string[] => {
+  const found: string[] = []
+  const reached = new Map<string, number>()
+  let available: bigint | undefined
+  for (const { id, type, data } of told) {
+    if (type === 'balance.updated') {
+      const now = BigInt(data.balance.available_minor)
+      if (available !== undefined && now > available) found.push(`${id}: a balance of ${now} after one of ${available}`)
+      available = now
+    }
+    const state = rank[type]
+    if (state === undefined) continue
+    if (state <= (reached.get(data.id) ?? -1)) found.push(`${id}: ${type} after a later state of its payment`)
+    reached.set(data.id, state)
+  }
+  return found
+}
+
+test(
+  'however many payments over two processes: events in the order of their effects, none missing, none twice, the last balance true',
+  async () => {
+    const random = createRandom(seed, 'payments')
+    const busy = await newPayer()
+    const others = [await newPayer(), await newPayer(), await newPayer()]
+    const total = Promise.withResolvers<number>()
+    const readers = [1, 2, 3, 4].map((reader) => readByStreams(busy, `reader ${reader}`, total.promise))
+
+    const counts = new Map<Payer, number>()
+    let sent = 0
+    let paying = true
+    const payOneAfterAnother = async () => {
+      while (sent < count) {
+        sent += 1
+        // Half of them on one account.
+        const payer = [busy, busy, busy, ...others][random.below(6)] ?? busy
+        counts.set(payer, (counts.get(payer) ?? 0) + 1)
+        const body = { beneficiary_id: payer.beneficiary, amount_minor: '10000' }
+        const { status, text } = await apiAt(random.below(2), payer).post('/v1/payments', body)
+        expect(status, text).toBe(201)
+      }
+    }
+    // Sent and settled at both processes, while others are still being made.
+    const settling = (async () => {
+      for (let round = 0; paying; round += 1) {
+        await at(round).settle()
+        await turn()
+      }
+    })()
+    await Promise.all(Array.from({ length: Math.min(atOnce, count) }, payOneAfterAnother)).finally(() => {
+      paying = false
+    })
+    await settling
+    for (const process of processes) await process.settle()
+
+    for (const payer of [busy, ...others]) {
+      const told = await listed(payer)
+      expect(inversions(told)).toEqual([])
+      expect(new Set(told.map(({ id }) => id)).size).toBe(told.length)
+      for (const type of ['payment.created', 'payment.succeeded'])
+        expect(told.filter((event) => event.type === type)).toHaveLength(counts.get(payer) ?? 0)
+      const lastTold = told.findLast(({ type }) => type === 'balance.updated')?.data.balance
+      expect(lastTold).toEqual((await payer.api.get('/v1/accounts/me')).body.balance)
+      if (payer !== busy) continue
+      total.resolve(told.length)
+      const ids = told.map(({ id }) => id)
+      for (const read of await Promise.all(readers)) expect(read.map(({ id }) => id)).toEqual(ids)
+      report('events_read_in_order', ids.length * readers.length)
+    }
+    report('payments_in_order', count)
+    expect(await findBreaches(processes[0])).toEqual([])
+  },
+  patienceMs,
+)
