@@ -52,7 +52,10 @@ try {
       keyCount: Number(values.keys),
       policyCount: Number(values.policies),
     })
-  else throw new Error(`there is no bench called ${what}: leave it out, or say overload, growth, streams, event-order, policy-lock or peers`)
+  else
+    throw new Error(
+      `there is no bench called ${what}: leave it out, or say overload, growth, streams, event-order, policy-lock or peers`,
+    )
 } finally {
   await bench.stop()
 }
