@@ -8,7 +8,7 @@ import { isOutcomeUnknown, isRetryable, sqlState, translateDatabaseError } from 
 import { createLookups } from './lookups.ts'
 import { createNaming, nameQueries } from './name-queries.ts'
 import type { Pooler } from './pooler.ts'
-import type { Query, Statement } from './statement.ts'
+import { type Query, type Statement, statement } from './statement.ts'
 import { tables } from './tables.ts'
 import { corkUntilTick, queryConfig } from './wire.ts'
 
@@ -21,6 +21,12 @@ export type Db = {
   readonly orm: Orm
   query: Query
 }
+
+/**
+ * Reads whose best way depends on what is looked for (a part of a text): each statement is planned for its own values, and may combine
+ * indexes, which the connections' settings leave out for everything else. In a transaction that can write nothing.
+ */
+export type Search = <T>(read: (db: Db) => Promise<T>) => Promise<T>
 
 const inTransaction = Symbol('inTransaction')
 
@@ -45,6 +51,7 @@ export type Database = Db & {
   readonly pool: pg.Pool
   /** Fast reads by an index, on a connection that many share: one slow statement would hold up all behind it. Never in a transaction. */
   readonly lookup: Query
+  readonly search: Search
   transaction: <T>(work: (tx: Tx) => Promise<T>) => Promise<T>
   close: () => Promise<void>
 }
@@ -131,6 +138,12 @@ const settings = ({ statementTimeoutMs, lockTimeoutMs = Math.floor((statementTim
   })
     .map(([name, value]) => `-c ${name}=${value}`)
     .join(' ')
+
+const searchSettings = statement(
+  'search.settings',
+  `select set_config('transaction_read_only', 'on', true), set_config('enable_bitmapscan', 'on', true),
+   set_config('plan_cache_mode', 'force_custom_plan', true)`,
+)
 
 export const connect = (options: DatabaseOptions): Database => {
   const named = options.pooler?.keepsStatements ?? true
@@ -260,6 +273,11 @@ export const connect = (options: DatabaseOptions): Database => {
     query: queryPool(pool, named),
     lookup: lookups.query,
     transaction,
+    search: (read) =>
+      transaction(async (tx) => {
+        tx.defer(tx.query(searchSettings))
+        return read(tx)
+      }),
     close: async () => {
       closing = true
       await lookups.close()

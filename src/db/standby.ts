@@ -5,7 +5,7 @@ import { joinTurn } from './join-turn.ts'
 import { statement } from './statement.ts'
 
 /** Where lists and exports are read from. Never for a decision: what a standby says may be true no longer. */
-export type Reads = { db: () => Promise<Db>; close: () => Promise<void> }
+export type Reads = { db: () => Promise<Db & Pick<Database, 'search'>>; close: () => Promise<void> }
 
 const position = statement('standby.position', 'select pg_current_wal_lsn()::text as position')
 const reached = statement('standby.reached', 'select coalesce(pg_last_wal_replay_lsn() >= $1::pg_lsn, false) as reached')

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
+import { admitAgain } from './idempotency.ts'
 
 /** What a spreadsheet takes for a formula when a cell begins with it; a plain number is none. */
 const formula = /^[=+\-@\t\r]/
@@ -35,8 +36,8 @@ const linesOf = async function* <Row extends { id: string }>(
     const last = rows.at(-1)
     if (!last || rows.length < pageSize) return
     before = last.id
-    // An export can take long: it ends with the credential that asked for it.
-    await request.reauthenticate()
+    // An export can take long: it ends with the credential that asked for it, and with that one's permission.
+    admitAgain(request, await request.reauthenticate())
   }
 }
 

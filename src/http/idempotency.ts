@@ -97,16 +97,21 @@ class Moved extends Refusal {
   }
 }
 
+/** What was begun goes on only for the same workspace, and only while the caller may still do it. */
+export const admitAgain = (request: FastifyRequest, standing: Principal): void => {
+  const before = request.principal
+  request.caller = standing
+  if (standing.workspace.id !== before.workspace.id) throw new Moved()
+  authorize(request, standing)
+}
+
 /**
  * Looks at the caller's standing again inside a transaction that holds its locks, as the request itself would be looked at now: what
  * was acknowledged as stopped before lets nothing through.
  */
 export const standAgain = async (tx: Tx, request: FastifyRequest): Promise<Principal> => {
-  const before = request.principal
   const standing = await request.reauthenticate(tx)
-  request.caller = standing
-  if (standing.workspace.id !== before.workspace.id) throw new Moved()
-  authorize(request, standing)
+  admitAgain(request, standing)
   return standing
 }
 

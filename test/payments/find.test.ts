@@ -1,10 +1,13 @@
 import { parse } from 'csv-parse/sync'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { parseId } from '../../src/lib/ids.ts'
 import type { Json } from '../harness/client.ts'
 import { createMandate } from '../harness/mandates.ts'
 import { credit, newBeneficiary } from '../harness/money.ts'
 import { createKey, type Key, type Person, signIn } from '../harness/people.ts'
 import { startService, type TestService } from '../harness/service.ts'
+import { createTeam, join, type Team, type Teammate } from '../workspaces/team.ts'
 
 let service: TestService
 let person: Person
@@ -108,22 +111,94 @@ describe('payments are found by', () => {
   })
 })
 
-test('there are indexes that the search can be answered by', async () => {
-  const indexes = await service.deps.db.query<{ name: string }>(
-    "select indexname as name from pg_indexes where indexdef like '%gin_trgm_ops%' order by 1",
-  )
-  expect(indexes.map(({ name }) => name)).toEqual(['beneficiaries_search', 'payments_search'])
-  const plan = await service.deps.db.transaction(async (tx) => {
-    await tx.query('set local enable_seqscan = off')
-    await tx.query('set local enable_bitmapscan = on')
-    return tx.query<{ 'QUERY PLAN': string }>(
-      "explain select id from payments where (coalesce(account_reference, '') || ' ' || coalesce(narrative, '')) ilike '%march%'",
+const csv = { headers: { accept: 'text/csv' } }
+
+describe('in a workspace with many payments', () => {
+  const many = 6_000
+  let team: Team
+  let reader: Teammate
+  let rare: string
+  beforeAll(async () => {
+    team = await createTeam(service)
+    await credit(service, team.owner.accountId, 1_000_000n)
+    reader = await join(service, team, 'viewer')
+    const payee = await newBeneficiary(team.owner.api, { display_name: 'Zawadi Stationers' })
+    const paid = await team.owner.api.post('/v1/payments', {
+      beneficiary_id: payee,
+      amount_minor: '10000',
+      narrative: 'Ordinary',
+    })
+    rare = (await team.owner.api.post('/v1/payments', { beneficiary_id: payee, amount_minor: '20000', narrative: 'Quixotic' }))
+      .body.id
+    expect(paid.status).toBe(201)
+    await service.settle()
+    // Each with as much metadata as a payment may have, so that an export is longer than what a connection buffers.
+    await service.deps.db.query(
+      `insert into payments select copy.* from payments p, generate_series(1, $2::int) n, jsonb_populate_record(p, jsonb_build_object(
+         'id', gen_random_uuid(), 'beneficiary_id', $3::text, 'provider_receipt', 'COPY' || n, 'narrative', 'Ordinary ' || n,
+         'metadata', (select jsonb_object_agg('key' || k, repeat('x', 200)) from generate_series(1, 20) k))) copy where p.id = $1`,
+      [parseId('payment', paid.body.id), many, parseId('beneficiary', await newBeneficiary(team.owner.api))],
     )
+    // Also brings in what the index keeps aside of rows that have just been written.
+    await service.deps.db.query('vacuum analyze payments')
   })
-  expect(JSON.stringify(plan)).toContain('payments_search')
+
+  /** How Postgres runs the search as it was asked for: its own statements, behind the settings that the service sends with them. */
+  const planOf = async (query: string) => {
+    const spy = vi.spyOn(pg.Client.prototype, 'query')
+    const answer = await team.owner.api.get(`/v1/payments?${query}`)
+    const sent = spy.mock.calls.flatMap(([query, values]) => {
+      const { text, values: own } = query as unknown as { text?: string; values?: unknown[] }
+      return text === undefined ? [] : [{ text, values: own ?? (values as unknown[] | undefined) }]
+    })
+    spy.mockRestore()
+    expect(answer.status).toBe(200)
+    const search = sent.find(({ text }) => /^select .* from "payments"/.test(text))
+    const settings = sent.find(({ text }) => text.includes('set_config'))
+    const plan = await service.deps.db.transaction(async (tx) => {
+      if (settings) await tx.query(settings.text)
+      return tx.query(`explain (analyze, timing off) ${search?.text}`, search?.values)
+    })
+    return { found: answer.body.data.map(({ id }: Json) => id), plan: JSON.stringify(plan) }
+  }
+
+  test('a search goes by the indexes of words, names, receipts and ids, and reads only what they find', async () => {
+    const byNarrative = await planOf('q=quixotic')
+    expect(byNarrative.found).toEqual([rare])
+    for (const index of ['payments_search', 'payments_receipt_key'])
+      expect(byNarrative.plan).toMatch(new RegExp(`Bitmap Index Scan on ${index}`))
+    const byName = await planOf('q=zawadi')
+    expect(byName.found).toHaveLength(2)
+    expect(byName.plan).toMatch(/Bitmap Index Scan on payments_beneficiary/)
+    expect((await planOf(`q=${rare}`)).plan).toMatch(/Bitmap Index Scan on payments_pkey/)
+    expect((await planOf('q=COPY77')).plan).toMatch(/Bitmap Index Scan on payments_receipt_key/)
+    const plain = await planOf('limit=1')
+    expect(plain.plan).not.toContain('Bitmap')
+    const summary = await team.owner.api.get('/v1/payments/summary?q=quixotic')
+    expect([summary.body.count, summary.body.amount_minor]).toEqual([1, '20000'])
+  })
+
+  test('an export ends, broken off, once its reader may not read the payments any more', async () => {
+    const url = `${service.api.url}/v1/payments`
+    const response = await fetch(url, { headers: { cookie: `service_session=${reader.cookie}`, ...csv.headers } })
+    const chunks = response.body?.getReader()
+    expect([response.status, (await chunks?.read())?.done]).toEqual([200, false])
+    const path = `/v1/workspaces/current/members/${reader.memberId}`
+    expect((await team.owner.api.patch(path, { status: 'suspended' })).status).toBe(200)
+    const rest = async () => {
+      for (let bytes = 0; ; ) {
+        const chunk = await chunks?.read()
+        if (!chunk || chunk.done) return bytes
+        bytes += chunk.value.length
+      }
+    }
+    await expect(rest()).rejects.toThrow('terminated')
+    expect((await reader.api.get('/v1/payments')).status).toBe(403)
+    const whole = await team.owner.api.get('/v1/payments', csv)
+    expect(rows(whole.text)).toHaveLength(many + 2)
+  })
 })
 
-const csv = { headers: { accept: 'text/csv' } }
 const rows = (text: string): Record<string, string>[] => parse(text, { columns: true, relaxColumnCount: false })
 
 describe('as CSV', () => {

@@ -8,7 +8,7 @@ import { findBeneficiary } from '../beneficiaries/queries.ts'
 import type { Deps } from '../deps.ts'
 import { cancelPayment } from './approvals/cancel-payment.ts'
 import { paymentColumns, presentPayment } from './present.ts'
-import { findPayment, listPayments, listPaymentsWithPayee, type PaymentFilter } from './queries.ts'
+import { findPayment, listPayments, listPaymentsWithPayee, type PaymentSearch, readMatching } from './queries.ts'
 import { buildReceipt } from './receipt/receipt.ts'
 import { Receipt } from './receipt/schema.ts'
 import { CreatePayment, ListPayments, Payment, PaymentsSummary, SummarizePayments } from './schema.ts'
@@ -29,7 +29,7 @@ const createRefusals = [
   'provider_not_configured',
 ] as const
 
-const filterOf = (query: Omit<ListPayments, 'limit' | 'cursor'>): PaymentFilter => ({
+const searchOf = (query: Omit<ListPayments, 'limit' | 'cursor'>): PaymentSearch => ({
   ...(query.status && { statuses: query.status }),
   ...(query.beneficiary_id && { beneficiaryId: query.beneficiary_id }),
   ...(query.grant_id && { grantId: query.grant_id }),
@@ -73,14 +73,15 @@ export const registerPayments = (app: App, deps: Deps): void => {
     },
     async (request, reply) => {
       const { workspace } = request.principal
-      const filter = filterOf(request.query)
+      const search = searchOf(request.query)
       const source = await deps.reads.db()
       if (wantsCsv(request))
         return sendCsv(request, reply, 'payments', paymentColumns, (page) =>
-          listPaymentsWithPayee(source, workspace.id, page, filter),
+          readMatching(source, workspace.id, search, (db, filter) => listPaymentsWithPayee(db, workspace.id, page, filter)),
         )
       const list = `payments:${workspace.id}`
-      const rows = await listPayments(source, workspace.id, deps.cursors.read(list, request.query), filter)
+      const page = deps.cursors.read(list, request.query)
+      const rows = await readMatching(source, workspace.id, search, (db, filter) => listPayments(db, workspace.id, page, filter))
       return reply.send(deps.cursors.page(list, request.query, rows, (row) => row.id, presentPayment))
     },
   )
@@ -116,7 +117,7 @@ export const registerPayments = (app: App, deps: Deps): void => {
       schema: { querystring: SummarizePayments, response: { 200: PaymentsSummary } },
     },
     async (request, reply) =>
-      reply.send(await summarizePayments(deps, request.principal, filterOf(request.query), request.query.days)),
+      reply.send(await summarizePayments(deps, request.principal, searchOf(request.query), request.query.days)),
   )
   app.get(
     one,

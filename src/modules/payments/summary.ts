@@ -6,7 +6,7 @@ import { formatMinor } from '../../lib/money.ts'
 import { periodsAt } from '../../policy/calendar.ts'
 import { effectiveTimeZone } from '../../policy/time-zone.ts'
 import type { Deps } from '../deps.ts'
-import { matching, type PaymentFilter, type PaymentStatus } from './queries.ts'
+import { matching, type PaymentSearch, type PaymentStatus, readMatching } from './queries.ts'
 import type { PaymentsSummary } from './schema.ts'
 
 /** Money that has left or is on its way: what a day's spending is. */
@@ -16,31 +16,35 @@ const spending: readonly PaymentStatus[] = ['processing', 'unknown', 'succeeded'
 export const summarizePayments = async (
   deps: Pick<Deps, 'clock' | 'config' | 'db'>,
   { workspace }: Pick<Principal, 'workspace'>,
-  filter: PaymentFilter,
+  search: PaymentSearch,
   days: number,
 ): Promise<PaymentsSummary> => {
   const at = deps.clock.now()
   const zone = effectiveTimeZone(workspace.zone, at)
   const dates = lastDays(periodsAt(at, zone).day, days)
-  const found = matching(workspace.id, filter)
   const amount = sum(payments.amountMinor)
-  const byStatus = await deps.db.orm
-    .select({ status: payments.status, count: count(), amount })
-    .from(payments)
-    .where(found)
-    .groupBy(payments.status)
   const date = sql<string>`to_char(${payments.createdAt} at time zone ${zone}, 'YYYY-MM-DD')`
-  const byDay = await deps.db.orm
-    .select({ date, count: count(), amount })
-    .from(payments)
-    .where(
-      and(
-        found,
-        sql`${payments.status} = any(${sql.param(spending)}::text[])`,
-        sql`${payments.createdAt} >= ${dates[0]}::date::timestamp at time zone ${zone}`,
-      ),
-    )
-    .groupBy(sql`1`)
+  const { byStatus, byDay } = await readMatching(deps.db, workspace.id, search, async ({ orm }, filter) => {
+    const found = matching(workspace.id, filter)
+    return {
+      byStatus: await orm
+        .select({ status: payments.status, count: count(), amount })
+        .from(payments)
+        .where(found)
+        .groupBy(payments.status),
+      byDay: await orm
+        .select({ date, count: count(), amount })
+        .from(payments)
+        .where(
+          and(
+            found,
+            sql`${payments.status} = any(${sql.param(spending)}::text[])`,
+            sql`${payments.createdAt} >= ${dates[0]}::date::timestamp at time zone ${zone}`,
+          ),
+        )
+        .groupBy(sql`1`),
+    }
+  })
   const minorOf = (text: string | null | undefined) => formatMinor(BigInt(text ?? '0'))
   return {
     currency: deps.config.CURRENCY,
