@@ -7,6 +7,7 @@ import { inSpan, isTracing } from '../lib/tracing.ts'
 import { isOutcomeUnknown, isRetryable, sqlState, translateDatabaseError } from './errors.ts'
 import { createLookups } from './lookups.ts'
 import { createNaming, nameQueries } from './name-queries.ts'
+import { watchPoolWait } from './pool-wait.ts'
 import type { Pooler } from './pooler.ts'
 import { type Query, type Statement, statement } from './statement.ts'
 import { tables } from './tables.ts'
@@ -114,6 +115,8 @@ export type DatabaseOptions = {
   lockTimeoutMs?: number
   /** Behind a transaction pooler (PgBouncer): its own settings stand for ours, and named statements only where it keeps them. */
   pooler?: Pick<Pooler, 'keepsStatements'>
+  /** Called with how long each taker of a connection waited for it. */
+  waited?: (seconds: number) => void
 }
 
 /** A pool that gives statements more time than this reads whole tables on purpose (verify). */
@@ -163,6 +166,7 @@ export const connect = (options: DatabaseOptions): Database => {
     ...connection,
     max: options.poolSize,
   })
+  if (options.waited) watchPoolWait(pool, options.waited)
   // The pool ends before its connections have said goodbye: what a server that stops right after us does to them is no news.
   let closing = false
   const lost = (message: string) => (error: Error) => {

@@ -9,6 +9,7 @@ import {
 } from '@modelcontextprotocol/server'
 import { z } from 'zod'
 import { Refusal } from '../lib/errors.ts'
+import { inSpan } from '../lib/tracing.ts'
 import { PaymentOutcome as Outcome, type PaymentOutcome } from './outcome.ts'
 import { type Caller, type Tool, ToolRefusal } from './tool.ts'
 import { tools } from './tools.ts'
@@ -60,7 +61,8 @@ const register = (server: McpServer, tool: Tool, caller: CallerFor): void => {
     },
     async (input, context) => {
       try {
-        const result = await tool.run(input, caller(context.mcpReq.signal))
+        const attributes = { 'mcp.method.name': 'tools/call', 'gen_ai.tool.name': tool.name }
+        const result = await inSpan(`tools/call ${tool.name}`, attributes, () => tool.run(input, caller(context.mcpReq.signal)))
         return askOf(tool, result, context) ?? { content: textOf(result), structuredContent: { ...result } }
       } catch (error) {
         if (isRefused(error)) return refused(error)

@@ -9,9 +9,12 @@ export type Measures = {
   payments: (submit: SubmitPayment) => SubmitPayment
   events: (append: AppendEvents) => AppendEvents
   rails: (rails: Rails) => Rails
+  /** How long a taker of a database connection waited for it. */
+  connections: (seconds: number) => void
 }
 
 const quickSeconds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5]
+const waitSeconds = [0.0001, 0.001, 0.005, 0.025, 0.1, 0.25, 0.5, 1, 5, 15]
 const callSeconds = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30]
 const humanSeconds = [10, 60, 300, 900, 3600, 4 * 3600, 12 * 3600, 86_400, 3 * 86_400]
 const paymentSeconds = [0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3600, 86_400]
@@ -70,6 +73,13 @@ export const createMeasures = (registry: Registry): Measures => {
     registers,
   })
 
+  const waits = new Histogram({
+    name: 'database_connection_wait_seconds',
+    help: 'How long each taker of a database connection waited until it had one.',
+    buckets: waitSeconds,
+    registers,
+  })
+
   const note = (event: NewEvent, at: Date): void => {
     happened.inc({ type: event.type })
     if (!ends.test(event.type)) return
@@ -107,6 +117,7 @@ export const createMeasures = (registry: Registry): Measures => {
   })
 
   return {
+    connections: (seconds) => waits.observe(seconds),
     payments: (submit) => async (request) => {
       const start = performance.now()
       let outcome = 'error'

@@ -29,10 +29,17 @@ const resultOf = (result: Json): Json => {
   return result.structuredContent
 }
 
-type Options = { bearer?: string; provider?: McpProvider; capabilities?: Json; onElicit?: (request: Json) => Json }
+type Options = {
+  bearer?: string
+  headers?: Record<string, string>
+  provider?: McpProvider
+  capabilities?: Json
+  onElicit?: (request: Json) => Json
+}
 
-const requestInit = ({ bearer }: Options) =>
-  bearer === undefined ? {} : { requestInit: { headers: { authorization: `Bearer ${bearer}` } } }
+const requestInit = ({ bearer, headers }: Options) => ({
+  requestInit: { headers: { ...(bearer !== undefined && { authorization: `Bearer ${bearer}` }), ...headers } },
+})
 
 /** The protocol's own current client. */
 export const connectAgent = async (url: string, options: Options): Promise<Agent> => {

@@ -73,6 +73,29 @@ describe('a payments team sees', () => {
   })
 })
 
+test('how long requests waited for a database connection', async () => {
+  const { pool } = service.deps.db
+  const long = async () => {
+    const scraped = await scrape()
+    const count = (series: string) =>
+      Number(
+        scraped
+          .split('\n')
+          .find((line) => line.startsWith(series))
+          ?.split(' ')[1],
+      )
+    return count('database_connection_wait_seconds_count') - count('database_connection_wait_seconds_bucket{le="0.025"}')
+  }
+  const before = await long()
+  const taken = await Promise.all(Array.from({ length: pool.options.max }, () => pool.connect()))
+  const listed = person.api.get('/v1/payments')
+  const start = performance.now()
+  while (pool.waitingCount === 0 || performance.now() - start < 100) await service.api.get('/healthz')
+  for (const client of taken) client.release()
+  expect((await listed).status).toBe(200)
+  expect(await long()).toBeGreaterThan(before)
+})
+
 /** The names of series in an expression: what stands before a selector, a range or a comparison, and is no function. */
 const functions = new Set([
   'rate',

@@ -5,7 +5,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createClient } from '../harness/client.ts'
+import { createKey, signIn } from '../harness/people.ts'
 import { createTestDatabase, type TestDatabase } from '../harness/postgres.ts'
+import { connectAgent } from '../mcp/connect.ts'
+import { type CollectedSpan, startCollector } from '../tracing/collector.ts'
 import { killAll, patience, spawnServer } from './process.ts'
 
 const demo = fileURLToPath(new URL('../../scripts/demo.ts', import.meta.url))
@@ -31,14 +35,43 @@ const runDemo = async (variables: Record<string, string>) => {
 }
 
 describe('npm run demo', patience, () => {
-  it('plays the main job to its end, again and again against one server', async () => {
-    const server = spawnServer({ DATABASE_URL: database.url, DATA_DIR: dataDir, SANDBOX_DELAY_MS: '50' })
+  it('plays the main job to its end, again and again against one bundled server, whose spans arrive', async () => {
+    const collector = await startCollector()
+    const variables = { DATABASE_URL: database.url, DATA_DIR: dataDir, SANDBOX_DELAY_MS: '50' }
+    const traced = { ...variables, OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint }
+    const server = spawnServer(traced, { command: ['npm', 'start'] })
     const { url } = await server.ready()
     for (const _ of [1, 2]) {
       const { code, said } = await runDemo({ PUBLIC_URL: url })
       expect(said).toContain('Every step went as promised.')
       expect(code).toBe(0)
     }
+    const key = await createKey(await signIn(createClient(url)))
+    const agent = await connectAgent(url, { bearer: key.key })
+    await agent.call('get_balance')
+    await agent.close()
+    // Its end sends what has not been sent yet.
+    server.kill('SIGTERM')
+    expect((await server.ended).code).toBe(0)
+    const byId = new Map(collector.spans.map((span) => [span.spanId, span]))
+    const above = (span: CollectedSpan | undefined): string[] => {
+      const parent = byId.get(span?.parentSpanId ?? '')
+      return parent ? [parent.name, ...above(parent)] : []
+    }
+    const aboveAny = (name: string) => collector.spans.filter((span) => span.name === name).flatMap(above)
+    expect(collector.spans.map(({ name }) => name)).toEqual(
+      expect.arrayContaining([
+        'payments.create',
+        'payments.insert',
+        'job payments.MPESA_B2C',
+        'rail POST',
+        'job deliveries',
+        'mcp.call',
+      ]),
+    )
+    expect(aboveAny('rail POST')).toContain('job payments.MPESA_B2C')
+    expect(aboveAny('tools/call get_balance')).toContain('mcp.call')
+    await collector.close()
   })
 
   it('fails where a step does not go as promised, and says which', async () => {

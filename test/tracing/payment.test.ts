@@ -4,6 +4,7 @@ import { type RunningTracing, startTracing } from '../../src/process/tracing.ts'
 import { credit, newBeneficiary } from '../harness/money.ts'
 import { createKey, signIn } from '../harness/people.ts'
 import { startService, type TestService } from '../harness/service.ts'
+import { connectAgent } from '../mcp/connect.ts'
 import { startCollector } from './collector.ts'
 
 let service: TestService
@@ -66,6 +67,34 @@ test("one payment is one trace, from the caller's request over its statements, t
     .map((text) => JSON.parse(text))
     .find(({ msg, subject }) => msg === 'a rail was called' && subject === 'payment')
   expect(called).toMatchObject({ trace_id: traceId, span_id: job?.spanId })
+})
+
+test('a payment by an agent is one trace from its call of a tool to the provider', async () => {
+  const person = await signIn(service.api)
+  await credit(service, person.accountId, 1_000_000n)
+  const key = await createKey(person)
+  const agentTrace = 'a3ce929d0e0e47364bf92f3577b34da6'
+  const traceparent = `00-${agentTrace}-${caller}-01`
+  const agent = await connectAgent(service.api.url, { bearer: key.key, headers: { traceparent } })
+  const paid = await agent.call('create_payment', {
+    beneficiary_id: await newBeneficiary(person.api),
+    amount_minor: '10000',
+    idempotency_key: 'a traced payment',
+  })
+  await agent.close()
+  expect(paid.status).toBe('processing')
+  await service.settle()
+  await running.flush()
+  const trace = collector.spans.filter((span) => span.traceId === agentTrace)
+  const above = (span: { parentSpanId: string } | undefined): string[] => {
+    const parent = trace.find(({ spanId }) => spanId === span?.parentSpanId)
+    return parent ? [parent.name, ...above(parent)] : [span?.parentSpanId ?? '']
+  }
+  const created = trace.find(({ name }) => name === 'payments.create')
+  // Fastify's own span of a handler stands in between.
+  const ours = above(created).filter((name) => name !== 'request' && !name.startsWith('handler'))
+  expect(ours).toEqual(['tools/call create_payment', 'mcp.call', caller])
+  expect(above(trace.find(({ name }) => name === 'rail POST'))).toContain('tools/call create_payment')
 })
 
 test('a failed statement says so, and nothing of what it was bound to', async () => {
