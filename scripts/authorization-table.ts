@@ -2,6 +2,7 @@ import { effectivePermissions, type Permission, permissions, type Role, undelega
 import { roles } from '../src/db/tables/workspaces.ts'
 import { mcpPath } from '../src/http/protected-resource.ts'
 import type { RouteEntry } from '../src/http/route-table.ts'
+import { withoutPermission } from '../src/http/without-permission.ts'
 
 /** `●` may, `○` a key only when a person named the permission at its making, `·` may not; empty where the question doesn't arise. */
 export type Mark = '●' | '○' | '·' | ''
@@ -83,6 +84,21 @@ caller's own account is frozen. Neither stops reading. \`public\` looks at no cr
 \`authenticated\` asks for any, \`undelegated\` for one without a grant, \`admin\` for an administrator in person.
 `
 
+const openAbout = `
+## Without a permission
+
+Why each of these operations asks for none: \`src/http/without-permission.ts\`. A route that is not there keeps the service from starting.
+`
+
+const openTable = (routes: readonly RouteEntry[]): string[] =>
+  pad([
+    ['Operation', 'Access', 'Why'],
+    ...routes.flatMap(({ operation }) => {
+      const [access, reason] = withoutPermission[operation] ?? []
+      return access === undefined || reason === undefined ? [] : [[`\`${operation}\``, access, reason]]
+    }),
+  ])
+
 export const renderTable = (routes: readonly RouteEntry[]): string => {
   // The MCP server takes other credentials (test/mcp holds which), and its tools are calls of the routes that are here.
   const rows = routes.filter(({ path }) => path !== mcpPath).map(rowOf)
@@ -91,7 +107,7 @@ export const renderTable = (routes: readonly RouteEntry[]): string => {
     heads,
     ...rows.map((row) => [row.method, `\`${row.path}\``, row.needs, ...columns.map((column) => row[column])]),
   ])
-  return `${[about, ...roleTable(), routesAbout, ...lines].join('\n')}\n`
+  return `${[about, ...roleTable(), routesAbout, ...lines, openAbout, ...openTable(routes)].join('\n')}\n`
 }
 
 const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']

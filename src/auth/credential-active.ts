@@ -1,23 +1,21 @@
 import { type Db, statement } from '../db/client.ts'
+import { grantIsActive, keyIsActive, sessionIsActive } from '../db/credential-life.ts'
 import type { Uuid } from '../lib/ids.ts'
 import type { Principal } from './principal.ts'
 
 type Kind = Principal['credential']['kind']
 
-const session = `s.revoked_at is null and s.expires_at > $2 and s.last_used_at + make_interval(days => $3::int) > $2`
-const key = `(k.revoked_at is null or k.revoked_at > $2) and (k.expires_at is null or k.expires_at > $2)`
-const grant = statement(
-  'auth.alive.grant',
-  'select from grants g where g.id = $1 and g.revoked_at is null and (g.expires_at is null or g.expires_at > $2)',
-)
+const session = sessionIsActive('s', '$2', '$3')
+const key = keyIsActive('k', '$2')
+const grant = statement('auth.active.grant', `select from grants g where g.id = $1 and ${grantIsActive('g', '$2')}`)
 
 const statements: Readonly<Record<Exclude<Kind, 'oauth'>, ReturnType<typeof statement>>> = {
-  session: statement('auth.alive.session', `select from sessions s where s.id = $1 and ${session}`),
-  api_key: statement('auth.alive.api_key', `select from api_keys k where k.id = $1 and $3::int is not null and ${key}`),
+  session: statement('auth.active.session', `select from sessions s where s.id = $1 and ${session}`),
+  api_key: statement('auth.active.api_key', `select from api_keys k where k.id = $1 and $3::int is not null and ${key}`),
   dashboard: statement(
-    'auth.alive.dashboard',
+    'auth.active.dashboard',
     `select from dashboard_tokens d left join sessions s on s.id = d.session_id left join api_keys k on k.id = d.api_key_id
-     where d.id = $1 and d.expires_at > $2 and (s.id is null or (${session})) and (k.id is null or (${key}))`,
+     where d.id = $1 and d.expires_at > $2 and (s.id is null or ${session}) and (k.id is null or ${key})`,
   ),
 }
 

@@ -1,4 +1,5 @@
 import type { Tx } from '../db/client.ts'
+import { sessionEnds } from '../db/credential-life.ts'
 import { instantOf, isTrue, joinedRecords, recordsStatement } from '../db/records.ts'
 import type { Query } from '../db/statement.ts'
 import type { Uuid } from '../lib/ids.ts'
@@ -92,7 +93,7 @@ const byDashboardToken = recordsStatement(
     'd.id',
     'd.expires_at',
     isAdmin,
-    'least(s.expires_at, s.last_used_at + make_interval(days => $4::int), k.expires_at, k.revoked_at)',
+    `least(${sessionEnds('s', '$4')}, k.expires_at, k.revoked_at)`,
     's.revoked_at',
     'd.oauth_token_id is not null',
     ...identityFields,

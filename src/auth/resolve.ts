@@ -1,6 +1,6 @@
 import type { Tx } from '../db/client.ts'
+import { type Ends, grantLife, keyLife, sessionLife } from '../db/credential-life.ts'
 import type { Clock } from '../lib/clock.ts'
-import { daysAfter } from '../lib/clock.ts'
 import { notFound, Refusal } from '../lib/errors.ts'
 import type { Uuid } from '../lib/ids.ts'
 import type { LastUsed } from './last-used.ts'
@@ -92,6 +92,11 @@ const refuseUnknown = async (resolve: Resolve, secret: string, workspaceId: Uuid
 const earliest = (...times: (Date | null)[]): Date | null =>
   times.reduce((first, time) => (time && (!first || time < first) ? time : first), null)
 
+const grantEndsOf = ({ grantRevokedAt, grantExpiresAt }: Pick<GrantRow, 'grantRevokedAt' | 'grantExpiresAt'>): Ends => ({
+  revokedAt: grantRevokedAt,
+  expiresAt: grantExpiresAt,
+})
+
 const hashKey = (secret: string, workspaceId: Uuid | null): HashKey => ({ hash: sha256Hex(secret), workspaceId })
 
 const noSalt = Buffer.alloc(16)
@@ -110,10 +115,10 @@ const resolveApiKey =
     if (!apiKeyPattern.test(secret)) throw new Refusal('invalid_token', { message: 'The API key is not known.' })
     const row = matching(await lookupsIn(tx).apiKeys(apiKeyLookup(secret)), secret)
     const now = clock.now()
-    if (row.revokedAt && row.revokedAt <= now) throw new Refusal('api_key_revoked')
-    if (row.expiresAt && row.expiresAt <= now) throw new Refusal('api_key_expired')
+    const life = keyLife(row, now)
+    if (life !== 'active') throw new Refusal(life === 'revoked' ? 'api_key_revoked' : 'api_key_expired')
     // A grant ends with what stands above it, or with its last key: the key itself had no such end.
-    if (row.grantRevokedAt || (row.grantExpiresAt && row.grantExpiresAt <= now)) throw new Refusal('api_key_revoked')
+    if (grantLife(grantEndsOf(row), now) !== 'active') throw new Refusal('api_key_revoked')
     const ends = earliest(row.expiresAt, row.grantExpiresAt, row.revokedAt)
     const principal = principalOf(row, { kind: 'api_key', id: row.id }, ends, row, false)
     refuseForeignWorkspace(row.workspaceId, workspaceId)
@@ -132,10 +137,11 @@ const resolveSession =
   async (token, workspaceId, tx) => {
     const row = await deps.lookupsIn(tx).session(hashKey(token, workspaceId))
     if (!row) return refuseUnknown(resolveSession(deps), token, workspaceId, 'The session is not known.')
-    if (row.revokedAt) throw new Refusal('session_revoked')
     const now = deps.clock.now()
-    const idleEnd = daysAfter(deps.lastUsed.latest('sessions', row.id, row.lastUsedAt), deps.sessionIdleDays)
-    if (row.expiresAt <= now || idleEnd <= now) throw new Refusal('token_expired', { message: 'The session has expired.' })
+    const lastUsedAt = deps.lastUsed.latest('sessions', row.id, row.lastUsedAt)
+    const life = sessionLife({ ...row, lastUsedAt }, now, deps.sessionIdleDays)
+    if (life === 'revoked') throw new Refusal('session_revoked')
+    if (life === 'expired') throw new Refusal('token_expired', { message: 'The session has expired.' })
     if (workspaceId !== null && row.role === null) throw notFound('Workspace-Id')
     deps.lastUsed.note('sessions', row.id, now, row.lastUsedAt)
     noteWorkspace(deps, row, now)
@@ -151,9 +157,10 @@ const resolveAccessToken =
   async (secret, workspaceId, tx) => {
     const row = await lookupsIn(tx).accessToken(sha256Hex(secret))
     if (!row) throw new Refusal('invalid_token', { message: 'The access token is not known.' })
-    if (row.grantRevokedAt) throw new Refusal('invalid_token', { message: 'The access token was revoked.' })
     const now = clock.now()
-    if (row.expiresAt <= now || (row.grantExpiresAt && row.grantExpiresAt <= now)) throw new Refusal('token_expired')
+    const life = grantLife(grantEndsOf(row), now)
+    if (life === 'revoked') throw new Refusal('invalid_token', { message: 'The access token was revoked.' })
+    if (life === 'expired' || row.expiresAt <= now) throw new Refusal('token_expired')
     if (!row.forThisApi) throw new Refusal('invalid_token', { message: 'The access token is for another resource.' })
     if (!row.capabilities.oauth) throw new Refusal('capability_disabled', { details: { capability: 'oauth' } })
     refuseForeignWorkspace(row.workspaceId, workspaceId)

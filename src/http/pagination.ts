@@ -1,3 +1,4 @@
+import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { Derivations } from '../auth/vault.ts'
 import { Refusal } from '../lib/errors.ts'
@@ -5,7 +6,12 @@ import type { Uuid } from '../lib/ids.ts'
 
 export const PageQuery = z.object({
   limit: z.coerce.number().int().min(1).max(100).default(25),
-  cursor: z.string().min(1).max(200).optional().meta({ description: 'next_cursor of the page before.' }),
+  cursor: z
+    .string()
+    .min(1)
+    .max(200)
+    .optional()
+    .meta({ description: '`next_cursor` of the page before; all parameters but `limit` stay the same.' }),
 })
 export type PageQuery = z.output<typeof PageQuery>
 
@@ -18,39 +24,59 @@ export type Page<Item> = { data: Item[]; next_cursor: string | null }
 
 /** The keyset of a list: an id, authenticated for the one list it came from, so that it can't be made up or carried elsewhere. */
 export type Cursors = {
-  read: (list: string, query: PageQuery) => PageRequest
-  page: <Row, Item>(
-    list: string,
-    query: PageQuery,
-    rows: readonly Row[],
-    idOf: (row: Row) => Uuid,
-    present: (row: Row) => Item,
-  ) => Page<Item>
+  read: (list: string, cursor: string) => Uuid
+  write: (list: string, last: Uuid) => string
 }
 
 const macBytes = 12
 
 export const createCursors = (derivations: Derivations): Cursors => ({
-  read: (list, query) => {
-    const take = query.limit + 1
-    if (query.cursor === undefined) return { before: null, take }
-    const bytes = Buffer.from(query.cursor, 'base64url')
+  read: (list, cursor) => {
+    const bytes = Buffer.from(cursor, 'base64url')
     const hex = bytes.subarray(0, 16).toString('hex')
     const mac = bytes.subarray(16)
     const known = derivations
       .macs('cursor', `${list}:${hex}`)
       .some((candidate) => candidate.mac.subarray(0, macBytes).equals(mac))
     if (bytes.length !== 16 + macBytes || !known) throw new Refusal('invalid_cursor')
-    return { before: hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5'), take }
+    return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
   },
-  page: (list, query, rows, idOf, present) => {
-    const visible = rows.slice(0, query.limit)
-    const last = visible.at(-1)
-    const hex = last === undefined ? '' : idOf(last).replaceAll('-', '')
-    const more = rows.length > query.limit && hex !== ''
-    const cursor = more
-      ? Buffer.concat([Buffer.from(hex, 'hex'), derivations.mac('cursor', `${list}:${hex}`).subarray(0, macBytes)])
-      : null
-    return { data: visible.map(present), next_cursor: cursor ? cursor.toString('base64url') : null }
+  write: (list, last) => {
+    const hex = last.replaceAll('-', '')
+    const mac = derivations.mac('cursor', `${list}:${hex}`).subarray(0, macBytes)
+    return Buffer.concat([Buffer.from(hex, 'hex'), mac]).toString('base64url')
   },
 })
+
+export type Listing<Row, Item> = {
+  /** The tenant: the workspace or the account whose rows these are. Null in the lists of administrators, who see all. */
+  of: Uuid | null
+  read: (page: PageRequest) => Promise<readonly Row[]>
+  idOf: (row: Row) => Uuid
+  present: (rows: readonly Row[]) => readonly Item[] | Promise<readonly Item[]>
+}
+
+type ListRequest = Pick<FastifyRequest, 'routeOptions' | 'params'> & { query: PageQuery }
+
+const plain = (_name: string, value: unknown): unknown => (typeof value === 'bigint' ? String(value) : value)
+
+/** A cursor holds for one operation, its tenant, and all parameters but the size of a page. */
+const bindingOf = ({ routeOptions, params, query }: ListRequest, of: Uuid | null): string => {
+  const { limit: _limit, cursor: _cursor, ...filter } = query
+  return JSON.stringify([routeOptions.config.operation, of, params, filter], plain)
+}
+
+/** One page of a list. Every list route answers with it, and none reads or writes a cursor itself. */
+export const readPage = async <Row, Item>(
+  { cursors }: { cursors: Cursors },
+  request: ListRequest,
+  { of, read, idOf, present }: Listing<Row, Item>,
+): Promise<Page<Item>> => {
+  const { limit, cursor } = request.query
+  const list = bindingOf(request, of)
+  const rows = await read({ before: cursor === undefined ? null : cursors.read(list, cursor), take: limit + 1 })
+  const visible = rows.slice(0, limit)
+  const last = visible.at(-1)
+  const more = rows.length > limit && last !== undefined
+  return { data: [...(await present(visible))], next_cursor: more ? cursors.write(list, idOf(last)) : null }
+}

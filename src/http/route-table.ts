@@ -3,6 +3,7 @@ import type { Permission } from '../auth/permissions.ts'
 import type { Access, App } from './app-type.ts'
 import { commonRefusals } from './common-refusals.ts'
 import { refusalResponses } from './refusal-responses.ts'
+import { withoutPermission } from './without-permission.ts'
 
 /** What a route declares of who may call it, and when. `access` says it in words. */
 export type RouteEntry = {
@@ -24,10 +25,19 @@ const accessOf = ({ permission, access, role }: NonNullable<RouteOptions['config
 
 const complain = (route: RouteOptions, problem: string) => new Error(`${String(route.method)} ${route.url} ${problem}`)
 
+/** A route without a permission has to be in the one list of them, with this access and a reason. */
+const isListed = (operation: string, access: Access | undefined): boolean =>
+  access === undefined || access === 'admin' || withoutPermission[operation]?.[0] === access
+
 const check = (route: RouteOptions): void => {
   const { config, schema } = route
   if (!config?.operation) throw complain(route, 'has no operation name')
   if (config.permission === undefined && config.access === undefined) throw complain(route, 'says nothing of who may call it')
+  if (config.permission === undefined && !isListed(config.operation, config.access))
+    throw complain(
+      route,
+      `asks for no permission: http/without-permission.ts has no reason for ${config.operation} as ${config.access}`,
+    )
   if (!schema?.response) throw complain(route, 'declares no responses: an undeclared one could leak a column')
   if (config.idempotent && route.method !== 'POST') throw complain(route, 'is idempotent by nature, not by key')
 }

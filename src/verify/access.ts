@@ -1,4 +1,5 @@
 import { sqlCheck } from '../db/check.ts'
+import { keyIsActive } from '../db/credential-life.ts'
 
 export const accessChecks = [
   sqlCheck(
@@ -24,7 +25,7 @@ export const accessChecks = [
        or not exists (select from members m where m.workspace_id = g.workspace_id and m.account_id = g.account_id))
      union all
      select k.id::text from api_keys k join grants g on g.id = k.grant_id
-     where g.revoked_at is not null and k.revoked_at is null and (k.expires_at is null or k.expires_at > g.revoked_at)`,
+     where g.revoked_at is not null and ${keyIsActive('k', 'g.revoked_at')}`,
   ),
   sqlCheck(
     'I5',

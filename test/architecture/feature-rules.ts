@@ -89,23 +89,75 @@ export const drawnGraph = (files: readonly Source[]): string =>
     .flatMap(([from, to]) => (to.length === 0 ? [`  ${from}`] : to.map((feature) => `  ${from} --> ${feature}`)))
     .join('\n')
 
-const findFeatureCycles = (files: readonly Source[]): string[] => {
-  const graph = featureGraph(files)
+/** A folder inside a feature; a file that lies beside these folders is a part by itself. Routes put the parts together and are none. */
+const partOf = (path: string): string | undefined => {
+  const [, feature, inside] = inFeature.exec(path) ?? []
+  if (!feature || !inside || /routes\.ts$/.test(inside)) return undefined
+  return `${feature}/${inside.includes('/') ? inside.slice(0, inside.lastIndexOf('/')) : inside}`
+}
+
+const isFolder = (part: string): boolean => !part.endsWith('.ts')
+
+/** Which parts of its own feature each part imports. */
+const partGraph = (files: readonly Source[]): Map<string, string[]> => {
+  const graph = new Map<string, Set<string>>()
+  for (const { path, imports } of files) {
+    const from = partOf(path)
+    if (!from) continue
+    const to = graph.get(from) ?? new Set()
+    for (const each of imports) {
+      const part = partOf(each.to)
+      if (part && part !== from && part.split('/')[0] === from.split('/')[0]) to.add(part)
+    }
+    graph.set(from, to)
+  }
+  return new Map([...graph].sort().map(([from, to]) => [from, [...to].sort()]))
+}
+
+/** The parts as docs/architecture.md lists them: folders alone. */
+export const listedParts = (files: readonly Source[]): string =>
+  [...partGraph(files)]
+    .filter(([from]) => isFolder(from))
+    .map(
+      ([from, to]) =>
+        `| \`${from}\` | ${to
+          .filter(isFolder)
+          .map((part) => `\`${part}\``)
+          .join(', ')} |`,
+    )
+    .join('\n')
+
+const cyclesIn = (graph: ReadonlyMap<string, readonly string[]>): string[][] => {
   const done = new Set<string>()
-  const cycles: string[] = []
-  const visit = (feature: string, trail: readonly string[]): void => {
-    if (trail.includes(feature)) {
-      const cycle = [...trail.slice(trail.indexOf(feature)), feature]
-      const imports = steps(files).filter((step) => cycle[cycle.indexOf(step.from) + 1] === step.feature)
-      cycles.push([cycle.join(' → '), ...imports.map(({ path, to }) => `  ${path} imports modules/${to}`)].join('\n'))
-    } else if (!done.has(feature)) {
-      for (const next of graph.get(feature) ?? []) visit(next, [...trail, feature])
-      done.add(feature)
+  const cycles: string[][] = []
+  const visit = (name: string, trail: readonly string[]): void => {
+    if (trail.includes(name)) cycles.push([...trail.slice(trail.indexOf(name)), name])
+    else if (!done.has(name)) {
+      for (const next of graph.get(name) ?? []) visit(next, [...trail, name])
+      done.add(name)
     }
   }
-  for (const feature of graph.keys()) visit(feature, [])
+  for (const name of graph.keys()) visit(name, [])
   return cycles
 }
+
+const findFeatureCycles = (files: readonly Source[]): string[] =>
+  cyclesIn(featureGraph(files)).map((cycle) => {
+    const imports = steps(files).filter((step) => cycle[cycle.indexOf(step.from) + 1] === step.feature)
+    return [cycle.join(' → '), ...imports.map(({ path, to }) => `  ${path} imports modules/${to}`)].join('\n')
+  })
+
+const findPartCycles = (files: readonly Source[]): string[] =>
+  cyclesIn(partGraph(files)).map((cycle) => {
+    const crosses = ({ path }: Source, to: string) =>
+      cycle[cycle.indexOf(partOf(path) ?? '') + 1] === partOf(to) && cycle.includes(partOf(path) ?? '')
+    const imports = files.flatMap((file) =>
+      file.imports.filter(({ to }) => crosses(file, to)).map(({ to }) => `  ${file.path} imports ${to}`),
+    )
+    return [cycle.join(' → '), ...imports].join('\n')
+  })
+
+const acyclicParts: Rule = { name: 'the parts of a feature form no cycle', check: findPartCycles }
 
 const acyclicFeatures: Rule = { name: 'features form no cycle', check: findFeatureCycles }
 
@@ -142,4 +194,4 @@ const transitivePurity: Rule = {
   },
 }
 
-export const featureRules = { features, acyclicFeatures, transitivePurity } satisfies Record<string, Rule>
+export const featureRules = { features, acyclicFeatures, acyclicParts, transitivePurity } satisfies Record<string, Rule>

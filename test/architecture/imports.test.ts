@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { databaseRules, unneededExceptions } from './database-rules.ts'
-import { drawnGraph, unusedDoors } from './feature-rules.ts'
+import { drawnGraph, listedParts, unusedDoors } from './feature-rules.ts'
 import { rules } from './rules.ts'
 import { parseSource, readSources } from './source.ts'
 import { formerWriters } from './writer-rules.ts'
@@ -27,6 +27,10 @@ const violations: Record<keyof typeof rules, [path: string, text: string][]> = {
   acyclicFeatures: [
     ['modules/workspaces/planted.ts', `import { createGrant } from '../delegation/grants/service.ts'`],
     ['modules/beneficiaries/planted.ts', `import type { PaymentRecord } from '../payments/queries.ts'`],
+  ],
+  acyclicParts: [
+    ['modules/payments/lifecycle/planted.ts', `import { createPayments } from '../create/batches.ts'`],
+    ['modules/identity/accounts/planted.ts', `import type { WalletChallenge } from '../sign-in/wallet.ts'`],
   ],
   transitivePurity: [
     ['modules/planted/rules.ts', `import { postTransfer } from '../../ledger/ledger.ts'`],
@@ -92,6 +96,10 @@ const violations: Record<keyof typeof rules, [path: string, text: string][]> = {
     ['modules/planted/service.ts', 'export const pay = async (tx: Tx, deps: Deps, id: Uuid) => deps.appendEvents(tx, tx.at, [])'],
     ['modules/planted/service.ts', 'export const pay = async ({ db, clock }: Deps) => db.query(text, [clock.now()])'],
   ],
+  boundCursors: [
+    ['modules/planted/routes.ts', "const before = deps.cursors.read('all payments', request.query.cursor)"],
+    ['modules/planted/routes.ts', 'return reply.send({ data, next_cursor: last.id })'],
+  ],
   barrels: [['lib/planted.ts', `export * from './ids.ts'`]],
   cycles: [['lib/money.ts', `import '../planted.ts'`]],
 }
@@ -109,6 +117,7 @@ describe('the architecture', () => {
   it('is drawn in docs/architecture.md as the imports are', () => {
     const page = readFileSync(new URL('../../docs/architecture.md', import.meta.url), 'utf8')
     expect(/flowchart TD\n([\s\S]*?)\n```/.exec(page)?.[1]).toBe(drawnGraph(sources))
+    expect(/\| --- \| --- \|\n([\s\S]*?)\n\n/.exec(page)?.[1]).toBe(listedParts(sources))
   })
 
   it.each(Object.entries(rules))('%s holds', (_name, rule) => {

@@ -193,6 +193,14 @@ const internalCalls: Rule = {
     ]),
 }
 
+const boundCursors: Rule = {
+  name: 'lists are read by readPage, which binds a cursor to its operation, tenant and parameters',
+  check: (files) =>
+    each(files, ({ path, code }) => [
+      path.startsWith('modules/') && /\bcursors\.\w|\bnext_cursor\s*:/.test(code) ? 'makes or reads a cursor itself' : undefined,
+    ]),
+}
+
 /** Where features are put together: these hand on what each of them needs. */
 const assembles = /(routes|jobs)\.ts$/
 
@@ -245,6 +253,7 @@ export const rules = {
   time,
   internalCalls,
   ownNeeds,
+  boundCursors,
   barrels,
   cycles,
 } satisfies Record<string, Rule>

@@ -1,8 +1,13 @@
 import { readFileSync } from 'node:fs'
+import { fastify } from 'fastify'
+import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parseTable, type Row, renderTable } from '../../scripts/authorization-table.ts'
 import { effectivePermissions, isPermission, permissions, type Role, undelegable } from '../../src/auth/permissions.ts'
 import { roles } from '../../src/db/tables/workspaces.ts'
+import type { App } from '../../src/http/app-type.ts'
+import { registerRouteGuard } from '../../src/http/route-table.ts'
+import { withoutPermission } from '../../src/http/without-permission.ts'
 import { startAdministered } from '../admin/administrators.ts'
 import { credit, newBeneficiary } from '../harness/money.ts'
 import { letIn } from '../harness/oauth.ts'
@@ -40,6 +45,27 @@ const keyOf = async (person: Pick<Person, 'api'>, permissions?: readonly string[
 
 test('every route of the running server stands in docs/authorization.md as it is (npm run authorization writes it)', () => {
   expect(renderTable(service.routes)).toBe(text)
+})
+
+test('every operation without a permission is listed with its reason, and no other is', () => {
+  const open = service.routes.filter(({ permissions, rule }) => permissions.length === 0 && rule !== 'admin')
+  expect(open.map(({ operation, rule }) => `${operation} ${rule}`).sort()).toEqual(
+    Object.entries(withoutPermission)
+      .map(([operation, [access]]) => `${operation} ${access}`)
+      .sort(),
+  )
+})
+
+test.each([
+  { operation: 'payments.export', access: 'authenticated' as const },
+  { operation: 'workspaces.current', access: 'public' as const },
+])('$operation as $access keeps the service from starting: no reason is written down', (config) => {
+  const app: App = fastify().withTypeProvider<ZodTypeProvider>()
+  registerRouteGuard(app)
+  const schema = { response: { 200: {} } }
+  expect(() => app.get('/planted', { config, schema }, async () => ({}))).toThrow('asks for no permission')
+  const asking = { operation: config.operation, permission: 'payment.read' as const }
+  expect(() => app.get('/planted', { config: asking, schema }, async () => ({}))).not.toThrow()
 })
 
 test('the table marks something for every role and kind of credential, and refuses something to most', () => {

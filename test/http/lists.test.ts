@@ -69,11 +69,14 @@ test('a cursor that was made up, cut or changed in any place is refused', async 
   expect((await list(`cursor=${'x'.repeat(201)}`)).status).toBe(400)
 })
 
-test("a cursor of another list, or of another account's list, is refused", async () => {
+test("a cursor of another list, of the list with other parameters, or of another account's list is refused", async () => {
   await person.api.post('/v1/accounts/me/api-keys', { name: 'one' })
   await person.api.post('/v1/accounts/me/api-keys', { name: 'two' })
   const ofKeys = await cursorOf(person.api, '/v1/accounts/me/api-keys')
   expect(await list(`cursor=${ofKeys}`)).toMatchObject({ status: 400, body: { error: 'invalid_cursor' } })
+  const ofActive = await cursorOf()
+  expect(await list(`status=all&cursor=${ofActive}`)).toMatchObject({ status: 400, body: { error: 'invalid_cursor' } })
+  expect(await list(`limit=2&cursor=${ofActive}`)).toMatchObject({ status: 200 })
   const stranger = await signIn(service.api)
   const answer = await stranger.api.get(`/v1/beneficiaries?cursor=${await cursorOf()}`)
   expect([answer.status, answer.body.error]).toEqual([400, 'invalid_cursor'])

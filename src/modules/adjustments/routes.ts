@@ -1,6 +1,6 @@
 import type { App } from '../../http/app-type.ts'
 import { created, ok, respondOnce } from '../../http/idempotency.ts'
-import { pageOf } from '../../http/pagination.ts'
+import { pageOf, readPage } from '../../http/pagination.ts'
 import { byId } from '../../http/wire.ts'
 import { notFound } from '../../lib/errors.ts'
 import type { Deps } from '../deps.ts'
@@ -42,8 +42,14 @@ export const registerAdjustments = (app: App, deps: Deps): void => {
     async (request, reply) => {
       const { status, account_id: accountId } = request.query
       const filter = { ...(status !== undefined && { status }), ...(accountId !== undefined && { accountId }) }
-      const rows = await listAdjustments(deps.db, filter, deps.cursors.read('adjustments', request.query))
-      return reply.send(deps.cursors.page('adjustments', request.query, rows, (row) => row.id, presentAdjustment))
+      return reply.send(
+        await readPage(deps, request, {
+          of: null,
+          read: (page) => listAdjustments(deps.db, filter, page),
+          idOf: (row) => row.id,
+          present: (rows) => rows.map(presentAdjustment),
+        }),
+      )
     },
   )
   app.get(

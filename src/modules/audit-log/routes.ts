@@ -1,5 +1,5 @@
 import type { App } from '../../http/app-type.ts'
-import { pageOf } from '../../http/pagination.ts'
+import { pageOf, readPage } from '../../http/pagination.ts'
 import type { Deps } from '../deps.ts'
 import { presentAudit } from './present.ts'
 import { listAudit } from './queries.ts'
@@ -22,11 +22,16 @@ export const registerWorkspaceAuditLog = (app: App, deps: Deps): void => {
     },
     async (request, reply) => {
       const { id } = request.principal.workspace
-      const { actor, ...filter } = request.query
-      const list = `audit:${id}`
-      const page = deps.cursors.read(list, request.query)
-      const rows = await listAudit(deps.db, { ...filter, account_id: actor, workspace_id: id, ofWorkspace: true }, page)
-      return reply.send(deps.cursors.page(list, request.query, rows, (row) => row.id, presentAudit))
+      const { actor, ...others } = request.query
+      const filter = { ...others, account_id: actor, workspace_id: id, ofWorkspace: true }
+      return reply.send(
+        await readPage(deps, request, {
+          of: id,
+          read: (page) => listAudit(deps.db, filter, page),
+          idOf: (row) => row.id,
+          present: (rows) => rows.map(presentAudit),
+        }),
+      )
     },
   )
 }
@@ -42,8 +47,14 @@ export const registerAuditLog = (app: App, deps: Deps): void => {
       },
     },
     async (request, reply) => {
-      const rows = await listAudit(deps.db, request.query, deps.cursors.read('audit', request.query))
-      return reply.send(deps.cursors.page('audit', request.query, rows, (row) => row.id, presentAudit))
+      return reply.send(
+        await readPage(deps, request, {
+          of: null,
+          read: (page) => listAudit(deps.db, request.query, page),
+          idOf: (row) => row.id,
+          present: (rows) => rows.map(presentAudit),
+        }),
+      )
     },
   )
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { App } from '../../http/app-type.ts'
 import { created, ok, respondOnce } from '../../http/idempotency.ts'
-import { PageQuery, pageOf } from '../../http/pagination.ts'
+import { PageQuery, pageOf, readPage } from '../../http/pagination.ts'
 import { byId } from '../../http/wire.ts'
 import { notFound } from '../../lib/errors.ts'
 import type { Deps } from '../deps.ts'
@@ -47,12 +47,15 @@ export const registerBeneficiaries = (app: App, deps: Deps): void => {
     async (request, reply) => {
       const { workspace } = request.principal
       const { status, payment_rail: rail } = request.query
-      const list = `beneficiaries:${workspace.id}`
-      const rows = await listBeneficiaries(deps.db, workspace.id, deps.cursors.read(list, request.query), {
-        includeArchived: status === 'all',
-        ...(rail && { rail }),
-      })
-      return reply.send(deps.cursors.page(list, request.query, rows, (row) => row.id, presentBeneficiary))
+      const filter = { includeArchived: status === 'all', ...(rail && { rail }) }
+      return reply.send(
+        await readPage(deps, request, {
+          of: workspace.id,
+          read: (page) => listBeneficiaries(deps.db, workspace.id, page, filter),
+          idOf: (row) => row.id,
+          present: (rows) => rows.map(presentBeneficiary),
+        }),
+      )
     },
   )
   app.get(

@@ -4,7 +4,7 @@ import type { App } from '../../http/app-type.ts'
 import { checkPermission } from '../../http/authorize.ts'
 import { created, ok, respondOnce } from '../../http/idempotency.ts'
 import { originOf } from '../../http/origin.ts'
-import { pageOf } from '../../http/pagination.ts'
+import { pageOf, readPage } from '../../http/pagination.ts'
 import { byId, isoTime } from '../../http/wire.ts'
 import { notFound, Refusal } from '../../lib/errors.ts'
 import type { Deps } from '../deps.ts'
@@ -82,16 +82,13 @@ export const registerMandates = (app: App, deps: Deps): void => {
     async (request, reply) => {
       const { workspace } = request.principal
       const at = deps.clock.now()
-      const list = `mandates:${workspace.id}`
-      const rows = await listMandates(deps.db, workspace.id, at, request.query.status, deps.cursors.read(list, request.query))
       return reply.send(
-        deps.cursors.page(
-          list,
-          request.query,
-          rows,
-          (row) => row.id,
-          (row) => presentMandate(row, at),
-        ),
+        await readPage(deps, request, {
+          of: workspace.id,
+          read: (page) => listMandates(deps.db, workspace.id, at, request.query.status, page),
+          idOf: (row) => row.id,
+          present: (rows) => rows.map((row) => presentMandate(row, at)),
+        }),
       )
     },
   )

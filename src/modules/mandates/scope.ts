@@ -1,6 +1,7 @@
 import { and, eq } from 'drizzle-orm'
 import type { Address } from '../../auth/wallet.ts'
 import type { Tx } from '../../db/client.ts'
+import { grantLife } from '../../db/credential-life.ts'
 import { accounts } from '../../db/tables/accounts.ts'
 import { grants } from '../../db/tables/grants.ts'
 import { conflict, notFound, Refusal } from '../../lib/errors.ts'
@@ -31,7 +32,7 @@ const requireGrant = async (tx: Tx, id: Uuid, accountId: Uuid, workspaceId: Uuid
     .where(and(eq(grants.id, id), eq(grants.accountId, accountId), eq(grants.workspaceId, workspaceId)))
     .for('share')
   if (!grant) throw notFound('terms.grant_id')
-  if (grant.revokedAt || (grant.expiresAt && grant.expiresAt <= at)) throw conflict('This grant has ended.', 'grant_ended')
+  if (grantLife(grant, at) !== 'active') throw conflict('This grant has ended.', 'grant_ended')
 }
 
 /** Only who owns the money can agree to its being spent: the workspace must be one that the signer's account owns. */

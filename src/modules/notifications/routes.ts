@@ -1,9 +1,10 @@
 import { createFanOut } from '../../events/fan-out.ts'
 import { createStreamPlaces } from '../../events/stream-places.ts'
 import type { App } from '../../http/app-type.ts'
-import { pageOf } from '../../http/pagination.ts'
+import { pageOf, readPage } from '../../http/pagination.ts'
 import { openSse } from '../../http/sse.ts'
 import type { Deps } from '../deps.ts'
+import { presentNotification } from './present.ts'
 import { EventStream, Notification, NotificationsQuery, StreamQuery } from './schema.ts'
 import { listNotifications, openNotificationStream } from './service.ts'
 
@@ -53,6 +54,16 @@ export const registerNotifications = (app: App, deps: Deps): void => {
         response: { 200: pageOf(Notification) },
       },
     },
-    async (request, reply) => reply.send(await listNotifications(deps, request.principal, request.query)),
+    async (request, reply) => {
+      const { principal, query } = request
+      return reply.send(
+        await readPage(deps, request, {
+          of: principal.accountId,
+          read: (page) => listNotifications(deps, principal, query.after, page),
+          idOf: (event) => event.id,
+          present: (rows) => rows.map(presentNotification),
+        }),
+      )
+    },
   )
 }

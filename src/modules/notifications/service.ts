@@ -4,15 +4,14 @@ import type { FanOut } from '../../events/fan-out.ts'
 import { eventsAfter, eventsBefore, findEvent, type Position, readPast, type StoredEvent } from '../../events/read.ts'
 import type { StreamPlaces } from '../../events/stream-places.ts'
 import { audienceOf, mayRead, type Reader } from '../../events/visibility.ts'
-import type { Page } from '../../http/pagination.ts'
+import type { PageRequest } from '../../http/pagination.ts'
 import type { SseConnection } from '../../http/sse.ts'
 import { daysAfter } from '../../lib/clock.ts'
 import { Refusal } from '../../lib/errors.ts'
 import { parseId, type Uuid } from '../../lib/ids.ts'
 import type { Deps } from '../deps.ts'
-import { frameOf, presentNotification, resetFrame } from './present.ts'
+import { frameOf, resetFrame } from './present.ts'
 import { findReader } from './queries.ts'
-import type { Notification, NotificationsQuery } from './schema.ts'
 
 /** An event that this reader was told of and that is still there. Somebody else's is no event at all. */
 const findOwnEvent = async (
@@ -95,16 +94,14 @@ const collect = async (deps: Pick<Deps, 'db'>, reader: Reader, { from, oldestFir
 
 /** The stream's events for those who rather ask: with `after` what came later, oldest first, else the newest first. */
 export const listNotifications = async (
-  deps: Pick<Deps, 'clock' | 'config' | 'cursors' | 'db'>,
+  deps: Pick<Deps, 'clock' | 'config' | 'db'>,
   principal: Principal,
-  query: NotificationsQuery,
-): Promise<Page<Notification>> => {
-  const list = `notifications:${principal.accountId}:${query.after ?? ''}`
+  after: Uuid | undefined,
+  { before, take }: PageRequest,
+): Promise<StoredEvent[]> => {
   const reader = await findReader(deps.db, principal)
-  const { before, take } = deps.cursors.read(list, query)
-  const startId = before ?? query.after
+  const startId = before ?? after
   const start = startId === undefined ? null : await findOwnEvent(deps, reader, startId)
   if (start === undefined) throw unknownAfter()
-  const collected = await collect(deps, reader, { from: start, oldestFirst: query.after !== undefined, take })
-  return deps.cursors.page(list, query, collected, (event) => event.id, presentNotification)
+  return collect(deps, reader, { from: start, oldestFirst: after !== undefined, take })
 }

@@ -1,6 +1,6 @@
 import type { App } from '../../http/app-type.ts'
 import { ok, respondOnce } from '../../http/idempotency.ts'
-import { pageOf } from '../../http/pagination.ts'
+import { pageOf, readPage } from '../../http/pagination.ts'
 import { byId } from '../../http/wire.ts'
 import { formatId } from '../../lib/ids.ts'
 import type { Deps } from '../deps.ts'
@@ -26,9 +26,14 @@ export const registerAdminPayments = (app: App, deps: Deps): void => {
       },
     },
     async (request, reply) => {
-      const list = 'admin_payments'
-      const rows = await listAllPayments(deps.db, request.query, deps.cursors.read(list, request.query))
-      return reply.send(deps.cursors.page(list, request.query, rows, (row) => row.id, present))
+      return reply.send(
+        await readPage(deps, request, {
+          of: null,
+          read: (page) => listAllPayments(deps.db, request.query, page),
+          idOf: (row) => row.id,
+          present: (rows) => rows.map(present),
+        }),
+      )
     },
   )
   app.post(

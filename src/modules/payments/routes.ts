@@ -1,7 +1,7 @@
 import type { App } from '../../http/app-type.ts'
 import { orCsv, sendCsv, wantsCsv } from '../../http/csv.ts'
 import { ok, onceOf, respondOnce, sendOnce, standAgain } from '../../http/idempotency.ts'
-import { PageQuery, pageOf } from '../../http/pagination.ts'
+import { PageQuery, pageOf, readPage } from '../../http/pagination.ts'
 import { byId } from '../../http/wire.ts'
 import { notFound } from '../../lib/errors.ts'
 import { findBeneficiary } from '../beneficiaries/queries.ts'
@@ -79,10 +79,14 @@ export const registerPayments = (app: App, deps: Deps): void => {
         return sendCsv(request, reply, 'payments', paymentColumns, (page) =>
           readMatching(source, workspace.id, search, (db, filter) => listPaymentsWithPayee(db, workspace.id, page, filter)),
         )
-      const list = `payments:${workspace.id}`
-      const page = deps.cursors.read(list, request.query)
-      const rows = await readMatching(source, workspace.id, search, (db, filter) => listPayments(db, workspace.id, page, filter))
-      return reply.send(deps.cursors.page(list, request.query, rows, (row) => row.id, presentPayment))
+      return reply.send(
+        await readPage(deps, request, {
+          of: workspace.id,
+          read: (page) => readMatching(source, workspace.id, search, (db, filter) => listPayments(db, workspace.id, page, filter)),
+          idOf: (row) => row.id,
+          present: (rows) => rows.map(presentPayment),
+        }),
+      )
     },
   )
   app.get(
@@ -103,11 +107,15 @@ export const registerPayments = (app: App, deps: Deps): void => {
       const { workspace } = request.principal
       const { id } = request.params
       if (!(await findBeneficiary(deps.db, workspace.id, id))) throw notFound()
-      const list = `payments:${workspace.id}:${id}`
-      const rows = await listPayments(await deps.reads.db(), workspace.id, deps.cursors.read(list, request.query), {
-        beneficiaryId: id,
-      })
-      return reply.send(deps.cursors.page(list, request.query, rows, (row) => row.id, presentPayment))
+      const source = await deps.reads.db()
+      return reply.send(
+        await readPage(deps, request, {
+          of: workspace.id,
+          read: (page) => listPayments(source, workspace.id, page, { beneficiaryId: id }),
+          idOf: (row) => row.id,
+          present: (rows) => rows.map(presentPayment),
+        }),
+      )
     },
   )
   app.get(

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { App } from '../../http/app-type.ts'
 import { created, ok, respondOnce } from '../../http/idempotency.ts'
-import { PageQuery, pageOf } from '../../http/pagination.ts'
+import { PageQuery, pageOf, readPage } from '../../http/pagination.ts'
 import { byId } from '../../http/wire.ts'
 import { notFound } from '../../lib/errors.ts'
 import type { Deps } from '../deps.ts'
@@ -41,23 +41,18 @@ export const registerPolicies = (app: App, deps: Deps): void => {
       schema: { querystring: ListQuery, response: { 200: pageOf(Policy) } },
     },
     async (request, reply) => {
-      const list = `policies:${request.principal.workspace.id}`
-      const page = deps.cursors.read(list, request.query)
-      const rows = await listPolicies(deps.db, request.principal.workspace.id, page, request.query.status === 'active')
-      const usageOf = await readUsage(
-        deps.db,
-        request.principal.workspace,
-        deps.clock.now(),
-        rows.map(({ id }) => id),
-      )
+      const { workspace } = request.principal
       return reply.send(
-        deps.cursors.page(
-          list,
-          request.query,
-          rows,
-          (row) => row.id,
-          (row) => presentPolicy(row, usageOf(row.id)),
-        ),
+        await readPage(deps, request, {
+          of: workspace.id,
+          read: (page) => listPolicies(deps.db, workspace.id, page, request.query.status === 'active'),
+          idOf: (row) => row.id,
+          present: async (rows) => {
+            const ids = rows.map(({ id }) => id)
+            const usageOf = await readUsage(deps.db, workspace, deps.clock.now(), ids)
+            return rows.map((row) => presentPolicy(row, usageOf(row.id)))
+          },
+        }),
       )
     },
   )

@@ -1,6 +1,6 @@
 import type { App } from '../../http/app-type.ts'
 import { ok, respondOnce } from '../../http/idempotency.ts'
-import { PageQuery, pageOf } from '../../http/pagination.ts'
+import { PageQuery, pageOf, readPage } from '../../http/pagination.ts'
 import { byId } from '../../http/wire.ts'
 import type { Deps } from '../deps.ts'
 import { presentDifference, presentReconciliation } from './present.ts'
@@ -19,8 +19,14 @@ export const registerReconciliation = (app: App, deps: Deps): void => {
       },
     },
     async (request, reply) => {
-      const rows = await listReconciliations(deps.db, deps.cursors.read('reconciliations', request.query))
-      return reply.send(deps.cursors.page('reconciliations', request.query, rows, (row) => row.id, presentReconciliation))
+      return reply.send(
+        await readPage(deps, request, {
+          of: null,
+          read: (page) => listReconciliations(deps.db, page),
+          idOf: (row) => row.id,
+          present: (rows) => rows.map(presentReconciliation),
+        }),
+      )
     },
   )
   app.get(
@@ -35,8 +41,14 @@ export const registerReconciliation = (app: App, deps: Deps): void => {
     async (request, reply) => {
       const { status, reconciliation_id: reconciliationId } = request.query
       const filter = { reconciliationId, isOpen: status === undefined ? undefined : status === 'open' }
-      const rows = await listDifferences(deps.db, filter, deps.cursors.read('differences', request.query))
-      return reply.send(deps.cursors.page('differences', request.query, rows, (row) => row.id, presentDifference))
+      return reply.send(
+        await readPage(deps, request, {
+          of: null,
+          read: (page) => listDifferences(deps.db, filter, page),
+          idOf: (row) => row.id,
+          present: (rows) => rows.map(presentDifference),
+        }),
+      )
     },
   )
   app.post(

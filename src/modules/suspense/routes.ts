@@ -1,6 +1,6 @@
 import type { App } from '../../http/app-type.ts'
 import { ok, respondOnce } from '../../http/idempotency.ts'
-import { pageOf } from '../../http/pagination.ts'
+import { pageOf, readPage } from '../../http/pagination.ts'
 import { byId } from '../../http/wire.ts'
 import type { Deps } from '../deps.ts'
 import { presentSuspense } from './present.ts'
@@ -19,8 +19,14 @@ export const registerSuspense = (app: App, deps: Deps): void => {
       },
     },
     async (request, reply) => {
-      const rows = await listSuspense(deps.db, request.query.status, deps.cursors.read('suspense', request.query))
-      return reply.send(deps.cursors.page('suspense', request.query, rows, (row) => row.id, presentSuspense))
+      return reply.send(
+        await readPage(deps, request, {
+          of: null,
+          read: (page) => listSuspense(deps.db, request.query.status, page),
+          idOf: (row) => row.id,
+          present: (rows) => rows.map(presentSuspense),
+        }),
+      )
     },
   )
   app.post(

@@ -1,6 +1,6 @@
 import type { App } from '../../http/app-type.ts'
 import { created, ok, respondOnce } from '../../http/idempotency.ts'
-import { PageQuery, pageOf } from '../../http/pagination.ts'
+import { PageQuery, pageOf, readPage } from '../../http/pagination.ts'
 import { Refusal } from '../../lib/errors.ts'
 import type { Deps } from '../deps.ts'
 import { createWorkspace } from './members/create-workspace.ts'
@@ -29,9 +29,14 @@ export const registerWorkspaces = (app: App, deps: Deps): void => {
     },
     async (request, reply) => {
       const { accountId, grant, workspace } = request.principal
-      const list = `workspaces:${accountId}`
-      const rows = await listMemberships(deps.db, accountId, grant && workspace.id, deps.cursors.read(list, request.query))
-      return reply.send(deps.cursors.page(list, request.query, rows, (row) => row.workspace.id, view))
+      return reply.send(
+        await readPage(deps, request, {
+          of: accountId,
+          read: (page) => listMemberships(deps.db, accountId, grant && workspace.id, page),
+          idOf: (row) => row.workspace.id,
+          present: (rows) => rows.map(view),
+        }),
+      )
     },
   )
   app.post(

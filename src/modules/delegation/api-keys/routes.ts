@@ -1,6 +1,6 @@
 import type { App } from '../../../http/app-type.ts'
 import { created, ok, respondOnce } from '../../../http/idempotency.ts'
-import { PageQuery, pageOf } from '../../../http/pagination.ts'
+import { PageQuery, pageOf, readPage } from '../../../http/pagination.ts'
 import { byId } from '../../../http/wire.ts'
 import { notFound } from '../../../lib/errors.ts'
 import type { Deps } from '../../deps.ts'
@@ -41,16 +41,14 @@ export const registerApiKeys = (app: App, deps: Deps): void => {
     async (request, reply) => {
       await deps.lastUsed.flush()
       const scope = scopeOf(request.principal)
-      const list = `api_keys:${scope.accountId}:${scope.within}`
-      const rows = await listKeys(deps.db, scope, deps.cursors.read(list, request.query))
-      const page = deps.cursors.page(
-        list,
-        request.query,
-        rows,
-        ({ key }) => key.id,
-        (row) => row,
+      return reply.send(
+        await readPage(deps, request, {
+          of: scope.within ?? scope.accountId,
+          read: (page) => listKeys(deps.db, scope, page),
+          idOf: ({ key }) => key.id,
+          present: (rows) => viewKeys(deps.db, deps.clock.now(), rows),
+        }),
       )
-      return reply.send({ ...page, data: await viewKeys(deps.db, deps.clock.now(), page.data) })
     },
   )
   app.get(

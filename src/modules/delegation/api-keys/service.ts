@@ -3,6 +3,7 @@ import { defaultKeyPermissions } from '../../../auth/permissions.ts'
 import type { Principal } from '../../../auth/principal.ts'
 import { newApiKey } from '../../../auth/secrets.ts'
 import type { Tx } from '../../../db/client.ts'
+import { keyLife } from '../../../db/credential-life.ts'
 import { apiKeys } from '../../../db/tables/grants.ts'
 import { audit } from '../../../events/audit.ts'
 import { secondsAfter } from '../../../lib/clock.ts'
@@ -168,7 +169,7 @@ export const revokeApiKey = async (
 ): Promise<ApiKey> => {
   const record = await lockKey(tx, principal, id)
   const { at } = tx
-  if (record.key.revokedAt && record.key.revokedAt <= at) return viewKey(tx, record)
+  if (keyLife(record.key, at) === 'revoked') return viewKey(tx, record)
   const key = await setRevokedAt(tx, record.key, at)
   const grant = await endGrantWithItsKeys(tx, deps, principal, record.grant)
   const view = await viewKey(tx, { key, grant })

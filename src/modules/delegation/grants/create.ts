@@ -2,6 +2,7 @@ import { grantBehind } from '../../../auth/begun-by.ts'
 import { effectivePermissions, type Permission, permissions, undelegable } from '../../../auth/permissions.ts'
 import type { Principal } from '../../../auth/principal.ts'
 import type { Tx } from '../../../db/client.ts'
+import { grantLife } from '../../../db/credential-life.ts'
 import { grants } from '../../../db/tables/grants.ts'
 import { audit } from '../../../events/audit.ts'
 import { invalidFields, Refusal } from '../../../lib/errors.ts'
@@ -46,9 +47,9 @@ const checkPermissions = (principal: Principal, held: ReadonlySet<Permission>, g
 }
 
 const endedParent = (parent: GrantRecord | undefined, at: Date): Refusal | undefined => {
-  if (parent?.revokedAt) return new Refusal(parent.kind === 'api_key' ? 'api_key_revoked' : 'invalid_token')
-  if (parent?.expiresAt && parent.expiresAt <= at)
-    return new Refusal(parent.kind === 'api_key' ? 'api_key_expired' : 'token_expired')
+  const life = parent ? grantLife(parent, at) : 'active'
+  if (life === 'revoked') return new Refusal(parent?.kind === 'api_key' ? 'api_key_revoked' : 'invalid_token')
+  if (life === 'expired') return new Refusal(parent?.kind === 'api_key' ? 'api_key_expired' : 'token_expired')
   return undefined
 }
 

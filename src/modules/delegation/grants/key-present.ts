@@ -1,4 +1,5 @@
 import { secretPrefixes } from '../../../auth/secrets.ts'
+import { grantLife, keyLife } from '../../../db/credential-life.ts'
 import type { apiKeys } from '../../../db/tables/grants.ts'
 import { isoTime, isoTimeOrNull } from '../../../http/wire.ts'
 import { formatId } from '../../../lib/ids.ts'
@@ -7,12 +8,14 @@ import type { Grant } from './schema.ts'
 
 export type ApiKeyRecord = typeof apiKeys.$inferSelect
 
+const dateOrNull = (time: string | null): Date | null => (time === null ? null : new Date(time))
+
 /** The same order as authentication has: what was revoked is never merely expired, and a key lives no longer than its grant. */
 export const apiKeyStatus = (key: ApiKeyRecord, grant: Pick<Grant, 'revoked_at' | 'expires_at'>, at: Date): ApiKey['status'] => {
-  if (key.revokedAt && key.revokedAt <= at) return 'revoked'
-  if (key.expiresAt && key.expiresAt <= at) return 'expired'
-  const grantEnded = grant.revoked_at !== null || (grant.expires_at !== null && new Date(grant.expires_at) <= at)
-  return grantEnded ? 'revoked' : 'active'
+  const life = keyLife(key, at)
+  if (life !== 'active') return life
+  const ends = { revokedAt: dateOrNull(grant.revoked_at), expiresAt: dateOrNull(grant.expires_at) }
+  return grantLife(ends, at) === 'active' ? 'active' : 'revoked'
 }
 
 /** `grant` is the key's own, as REST shows it. */

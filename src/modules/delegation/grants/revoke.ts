@@ -1,5 +1,6 @@
-import { and, gt, inArray, isNull, or } from 'drizzle-orm'
+import { inArray } from 'drizzle-orm'
 import type { Tx } from '../../../db/client.ts'
+import { keyLife } from '../../../db/credential-life.ts'
 import { apiKeys, grants } from '../../../db/tables/grants.ts'
 import type { NewEvent } from '../../../events/append.ts'
 import { type Actor, audit } from '../../../events/audit.ts'
@@ -11,18 +12,18 @@ import { type GrantRecord, lockDependents, lockDescendants, lockGrant } from './
 import { loadGrantUsage } from './usage.ts'
 
 /** Keys that expired by themselves stay expired; those that end later, or never, end now. */
-const revokeKeysOf = (tx: Tx, grantIds: readonly Uuid[], at: Date) =>
-  tx.orm
-    .update(apiKeys)
-    .set({ revokedAt: at })
-    .where(
-      and(
-        inArray(apiKeys.grantId, [...grantIds]),
-        or(isNull(apiKeys.revokedAt), gt(apiKeys.revokedAt, at)),
-        or(isNull(apiKeys.expiresAt), gt(apiKeys.expiresAt, at)),
-      ),
-    )
-    .returning()
+const revokeKeysOf = async (tx: Tx, grantIds: readonly Uuid[], at: Date) => {
+  const keys = await tx.orm
+    .select()
+    .from(apiKeys)
+    .where(inArray(apiKeys.grantId, [...grantIds]))
+    .orderBy(apiKeys.id)
+    .for('update')
+  const active = keys.filter((key) => keyLife(key, at) === 'active')
+  const ids = active.map(({ id }) => id)
+  if (ids.length > 0) await tx.orm.update(apiKeys).set({ revokedAt: at }).where(inArray(apiKeys.id, ids))
+  return active.map((key) => ({ ...key, revokedAt: at }))
+}
 
 /**
  * Ends a grant, everything below it, all their keys, and the sign-in methods and sessions that came of them, for good and with the

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { App } from '../../../http/app-type.ts'
 import { ok, respondOnce } from '../../../http/idempotency.ts'
-import { PageQuery, pageOf } from '../../../http/pagination.ts'
+import { PageQuery, pageOf, readPage } from '../../../http/pagination.ts'
 import { byId } from '../../../http/wire.ts'
 import { notFound } from '../../../lib/errors.ts'
 import type { Deps } from '../../deps.ts'
@@ -21,16 +21,14 @@ export const registerGrants = (app: App, deps: Deps): void => {
     async (request, reply) => {
       await deps.lastUsed.flush()
       const scope = scopeOf(request.principal)
-      const list = `grants:${scope.accountId}:${scope.within}`
-      const rows = await listGrants(deps.db, scope, deps.cursors.read(list, request.query))
-      const page = deps.cursors.page(
-        list,
-        request.query,
-        rows,
-        (row) => row.id,
-        (row) => row,
+      return reply.send(
+        await readPage(deps, request, {
+          of: scope.within ?? scope.accountId,
+          read: (page) => listGrants(deps.db, scope, page),
+          idOf: (row) => row.id,
+          present: (rows) => viewGrants(deps.db, deps.clock.now(), rows),
+        }),
       )
-      return reply.send({ ...page, data: await viewGrants(deps.db, deps.clock.now(), page.data) })
     },
   )
   app.post(

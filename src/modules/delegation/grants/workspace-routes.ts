@@ -1,6 +1,6 @@
 import type { App } from '../../../http/app-type.ts'
 import { ok, respondOnce } from '../../../http/idempotency.ts'
-import { PageQuery, pageOf } from '../../../http/pagination.ts'
+import { PageQuery, pageOf, readPage } from '../../../http/pagination.ts'
 import { byId, IdOut } from '../../../http/wire.ts'
 import { formatId } from '../../../lib/ids.ts'
 import type { Deps } from '../../deps.ts'
@@ -33,21 +33,19 @@ export const registerWorkspaceGrants = (app: App, deps: Deps): void => {
     async (request, reply) => {
       await deps.lastUsed.flush()
       const { id } = request.principal.workspace
-      const list = `workspace_grants:${id}`
-      const rows = await listWorkspaceGrants(deps.db, id, deps.cursors.read(list, request.query))
-      const views = await viewGrants(deps.db, deps.clock.now(), rows)
-      const entries = rows.flatMap((row, index) => {
-        const grant = views[index]
-        return grant ? [{ row, grant: { ...grant, account_id: formatId('account', row.accountId) } }] : []
-      })
       return reply.send(
-        deps.cursors.page(
-          list,
-          request.query,
-          entries,
-          ({ row }) => row.id,
-          ({ grant }) => grant,
-        ),
+        await readPage(deps, request, {
+          of: id,
+          read: (page) => listWorkspaceGrants(deps.db, id, page),
+          idOf: (row) => row.id,
+          present: async (rows) => {
+            const views = await viewGrants(deps.db, deps.clock.now(), rows)
+            return rows.flatMap(({ accountId }, index) => {
+              const grant = views[index]
+              return grant ? [{ ...grant, account_id: formatId('account', accountId) }] : []
+            })
+          },
+        }),
       )
     },
   )

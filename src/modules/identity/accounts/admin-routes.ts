@@ -1,7 +1,7 @@
 import type { Db } from '../../../db/client.ts'
 import type { App } from '../../../http/app-type.ts'
 import { ok, respondOnce } from '../../../http/idempotency.ts'
-import { pageOf } from '../../../http/pagination.ts'
+import { pageOf, readPage } from '../../../http/pagination.ts'
 import { byId } from '../../../http/wire.ts'
 import { notFound } from '../../../lib/errors.ts'
 import type { Deps } from '../../deps.ts'
@@ -38,16 +38,14 @@ export const registerAdminAccounts = (app: App, deps: Deps): void => {
         ...(walletAddress !== undefined && { walletAddress }),
         ...(status !== undefined && { status }),
       }
-      const list = 'admin_accounts'
-      const rows = await listAccounts(deps.db, filter, deps.cursors.read(list, request.query))
-      const page = deps.cursors.page(
-        list,
-        request.query,
-        rows,
-        (row) => row.id,
-        (row) => row,
+      return reply.send(
+        await readPage(deps, request, {
+          of: null,
+          read: (page) => listAccounts(deps.db, filter, page),
+          idOf: (row) => row.id,
+          present: (rows) => viewAccounts(deps.db, deps, rows),
+        }),
       )
-      return reply.send({ ...page, data: await viewAccounts(deps.db, deps, page.data) })
     },
   )
   app.get(

@@ -2,7 +2,7 @@ import type { Db } from '../../../db/client.ts'
 import type { App } from '../../../http/app-type.ts'
 import { orCsv, sendCsv, wantsCsv } from '../../../http/csv.ts'
 import { ok, respondOnce } from '../../../http/idempotency.ts'
-import { pageOf } from '../../../http/pagination.ts'
+import { pageOf, readPage } from '../../../http/pagination.ts'
 import { listHistory } from '../../../ledger/reports.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import type { Deps } from '../../deps.ts'
@@ -68,9 +68,14 @@ export const registerAccounts = (app: App, deps: Deps): void => {
       const source = await deps.reads.db()
       if (wantsCsv(request))
         return sendCsv(request, reply, 'history', historyColumns, (page) => listHistory(source, accountId, page, filter))
-      const list = `history:${accountId}`
-      const rows = await listHistory(source, accountId, deps.cursors.read(list, request.query), filter)
-      return reply.send(deps.cursors.page(list, request.query, rows, (row) => row.id, presentHistoryEntry))
+      return reply.send(
+        await readPage(deps, request, {
+          of: accountId,
+          read: (page) => listHistory(source, accountId, page, filter),
+          idOf: (row) => row.id,
+          present: (rows) => rows.map(presentHistoryEntry),
+        }),
+      )
     },
   )
 }

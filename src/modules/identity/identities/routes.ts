@@ -1,6 +1,6 @@
 import type { App } from '../../../http/app-type.ts'
 import { created, ok, respondOnce } from '../../../http/idempotency.ts'
-import { PageQuery, pageOf } from '../../../http/pagination.ts'
+import { PageQuery, pageOf, readPage } from '../../../http/pagination.ts'
 import { byId, isoTime } from '../../../http/wire.ts'
 import type { Deps } from '../../deps.ts'
 import { linkWallet } from '../sign-in/service.ts'
@@ -20,9 +20,14 @@ export const registerIdentities = (app: App, deps: Deps): void => {
     },
     async (request, reply) => {
       const { accountId } = request.principal
-      const list = `identities:${accountId}`
-      const rows = await pageIdentities(deps.db, accountId, deps.cursors.read(list, request.query))
-      return reply.send(deps.cursors.page(list, request.query, rows, (row) => row.id, presentIdentity))
+      return reply.send(
+        await readPage(deps, request, {
+          of: accountId,
+          read: (page) => pageIdentities(deps.db, accountId, page),
+          idOf: (row) => row.id,
+          present: (rows) => rows.map(presentIdentity),
+        }),
+      )
     },
   )
   app.post(

@@ -2,6 +2,7 @@ import { isAdministrator } from '../../../auth/administrators.ts'
 import { grantBehind } from '../../../auth/begun-by.ts'
 import type { Principal } from '../../../auth/principal.ts'
 import type { Tx } from '../../../db/client.ts'
+import { grantLife } from '../../../db/credential-life.ts'
 import type { Actor } from '../../../events/audit.ts'
 import { Refusal } from '../../../lib/errors.ts'
 import type { Uuid } from '../../../lib/ids.ts'
@@ -11,8 +12,7 @@ import type { Deps } from '../../deps.ts'
 
 const forbidden = (message: string): Refusal => new Refusal('forbidden', { message })
 
-const ended = (grant: GrantRecord, now: Date): boolean =>
-  grant.revokedAt !== null || (grant.expiresAt !== null && grant.expiresAt <= now)
+const ended = (grant: GrantRecord, now: Date): boolean => grantLife(grant, now) !== 'active'
 
 /** The grant that an actor acts with, or began with what now comes to its end without it. */
 export const grantOf = (actor: Actor): Uuid | null =>

@@ -1,5 +1,5 @@
+import { sessionEnd, sessionLife } from '../../../db/credential-life.ts'
 import { isoTime, isoTimeOrNull } from '../../../http/wire.ts'
-import { daysAfter } from '../../../lib/clock.ts'
 import { formatId, type Uuid } from '../../../lib/ids.ts'
 import type { SessionRecord } from './queries.ts'
 import type { Session } from './schema.ts'
@@ -8,17 +8,15 @@ import type { Session } from './schema.ts'
 export type SessionView = { now: Date; idleDays: number; currentId: Uuid | null }
 
 export const presentSession = (session: SessionRecord, view: SessionView): Session => {
-  const idleEnd = daysAfter(session.lastUsedAt, view.idleDays)
-  const ends = new Date(Math.min(idleEnd.getTime(), session.expiresAt.getTime()))
   return {
     id: formatId('session', session.id),
-    status: session.revokedAt ? 'revoked' : ends <= view.now ? 'expired' : 'active',
+    status: sessionLife(session, view.now, view.idleDays),
     current: session.id === view.currentId,
     ip: session.ip,
     user_agent: session.userAgent,
     created_at: isoTime(session.createdAt),
     last_used_at: isoTime(session.lastUsedAt),
-    expires_at: isoTime(ends),
+    expires_at: isoTime(sessionEnd(session, view.idleDays)),
     revoked_at: isoTimeOrNull(session.revokedAt),
   }
 }

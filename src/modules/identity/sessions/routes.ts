@@ -1,6 +1,6 @@
 import type { App } from '../../../http/app-type.ts'
 import { ok, respondOnce } from '../../../http/idempotency.ts'
-import { PageQuery, pageOf } from '../../../http/pagination.ts'
+import { PageQuery, pageOf, readPage } from '../../../http/pagination.ts'
 import { byId } from '../../../http/wire.ts'
 import type { Deps } from '../../deps.ts'
 import { presentSession } from './present.ts'
@@ -18,17 +18,14 @@ export const registerSessions = (app: App, deps: Deps): void => {
     async (request, reply) => {
       await deps.lastUsed.flush()
       const { accountId, credential } = request.principal
-      const list = `sessions:${accountId}`
       const view = viewFor(deps, credential.id)
-      const rows = await pageSessions(deps.db, accountId, deps.cursors.read(list, request.query))
       return reply.send(
-        deps.cursors.page(
-          list,
-          request.query,
-          rows,
-          (row) => row.id,
-          (row) => presentSession(row, view),
-        ),
+        await readPage(deps, request, {
+          of: accountId,
+          read: (page) => pageSessions(deps.db, accountId, page),
+          idOf: (row) => row.id,
+          present: (rows) => rows.map((row) => presentSession(row, view)),
+        }),
       )
     },
   )

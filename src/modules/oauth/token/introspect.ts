@@ -1,5 +1,6 @@
 import { eq, type SQL } from 'drizzle-orm'
 import { sha256 } from '../../../auth/secrets.ts'
+import { grantLife } from '../../../db/credential-life.ts'
 import { accounts } from '../../../db/tables/accounts.ts'
 import { grants } from '../../../db/tables/grants.ts'
 import { oauthAccessTokens, oauthClients, oauthGrants } from '../../../db/tables/oauth.ts'
@@ -54,7 +55,7 @@ const describe = (deps: Pick<Deps, 'config'>, { grant, state, client }: Found, t
 
 const lives = (deps: Pick<Deps, 'clock'>, { grant, account }: Found, expiresAt: Date): boolean => {
   const now = deps.clock.now()
-  const ended = grant.revokedAt !== null || expiresAt <= now || (grant.expiresAt !== null && grant.expiresAt <= now)
+  const ended = expiresAt <= now || grantLife(grant, now) !== 'active'
   return !ended && account.oauthEnabled && account.status !== 'closed'
 }
 

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { and, eq, sql } from 'drizzle-orm'
 import { secretPrefixes, sha256 } from '../../../auth/secrets.ts'
 import type { Tx } from '../../../db/client.ts'
+import { grantLife } from '../../../db/credential-life.ts'
 import { accounts } from '../../../db/tables/accounts.ts'
 import { oauthAccessTokens, oauthGrants } from '../../../db/tables/oauth.ts'
 import { daysAfter, earlier, secondsAfter } from '../../../lib/clock.ts'
@@ -63,7 +64,7 @@ export const isOurs = (deps: Pick<Deps, 'derivations'>, { handle, generation, te
 
 /** Reasons why no tokens are given out for a grant, though the client asks rightly. */
 export const grantEnded = async (tx: Tx, grant: GrantRecord): Promise<boolean> => {
-  if (grant.revokedAt || (grant.expiresAt && grant.expiresAt <= tx.at)) return true
+  if (grantLife(grant, tx.at) !== 'active') return true
   const [account] = await tx.orm
     .select({ status: accounts.status, enabled: accounts.oauthEnabled })
     .from(accounts)

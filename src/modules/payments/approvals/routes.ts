@@ -1,7 +1,7 @@
 import type { App } from '../../../http/app-type.ts'
 import { type Answer, ok, respondOnce } from '../../../http/idempotency.ts'
 import { originOf } from '../../../http/origin.ts'
-import { pageOf } from '../../../http/pagination.ts'
+import { pageOf, readPage } from '../../../http/pagination.ts'
 import { byId, isoTime } from '../../../http/wire.ts'
 import { notFound } from '../../../lib/errors.ts'
 import type { Deps } from '../../deps.ts'
@@ -29,16 +29,13 @@ export const registerApprovals = (app: App, deps: Deps): void => {
     },
     async (request, reply) => {
       const { workspace } = request.principal
-      const list = `approvals:${workspace.id}`
-      const rows = await listApprovals(deps.db, workspace.id, deps.cursors.read(list, request.query), request.query.status)
       return reply.send(
-        deps.cursors.page(
-          list,
-          request.query,
-          rows,
-          (row) => row.approval.id,
-          (row) => presentApproval(row),
-        ),
+        await readPage(deps, request, {
+          of: workspace.id,
+          read: (page) => listApprovals(deps.db, workspace.id, page, request.query.status),
+          idOf: (row) => row.approval.id,
+          present: (rows) => rows.map((row) => presentApproval(row)),
+        }),
       )
     },
   )

@@ -1,6 +1,6 @@
 import type { App } from '../../../http/app-type.ts'
 import { created, ok, respondOnce } from '../../../http/idempotency.ts'
-import { PageQuery, pageOf } from '../../../http/pagination.ts'
+import { PageQuery, pageOf, readPage } from '../../../http/pagination.ts'
 import { byId } from '../../../http/wire.ts'
 import type { Deps } from '../../deps.ts'
 import { presentWorkspaceView } from '../present.ts'
@@ -42,9 +42,14 @@ export const registerInvitations = (app: App, deps: Deps): void => {
     },
     async (request, reply) => {
       const { id } = request.principal.workspace
-      const list = `invitations:${id}`
-      const rows = await listInvitations(deps.db, id, deps.cursors.read(list, request.query))
-      return reply.send(deps.cursors.page(list, request.query, rows, (row) => row.id, show))
+      return reply.send(
+        await readPage(deps, request, {
+          of: id,
+          read: (page) => listInvitations(deps.db, id, page),
+          idOf: (row) => row.id,
+          present: (rows) => rows.map(show),
+        }),
+      )
     },
   )
   app.delete(

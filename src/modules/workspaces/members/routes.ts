@@ -1,6 +1,6 @@
 import type { App } from '../../../http/app-type.ts'
 import { ok, respondOnce } from '../../../http/idempotency.ts'
-import { PageQuery, pageOf } from '../../../http/pagination.ts'
+import { PageQuery, pageOf, readPage } from '../../../http/pagination.ts'
 import { byId } from '../../../http/wire.ts'
 import type { Deps } from '../../deps.ts'
 import { presentMember, presentRemoved } from './present.ts'
@@ -17,9 +17,14 @@ export const registerMembers = (app: App, deps: Deps, endDelegations: EndDelegat
     },
     async (request, reply) => {
       const { id } = request.principal.workspace
-      const list = `members:${id}`
-      const rows = await listMembers(deps.db, id, deps.cursors.read(list, request.query))
-      return reply.send(deps.cursors.page(list, request.query, rows, (row) => row.id, presentMember))
+      return reply.send(
+        await readPage(deps, request, {
+          of: id,
+          read: (page) => listMembers(deps.db, id, page),
+          idOf: (row) => row.id,
+          present: (rows) => rows.map(presentMember),
+        }),
+      )
     },
   )
   app.patch(

@@ -1,0 +1,44 @@
+import { daysAfter } from '../lib/clock.ts'
+
+// Whether a grant, a key or a session is active: here alone, in code and in SQL. A test holds the two against each other.
+
+export type Life = 'active' | 'revoked' | 'expired'
+export type Ends = { revokedAt: Date | null; expiresAt: Date | null }
+export type SessionTimes = { revokedAt: Date | null; expiresAt: Date; lastUsedAt: Date }
+
+const isPast = (time: Date | null, now: Date): boolean => time !== null && time <= now
+
+/** A revoked grant has ended whatever a clock says. It may have expired as well: revoked comes first. */
+export const grantLife = ({ revokedAt, expiresAt }: Ends, now: Date): Life => {
+  if (revokedAt) return 'revoked'
+  return isPast(expiresAt, now) ? 'expired' : 'active'
+}
+
+/** A key's revocation may lie ahead: until then a rotated key works beside its successor. */
+export const keyLife = ({ revokedAt, expiresAt }: Ends, now: Date): Life => {
+  if (isPast(revokedAt, now)) return 'revoked'
+  return isPast(expiresAt, now) ? 'expired' : 'active'
+}
+
+/** A session ends at its time, or when it was not used for so many days. */
+export const sessionEnd = ({ expiresAt, lastUsedAt }: Pick<SessionTimes, 'expiresAt' | 'lastUsedAt'>, idleDays: number): Date => {
+  const idleEnd = daysAfter(lastUsedAt, idleDays)
+  return idleEnd < expiresAt ? idleEnd : expiresAt
+}
+
+export const sessionLife = (session: SessionTimes, now: Date, idleDays: number): Life =>
+  grantLife({ revokedAt: session.revokedAt, expiresAt: sessionEnd(session, idleDays) }, now)
+
+// The same in SQL. `row` names the table's row; `now` and `idleDays` are parameters or columns.
+
+export const grantIsActive = (row: string, now: string): string =>
+  `(${row}.revoked_at is null and (${row}.expires_at is null or ${row}.expires_at > ${now}))`
+
+export const keyIsActive = (row: string, now: string): string =>
+  `((${row}.revoked_at is null or ${row}.revoked_at > ${now}) and (${row}.expires_at is null or ${row}.expires_at > ${now}))`
+
+export const sessionEnds = (row: string, idleDays: string): string =>
+  `least(${row}.expires_at, ${row}.last_used_at + make_interval(days => ${idleDays}::int))`
+
+export const sessionIsActive = (row: string, now: string, idleDays: string): string =>
+  `(${row}.revoked_at is null and ${sessionEnds(row, idleDays)} > ${now})`

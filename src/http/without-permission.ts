@@ -1,0 +1,75 @@
+import type { Access } from './app-type.ts'
+
+/** Access without a permission. Administrators are named one by one, so `admin` needs no reason of its own. */
+export type OpenAccess = Exclude<Access, 'admin'>
+
+/**
+ * Every operation that asks for no permission, and why it needs none. A route may not say so by itself: one that is not here, or is
+ * here with another access, keeps the service from starting. So "any credential will do" is written down twice, once with its reason.
+ */
+export const withoutPermission: Readonly<Record<string, readonly [access: OpenAccess, reason: string]>> = {
+  'service.health': ['public', 'Load balancers have no credential.'],
+  'service.ready': ['public', 'Load balancers have no credential.'],
+  'credentials.current': ['authenticated', 'Shows the credential itself, and nothing of the workspace besides its name.'],
+  'sign_in.google_start': [
+    'optional',
+    'Signs in; with a session it links, which asks for the authority to change sign-in methods.',
+  ],
+  'sign_in.google_callback': ['public', 'The flow that began it is bound to the browser by a cookie.'],
+  'sign_in.github_start': [
+    'optional',
+    'Signs in; with a session it links, which asks for the authority to change sign-in methods.',
+  ],
+  'sign_in.github_callback': ['public', 'The flow that began it is bound to the browser by a cookie.'],
+  'sign_in.link_page': [
+    'optional',
+    'The link in its address is the secret; the session is compared with the account that asked for it.',
+  ],
+  'sign_in.link_continue': ['public', 'A form token of the link’s page proves that the page was read.'],
+  'sign_in.wallet_nonce': ['public', 'Comes before signing in.'],
+  'sign_in.wallet_verify': [
+    'optional',
+    'The signature is the credential; with a session it links, which asks for the authority to do so.',
+  ],
+  'sign_in.logout': ['optional', 'Ends the session that asks; without one there is nothing to end.'],
+  'sign_in.create_dashboard_token': [
+    'authenticated',
+    'The token may do what the credential that asks for it may do, and no more.',
+  ],
+  'oauth.server_metadata': ['public', 'RFC 8414: clients read it before they have a credential.'],
+  'oauth.resource_metadata': ['public', 'RFC 9728: clients read it before they have a credential.'],
+  'oauth.mcp_resource_metadata': ['public', 'RFC 9728: clients read it before they have a credential.'],
+  'oauth.authorize': ['optional', 'Sends the browser to the page of consent, or to sign-in first.'],
+  'oauth.token': ['public', 'The client authenticates itself, or proves its code by PKCE.'],
+  'oauth.revoke': ['public', 'The client authenticates itself; holding a token is enough to end it.'],
+  'oauth.introspect': ['public', 'The resource server authenticates itself.'],
+  'oauth.push': ['public', 'The client authenticates itself.'],
+  'oauth.device_authorization': ['public', 'The client authenticates itself; a person decides.'],
+  'oauth.register': ['public', 'RFC 7591: a registration gives no access, a person decides about that.'],
+  'oauth.get_authorization': [
+    'undelegated',
+    'Shows a person what they are asked to allow; what they may give is looked at when they decide.',
+  ],
+  'oauth.decide_authorization': ['undelegated', 'A person gives no more than what they have in the workspace that they choose.'],
+  'oauth.get_device': [
+    'undelegated',
+    'Shows a person what they are asked to allow; what they may give is looked at when they decide.',
+  ],
+  'oauth.decide_device': ['undelegated', 'A person gives no more than what they have in the workspace that they choose.'],
+  'workspaces.current': ['authenticated', 'Every credential may know in which workspace it acts.'],
+  'workspaces.switch': ['undelegated', 'Only into a workspace that has the caller as a member.'],
+  'invitations.preview': ['undelegated', 'The invitation’s secret is in the body; the caller is no member yet.'],
+  'invitations.accept': ['undelegated', 'The invitation’s secret is in the body; the caller is no member yet.'],
+  'notifications.stream': ['authenticated', 'Each event asks for the permission to read what it is about.'],
+  'notifications.list': ['authenticated', 'Each event asks for the permission to read what it is about.'],
+  'approvals.message': [
+    'public',
+    'A wallet without a session has to read what it signs; the id is a secret of those who were asked.',
+  ],
+  'approvals.decide_by_signature': ['public', 'The signature is the credential, of a wallet whose account may decide.'],
+  'mandates.prepare': ['public', 'Writes the message that a wallet signs, and keeps nothing but a nonce.'],
+  'mandates.create': ['public', 'The signature is the credential, of a wallet whose account may pay.'],
+  'mandates.revocation_message': ['public', 'A wallet without a session has to read what it signs.'],
+  'mandates.revoke': ['optional', 'A signature of the wallet, or a credential with mandate.manage.'],
+  'mcp.call': ['authenticated', 'Each tool calls a route, which asks for its own permission.'],
+}
