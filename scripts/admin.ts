@@ -4,7 +4,7 @@ import { UsageError } from './admin/arguments.ts'
 import { readCommand, usage } from './admin/commands.ts'
 import { openConsole } from './admin/console.ts'
 
-// Administers the service from a shell. What is asked for over HTTP by an administrator is asked for here by whoever may be here.
+// Administers the service from a shell. What administrators do over HTTP is done here by a person with access to the machine.
 const run = async (): Promise<void> => {
   const command = readCommand(process.argv.slice(2))
   const at = await openConsole()

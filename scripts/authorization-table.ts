@@ -12,7 +12,7 @@ export type Row = { method: string; path: string; needs: string } & Record<Colum
 
 const yes = (holds: boolean): Mark => (holds ? '●' : '·')
 
-/** Public routes look at no credential; optional ones at one that is there, whoever's. */
+/** Public routes look at no credential; optional ones at one that is sent. */
 const isOpen = ({ rule }: RouteEntry): boolean => rule === 'public' || rule === 'optional'
 
 const roleMay = (route: RouteEntry, role: Role): boolean => {
@@ -72,13 +72,13 @@ route is missing here.
 
 What begins with \`account.\`, \`key.\` and \`grant.\` comes from being the account, whatever the role; the role in the workspace governs
 the rest. A key or an agent has what its account has there, less what its grant doesn't carry. A suspended member has what comes from
-being the account alone; whoever is no member any more has no credential there.
+being the account alone; an account that is no member any more has no credential there.
 `
 
 const routesAbout = `
 ## Routes
 
-**owner … viewer**: a member of that role, signed in. **key**, **agent**: an API key, an OAuth access token, of somebody whose role may.
+**owner … viewer**: a member of that role, signed in. **key**, **agent**: an API key, an OAuth access token, of a member whose role may.
 **stopped**: goes on while the workspace is frozen, suspended or its owning account is not active. **frozen**: goes on while the
 caller's own account is frozen. Neither stops reading. \`public\` looks at no credential, \`optional\` at one that is there,
 \`authenticated\` asks for any, \`undelegated\` for one without a grant, \`admin\` for an administrator in person.

@@ -17,7 +17,7 @@ const linters: readonly (readonly [name: string, ...parameters: string[]])[] = [
 
 const quiet = { REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' }
 
-/** Both linters with their recommended rules. Warnings count: a document with findings that nobody reads has none that anybody does. */
+/** Both linters with their recommended rules. Warnings count as well: findings that stay are no longer read. */
 const lint = (file: string): string[] =>
   linters.flatMap(([name, ...parameters]) => {
     const run = spawnSync(join(root, 'node_modules/.bin', name), [...parameters, file], {

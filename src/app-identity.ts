@@ -43,7 +43,7 @@ const realGithub = (config: Config, clientId: string, clientSecret: string): Git
   }
 }
 
-/** The sandbox plays a provider only where nobody could mistake it for a real one: on this machine, outside production. */
+/** The sandbox simulates a provider only where it cannot be mistaken for a real one: on this machine, outside production. */
 const maySimulate = (config: Config): boolean => config.NODE_ENV !== 'production' && isLoopbackUrl(config.publicUrl)
 
 /** The address at which this process reaches itself, whatever name and port the world has for it. */

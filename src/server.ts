@@ -16,7 +16,7 @@ import { handleSignals } from './process/signals.ts'
 import { summarize } from './process/summary.ts'
 
 const say = (text: string) => process.stdout.write(`${text}\n`)
-// Whoever reads our output may go before we do (`npm start | head`); that is no reason to end.
+// The reader of our output may end before we do (`npm start | head`); that is no reason to end.
 process.stdout.on('error', () => undefined)
 
 const signals = handleSignals(isWorker ? () => undefined : say)
@@ -99,7 +99,7 @@ const start = async () => {
   const ground = await prepare()
   const dashboard = await (count === 1 ? serve(ground) : keep(count, ground))
   signals.closeWith(() => parts.disposeAsync())
-  // Not before: what it tells while nobody listens is lost.
+  // Not before: what it delivers without a listener is lost.
   ground.rails.sandbox?.resume()
   if (isWorker) {
     tellFirst(dashboard)
@@ -124,7 +124,7 @@ start().catch(async (error: unknown) => {
   process.stderr.write(
     error instanceof StartupError
       ? `${error.message}\n`
-      : `The service did not start, by a fault of its own:\n${JSON.stringify(describeError(error), null, 2)}\n`,
+      : `The service did not start because of an error in the service itself:\n${JSON.stringify(describeError(error), null, 2)}\n`,
   )
   await parts.disposeAsync().catch(() => undefined)
   process.exit(1)

@@ -28,11 +28,11 @@ const auditLog = async (at: Console, { options }: Arguments): Promise<unknown> =
   return (await listAudit(at.deps.db, filter, { before: null, take })).map(presentAudit)
 }
 
-/** `12:9f86…`: the sequence and the hash of a seal, as the log told them. */
+/** `12:9f86…`: the sequence and the hash of a seal, as the log has them. */
 const readHead = (text: string): { sequence: number; hash: Buffer } => {
   const [, sequence, hash] = /^(\d{1,15}):([0-9a-f]{64})$/i.exec(text) ?? []
   if (sequence === undefined || hash === undefined)
-    throw new UsageError('--head is <sequence>:<hash of 64 hex digits>, as the log told them')
+    throw new UsageError('--head is <sequence>:<hash of 64 hex digits>, as the log has them')
   return { sequence: Number(sequence), hash: Buffer.from(hash, 'hex') }
 }
 

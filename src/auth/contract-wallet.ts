@@ -7,7 +7,7 @@ export type ContractWallets = {
   isValidSignature: (signed: SignedByContract) => Promise<boolean>
 }
 
-/** All questions to a chain about one signature together; whoever waits for them gets no answer then, and so a refusal. */
+/** All calls to a chain about one signature together; past this time there is no answer, and so a refusal. */
 const deadlineMs = 3_000
 /** Anybody can make us ask. */
 const slotOptions = { size: 16, waiting: 32 }

@@ -13,11 +13,11 @@ export type LastUsed = {
   note: (kind: Used, id: Uuid, now: Date, written: Date | null) => void
   /** The later of what the row says and what is not written yet. */
   latest: (kind: Used, id: Uuid, written: Date) => Date
-  /** Writes what is remembered, now: before somebody is shown it, and at the end. */
+  /** Writes what is remembered, now: before it is shown, and at the end. */
   flush: () => Promise<void>
 }
 
-/** A row that somebody holds is left for the next use: nobody waits for a payment, or deadlocks with a revocation, over a time stamp. */
+/** A locked row is left for the next use: a time stamp is no reason to wait for a payment, or to deadlock with a revocation. */
 const touch = (kind: Used, at: number): string => `
   used_${kind} as (
     select t.id, u.at from unnest($${at}::uuid[], $${at + 1}::timestamptz[]) as u(id, at) join ${kind} t on t.id = u.id

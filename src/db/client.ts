@@ -122,7 +122,7 @@ export type DatabaseOptions = {
 /** A pool that gives statements more time than this reads whole tables on purpose (verify). */
 const longestRequestMs = 60_000
 
-/** A server that is there gives up first, by its own time-out; past this nobody answers, and the connection is destroyed. */
+/** A server that is there gives up first, by its own time-out; past this there is no answer, and the connection is destroyed. */
 const answerTimeoutMs = (statementTimeoutMs: number): number => Math.ceil((statementTimeoutMs * 4) / 3)
 
 const settings = ({ statementTimeoutMs, lockTimeoutMs = Math.floor((statementTimeoutMs * 2) / 3) }: DatabaseOptions) =>

@@ -7,7 +7,7 @@ import { runningPostmaster } from './postmaster.ts'
 import { embeddedUrl, startEmbeddedPostgres } from './start.ts'
 
 /**
- * The embedded database for a command beside the service: the server that runs already, whoever started it, or one of its own for
+ * The embedded database for a command beside the service: the server that runs already, or one of its own for
  * as long as the command takes. Makes none.
  * @throws StartupError
  */

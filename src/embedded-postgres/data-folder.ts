@@ -19,7 +19,7 @@ export const openDataFolder = async (dataDir: string): Promise<string> => {
   }
 }
 
-/** What root makes in somebody's folder is theirs: they must be able to start the service tomorrow. */
+/** What root makes in a user's folder belongs to that user, who must be able to start the service tomorrow. */
 const giveToOwnerOf = async (place: string, folder: string, made: string) => {
   if (process.getuid?.() !== 0) return
   const { uid, gid } = await stat(place)

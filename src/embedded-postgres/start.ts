@@ -94,7 +94,7 @@ const startServer = async (launch: Launch, configured: number | undefined): Prom
       await wait(100)
       continue
     }
-    // Told to stop, not failed: by another process that took this folder, and may have begun the log anew.
+    // Asked to stop, not failed: by another process that took this folder, and may have begun the log anew.
     const stopped = child.exitCode === 0 || child.signalCode !== null
     throw new StartupError(
       portTaken ? `Port ${port} for the embedded database is already in use.` : explain(said, launch.folder, stopped),
@@ -201,7 +201,7 @@ const stopper = (child: ChildProcess, lock: pg.Client, logger: EmbeddedPostgresO
     stopped ??= (async () => {
       process.off('exit', atExit)
       child.off('exit', unexpected)
-      // Owned to the last: whoever waits for the folder must not find a server that is about to go.
+      // Owned to the last: a process that waits for the folder must not find a server that is about to stop.
       await stopPostmaster(pid, () => hasEnded(child))
       await lock.end().catch(() => undefined)
     })()

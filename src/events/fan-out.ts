@@ -18,7 +18,7 @@ export type FanOut = {
 }
 
 const tickMs = 250
-/** Everything that ends a credential is told by an event or known in advance; this is for what a person does in the database. */
+/** Everything that ends a credential is published by an event or known in advance; this is for what a person does in the database. */
 const sweepMs = 60_000
 
 type Index = Map<Uuid, Set<Stream>>
@@ -58,7 +58,7 @@ export const createFanOut = (options: { feed: Feed; clock: Clock }): FanOut => {
   const deliver = (event: StoredEvent) => {
     recheckConcerned(event)
     const ofWorkspace = event.workspaceId === null ? undefined : byWorkspace.get(event.workspaceId)
-    // Copies: a stream that ends while it is told leaves the index.
+    // Copies: a stream that ends while it is sent to leaves the index.
     for (const stream of [...((event.workspaceId === null ? byAccount.get(event.accountId) : ofWorkspace) ?? [])])
       stream.push(event)
     last = { transaction: event.transaction, id: event.id }
@@ -103,7 +103,7 @@ export const createFanOut = (options: { feed: Feed; clock: Clock }): FanOut => {
       for (const id of rest.reader.workspaces.keys()) add(byWorkspace, id, stream)
       checkedAt.set(stream, performance.now())
       ticker ??= setInterval(tick, tickMs).unref()
-      // What happened to the credential between its check and its place in the index nobody has told this stream.
+      // This stream has missed what happened to its credential between the check and its place in the index.
       if (closed) stream.end()
       else stream.recheck(feed.position())
       return () => {

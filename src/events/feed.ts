@@ -48,7 +48,7 @@ export const createFeed = (options: { db: Db; databaseUrl: string; logger: Logge
   const tell = (events: readonly StoredEvent[]) => {
     const last = events.at(-1)
     if (!last) return
-    // First the place, then the listeners: a stream that begins while they are told begins behind these events.
+    // First the place, then the listeners: a stream that begins while they are called begins behind these events.
     position = { transaction: last.transaction, id: last.id }
     for (const listener of listeners) listener(events)
   }
@@ -67,7 +67,7 @@ export const createFeed = (options: { db: Db; databaseUrl: string; logger: Logge
       if (!stopped) logger.warn(describeError(error), 'events could not be read')
       schedule(slowPollMs)
     } finally {
-      // In the turn of the last look at `again`: whoever asks from now on starts a new reading.
+      // In the turn of the last look at `again`: a caller from now on starts a new reading.
       reading = undefined
     }
   }

@@ -121,7 +121,7 @@ const isAhead = 'select exists (select from events where transaction >= pg_snaps
 
 /**
  * A dump restored into another cluster brings transaction numbers that this cluster has not reached: its events would come again, out
- * of order, once it does. They are a copy of what REST tells, so they go, and every reader is told to look there (`stream.reset`).
+ * of order, once it does. They are a copy of what REST shows, so they are deleted, and every reader is sent there (`stream.reset`).
  */
 export const forgetForeignEvents = async (db: Db): Promise<boolean> => {
   const [row] = await db.query<{ ahead: boolean }>(isAhead)

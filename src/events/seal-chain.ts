@@ -11,8 +11,8 @@ export const genesis: Buffer = Buffer.alloc(32)
 export const sealPurpose = 'audit.seal'
 
 /**
- * SHA-256 over the digest before and the rows, a line of canonical JSON each: whoever changes a row changes every digest after it. Its
- * keyed hash is what whoever can only write the table cannot make; one seal with a good hash vouches for all before it, those that
+ * SHA-256 over the digest before and the rows, a line of canonical JSON each: a change of a row changes every digest after it. Its
+ * keyed hash cannot be made by an attacker who can only write the table; one seal with a good hash vouches for all before it, those that
  * were keyed with a secret that is retired meanwhile included.
  */
 export const sealDigest = (previous: Uint8Array, rows: readonly SealedRow[]): Buffer => {

@@ -52,7 +52,7 @@ const toSeal = ({ sequence, previous_digest: previousDigest, key_id: keyId, ...r
   previousDigest,
 })
 
-/** The newest seal: whoever keeps its hash elsewhere can tell later whether the chain up to it is still the same. */
+/** The newest seal: with its hash kept elsewhere it can be checked later whether the chain up to it is still the same. */
 export const readNewestSeal = async (db: Db): Promise<Seal | undefined> => (await db.query<SealRow>(newestSeal)).map(toSeal)[0]
 
 export const readSealsAfter = async (db: Db, sequence: number, take: number): Promise<Seal[]> =>

@@ -17,9 +17,9 @@ export type StreamOptions = {
   reader: Reader
   /** Who the credential stands for now; throws when it has ended. */
   lookAgain: () => Promise<Reader>
-  /** Whether an error of `lookAgain` says that the credential has ended, rather than that nobody could tell. */
+  /** Whether an error of `lookAgain` says that the credential has ended, rather than that it could not be looked up. */
   hasEnded: (error: unknown) => boolean
-  /** Told before the reader changes what it is given. */
+  /** Called before the reader changes what it is sent. */
   onReader: (reader: Reader) => void
   /** Everything up to here is known to the peer, or is not asked for. */
   from: Position
@@ -84,7 +84,7 @@ export const createStream = (options: StreamOptions): Stream => {
     const page = await eventsAfter(db, cursor, audienceOf(reader), pageSize)
     if (page.length === pageSize) isBehind = true
     for (const event of page) {
-      // Look first: whether the rest may be told is not known any more.
+      // Look first: whether the rest may be sent is not known any more.
       if (isStale) isBehind = true
       if (ended || isStale) return
       if (!send(event) && !(await sink.drained())) return end()
@@ -106,7 +106,7 @@ export const createStream = (options: StreamOptions): Stream => {
     work().catch((error: unknown) => {
       if (ended) return
       if (options.hasEnded(error)) return end()
-      // Nobody can tell now: nothing goes out until somebody can.
+      // Unknown now: nothing is sent until it is known.
       isStale = true
       isBehind = true
       setTimeout(run, retryMs).unref()

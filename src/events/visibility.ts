@@ -4,7 +4,7 @@ import { formatId, type Uuid } from '../lib/ids.ts'
 import type { Audience, StoredEvent } from './read.ts'
 import { eventPermissions, permissionToRead, resourceOf } from './types.ts'
 
-/** Somebody who reads events, as far as it matters which ones. */
+/** A reader of events, as far as it matters which ones. */
 export type Reader = {
   readonly accountId: Uuid
   readonly permissions: ReadonlySet<Permission>
@@ -69,6 +69,6 @@ export const audienceOf = (reader: Reader): Audience => {
   }
 }
 
-/** A reader that lost a workspace starts anew with what remains; one whose role was lowered is told less from now on. */
+/** A reader that lost a workspace starts anew with what remains; one whose role was lowered is sent less from now on. */
 export const lostWorkspace = (before: Reader, after: Reader): boolean =>
   [...before.workspaces.keys()].some((id) => !after.workspaces.has(id))

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino'
 import { describeError } from '../db/errors.ts'
 
-/** One piece of due work. `key` names its row; `tenant` is whose it is: nobody's work takes all the room. */
+/** One piece of due work. `key` names its row; `tenant` is whose it is: no tenant's work takes all the room. */
 export type Task = { key: string; tenant: string; run: () => Promise<void> }
 
 /** How much may be taken now. `except`: rows that are being worked on here, or failed a moment ago. */
@@ -28,7 +28,7 @@ export type LaneOptions = {
   lane: Lane
   logger: Logger
   pollMs: number
-  /** Told of every failure, with how often this row has failed in a row. */
+  /** Called with every failure, and how often this row has failed in succession. */
   onFailure: (lane: string, key: string, failures: number) => void
 }
 

@@ -11,7 +11,7 @@ const announce = statement(
    on conflict (name) do update set every_seconds = excluded.every_seconds,
      next_run_at = least(schedules.next_run_at, now() + make_interval(secs => excluded.every_seconds))`,
 )
-/** By the database's clock: processes need not agree about the time. Whoever moves the next run has this one for itself. */
+/** By the database's clock: processes need not agree about the time. The process that moves the next run has this one for itself. */
 const take = statement(
   'schedules.take',
   `update schedules set next_run_at = now() + make_interval(secs => every_seconds)

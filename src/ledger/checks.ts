@@ -107,7 +107,7 @@ export const ledgerChecks: readonly Check[] = [
   ),
   sqlCheck(
     'I5',
-    'a late success is booked once, whole, against whoever bears it, and only when it is resolved',
+    'a late success is booked once, whole, against the party that bears it, and only when it is resolved',
     `select p.id::text as subject from payments p
        left join lateral (
          select count(*) as bookings, coalesce(sum(t.amount_minor), 0) as booked, bool_and(d.owner_id is not distinct from p.account_id) as by_payer

@@ -177,7 +177,7 @@ const systemTransfer = statement(
    select $1, 'direct', d.id, c.id, $4, $5, $6, $7, $8 from ledger_accounts d, ledger_accounts c where d.code = $2 and c.code = $3`,
 )
 
-/** Between two accounts of the service itself: nobody's balance changes, and nothing is locked. */
+/** Between two accounts of the service itself: no customer's balance changes, and nothing is locked. */
 export const transferWithin = async (
   tx: Tx,
   move: { debit: SystemAccount; credit: SystemAccount; amountMinor: Minor; reference: Reference; memo: string; at: Date },

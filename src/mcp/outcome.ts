@@ -62,7 +62,7 @@ const steps: Readonly<Record<WirePayment['status'], readonly [next: Next, messag
   failed: ['stop', 'The payment failed and the money is back. Tell the person; a new attempt needs a new idempotency_key.'],
   rejected: ['stop', 'A person rejected this payment. Do not try to pay it in another way.'],
   cancelled: ['stop', 'The payment was cancelled and the money is back.'],
-  expired: ['stop', 'Nobody decided in time, and the money is back. Ask the person whether it is still wanted.'],
+  expired: ['stop', 'It was not decided in time, and the money is back. Ask the person whether it is still wanted.'],
   returned: ['stop', 'The payment was made and came back. Tell the person.'],
 }
 

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { InternalAnswer, InternalCall } from '../http/internal-call.ts'
 
-/** What a tool is run with: the routes of this service, in the name of whoever calls it. */
+/** What a tool is run with: the routes of this service, in the name of the caller. */
 export type Caller = {
   call: (call: InternalCall) => Promise<InternalAnswer>
   publicUrl: string
@@ -31,7 +31,7 @@ type Typed<In extends z.ZodObject, Out extends z.ZodObject> = Omit<Tool, 'input'
   run: (input: z.output<In>, caller: Caller) => Promise<z.output<Out>>
 }
 
-/** The arguments are parsed once more on the way in, so that a tool sees what it declared whoever calls it. */
+/** The arguments are parsed once more on the way in, so that a tool sees what it declared, for every caller. */
 export const defineTool = <In extends z.ZodObject, Out extends z.ZodObject>(tool: Typed<In, Out>): Tool => ({
   ...tool,
   run: (input, caller) => tool.run(tool.input.parse(input), caller),

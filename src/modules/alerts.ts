@@ -3,7 +3,7 @@ import type { Tx } from '../db/client.ts'
 
 /** What a person has to look at, because nothing here can end it or because money and records disagree. */
 const sentences = {
-  payment_unknown: 'nobody knows what became of a payment; it is held until the provider or an operator says',
+  payment_unknown: 'the outcome of a payment is unknown; it is held until the provider or an operator ends it',
   evidence_mismatch: 'a provider reports something else than what was sent; nothing was booked',
   evidence_contradiction: 'a provider contradicts what is recorded as final; nothing was booked',
   late_success: 'a payment that had failed was paid after all; an administrator must book it',

@@ -66,7 +66,7 @@ const createWork = (deps: Deps): Work => ({
 const wakeAfterMs = 100
 
 /**
- * Starts all work. Whoever accepts a payment sends it; the events that every process reads tell the others of it a moment later, for
+ * Starts all work. The process that accepts a payment sends it; by the events that every process reads the others learn of it a moment later, for
  * when the one that accepted it does not work, or has its hands full. `more`: what is looked for by parts that stand above the features.
  */
 export const startWork = async (deps: Deps, more: readonly Sweep[]): Promise<void> => {

@@ -22,13 +22,13 @@ const openApprovals = statement(
 const ageSeconds = (now: Date, since: Date | null | undefined) =>
   since ? Math.max(0, (now.getTime() - since.getTime()) / 1000) : 0
 
-/** What stands as it is when somebody asks. Returns the reading, which survives a database that is down: then that is the answer. */
+/** What is read at each scrape. Returns the reading, which survives a database that is down: then that is the answer. */
 export const registerGauges = (registry: Registry, deps: Deps): (() => Promise<void>) => {
   const { db, clock, feed } = deps
   const gauge = (name: string, help: string, labelNames: string[] = []) =>
     new Gauge({ name, help, labelNames, registers: [registry] })
   const lag = gauge('events_lag_seconds', 'Age of the oldest event that this process has not handed to its streams yet.')
-  const unknown = gauge('payments_unknown', 'Payments whose outcome nobody knows: an operator must find evidence.')
+  const unknown = gauge('payments_unknown', 'Payments whose outcome is unknown: an operator must find evidence.')
   const unknownAge = gauge('payments_unknown_oldest_seconds', 'How long the oldest of them has been unknown.')
   const jobs = gauge(
     'jobs_waiting',
@@ -40,15 +40,16 @@ export const registerGauges = (registry: Registry, deps: Deps): (() => Promise<v
     'How long the oldest of them has been due; for deliveries, how long it has waited since it arrived.',
     ['queue'],
   )
-  const approvals = gauge('approvals_open', 'Payments that wait for somebody to decide.')
+  const approvals = gauge('approvals_open', 'Payments that wait for an approval.')
   const approvalAge = gauge('approvals_open_oldest_seconds', 'How long the oldest of them has waited.')
   const pool = gauge('database_connections', 'Connections of this process: in use, idle, and requests that wait for one.', [
     'state',
   ])
-  const alerts = gauge('operator_alerts', 'What a person had to be told of since this process started, by what it was.', [
-    'alert',
-  ])
-  const up = gauge('database_up', '1 when the database answered, else 0 and what is told about its rows is of an earlier time.')
+  const alerts = gauge('operator_alerts', 'Alerts that were raised since this process started, by kind.', ['alert'])
+  const up = gauge(
+    'database_up',
+    '1 when the database answered, else 0: what is reported about its rows is then of an earlier time.',
+  )
 
   const railUp = gauge(
     'rail_up',

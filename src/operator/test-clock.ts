@@ -13,7 +13,7 @@ const Advance = z.strictObject({
 })
 
 /**
- * For a sandbox alone: approvals run out, days end and keys die while somebody watches. What time makes due is done before the
+ * For a sandbox alone: approvals run out, days end and keys expire while a person watches. What time makes due is done before the
  * answer. JSON only, so that no page of another site can post it.
  */
 export const registerTestClock = (operator: App, deps: Deps, sandbox: SandboxControl): void => {

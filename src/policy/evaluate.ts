@@ -34,7 +34,7 @@ export const evaluate = (input: Evaluation): Decision => {
   ]
 
   const required = Math.max(0, ...findings.map((finding) => approvalsAsked(finding, amount)))
-  // A policy that falls on the payment has its say on who may approve, even when another one asks for the approval.
+  // A policy that applies to the payment has its say on who may approve, even when another one asks for the approval.
   const dutiesSeparated = policies.some((policy) => policy.separationOfDuties)
   const separationOfDuties = required > 0 && dutiesSeparated
   const mayApprove = signerMayApprove(input, dutiesSeparated)

@@ -22,6 +22,6 @@ export const headroomOf = (limits: readonly LimitsInUse[]): Headroom => ({
   monthMinor: least(limits.map((limit) => leaves(limit.monthlyLimitMinor, limit.usage.monthMinor))),
 })
 
-/** The amount from which somebody has to agree; null where nobody has to. */
+/** The amount from which an approval is needed; null where none is. */
 export const approvalFrom = (limits: readonly Pick<Limits, 'approvalThresholdMinor'>[]): Minor | null =>
   least(limits.map((limit) => limit.approvalThresholdMinor))

@@ -11,7 +11,7 @@ export const mandateSource = (mandate: MandateRules): TraceSource => ({ kind: 'm
 
 /**
  * What a payment must satisfy to use the mandate that it names. A misfit denies: paying without the mandate instead
- * would spend outside of what somebody signed while the caller believes that it is inside.
+ * would spend outside of what was signed while the caller believes that it is inside.
  */
 export const mandateFindings = (mandate: MandateRules, payment: PaymentFacts): Finding[] => {
   const source = mandateSource(mandate)

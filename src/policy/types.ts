@@ -31,7 +31,7 @@ export type Limits = {
   approvalThresholdMinor: Minor | null
 }
 
-/** A policy of the workspace. Its lists select what it falls on; empty = everything. */
+/** A policy of the workspace. Its lists select what it applies to; empty = everything. */
 export type PolicyRules = Limits & {
   id: string
   name: string

@@ -17,7 +17,7 @@ export const authorizedExchange = async (
   for (let attempt = 1; attempt <= 2; attempt += 1) {
     const token = await deps.tokens.get()
     if (token.kind === 'none') return notSent(token.code, token.message)
-    // The token may have been waited for, the process may have slept: whoever decided meanwhile that nothing was sent is right.
+    // The token may have been waited for, the process may have slept: a decision made meanwhile that nothing was sent stands.
     if (!mayStillSend()) return notSent('too_late', 'The time to send it was over.')
     const answer = await exchange(deps.fetch, {
       ...request,

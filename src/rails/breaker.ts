@@ -1,4 +1,4 @@
-/** How a call to a provider went: it answered, it turned the call away because there were too many, or nobody answered. */
+/** How a call to a provider went: it answered, it refused the call because there were too many, or there was no answer. */
 export type CallOutcome = 'answered' | 'throttled' | 'failed'
 
 /** `trips`: how often it opened without a success in between; the pause grows with it. */

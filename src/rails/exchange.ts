@@ -20,7 +20,7 @@ export type ExchangeRequest = {
   timeoutMs: number
 }
 
-/** Failures that come before the first byte of a request: the name was not found, nobody listened, TLS was not agreed. */
+/** Failures that come before the first byte of a request: the name was not found, no server listened, TLS was not agreed. */
 const beforeSending = new Set([
   'ECONNREFUSED',
   'ENOTFOUND',

@@ -60,7 +60,7 @@ export const gatedCollection = (rail: CollectionRail, gate: Gate): CollectionRai
   collect: (instruction) => gate.run(() => rail.collect(instruction)),
 })
 
-/** The rails that take no calls now, and why, for whoever asks about readiness. */
+/** The rails that take no calls now, and why: for the answer about readiness. */
 export const railsDown = (gates: Readonly<Record<string, Gate | undefined>>): Record<string, string> =>
   Object.fromEntries(
     Object.entries(gates).flatMap(([rail, gate]) => {

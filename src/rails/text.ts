@@ -7,7 +7,7 @@ const plain = (text: string): string =>
     .replace(/\s+/g, ' ')
     .trim()
 
-/** Free text that nobody is paid by: cleaned and cut to `max`, or the fallback when nothing (or a lone character) is left. */
+/** Free text that does not decide who is paid: cleaned and cut to `max`, or the fallback when nothing (or a lone character) is left. */
 export const freeText = (text: string | null, max: number, fallback: string): string => {
   const clean = plain(text ?? '')
     .slice(0, max)
@@ -17,7 +17,7 @@ export const freeText = (text: string | null, max: number, fallback: string): st
 
 /**
  * A reference that decides where money goes (the account at a paybill): passed on unchanged or not at all. Cutting it would pay
- * somebody else's account.
+ * another person's account.
  */
 export const exactReference = (text: string, max: number): string | undefined => {
   const trimmed = text.trim()

@@ -50,7 +50,7 @@ export const eventFamilies: readonly EventFamily[] = [
     name: 'InvitationEvent',
     types: ['member.invited'],
     data: 'Invitation',
-    description: 'Somebody was invited to the workspace.',
+    description: 'An account was invited to the workspace.',
   },
   {
     name: 'MemberEvent',

@@ -31,7 +31,7 @@ const reset = eventSchema(
   { type: 'null' },
 )
 
-/** `Event`: one of the families, told apart by `type`. */
+/** `Event`: one of the families, distinguished by `type`. */
 export const nameEvents = (document: Json, families: readonly EventFamily[]): Json => {
   const schemas = families.map(({ name, types, data, description }) => [
     name,
@@ -48,7 +48,7 @@ export const nameEvents = (document: Json, families: readonly EventFamily[]): Js
     StreamResetEvent: reset,
     Event: {
       ...union(names, []),
-      description: 'Something that happened, told apart by `type`; `data` is the resource as REST returns it.',
+      description: 'Something that happened, distinguished by `type`; `data` is the resource as REST returns it.',
     },
     StreamEvent: {
       ...union([...names, 'StreamResetEvent'], [['stream.reset', '#/components/schemas/StreamResetEvent']]),

@@ -23,15 +23,15 @@ export const createDeliver =
       logger?.info({ status: response.status }, 'delivered')
       journal.note('told', { answer: response.status })
     } catch {
-      journal.note('told', { answer: 'nobody listened' })
-      logger?.warn({}, 'a delivery found nobody')
+      journal.note('told', { answer: 'no listener' })
+      logger?.warn({}, 'a delivery found no listener')
     }
   }
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
 /**
- * The URL as somebody would guess it who knows its form but not the secret: the longest part of the path that is no attempt id is
+ * The URL as an attacker would guess it who knows its form but not the secret: the longest part of the path that is no attempt id is
  * replaced, its length kept.
  */
 export const forgedUrl = (url: string): string => {

@@ -34,7 +34,7 @@ const anybodyForm = (path: string, query: Query): string => `<form action="${esc
 ${Object.entries(asText(query))
   .map(([name, value]) => `<input type="hidden" name="${escapeHtml(name)}" value="${escapeHtml(value)}">`)
   .join('\n')}
-<label>Somebody else's e-mail <input name="email" type="email" required></label>
+<label>Another e-mail <input name="email" type="email" required></label>
 <label>Name <input name="name" maxlength="100"></label>
 <label><input type="checkbox" name="unverified" value="1"> never verified</label>
 <button>Be this person</button>

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 
-/** Somebody with a sign-in at every provider that the sandbox plays. */
+/** A person with a sign-in at every provider that the sandbox simulates. */
 export type SandboxPerson = { name: string; email: string; verified: boolean }
 
 /** Whom the page offers. One has an address that was never verified: sign-in must not trust it. */

@@ -5,7 +5,7 @@ export type Entry = { at: string; what: 'asked' | 'told' | 'rule' | 'clock'; det
 
 const most = 2_000
 
-/** What the emulator was asked and what it told, newest last. Numbers of people are masked and no URL is kept: it holds a secret. */
+/** What the emulator received and what it sent, newest last. Numbers of people are masked and no URL is kept: it holds a secret. */
 export const createJournal = (clock: Clock) => {
   const entries: Entry[] = []
   return {

@@ -15,7 +15,7 @@ export type Stage = {
   deliver: Deliver
   delayMs: number
   renderers: Renderers
-  /** Outcomes that wait for the next order's to be told first. */
+  /** Outcomes that are reported after the next order's. */
   heldBack: (() => Promise<void>)[]
 }
 
@@ -59,7 +59,7 @@ const tell = async (stage: Stage, order: Order): Promise<void> => {
   }
 }
 
-/** After the delay the money moves (or not), and the outcome is told as the play wants it. What an earlier process began is ended. */
+/** After the delay the money moves (or not), and the outcome is reported as the rule says. What an earlier process began is ended. */
 export const perform = (stage: Stage, order: Order, delayMs = stage.delayMs): void => {
   if (order.play.telling === 'never') return
   stage.scheduler.after(delayMs, async () => {

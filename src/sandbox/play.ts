@@ -1,4 +1,4 @@
-/** How the outcome of an order is told. */
+/** How the outcome of an order is reported. */
 export type Telling =
   | 'once'
   | 'lost'

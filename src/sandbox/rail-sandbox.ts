@@ -35,12 +35,12 @@ export type RailSandbox = {
   app: FastifyInstance
   /** Listens on loopback (port 0: any free one) and returns the base URL for the options below. */
   listen: (port?: number) => Promise<string>
-  /** Carries on with what an earlier process left to do. To be called when whoever is told can hear it. */
+  /** Carries on with what an earlier process left to do. To be called when the service can receive deliveries. */
   resume: () => void
   close: () => Promise<void>
   darajaOptions: (baseUrl: string) => DarajaOptions
   pesalinkOptions: (baseUrl: string) => PesalinkOptions
-  /** All money that really moved, however it was told: what "paid exactly once" is checked against. */
+  /** All money that really moved, however it was reported: what "paid exactly once" is checked against. */
   movements: () => readonly Movement[]
   /** All orders that were taken: for STK, the prompts that a phone has shown. */
   orders: () => readonly Readonly<Order>[]

@@ -6,7 +6,7 @@ import type { Telling } from './play.ts'
 
 const rails = ['MPESA_STK', 'MPESA_B2C', 'MPESA_B2B', 'PESALINK'] as const satisfies readonly SandboxRail[]
 
-/** What goes wrong with a request, and what goes wrong with what is told of its outcome. */
+/** What goes wrong with a request, and what goes wrong with the report of its outcome. */
 const onRequest = ['delay', 'drop', 'lose_answer', 'html', 'error_500', 'spike_arrest', 'outage'] as const
 const onCallback = {
   lose_callback: 'lost',
@@ -54,7 +54,7 @@ const faults: Readonly<Record<Exclude<RequestEffect, 'delay'>, Fault>> = {
   outage: { kind: 'reset', takesEffect: false },
 }
 
-/** Rules that somebody set by hand, oldest first; the first that fits a request decides, and is used up by its last time. */
+/** Rules that were set by hand, oldest first; the first that fits a request decides, and is used up by its last time. */
 export const createRules = () => {
   let rules: Rule[] = []
   const fits = (rule: Rule, asked: Asked): boolean =>

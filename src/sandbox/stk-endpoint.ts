@@ -77,7 +77,7 @@ export const stkPush = (provider: Provider, body: unknown): Answer => {
   }
 }
 
-/** An order under way is told in both ways that are seen, in turn; an unknown one (the sandbox has been restarted) like the real one. */
+/** An order under way is reported in both ways that are seen, in turn; an unknown one (the sandbox has been restarted) like the real one. */
 export const stkQuery = (provider: Provider, body: unknown): Answer => {
   const parsed = Query.safeParse(body)
   if (!parsed.success) return invalidField(parsed.error)

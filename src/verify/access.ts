@@ -18,7 +18,7 @@ export const accessChecks = [
   ),
   sqlCheck(
     'I5',
-    'nothing below a revoked grant lives, no live grant belongs to somebody who left, and no key outlives its grant',
+    'nothing below a revoked grant lives, no live grant belongs to an account that left, and no key outlives its grant',
     `select g.id::text as subject from grants g
      where g.revoked_at is null and (
        exists (select from grants above where above.id = any(g.ancestor_ids) and above.revoked_at is not null)

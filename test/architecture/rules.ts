@@ -70,7 +70,7 @@ const knownParts: Rule = {
   name: 'every part has its place in the order of imports',
   check: (files) =>
     each(files, ({ path }) => [
-      partOf(path) in below || above.includes(partOf(path)) ? undefined : 'is of a part that nobody placed',
+      partOf(path) in below || above.includes(partOf(path)) ? undefined : 'is of a part without a place in the order',
     ]),
 }
 
@@ -186,10 +186,10 @@ const time: Rule = {
 }
 
 const internalCalls: Rule = {
-  name: 'only the MCP server calls our own routes in somebody’s name',
+  name: 'only the MCP server calls our own routes in the name of a caller',
   check: (files) =>
     each(files, ({ path, code }) => [
-      /\bcallRoute\(/.test(code) && !path.startsWith('mcp/') ? 'calls a route in somebody’s name' : undefined,
+      /\bcallRoute\(/.test(code) && !path.startsWith('mcp/') ? 'calls a route in the name of a caller' : undefined,
     ]),
 }
 

@@ -47,7 +47,7 @@ describe('what stands in the way of placing rows by owner', () => {
     expect(await listed()).toEqual(await found())
   })
 
-  test('is noticed where somebody adds to it', () => {
+  test('is noticed where a change adds to it', () => {
     expect(obstaclesIn('src/new.ts', "await tx.query('select pg_advisory_lock(1)')")).toEqual(['advisory locks: src/new.ts'])
     expect(obstaclesIn('src/new.ts', "await client.query('listen events')")).toEqual(['`LISTEN` and `NOTIFY`: src/new.ts'])
     expect(obstaclesIn('migrations/new.sql', 'create trigger t before update on payments for each statement')).toHaveLength(1)

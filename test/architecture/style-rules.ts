@@ -28,7 +28,7 @@ const maxLines = 300
 export const styleRules = {
   any: { name: 'nothing is any', check: code(/(?::|<|\bas|\||,|&)\s*any\b(?!\w)|\bany\[\]/, 'says any') },
   nonNull: {
-    name: 'nothing is declared to be there',
+    name: 'no value is asserted to be there',
     check: code(/[\w)\]]!(?=[.,;)\]\s[]|$)(?!\s*=)/m, 'asserts that something is not null'),
   },
   doubt: {

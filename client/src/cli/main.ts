@@ -8,8 +8,8 @@ const [name = 'help', ...args] = process.argv.slice(2)
 const command = commands[name]
 const stop = new AbortController()
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort(new Misuse('Stopped.')))
-// Whoever reads our output may go before we do (`payments events --follow | head`).
-process.stdout.on('error', () => stop.abort(new Misuse('Nobody reads on.')))
+// The reader of our output may end before we do (`payments events --follow | head`).
+process.stdout.on('error', () => stop.abort(new Misuse('The output was closed.')))
 
 const say = (line: string) => process.stderr.write(`${line}\n`)
 const out = (line: string) => process.stdout.write(`${line}\n`)

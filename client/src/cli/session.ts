@@ -36,7 +36,7 @@ export const openClient = async (env: NodeJS.ProcessEnv, file: string, url: stri
   const { PAYMENTS_API_KEY: apiKey, PAYMENTS_URL } = env
   if (apiKey) return new Payments({ baseUrl: url ?? PAYMENTS_URL ?? defaultUrl, apiKey })
   const login = await readLogin(file)
-  if (!login) throw new Misuse('Nobody is logged in: payments login, or set PAYMENTS_API_KEY.')
+  if (!login) throw new Misuse('Not logged in: run payments login, or set PAYMENTS_API_KEY.')
   if (url !== undefined && url !== login.baseUrl)
     throw new Misuse(`The login is for ${login.baseUrl}: payments login --url ${url}`)
   return new Payments({ baseUrl: login.baseUrl, accessToken: freshToken(file, login) })

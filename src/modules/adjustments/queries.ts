@@ -33,7 +33,7 @@ export const listAdjustments = (db: Db, filter: AdjustmentFilter, page: PageRequ
     .orderBy(desc(adjustments.id))
     .limit(page.take)
 
-/** What somebody asked for and posted without a second one, credits and debits together. */
+/** What one administrator posted without a second one, credits and debits together. */
 export const postedAloneSince = async (db: Db, operator: string, since: Date): Promise<Minor> => {
   const [row] = await db.query<{ sum: string }>(
     `select coalesce(sum(abs(amount_minor)), 0)::text as sum from adjustments

@@ -49,7 +49,7 @@ const post = async (
   return posted
 }
 
-/** Nobody decides about money of their own, neither alone nor as the second. */
+/** An administrator never decides about their own money, neither alone nor as the second. */
 const refuseOwnAccount = (operator: Operator, accountId: Uuid): void => {
   if (operator.accountId === accountId)
     throw new Refusal('separation_of_duties', { message: 'An administrator does not adjust their own account.' })
@@ -105,7 +105,7 @@ const lockPending = async (tx: Tx, id: Uuid, decision: 'posted' | 'rejected'): P
   return adjustment
 }
 
-/** Posts a waiting adjustment. Whoever asked for it does not confirm it; confirming again says the same. */
+/** Posts a waiting adjustment. The administrator who asked for it does not confirm it; confirming again gives the same answer. */
 export const confirmAdjustment = async (
   tx: Tx,
   deps: Pick<Deps, 'appendEvents' | 'config'>,
@@ -121,7 +121,7 @@ export const confirmAdjustment = async (
   return post(tx, deps, operator, adjustment)
 }
 
-/** Drops a waiting adjustment; whoever asked for it may take it back. */
+/** Rejects a waiting adjustment; the administrator who asked for it may do so too. */
 export const rejectAdjustment = async (
   tx: Tx,
 

@@ -24,7 +24,7 @@ export const destinationContext = (beneficiaryId: Uuid, workspaceId: Uuid): read
 
 const findPayee = 'select id, frozen_at as "frozenAt" from payees where workspace_id = $1 and fingerprint = any($2::bytea[])'
 
-/** The payee of a destination, made with its first beneficiary; found under every key of the ring, so a rotation splits nobody in two. */
+/** The payee of a destination, made with its first beneficiary; found under every key of the ring, so a rotation never splits a payee in two. */
 const ensurePayee = async (
   tx: Tx,
   deps: Pick<Deps, 'derivations'>,
@@ -45,7 +45,7 @@ const ensurePayee = async (
     .onConflictDoNothing()
     .returning({ id: payees.id, frozenAt: payees.frozenAt })
   if (made) return made
-  // Somebody made it between the look and the insert, and has committed.
+  // Another transaction made it between the look and the insert, and has committed.
   const [theirs] = await tx.query<Payee>(findPayee, [workspaceId, [current.mac]])
   if (!theirs) throw new Error('a payee that exists cannot be read')
   return theirs
@@ -154,7 +154,7 @@ export const updateBeneficiary = async (
   return after
 }
 
-/** Archiving again changes nothing and tells nobody. A freeze stays with the payee. */
+/** Archiving again changes nothing and publishes nothing. A freeze stays with the payee. */
 export const archiveBeneficiary = async (
   tx: Tx,
   deps: Pick<Deps, 'appendEvents'>,

@@ -13,7 +13,7 @@ export const presentNotification = (event: StoredEvent): Notification => ({
   data: event.data,
 })
 
-/** A thousand streams that are told of one event are told the same text. */
+/** A thousand streams that send one event send the same text. */
 const frames = new WeakMap<StoredEvent, string>()
 
 export const frameOf = (event: StoredEvent): string => {

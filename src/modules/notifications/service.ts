@@ -13,7 +13,7 @@ import type { Deps } from '../deps.ts'
 import { frameOf, resetFrame } from './present.ts'
 import { findReader } from './queries.ts'
 
-/** An event that this reader was told of and that is still there. Somebody else's is no event at all. */
+/** An event that this reader may read and that is still there. Another tenant's counts as unknown. */
 const findOwnEvent = async (
   deps: Pick<Deps, 'clock' | 'config' | 'db'>,
   reader: Reader,

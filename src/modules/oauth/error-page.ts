@@ -10,7 +10,7 @@ const formType = 'application/x-www-form-urlencoded'
 /** RFC 6749 appendix B: what came was no form. */
 const noForm = (): OAuthError => new OAuthError('invalid_request', `Send the parameters as a form: Content-Type: ${formType}.`)
 
-/** A refusal of ours or of OAuth's; anything else is a bug, logged and told to nobody. */
+/** A refusal of ours or of OAuth's; anything else is a bug: logged, and never shown. */
 const understood = (error: unknown, request: FastifyRequest): OAuthError | Refusal => {
   if (error instanceof OAuthError) return error
   const refusal = toRefusal(error)
@@ -62,7 +62,7 @@ const titles: Readonly<Record<number, string>> = {
 export const handlePageError = (error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
   const refused = understood(error, request)
   const { status, message, headers } = refused
-  // An unknown client is the fault of whoever made the link, and no reason for a browser to ask for a password.
+  // An unknown client is an error in the link, and no reason for a browser to ask for a password.
   const pageStatus = error instanceof OAuthError ? 400 : status
   if (wantsJson(request)) return sendOAuthError(refused, pageStatus, request, reply)
   const title = titles[pageStatus] ?? (pageStatus >= 500 ? 'Something went wrong' : 'This request cannot be answered')

@@ -14,14 +14,14 @@ export const oauthCatalogue = {
   /** RFC 9396 */
   invalid_authorization_details: [400, 'The authorization_details cannot be understood.'],
   /** RFC 8628 */
-  authorization_pending: [400, 'Nobody has decided yet.'],
+  authorization_pending: [400, 'The request is still undecided.'],
   slow_down: [400, 'Polling too fast: wait five seconds longer between requests from now on.'],
   expired_token: [400, 'The device code has expired.'],
   /** RFC 7591 */
   invalid_redirect_uri: [400, 'A redirect URI is not acceptable.'],
   invalid_client_metadata: [400, 'The client metadata is not acceptable.'],
   /** OpenID Connect Core 3.1.2.6 and RFC 9101 */
-  login_required: [400, 'Nobody is signed in.'],
+  login_required: [400, 'The browser is not signed in.'],
   consent_required: [400, 'Consent is always asked for.'],
   request_not_supported: [400, 'Request objects are not supported.'],
   request_uri_not_supported: [400, 'Only request URIs of the pushed authorization request endpoint are supported.'],

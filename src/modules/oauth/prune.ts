@@ -23,7 +23,7 @@ const deadGrants = statement(
   `delete from oauth_grants where grant_id in (
      select o.grant_id from oauth_grants o join grants g on g.id = o.grant_id where least(o.expires_at, g.revoked_at) < $1 limit $2) returning 1`,
 )
-/** Nobody has a grant of theirs, or is being asked for one. */
+/** No account has given them a grant, or is being asked for one. */
 const idleClients = (name: string, condition: string) =>
   statement(
     name,

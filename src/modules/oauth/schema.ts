@@ -152,7 +152,7 @@ const Client = z
     uri: z.string().nullable(),
     verified_host: z.string().nullable().meta({
       description:
-        'The host that vouches for this client and that the answer goes to; null when nobody vouches for it, and always for a device.',
+        'The host that vouches for this client and that the answer goes to; null when no host vouches for it, and always for a device.',
     }),
   })
   .meta({ id: 'OAuthClient' })
@@ -167,7 +167,7 @@ export const Authorization = z
     redirect_host: z.string().nullable().meta({ description: 'Where the answer goes; null for a device.' }),
     redirect_is_local: z.boolean().meta({
       description:
-        'The answer goes to a program on the machine of whoever decides: any program there can pretend to be this client.',
+        'The answer goes to a program on the machine of the person who decides: any program there can pretend to be this client.',
     }),
     scopes: z.array(z.enum(permissions)),
     spending_controls: SpendingControls,

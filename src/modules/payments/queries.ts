@@ -126,7 +126,7 @@ export const listPayments = (
     .orderBy(desc(payments.id))
     .limit(page.take)
 
-/** The same with the payee's name, for whoever reads them outside of this service. */
+/** The same with the payee's name, for readers outside of this service. */
 export const listPaymentsWithPayee = (
   db: Db,
   workspaceId: Uuid,

@@ -82,7 +82,8 @@ export const registerPayments = (app: App, deps: Deps): void => {
       return reply.send(
         await readPage(deps, request, {
           of: workspace.id,
-          read: (page) => readMatching(source, workspace.id, search, (db, filter) => listPayments(db, workspace.id, page, filter)),
+          read: (page) =>
+            readMatching(source, workspace.id, search, (db, filter) => listPayments(db, workspace.id, page, filter)),
           idOf: (row) => row.id,
           present: (rows) => rows.map(presentPayment),
         }),

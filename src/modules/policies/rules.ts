@@ -9,7 +9,7 @@ export type PolicyTerms = Limits & {
   paymentTypes: string[]
   beneficiaryIds: Uuid[]
   requiredApprovalCount: number
-  /** The count follows from the threshold: nobody has named one. */
+  /** The count follows from the threshold, because none was named. */
   countImplied: boolean
   separationOfDuties: boolean
   duplicateWindowSeconds: number | null

@@ -116,7 +116,7 @@ export const updatePolicy = async (
   return after
 }
 
-/** An archived policy falls on nothing any more; what it decided keeps its versions. */
+/** An archived policy applies to nothing any more; what it decided keeps its versions. */
 export const archivePolicy = async (
   tx: Tx,
   deps: Pick<Deps, 'appendEvents'>,

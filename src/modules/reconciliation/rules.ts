@@ -43,35 +43,36 @@ const isOpen = ({ status }: Booked): boolean => ['pending', 'processing', 'unkno
 
 const amountText = (amount: Minor, currency: string): string => displayAmount(amount < 0n ? -amount : amount, currency)
 
-type Told = Pick<Difference, 'reason' | 'action'>
+type Explanation = Pick<Difference, 'reason' | 'action'>
 
-const explain: Readonly<Record<Difference['kind'], (line: StatementLine | null, ours: Booked | null, currency: string) => Told>> =
-  {
-    amount_differs: (line, ours, currency) => ({
-      reason: `The statement shows ${amountText(line?.amountMinor ?? 0n, currency)}, our books ${amountText(ours?.amountMinor ?? 0n, currency)}.`,
-      action: 'Ask the provider which is right, then correct our books by an adjustment.',
-    }),
-    not_in_statement: () => ({
-      reason: 'Our books have it as moved, and the statement does not list it.',
-      action: 'Ask the provider about the receipt. If the money did not move, correct our books by an adjustment.',
-    }),
-    not_in_our_books: () => ({
-      reason: 'The statement lists it, and nothing here was sent with its receipt or reference.',
-      action: 'Find out who moved it at the provider. Until then it stands on the suspense account.',
-    }),
-    ended_otherwise: (_line, ours) => ({
-      reason: `The statement shows that the money moved, and here the ${ours?.kind ?? 'payment'} is ${ours?.status ?? 'ended'}.`,
-      action: 'Book it: resolve the late success, or adjust the account.',
-    }),
-    under_way: (_line, ours) => ({
-      reason: `The statement shows the end of a ${ours?.kind ?? 'payment'} that is ${ours?.status ?? 'under way'} here.`,
-      action: 'Nothing: the statement is taken as evidence and the end is recorded.',
-    }),
-    listed_twice: () => ({
-      reason: 'The statement lists this receipt more than once.',
-      action: 'Ask the provider whether the money moved twice.',
-    }),
-  }
+const explain: Readonly<
+  Record<Difference['kind'], (line: StatementLine | null, ours: Booked | null, currency: string) => Explanation>
+> = {
+  amount_differs: (line, ours, currency) => ({
+    reason: `The statement shows ${amountText(line?.amountMinor ?? 0n, currency)}, our books ${amountText(ours?.amountMinor ?? 0n, currency)}.`,
+    action: 'Ask the provider which is right, then correct our books by an adjustment.',
+  }),
+  not_in_statement: () => ({
+    reason: 'Our books have it as moved, and the statement does not list it.',
+    action: 'Ask the provider about the receipt. If the money did not move, correct our books by an adjustment.',
+  }),
+  not_in_our_books: () => ({
+    reason: 'The statement lists it, and nothing here was sent with its receipt or reference.',
+    action: 'Find out who moved it at the provider. Until then it stands on the suspense account.',
+  }),
+  ended_otherwise: (_line, ours) => ({
+    reason: `The statement shows that the money moved, and here the ${ours?.kind ?? 'payment'} is ${ours?.status ?? 'ended'}.`,
+    action: 'Book it: resolve the late success, or adjust the account.',
+  }),
+  under_way: (_line, ours) => ({
+    reason: `The statement shows the end of a ${ours?.kind ?? 'payment'} that is ${ours?.status ?? 'under way'} here.`,
+    action: 'Nothing: the statement is taken as evidence and the end is recorded.',
+  }),
+  listed_twice: () => ({
+    reason: 'The statement lists this receipt more than once.',
+    action: 'Ask the provider whether the money moved twice.',
+  }),
+}
 
 const sum = (amounts: Iterable<Minor>): Minor => {
   let total = 0n

@@ -17,7 +17,7 @@ import { type Provider, readStatement } from './statement-rules.ts'
 
 type ReconciliationDeps = Pick<Deps, 'alerts' | 'appendEvents' | 'clock' | 'config' | 'db'>
 
-/** How far around a statement's first and last line our own times may lie: completion is told to us later than it happened. */
+/** How far around a statement's first and last line our own times may lie: a completion is reported to us later than it happened. */
 const edgeMs = 3_600_000
 
 const within = (line: StatementLine[], edge: number) => ({
@@ -102,7 +102,7 @@ const store = async (
         reason: difference.reason,
         action: difference.action,
         createdAt: at,
-        // What was taken as evidence needs nobody.
+        // What was taken as evidence needs no person.
         ...(difference.kind === 'under_way' && { resolvedAt: at, resolvedBy: 'statement', note: 'Taken as evidence.' }),
       })
       if (difference.kind === 'not_in_our_books') await putInSuspense(tx, deps, given.provider, difference, at)

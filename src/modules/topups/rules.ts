@@ -25,7 +25,7 @@ const onSuccess = (topup: TopupRecord, evidence: Success, receiptIsTaken: boolea
   const strange = receiptIsTaken || (evidence.amountMinor !== null && evidence.amountMinor !== topup.amountMinor)
   if (topup.status !== 'succeeded') {
     if (strange) return none('mismatch')
-    // The word of a delivery against the answer to a question: only a receipt outweighs a failure that was told.
+    // The word of a delivery against the answer to a question: only a receipt outweighs a failure that was reported.
     if (topup.status === 'failed' && evidence.receipt === null) return none('contradiction')
     return { move: 'credit' }
   }

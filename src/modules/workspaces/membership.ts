@@ -36,7 +36,7 @@ export const lockMembership = async (
 }
 
 /**
- * The caller's membership of a workspace, held as it is until the transaction ends: whoever is being removed or suspended meanwhile
+ * The caller's membership of a workspace, held as it is until the transaction ends: a member who is being removed or suspended meanwhile
  * makes nothing there that would outlive it. A workspace that was never the caller's is not there.
  */
 export const shareMembership = async (tx: Tx, principal: Principal, workspaceId: Uuid): Promise<MemberRecord> => {

@@ -29,7 +29,7 @@ export const presentWorkspaceView = (
   membership: { role: member.role, status: member.status },
 })
 
-/** What the caller's credential told already: who asks for no more needs no question of its own. Null where it is no member. */
+/** What the caller's credential says already, so that no query is needed. Null where it is no member. */
 export const presentCurrent = ({ workspace, role, memberStatus }: Principal, currency: string): WorkspaceView | null =>
   role && memberStatus
     ? {

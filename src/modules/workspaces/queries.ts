@@ -22,7 +22,7 @@ const selectWorkspace = (db: Db, id: Uuid) =>
 export const findWorkspace = async (db: Db, id: Uuid): Promise<WorkspaceRecord | undefined> => (await selectWorkspace(db, id))[0]
 
 /**
- * Whoever changes a workspace, its members or its invitations stands behind this row: what was read of them before is stale then.
+ * A writer of a workspace, its members or its invitations waits for this row: what it read of them before is stale then.
  * Not FOR UPDATE, which would also wait for every insert that merely refers to the workspace.
  */
 export const lockWorkspace = async (tx: Tx, id: Uuid): Promise<WorkspaceRecord | undefined> =>

@@ -75,7 +75,7 @@ const readStatus = (status: string, result: Result, attempt: Asked): Evidence =>
   }
 }
 
-/** What a delivery to a B2C or B2B attempt's URLs says. Whatever comes to the time-out URL says only that nobody knows yet. */
+/** What a delivery to a B2C or B2B attempt's URLs says. A delivery to the time-out URL only says that the outcome is not known yet. */
 export const readPayoutDelivery = (kind: DeliveryKind, body: unknown, attempt: Asked): Delivery => {
   const result = readResult(body)
   if (kind === 'timeout') {

@@ -15,7 +15,7 @@ export type PesalinkOptions = {
   bankCodes: Readonly<Record<string, string>> | 'as_given'
   /** The codes of the bank's documentation that prove that no money moved. Any other code of a failure is `unknown`. */
   failureCodes: readonly string[]
-  /** The field of the request that takes a delivery URL, where the bank has one; null: the outcome is only told when asked. */
+  /** The field of the request that takes a delivery URL, where the bank has one; null: the outcome is only reported when asked for. */
   callbackField: string | null
   /** Paths below `baseUrl`; the defaults are Jenga's. */
   tokenPath?: string

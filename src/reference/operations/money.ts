@@ -77,6 +77,6 @@ export const moneyOperations: OperationTexts = {
   },
   'payments.cancel': {
     summary: 'Cancel a payment that waits for approval',
-    text: 'Takes back a payment that nobody has approved yet and gives the held amount back. Once it is processing it cannot be cancelled (409).',
+    text: 'Cancels a payment that is not approved yet and releases the held amount. Once it is processing it cannot be cancelled (409).',
   },
 }

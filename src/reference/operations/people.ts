@@ -88,7 +88,7 @@ export const peopleOperations: OperationTexts = {
   },
   'sign_in.wallet_verify': {
     summary: 'Sign in with a wallet',
-    text: 'Checks the signed message and sets the session cookie; a wallet that nobody has gets a new account. With a session or a bearer it links the wallet to the current account instead.',
+    text: 'Checks the signed message and sets the session cookie; a wallet that no account has gets a new account. With a session or a bearer it links the wallet to the current account instead.',
     body: 'VerifyWallet',
   },
   'sign_in.google_start': start('Google'),

@@ -34,7 +34,7 @@ export const platformOperations: OperationTexts = {
   },
   'oauth.push': {
     summary: 'Push an authorization request',
-    text: 'RFC 9126: sends the parameters ahead, so that the browser carries a short reference and nobody can change them on the way.',
+    text: 'RFC 9126: sends the parameters ahead, so that the browser carries a short reference and they cannot be changed on the way.',
     body: 'OAuthPushRequest',
   },
   'oauth.device_authorization': {
@@ -80,7 +80,7 @@ export const platformOperations: OperationTexts = {
   'admin.reinstate_workspace': { summary: 'Reinstate a workspace', text: 'Ends the suspension.', body: 'ReinstateWorkspace' },
   'admin.list_payments': {
     summary: 'Find payments that need a person',
-    text: 'With `status=unknown`: those whose outcome the rail has not told.',
+    text: 'With `status=unknown`: those whose outcome the rail has not reported.',
   },
   'admin.resolve_payment': {
     summary: 'Resolve an unknown payment',
@@ -89,7 +89,7 @@ export const platformOperations: OperationTexts = {
   },
   'admin.create_adjustment': {
     summary: 'Request a correction of a balance',
-    text: 'A balanced, reasoned ledger adjustment. Above a sum a second administrator has to confirm it; nobody adjusts an account of their own.',
+    text: 'A balanced, reasoned ledger adjustment. Above a sum a second administrator has to confirm it; an administrator never adjusts their own account.',
     body: 'CreateAdjustment',
   },
   'admin.list_adjustments': {

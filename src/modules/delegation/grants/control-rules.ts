@@ -27,7 +27,7 @@ export const isLimited = (controls: Controls): boolean =>
   (Object.keys(noControls) as (keyof Controls)[]).some((name) => controls[name] !== null)
 
 /**
- * `account.manage` opens the account to whoever holds it: a session that it leads to has no limits. So both together would be limits
+ * `account.manage` opens the whole account to its holder: a session that it leads to has no limits. So both together would be limits
  * that do not hold.
  */
 export const refuseLimitedAccountManager = (permissions: readonly string[], controls: Controls): void => {

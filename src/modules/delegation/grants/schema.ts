@@ -30,7 +30,7 @@ const toChange = (given: z.output<typeof wire>): ControlsChange => ({
   beneficiaryIds: once(given.beneficiary_ids),
 })
 
-/** For what is made: what is absent is not limited. Limits that can't all be meant are refused here, whoever parses them. */
+/** For what is made: what is absent is not limited. Limits that contradict each other are refused here, for every caller. */
 export const SpendingControlsIn = wire.transform((given, context): Controls => {
   const controls = changeControls(noControls, toChange(given))
   for (const { path, message } of controlContradictions(controls)) context.addIssue({ code: 'custom', path: [path], message })

@@ -21,7 +21,7 @@ export const revokeOwnGrant = async (
   return revokeGrant(tx, deps, principal, grantId)
 }
 
-/** Everything of one kind that the caller's account has let in, with what is below it: all agents, or all keys, at one stroke. */
+/** Every grant of one kind that the caller's account has given, with what is below it: all agents, or all keys, at once. */
 export const revokeAllGrants = async (
   tx: Tx,
   deps: Pick<Deps, 'appendEvents' | 'onGrantsRevoked'>,
@@ -61,7 +61,7 @@ const revokeIfDue = async (tx: Tx, deps: Pick<Deps, 'appendEvents' | 'onGrantsRe
   await revokeGrant(tx, deps, { accountId: null, origin: null, way: 'end_of_grant' }, id)
 }
 
-/** Grants whose end has come: authentication refuses them already; here they and what is below them are revoked, and it is told. */
+/** Grants whose end has come: authentication refuses them already; here they and what is below them are revoked, and the events are published. */
 export const revokeDueGrants = (
   deps: Pick<Deps, 'alerts' | 'appendEvents' | 'clock' | 'db' | 'logger' | 'onGrantsRevoked'>,
 ): Promise<void> =>

@@ -9,7 +9,7 @@ import { lockMembership } from '../../workspaces/membership.ts'
 import type { GrantRecord } from './queries.ts'
 import { revokeGrant } from './revoke.ts'
 
-/** What everybody delegated in a workspace is its owners' to end, whoever made it. */
+/** Every grant in a workspace may be ended by its owners, whoever gave it. */
 export const revokeWorkspaceGrant = async (
   tx: Tx,
   deps: Pick<Deps, 'appendEvents' | 'onGrantsRevoked'>,

@@ -13,7 +13,7 @@ const WorkspaceGrant = Grant.extend({ account_id: IdOut('account').meta({ descri
   id: 'WorkspaceGrant',
 })
 
-/** For owners in person: every grant of the workspace, whoever's. */
+/** For owners in person: every grant of the workspace, of every account. */
 export const registerWorkspaceGrants = (app: App, deps: Deps): void => {
   app.get(
     '/v1/workspaces/current/grants',

@@ -37,12 +37,12 @@ const auditView = ({ status, topupsEnabled, paymentsEnabled, apiKeysEnabled, oau
   capabilities: { topups: topupsEnabled, payments: paymentsEnabled, api_keys: apiKeysEnabled, oauth: oauthEnabled },
 })
 
-/** Money in an account that nobody can enter would be lost sight of: it is paid out, or adjusted away, before the account is closed. */
+/** Money in an account without a sign-in would be forgotten: it is paid out, or adjusted away, before the account is closed. */
 const refuseToClose = ({ availableMinor, heldMinor }: Balance): void => {
   if (availableMinor !== 0n || heldMinor !== 0n) throw conflict('An account with a balance cannot be closed.', 'balance')
 }
 
-/** Ends everything that somebody could still act for the account with. */
+/** Ends every credential that could still act for the account. */
 const endCredentials = async (tx: Tx, deps: AdministerDeps, operator: Operator, id: Uuid): Promise<void> => {
   await revokeSessionsOf(tx, deps, operator, id)
   await revokeGrantsOf(tx, deps, operator, { accountId: id, workspaceId: null })

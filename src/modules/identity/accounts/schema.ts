@@ -22,7 +22,7 @@ export type Account = z.output<typeof Account>
 export const UpdateAccount = z.strictObject({ display_name: Name.nullable() }).partial()
 
 export const SummarizeHistory = z.object({
-  days: z.coerce.number().int().min(1).max(90).default(30).meta({ description: 'How many days are told, today included.' }),
+  days: z.coerce.number().int().min(1).max(90).default(30).meta({ description: 'How many days are listed, today included.' }),
 })
 
 export const HistorySummary = z

@@ -15,7 +15,7 @@ import { type IdentityRecord, listIdentities } from './queries.ts'
 
 type DetachDeps = Pick<Deps, 'appendEvents' | 'clock' | 'config'>
 
-/** Sessions that began with it end too: whoever stole a sign-in method keeps nothing of it. */
+/** Sessions that began with it end too: a thief of a sign-in method keeps nothing of it. */
 const detach = async (tx: Tx, deps: DetachDeps, actor: Actor, identity: IdentityRecord): Promise<void> => {
   const at = tx.at
   const { id, accountId, provider, subject } = identity

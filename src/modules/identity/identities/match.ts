@@ -19,7 +19,7 @@ const carriersOf = (tx: Tx, email: string) =>
 
 /**
  * The account whose e-mail it is, else the only one that carries it on an attached identity. Only what a provider has verified is
- * matched: an e-mail that somebody merely claimed cannot catch its owner later.
+ * matched: an unverified claim to an e-mail never leads its real owner into that account.
  */
 const matchByEmail = async (tx: Tx, proof: IdentityProof): Promise<Match | null> => {
   const email = verifiedEmail(proof)
@@ -37,7 +37,7 @@ const matchByEmail = async (tx: Tx, proof: IdentityProof): Promise<Match | null>
   return { accountId, existing: null, linkedByGrantId: byPerson ? null : (own[0]?.linkedByGrantId ?? null) }
 }
 
-/** Whose account a sign-in is for: the linked pair's, else the one with the verified e-mail, else nobody's yet. */
+/** Whose account a sign-in is for: the linked pair's, else the one with the verified e-mail, else a new one. */
 export const findMatch = async (tx: Tx, proof: IdentityProof): Promise<Match | null> => {
   const existing = await findIdentity(tx, proof)
   return existing ? { accountId: existing.accountId, existing, linkedByGrantId: null } : matchByEmail(tx, proof)

@@ -21,7 +21,7 @@ export const walletProof = (address: Address, chainId: number | null): IdentityP
 })
 
 /**
- * The same address can be a contract of somebody else's on another chain. So a contract wallet stays on the chain that it was linked
+ * The same address can be another person's contract on another chain. So a contract wallet stays on the chain that it was linked
  * from, and an address that proved itself by its own key can't be spoken for by a contract.
  */
 export const walletContradiction = (known: Pick<IdentityRecord, 'chainId'>, proof: IdentityProof): Refusal | null => {

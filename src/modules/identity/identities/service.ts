@@ -60,7 +60,7 @@ const signInRefusal = async (tx: Tx, match: Match, proof: IdentityProof): Promis
   return match.existing && walletContradiction(match.existing, proof)
 }
 
-/** Links a proven identity to an account: attached, already there, or somebody else's (which tells nothing of whose). */
+/** Links a proven identity to an account: attached, already there, or another account's (the answer does not say which). */
 export const linkIdentity = async (
   tx: Tx,
   deps: Pick<Deps, 'appendEvents' | 'config'>,

@@ -25,7 +25,7 @@ export const linkingGrantOf = (tx: Tx, actor: Actor): Promise<Uuid | null> | nul
 }
 
 /**
- * Why an actor may not change how an account is signed in to, and so whose sessions live: whoever can do that can become the person.
+ * Why an actor may not change how an account is signed in to, and so whose sessions live: an actor that can do that can become the person.
  * A person may. A key may when a person gave it `account.manage` and nothing in its lineage limits what it spends, for a session has
  * no limits; never where the account is an administrator's. Holds the lineage until the transaction ends, so it is asked before any
  * lock of the account itself: a revocation takes the same locks in this order.

@@ -92,7 +92,7 @@ const revokeAll = async (tx: Tx, deps: SessionDeps, actor: Actor, accountId: Uui
     await audit(tx, actor, at, { action: 'session.revoke', workspaceId: null, subject: { type: 'session', id } })
 }
 
-/** Ends every session of an account, whoever asks for it: for an account that is closed. */
+/** Ends every session of an account: for an account that is closed. */
 export const revokeSessionsOf = (tx: Tx, deps: SessionDeps, actor: Actor, accountId: Uuid): Promise<void> =>
   revokeAll(tx, deps, actor, accountId, undefined)
 
@@ -104,7 +104,7 @@ export const revokeSessionsByIdentity = (
   identity: { id: Uuid; accountId: Uuid },
 ): Promise<void> => revokeAll(tx, deps, actor, identity.accountId, eq(sessions.identityId, identity.id))
 
-/** Ends one of the caller's sessions: for whoever may say by which ways the account is entered. */
+/** Ends one of the caller's sessions. It takes the authority to change how the account is signed in to. */
 export const endSession = async (tx: Tx, deps: SessionDeps, principal: Principal, id: Uuid): Promise<SessionRecord> => {
   await requireSignInAuthority(tx, deps, principal)
   return revokeSession(tx, deps, principal, id)

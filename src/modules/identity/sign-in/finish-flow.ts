@@ -66,7 +66,7 @@ const redeem = async (
 const note = (tx: Tx, actor: FlowActor, reason: string): Promise<void> =>
   audit(tx, actor, tx.at, { action: 'sign_in.refused', after: { reason } })
 
-/** Signs in, or links for whoever began it, if that credential would still be accepted. */
+/** Signs in, or links for the credential that began it, if that would still be accepted. */
 const conclude = async (
   tx: Tx,
   deps: Pick<Deps, 'appendEvents' | 'clock' | 'config'>,
@@ -102,7 +102,7 @@ const finish = async (
   return { returnTo: flow.returnTo, outcome: result.outcome, session: 'session' in result ? result.session : null }
 }
 
-/** Ends a flow with what the provider sent the browser back with. Whatever comes of it, its state is good for nothing more. */
+/** Ends a flow with what the provider sent the browser back with. Its state is used up, whatever the result. */
 export const finishFlow = async (
   deps: Pick<Deps, 'appendEvents' | 'clock' | 'config' | 'db' | 'identityProviders' | 'lastUsed' | 'vault'>,
   origin: RequestOrigin,

@@ -26,7 +26,7 @@ const findLive = async (deps: Pick<Deps, 'clock' | 'config' | 'db' | 'vault'>, l
 const proofOf = (deps: Pick<Deps, 'derivations'>, link: string, browser: string): Buffer =>
   deps.derivations.mac('link-page', `${link}:${browser}`)
 
-/** What somebody reads before their sign-in is linked: to which account, so that nobody gives theirs to a stranger's. */
+/** What a person reads before their sign-in is linked: to which account, so that it is never linked to a stranger's. */
 export const showLinkPage = async (
   deps: Pick<Deps, 'clock' | 'config' | 'db' | 'derivations' | 'vault'>,
   link: string,

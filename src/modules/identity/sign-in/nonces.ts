@@ -55,7 +55,7 @@ const find = async (db: Db, nonce: string, purpose: Purpose, lock: '' | 'for upd
 export const findNonce = (db: Db, nonce: string, purpose: Purpose): Promise<FoundNonce | undefined> =>
   find(db, nonce, purpose, '')
 
-/** For a nonce that is used up together with what it was given out for: whoever presents it at the same time waits here. */
+/** For a nonce that is used up together with what it was given out for: a second request with it waits here. */
 export const lockNonce = (tx: Tx, nonce: string, purpose: Purpose): Promise<FoundNonce | undefined> =>
   find(tx, nonce, purpose, 'for update')
 

@@ -28,7 +28,7 @@ const isPlainPath = (pathname: string): boolean => {
   return decoded !== undefined && /^\/(?!\/)[^\\\u0000-\u001f\u007f]*$/.test(decoded)
 }
 
-/** What has an effect of its own when a browser merely goes there, or names an account first: nobody is sent into the middle of it. */
+/** What has an effect of its own when a browser merely goes there, or names an account first: no sign-in leads into the middle of it. */
 const isOurMachinery = (pathname: string): boolean => /^\/(?:v1|link)(?:\/|$)/i.test(fullyDecoded(pathname) ?? '')
 
 /**

@@ -7,7 +7,7 @@ import { isLoopbackUrl } from '../../../lib/loopback.ts'
 export const signInStatement = 'Sign in to the payments service. This costs nothing and moves no money.'
 export const nonceTtlSeconds = 600
 
-/** What a sign-in message must say; told to the caller before signing and again when it was wrong. */
+/** What a sign-in message must say; shown to the caller before signing, and again when it was wrong. */
 export const expectedOf = (config: Config) => ({
   domain: new URL(config.publicUrl).host,
   uri: config.publicUrl,

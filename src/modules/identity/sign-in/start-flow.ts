@@ -21,7 +21,7 @@ export const requireProvider = (deps: Pick<Deps, 'identityProviders'>, name: Pro
   return provider
 }
 
-/** The provider's page for a flow. Somebody who links chooses the account there, for the browser may know another one. */
+/** The provider's page for a flow. A person who links chooses the account there, for the browser may know another one. */
 export const authorizationUrlOf = (deps: Pick<Deps, 'config' | 'identityProviders'>, flow: Flow): Promise<string> =>
   requireProvider(deps, flow.provider).authorizationUrl(flow.secrets, {
     redirectUri: redirectUriOf(deps, flow.provider),

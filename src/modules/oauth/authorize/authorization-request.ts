@@ -32,7 +32,7 @@ export const readRedirectUri = (client: ClientRecord, requested: string | undefi
   return requested
 }
 
-/** Everything else of an authorization request; what is wrong here may be told to the client. */
+/** Everything else of an authorization request; what is wrong here may be reported to the client. */
 export const readCodeRequest = (
   client: ClientRecord,
   parameters: CodeParameters,

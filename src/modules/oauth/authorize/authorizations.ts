@@ -10,7 +10,7 @@ import type { ClientRecord } from '../clients/clients.ts'
 
 export type AuthorizationRecord = typeof oauthAuthorizations.$inferSelect
 
-/** How long somebody has to sign in and decide. */
+/** How long a person has to sign in and decide. */
 export const decisionTtlSeconds = 600
 
 /** The browser's session that a caller acts in, also when it acts by a dashboard token that the session made. */
@@ -24,7 +24,7 @@ export const sessionOf = async (db: Db, { credential }: Principal): Promise<Uuid
   return row?.id ?? null
 }
 
-/** Somebody let this client in before: it is no stranger to them, and may be answered without their being asked. */
+/** The person has given this client a grant before, so it may be answered without asking them again. */
 export const isKnownTo = async (db: Db, client: ClientRecord, principal: Principal | null): Promise<boolean> => {
   if (!principal) return false
   const known = await db.orm
@@ -44,7 +44,7 @@ const named = (name: AuthorizationName) =>
     ? and(eq(oauthAuthorizations.id, name.id), eq(oauthAuthorizations.flow, 'code'))
     : and(eq(oauthAuthorizations.userCode, name.userCode), eq(oauthAuthorizations.flow, 'device'))
 
-/** One that began in somebody else's browser, or has not reached a browser yet, is not there. */
+/** One that began in another person's browser, or has not reached a browser yet, is not found. */
 const visible = (row: AuthorizationRecord | undefined, principal: Principal): AuthorizationRecord => {
   if (!row || row.status === 'pushed') throw notFound()
   if (row.accountId !== null && row.accountId !== principal.accountId) throw notFound()

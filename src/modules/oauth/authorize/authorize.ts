@@ -19,7 +19,7 @@ export const pushedTtlSeconds = 90
 
 export type AuthorizeParameters = CodeParameters & { client_id?: string | undefined; request_uri?: string | undefined }
 
-/** A pushed authorization request (RFC 9126): everything is checked now, and told to the client instead of to a browser. */
+/** A pushed authorization request (RFC 9126): everything is checked now, and reported to the client instead of to a browser. */
 export const pushRequest = async (deps: AuthorizeDeps, client: ClientRecord, parameters: CodeParameters): Promise<string> => {
   const redirectUri = readRedirectUri(client, parameters.redirect_uri)
   if (parameters.prompt?.split(' ').includes('none')) throw new OAuthError('consent_required')
@@ -66,7 +66,7 @@ const takePushed = async (
   return row.id
 }
 
-/** Who is signed in where the request arrives is who may decide it. An agent's credential is nobody: it can't decide anything. */
+/** Who is signed in where the request arrives is who may decide it. An agent's credential counts as signed out: it cannot decide anything. */
 const bindingOf = async (deps: Pick<Deps, 'db'>, principal: Principal | null) =>
   principal && !principal.grant ? { accountId: principal.accountId, sessionId: await sessionOf(deps.db, principal) } : {}
 
@@ -100,7 +100,7 @@ const begin = async (
 const consentPath = (id: Uuid): string => `/consent?authorization=${formatId('oauth_authorization', id)}`
 
 /**
- * An authorization request; returns where the browser goes next. What is wrong is told to the client by a redirect only where the
+ * An authorization request; returns where the browser goes next. What is wrong is reported to the client by a redirect only where the
  * person let the client in before: to anybody else we would be an open door to wherever a stranger registered (RFC 9700, 4.11.2).
  */
 export const authorize = async (

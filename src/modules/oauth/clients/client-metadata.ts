@@ -30,7 +30,7 @@ const Wire = z.object({
 })
 
 const maxNameLength = 120
-// Controls, and the invisible characters that turn text around: a name is shown where somebody decides whether to trust it.
+// Controls, and the invisible characters that turn text around: a name is shown where a person decides whether to trust it.
 const invisible = /\p{C}+/gu
 
 const refused = (why: string) => new OAuthError('invalid_client_metadata', why)

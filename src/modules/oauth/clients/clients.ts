@@ -27,7 +27,7 @@ export type ClientRecord = typeof oauthClients.$inferSelect
 
 export const clientIdOf = (client: Pick<ClientRecord, 'id' | 'url'>): string => client.url ?? formatId('oauth_client', client.id)
 
-/** Registers a client (RFC 7591): anybody may, so a registration proves nothing but that somebody wants to ask. */
+/** Registers a client (RFC 7591): every caller may, so a registration proves nothing about the client. */
 export const registerClient = async (
   deps: Pick<Deps, 'clock' | 'db'>,
   origin: RequestOrigin,

@@ -69,7 +69,7 @@ export const fetchDocument = async (url: URL, options: FetchOptions): Promise<Fe
 
 export type DocumentFetcher = (url: URL, options: Pick<FetchOptions, 'maxBytes' | 'allows'>) => Promise<FetchedDocument>
 
-/** A few at once, whoever asks: an address that answers slowly, or not at all, holds a place for no longer than the timeout. */
+/** A few at once, over all callers: an address that answers slowly, or not at all, holds a place for no longer than the timeout. */
 export const createDocumentFetcher = (options: Pick<FetchOptions, 'timeoutMs' | 'resolve'>): DocumentFetcher => {
   const slots = createSlots({ size: 16, waiting: 16 })
   return (url, wanted) =>

@@ -87,7 +87,7 @@ const choosePermissions = async (
   return chosen
 }
 
-/** The grant lives no longer than its code until the client has redeemed it: a yes that nobody picks up leaves nothing behind. */
+/** The grant lives no longer than its code until the client has redeemed it: a consent that no client redeems leaves nothing behind. */
 const approve = async (
   tx: Tx,
   deps: Pick<Deps, 'appendEvents' | 'derivations'>,
@@ -166,7 +166,7 @@ const deny = async (
 
 export type Decided = { status: 'approved' | 'denied'; redirectTo: string }
 
-/** The person's answer, once. Only somebody who acts for themselves can give it, and never more than what was asked for. */
+/** The person's answer, once. Only a person in their own session can give it, and never more than what was asked for. */
 export const decideAuthorization = async (
   tx: Tx,
   deps: Pick<Deps, 'appendEvents' | 'config' | 'derivations'>,

@@ -27,7 +27,7 @@ export const presentRegistration = (client: ClientRecord, secret: string | null)
 
 /**
  * A host vouches for a client by serving its metadata document, and only for answers that go to that host itself. In the device flow
- * no answer goes anywhere: anybody can begin it with the address of somebody else's document, so nobody is vouched for.
+ * no answer goes anywhere: every caller can begin it with the address of another client's document, so no host vouches for it.
  */
 const verifiedHost = (client: ClientRecord, redirectUri: string | null): string | null => {
   if (client.url === null || redirectUri === null) return null

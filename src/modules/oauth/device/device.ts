@@ -31,7 +31,7 @@ const newUserCode = (): string => Array.from({ length: codeLength }, () => lette
 
 export const formatUserCode = (code: string): string => `${code.slice(0, codeLength / 2)}-${code.slice(codeLength / 2)}`
 
-/** As somebody typed it: any case, any separators. Undefined when it can be no code of ours. */
+/** As a person typed it: any case, any separators. Undefined when it can be no code of ours. */
 export const readUserCode = (text: string): string | undefined => {
   const code = text.toUpperCase().replace(/[^A-Z]/g, '')
   return code.length === codeLength && [...code].every((letter) => letters.includes(letter)) ? code : undefined
@@ -40,7 +40,7 @@ export const readUserCode = (text: string): string | undefined => {
 export type StartedDevice = { deviceCode: string; userCode: string; intervalSeconds: number }
 type DeviceParameters = AskParameters & { code_challenge?: string | undefined; code_challenge_method?: string | undefined }
 
-/** RFC 8628 has no PKCE; here every flow has it: what the device code is stolen for, whoever stole it cannot redeem. */
+/** RFC 8628 has no PKCE; here every flow has it: a stolen device code cannot be redeemed without the verifier. */
 const requireChallenge = (parameters: DeviceParameters): string => {
   if (parameters.code_challenge === undefined)
     throw new OAuthError(
@@ -89,7 +89,7 @@ const setPolled = (tx: Tx, authorization: AuthorizationRecord, at: Date, seconds
     .set({ lastPolledAt: at, pollIntervalSeconds: seconds })
     .where(eq(oauthAuthorizations.id, authorization.id))
 
-/** Nobody has decided: how fast it asks is noted, so the answer is returned for the note to be kept. */
+/** Still undecided: how fast the client asks is noted, so the answer is returned for the note to be kept. */
 const keepWaiting = async (tx: Tx, authorization: AuthorizationRecord, at: Date): Promise<OAuthError> => {
   const seconds = authorization.pollIntervalSeconds ?? pollIntervalSeconds
   const { lastPolledAt } = authorization

@@ -53,7 +53,7 @@ export const redeem = async (
   return tokens
 }
 
-/** A code that comes twice was stolen once, and nobody knows by whom: what the first one got goes too (RFC 6749, 4.1.2). */
+/** A code that comes twice was stolen once, by either client: what the first use got is revoked as well (RFC 6749, 4.1.2). */
 const revokeFirst = async (
   tx: Tx,
   deps: Pick<Deps, 'appendEvents' | 'onGrantsRevoked'>,

@@ -78,7 +78,7 @@ const ofAccessToken = async (deps: IntrospectDeps, caller: ClientRecord, text: s
   return { ...describe(deps, row, { ...token, scopes }), token_type: 'Bearer' }
 }
 
-/** Nobody but its client has any business with a refresh token. */
+/** A refresh token is the business of its client alone. */
 const ofRefreshToken = async (deps: IntrospectDeps, caller: ClientRecord, text: string): Promise<Introspection> => {
   const presented = readRefreshToken(text)
   if (!presented) return inactive
@@ -89,7 +89,7 @@ const ofRefreshToken = async (deps: IntrospectDeps, caller: ClientRecord, text: 
   return describe(deps, row, { scopes: row.grant.permissions, resources, createdAt: null, expiresAt })
 }
 
-/** RFC 7662, for a client about its own tokens. The grant's limits are told as they are now, not as they were. */
+/** RFC 7662, for a client about its own tokens. The grant's limits are shown as they are now, not as they were. */
 export const introspectToken = async (
   deps: IntrospectDeps,
   caller: ClientRecord,

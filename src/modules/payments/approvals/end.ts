@@ -27,7 +27,7 @@ export const endApproval = async (
   return after
 }
 
-/** The approval of a payment that was cancelled: nobody is asked any more. */
+/** The approval of a payment that was cancelled: it can no longer be decided. */
 export const cancelApproval = async (
   tx: Tx,
   deps: Pick<Deps, 'appendEvents'>,

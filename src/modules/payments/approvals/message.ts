@@ -4,7 +4,7 @@ import { displayAmount, formatMinor, type Minor } from '../../../lib/money.ts'
 
 /**
  * What a wallet holder is shown and signs. Everything that the decision is about is in it, so nothing can be exchanged afterwards.
- * Whoever holds the approval's id may read it without signing in, so nothing else is: no balance, no e-mail, no full destination.
+ * A holder of the approval's id may read it without signing in, so it holds nothing else: no balance, no e-mail, no full destination.
  */
 export type ApprovalFacts = {
   domain: string
@@ -15,7 +15,7 @@ export type ApprovalFacts = {
   beneficiaryName: string
   rail: string
   destinationMask: string
-  /** A keyed digest: binds the destination and tells nobody what it is. */
+  /** A keyed digest: binds the destination without revealing it. */
   destinationDigest: string
   accountReference: string | null
   narrative: string | null

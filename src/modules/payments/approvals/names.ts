@@ -12,7 +12,7 @@ const names = `
   from workspaces w join accounts a on a.id = $2 left join grants g on g.id = $3 where w.id = $1`
 
 /**
- * Whoever holds an approval's id may read its text, without signing in: a name that its owner chose, else an address that is public
+ * A holder of an approval's id may read its text, without signing in: a name that its owner chose, else an address that is public
  * anyway, and never an e-mail.
  */
 const personOf = ({ display_name: name, wallet }: Row): string =>

@@ -8,7 +8,7 @@ import { decidePayments } from './decide-payments.ts'
 import type { PaymentRequest, PaymentResult, SubmitPayment } from './request.ts'
 import type { BatchDeps } from './write.ts'
 
-/** More in one transaction than this make nobody faster, and a batch that fails is decided again. */
+/** More in one transaction than this are not faster, and a batch that fails is decided again. */
 const mostInBatch = 64
 /** While one batch is on its way, the next is decided; a third would only make all of them smaller. */
 const mostUnderWay = 2
@@ -44,7 +44,7 @@ export const createPaymentBatches = (deps: BatchDeps & Pick<Deps, 'db' | 'logger
     try {
       return await inTx(deps.db, (tx) => decidePayments(tx, deps, requests, wait))
     } catch (error) {
-      // Alone, or with an outcome that nobody knows: to decide again could pay twice.
+      // Alone, or with an unknown outcome: to decide again could pay twice.
       if (requests.length === 1 || error instanceof Refusal) throw error
       deps.logger.warn(
         { requests: requests.length, error: (error as Error).name },

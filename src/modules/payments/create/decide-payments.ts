@@ -63,7 +63,7 @@ const createMemory = (state: LockedState) => {
 /**
  * Decides requests for payments one after the other, in ONE transaction of two trips: the locks with everything that is read behind
  * them, then everything that is written, with the commit. The second sees what the first used. Each has its own answer: a refusal
- * spoils nobody else's, and leaves nothing behind but its audit row.
+ * affects no other payment, and leaves nothing behind but its audit row.
  *
  * Lock order: owning accounts exclusively and the callers' own at least shared, sorted; all that can stop a payment is stopped under
  * one of these. `wait`: whether to wait for them. The clock is read once, behind the locks.

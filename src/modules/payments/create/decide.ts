@@ -41,7 +41,7 @@ export type Accepted = {
 /** A denial moves nothing, but stays in the audit log. */
 export type Denied = { kind: 'denied'; principal: Principal; decision: Decision; refusal: Refusal }
 
-/** What is available is told to those who may read the account. */
+/** What is available is shown to those who may read the account. */
 const shortOf = ({ accountId, workspace, permissions }: Principal, availableMinor: Minor, requestedMinor: Minor): Refusal =>
   new Refusal('insufficient_funds', {
     ...(accountId === workspace.owningAccountId &&

@@ -7,7 +7,7 @@ import type { EarlierPayment } from '../../../policy/types.ts'
 /** The longest window that a policy may name, in seconds: nothing older matters to anyone. */
 const longestWindowSeconds = 604_800
 
-/** Two invoices of one amount are told apart by their references. */
+/** Two invoices of one amount differ by their references. */
 export type Lookalike = { beneficiaryId: Uuid; amountMinor: Minor; accountReference: string | null }
 
 const read = statement(

@@ -121,7 +121,7 @@ const moves: Readonly<Record<PaymentMove, (tx: Tx, deps: SettleDeps, step: Step)
 export type Settled = { verdict: Verdict; payment: PaymentRecord }
 
 /**
- * Ends a payment on evidence, whoever brings it, how often and in which order. Its owning account and the payment are locked. A
+ * Ends a payment on evidence, from any witness, any number of times and in any order. Its owning account and the payment are locked. A
  * mismatch moves nothing, but makes a payment that was under way unknown. After an operator's decision no rail is asked any more.
  */
 export const settlePayment = async (

@@ -86,7 +86,7 @@ const decideOne = async (
     ...context,
     grants: context.grants.map((grant) => ({ ...grant, usage: withoutOwn(payment, grant.usage, periods) })),
     policies: context.policies.map((policy) => ({ ...policy, usage: withoutOwn(payment, policy.usage, periods) })),
-    // Whoever has approved already counts as able to.
+    // An account that has approved already counts as able to.
     approverAccountIds: [...new Set([...context.approverAccountIds, ...approvers])],
   }
   const mandate = payment.mandateId ? await loadMandate(tx, workspaceId, payment.mandateId, amountMinor) : null

@@ -113,7 +113,7 @@ const endUnknown = async (
 }
 
 /**
- * What nobody but a person can decide, who has seen at the provider what happened: the end of a payment that is `unknown` (while a
+ * What only a person can decide, who has seen at the provider what happened: the end of a payment that is `unknown` (while a
  * rail may still answer, its answer is waited for), and who bears a late success. The same outcome again says the same.
  */
 export const resolvePayment = async (

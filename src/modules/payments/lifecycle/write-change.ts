@@ -23,7 +23,7 @@ export type ChangeOptions = {
 
 /**
  * The one way in which a payment changes after it was created: along an edge of the table, with its event and its audit row. A
- * payment that is not `processing` waits for nobody to send it. The owning account and the payment are locked.
+ * payment that is not `processing` is not due to be sent. The owning account and the payment are locked.
  */
 export const writeChange = async (
   tx: Tx,

@@ -23,12 +23,12 @@ export const Invitation = z
   })
   .meta({
     id: 'Invitation',
-    description: 'Without an e-mail and a wallet address it is open: whoever has its token may accept it.',
+    description: 'Without an e-mail and a wallet address it is open: every account that has its token may accept it.',
   })
 export type Invitation = z.output<typeof Invitation>
 
 export const InvitationWithToken = Invitation.extend({
-  token: z.string().optional().meta({ description: 'Shown this once; whoever accepts presents it.' }),
+  token: z.string().optional().meta({ description: 'Shown this once; the account that accepts presents it.' }),
 }).meta({ id: 'InvitationWithToken' })
 
 export const CreateInvitation = z

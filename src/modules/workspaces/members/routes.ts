@@ -53,7 +53,7 @@ export const registerMembers = (app: App, deps: Deps, endDelegations: EndDelegat
   app.delete(
     '/v1/workspaces/current/members/:id',
     {
-      // Whoever may read the workspace may leave it; the service asks for more when it is somebody else who is put out.
+      // A member who may read the workspace may leave it; the service asks for more to remove another member.
       config: {
         operation: 'members.remove',
         permission: ['workspace.manage', 'workspace.read'],

@@ -40,7 +40,7 @@ export const checkMemberChange = ({ actor, target, owningAccountId, owners }: Me
   if (target.role === 'owner' && target.status === 'active' && owners <= 1) throw lastOwner()
 }
 
-/** Which roles somebody may offer in an invitation. */
+/** Which roles a member may offer in an invitation. */
 export const checkInvitedRole = (actor: Role, offered: Role): void => {
   if (offered === 'owner' && actor !== 'owner') throw ownersOnly()
 }

@@ -64,7 +64,7 @@ export const updateMember = async (
   return publishMemberEvent(tx, deps, 'member.updated', target)
 }
 
-/** Anybody may leave in person; to put somebody else out takes `workspace.manage`. Grants made in the workspace end at once. */
+/** Every member may leave in person; to remove another one takes `workspace.manage`. Grants made in the workspace end at once. */
 export const removeMember = async (
   tx: Tx,
   deps: Pick<Deps, 'appendEvents'>,

@@ -23,11 +23,11 @@ export const attemptContext = (attemptId: Uuid): readonly string[] => ['attempt'
 
 export const sealSecret = (vault: Vault, attemptId: Uuid, secret: string) => vault.seal(secret, attemptContext(attemptId))
 
-const nobody = sha256('no attempt has this secret')
+const unknownSecretHash = sha256('no attempt has this secret')
 
 /** Constant time, and the same work for an attempt that does not exist. */
 export const isSecretOf = (attempt: Pick<AttemptRecord, 'secretHash'> | undefined, secret: string): boolean =>
-  equalBytes(sha256(secret), attempt?.secretHash ?? nobody) && attempt !== undefined
+  equalBytes(sha256(secret), attempt?.secretHash ?? unknownSecretHash) && attempt !== undefined
 
 /** The attempt as its rail knows it, callback URLs included: what a question about it needs. */
 export const attemptForRail = (vault: Vault, operatorUrl: string, attempt: AttemptRecord): Attempt => {

@@ -44,7 +44,7 @@ const keepClaimed = async (
 
 const tenantsOf = (due: readonly Due[]): Uuid[] => [...new Set(due.map(({ tenant }) => tenant))]
 
-/** Claims what is due of all accounts that are free, in one transaction; it waits for nobody. */
+/** Claims what is due of all accounts that are free, in one transaction; it waits for no lock. */
 export const claimFree = async (deps: ClaimDeps, lane: SendLane, due: readonly Due[]): Promise<Claim> => {
   const { recorded, busy } = await inTx(deps.db, async (tx) => {
     const held = await tryLockAccounts(tx, { exclusive: tenantsOf(due) })

@@ -63,7 +63,7 @@ const keep = async (
   })
 }
 
-/** Of what is turned away only that it came, from where and why: what a stranger sends is nobody's evidence. */
+/** Of what is refused only that it came, from where and why: what a stranger sends is no evidence. */
 const noteRefused = async (
   deps: Pick<Deps, 'clock' | 'db' | 'logger'>,
   { attemptId, kind, sourceIp }: Arrival,

@@ -91,7 +91,7 @@ const resolveAll = statement(
   `update rail_attempts set state = 'resolved', next_check_at = null, updated_at = $2 where subject_id = $1 and state = any($3::text[])`,
 )
 
-/** The subject has ended: nobody needs to ask any more. */
+/** The subject has ended: the rail is no longer asked. */
 export const resolveAttempts = async (tx: Tx, subjectId: Uuid): Promise<void> => {
   await tx.query(resolveAll, [subjectId, tx.at, open])
 }

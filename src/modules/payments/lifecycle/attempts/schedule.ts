@@ -1,5 +1,5 @@
 /**
- * When an attempt that nobody has told us about is asked about next, by how often it was asked: soon at first, then ever more
+ * When the rail is asked next about an attempt without an outcome, by how often it was asked: soon at first, then ever more
  * rarely, but never not at all. Silence ends nothing.
  */
 const askAfterSeconds = [30, 30, 60, 120, 300, 600, 1_800, 3_600, 10_800] as const
@@ -28,5 +28,5 @@ export const secondsToNextTry = (triesSoFar: number): number | undefined => retr
 /** A payment that was taken by the rail and never heard of again is an operator's business from here on. */
 export const silenceSeconds = 900
 
-/** A customer who was asked to pay in a day ago has not: a delivery would still count, but nobody goes on asking. */
+/** A customer who was asked to pay in a day ago has not: a delivery would still count, but the rail is no longer asked. */
 export const askAboutTopupsForSeconds = 86_400
