@@ -10,7 +10,7 @@ import { findKeys, type Keys } from './process/development-keys.ts'
 import { readEnvironment } from './process/environment.ts'
 import { createLogger } from './process/logger.ts'
 import { listen, loadConfigWithPorts, operatorListener, publicListener } from './process/ports.ts'
-import { endWithFirst, isWorker, startWorkers, tellFirst, wantedProcesses } from './process/processes.ts'
+import { endWithFirst, isWorker, reportReady, startWorkers, wantedProcesses } from './process/processes.ts'
 import { openRails, type RunningRails } from './process/rails.ts'
 import { handleSignals } from './process/signals.ts'
 import { summarize } from './process/summary.ts'
@@ -102,7 +102,7 @@ const start = async () => {
   // Not before: what it delivers without a listener is lost.
   ground.rails.sandbox?.resume()
   if (isWorker) {
-    tellFirst(dashboard)
+    reportReady(dashboard)
     return
   }
   const { config, database, keys, rails } = ground

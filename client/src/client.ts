@@ -38,7 +38,7 @@ const transportOf = (options: PaymentsOptions): TransportOptions => ({
   token: tokenOf(options),
   headers: options.headers ?? {},
   credentials: options.credentials,
-  fetch: options.fetch ?? ((...given) => fetch(...given)),
+  fetch: options.fetch ?? ((...parameters) => fetch(...parameters)),
   retries: options.retries ?? 3,
   timeoutMs: options.timeoutMs ?? 30_000,
 })

@@ -93,10 +93,10 @@ async function* messagesOf(options: TransportOptions, progress: Progress, events
 const isOver = (error: unknown): boolean => error instanceof PaymentsError && !mayPass(error)
 
 const waitAfter = (error: unknown, progress: Progress): number => {
-  const asked = error instanceof PaymentsError ? error.retryAfterMs : undefined
+  const retryAfterMs = error instanceof PaymentsError ? error.retryAfterMs : undefined
   // The server's own time for a connection that merely ended; longer each time that none could be opened.
   return (
-    asked ??
+    retryAfterMs ??
     (progress.failures === 0
       ? progress.retryMs * (0.5 + Math.random() / 2)
       : Math.max(progress.retryMs, backoffMs(progress.failures)))

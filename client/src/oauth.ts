@@ -44,22 +44,22 @@ export const discover = async (fetch: Fetch, baseUrl: string): Promise<Metadata>
   return (await response.json()) as Metadata
 }
 
-const toTokens = (given: Schemas['OAuthTokens']): Tokens => ({
-  accessToken: given.access_token,
-  refreshToken: given.refresh_token,
-  expiresAt: Date.now() + given.expires_in * 1000,
-  scope: given.scope,
+const toTokens = (answer: Schemas['OAuthTokens']): Tokens => ({
+  accessToken: answer.access_token,
+  refreshToken: answer.refresh_token,
+  expiresAt: Date.now() + answer.expires_in * 1000,
+  scope: answer.scope,
 })
 
 /** A public client of its own for this installation, as it keeps no secret. */
 export const registerDeviceClient = async (fetch: Fetch, metadata: Metadata, clientName: string): Promise<string> => {
-  const asked = {
+  const registration = {
     client_name: clientName,
     redirect_uris: [],
     grant_types: [deviceGrantType, 'refresh_token'],
     token_endpoint_auth_method: 'none',
   }
-  return (await post<{ client_id: string }>(fetch, metadata.registration_endpoint, JSON.stringify(asked))).client_id
+  return (await post<{ client_id: string }>(fetch, metadata.registration_endpoint, JSON.stringify(registration))).client_id
 }
 
 type DeviceOptions = {

@@ -24,12 +24,12 @@ export class Pages<T> implements AsyncIterable<T> {
 
   /** At most `limit` of them. */
   async toArray(limit: number): Promise<T[]> {
-    const found: T[] = []
+    const items: T[] = []
     if (limit > 0)
       for await (const item of this) {
-        found.push(item)
-        if (found.length >= limit) break
+        items.push(item)
+        if (items.length >= limit) break
       }
-    return found
+    return items
   }
 }

@@ -16,15 +16,15 @@ import type { Console } from './console.ts'
 
 const everything = { before: null, take: 1000 }
 
-const railOf = (given: Arguments): PausableRail => {
-  const name = word(given, 0, 'rail')
+const railOf = (words: Arguments): PausableRail => {
+  const name = word(words, 0, 'rail')
   const rail = pausableRails.find((each) => each === name)
   if (!rail) throw new UsageError(`"${name}" is no rail: ${pausableRails.join(', ')}`)
   return rail
 }
 
-const reconcile = async (at: Console, given: Arguments): Promise<unknown> => {
-  const file = word(given, 0, 'file')
+const reconcile = async (at: Console, words: Arguments): Promise<unknown> => {
+  const file = word(words, 0, 'file')
   const text = await readFile(file, 'utf8').catch(() => {
     throw new UsageError(`the file ${file} cannot be read`)
   })
@@ -46,20 +46,20 @@ const check = async (at: Console): Promise<undefined> => {
 export const railCommands = {
   reconcile,
   'suspense list': async (at: Console) => (await listSuspense(at.deps.db, 'open', everything)).map(presentSuspense),
-  'suspense resolve': async (at: Console, given: Arguments) => {
-    const id = idOf('suspense', word(given, 0, 'item'))
-    const input = fieldsOf(ResolveSuspense, { outcome: word(given, 1, 'outcome'), note: given.options.reason })
+  'suspense resolve': async (at: Console, words: Arguments) => {
+    const id = idOf('suspense', word(words, 0, 'item'))
+    const input = fieldsOf(ResolveSuspense, { outcome: word(words, 1, 'outcome'), note: words.options.reason })
     return presentSuspense(await inTx(at.deps.db, (tx) => resolveSuspense(tx, at.deps, at.operator, id, input)))
   },
   'rails check': check,
   'rails paused': async (at: Console) => listPauses(at.deps.db),
-  'rails pause': async (at: Console, given: Arguments) => {
-    const rail = railOf(given)
-    await inTx(at.deps.db, (tx) => pauseRail(tx, at.deps, at.operator, rail, given.options.reason ?? 'paused by an operator'))
+  'rails pause': async (at: Console, words: Arguments) => {
+    const rail = railOf(words)
+    await inTx(at.deps.db, (tx) => pauseRail(tx, at.deps, at.operator, rail, words.options.reason ?? 'paused by an operator'))
     return listPauses(at.deps.db)
   },
-  'rails resume': async (at: Console, given: Arguments) => {
-    const rail = railOf(given)
+  'rails resume': async (at: Console, words: Arguments) => {
+    const rail = railOf(words)
     await inTx(at.deps.db, (tx) => resumeRail(tx, at.deps, at.operator, rail))
     return listPauses(at.deps.db)
   },

@@ -27,9 +27,9 @@ const missing = (tx: Tx, { exclusive, shared = [] }: AccountLocks): Wanted[] => 
   const accounts = [...new Set([...exclusive, ...shared])]
   return accounts
     .map((account) => ({ account, key: keyOf(account), exclusive: whole.has(account) }))
-    .filter(({ account, exclusive: wanted }) => {
+    .filter(({ account, exclusive: needed }) => {
       const held = tx.accountLocks.get(account)
-      return held === undefined || (wanted && held === 'shared')
+      return held === undefined || (needed && held === 'shared')
     })
     .sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0))
 }
@@ -38,10 +38,10 @@ const note = (tx: Tx, { account, exclusive }: Wanted): void =>
   void tx.accountLocks.set(account, exclusive ? 'exclusive' : 'shared')
 
 const lock = async (tx: Tx, locks: AccountLocks): Promise<boolean> => {
-  const wanted = missing(tx, locks)
-  if (wanted.length === 0) return false
-  for (const one of wanted) note(tx, one)
-  const rows = await tx.query<{ late: boolean }>(take, [wanted.map(({ key }) => key), wanted.map(({ exclusive }) => exclusive)])
+  const needed = missing(tx, locks)
+  if (needed.length === 0) return false
+  for (const one of needed) note(tx, one)
+  const rows = await tx.query<{ late: boolean }>(take, [needed.map(({ key }) => key), needed.map(({ exclusive }) => exclusive)])
   return rows.some(({ late }) => late)
 }
 
@@ -61,15 +61,15 @@ export const lockAccount = (tx: Tx, account: Uuid): Promise<void> => lockAccount
 
 /** Takes what is free and waits for nothing. Answers the accounts that another transaction holds. */
 export const tryLockAccounts = async (tx: Tx, locks: AccountLocks): Promise<ReadonlySet<Uuid>> => {
-  const wanted = missing(tx, locks)
+  const needed = missing(tx, locks)
   const rows = await tx.query<{ account: Uuid; taken: boolean }>(tryTake, [
-    wanted.map(({ account }) => account),
-    wanted.map(({ key }) => key),
-    wanted.map(({ exclusive }) => exclusive),
+    needed.map(({ account }) => account),
+    needed.map(({ key }) => key),
+    needed.map(({ exclusive }) => exclusive),
   ])
   const taken = new Set(rows.filter((row) => row.taken).map((row) => row.account))
-  for (const lock of wanted) if (taken.has(lock.account)) note(tx, lock)
-  return new Set(wanted.filter(({ account }) => !taken.has(account)).map(({ account }) => account))
+  for (const lock of needed) if (taken.has(lock.account)) note(tx, lock)
+  return new Set(needed.filter(({ account }) => !taken.has(account)).map(({ account }) => account))
 }
 
 /** For what must run in the same turn as its caller: a deferred statement cannot wait for a lock first. */

@@ -6,7 +6,7 @@ export type JoinOptions<Key, Found> = {
   maxKeys: number
 }
 
-type Waiting<Key, Found> = { key: Key; resolve: (found: Found) => void; reject: (error: unknown) => void }
+type Waiting<Key, Found> = { key: Key; resolve: (answers: Found) => void; reject: (error: unknown) => void }
 
 /**
  * One question for all that is asked in one turn of the event loop, or while the questions before are on their way. Every answer was
@@ -33,8 +33,8 @@ export const joinTurn = <Key, Found>({ ask, inFlight, maxKeys }: JoinOptions<Key
   }
   const answer = async (batch: readonly Waiting<Key, Found>[]) => {
     try {
-      const found = await ask(batch.map(({ key }) => key))
-      for (const [at, { resolve }] of batch.entries()) resolve(found[at] as Found)
+      const answers = await ask(batch.map(({ key }) => key))
+      for (const [at, { resolve }] of batch.entries()) resolve(answers[at] as Found)
     } catch (error) {
       for (const { reject } of batch) reject(error)
     } finally {

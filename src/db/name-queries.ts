@@ -35,7 +35,7 @@ export const createNaming = (): ((query: Sent) => string | undefined) => {
 
 /** To be called for every new connection of a pool. */
 export const nameQueries = (client: pg.ClientBase, nameOf: (query: Sent) => string | undefined): void => {
-  const send = (...given: unknown[]) => Reflect.apply(pg.Client.prototype.query, client, given) as unknown
+  const send = (...parameters: unknown[]) => Reflect.apply(pg.Client.prototype.query, client, parameters) as unknown
   const named = (first: unknown, ...rest: unknown[]): unknown => {
     if (!isSent(first) || first.name !== undefined || !Array.isArray(first.values ?? rest[0])) return send(first, ...rest)
     return send({ ...first, name: nameOf(first) }, ...rest)

@@ -57,13 +57,13 @@ export const joinedRecords = <Key, Row>(options: RecordsOptions<Key, Row>): ((ke
     maxKeys: 128,
     ask: async (keys) => {
       const [answer] = await options.query<{ records: string | null }>(options.statement, options.values(keys))
-      const found: Row[][] = keys.map(() => [])
-      if (!answer?.records) return found
+      const groups: Row[][] = keys.map(() => [])
+      if (!answer?.records) return groups
       for (const record of answer.records.split(between.records)) {
         const end = record.indexOf(between.fields)
-        found[Number(record.slice(0, end)) - 1]?.push(row(record.slice(end + 1)))
+        groups[Number(record.slice(0, end)) - 1]?.push(row(record.slice(end + 1)))
       }
-      return found
+      return groups
     },
   })
 }

@@ -29,15 +29,15 @@ export const createReads = (primary: Database, standby: Database | null, logger:
       return keys.map(() => row?.position ?? 'FFFFFFFF/FFFFFFFF')
     },
   })
-  const hasReached = async (wanted: string): Promise<boolean> => {
-    const [row] = await standby.query<{ reached: boolean }>(reached, [wanted])
+  const hasReached = async (target: string): Promise<boolean> => {
+    const [row] = await standby.query<{ reached: boolean }>(reached, [target])
     return row?.reached ?? false
   }
   const db = async () => {
-    const wanted = await positionNow(null)
+    const target = await positionNow(null)
     try {
       for (let count = 1; count <= tries; count += 1) {
-        if (await hasReached(wanted)) return standby
+        if (await hasReached(target)) return standby
         if (count < tries) await wait(pauseMs)
       }
     } catch (error) {

@@ -45,7 +45,7 @@ export const createFeed = (options: { db: Db; databaseUrl: string; logger: Logge
     if (!stopped) timer = setTimeout(() => void read(), ms).unref()
   }
 
-  const tell = (events: readonly StoredEvent[]) => {
+  const publish = (events: readonly StoredEvent[]) => {
     const last = events.at(-1)
     if (!last) return
     // First the place, then the listeners: a stream that begins while they are called begins behind these events.
@@ -58,7 +58,7 @@ export const createFeed = (options: { db: Db; databaseUrl: string; logger: Logge
       while (again && !stopped) {
         again = false
         const batchRead = await nextEvents(db, position, batch)
-        tell(batchRead.events)
+        publish(batchRead.events)
         waiting = batchRead.waiting
         if (batchRead.events.length === batch) again = true
       }

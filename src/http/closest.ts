@@ -15,8 +15,8 @@ const distance = (from: string, to: string): number => {
 }
 
 /** The known name that was probably meant, or undefined. Text from outside is cut, so that it costs nothing. */
-export const closest = (given: string, known: readonly string[]): string | undefined => {
-  const text = given.slice(0, 40).toLowerCase()
+export const closest = (input: string, known: readonly string[]): string | undefined => {
+  const text = input.slice(0, 40).toLowerCase()
   const allowed = Math.min(maxDistance, Math.floor(text.length / 3))
   const [best] = known
     .map((name) => ({ name, away: distance(text, name.toLowerCase()) }))
@@ -26,7 +26,7 @@ export const closest = (given: string, known: readonly string[]): string | undef
 }
 
 /** `; did you mean "status"?`, or nothing. */
-export const didYouMean = (given: string, known: readonly string[]): string => {
-  const name = closest(given, known)
+export const didYouMean = (input: string, known: readonly string[]): string => {
+  const name = closest(input, known)
   return name === undefined ? '' : `; did you mean "${name}"?`
 }

@@ -65,10 +65,10 @@ export type Answers = { find: (once: Once) => Sent | undefined }
 /** The answers given before to these keys. Their scopes' accounts are locked, so no other request is at work on one. */
 export const readAnswers = async (db: Db, all: readonly Once[]): Promise<Answers> => {
   const rows = all.length === 0 ? [] : await db.query<Stored>(read, [all.map(({ scope }) => scope)])
-  const found = new Map(rows.map((row) => [row.scope.toString('hex'), row]))
+  const byScope = new Map(rows.map((row) => [row.scope.toString('hex'), row]))
   return {
     find: ({ scope, bodyHash }) => {
-      const stored = found.get(scope.toString('hex'))
+      const stored = byScope.get(scope.toString('hex'))
       if (!stored) return undefined
       if (!stored.body_hash.equals(bodyHash)) throw usedOtherwise()
       return { status: stored.status, text: stored.response, replayed: true }

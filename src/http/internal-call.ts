@@ -24,10 +24,10 @@ export type InternalCall = {
 export type InternalAnswer = { status: number; replayed: boolean; retryAfterSeconds: number | undefined; body: unknown }
 
 const search = (query: InternalCall['query']): string => {
-  const given = Object.entries(query ?? {}).flatMap(([name, value]): [string, string][] =>
+  const parameters = Object.entries(query ?? {}).flatMap(([name, value]): [string, string][] =>
     value === undefined ? [] : [[name, value]],
   )
-  return given.length === 0 ? '' : `?${new URLSearchParams(given)}`
+  return parameters.length === 0 ? '' : `?${new URLSearchParams(parameters)}`
 }
 
 /** Calls a route of this service without leaving the process. */

@@ -12,10 +12,10 @@ const namesIn = (schema: unknown): string[] => {
 const refuseUnknown = (request: FastifyRequest): void => {
   const { config, schema } = request.routeOptions
   if (request.is404 || config.internal || config.query === 'lenient') return
-  const given = Object.keys(request.query as object)
-  if (given.length === 0) return
+  const names = Object.keys(request.query as object)
+  if (names.length === 0) return
   const known = namesIn(schema?.querystring)
-  const unknown = given.filter((name) => !known.includes(name))
+  const unknown = names.filter((name) => !known.includes(name))
   if (unknown.length === 0) return
   throw invalidFields(...unknown.map((path) => ({ path, message: `is not a known query parameter${didYouMean(path, known)}` })))
 }

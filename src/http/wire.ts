@@ -49,8 +49,8 @@ export const MinorOut = z
 export const TimeOut = z.string().meta({ format: 'date-time', example: '2026-01-31T08:00:00.000Z' })
 const timeProblem = ({ input }: { input?: unknown }): string => {
   if (input === undefined) return 'is required'
-  const given = typeof input === 'string' ? /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d)?))?$/.exec(input) : null
-  if (given) return `has no zone: send "${given[1]}T${(given[2] ?? '00:00').padEnd(8, ':00')}Z", or with an offset such as +03:00`
+  const parts = typeof input === 'string' ? /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d)?))?$/.exec(input) : null
+  if (parts) return `has no zone: send "${parts[1]}T${(parts[2] ?? '00:00').padEnd(8, ':00')}Z", or with an offset such as +03:00`
   return 'must be an RFC 3339 date and time with a zone, such as "2026-01-31T08:00:00Z"'
 }
 

@@ -126,8 +126,8 @@ export const createLaneRunner = ({ lane, logger, pollMs, onFailure }: LaneOption
   const loop = async () => {
     while (!stopped) {
       woken = false
-      const found = await claimOnce()
-      if (!found && !woken && !stopped) await pause(pollMs)
+      const claimed = await claimOnce()
+      if (!claimed && !woken && !stopped) await pause(pollMs)
     }
   }
 

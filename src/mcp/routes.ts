@@ -53,11 +53,11 @@ const callerOf = (app: App, deps: McpDeps, request: FastifyRequest, gone: AbortS
   const { id, reauthenticate } = request
   let acting: Acting = { id, reauthenticate, caller: request.principal }
   let used = false
-  const call = async (wanted: InternalCall) => {
+  const call = async (internalCall: InternalCall) => {
     // A tool may take long: what was revoked meanwhile does nothing any more.
     if (used) acting = { ...acting, caller: await reauthenticate() }
     used = true
-    return callRoute(app, acting, wanted)
+    return callRoute(app, acting, internalCall)
   }
   const { publicUrl, CURRENCY: currency } = deps.config
   return (signal) => ({ call, publicUrl, currency, now: () => deps.clock.now(), signal: AbortSignal.any([signal, gone]) })
@@ -113,8 +113,8 @@ export const registerMcp = (app: App, deps: McpDeps): void => {
       const gone = AbortSignal.any([left.signal, closing.signal])
       endpoint ??= load()
       const { answer } = await endpoint
-      const asked = webRequest(request, deps.config.publicUrl, gone)
-      return reply.send(await answer(asked, request.body, callerOf(app, deps, request, gone)))
+      const forwarded = webRequest(request, deps.config.publicUrl, gone)
+      return reply.send(await answer(forwarded, request.body, callerOf(app, deps, request, gone)))
     },
   )
 }

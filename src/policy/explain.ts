@@ -8,21 +8,21 @@ const accounts = (count: number): string =>
   count === 0 ? 'no account' : count === 1 ? 'only 1 account' : `only ${count} accounts`
 
 /** An entry put into words: amounts already carry their currency. */
-type Words = { who: string; limit: string; used: string; asked: string; resets: string; needed: number; able: number }
+type Words = { who: string; limit: string; used: string; requested: string; resets: string; needed: number; able: number }
 type Sentence = (words: Words) => string
 
 const spentLimit =
   (period: string): Sentence =>
-  ({ who, limit, used, asked, resets }) =>
-    `The ${period} limit of ${who} is ${limit}; ${used} is used and ${asked} was asked; it resets at ${resets}.`
+  ({ who, limit, used, requested, resets }) =>
+    `The ${period} limit of ${who} is ${limit}; ${used} is used and ${requested} was asked; it resets at ${resets}.`
 
 const sentences: Record<RuleName, Sentence> = {
   payments: () => 'Payments are disabled for this account.',
-  per_payment_limit: ({ who, limit, asked }) => `The limit per payment of ${who} is ${limit} and ${asked} was asked.`,
+  per_payment_limit: ({ who, limit, requested }) => `The limit per payment of ${who} is ${limit} and ${requested} was asked.`,
   daily_limit: spentLimit('daily'),
   monthly_limit: spentLimit('monthly'),
-  approval_threshold: ({ who, limit, asked, needed }) =>
-    `From ${limit} on, ${who} asks for ${approvals(needed)} and ${asked} was asked.`,
+  approval_threshold: ({ who, limit, requested, needed }) =>
+    `From ${limit} on, ${who} asks for ${approvals(needed)} and ${requested} was asked.`,
   required_approval_count: ({ who, needed }) => `Every payment needs ${approvals(needed)} under ${who}.`,
   payment_types: ({ who }) => `The payment's type is not one that ${who} allows.`,
   beneficiary_ids: ({ who }) => `The beneficiary is not one that ${who} allows.`,
@@ -32,8 +32,9 @@ const sentences: Record<RuleName, Sentence> = {
   mandate_initiator: ({ who }) => `The payment names ${who}, which does not cover the initiator.`,
   mandate_payment_types: ({ who }) => `The payment's type is not one that ${who} allows.`,
   mandate_beneficiary_ids: ({ who }) => `The beneficiary is not one that ${who} allows.`,
-  mandate_per_payment: ({ who, limit, asked }) => `The limit per payment of ${who} is ${limit} and ${asked} was asked.`,
-  mandate_total: ({ who, limit, used, asked }) => `The total of ${who} is ${limit}; ${used} is used and ${asked} was asked.`,
+  mandate_per_payment: ({ who, limit, requested }) => `The limit per payment of ${who} is ${limit} and ${requested} was asked.`,
+  mandate_total: ({ who, limit, used, requested }) =>
+    `The total of ${who} is ${limit}; ${used} is used and ${requested} was asked.`,
   mandate_max_payments: ({ who }) => `The payment names ${who}, which has made as many payments as it may.`,
   mandate_signer: ({ who }) => `The signer of ${who} may not approve this payment.`,
   possible_duplicate: ({ who }) =>
@@ -53,7 +54,7 @@ const sentence = (entry: TraceEntry, currency: string): string => {
     who,
     limit: amount(entry.limitMinor),
     used: amount(entry.usedMinor),
-    asked: amount(entry.requestedMinor),
+    requested: amount(entry.requestedMinor),
     resets: entry.resetsAt ? timestamp(entry.resetsAt) : 'an unknown time',
     needed: entry.requiredApprovals ?? 0,
     able: entry.eligibleApprovers ?? 0,

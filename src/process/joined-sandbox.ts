@@ -31,8 +31,8 @@ const readOptions = async (url: string): Promise<Options> => {
 }
 
 /** An emulator that runs beside several services: they use its credentials, and its time is theirs. */
-export const joinSandbox = async (given: string, clock: MovableClock, logger: Logger) => {
-  const url = given.replace(/\/+$/, '')
+export const joinSandbox = async (address: string, clock: MovableClock, logger: Logger) => {
+  const url = address.replace(/\/+$/, '')
   const { daraja, pesalink } = await readOptions(url)
   const follow = async (): Promise<void> => {
     const { offset_ms } = (await ask(`${url}/control/clock`)) as { offset_ms: number }

@@ -17,9 +17,9 @@ export const wantedProcesses = (args: readonly string[]): number => {
       throw new StartupError(`The only option is --processes: ${args.join(' ')} is not known.`, { cause })
     }
   }
-  const given = read()
-  if (given === undefined) return 1
-  const count = given === 'cores' ? availableParallelism() : Number(given)
+  const recorded = read()
+  if (recorded === undefined) return 1
+  const count = recorded === 'cores' ? availableParallelism() : Number(recorded)
   if (!Number.isInteger(count) || count < 1 || count > most)
     throw new StartupError(`--processes is a number from 1 to ${most}, or "cores".`)
   return count
@@ -42,7 +42,7 @@ export const endWithFirst = (end: () => void): void => {
 }
 
 /** In a worker: it listens now. */
-export const tellFirst = (dashboard: boolean): void => void process.send?.({ ready: true, dashboard } satisfies Ready)
+export const reportReady = (dashboard: boolean): void => void process.send?.({ ready: true, dashboard } satisfies Ready)
 
 export type Workers = { dashboard: boolean; stop: () => Promise<void> }
 
@@ -60,12 +60,12 @@ const firstReady = (worker: Worker): Promise<Ready> =>
  */
 export const startWorkers = async (count: number, variables: Record<string, string>, logger: Logger): Promise<Workers> => {
   let closing = false
-  const living = new Set<Worker>()
+  const running = new Set<Worker>()
   const start = (): Worker => {
     const worker = cluster.fork(variables)
-    living.add(worker)
+    running.add(worker)
     worker.once('exit', (code, signal) => {
-      living.delete(worker)
+      running.delete(worker)
       if (closing) return
       logger.error({ pid: worker.process.pid, code, signal }, 'a process of the service ended and is replaced')
       setTimeout(() => closing || start(), restartPauseMs).unref()
@@ -75,7 +75,7 @@ export const startWorkers = async (count: number, variables: Record<string, stri
   const stop = async () => {
     closing = true
     await Promise.all(
-      [...living].map(
+      [...running].map(
         (worker) =>
           new Promise<void>((resolve) => {
             worker.once('exit', () => resolve())

@@ -4,14 +4,14 @@ import type { OperationTexts, Vocabulary } from './types.ts'
 type Named = { name: string; schema: unknown }
 
 /** The schema of a media type moved among the named ones, unless it is named already. */
-const name = (content: Json, nameOf: (schema: Json) => string | undefined, found: Named[]): Json =>
+const name = (content: Json, nameOf: (schema: Json) => string | undefined, schemas: Named[]): Json =>
   Object.fromEntries(
-    Object.entries(content).map(([media, given]) => {
-      const schema = isObject(given) ? objectAt(given, 'schema') : {}
+    Object.entries(content).map(([media, entry]) => {
+      const schema = isObject(entry) ? objectAt(entry, 'schema') : {}
       const chosen = nameIn(schema) === undefined ? nameOf(schema) : undefined
-      if (chosen === undefined) return [media, given]
-      found.push({ name: chosen, schema })
-      return [media, { ...(given as Json), schema: refTo(chosen) }]
+      if (chosen === undefined) return [media, entry]
+      schemas.push({ name: chosen, schema })
+      return [media, { ...(entry as Json), schema: refTo(chosen) }]
     }),
   )
 
@@ -22,42 +22,42 @@ const pageName = (schema: Json): string | undefined => {
   return item !== undefined && 'next_cursor' in properties ? `${item}Page` : item === undefined ? undefined : `${item}List`
 }
 
-const keep = (document: Json, found: readonly Named[]): Json =>
-  withSchemas(document, Object.fromEntries(found.map((named) => [named.name, named.schema])))
+const keep = (document: Json, schemas: readonly Named[]): Json =>
+  withSchemas(document, Object.fromEntries(schemas.map((named) => [named.name, named.schema])))
 
 const isNull = (schema: unknown): boolean => isObject(schema) && schema.type === 'null'
 
 /** A body that may be left out is said to be optional, instead of being an object or null. */
 const optionalBody = (operation: Json): Json => {
   const body = objectAt(operation, 'requestBody')
-  const [media, given] = Object.entries(objectAt(body, 'content'))[0] ?? []
-  const choices = isObject(given) ? objectAt(given, 'schema').anyOf : undefined
+  const [media, entry] = Object.entries(objectAt(body, 'content'))[0] ?? []
+  const choices = isObject(entry) ? objectAt(entry, 'schema').anyOf : undefined
   if (media === undefined || !Array.isArray(choices) || !choices.some(isNull)) return operation
   const [schema] = choices.filter((choice) => !isNull(choice))
-  return { ...operation, requestBody: { ...body, required: false, content: { [media]: { ...(given as Json), schema } } } }
+  return { ...operation, requestBody: { ...body, required: false, content: { [media]: { ...(entry as Json), schema } } } }
 }
 
 /** Bodies and pages by name: a client that is generated from the document then has types that people can say. */
 export const nameBodies = (document: Json, texts: OperationTexts): Json => {
-  const found: Named[] = []
-  const changed = changeOperations(document, (given) => {
-    const operation = optionalBody(given)
+  const schemas: Named[] = []
+  const changed = changeOperations(document, (entry) => {
+    const operation = optionalBody(entry)
     const body = objectAt(operation, 'requestBody')
-    const wanted = texts[String(operation.operationId)]?.body
+    const bodyText = texts[String(operation.operationId)]?.body
     const responses = Object.entries(objectAt(operation, 'responses')).map(([status, response]) => {
       const content = objectAt(response as Json, 'content')
       return [
         status,
-        { ...(response as Json), ...(Object.keys(content).length > 0 && { content: name(content, pageName, found) }) },
+        { ...(response as Json), ...(Object.keys(content).length > 0 && { content: name(content, pageName, schemas) }) },
       ]
     })
     return {
       ...operation,
-      ...('content' in body && { requestBody: { ...body, content: name(objectAt(body, 'content'), () => wanted, found) } }),
+      ...('content' in body && { requestBody: { ...body, content: name(objectAt(body, 'content'), () => bodyText, schemas) } }),
       responses: Object.fromEntries(responses),
     }
   })
-  return keep(changed, found)
+  return keep(changed, schemas)
 }
 
 const sameValues = (values: unknown, known: readonly string[]): boolean =>
@@ -66,10 +66,10 @@ const sameValues = (values: unknown, known: readonly string[]): boolean =>
 /** Every closed list once, by its name; what is said about it at a place stays there. */
 export const nameLists = (document: Json, vocabularies: readonly Vocabulary[]): Json => {
   const replaced = rewrite(document, (object) => {
-    const found = 'enum' in object && vocabularies.find(({ values }) => sameValues(object.enum, values))
-    if (!found) return object
+    const schemas = 'enum' in object && vocabularies.find(({ values }) => sameValues(object.enum, values))
+    if (!schemas) return object
     const { description } = object
-    return { ...refTo(found.name), ...(description !== undefined && { description }) }
+    return { ...refTo(schemas.name), ...(description !== undefined && { description }) }
   }) as Json
   const lists = vocabularies.map(({ name: list, values, description }) => [list, { type: 'string', enum: values, description }])
   return withSchemas(replaced, Object.fromEntries(lists))

@@ -29,9 +29,9 @@ export const tagOf = (operation: string): string => {
 
 const withExample = (content: Json, example: unknown): Json =>
   Object.fromEntries(
-    Object.entries(content).map(([media, given]) => [
+    Object.entries(content).map(([media, described]) => [
       media,
-      /json|form/.test(media) && isObject(given) ? { ...given, example } : given,
+      /json|form/.test(media) && isObject(described) ? { ...described, example } : described,
     ]),
   )
 

@@ -54,8 +54,8 @@ const fileName = 'credentials.json'
 
 /** Kept, so that a client that was configured with them finds them again after a restart. */
 const kept = (folder: string): Secrets => {
-  const found = readDocument(folder, fileName)
-  if (found !== undefined) return JSON.parse(found) as Secrets
+  const stored = readDocument(folder, fileName)
+  if (stored !== undefined) return JSON.parse(stored) as Secrets
   const secrets = made()
   writeDocument(folder, fileName, JSON.stringify(secrets, null, 2))
   return secrets

@@ -26,10 +26,10 @@ export const createFaults = (rules: Rules, journal: Journal): { failNext: (fault
         note(fault.kind === 'answer' ? fault.status : fault.kind)
         return sendFault(reply, fault)
       }
-      const given = answer()
-      note(given.lost ? 'lost' : given.status)
+      const payload = answer()
+      note(payload.lost ? 'lost' : payload.status)
       if (rule && 'delayMs' in rule) await wait(rule.delayMs)
-      return sendAnswer(reply, given)
+      return sendAnswer(reply, payload)
     },
   }
 }

@@ -16,13 +16,13 @@ const envelope = (order: Order, code: number | string, transactionId: string) =>
 })
 
 /** Numbers as numbers, one reference item as a bare object, and no parameters in a failure. */
-export const renderB2c: Render = (order, told) => {
+export const renderB2c: Render = (order, settled) => {
   const ReferenceData = { ReferenceItem: queueReference }
-  const result = envelope(order, wireNumber(order.code), told.receipt)
+  const result = envelope(order, wireNumber(order.code), settled.receipt)
   if (order.code !== '0') return { Result: { ...result, ReferenceData } }
   const ResultParameter = parameters({
-    TransactionAmount: wireNumber(shillings(told.amountMinor)),
-    TransactionReceipt: told.receipt,
+    TransactionAmount: wireNumber(shillings(settled.amountMinor)),
+    TransactionReceipt: settled.receipt,
     B2CRecipientIsRegisteredCustomer: 'Y',
     B2CChargesPaidAccountAvailableFunds: -4510,
     ReceiverPartyPublicName: `${order.party} - JANE DOE`,
@@ -34,7 +34,7 @@ export const renderB2c: Render = (order, told) => {
 }
 
 /** B2B differs from itself: text codes and lists in a success, numbers and a bare object in a failure. */
-export const renderB2b: Render = (order, told) => {
+export const renderB2b: Render = (order, settled) => {
   if (order.code !== '0') {
     const bare = { Key: 'BOCompletedTime', Value: wireNumber(localTime(order.at).compact) }
     const result = envelope(order, wireNumber(order.code), 'OAK0000000')
@@ -44,7 +44,7 @@ export const renderB2b: Render = (order, told) => {
   }
   const ResultParameter = parameters({
     DebitAccountBalance: '{Amount={CurrencyCode=KES, MinimumAmount=618683, BasicAmount=6186.83}}',
-    Amount: shillings(told.amountMinor),
+    Amount: shillings(settled.amountMinor),
     DebitPartyAffectedAccountBalance: 'Working Account|KES|346568.83|6186.83|340382.00|0.00',
     TransCompletedTime: localTime(order.at).compact,
     DebitPartyCharges: '',
@@ -54,7 +54,7 @@ export const renderB2b: Render = (order, told) => {
   })
   const ReferenceItem = [{ Key: 'BillReferenceNumber', Value: '19008' }, queueReference]
   return {
-    Result: { ...envelope(order, '0', told.receipt), ResultParameters: { ResultParameter }, ReferenceData: { ReferenceItem } },
+    Result: { ...envelope(order, '0', settled.receipt), ResultParameters: { ResultParameter }, ReferenceData: { ReferenceItem } },
   }
 }
 

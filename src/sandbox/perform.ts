@@ -4,7 +4,7 @@ import { type Deliver, forgedUrl } from './deliver.ts'
 import type { Scheduler } from './scheduler.ts'
 
 /** How an order's outcome looks on its rail. */
-export type Render = (order: Order, told: { amountMinor: bigint; receipt: string }) => unknown
+export type Render = (order: Order, settled: { amountMinor: bigint; receipt: string }) => unknown
 export type Renderers = Readonly<Record<SandboxRail, { result: Render; timeout: (order: Order) => unknown }>>
 
 const lateMs = 30_000
@@ -22,11 +22,11 @@ export type Stage = {
 const opposite = (order: Order): Order => ({ ...order, code: order.code === '0' ? '1' : '0' })
 const ofSomebodyElse = (order: Order): Order => ({ ...order, key: newReceipt(), conversation: newReceipt() })
 
-const tell = async (stage: Stage, order: Order): Promise<void> => {
+const report = async (stage: Stage, order: Order): Promise<void> => {
   const { result, timeout } = stage.renderers[order.rail]
   const truth = { amountMinor: order.amountMinor, receipt: order.receipt }
-  const send = async (about: Order = order, told = truth) => {
-    if (order.resultUrl !== null) await stage.deliver(order.resultUrl, result(about, told))
+  const send = async (about: Order = order, settled = truth) => {
+    if (order.resultUrl !== null) await stage.deliver(order.resultUrl, result(about, settled))
   }
   switch (order.play.telling) {
     case 'lost':
@@ -66,7 +66,7 @@ export const perform = (stage: Stage, order: Order, delayMs = stage.delayMs): vo
     stage.book.settle(order)
     stage.book.markTold(order)
     const before = order.play.telling === 'after_the_next' ? [] : stage.heldBack.splice(0)
-    await tell(stage, order)
+    await report(stage, order)
     for (const held of before) await held()
   })
 }

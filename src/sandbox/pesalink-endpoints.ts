@@ -43,7 +43,7 @@ export const refuse = (status: number, code: number, message: string): Answer =>
 
 const states = { under_way: 'Pending', moved: 'Success', refused: 'Failed' } as const
 
-const details = (order: Order, told: { amountMinor: bigint; receipt: string }) => ({
+const details = (order: Order, settled: { amountMinor: bigint; receipt: string }) => ({
   status: true,
   code: 0,
   message: 'success',
@@ -51,15 +51,15 @@ const details = (order: Order, told: { amountMinor: bigint; receipt: string }) =
     state: states[order.state],
     code: wireNumber(order.state === 'under_way' ? '-1' : order.code),
     message: describe(order.code),
-    amount: wireNumber(shillings(told.amountMinor)),
+    amount: wireNumber(shillings(settled.amountMinor)),
     charge: 0,
     reference: order.key,
-    transactionId: told.receipt,
+    transactionId: settled.receipt,
     serviceName: 'PesaLink',
   },
 })
 
-export const renderTransfer: Render = (order, told) => details(order, told)
+export const renderTransfer: Render = (order, settled) => details(order, settled)
 
 export const transfer = (
   provider: Provider,

@@ -59,8 +59,8 @@ export const createRules = () => {
   let rules: Rule[] = []
   const fits = (rule: Rule, asked: Asked): boolean =>
     (rule.rail === undefined || rule.rail === asked.rail) && (rule.party === undefined || rule.party === asked.party)
-  const take = (asked: Asked, wanted: (rule: Rule) => boolean): Rule | undefined => {
-    const rule = rules.find((each) => wanted(each) && fits(each, asked))
+  const take = (asked: Asked, applies: (rule: Rule) => boolean): Rule | undefined => {
+    const rule = rules.find((each) => applies(each) && fits(each, asked))
     if (!rule) return undefined
     rule.used += 1
     if (rule.times !== null && rule.used >= rule.times) rules = rules.filter((each) => each !== rule)

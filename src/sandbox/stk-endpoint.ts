@@ -38,12 +38,12 @@ const wrongCredentials = () => gatewayError(500, '500.001.1001', 'Wrong credenti
 
 const ids = (order: Order) => ({ MerchantRequestID: order.conversation, CheckoutRequestID: order.key })
 
-export const renderCallback: Render = (order, told) => {
+export const renderCallback: Render = (order, settled) => {
   const outcome = { ...ids(order), ResultCode: wireNumber(order.code), ResultDesc: describe(order.code) }
   if (order.code !== '0') return { Body: { stkCallback: outcome } }
   const items = [
-    { Name: 'Amount', Value: wireNumber(`${told.amountMinor / 100n}.00`) },
-    { Name: 'MpesaReceiptNumber', Value: told.receipt },
+    { Name: 'Amount', Value: wireNumber(`${settled.amountMinor / 100n}.00`) },
+    { Name: 'MpesaReceiptNumber', Value: settled.receipt },
     { Name: 'Balance' },
     { Name: 'TransactionDate', Value: wireNumber(localTime(order.at).compact) },
     { Name: 'PhoneNumber', Value: wireNumber(order.party) },

@@ -9,8 +9,8 @@ type Taken = Pick<Order, 'rail' | 'key' | 'conversation' | 'ours' | 'amountMinor
 }
 
 /** Writes an order down and carries it out as its destination, or a rule that was set, wants it. */
-export const take = (provider: Provider, { play: given, ...fields }: Taken): Order => {
-  const played = given ?? playFor(fields.party)
+export const take = (provider: Provider, { play: chosen, ...fields }: Taken): Order => {
+  const played = chosen ?? playFor(fields.party)
   const telling = provider.rules.forOrder({ rail: fields.rail, party: fields.party })
   const play = telling ? { ...played, telling } : played
   const order = provider.book.open({ ...fields, play, code: play.code })

@@ -24,7 +24,7 @@ const inAudit = audited.map(({ table, where }) =>
   ),
 )
 
-const told = [
+const published = [
   { table: 'payments', prefix: 'pay', type: 'payment.created' },
   { table: 'api_keys', prefix: 'key', type: 'api_key.created' },
   { table: 'grants', prefix: 'gra', type: 'grant.created' },
@@ -36,7 +36,7 @@ const told = [
   { table: 'invitations', prefix: 'inv', type: 'member.invited' },
 ]
 
-const inEvents = told.map(({ table, prefix, type }) =>
+const inEvents = published.map(({ table, prefix, type }) =>
   sqlCheck(
     'I8',
     `every row of ${table} was told by ${type}`,

@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util'
 import type { Payments } from '../client.ts'
 import { discover, loginByDevice, registerDeviceClient, revokeToken } from '../oauth.ts'
 import { listen } from './listen.ts'
-import { defaultUrl, Misuse, openClient } from './session.ts'
+import { defaultUrl, openClient, UsageError } from './session.ts'
 import { forgetLogin, loginFile, readLogin, writeLogin } from './store.ts'
 import { newSecret } from './webhook.ts'
 
@@ -67,7 +67,7 @@ const clientOf = (terminal: Terminal, url: string | undefined): Promise<Payments
 
 const orderOf = ([beneficiary, amount, ...more]: readonly string[]) => {
   if (beneficiary === undefined || amount === undefined || more.length > 0)
-    throw new Misuse('Give a beneficiary and an amount of minor units.')
+    throw new UsageError('Give a beneficiary and an amount of minor units.')
   return { beneficiary_id: beneficiary, amount_minor: amount }
 }
 
@@ -128,7 +128,7 @@ const forward = async (terminal: Terminal): Promise<void> => {
   const { values } = parseArgs({ args: [...terminal.args], options: { url: text, 'forward-to': text, secret: text } })
   const forwardTo = values['forward-to']
   if (forwardTo === undefined || !URL.canParse(forwardTo))
-    throw new Misuse('Say where to: --forward-to http://localhost:4000/hook')
+    throw new UsageError('Say where to: --forward-to http://localhost:4000/hook')
   const client = await clientOf(terminal, values.url)
   const secret = values.secret ?? newSecret()
   terminal.say(`Events are signed with ${secret}`)

@@ -2,14 +2,14 @@
 import { ConnectionError, PaymentsError } from '../errors.ts'
 import { WaitTimeoutError } from '../wait-for.ts'
 import { commands, usage } from './commands.ts'
-import { Misuse } from './session.ts'
+import { UsageError } from './session.ts'
 
 const [name = 'help', ...args] = process.argv.slice(2)
 const command = commands[name]
 const stop = new AbortController()
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort(new Misuse('Stopped.')))
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort(new UsageError('Stopped.')))
 // The reader of our output may end before we do (`payments events --follow | head`).
-process.stdout.on('error', () => stop.abort(new Misuse('The output was closed.')))
+process.stdout.on('error', () => stop.abort(new UsageError('The output was closed.')))
 
 const say = (line: string) => process.stderr.write(`${line}\n`)
 const out = (line: string) => process.stdout.write(`${line}\n`)
@@ -32,11 +32,11 @@ if (!command) {
   try {
     await command({ args, env: process.env, out, say, signal: stop.signal })
   } catch (error) {
-    if (error instanceof Misuse && stop.signal.aborted) process.exitCode = 130
+    if (error instanceof UsageError && stop.signal.aborted) process.exitCode = 130
     else {
       say(explain(error))
-      const misused = error instanceof Misuse || (error instanceof TypeError && 'code' in error)
-      process.exitCode = misused ? 2 : error instanceof WaitTimeoutError ? 3 : 1
+      const isUsage = error instanceof UsageError || (error instanceof TypeError && 'code' in error)
+      process.exitCode = isUsage ? 2 : error instanceof WaitTimeoutError ? 3 : 1
     }
   }
 }

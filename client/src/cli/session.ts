@@ -7,7 +7,7 @@ export const defaultUrl = 'http://localhost:3000'
 const marginMs = 60_000
 
 /** What a person did wrong, in one sentence. */
-export class Misuse extends Error {}
+export class UsageError extends Error {}
 
 /** The access token of the login, refreshed and kept when it is about to end. One refresh at a time: a token is good for one. */
 const freshToken = (file: string, first: Login): (() => Promise<string>) => {
@@ -15,7 +15,7 @@ const freshToken = (file: string, first: Login): (() => Promise<string>) => {
   let refreshing: Promise<void> | undefined
   const refresh = async () => {
     const { refreshToken } = login.tokens
-    if (refreshToken === undefined) throw new Misuse('The login has ended: payments login')
+    if (refreshToken === undefined) throw new UsageError('The login has ended: payments login')
     const metadata = await discover(fetch, login.baseUrl)
     login = { ...login, tokens: await refreshTokens(fetch, metadata, login.clientId, refreshToken) }
     await writeLogin(file, login)
@@ -36,8 +36,8 @@ export const openClient = async (env: NodeJS.ProcessEnv, file: string, url: stri
   const { PAYMENTS_API_KEY: apiKey, PAYMENTS_URL } = env
   if (apiKey) return new Payments({ baseUrl: url ?? PAYMENTS_URL ?? defaultUrl, apiKey })
   const login = await readLogin(file)
-  if (!login) throw new Misuse('Not logged in: run payments login, or set PAYMENTS_API_KEY.')
+  if (!login) throw new UsageError('Not logged in: run payments login, or set PAYMENTS_API_KEY.')
   if (url !== undefined && url !== login.baseUrl)
-    throw new Misuse(`The login is for ${login.baseUrl}: payments login --url ${url}`)
+    throw new UsageError(`The login is for ${login.baseUrl}: payments login --url ${url}`)
   return new Payments({ baseUrl: login.baseUrl, accessToken: freshToken(file, login) })
 }

@@ -28,15 +28,15 @@ const matches = ({ display_name, legal_name }: Beneficiary, name: string): boole
   [display_name, legal_name ?? ''].some((text) => text.toLowerCase().includes(name.toLowerCase()))
 
 const search = async (caller: Caller, name: string, limit: number, start: string | undefined): Promise<Page> => {
-  const found: Beneficiary[] = []
+  const matching: Beneficiary[] = []
   let cursor = start
   for (let page = 0; page < searchPages; page += 1) {
     const { data, next_cursor } = await readPage(caller, 100, cursor)
-    found.push(...data.filter((one) => matches(one, name)))
+    matching.push(...data.filter((one) => matches(one, name)))
     cursor = next_cursor ?? undefined
-    if (cursor === undefined || found.length >= limit) break
+    if (cursor === undefined || matching.length >= limit) break
   }
-  return { data: found, next_cursor: cursor ?? null }
+  return { data: matching, next_cursor: cursor ?? null }
 }
 
 const list = defineTool({

@@ -53,7 +53,7 @@ const ensurePayee = async (
 
 type Change = { type: EventType; after: BeneficiaryRecord; before?: BeneficiaryRecord }
 
-const tell = async (
+const recordChange = async (
   tx: Tx,
   deps: Pick<Deps, 'appendEvents'>,
   principal: Principal,
@@ -102,7 +102,7 @@ export const createBeneficiary = async (
     .returning()
   if (!row) throw new Error('an inserted beneficiary was not returned')
   const record = { ...row, frozenAt: payee.frozenAt }
-  await tell(tx, deps, principal, at, { type: 'beneficiary.created', after: record })
+  await recordChange(tx, deps, principal, at, { type: 'beneficiary.created', after: record })
   return record
 }
 
@@ -150,7 +150,7 @@ export const updateBeneficiary = async (
   const frozenAt = change.status === undefined ? before.frozenAt : change.status === 'frozen' ? (before.frozenAt ?? at) : null
   if (frozenAt !== before.frozenAt) await tx.orm.update(payees).set({ frozenAt }).where(eq(payees.id, before.payeeId))
   const after = { ...before, ...fields, frozenAt, updatedAt: at }
-  await tell(tx, deps, principal, at, { type: 'beneficiary.updated', after, before })
+  await recordChange(tx, deps, principal, at, { type: 'beneficiary.updated', after, before })
   return after
 }
 
@@ -166,6 +166,6 @@ export const archiveBeneficiary = async (
   if (before.archivedAt) return before
   await tx.orm.update(beneficiaries).set({ archivedAt: at, updatedAt: at }).where(eq(beneficiaries.id, id))
   const after = { ...before, archivedAt: at, updatedAt: at }
-  await tell(tx, deps, principal, at, { type: 'beneficiary.archived', after, before })
+  await recordChange(tx, deps, principal, at, { type: 'beneficiary.archived', after, before })
   return after
 }

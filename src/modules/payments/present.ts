@@ -46,7 +46,7 @@ export const presentPayment = (payment: PaymentRecord): Payment => ({
 
 type Exported = PaymentRecord & { payee: string }
 
-const shown = (name: keyof Payment): Column<Exported> => [
+const columnOf = (name: keyof Payment): Column<Exported> => [
   name,
   (row) => {
     const value = presentPayment(row)[name]
@@ -56,12 +56,12 @@ const shown = (name: keyof Payment): Column<Exported> => [
 
 /** A payment as a line of a table. Its decision is too deep for one; the payee's name is what people look for. */
 export const paymentColumns: readonly Column<Exported>[] = [
-  ...(['id', 'created_at', 'status', 'amount_minor', 'fee_minor', 'currency', 'beneficiary_id'] as const).map(shown),
+  ...(['id', 'created_at', 'status', 'amount_minor', 'fee_minor', 'currency', 'beneficiary_id'] as const).map(columnOf),
   ['beneficiary_name', (row) => row.payee],
-  ...(['payment_rail', 'payment_type', 'account_reference', 'narrative', 'provider_receipt'] as const).map(shown),
-  ...(['failure_code', 'provider_code', 'mandate_id', 'approval_id'] as const).map(shown),
+  ...(['payment_rail', 'payment_type', 'account_reference', 'narrative', 'provider_receipt'] as const).map(columnOf),
+  ...(['failure_code', 'provider_code', 'mandate_id', 'approval_id'] as const).map(columnOf),
   ['initiator_account_id', (row) => formatId('account', row.initiatorAccountId)],
   ['grant_id', (row) => row.grantId && formatId('grant', row.grantId)],
   ['metadata', (row) => JSON.stringify(row.metadata)],
-  ...(['updated_at', 'completed_at'] as const).map(shown),
+  ...(['updated_at', 'completed_at'] as const).map(columnOf),
 ]

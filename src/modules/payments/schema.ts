@@ -54,7 +54,7 @@ export const Payment = z
 export type Payment = z.output<typeof Payment>
 
 const Statuses = z.preprocess(
-  (given) => (typeof given === 'string' ? given.split(',') : given),
+  (value) => (typeof value === 'string' ? value.split(',') : value),
   z.array(z.enum(paymentStatuses)).min(1),
 )
 

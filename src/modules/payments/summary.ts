@@ -25,19 +25,19 @@ export const summarizePayments = async (
   const amount = sum(payments.amountMinor)
   const date = sql<string>`to_char(${payments.createdAt} at time zone ${zone}, 'YYYY-MM-DD')`
   const { byStatus, byDay } = await readMatching(deps.db, workspace.id, search, async ({ orm }, filter) => {
-    const found = matching(workspace.id, filter)
+    const matched = matching(workspace.id, filter)
     return {
       byStatus: await orm
         .select({ status: payments.status, count: count(), amount })
         .from(payments)
-        .where(found)
+        .where(matched)
         .groupBy(payments.status),
       byDay: await orm
         .select({ date, count: count(), amount })
         .from(payments)
         .where(
           and(
-            found,
+            matched,
             sql`${payments.status} = any(${sql.param(spending)}::text[])`,
             sql`${payments.createdAt} >= ${dates[0]}::date::timestamp at time zone ${zone}`,
           ),

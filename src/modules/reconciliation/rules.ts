@@ -87,7 +87,7 @@ const sum = (amounts: Iterable<Minor>): Minor => {
 export const match = (lines: readonly StatementLine[], booked: readonly Booked[], currency: string): Match => {
   const byReceipt = new Map(booked.flatMap((each) => (each.receipt === null ? [] : [[each.receipt, each] as const])))
   const byReference = new Map(booked.flatMap((each) => (each.reference === null ? [] : [[each.reference, each] as const])))
-  const found = new Set<Booked>()
+  const matchedBookings = new Set<Booked>()
   const seen = new Set<string>()
   const differences: Difference[] = []
   let matched = 0
@@ -107,7 +107,7 @@ export const match = (lines: readonly StatementLine[], booked: readonly Booked[]
     for (const reference of line.references) {
       const ours = byReference.get(reference)
       // A receipt of ours that differs belongs to another movement of the same account reference.
-      if (ours && !found.has(ours) && (ours.receipt === null || ours.receipt === line.receipt)) return ours
+      if (ours && !matchedBookings.has(ours) && (ours.receipt === null || ours.receipt === line.receipt)) return ours
     }
     return undefined
   }
@@ -123,12 +123,12 @@ export const match = (lines: readonly StatementLine[], booked: readonly Booked[]
       differ('not_in_our_books', line, null)
       continue
     }
-    found.add(ours)
+    matchedBookings.add(ours)
     if (isBooked(ours) && ours.amountMinor === line.amountMinor) matched += 1
     else if (isBooked(ours)) differ('amount_differs', line, ours)
     else differ(isOpen(ours) ? 'under_way' : 'ended_otherwise', line, ours)
   }
-  for (const ours of booked) if (isBooked(ours) && !found.has(ours)) differ('not_in_statement', null, ours)
+  for (const ours of booked) if (isBooked(ours) && !matchedBookings.has(ours)) differ('not_in_statement', null, ours)
   return {
     matched,
     differences,

@@ -64,26 +64,26 @@ const putInSuspense = async (
 
 const store = async (
   deps: Pick<Deps, 'alerts' | 'clock' | 'db'>,
-  given: { provider: Provider; source: string; hash: Buffer; lines: StatementLine[]; operator: Operator },
+  statement: { provider: Provider; source: string; hash: Buffer; lines: StatementLine[]; operator: Operator },
   result: ReturnType<typeof match>,
 ): Promise<ReconciliationRecord> =>
   inTx(deps.db, async (tx) => {
     const at = deps.clock.now()
-    const { start, end } = within(given.lines, 0)
+    const { start, end } = within(statement.lines, 0)
     const [run] = await tx.orm
       .insert(reconciliations)
       .values({
         id: newId(),
-        provider: given.provider,
-        source: given.source,
-        contentHash: given.hash,
+        provider: statement.provider,
+        source: statement.source,
+        contentHash: statement.hash,
         periodStart: start,
         periodEnd: end,
-        lines: given.lines.length,
+        lines: statement.lines.length,
         matched: result.matched,
         differences: result.differences.length,
         totals: { booked_minor: result.bookedMinor.toString(), stated_minor: result.statedMinor.toString() },
-        requestedBy: nameOfOperator(given.operator),
+        requestedBy: nameOfOperator(statement.operator),
         createdAt: at,
       })
       .onConflictDoNothing()
@@ -105,9 +105,9 @@ const store = async (
         // What was taken as evidence needs no person.
         ...(difference.kind === 'under_way' && { resolvedAt: at, resolvedBy: 'statement', note: 'Taken as evidence.' }),
       })
-      if (difference.kind === 'not_in_our_books') await putInSuspense(tx, deps, given.provider, difference, at)
+      if (difference.kind === 'not_in_our_books') await putInSuspense(tx, deps, statement.provider, difference, at)
     }
-    await audit(tx, given.operator, at, {
+    await audit(tx, statement.operator, at, {
       action: 'admin.reconcile',
       subject: { type: 'reconciliation', id: run.id },
       after: { provider: run.provider, source: run.source, lines: run.lines, matched: run.matched, differences: run.differences },
@@ -125,11 +125,11 @@ export const reconcileStatement = async (
   deps: ReconciliationDeps,
   subjects: Subjects,
   operator: Operator,
-  given: { source: string; text: string },
+  statement: { source: string; text: string },
 ): Promise<ReconciliationRecord> => {
-  const read = readStatement(given.text)
+  const read = readStatement(statement.text)
   if ('problem' in read) throw invalidFields({ path: 'file', message: read.problem })
-  return reconcileLines(deps, subjects, operator, { ...read, source: given.source, content: given.text })
+  return reconcileLines(deps, subjects, operator, { ...read, source: statement.source, content: statement.text })
 }
 
 export const reconcileLines = async (
@@ -163,11 +163,11 @@ export const resolveDifference = async (
   note: string,
 ): Promise<DifferenceRecord> => {
   const at = deps.clock.now()
-  const [found] = await tx.orm.select().from(reconciliationDifferences).where(eq(reconciliationDifferences.id, id)).for('update')
-  if (!found) throw notFound()
-  if (found.resolvedAt !== null) throw conflict('This difference was resolved before.')
+  const [row] = await tx.orm.select().from(reconciliationDifferences).where(eq(reconciliationDifferences.id, id)).for('update')
+  if (!row) throw notFound()
+  if (row.resolvedAt !== null) throw conflict('This difference was resolved before.')
   const resolved = { resolvedAt: at, resolvedBy: nameOfOperator(operator), note }
   await tx.orm.update(reconciliationDifferences).set(resolved).where(eq(reconciliationDifferences.id, id))
   await audit(tx, operator, at, { action: 'admin.resolve_difference', subject: { type: 'reconciliation', id }, after: { note } })
-  return { ...found, ...resolved }
+  return { ...row, ...resolved }
 }

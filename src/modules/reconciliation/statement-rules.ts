@@ -77,25 +77,25 @@ export type ReadStatement = { lines: StatementLine[]; provider: Provider } | { p
 export const readStatement = (text: string): ReadStatement => {
   const rows = parseCsv(text).filter((row) => row.some((cell) => cell.trim() !== ''))
   for (const provider of ['MPESA', 'PESALINK'] as const) {
-    const wanted = columns[provider]
+    const required = columns[provider]
     const at = (names: readonly string[], header: readonly string[]) => header.findIndex((name) => names.includes(name))
     const headerAt = rows.findIndex((row) => {
       const header = row.map((cell) => cell.trim().toLowerCase())
-      return [wanted.receipt, wanted.time, wanted.in, wanted.out].every((names) => at(names, header) >= 0)
+      return [required.receipt, required.time, required.in, required.out].every((names) => at(names, header) >= 0)
     })
     const header = rows[headerAt]?.map((cell) => cell.trim().toLowerCase())
     if (!header) continue
     const cell = (row: readonly string[], names: readonly string[]): string => (row[at(names, header)] ?? '').trim()
     const lines: StatementLine[] = []
     for (const [index, row] of rows.slice(headerAt + 1).entries()) {
-      const status = cell(row, wanted.status).toLowerCase()
+      const status = cell(row, required.status).toLowerCase()
       if (status !== '' && !completed.has(status)) continue
-      const receipt = cell(row, wanted.receipt)
-      const time = readTime(cell(row, wanted.time))
-      const [paidIn, paidOut] = [readAmount(cell(row, wanted.in)), readAmount(cell(row, wanted.out))]
+      const receipt = cell(row, required.receipt)
+      const time = readTime(cell(row, required.time))
+      const [paidIn, paidOut] = [readAmount(cell(row, required.in)), readAmount(cell(row, required.out))]
       if (receipt === '' || !time || paidIn === undefined || paidOut === undefined)
         return { problem: `line ${headerAt + index + 2} cannot be read: a receipt, a time and an amount are needed` }
-      const words = wanted.texts.flatMap((name) => cell(row, [name]).match(/\b\d{12}\b/g) ?? [])
+      const words = required.texts.flatMap((name) => cell(row, [name]).match(/\b\d{12}\b/g) ?? [])
       lines.push({ receipt, at: time, amountMinor: paidIn - paidOut, references: [...new Set(words)] })
     }
     return { lines, provider }

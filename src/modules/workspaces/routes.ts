@@ -71,10 +71,10 @@ export const registerWorkspaces = (app: App, deps: Deps): void => {
       },
     },
     async (request, reply) => {
-      const shown = presentCurrent(request.principal, deps.config.CURRENCY)
-      if (!shown)
+      const current = presentCurrent(request.principal, deps.config.CURRENCY)
+      if (!current)
         throw new Refusal('forbidden', { message: 'This account is no longer a member of the workspace: choose another one.' })
-      return reply.send(shown)
+      return reply.send(current)
     },
   )
   app.put(

@@ -16,9 +16,9 @@ const setSuspended = async (
   operator: Operator,
   { id, suspended, reason }: { id: Uuid; suspended: boolean; reason: string | undefined },
 ): Promise<WorkspaceRecord> => {
-  const found = await findWorkspace(tx, id)
-  if (!found) throw notFound()
-  await lockFurtherAccounts(tx, found.owningAccountId)
+  const unlocked = await findWorkspace(tx, id)
+  if (!unlocked) throw notFound()
+  await lockFurtherAccounts(tx, unlocked.owningAccountId)
   const workspace = await lockWorkspace(tx, id)
   if (!workspace) throw notFound()
   if ((workspace.suspendedAt !== null) === suspended) return workspace

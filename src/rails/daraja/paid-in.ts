@@ -22,18 +22,18 @@ export const findPaidIn = async (post: Post, shortcode: string, attempt: Attempt
     StartDate: nairobiDateTime(new Date(attempt.at.getTime() - marginMs)),
     EndDate: nairobiDateTime(new Date(now.getTime() + marginMs)),
   }
-  const found: unknown[] = []
+  const payments: unknown[] = []
   for (let page = 0; page < mostPages; page += 1) {
     const answer = await post('/pulltransactions/v1/query', { ...period, OffSetValue: String(page * pageSize) })
     if (answer.kind !== 'answer' || textField(answer.body, 'ResponseCode') !== '1000')
       return unknown('not_listed', 'The provider did not list what was paid in.')
     const listed = asList(field(answer.body, 'Response')).flatMap(asList)
-    found.push(...listed.filter((each) => textField(each, 'billreference') === attempt.reference))
+    payments.push(...listed.filter((each) => textField(each, 'billreference') === attempt.reference))
     if (listed.length < pageSize) break
   }
-  const [only] = found
-  if (found.length !== 1)
-    return unknown(found.length === 0 ? 'not_listed' : 'listed_twice', 'The list of payments does not decide it.')
+  const [only] = payments
+  if (payments.length !== 1)
+    return unknown(payments.length === 0 ? 'not_listed' : 'listed_twice', 'The list of payments does not decide it.')
   const receipt = receiptOf(textField(only, 'transactionId'))
   const amountMinor = readShillings(textField(only, 'amount'))
   if (receipt === undefined || amountMinor === undefined)

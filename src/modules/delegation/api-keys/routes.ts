@@ -59,8 +59,8 @@ export const registerApiKeys = (app: App, deps: Deps): void => {
     },
     async (request, reply) => {
       await deps.lastUsed.flush()
-      const found = await findKey(deps.db, scopeOf(request.principal), request.params.id)
-      const [view] = found ? await viewKeys(deps.db, deps.clock.now(), [found]) : []
+      const record = await findKey(deps.db, scopeOf(request.principal), request.params.id)
+      const [view] = record ? await viewKeys(deps.db, deps.clock.now(), [record]) : []
       if (!view) throw notFound()
       return reply.send(view)
     },

@@ -141,8 +141,8 @@ export const rotateApiKey = async (
   overlapSeconds: number,
 ): Promise<IssuedKey> => {
   requireCapability(principal)
-  const found = await requireKey(tx, principal, id)
-  await shareMembership(tx, principal, found.grant.workspaceId)
+  const owned = await requireKey(tx, principal, id)
+  await shareMembership(tx, principal, owned.grant.workspaceId)
   const { key, grant } = await lockKey(tx, principal, id)
   requireDescendant(principal, grant.id)
   const { at } = tx

@@ -91,15 +91,15 @@ export const lockDescendants = (tx: Tx, id: Uuid): Promise<GrantRecord[]> =>
 
 /** Everything that ends with a grant, locked already: what is below it, what was derived from any of these, and so on. */
 export const lockDependents = async (tx: Tx, id: Uuid): Promise<GrantRecord[]> => {
-  const found: GrantRecord[] = []
+  const chain: GrantRecord[] = []
   for (let roots = [id]; roots.length > 0; ) {
-    const known = [id, ...found.map((grant) => grant.id)]
+    const known = [id, ...chain.map((grant) => grant.id)]
     const next = await lockLiving(
       tx,
       and(or(arrayOverlaps(grants.ancestorIds, roots), inArray(grants.derivedFromGrantId, roots)), notInArray(grants.id, known)),
     )
-    found.push(...next)
+    chain.push(...next)
     roots = next.map((grant) => grant.id)
   }
-  return found
+  return chain
 }

@@ -21,18 +21,18 @@ const wire = z.strictObject({
 const once = <Item>(items: readonly Item[] | null | undefined) => items && [...new Set(items)]
 
 /** Undefined where the wire named nothing. */
-const toChange = (given: z.output<typeof wire>): ControlsChange => ({
-  perPaymentLimitMinor: given.per_payment_limit_minor,
-  dailyLimitMinor: given.daily_limit_minor,
-  monthlyLimitMinor: given.monthly_limit_minor,
-  approvalThresholdMinor: given.approval_threshold_minor,
-  paymentTypes: once(given.payment_types),
-  beneficiaryIds: once(given.beneficiary_ids),
+const toChange = (input: z.output<typeof wire>): ControlsChange => ({
+  perPaymentLimitMinor: input.per_payment_limit_minor,
+  dailyLimitMinor: input.daily_limit_minor,
+  monthlyLimitMinor: input.monthly_limit_minor,
+  approvalThresholdMinor: input.approval_threshold_minor,
+  paymentTypes: once(input.payment_types),
+  beneficiaryIds: once(input.beneficiary_ids),
 })
 
 /** For what is made: what is absent is not limited. Limits that contradict each other are refused here, for every caller. */
-export const SpendingControlsIn = wire.transform((given, context): Controls => {
-  const controls = changeControls(noControls, toChange(given))
+export const SpendingControlsIn = wire.transform((input, context): Controls => {
+  const controls = changeControls(noControls, toChange(input))
   for (const { path, message } of controlContradictions(controls)) context.addIssue({ code: 'custom', path: [path], message })
   return controls
 })

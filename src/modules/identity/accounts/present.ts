@@ -39,11 +39,11 @@ export const presentHistoryEntry = (entry: Entry): Shown => ({
   created_at: isoTime(entry.createdAt),
 })
 
-const shown = (name: Exclude<keyof Shown, 'reference'>): Column<Entry> => [name, (entry) => presentHistoryEntry(entry)[name]]
+const columnOf = (name: Exclude<keyof Shown, 'reference'>): Column<Entry> => [name, (entry) => presentHistoryEntry(entry)[name]]
 
 /** A movement as a line of a table. */
 export const historyColumns: readonly Column<Entry>[] = [
-  ...(['id', 'created_at', 'type', 'amount_minor', 'held_change_minor', 'available_after_minor'] as const).map(shown),
+  ...(['id', 'created_at', 'type', 'amount_minor', 'held_change_minor', 'available_after_minor'] as const).map(columnOf),
   ['reference_type', (entry) => entry.referenceType],
   ['reference_id', (entry) => presentHistoryEntry(entry).reference.id],
 ]

@@ -41,7 +41,7 @@ export const HistorySummary = z
 const SignedMinor = z.string().meta({ pattern: '^-?(0|[1-9]\\d{0,17})$', example: '-150000' })
 
 const Types = z.preprocess(
-  (given) => (typeof given === 'string' ? given.split(',') : given),
+  (value) => (typeof value === 'string' ? value.split(',') : value),
   z.array(z.enum(historyTypes)).min(1),
 )
 

@@ -6,7 +6,7 @@ import type { Uuid } from '../../../lib/ids.ts'
 import type { Deps } from '../../deps.ts'
 import { findHomeWorkspaceId } from '../../workspaces/queries.ts'
 import { createAccount } from '../accounts/service.ts'
-import { grantOf, linkingGrantOf, whyNotManageSignIn } from '../sessions/authority.ts'
+import { grantOf, linkingGrantOf, signInAuthorityRefusal } from '../sessions/authority.ts'
 import { createSession, type NewSession } from '../sessions/service.ts'
 import { attachIdentity, touchIdentity } from './attach.ts'
 import { lockAccount, lockIdentity } from './lock.ts'
@@ -67,7 +67,7 @@ export const linkIdentity = async (
   owner: Actor & { accountId: Uuid },
   proof: IdentityProof,
 ): Promise<Link> => {
-  const unauthorized = await whyNotManageSignIn(tx, deps, owner.accountId, grantOf(owner))
+  const unauthorized = await signInAuthorityRefusal(tx, deps, owner.accountId, grantOf(owner))
   await lockIdentity(tx, proof)
   const account = await lockAccount(tx, owner.accountId)
   const existing = await findIdentity(tx, proof)

@@ -30,7 +30,7 @@ export const linkingGrantOf = (tx: Tx, actor: Actor): Promise<Uuid | null> | nul
  * no limits; never where the account is an administrator's. Holds the lineage until the transaction ends, so it is asked before any
  * lock of the account itself: a revocation takes the same locks in this order.
  */
-export const whyNotManageSignIn = async (
+export const signInAuthorityRefusal = async (
   tx: Tx,
   deps: Pick<Deps, 'config'>,
   accountId: Uuid,
@@ -56,6 +56,6 @@ export const requireSignInAuthority = async (
   deps: Pick<Deps, 'config'>,
   { accountId, grant }: Pick<Principal, 'accountId' | 'grant'>,
 ): Promise<void> => {
-  const refusal = await whyNotManageSignIn(tx, deps, accountId, grant?.id ?? null)
+  const refusal = await signInAuthorityRefusal(tx, deps, accountId, grant?.id ?? null)
   if (refusal) throw refusal
 }

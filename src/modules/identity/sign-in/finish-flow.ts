@@ -8,8 +8,8 @@ import type { IdentityProof } from '../identities/proof.ts'
 import { linkIdentity, signIn } from '../identities/service.ts'
 import type { NewSession } from '../sessions/service.ts'
 import { type Flow, type LinkIntent, takeFlow } from './flows.ts'
-import { isStillLiving } from './living.ts'
 import { redirectUriOf, requireProvider } from './start-flow.ts'
+import { isStillActive } from './still-active.ts'
 
 /** What the provider sent the browser back with, and which browser that is. */
 type Answer = {
@@ -77,7 +77,7 @@ const conclude = async (
   const { intent } = flow
   if (!intent) return signIn(tx, deps, proof, origin)
   const actor = { ...actorOf(flow.provider, intent, origin), accountId: intent.accountId }
-  if (await isStillLiving(tx, deps, intent)) return linkIdentity(tx, deps, actor, proof)
+  if (await isStillActive(tx, deps, intent)) return linkIdentity(tx, deps, actor, proof)
   const ended = new Refusal('invalid_token', {
     message: 'What this link was begun with has been logged out, revoked or has expired.',
   })

@@ -4,7 +4,7 @@ import { Refusal } from '../../../lib/errors.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import type { Deps } from '../../deps.ts'
 import { type Link, linkIdentity, type SignIn, signIn } from '../identities/service.ts'
-import { requireLiving } from './living.ts'
+import { requireActiveCredential } from './still-active.ts'
 import { examineWallet, redeemWallet, type SignedMessage, type WalletAttempt } from './wallet.ts'
 
 /** Links the wallet to the caller's account. */
@@ -35,7 +35,7 @@ export const verifyWallet = async (
   await deps.lastUsed.flush()
   return inTx(deps.db, async (tx): Promise<Verified> => {
     if (caller) {
-      await requireLiving(tx, deps, caller)
+      await requireActiveCredential(tx, deps, caller)
       const link = await linkWallet(tx, deps, caller, attempt)
       return { ...link, accountId: caller.accountId, session: null }
     }

@@ -52,8 +52,8 @@ export const createHostResolver = ({ clock, deadlineMs, servers }: ResolverOptio
     const until = failures.get(hostname)
     if (until && until > clock.now()) return []
     failures.delete(hostname)
-    const found = await lookUp(hostname)
-    if (found.length === 0) noteFailure(hostname)
-    return found
+    const resolved = await lookUp(hostname)
+    if (resolved.length === 0) noteFailure(hostname)
+    return resolved
   }
 }

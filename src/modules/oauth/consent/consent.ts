@@ -92,10 +92,10 @@ const approve = async (
   tx: Tx,
   deps: Pick<Deps, 'appendEvents' | 'derivations'>,
   principal: Principal,
-  question: { authorization: AuthorizationRecord; client: ClientRecord },
+  consentRequest: { authorization: AuthorizationRecord; client: ClientRecord },
   decision: Decision,
 ) => {
-  const { authorization, client } = question
+  const { authorization, client } = consentRequest
   if (!principal.capabilities.oauth) throw new Refusal('capability_disabled', { details: { capability: 'oauth' } })
   const { at } = tx
   const workspaceId = decision.workspace_id ?? principal.workspace.id

@@ -53,7 +53,7 @@ const describe = (deps: Pick<Deps, 'config'>, { grant, state, client }: Found, t
   }
 }
 
-const lives = (deps: Pick<Deps, 'clock'>, { grant, account }: Found, expiresAt: Date): boolean => {
+const isActive = (deps: Pick<Deps, 'clock'>, { grant, account }: Found, expiresAt: Date): boolean => {
   const now = deps.clock.now()
   const ended = expiresAt <= now || grantLife(grant, now) !== 'active'
   return !ended && account.oauthEnabled && account.status !== 'closed'
@@ -72,7 +72,7 @@ const ofAccessToken = async (deps: IntrospectDeps, caller: ClientRecord, text: s
     .from(oauthAccessTokens)
     .where(eq(oauthAccessTokens.hash, sha256(text)))
   const row = token && (await grantAndClient(deps, eq(oauthGrants.grantId, token.grantId)))
-  if (!row || !lives(deps, row, token.expiresAt)) return inactive
+  if (!row || !isActive(deps, row, token.expiresAt)) return inactive
   if (!mayLearn(deps, row.client, caller)) return inactive
   const scopes = token.scopes.filter((scope) => isSubset([scope], row.grant.permissions))
   return { ...describe(deps, row, { ...token, scopes }), token_type: 'Bearer' }
@@ -83,7 +83,7 @@ const ofRefreshToken = async (deps: IntrospectDeps, caller: ClientRecord, text: 
   const presented = readRefreshToken(text)
   if (!presented) return inactive
   const row = await grantAndClient(deps, eq(oauthGrants.handle, presented.handle))
-  if (!row?.state.currentHash?.equals(presented.hash) || row.client.id !== caller.id || !lives(deps, row, row.state.expiresAt))
+  if (!row?.state.currentHash?.equals(presented.hash) || row.client.id !== caller.id || !isActive(deps, row, row.state.expiresAt))
     return inactive
   const { resources, expiresAt } = row.state
   return describe(deps, row, { scopes: row.grant.permissions, resources, createdAt: null, expiresAt })

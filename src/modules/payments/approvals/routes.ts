@@ -113,11 +113,11 @@ export const registerApprovals = (app: App, deps: Deps): void => {
     },
     async (request, reply) => {
       reply.header('cache-control', 'no-store')
-      const found = await findApproval(deps.db, request.params.id)
-      if (!found) throw notFound()
-      const proven = await proveSigner(deps, found, request.body)
+      const unlocked = await findApproval(deps.db, request.params.id)
+      if (!unlocked) throw notFound()
+      const proven = await proveSigner(deps, unlocked, request.body)
       return respondOnce(deps, request, reply, async (tx) =>
-        answer(await decideBySignature(tx, deps, found, { origin: originOf(request), input: request.body, proven })),
+        answer(await decideBySignature(tx, deps, unlocked, { origin: originOf(request), input: request.body, proven })),
       )
     },
   )

@@ -120,7 +120,7 @@ export const decidePayments = async (
     return { status: own.status, text: own.text, replayed: true }
   }
 
-  const decide = (request: PaymentRequest, principal: Principal, found: EarlierPayment | null): PaymentResult => {
+  const decide = (request: PaymentRequest, principal: Principal, similar: EarlierPayment | null): PaymentResult => {
     const before = answerBefore(request)
     if (before) return before
     const { input, once, traceparent = null } = request
@@ -128,7 +128,7 @@ export const decidePayments = async (
     if (mandate === undefined) throw notFound('mandate_id')
     const decided = decidePayment(
       state,
-      { principal, input, mandate, earlier: memory.find(request) ?? found, traceparent },
+      { principal, input, mandate, earlier: memory.find(request) ?? similar, traceparent },
       at,
       settings,
     )

@@ -147,8 +147,8 @@ export const decidePayment = (
     settings.rails,
     currency,
   )
-  const asked = { workspaceId: workspace.id, initiatorAccountId: accountId, lineage, amountMinor, paymentType, at }
-  const evaluation = evaluationOf(context, { ...asked, earlier, duplicateWindowSeconds }, periods, mandate?.rules ?? null)
+  const paymentTerms = { workspaceId: workspace.id, initiatorAccountId: accountId, lineage, amountMinor, paymentType, at }
+  const evaluation = evaluationOf(context, { ...paymentTerms, earlier, duplicateWindowSeconds }, periods, mandate?.rules ?? null)
   const decision = evaluate(evaluation)
   if (decision.outcome === 'deny') return denied(principal, decision, currency)
   const available = state.balances.get(workspace.owningAccountId)?.availableMinor ?? 0n

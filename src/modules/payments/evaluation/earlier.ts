@@ -29,6 +29,6 @@ export const findEarlier = async (db: Db, requests: readonly Lookalike[], at: Da
     requests.map(({ accountReference }) => accountReference),
     new Date(at.getTime() - longestWindowSeconds * 1000),
   ])
-  const found = new Map(rows.map((row) => [Number(row.n), { paymentId: row.id, createdAt: row.created_at }]))
-  return requests.map((_, index) => found.get(index + 1) ?? null)
+  const byNumber = new Map(rows.map((row) => [Number(row.n), { paymentId: row.id, createdAt: row.created_at }]))
+  return requests.map((_, index) => byNumber.get(index + 1) ?? null)
 }

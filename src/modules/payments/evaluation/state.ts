@@ -183,7 +183,7 @@ const ownerOf = (row: OwnerRow): AccountRecord => ({
 })
 
 const policiesOf = (rows: Row['policies']): Map<Uuid, PolicyState[]> => {
-  const found = new Map<Uuid, PolicyState[]>()
+  const byKey = new Map<Uuid, PolicyState[]>()
   for (const row of rows ?? []) {
     const policy = {
       id: row.id,
@@ -198,11 +198,11 @@ const policiesOf = (rows: Row['policies']): Map<Uuid, PolicyState[]> => {
       duplicateWindowSeconds: row.window,
       onDuplicate: row.on_duplicate,
     }
-    const of = found.get(row.workspace)
+    const of = byKey.get(row.workspace)
     if (of) of.push(policy)
-    else found.set(row.workspace, [policy])
+    else byKey.set(row.workspace, [policy])
   }
-  return found
+  return byKey
 }
 
 export type StateQuery = {

@@ -71,7 +71,7 @@ const setState = statement(
 export const moveAttempt = async (tx: Tx, id: Uuid, to: State, nextCheckAt: Date | null): Promise<boolean> =>
   (await tx.query(setState, [id, to, nextCheckAt, tx.at, statesBefore('attempt', to)])).length === 1
 
-const adopt = statement(
+const setProvider = statement(
   'attempts.adopt_provider',
   `update rail_attempts set provider_request = coalesce(provider_request, $2), provider_conversation = coalesce(provider_conversation, $3)
    where id = $1 and (provider_request is null or provider_conversation is null)`,
@@ -80,7 +80,7 @@ const adopt = statement(
 /** What the provider calls it, the first time that it says so; what is known already stays. */
 export const adoptProvider = async (tx: Tx, id: Uuid, provider: ProviderReference): Promise<void> => {
   if (provider.request !== null || provider.conversation !== null)
-    await tx.query(adopt, [id, provider.request, provider.conversation])
+    await tx.query(setProvider, [id, provider.request, provider.conversation])
 }
 
 /** Those that a question or a person may still end: all but the ones that are proven never to have left. */

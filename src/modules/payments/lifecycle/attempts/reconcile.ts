@@ -46,13 +46,13 @@ const noEvidence: Evidence = { kind: 'unknown', code: 'no_evidence', message: 'T
 const conclude = (
   deps: Pick<Deps, 'alerts' | 'appendEvents' | 'config' | 'db'>,
   kind: AttemptSubject,
-  asked: AttemptRecord,
+  unanswered: AttemptRecord,
   answer: Evidence,
 ): Promise<void> =>
   inTx(deps.db, async (tx) => {
-    const open = await openAttempt(tx, deps, kind, asked)
+    const open = await openAttempt(tx, deps, kind, unanswered)
     const verdict = await applyEvidence(tx, deps, open, answer, { kind: 'query' })
-    const silent = tx.at >= secondsAfter(asked.createdAt, silenceSeconds)
+    const silent = tx.at >= secondsAfter(unanswered.createdAt, silenceSeconds)
     if (verdict === 'inconclusive' && silent) await applyEvidence(tx, deps, open, noEvidence, { kind: 'silence' })
   })
 

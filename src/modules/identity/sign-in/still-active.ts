@@ -12,13 +12,13 @@ export type Beginner = Pick<Principal, 'accountId' | 'credential'> & { grantId: 
  * Whether what began a link would still be accepted, behind its account's lock: a logout or a revocation that was acknowledged lets
  * nothing through, and a later one finds what was linked. The first statement of its transaction.
  */
-export const isStillLiving = async (tx: Tx, deps: Pick<Deps, 'config'>, beginner: Beginner): Promise<boolean> => {
+export const isStillActive = async (tx: Tx, deps: Pick<Deps, 'config'>, beginner: Beginner): Promise<boolean> => {
   await lockAccount(tx, beginner.accountId)
   return isCredentialActive(tx, beginner, tx.at, deps.config.SESSION_IDLE_DAYS)
 }
 
-export const requireLiving = async (tx: Tx, deps: Pick<Deps, 'config'>, principal: Principal): Promise<void> => {
+export const requireActiveCredential = async (tx: Tx, deps: Pick<Deps, 'config'>, principal: Principal): Promise<void> => {
   const { accountId, credential, grant } = principal
-  if (await isStillLiving(tx, deps, { accountId, credential, grantId: grant?.id ?? null })) return
+  if (await isStillActive(tx, deps, { accountId, credential, grantId: grant?.id ?? null })) return
   throw new Refusal('invalid_token', { message: 'The credential was logged out, revoked or has expired.' })
 }
