@@ -481,7 +481,7 @@ CREATE TABLE "spending_totals" (
 	"payment_type" text NOT NULL,
 	"used_minor" bigint NOT NULL,
 	"payments" bigint NOT NULL,
-	CONSTRAINT "spending_totals_workspace_id_day_payee_id_rail_payment_type_pk" PRIMARY KEY("workspace_id","day","payee_id","rail","payment_type"),
+	CONSTRAINT "spending_totals_workspace_id_payee_id_day_rail_payment_type_pk" PRIMARY KEY("workspace_id","payee_id","day","rail","payment_type"),
 	CONSTRAINT "spending_totals_used_check" CHECK ("spending_totals"."used_minor" >= 0 and "spending_totals"."payments" >= 0)
 );
 --> statement-breakpoint

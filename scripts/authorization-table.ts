@@ -3,6 +3,7 @@ import { roles } from '../src/db/tables/workspaces.ts'
 import { mcpPath } from '../src/http/protected-resource.ts'
 import type { RouteEntry } from '../src/http/route-table.ts'
 import { withoutPermission } from '../src/http/without-permission.ts'
+import { catalogue, type ErrorCode } from '../src/lib/errors.ts'
 
 /** `●` may, `○` a key only when a person named the permission at its making, `·` may not; empty where the question doesn't arise. */
 export type Mark = '●' | '○' | '·' | ''
@@ -64,7 +65,7 @@ const roleTable = (): string[] =>
 
 const about = `# Who may do what
 
-Written by \`npm run authorization\` from what the routes declare, and read by people: a change of it is a change of who may do what.
+Written by \`npm run authorization\` from what the routes declare and are held to, and read by people: a change of it is a change of who may do what.
 The tests walk every route of the running service against this file, for every role and every kind of credential, and fail when a
 route is missing here.
 
@@ -99,6 +100,77 @@ const openTable = (routes: readonly RouteEntry[]): string[] =>
     }),
   ])
 
+const signInAuthority =
+  'A person may. A key or an agent only with `account.manage`, with no spending controls in its whole lineage, never frozen, and never for an administrator’s account.'
+const belowItself = 'A delegated caller changes what stands strictly below its own grant, and gives no more than it has.'
+const membership = 'The role is read again under the lock: who was lowered, suspended or removed meanwhile is refused.'
+const ownWorkspace = 'A grant is bound to its workspace. A session may have lost its membership since.'
+
+/** Why a service refuses somebody whom the marks let through: by operation. */
+const because: Readonly<Record<string, string>> = {
+  'oauth.get_authorization': 'Only in the browser session that opened the request.',
+  'oauth.decide_authorization':
+    'Only in the browser session that opened the request, with no more than the person has in the workspace.',
+  'oauth.get_device': 'Only a person.',
+  'oauth.decide_device': 'Only a person, with no more than they have in the workspace.',
+  'identities.link': signInAuthority,
+  'identities.unlink': signInAuthority,
+  'sign_in.google_start': signInAuthority,
+  'sign_in.github_start': signInAuthority,
+  'sign_in.wallet_verify': `As a link: ${signInAuthority}`,
+  'sessions.revoke': signInAuthority,
+  'sign_in.create_dashboard_token': 'A dashboard token makes no other one.',
+  'workspaces.current': ownWorkspace,
+  'workspaces.switch': ownWorkspace,
+  'workspaces.unfreeze': 'A delegated caller stops, and does not restart.',
+  'members.update': `${membership} The role owner is given and taken by owners; a delegated caller takes rights away and gives none.`,
+  'members.remove': `${membership} To leave takes the person.`,
+  'invitations.create': `${membership} Nobody invites to more than their own role.`,
+  'invitations.preview': 'Only whom the invitation is for: its wallet, or an account that proved its e-mail.',
+  'invitations.accept': 'Only whom the invitation is for: its wallet, or an account that proved its e-mail.',
+  'notifications.stream': ownWorkspace,
+  'notifications.list': ownWorkspace,
+  'beneficiaries.update': 'A delegated caller freezes a beneficiary, and does not restart it.',
+  'grants.update': `${belowItself} To freeze is open to all.`,
+  'workspace_grants.list': 'Owners only, in person.',
+  'workspace_grants.revoke': 'Owners only, in person.',
+  'api_keys.create': `${membership} ${belowItself}`,
+  'api_keys.update': belowItself,
+  'api_keys.rotate': belowItself,
+  'admin.create_adjustment': 'Never for an account of one’s own.',
+  'admin.confirm_adjustment': 'Another administrator than the one who asked, and never for an account of one’s own.',
+  'admin.reject_adjustment': 'Another administrator, or the one who asked.',
+  'approvals.decide':
+    'Not the initiator where duties are separated; never a credential of the lineage that initiated the payment.',
+  'approvals.decide_by_signature': 'As by credential: the wallet’s account counts.',
+  'mandates.revoke': 'By credential with `mandate.manage`; by signature of a wallet of the account that signed.',
+  'mcp.call': 'Only under the name that the service has.',
+}
+const explained: readonly ErrorCode[] = ['forbidden', 'separation_of_duties']
+
+const refusedBeyond = (routes: readonly RouteEntry[]): string[] => {
+  const rows = routes.flatMap(({ method, path, operation, refuses }) => {
+    const codes = refuses.filter((code) => catalogue[code][0] === 403)
+    const why = because[operation]
+    if (why === undefined && codes.some((code) => explained.includes(code)))
+      throw new Error(`${operation} refuses with ${codes.join(', ')}: say why in scripts/authorization-table.ts`)
+    return codes.length === 0 && why === undefined
+      ? []
+      : [[`${method} \`${path}\``, codes.map((code) => `\`${code}\``).join(', '), why ?? '']]
+  })
+  const unknown = Object.keys(because).filter((operation) => !routes.some((route) => route.operation === operation))
+  if (unknown.length > 0) throw new Error(`these are no operations: ${unknown.join(', ')}`)
+  return pad([['Route', 'Refuses with', 'Whom the marks let through and the service does not'], ...rows])
+}
+
+const beyondAbout = `
+## What services refuse beyond the marks
+
+A mark says what the route itself asks: a credential, a permission, a role, a standing. What follows is decided by the service, behind the
+account's lock, from what it finds there. Every code is one that the route declares, and a test fails where a service refuses with one that
+its route does not declare. What each code means is in [codes.md](codes.md).
+`
+
 export const renderTable = (routes: readonly RouteEntry[]): string => {
   // The MCP server takes other credentials (test/mcp holds which), and its tools are calls of the routes that are here.
   const rows = routes.filter(({ path }) => path !== mcpPath).map(rowOf)
@@ -107,7 +179,17 @@ export const renderTable = (routes: readonly RouteEntry[]): string => {
     heads,
     ...rows.map((row) => [row.method, `\`${row.path}\``, row.needs, ...columns.map((column) => row[column])]),
   ])
-  return `${[about, ...roleTable(), routesAbout, ...lines, openAbout, ...openTable(routes)].join('\n')}\n`
+  const parts = [
+    about,
+    ...roleTable(),
+    routesAbout,
+    ...lines,
+    beyondAbout,
+    ...refusedBeyond(routes),
+    openAbout,
+    ...openTable(routes),
+  ]
+  return `${parts.join('\n')}\n`
 }
 
 const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']

@@ -1,11 +1,37 @@
+import { createRequire } from 'node:module'
 import { keccak_256 } from '@noble/hashes/sha3'
-import secp256k1 from 'secp256k1'
 import { z } from 'zod'
 
 // Of viem these few lines are all that most processes ever need; it is loaded where a chain is asked (contract-wallet.ts).
 
 /** An EIP-55 checksummed address: what is stored and shown. Uniqueness is on the lower-cased one. */
 export type Address = `0x${string}`
+
+const require = createRequire(import.meta.url)
+
+/** The uncompressed public key that made a signature over a hash; throws where there is none. */
+export type RecoverKey = (signature: Uint8Array, recovery: number, hash: Uint8Array) => Uint8Array
+
+/**
+ * libsecp256k1 in native code, thirty times as fast as JavaScript (docs/security.md). Its package's own fallback is `elliptic`, so the
+ * binding is loaded by itself, and where it does not load (no prebuilt one, no compiler) `@noble/curves` stands in.
+ */
+export const nativeRecovery = (): RecoverKey | undefined => {
+  try {
+    const native: typeof import('secp256k1') = require('secp256k1/bindings.js')
+    return (signature, recovery, hash) => native.ecdsaRecover(signature, recovery, hash, false)
+  } catch {
+    return undefined
+  }
+}
+
+export const portableRecovery = (): RecoverKey => {
+  const { secp256k1 }: typeof import('@noble/curves/secp256k1') = require('@noble/curves/secp256k1')
+  return (signature, recovery, hash) =>
+    secp256k1.Signature.fromCompact(signature).addRecoveryBit(recovery).recoverPublicKey(hash).toRawBytes(false)
+}
+
+let recoverKey: RecoverKey | undefined
 
 const signaturePattern = /^0x[0-9a-fA-F]{130}$/
 const halfOrder = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n
@@ -45,7 +71,8 @@ export const recoverSigner = (message: string, signature: string): Address | und
   if (recovery !== 0 && recovery !== 1) return undefined
   if (BigInt(`0x${bytes.toString('hex', 32, 64)}`) > halfOrder) return undefined
   try {
-    const key = secp256k1.ecdsaRecover(bytes.subarray(0, 64), recovery, hashMessage(message), false)
+    recoverKey ??= nativeRecovery() ?? portableRecovery()
+    const key = recoverKey(bytes.subarray(0, 64), recovery, hashMessage(message))
     return checksummed(Buffer.from(keccak_256(key.subarray(1))).toString('hex', 12))
   } catch {
     return undefined

@@ -1,5 +1,6 @@
 import type { FastifySchema, RouteOptions } from 'fastify'
 import type { Permission } from '../auth/permissions.ts'
+import type { ErrorCode } from '../lib/errors.ts'
 import type { Access, App } from './app-type.ts'
 import { commonRefusals } from './common-refusals.ts'
 import { refusalResponses } from './refusal-responses.ts'
@@ -16,6 +17,8 @@ export type RouteEntry = {
   rule: Access | null
   role: 'owner' | null
   whileFrozen: boolean
+  /** What its service refuses besides what the route's declaration does. */
+  refuses: readonly ErrorCode[]
 }
 
 const accessOf = ({ permission, access, role }: NonNullable<RouteOptions['config']>): string => {
@@ -76,6 +79,7 @@ export const registerRouteGuard = (app: App): RouteEntry[] => {
       rule: config.access ?? null,
       role: config.role ?? null,
       whileFrozen: config.whileFrozen ?? false,
+      refuses: config.refuses ?? [],
     })
     const refuses = [...new Set([...(config.refuses ?? []), ...commonRefusals(route)])]
     route.config = { ...config, refuses }

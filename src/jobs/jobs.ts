@@ -10,6 +10,7 @@ export type Work = {
   lanes: Readonly<Record<WorkKind, readonly Lane[]>>
   sweeps: readonly Sweep[]
   onFailure: (lane: string, key: string, failures: number) => void
+  onSweepFailure: (sweep: string, failures: number) => void
 }
 
 export type Jobs = {
@@ -18,7 +19,7 @@ export type Jobs = {
   start: (work: Work) => Promise<void>
   /** Does everything that is due now, then returns how much that was: for tests and for commands. */
   drain: () => Promise<number>
-  /** Runs every sweep once, now. */
+  /** Runs every sweep once, now; one that fails keeps none of the others from running, and is thrown at the end. */
   sweep: () => Promise<void>
   stop: () => Promise<void>
 }
@@ -44,7 +45,7 @@ export const createJobs = (options: { db: Db; mode: 'inline' | 'off'; logger: Lo
           work.lanes[kind].map((lane) => createLaneRunner({ lane, logger, pollMs, onFailure })),
         )
       }
-      sweeps = createSweepRunner(db, work.sweeps, logger)
+      sweeps = createSweepRunner(db, work.sweeps, logger, work.onSweepFailure)
       if (mode === 'off') return
       await sweeps.start()
       for (const runner of all()) runner.start()

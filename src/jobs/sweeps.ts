@@ -24,16 +24,28 @@ const lookEveryMs = 1_000
 export type SweepRunner = { start: () => Promise<void>; runAll: () => Promise<void>; stop: () => Promise<void> }
 
 /** Runs each sweep once every `everySeconds` over all processes. A process that dies in one leaves it to the next run. */
-export const createSweepRunner = (db: Db, sweeps: readonly Sweep[], logger: Logger): SweepRunner => {
+export const createSweepRunner = (
+  db: Db,
+  sweeps: readonly Sweep[],
+  logger: Logger,
+  /** Told of every failure, with how often this sweep has failed in a row. */
+  onFailure: (name: string, failures: number) => void,
+): SweepRunner => {
   const running = new Map<string, Promise<void>>()
+  const failures = new Map<string, number>()
   let timer: NodeJS.Timeout | undefined
   let looking: Promise<void> | undefined
 
-  const run = async (sweep: Sweep): Promise<void> => {
+  const run = async ({ name, run: work }: Sweep): Promise<void> => {
     try {
-      await sweep.run()
+      await work()
+      failures.delete(name)
     } catch (error) {
-      logger.error({ sweep: sweep.name, ...describeError(error) }, 'a sweep failed')
+      const count = (failures.get(name) ?? 0) + 1
+      failures.set(name, count)
+      logger.error({ sweep: name, failures: count, ...describeError(error) }, 'a sweep failed')
+      onFailure(name, count)
+      throw error
     }
   }
 
@@ -46,7 +58,9 @@ export const createSweepRunner = (db: Db, sweeps: readonly Sweep[], logger: Logg
         if (taken.has(sweep.name))
           running.set(
             sweep.name,
-            run(sweep).finally(() => running.delete(sweep.name)),
+            run(sweep)
+              .catch(() => undefined)
+              .finally(() => running.delete(sweep.name)),
           )
       }
     } catch (error) {
@@ -64,7 +78,9 @@ export const createSweepRunner = (db: Db, sweeps: readonly Sweep[], logger: Logg
       }, lookEveryMs).unref()
     },
     runAll: async () => {
-      for (const sweep of sweeps) await sweep.run()
+      const failed: unknown[] = []
+      for (const sweep of sweeps) await run(sweep).catch((error: unknown) => failed.push(error))
+      if (failed.length > 0) throw failed[0]
     },
     stop: async () => {
       clearInterval(timer)

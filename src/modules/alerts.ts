@@ -9,7 +9,7 @@ const sentences = {
   late_success: 'a payment that had failed was paid after all; an administrator must book it',
   superseded_attempt_moved_money:
     'an attempt that another one had followed moved money all the same; it is in suspense, a person must look at both',
-  sweep_failing: 'a sweep fails at one row and goes on with the others; this row needs a person',
+  sweep_failing: 'a sweep fails, at one row (the others go on) or altogether three times in a row; it needs a person',
   work_failing: 'work that is due fails again and again; the rest goes on, this row needs a person',
   evidence_disputed: 'a provider speaks again about an attempt that waits for an operator; nothing was booked',
   suspense: 'a provider moved money that nothing here can be booked for; an operator must decide',

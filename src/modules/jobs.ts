@@ -61,6 +61,9 @@ const createWork = (deps: Deps): Work => ({
   onFailure: (lane, key, failures) => {
     if (failures === failuresBeforeAlert) deps.alerts.raise('work_failing', { subject: lane, id: key })
   },
+  onSweepFailure: (sweep, failures) => {
+    if (failures === failuresBeforeAlert) deps.alerts.raise('sweep_failing', { subject: sweep, id: 'all rows' })
+  },
 })
 
 const wakeAfterMs = 100

@@ -6,3 +6,14 @@ export const policyApplies = (policy: string, payment: string): string =>
   `(cardinality(${policy}.payment_types) = 0 or ${payment}.payment_type = any(${policy}.payment_types) or ${payment}.rail = any(${policy}.payment_types))
    and (cardinality(${policy}.beneficiary_ids) = 0 or exists (
      select from beneficiaries named where named.payee_id = ${payment}.payee_id and named.id = any(${policy}.beneficiary_ids)))`
+
+/** Stands in `spending_totals` for all payees of a workspace together: no payee has this id. */
+export const everyPayee = '00000000-0000-0000-0000-000000000000'
+
+/** Whether a row of `spending_totals` is one that a policy's use is added up from: of a payee that it names, or of all together. */
+export const totalApplies = (policy: string, total: string): string =>
+  `(cardinality(${policy}.beneficiary_ids) > 0 or ${total}.payee_id = '${everyPayee}') and ${policyApplies(policy, total)}`
+
+/** Whose rows these are: with the workspace and the month they are all that is read, however many payees there are. */
+export const payeesOfTotals = (beneficiaryIds: string): string =>
+  `array(select payee_id from beneficiaries where id = any(${beneficiaryIds}) union all select '${everyPayee}' where cardinality(${beneficiaryIds}) = 0)`

@@ -1,6 +1,6 @@
 import { sqlCheck } from '../db/check.ts'
 import { countedPaymentsSql } from '../db/transitions.ts'
-import { policyApplies } from '../policy/scope-sql.ts'
+import { everyPayee, totalApplies } from '../policy/scope-sql.ts'
 
 const counting = `p.status in ${countedPaymentsSql}`
 
@@ -14,7 +14,7 @@ const counted = `
   select p.mandate_id, 'total', date '0001-01-01', sum(p.amount_minor), count(*) from payments p where p.mandate_id is not null and ${counting} group by 1
   union all
   select s.id, k.period, k.start, sum(t.used_minor), sum(t.payments)
-  from spending_policies s join spending_totals t on t.workspace_id = s.workspace_id and ${policyApplies('s', 't')}
+  from spending_policies s join spending_totals t on t.workspace_id = s.workspace_id and ${totalApplies('s', 't')}
   cross join lateral (values ('day', t.day), ('month', date_trunc('month', t.day)::date)) as k(period, start)
   where s.archived_at is null and t.payments > 0 group by 1, 2, 3`
 
@@ -38,8 +38,10 @@ export const counterChecks = [
     'I9',
     "an owner's totals of a day are the sum and the number of the payments that count in it",
     `with counted as (
-       select workspace_id, counted_day as day, payee_id, rail, payment_type, sum(amount_minor) as used, count(*) as payments
-       from payments p where ${counting} group by 1, 2, 3, 4, 5)
+       select workspace_id, counted_day as day, coalesce(payee_id, '${everyPayee}') as payee_id, rail, payment_type,
+         sum(amount_minor) as used, count(*) as payments
+       from payments p where ${counting}
+       group by workspace_id, counted_day, rail, payment_type, grouping sets ((payee_id), ()))
      select coalesce(t.workspace_id, c.workspace_id) || ' ' || coalesce(t.day, c.day) as subject
      from spending_totals t full join counted c using (workspace_id, day, payee_id, rail, payment_type)
      where (coalesce(t.used_minor, 0), coalesce(t.payments, 0)) <> (coalesce(c.used, 0), coalesce(c.payments, 0))`,

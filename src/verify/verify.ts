@@ -4,6 +4,7 @@ import { ledgerChecks } from '../ledger/checks.ts'
 import { accessChecks } from './access.ts'
 import { auditChainChecks } from './audit-chain.ts'
 import { counterChecks } from './counters.ts'
+import { standingChecks } from './standing.ts'
 import { stateChecks } from './states.ts'
 import { traceChecks } from './traces.ts'
 
@@ -12,6 +13,7 @@ export const checks: readonly Check[] = [
   ...stateChecks,
   ...counterChecks,
   ...accessChecks,
+  ...standingChecks,
   ...traceChecks,
   ...auditChainChecks,
 ].sort((a, b) => Number(a.invariant.slice(1)) - Number(b.invariant.slice(1)))

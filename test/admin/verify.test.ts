@@ -48,6 +48,13 @@ const live = async () => {
   await admin.api.patch(`/v1/admin/accounts/${gone.accountId}`, { status: 'closed' })
   const adjustment = { account_id: owner.accountId, direction: 'credit', amount_minor: '500', reason: 'rounding' }
   await admin.api.post('/v1/admin/adjustments', adjustment)
+  // Stopped and started again, with what was let through before and after.
+  await owner.api.post('/v1/workspaces/current/freeze')
+  await owner.api.post('/v1/workspaces/current/unfreeze')
+  await pay(owner, to('254700000000'))
+  await createKey(owner)
+  await owner.api.post('/v1/auth/dashboard-tokens')
+  await service.settle()
 }
 
 beforeAll(async () => {
@@ -146,6 +153,34 @@ test.each([
     'a closed account that was opened at the back',
     'a closed account',
     `update sessions set revoked_at = null where account_id in (select id from accounts where status = 'closed')`,
+  ],
+  [
+    'a payment of a frozen workspace',
+    'a workspace that stands still',
+    `update events e set type = 'workspace.frozen' where id = (select id from events where type = 'policy.created' and workspace_id = (select workspace_id from payments limit 1) limit 1)`,
+  ],
+  [
+    'a payment by a session that had ended',
+    'by a session or a grant after its end',
+    `update audit_log set action = 'session.revoke', subject_id = credential_id, at = at - interval '1 hour'
+     where id = (select min(id::text)::uuid from audit_log where credential_id = (select credential_id from audit_log where action = 'payment.create' and credential_kind = 'session' limit 1))`,
+  ],
+  [
+    'a key of a suspended member',
+    'a suspended member has delegated nothing since',
+    `with suspended as (update members set status = 'suspended' where account_id = (select account_id from grants where revoked_at is null limit 1) returning id),
+       told as (insert into audit_log (id, transaction, at, action, subject_id) select gen_random_uuid(), '3'::xid8, now(), 'member.update', id from suspended returning 1)
+     update grants set frozen_at = frozen_at where exists (select from told)`,
+  ],
+  [
+    'a person whose key went where they were invited',
+    'no key and no agent accepted an invitation',
+    `update audit_log set grant_id = gen_random_uuid() where action = 'invitation.accept'`,
+  ],
+  [
+    'a token that a dead grant gave',
+    'no token was made from what had ended',
+    `update dashboard_tokens set grant_id = (select id from grants where revoked_at is not null limit 1), created_at = created_at + interval '1 day'`,
   ],
   [
     'a key without a trace',

@@ -1,14 +1,15 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
+import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { recoverSigner } from '../../src/auth/wallet.ts'
+import { nativeRecovery, portableRecovery, type RecoverKey, recoverSigner } from '../../src/auth/wallet.ts'
 
 const page = readFileSync(new URL('../../docs/security.md', import.meta.url), 'utf8')
 const named = [...page.matchAll(/\| ([\w/-]+\.test\.ts): (.+) \|$/gm)].map(([, file = '', title = '']) => ({ file, title }))
 
 test('docs/security.md lists attacks, each with a test', () => {
-  expect(named.length).toBeGreaterThan(50)
-  expect(page.match(/^\| (?!Attack|-).*$/gm)).toHaveLength(named.length)
+  expect(named.length).toBeGreaterThan(100)
+  expect(page.match(/^\| (?!Attack|What hangs|-).*$/gm)).toHaveLength(named.length)
 })
 
 test.each(named)('$file has "$title"', ({ file, title }) => {
@@ -17,9 +18,40 @@ test.each(named)('$file has "$title"', ({ file, title }) => {
   expect(readFileSync(path, 'utf8')).toContain(title)
 })
 
-test('signatures are recovered in native code: elliptic is not loaded', () => {
-  recoverSigner('x', `0x${'11'.repeat(64)}1b`)
-  const loaded = Object.keys(createRequire(import.meta.url).cache)
-  expect(loaded.some((file) => file.includes('/secp256k1/bindings.js'))).toBe(true)
-  expect(loaded.filter((file) => file.includes('/node_modules/elliptic/'))).toEqual([])
+const require = createRequire(import.meta.url)
+const loaded = () => Object.keys(require.cache)
+
+test('signatures are recovered in native code, and elliptic is not loaded, whatever a signature is', () => {
+  expect(nativeRecovery()).toBeDefined()
+  const r = '11'.repeat(32)
+  for (const s of ['11'.repeat(32), '00'.repeat(32), 'ff'.repeat(32)]) recoverSigner('x', `0x${r}${s}1b`)
+  portableRecovery()
+  expect(loaded().some((file) => file.includes('/secp256k1/bindings.js'))).toBe(true)
+  expect(loaded().filter((file) => file.includes('/node_modules/elliptic/') || file.includes('/secp256k1/elliptic.js'))).toEqual(
+    [],
+  )
+})
+
+test('where native code does not load, the same signatures are of the same keys, and the same are of none', () => {
+  const native = nativeRecovery()
+  const portable = portableRecovery()
+  const bytes = fc.uint8Array({ minLength: 32, maxLength: 32 })
+  const known = { signatures: 0 }
+  const outcome = (recover: RecoverKey | undefined, ...signed: Parameters<RecoverKey>) => {
+    try {
+      return Buffer.from(recover?.(...signed) ?? []).toString('hex')
+    } catch {
+      return 'none'
+    }
+  }
+  fc.assert(
+    fc.property(bytes, bytes, bytes, fc.constantFrom(0, 1), (r, s, hash, recovery) => {
+      const signature = Buffer.concat([r, s])
+      const found = outcome(native, signature, recovery, hash)
+      if (found !== 'none') known.signatures += 1
+      expect(outcome(portable, signature, recovery, hash)).toBe(found)
+    }),
+    { numRuns: 60, examples: [[new Uint8Array(32), new Uint8Array(32).fill(1), new Uint8Array(32).fill(1), 0]] },
+  )
+  expect(known.signatures).toBeGreaterThan(5)
 })

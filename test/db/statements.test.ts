@@ -1,6 +1,7 @@
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { namedStatements } from '../../src/db/statement.ts'
+import { everyPayee } from '../../src/policy/scope-sql.ts'
 import { credit, newBeneficiary } from '../harness/money.ts'
 import { createKey, type Key, type Person, signIn } from '../harness/people.ts'
 import { startService, type TestService } from '../harness/service.ts'
@@ -26,7 +27,7 @@ const knowingly = new Set([
   'reconciliation.booked reads all of payments: once for each statement that a provider sends, a few a day',
 ])
 
-type Plan = { 'Node Type': string; 'Relation Name'?: string; Plans?: Plan[] }
+type Plan = { 'Node Type': string; 'Relation Name'?: string; 'Index Cond'?: string; Plans?: Plan[] }
 
 const explain = async (client: pg.Client, text: string): Promise<string[]> => {
   const { rows } = await client.query(`explain (generic_plan, format json) ${text}`)
@@ -62,6 +63,38 @@ describe('every named statement', () => {
       await client.end()
     }
   })
+})
+
+const conditionsOn = (table: string, plan: Plan): string[] => [
+  ...(plan['Relation Name'] === table ? [plan['Index Cond'] ?? 'everything'] : []),
+  ...(plan.Plans ?? []).flatMap((below) => conditionsOn(table, below)),
+]
+
+test('what a policy is seeded from is read by workspace, payee and day: neither other tenants nor the number of payees count', async ({
+  skip,
+}) => {
+  const [server] = await service.deps.db.query<{ version: string }>(`select current_setting('server_version_num') as version`)
+  skip(Number(server?.version) < 160_000, 'EXPLAIN (GENERIC_PLAN) needs PostgreSQL 16: the plans were not looked at')
+  const client = new pg.Client({ connectionString: service.database.url })
+  await client.connect()
+  await client.query('set enable_seqscan = off')
+  await client.query('set enable_bitmapscan = off')
+  for (const wanted of ['policies.seed_counters', 'simulation.usage']) {
+    const text = namedStatements().find(({ name }) => name === wanted)?.text ?? ''
+    const { rows } = await client.query(`explain (generic_plan, format json) ${text}`)
+    const conditions = conditionsOn('spending_totals', rows[0]['QUERY PLAN'][0].Plan)
+    expect(conditions).toHaveLength(1)
+    for (const column of ['workspace_id =', 'payee_id = ANY', 'day >=', 'day <']) expect(conditions[0]).toContain(column)
+  }
+  await client.end()
+  // One row for all payees together stands for as many as there are.
+  await person.api.post('/v1/payments', { beneficiary_id: beneficiary, amount_minor: '10000' })
+  const another = await newBeneficiary(person.api, { destination: '254733000777' })
+  await person.api.post('/v1/payments', { beneficiary_id: another, amount_minor: '10000' })
+  const together = await service.deps.db.query<{ payments: bigint }>('select payments from spending_totals where payee_id = $1', [
+    everyPayee,
+  ])
+  expect(together.map(({ payments }) => payments)).toEqual([2n])
 })
 
 const control = /^(begin|commit|rollback|savepoint|release|notify)\b/

@@ -81,8 +81,9 @@ export const usageCounters = pgTable(
 )
 
 /**
- * What an owner's payments of a local day come to, by everything that a policy can select them by. A new or altered policy is seeded
- * from these few rows: the payments themselves may be millions. Guarded by the owning ledger account's lock.
+ * What an owner's payments of a local day come to, by everything that a policy can select them by: for each payee, and for all together.
+ * A new or altered policy is seeded from these few rows: the payments themselves, and their payees, may be millions. Guarded by the
+ * owning ledger account's lock.
  */
 export const spendingTotals = pgTable(
   'spending_totals',
@@ -96,7 +97,7 @@ export const spendingTotals = pgTable(
     payments: bigint({ mode: 'bigint' }).notNull(),
   },
   (t) => [
-    primaryKey({ columns: [t.workspaceId, t.day, t.payeeId, t.rail, t.paymentType] }),
+    primaryKey({ columns: [t.workspaceId, t.payeeId, t.day, t.rail, t.paymentType] }),
     check('spending_totals_used_check', sql`${t.usedMinor} >= 0 and ${t.payments} >= 0`),
   ],
 )

@@ -1,7 +1,7 @@
 import { statement, type Tx } from '../../db/client.ts'
-import type { Uuid } from '../../lib/ids.ts'
 import { periodsAt } from '../../policy/calendar.ts'
-import { policyApplies } from '../../policy/scope-sql.ts'
+import { payeesOfTotals, totalApplies } from '../../policy/scope-sql.ts'
+import type { PolicyRecord } from './queries.ts'
 
 const forget = statement('policies.forget_counters', 'delete from usage_counters where subject_id = $1')
 
@@ -9,13 +9,14 @@ const seed = statement(
   'policies.seed_counters',
   `with counted as (
      select t.day, sum(t.used_minor) as used, sum(t.payments) as payments
-     from spending_policies s join spending_totals t on t.workspace_id = s.workspace_id
-     where s.id = $1 and t.day >= $2::date and t.day < ($2::date + interval '1 month') and ${policyApplies('s', 't')}
+     from spending_totals t cross join (select $4::text[] as payment_types, $5::uuid[] as beneficiary_ids) as s
+     where t.workspace_id = $3 and t.payee_id = any(${payeesOfTotals('$5::uuid[]')})
+       and t.day >= $2::date and t.day < ($2::date + interval '1 month') and ${totalApplies('s', 't')}
      group by t.day)
    insert into usage_counters (subject, subject_id, period, period_start, used_minor, payments)
-   select 'policy', $1, 'day', day, used, payments from counted
+   select 'policy', $1::uuid, 'day', day, used, payments from counted
    union all
-   select 'policy', $1, 'month', $2::date, sum(used), sum(payments) from counted having count(*) > 0`,
+   select 'policy', $1::uuid, 'month', $2::date, sum(used), sum(payments) from counted having count(*) > 0`,
 )
 
 /**
@@ -23,7 +24,8 @@ const seed = statement(
  * counts the morning. Months before are forgotten: a payment of theirs that ends unpaid has nothing to give back to this policy. The
  * caller holds the owning ledger account's lock, which every payment takes first.
  */
-export const seedPolicy = async (tx: Tx, policyId: Uuid, zone: { timeZone: string; at: Date }): Promise<void> => {
+export const seedPolicy = async (tx: Tx, policy: PolicyRecord, zone: { timeZone: string; at: Date }): Promise<void> => {
   const { month } = periodsAt(zone.at, zone.timeZone)
-  await Promise.all([tx.query(forget, [policyId]), tx.query(seed, [policyId, month])])
+  const values = [policy.id, month, policy.workspaceId, policy.paymentTypes, policy.beneficiaryIds]
+  await Promise.all([tx.query(forget, [policy.id]), tx.query(seed, values)])
 }

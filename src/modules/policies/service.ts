@@ -56,7 +56,7 @@ const takeEffect = async (tx: Tx, principal: Principal, record: PolicyRecord, at
   await tx.orm
     .insert(spendingPolicyVersions)
     .values({ policyId: record.id, version: record.version, document, createdBy: principal.accountId, createdAt: at })
-  await seedPolicy(tx, record.id, { timeZone: effectiveTimeZone(principal.workspace.zone, at), at })
+  await seedPolicy(tx, record, { timeZone: effectiveTimeZone(principal.workspace.zone, at), at })
 }
 
 export const createPolicy = async (

@@ -3,7 +3,7 @@ import { inTx, statement, type Tx } from '../../db/client.ts'
 import { invalidFields, notFound } from '../../lib/errors.ts'
 import { periodsAt } from '../../policy/calendar.ts'
 import { evaluate } from '../../policy/evaluate.ts'
-import { policyApplies } from '../../policy/scope-sql.ts'
+import { payeesOfTotals, totalApplies } from '../../policy/scope-sql.ts'
 import { effectiveTimeZone } from '../../policy/time-zone.ts'
 import type { Decision, Periods, PolicyRules } from '../../policy/types.ts'
 import type { Deps } from '../deps.ts'
@@ -25,7 +25,8 @@ const usageNow = statement(
   'simulation.usage',
   `select coalesce(sum(t.used_minor) filter (where t.day = $2::date), 0)::text as day, coalesce(sum(t.used_minor), 0)::text as month
    from spending_totals t cross join (select $4::text[] as payment_types, $5::uuid[] as beneficiary_ids) as s
-   where t.workspace_id = $1 and t.day >= $3::date and t.day < ($3::date + interval '1 month') and ${policyApplies('s', 't')}`,
+   where t.workspace_id = $1 and t.payee_id = any(${payeesOfTotals('$5::uuid[]')})
+     and t.day >= $3::date and t.day < ($3::date + interval '1 month') and ${totalApplies('s', 't')}`,
 )
 
 const proposedRules = async (

@@ -1,7 +1,7 @@
 import { statement, type Tx } from '../../../db/client.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import type { Minor } from '../../../lib/money.ts'
-import { policyApplies } from '../../../policy/scope-sql.ts'
+import { everyPayee, policyApplies } from '../../../policy/scope-sql.ts'
 import type { Charge } from '../../../policy/types.ts'
 import type { PaymentRecord } from '../queries.ts'
 
@@ -48,7 +48,8 @@ const release = statement(
 const releaseTotals = statement(
   'counters.release_totals',
   `update spending_totals t set used_minor = t.used_minor - $2, payments = t.payments - 1 from payments p
-   where p.id = $1 and (t.workspace_id, t.day, t.payee_id, t.rail, t.payment_type) = (p.workspace_id, p.counted_day, p.payee_id, p.rail, p.payment_type)`,
+   where p.id = $1 and t.payee_id in (p.payee_id, '${everyPayee}')
+     and (t.workspace_id, t.day, t.rail, t.payment_type) = (p.workspace_id, p.counted_day, p.rail, p.payment_type)`,
 )
 const charge = statement(
   'counters.charge',
@@ -59,7 +60,8 @@ const charge = statement(
 const chargeTotals = statement(
   'counters.charge_totals',
   `insert into spending_totals as t (workspace_id, day, payee_id, rail, payment_type, used_minor, payments)
-   select workspace_id, counted_day, payee_id, rail, payment_type, $2, 1 from payments where id = $1
+   select workspace_id, counted_day, payee, rail, payment_type, $2, 1
+   from payments cross join unnest(array[payee_id, '${everyPayee}'::uuid]) as payee where id = $1
    on conflict (workspace_id, day, payee_id, rail, payment_type) do update set used_minor = t.used_minor + $2, payments = t.payments + 1`,
 )
 const setDay = statement('payments.count_in', 'update payments set counted_day = $2 where id = $1')
@@ -93,10 +95,12 @@ export const chargeCounters = async (tx: Tx, counted: readonly Counted[]): Promi
     ),
   )
   const totals = summed(
-    counted.map(({ payment: p }) => ({
-      key: [p.workspaceId, p.countedDay, p.payeeId, p.rail, p.paymentType] as const,
-      amountMinor: p.amountMinor,
-    })),
+    counted.flatMap(({ payment: p }) =>
+      [p.payeeId, everyPayee].map((payee) => ({
+        key: [p.workspaceId, p.countedDay, payee, p.rail, p.paymentType] as const,
+        amountMinor: p.amountMinor,
+      })),
+    ),
   )
   const sums = (rows: readonly Sum[]) => [rows.map((row) => row.usedMinor), rows.map((row) => row.payments)]
   await Promise.all([

@@ -1,0 +1,174 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { parseId } from '../../src/lib/ids.ts'
+import { createMandate } from '../harness/mandates.ts'
+import { credit } from '../harness/money.ts'
+import { createKey, type Person, signIn } from '../harness/people.ts'
+import { startService, type TestService } from '../harness/service.ts'
+import { findBreaches } from '../harness/verify.ts'
+import { initiate, pass, pay, paymentOf, topupOf } from './scene.ts'
+
+let service: TestService
+beforeAll(async () => {
+  service = await startService({ env: { RATE_LIMIT_ENABLED: 'false' } })
+})
+afterAll(() => service.close())
+
+const payer = async (): Promise<Person> => {
+  const person = await signIn(service.api)
+  await credit(service, person.accountId, 1_000_000n)
+  return person
+}
+
+/** From now on whatever changes this row of the table fails, until it is healed. */
+const poison = async (table: string, id: string): Promise<void> => {
+  await service.deps.db.query(
+    `create or replace function refuse_poisoned() returns trigger language plpgsql as $$ begin raise exception 'poisoned' using errcode = 'data_corrupted'; end $$`,
+  )
+  await service.deps.db.query(
+    `create trigger poisoned before update on ${table} for each row when (old.id = '${id}') execute function refuse_poisoned()`,
+  )
+}
+const heal = (table: string) => service.deps.db.query(`drop trigger poisoned on ${table}`)
+
+const raised = (): { alert: string; subject: string }[] =>
+  service.log.flatMap((line) => {
+    const entry = JSON.parse(line)
+    return entry.alert === undefined ? [] : [{ alert: entry.alert, subject: entry.subject }]
+  })
+
+const uuidOf = (kind: Parameters<typeof parseId>[0], id: string): string => {
+  const uuid = parseId(kind, id)
+  if (!uuid) throw new Error(`${id} is no ${kind}`)
+  return uuid
+}
+
+const silentPhone = '254700004999'
+const fine = { payment_rail: 'MPESA_B2C', destination: '254733111222' }
+const day = 86_400
+
+type Due = { id: string; of: Person }
+type Case = {
+  sweep: string
+  table: string
+  kind: Parameters<typeof parseId>[0]
+  make: (of: Person) => Promise<string>
+  becomesDueIn: number
+  stands: (due: Due) => Promise<string>
+  before: string
+  after: string
+}
+
+/** Everything that is worked on row by row, for whichever tenant. */
+const cases: readonly Case[] = [
+  {
+    sweep: 'grants.end',
+    table: 'grants',
+    kind: 'grant',
+    make: async (of) => {
+      const expires_at = new Date(service.clock.now().getTime() + 60_000).toISOString()
+      return (await createKey(of, { expires_at })).grantId
+    },
+    becomesDueIn: 61,
+    stands: async ({ id, of }) =>
+      (await of.api.get(`/v1/accounts/me/grants/${id}`)).body.revoked_at === null ? 'live' : 'revoked',
+    before: 'live',
+    after: 'revoked',
+  },
+  {
+    sweep: 'mandates.expire',
+    table: 'intent_mandates',
+    kind: 'mandate',
+    make: async (of) => (await createMandate(service, of.wallet)).id,
+    becomesDueIn: 3_601,
+    // What a reader is shown follows the clock; what was recorded and published follows the sweep.
+    stands: async ({ id }) =>
+      (
+        await service.deps.db.query<{ status: string }>('select status from intent_mandates where id = $1', [
+          uuidOf('mandate', id),
+        ])
+      )[0]?.status ?? '',
+    before: 'active',
+    after: 'expired',
+  },
+  {
+    sweep: 'approvals.expire',
+    table: 'approvals',
+    kind: 'approval',
+    make: async (of) => {
+      await of.api.post('/v1/spending-policies', { name: 'Ask', approval_threshold_minor: '100' })
+      return (await paymentOf(of, await pay(of, fine))).approval_id
+    },
+    becomesDueIn: 3 * day + 1,
+    stands: async ({ id }) =>
+      (await service.deps.db.query<{ status: string }>('select status from approvals where id = $1', [uuidOf('approval', id)]))[0]
+        ?.status ?? '',
+    before: 'pending',
+    after: 'expired',
+  },
+  {
+    sweep: 'topups.expire',
+    table: 'topups',
+    kind: 'topup',
+    make: async (of) => {
+      const id = await initiate(of, silentPhone)
+      await service.settle()
+      return id
+    },
+    becomesDueIn: day,
+    stands: async ({ id, of }) => (await topupOf(of, id)).status,
+    before: 'pending',
+    after: 'expired',
+  },
+  {
+    sweep: 'attempts.reconcile',
+    table: 'payments',
+    kind: 'payment',
+    make: async (of) => {
+      // Sent and paid, and the callback is lost: it is found by asking.
+      service.sandbox.rules.add({ effect: 'lose_callback', rail: 'PESALINK', times: 1, delay_ms: 0 })
+      const id = await pay(of, { payment_rail: 'PESALINK', destination: '0123456789', bank_code: '57' })
+      await service.settle()
+      return id
+    },
+    becomesDueIn: 60,
+    stands: async ({ id, of }) => (await paymentOf(of, id)).status,
+    before: 'processing',
+    after: 'succeeded',
+  },
+]
+
+test.each(cases)('$sweep goes on behind a row that fails, tells of it, and does it when it can', async (each) => {
+  const { sweep, table, kind, make, becomesDueIn, stands, before, after } = each
+  const due: Due[] = []
+  for (let count = 0; count < 3; count += 1) {
+    const of = await payer()
+    due.push({ id: await make(of), of })
+  }
+  const all = () => Promise.all(due.map(stands))
+  expect(await all()).toEqual([before, before, before])
+  await poison(table, uuidOf(kind, due[0]?.id ?? ''))
+  await pass(service, becomesDueIn)
+  expect(await all()).toEqual([before, after, after])
+  expect(raised()).toContainEqual({ alert: 'sweep_failing', subject: sweep })
+  await heal(table)
+  await pass(service, becomesDueIn)
+  expect(await all()).toEqual([after, after, after])
+})
+
+test('a sweep that fails altogether keeps none of the others from running, and is told of at the third time', async () => {
+  const of = await payer()
+  const topup = await initiate(of, silentPhone)
+  await service.settle()
+  await service.deps.db.query(
+    `create trigger poisoned before delete on idempotency_keys for each row execute function refuse_poisoned()`,
+  )
+  await of.api.post('/v1/accounts/me/api-keys', { name: 'Agent' }, { key: 'old' })
+  service.clock.advance(2 * day)
+  for (let count = 0; count < 3; count += 1) await expect(service.deps.jobs.sweep()).rejects.toThrow()
+  expect((await topupOf(of, topup)).status).toBe('expired')
+  expect(raised()).toContainEqual({ alert: 'sweep_failing', subject: 'idempotency.prune' })
+  await heal('idempotency_keys')
+  await service.deps.jobs.sweep()
+  await service.settle()
+  expect(await findBreaches(service)).toEqual([])
+})
