@@ -346,6 +346,7 @@ CREATE TABLE "callback_deliveries" (
 	"source_ip" text,
 	"authentic" boolean NOT NULL,
 	"verdict" text,
+	"failures" integer DEFAULT 0 NOT NULL,
 	"received_at" timestamp (3) with time zone NOT NULL,
 	"processed_at" timestamp (3) with time zone,
 	CONSTRAINT "callback_deliveries_body_check" CHECK (num_nonnulls("callback_deliveries"."body_ciphertext", "callback_deliveries"."body_key_id") = case when "callback_deliveries"."authentic" then 2 else 0 end)

@@ -17,24 +17,25 @@ const bundled = /^drizzle-orm(\/|$)/
 const ours = /^[./]|^node:/
 
 /** Files beside the sources (migrations, the dashboard) are found from where the source is, not from where the bundle is. */
-const keepPlaces = {
+const keepPlaces = (place: string) => ({
   name: 'keep-places',
   transform: (code: string, id: string) =>
     id.startsWith(join(root, 'src')) && code.includes('import.meta.url')
       ? {
-          code: code.replaceAll('import.meta.url', `new URL(${JSON.stringify(relative(folder, id))}, import.meta.url).href`),
+          code: code.replaceAll('import.meta.url', `new URL(${JSON.stringify(relative(place, id))}, import.meta.url).href`),
           map: null,
         }
       : null,
-}
+})
 
-const bundle = async (into: string): Promise<void> => {
+/** Bundles a program into a folder; `place`: from where it will be run, when it is moved there afterwards. */
+export const bundle = async (input: Record<string, string>, into: string, place = into): Promise<void> => {
   const { rolldown } = await import('rolldown')
   const build = await rolldown({
-    input: { server: join(root, 'src/server.ts') },
+    input,
     platform: 'node',
     external: (id) => !ours.test(id) && !bundled.test(id),
-    plugins: [keepPlaces],
+    plugins: [keepPlaces(place)],
     logLevel: 'warn',
   })
   await build.write({
@@ -57,7 +58,7 @@ export const ensureBundled = async (): Promise<BundleBuild> => {
   if (!existsSync(join(root, 'node_modules/rolldown'))) return 'kept'
   const draft = `${folder}.${process.pid}`
   await mkdir(draft, { recursive: true })
-  await bundle(draft)
+  await bundle({ server: join(root, 'src/server.ts') }, draft, folder)
   await writeFile(join(draft, 'sources.sha256'), hash)
   await rm(folder, { recursive: true, force: true })
   await rename(draft, folder)

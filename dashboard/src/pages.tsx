@@ -27,6 +27,7 @@ import { PaymentsPage } from './pages/payments/payments-page.tsx'
 import { ReceiptPage } from './pages/payments/receipt-page.tsx'
 import { PoliciesPage } from './pages/policies/policies-page.tsx'
 import { NewPolicyPage, PolicyPage } from './pages/policies/policy-page.tsx'
+import { ReconciliationPage } from './pages/reconciliation/reconciliation-page.tsx'
 import { SignInPage } from './pages/sign-in/sign-in-page.tsx'
 import { TopUpPage } from './pages/top-up/top-up-page.tsx'
 import { TopUpStatusPage } from './pages/top-up/top-up-status-page.tsx'
@@ -66,6 +67,7 @@ const Inside = () => (
     <Route path="/developers/agents/:id">{({ id }) => <GrantPage key={id} id={id} kind="oauth" />}</Route>
     <Route path="/developers/events" component={EventsPage} />
     <Route path="/developers/requests" component={RequestsPage} />
+    <Route path="/reconciliation" component={ReconciliationPage} />
     <Route path="/account" component={AccountPage} />
     <Route path="/account/notifications" component={NotificationsPage} />
     <Route path="/workspace" component={WorkspacePage} />

@@ -36,7 +36,10 @@ export const usage = `npm run admin -- <command>, on the database and with the k
   rails paused
   rails pause|resume MPESA_B2C|MPESA_B2B|PESALINK|MPESA_STK [--reason <text>]
   audit-log [--account <id>] [--workspace <id>] [--subject <id>] [--action <action>] [--after <time>] [--before <time>] [--limit <n>]
-  verify [--head <sequence>:<hash>]            holds the data against every promise, and the audit log against a seal that was kept outside
+  verify [--scope recent] [--head <sequence>:<hash>]
+                                               holds the data against every promise (recent: what changed since the last time, when that
+                                               was within a week), and the audit log against a seal that was kept outside
+  deliveries retry                             works again on the providers' deliveries that failed too often
   rotate-keys                                  seals everything under the current keys
   after-restore                                after a dump was restored into another server, before the service starts`
 
@@ -54,6 +57,7 @@ const names = [
   'before',
   'limit',
   'head',
+  'scope',
 ]
 const text = { type: 'string' } as const
 

@@ -3,6 +3,7 @@ import { basename } from 'node:path'
 import { configuredRailChecks } from '../../src/app-rails.ts'
 import { inTx } from '../../src/db/client.ts'
 import { subjects } from '../../src/modules/jobs.ts'
+import { retryDeliveries } from '../../src/modules/payments/lifecycle/attempts/process-delivery.ts'
 import { listPauses, type PausableRail, pausableRails, pauseRail, resumeRail } from '../../src/modules/rail-pauses/service.ts'
 import { presentDifference, presentReconciliation } from '../../src/modules/reconciliation/present.ts'
 import { listDifferences } from '../../src/modules/reconciliation/queries.ts'
@@ -51,6 +52,7 @@ export const railCommands = {
     const input = fieldsOf(ResolveSuspense, { outcome: word(words, 1, 'outcome'), note: words.options.reason })
     return presentSuspense(await inTx(at.deps.db, (tx) => resolveSuspense(tx, at.deps, at.operator, id, input)))
   },
+  'deliveries retry': async (at: Console) => ({ taken_up_again: await retryDeliveries(at.deps, at.operator) }),
   'rails check': check,
   'rails paused': async (at: Console) => listPauses(at.deps.db),
   'rails pause': async (at: Console, words: Arguments) => {

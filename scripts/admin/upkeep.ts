@@ -4,6 +4,7 @@ import { listAudit } from '../../src/modules/audit-log/queries.ts'
 import { FindAudit } from '../../src/modules/audit-log/schema.ts'
 import { subjects } from '../../src/modules/jobs.ts'
 import { distrustAfterRestore } from '../../src/modules/rail-pauses/service.ts'
+import { keepPoint, unverifiedSince } from '../../src/verify/daily.ts'
 import { factsOf } from '../../src/verify/facts.ts'
 import { verify } from '../../src/verify/verify.ts'
 import { type Arguments, fieldsOf, UsageError } from './arguments.ts'
@@ -37,7 +38,10 @@ const readHead = (text: string): { sequence: number; hash: Buffer } => {
 }
 
 const verifyData = async ({ deps }: Console, { options }: Arguments): Promise<undefined> => {
-  const facts = { ...factsOf(deps), ...(options.head !== undefined && { head: readHead(options.head) }) }
+  const all = factsOf(deps)
+  const since = options.scope === 'recent' ? await unverifiedSince(deps.db, all.now) : null
+  const facts = { ...all, since, ...(options.head !== undefined && { head: readHead(options.head) }) }
+  const from = performance.now()
   let [kept, broken] = [0, 0]
   for await (const { invariant, promise, breaches } of verify(deps.db, facts)) {
     console.log(`${breaches.length === 0 ? 'ok    ' : 'BROKEN'} ${invariant.padEnd(4)} ${promise}`)
@@ -45,7 +49,10 @@ const verifyData = async ({ deps }: Console, { options }: Arguments): Promise<un
     if (breaches.length === 0) kept += 1
     else broken += 1
   }
-  console.log(`\n${kept} promises kept, ${broken} broken`)
+  const seconds = Math.round((performance.now() - from) / 100) / 10
+  await keepPoint(deps.db, facts, { kept, broken, seconds })
+  console.log(`\nlooked at ${since === null ? 'everything' : `what changed since ${since.toISOString()}`} in ${seconds} s`)
+  console.log(`${kept} promises kept, ${broken} broken`)
   if (broken > 0) process.exitCode = 1
 }
 

@@ -10,6 +10,11 @@ export type CheckFacts = {
   tokenSecretIds: readonly string[]
   /** What a seal of the audit log is keyed with; undefined for a secret that is not configured. */
   sealMac: (keyId: string, digest: string) => Buffer | undefined
+  /**
+   * What was made and changed since then is looked at, and every account that moved; null: everything there is. Rows that time has passed
+   * over cannot have changed by any path of the service: what moves money, what is published and the audit log are never written twice.
+   */
+  since: Date | null
   /** A seal that was written down outside the database, out of reach of those who can write to it. */
   head?: { sequence: number; hash: Buffer }
 }
@@ -21,6 +26,9 @@ export type Check = {
   promise: string
   find: (db: Db, facts: CheckFacts) => Promise<string[]>
 }
+
+/** For `>= $n::timestamptz`: the beginning of what a check looks at. */
+export const beginningOf = ({ since }: CheckFacts): string => since?.toISOString() ?? '-infinity'
 
 const most = 50
 

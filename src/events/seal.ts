@@ -55,6 +55,14 @@ const toSeal = ({ sequence, previous_digest: previousDigest, key_id: keyId, ...r
 /** The newest seal: with its hash kept elsewhere it can be checked later whether the chain up to it is still the same. */
 export const readNewestSeal = async (db: Db): Promise<Seal | undefined> => (await db.query<SealRow>(newestSeal)).map(toSeal)[0]
 
+const lastBefore = statement(
+  'audit.last_seal_before',
+  `select ${sealColumns} from audit_seals where sealed_at < $1 order by audit_seals.sequence desc limit 1`,
+)
+/** The newest seal that was made before an instant. */
+export const readLastSealBefore = async (db: Db, at: Date): Promise<Seal | undefined> =>
+  (await db.query<SealRow>(lastBefore, [at])).map(toSeal)[0]
+
 export const readSealsAfter = async (db: Db, sequence: number, take: number): Promise<Seal[]> =>
   (await db.query<SealRow>(sealsAfter, [sequence, take])).map(toSeal)
 

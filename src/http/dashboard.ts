@@ -26,6 +26,7 @@ const pages = [
   'invitation',
   'consent',
   'device',
+  'reconciliation',
 ]
 
 const yearSeconds = 31_536_000

@@ -12,6 +12,12 @@ const Readiness = z
   })
   .meta({ id: 'Readiness' })
 
+/** A database that says nothing is not ready: whoever asks must hear so before they stop listening. */
+const answerWithinMs = 3_000
+
+const inTime = (ready: Promise<boolean>): Promise<boolean> =>
+  Promise.race([ready, new Promise<boolean>((resolve) => setTimeout(() => resolve(false), answerWithinMs).unref())])
+
 /** Liveness depends on nothing else; readiness asks the database, and whether its migrations are the ones of this release. */
 export const registerServiceRoutes = (
   app: App,
@@ -33,7 +39,7 @@ export const registerServiceRoutes = (
       schema: { response: { 200: Readiness } },
     },
     async (_request, reply) => {
-      if (!(await isReady().catch(() => false))) throw new Refusal('unavailable', { headers: { 'retry-after': '1' } })
+      if (!(await inTime(isReady().catch(() => false)))) throw new Refusal('unavailable', { headers: { 'retry-after': '1' } })
       const down = railsDown()
       return reply.send({ status: 'ok', ...(Object.keys(down).length > 0 && { rails: down }) })
     },

@@ -1,6 +1,9 @@
-import { type Check, sqlCheck } from '../db/check.ts'
+import { beginningOf, type Check, type CheckFacts, sqlCheck } from '../db/check.ts'
 import { releasedPaymentsSql } from '../db/transitions.ts'
 import { findDrift, trialBalance } from './reports.ts'
+
+/** Only what was made or changed since: the first value of a check. */
+const since = (facts: CheckFacts): unknown[] => [beginningOf(facts)]
 
 const ends = 'select e.kind, e.pending_id from ledger_transfers e where e.pending_id is not null'
 
@@ -22,7 +25,7 @@ const balances: Check = {
 const drift: Check = {
   invariant: 'I2',
   promise: "a customer's stored totals are the sum of the transfers",
-  find: async (db) => (await findDrift(db)).map(({ code }) => code),
+  find: async (db, facts) => (await findDrift(db, beginningOf(facts))).map(({ code }) => code),
 }
 
 /** What the ledger's own triggers and constraints should have made impossible, and where it must agree with the other tables. */
@@ -46,9 +49,10 @@ export const ledgerChecks: readonly Check[] = [
     `select t.id::text as subject from ledger_transfers t
        left join ledger_accounts d on d.id = t.debit_account_id left join ledger_accounts c on c.id = t.credit_account_id
        left join ledger_transfers h on h.id = t.pending_id
-     where d.id is null or c.id is null or d.currency <> c.currency or t.amount_minor <= 0
+     where t.created_at >= $1::timestamptz and (d.id is null or c.id is null or d.currency <> c.currency or t.amount_minor <= 0
        or (t.pending_id is not null and (h.kind, h.debit_account_id, h.credit_account_id, h.amount_minor)
-           is distinct from ('pending', t.debit_account_id, t.credit_account_id, t.amount_minor))`,
+           is distinct from ('pending', t.debit_account_id, t.credit_account_id, t.amount_minor)))`,
+    since,
   ),
   drift,
   sqlCheck(
@@ -78,9 +82,11 @@ export const ledgerChecks: readonly Check[] = [
          select count(*) as credits, coalesce(sum(t.amount_minor) filter (where c.owner_id = p.account_id), 0) as credited
          from ledger_transfers t join ledger_accounts c on c.id = t.credit_account_id
          where t.reference_type = 'topup' and t.reference_id = p.id and t.kind = 'direct') as booked on true
-     where (p.status = 'succeeded') <> (booked.credits = 1 and booked.credited = p.amount_minor) or (p.status <> 'succeeded' and booked.credits > 0)
+     where p.updated_at >= $1::timestamptz
+       and ((p.status = 'succeeded') <> (booked.credits = 1 and booked.credited = p.amount_minor) or (p.status <> 'succeeded' and booked.credits > 0))
      union all
-     select t.id::text from ledger_transfers t where t.reference_type = 'topup' and not exists (select from topups p where p.id = t.reference_id)`,
+     select t.id::text from ledger_transfers t where t.reference_type = 'topup' and t.created_at >= $1::timestamptz and not exists (select from topups p where p.id = t.reference_id)`,
+    since,
   ),
   sqlCheck(
     'I5',
@@ -88,12 +94,13 @@ export const ledgerChecks: readonly Check[] = [
     `with ends as (${ends})
      select p.id::text as subject from payments p
        left join ledger_transfers h on h.id = p.hold_transfer_id left join ledger_accounts d on d.id = h.debit_account_id left join ends e on e.pending_id = h.id
-     where (h.kind, h.reference_id, h.amount_minor, d.owner_id) is distinct from ('pending', p.id, p.amount_minor, p.account_id)
+     where p.updated_at >= $1::timestamptz and ((h.kind, h.reference_id, h.amount_minor, d.owner_id) is distinct from ('pending', p.id, p.amount_minor, p.account_id)
         or e.kind is distinct from case
-             when p.status in ('succeeded', 'returned') then 'post' when p.status in ${releasedPaymentsSql} then 'void' end
+             when p.status in ('succeeded', 'returned') then 'post' when p.status in ${releasedPaymentsSql} then 'void' end)
      union all
      select t.id::text from ledger_transfers t
-     where t.kind = 'pending' and not exists (select from payments p where p.hold_transfer_id = t.id)`,
+     where t.kind = 'pending' and t.created_at >= $1::timestamptz and not exists (select from payments p where p.hold_transfer_id = t.id)`,
+    since,
   ),
   sqlCheck(
     'I5',
@@ -103,7 +110,9 @@ export const ledgerChecks: readonly Check[] = [
          select count(*) as credits, coalesce(sum(t.amount_minor) filter (where c.owner_id = p.account_id), 0) as credited
          from ledger_transfers t join ledger_accounts c on c.id = t.credit_account_id and c.kind = 'customer'
          where t.reference_type = 'payment' and t.reference_id = p.id and t.kind = 'direct') as booked on true
-     where (p.status = 'returned') <> (booked.credits = 1 and booked.credited = p.amount_minor) or (p.status <> 'returned' and booked.credits > 0)`,
+     where p.updated_at >= $1::timestamptz
+       and ((p.status = 'returned') <> (booked.credits = 1 and booked.credited = p.amount_minor) or (p.status <> 'returned' and booked.credits > 0))`,
+    since,
   ),
   sqlCheck(
     'I5',
@@ -113,9 +122,10 @@ export const ledgerChecks: readonly Check[] = [
          select count(*) as bookings, coalesce(sum(t.amount_minor), 0) as booked, bool_and(d.owner_id is not distinct from p.account_id) as by_payer
          from ledger_transfers t join ledger_accounts c on c.id = t.credit_account_id join ledger_accounts d on d.id = t.debit_account_id
          where t.reference_type = 'payment' and t.reference_id = p.id and t.kind = 'direct' and c.code = 'rail_clearing') as b on true
-     where (p.late_success_resolution is null) <> (b.bookings = 0)
+     where p.updated_at >= $1::timestamptz and ((p.late_success_resolution is null) <> (b.bookings = 0)
         or (p.late_success_resolution is not null and
-            (b.bookings, b.booked, b.by_payer) is distinct from (1, p.late_success_amount_minor, p.late_success_resolution = 'charged'))`,
+            (b.bookings, b.booked, b.by_payer) is distinct from (1, p.late_success_amount_minor, p.late_success_resolution = 'charged')))`,
+    since,
   ),
   sqlCheck(
     'I14',

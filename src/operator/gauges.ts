@@ -14,6 +14,8 @@ const waitingJobs = statement(
    union all select 'deliveries', count(*), min(received_at) from callback_deliveries where processed_at is null`,
 )
 
+const verifications = statement('metrics.verifications', 'select name, totals, at from verify_points')
+
 const openApprovals = statement(
   'metrics.open_approvals',
   `select count(*) as count, min(created_at) as oldest from approvals where status = 'pending'`,
@@ -42,6 +44,12 @@ export const registerGauges = (registry: Registry, deps: Deps): (() => Promise<v
   )
   const approvals = gauge('approvals_open', 'Payments that wait for an approval.')
   const approvalAge = gauge('approvals_open_oldest_seconds', 'How long the oldest of them has waited.')
+  const verifiedAge = gauge(
+    'promises_verified_age_seconds',
+    'How long ago the data were held against every promise and kept them: whole, or what had changed (recent).',
+    ['scope'],
+  )
+  const broken = gauge('promises_broken', 'How many promises the last look at the data found broken.')
   const pool = gauge('database_connections', 'Connections of this process: in use, idle, and requests that wait for one.', [
     'state',
   ])
@@ -86,6 +94,12 @@ export const registerGauges = (registry: Registry, deps: Deps): (() => Promise<v
     const open = await db.query<{ count: bigint; oldest: Date | null }>(openApprovals)
     approvals.set(Number(open[0]?.count ?? 0n))
     approvalAge.set(ageSeconds(now, open[0]?.oldest))
+    // Not a number until there was one: a new service has not verified anything, which is no alert.
+    for (const scope of ['whole', 'recent']) verifiedAge.set({ scope }, Number.NaN)
+    for (const { name, totals, at } of await db.query<{ name: string; totals: { broken?: string }; at: Date }>(verifications)) {
+      if (name === 'last') broken.set(Number(totals.broken ?? '0'))
+      else verifiedAge.set({ scope: name }, ageSeconds(now, at))
+    }
   }
   const readAlerts = () => {
     for (const [alert, count] of Object.entries(deps.alerts.counts())) alerts.set({ alert }, count)

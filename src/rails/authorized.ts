@@ -1,7 +1,12 @@
-import { type Exchange, type ExchangeRequest, exchange, type Fetch } from './exchange.ts'
+import type { LookupFunction } from 'node:net'
+import { type Exchange, type ExchangeRequest, exchange } from './exchange.ts'
 import type { TokenCache } from './token-cache.ts'
 
-type Deps = { fetch: Fetch; tokens: TokenCache; refusesToken: (answer: { status: number; body: unknown }) => boolean }
+type Deps = {
+  lookup?: LookupFunction | undefined
+  tokens: TokenCache
+  refusesToken: (answer: { status: number; body: unknown }) => boolean
+}
 
 const notSent = (code: string, message: string): Exchange => ({ kind: 'not_sent', code, message })
 
@@ -19,10 +24,10 @@ export const authorizedExchange = async (
     if (token.kind === 'none') return notSent(token.code, token.message)
     // The token may have been waited for, the process may have slept: a decision made meanwhile that nothing was sent stands.
     if (!mayStillSend()) return notSent('too_late', 'The time to send it was over.')
-    const answer = await exchange(deps.fetch, {
-      ...request,
-      headers: { ...request.headers, authorization: `Bearer ${token.value}` },
-    })
+    const answer = await exchange(
+      { ...request, headers: { ...request.headers, authorization: `Bearer ${token.value}` } },
+      deps.lookup,
+    )
     if (answer.kind !== 'answer' || !deps.refusesToken(answer)) return answer
     deps.tokens.reject(token.value)
   }

@@ -1,7 +1,11 @@
+import type { LookupAddress } from 'node:dns'
+import { lookup } from 'node:dns/promises'
+import { request as overHttp } from 'node:http'
+import { request as overHttps } from 'node:https'
+import type { LookupFunction } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { inSpan } from '../lib/tracing.ts'
-import { field, parseJson } from './json.ts'
-
-export type Fetch = typeof globalThis.fetch
+import { parseJson, textField } from './json.ts'
 
 /**
  * One HTTP exchange and what it proves. `not_sent`: the connection never stood. `lost`: the request may have arrived.
@@ -20,72 +24,93 @@ export type ExchangeRequest = {
   timeoutMs: number
 }
 
-/** Failures that come before the first byte of a request: the name was not found, no server listened, TLS was not agreed. */
-const beforeSending = new Set([
-  'ECONNREFUSED',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'UND_ERR_CONNECT_TIMEOUT',
-  'CERT_HAS_EXPIRED',
-  'DEPTH_ZERO_SELF_SIGNED_CERT',
-  'SELF_SIGNED_CERT_IN_CHAIN',
-  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
-  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
-  'ERR_TLS_CERT_ALTNAME_INVALID',
-])
-
-/** The code of a failure that proves that nothing was sent. A host with several addresses fails with one error per address: all must. */
-const notSentCode = (error: unknown): string | undefined => {
-  if (error instanceof AggregateError && error.errors.length > 0) {
-    const codes = error.errors.map(notSentCode)
-    return codes.includes(undefined) ? undefined : codes[0]
+/**
+ * Looks up a provider's name once for all who ask at the same time. The system's lookup holds one of the four threads that file access,
+ * hashing and every other lookup share, until name servers that say nothing are given up: without this, a few payments would hold them
+ * all. Whoever waits for it has a deadline of their own.
+ */
+export const createLookup = (resolve: (name: string) => Promise<LookupAddress[]> = lookUpAll): LookupFunction => {
+  const underWay = new Map<string, Promise<LookupAddress[]>>()
+  const find = (name: string): Promise<LookupAddress[]> => {
+    const asked = underWay.get(name) ?? resolve(name).finally(() => underWay.delete(name))
+    underWay.set(name, asked)
+    return asked
   }
-  const code = field(error, 'code')
-  if (typeof code !== 'string') return undefined
-  const connecting = field(error, 'syscall') === 'connect'
-  return beforeSending.has(code) || connecting ? code : undefined
+  return (name, options, callback) => {
+    find(name).then(
+      (addresses) => {
+        const [first] = addresses
+        if (options.all) callback(null, addresses)
+        else callback(first ? null : new Error('the name has no address'), first?.address ?? '', first?.family)
+      },
+      (error: Error) => callback(error, '', 0),
+    )
+  }
 }
 
-const classifyFailure = (error: unknown): Exchange => {
-  const cause = error instanceof Error ? error.cause : undefined
-  const code = notSentCode(cause)
-  if (code !== undefined) return { kind: 'not_sent', code, message: 'The provider could not be reached.' }
-  const timedOut = error instanceof Error && error.name === 'TimeoutError'
+const lookUpAll = (name: string): Promise<LookupAddress[]> => lookup(name, { all: true })
+
+const shared = createLookup()
+
+/** Speaks to the provider. `connected`: the name was found, the host reached and TLS agreed; until then nothing can have been sent. */
+const converse = (
+  given: ExchangeRequest,
+  { signal, lookup, connected }: { signal: AbortSignal; lookup: LookupFunction; connected: () => void },
+): Promise<{ status: number; said: string }> => {
+  const url = new URL(given.url)
+  const isSecure = url.protocol === 'https:'
+  const body = given.body === undefined ? undefined : JSON.stringify(given.body)
+  const headers = {
+    accept: 'application/json',
+    connection: 'close',
+    ...(body !== undefined && { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }),
+    ...given.headers,
+  }
+  return new Promise((resolve, reject) => {
+    const request = (isSecure ? overHttps : overHttp)(url, { method: given.method, agent: false, lookup, signal, headers })
+    request.once('socket', (socket) => socket.once(isSecure ? 'secureConnect' : 'connect', connected))
+    request.once('error', reject)
+    request.once('response', (response) => {
+      text(response).then((said) => resolve({ status: response.statusCode ?? 0, said }), reject)
+    })
+    request.end(body)
+  })
+}
+
+const failed = (error: unknown, connected: boolean, isLate: boolean): Exchange => {
+  if (!connected) {
+    const code = isLate ? 'not_connected_in_time' : (textField(error, 'code') ?? 'unreachable')
+    return { kind: 'not_sent', code, message: 'The provider could not be reached.' }
+  }
   return {
     kind: 'lost',
-    message: timedOut ? 'The provider did not answer in time.' : 'The connection was lost before the answer.',
+    message: isLate ? 'The provider did not answer in time.' : 'The connection was lost before the answer.',
+  }
+}
+
+const send = async (given: ExchangeRequest, lookup: LookupFunction): Promise<Exchange> => {
+  const signal = AbortSignal.timeout(given.timeoutMs)
+  let isConnected = false
+  const connected = () => {
+    isConnected = true
+  }
+  try {
+    const { status, said } = await converse(given, { signal, lookup, connected })
+    return { kind: 'answer', status, body: parseJson(said) }
+  } catch (error) {
+    return failed(error, isConnected, signal.aborted)
   }
 }
 
 /**
- * Never throws. Redirects are not followed: a 307 would send a payment a second time. The time-out covers the whole exchange.
- * No connection is used twice: one that the provider closes while it idles would turn a payment that was never sent into a lost one,
- * and a lost one may need a person. A handshake is cheaper.
+ * Never throws for what the network does. The deadline covers all of it, from looking up the name to the last byte of the answer.
+ * Redirects are not followed: a 307 would send a payment a second time. No connection is used twice: one that the provider closes while
+ * it idles would turn a payment that was never sent into a lost one, and a lost one may need a person. A handshake is cheaper.
  */
-export const exchange = (fetch: Fetch, request: ExchangeRequest): Promise<Exchange> => {
+export const exchange = (request: ExchangeRequest, lookup: LookupFunction = shared): Promise<Exchange> => {
   // The address may hold an id of the provider's; its host says which one it is.
   const { host } = new URL(request.url)
   return inSpan(`rail ${request.method}`, { 'server.address': host, 'http.request.method': request.method }, () =>
-    send(fetch, request),
+    send(request, lookup),
   )
-}
-
-const send = async (fetch: Fetch, request: ExchangeRequest): Promise<Exchange> => {
-  try {
-    const response = await fetch(request.url, {
-      method: request.method,
-      headers: {
-        accept: 'application/json',
-        connection: 'close',
-        ...(request.body !== undefined && { 'content-type': 'application/json' }),
-        ...request.headers,
-      },
-      ...(request.body !== undefined && { body: JSON.stringify(request.body) }),
-      redirect: 'manual',
-      signal: AbortSignal.timeout(request.timeoutMs),
-    })
-    return { kind: 'answer', status: response.status, body: parseJson(await response.text()) }
-  } catch (error) {
-    return classifyFailure(error)
-  }
 }

@@ -1,6 +1,6 @@
 import type { Check, CheckFacts } from '../db/check.ts'
 import type { Db } from '../db/client.ts'
-import { readSealedRows, readSealsAfter, type Seal } from '../events/seal.ts'
+import { readLastSealBefore, readSealedRows, readSealsAfter, type Seal } from '../events/seal.ts'
 import { genesis, sealDigest } from '../events/seal-chain.ts'
 
 const batch = 100
@@ -19,13 +19,13 @@ const judge = async (db: Db, facts: CheckFacts, before: Seal | undefined, seal: 
 }
 
 /**
- * Computes the whole chain again. A seal that doesn't hold is named with the rows it covers; the ones after it are held against it.
+ * Computes the chain again, from its beginning or from the last seal before what is looked at. A seal that doesn't hold is named with the rows it covers; the ones after it are held against it.
  * One that was keyed with a secret that is no longer configured holds when a later one, keyed with a secret of ours, follows it.
  */
 const findBrokenSeals = async (db: Db, facts: CheckFacts): Promise<string[]> => {
   const broken: string[] = []
   let unvouched: string[] = []
-  let before: Seal | undefined
+  let before = facts.since === null ? undefined : await readLastSealBefore(db, facts.since)
   for (let more = true; more; ) {
     const seals = await readSealsAfter(db, before?.sequence ?? 0, batch)
     for (const seal of seals) {

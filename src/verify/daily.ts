@@ -1,11 +1,14 @@
 import type { Logger } from 'pino'
 import type { CheckFacts } from '../db/check.ts'
-import { connect, inTx } from '../db/client.ts'
+import { connect, type Database, type Db, inTx, statement } from '../db/client.ts'
 import { verifyPoints } from '../db/tables/rails.ts'
-import type { Clock } from '../lib/clock.ts'
+import { type Clock, daysAfter, secondsAfter } from '../lib/clock.ts'
 import { verify } from './verify.ts'
 
-const name = 'daily'
+/** Everything is looked at once a week; on the days between, what was made and changed since the last look. */
+const wholeEveryDays = 7
+/** How far a look goes back behind the last one: transactions that were open then, and moves that took a while. */
+const overlapHours = 24
 /** A check may look at every row there is; it takes no lock that a payment waits for. */
 const statementTimeoutMs = 600_000
 
@@ -17,11 +20,41 @@ export type DailyOptions = {
   onBroken: (broken: { invariant: string; promise: string; breaches: readonly string[] }) => void
 }
 
+const pointOf = statement('verify.point', 'select through, at from verify_points where name = $1')
+
+const readPoint = async (db: Db, name: string): Promise<Date | null> =>
+  (await db.query<{ at: Date }>(pointOf, [name]))[0]?.at ?? null
+
+/** From when on the data have not been looked at; null: everything is to be looked at. `now` decides whether the week is over. */
+export const unverifiedSince = async (db: Db, now: Date): Promise<Date | null> => {
+  const [whole, recent] = await Promise.all([readPoint(db, 'whole'), readPoint(db, 'recent')])
+  if (whole === null || whole < daysAfter(now, -wholeEveryDays)) return null
+  const last = recent !== null && recent > whole ? recent : whole
+  return secondsAfter(last, -overlapHours * 3600)
+}
+
+/** Where the next look may begin: only after one that found nothing, so that a breach is not passed over. */
+export const keepPoint = (
+  db: Database,
+  { now, since }: Pick<CheckFacts, 'now' | 'since'>,
+  found: { kept: number; broken: number; seconds: number },
+): Promise<void> =>
+  inTx(db, async (tx) => {
+    const totals = Object.fromEntries(Object.entries(found).map(([name, value]) => [name, String(value)]))
+    const point = { through: now.toISOString(), totals, at: now }
+    const names = ['last', ...(found.broken > 0 ? [] : [since === null ? 'whole' : 'recent'])]
+    for (const name of names)
+      await tx.orm
+        .insert(verifyPoints)
+        .values({ name, ...point })
+        .onConflictDoUpdate({ target: verifyPoints.name, set: point })
+  })
+
 /** Holds the data against every promise on a connection of its own, and says which are broken. */
 export const verifyDaily = async ({ databaseUrl, clock, logger, facts, onBroken }: DailyOptions): Promise<void> => {
   const db = connect({ url: databaseUrl, poolSize: 1, clock, logger, statementTimeoutMs })
   try {
-    const at = facts()
+    const at = { ...facts(), since: await unverifiedSince(db, clock.now()) }
     const from = performance.now()
     let [kept, broken] = [0, 0]
     for await (const result of verify(db, at)) {
@@ -32,15 +65,8 @@ export const verifyDaily = async ({ databaseUrl, clock, logger, facts, onBroken 
       }
     }
     const seconds = Math.round((performance.now() - from) / 1000)
-    const totals = { kept: String(kept), broken: String(broken), seconds: String(seconds) }
-    await inTx(db, async (tx) => {
-      const point = { through: at.now.toISOString(), totals, at: at.now }
-      await tx.orm
-        .insert(verifyPoints)
-        .values({ name, ...point })
-        .onConflictDoUpdate({ target: verifyPoints.name, set: point })
-    })
-    logger.info({ kept, broken, seconds }, 'the data were held against every promise')
+    await keepPoint(db, at, { kept, broken, seconds })
+    logger.info({ kept, broken, seconds, since: at.since }, 'the data were held against every promise')
   } finally {
     await db.close()
   }

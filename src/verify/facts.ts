@@ -12,6 +12,7 @@ type Parts = {
 /** What the checks need besides the data. */
 export const factsOf = ({ config, clock, derivations }: Parts): CheckFacts => ({
   now: clock.now(),
+  since: null,
   eventRetentionDays: config.EVENT_RETENTION_DAYS,
   encryptionKeyIds: [...(config.ENCRYPTION_KEYS?.all.keys() ?? [])],
   tokenSecretIds: [...(config.TOKEN_SECRETS?.all.keys() ?? [])],

@@ -1,4 +1,4 @@
-import { sqlCheck, typeIdSql } from '../db/check.ts'
+import { beginningOf, type CheckFacts, sqlCheck, typeIdSql } from '../db/check.ts'
 import { edgesOf } from '../db/transitions.ts'
 
 /** What was published, in its order: a type's first event may have any state that begins one. */
@@ -9,11 +9,17 @@ const moves = (['payment', 'topup', 'approval', 'mandate'] as const).map((resour
     `select id || ': ' || before || ' to ' || status as subject from (
        select data->>'id' as id, data->>'status' as status,
          lag(data->>'status') over (partition by data->>'id' order by events.transaction, events.id) as before
-       from events where split_part(type, '.', 1) = '${resource}') as told
+       from events where split_part(type, '.', 1) = '${resource}' and created_at >= $2::timestamptz) as told
      where before is not null and before <> status and before || '>' || status <> all ($1::text[])`,
-    () => [edgesOf(resource)],
+    (facts) => [edgesOf(resource), beginningOf(facts)],
   ),
 )
+
+/** What has an event still, of what is looked at. */
+const retainedSince = ({ now, eventRetentionDays, since }: CheckFacts): Date => {
+  const retained = new Date(now.getTime() - eventRetentionDays * 86_400_000)
+  return since !== null && since > retained ? since : retained
+}
 
 const lastTold = (resource: string, prefix: string, table: string, column: string) =>
   sqlCheck(
@@ -22,10 +28,10 @@ const lastTold = (resource: string, prefix: string, table: string, column: strin
     `select t.id::text || ': told ' || told.status || ', is ' || t.status as subject
      from ${table} t join (
        select distinct on (data->>'id') data->>'id' as id, data->>'status' as status from events
-       where split_part(type, '.', 1) = '${resource}' order by data->>'id', events.transaction desc, events.id desc) as told
+       where split_part(type, '.', 1) = '${resource}' and created_at >= $1::timestamptz order by data->>'id', events.transaction desc, events.id desc) as told
      on told.id = ${typeIdSql(prefix, 't.id')}
      where told.status <> t.status and t.${column} > $1::timestamptz`,
-    ({ now, eventRetentionDays }) => [new Date(now.getTime() - eventRetentionDays * 86_400_000)],
+    (facts) => [retainedSince(facts)],
   )
 
 const hourAgo = (now: Date): Date => new Date(now.getTime() - 3_600_000)
@@ -42,9 +48,10 @@ export const stateChecks = [
        cross join lateral (
          select count(*) filter (where decision = 'approve') as given, count(*) filter (where decision = 'reject') as refused
          from approval_decisions d where d.approval_id = a.id) as d
-     where p.approval_id is distinct from a.id or (a.status = 'pending') <> (p.status = 'pending_approval')
+     where a.updated_at >= $1::timestamptz and (p.approval_id is distinct from a.id or (a.status = 'pending') <> (p.status = 'pending_approval')
         or (a.status in ('rejected', 'expired', 'cancelled') and p.status <> a.status)
-        or (a.status = 'approved' and (d.given < a.required_approvals or d.refused > 0)) or (a.status = 'rejected' and d.refused = 0)`,
+        or (a.status = 'approved' and (d.given < a.required_approvals or d.refused > 0)) or (a.status = 'rejected' and d.refused = 0))`,
+    (facts) => [beginningOf(facts)],
   ),
   sqlCheck(
     'I6',
@@ -70,7 +77,8 @@ export const stateChecks = [
     `select subject_id::text as subject from rail_attempts where state <> 'not_sent' group by subject_id having count(*) > 1
      union all
      select a.subject_id::text from rail_attempts a join rail_attempts later on later.subject_id = a.subject_id and later.created_at > a.created_at
-     where a.state <> 'not_sent'`,
+     where a.state <> 'not_sent' and later.created_at >= $1::timestamptz`,
+    (facts) => [beginningOf(facts)],
   ),
   sqlCheck(
     'I6',

@@ -1,4 +1,4 @@
-import { sqlCheck, typeIdSql } from '../db/check.ts'
+import { beginningOf, sqlCheck, typeIdSql } from '../db/check.ts'
 
 /** Tables whose rows are never made without an audit row that names them. */
 const audited = [
@@ -20,7 +20,8 @@ const inAudit = audited.map(({ table, where }) =>
   sqlCheck(
     'I8',
     `every row of ${table} is in the audit log`,
-    `select t.id::text as subject from ${table} t where not exists (select from audit_log a where a.subject_id = t.id) ${where}`,
+    `select t.id::text as subject from ${table} t where t.created_at >= $1::timestamptz and not exists (select from audit_log a where a.subject_id = t.id) ${where}`,
+    (facts) => [beginningOf(facts)],
   ),
 )
 
@@ -43,7 +44,9 @@ const inEvents = published.map(({ table, prefix, type }) =>
     `select t.id::text as subject from ${table} t
      where t.created_at > $1::timestamptz and not exists (select from events e where e.type = '${type}' and e.data->>'id' = ${typeIdSql(prefix, 't.id')})`,
     // A day's margin: what is older may have left the table already.
-    ({ now, eventRetentionDays }) => [new Date(now.getTime() - Math.max(0, eventRetentionDays - 1) * 86_400_000)],
+    ({ now, eventRetentionDays, since }) => [
+      new Date(Math.max(now.getTime() - Math.max(0, eventRetentionDays - 1) * 86_400_000, since?.getTime() ?? 0)),
+    ],
   ),
 )
 

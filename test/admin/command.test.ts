@@ -1,5 +1,8 @@
 import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -160,6 +163,31 @@ test(
     await service.deps.db.query('delete from usage_counters where used_minor = 7')
     expect(broken.code).toBe(1)
     expect(broken.stdout).toMatch(/BROKEN I9 {3}a usage counter is the sum.*\n +policy .* day 2026-03-04/)
+  },
+)
+
+test(
+  'as a process of its own, reconcile prints what a statement lists and the books do not, and fails; a file that is none is named',
+  patience,
+  async () => {
+    const file = join(await mkdtemp(join(tmpdir(), 'statement-')), 'march.csv')
+    await writeFile(
+      file,
+      'Receipt No.,Completion Time,Details,Transaction Status,Paid In,Withdrawn,A/C No.\nQWW0000001,2026-03-04 10:00:00,Business Payment,Completed,,-250.00,\n',
+    )
+    const [differs, missing] = await Promise.all([spawnAdmin('reconcile', file), spawnAdmin('reconcile', `${file}.none`)])
+    await rm(dirname(file), { recursive: true })
+    expect([differs.code, JSON.parse(differs.stdout)]).toEqual([
+      1,
+      expect.objectContaining({
+        source: 'march.csv',
+        lines: 1,
+        matched: 0,
+        differences: 1,
+        found: [expect.objectContaining({ kind: 'not_in_our_books', provider_receipt: 'QWW0000001', stated_minor: '-25000' })],
+      }),
+    ])
+    expect([missing.code, missing.stderr]).toEqual([2, expect.stringContaining('march.csv.none cannot be read')])
   },
 )
 

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { CheckFacts } from '../../src/db/check.ts'
 import type { Tx } from '../../src/db/client.ts'
+import { keepPoint, unverifiedSince } from '../../src/verify/daily.ts'
 import { fund, newBeneficiary } from '../harness/money.ts'
 import { createKey, type Person, signIn } from '../harness/people.ts'
 import type { TestService } from '../harness/service.ts'
@@ -81,7 +83,9 @@ test('data that the service itself wrote keeps every promise', async () => {
 class Undone extends Error {}
 
 /** What is found after somebody with the database's own powers changed it; undone afterwards. */
-const breachesAfter = async (...tampering: string[]): Promise<string[]> => {
+const breachesAfter = (...tampering: string[]): Promise<string[]> => breachesWith({}, ...tampering)
+
+const breachesWith = async (facts: Partial<CheckFacts>, ...tampering: string[]): Promise<string[]> => {
   let found: string[] = []
   await service.deps.db
     .transaction(async (tx: Tx) => {
@@ -89,7 +93,7 @@ const breachesAfter = async (...tampering: string[]): Promise<string[]> => {
       await tx.query('set local session_replication_role = replica')
       for (const statement of tampering)
         expect([statement, (await tx.query(`${statement} returning 1`)).length > 0]).toEqual([statement, true])
-      found = await findBreaches(service, tx)
+      found = await findBreaches(service, tx, facts)
       throw new Undone()
     })
     .catch((error: unknown) => {
@@ -228,6 +232,43 @@ test('a chain that was computed anew by who can only write the table is found, a
   expect((await breachesAfter(forged)).join('\n')).toContain('its hash was not made with our secret')
   const unknown = `update audit_seals set hash = sha256(digest), key_id = 'nobody' where sequence = ${last}`
   expect((await breachesAfter(unknown)).join('\n')).toContain('its secret nobody is not configured')
+})
+
+test('what changed since the last look is held against every promise, and what was looked at before is left for the weekly look', async () => {
+  const change = (from: string) =>
+    `update payments set status = 'failed', failure_code = 'provider_refused', updated_at = '${from}' where id = (select id from payments where status = 'succeeded' limit 1)`
+  const since = service.clock.now()
+  const later = new Date(since.getTime() + 1_000).toISOString()
+  const before = new Date(since.getTime() - 1_000).toISOString()
+  expect((await breachesWith({ since }, change(later))).join('\n')).toContain('hold is its amount')
+  expect((await breachesWith({ since }, change(before))).join('\n')).not.toContain('hold is its amount')
+  expect((await breachesAfter(change(before))).join('\n')).toContain('hold is its amount')
+  const [seal] = await service.deps.db.query<{ sequence: bigint }>(
+    'select sequence from audit_seals order by sequence desc limit 1',
+  )
+  const forged = `update audit_seals set hash = sha256(digest) where sequence = ${seal?.sequence}`
+  const sealedAt = new Date(since.getTime() - 86_400_000)
+  expect((await breachesWith({ since: sealedAt }, forged)).join('\n')).toContain('its hash was not made with our secret')
+})
+
+test('a look that found nothing is where the next one begins; after a week, or a breach, everything is looked at again', async () => {
+  const { db } = service.deps
+  await db.query('delete from verify_points')
+  const now = service.clock.now()
+  const day = 86_400_000
+  const found = { kept: 1, broken: 0, seconds: 1 }
+  expect(await unverifiedSince(db, now)).toBeNull()
+  await keepPoint(db, { now, since: null }, { ...found, broken: 1 })
+  expect(await unverifiedSince(db, now)).toBeNull()
+  await keepPoint(db, { now, since: null }, found)
+  expect(await unverifiedSince(db, now)).toEqual(new Date(now.getTime() - day))
+  const next = new Date(now.getTime() + day)
+  await keepPoint(db, { now: next, since: now }, found)
+  expect(await unverifiedSince(db, next)).toEqual(now)
+  expect(await unverifiedSince(db, new Date(now.getTime() + 8 * day))).toBeNull()
+  const metrics = await (await fetch(`${service.operatorUrl}/metrics`)).text()
+  expect(metrics).toMatch(/^promises_broken 0$/m)
+  expect(metrics).toMatch(/^promises_verified_age_seconds\{scope="whole"\} 0$/m)
 })
 
 test('the head that was kept outside is compared: another one, or one that is gone, is a breach', async () => {

@@ -12,6 +12,7 @@ import { overviewFlows } from './flows/overview.ts'
 import { paletteFlows } from './flows/palette.ts'
 import { paymentFlows } from './flows/payments.ts'
 import { policyFlows } from './flows/policies.ts'
+import { reconciliationFlows } from './flows/reconciliation.ts'
 import { signInFlows } from './flows/sign-in.ts'
 import { topUpFlows } from './flows/top-up.ts'
 import { workspaceFlows } from './flows/workspace.ts'
@@ -33,6 +34,7 @@ describe.skipIf(!chromiumPath)('the dashboard in a real browser', () => {
   describe('top-up', () => topUpFlows(world))
   describe('developers', () => developerFlows(world))
   describe('consent', () => consentFlows(world))
+  describe('reconciliation', () => reconciliationFlows(world))
   describe('workspace', () => workspaceFlows(world))
   describe('finding, roles and activity', () => paletteFlows(world))
   describe('every page', () => everywhere(world))

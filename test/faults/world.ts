@@ -1,6 +1,11 @@
 import { randomBytes } from 'node:crypto'
+import { join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import pg from 'pg'
+import { bundle } from '../../scripts/bundle.ts'
 import type { Movement } from '../../src/sandbox/book.ts'
-import { createClient } from '../harness/client.ts'
+import { type Client, createClient } from '../harness/client.ts'
 import { newBeneficiary } from '../harness/money.ts'
 import { createKey, newWallet, type Person, signIn } from '../harness/people.ts'
 import { createTestDatabase, type TestDatabase } from '../harness/postgres.ts'
@@ -34,7 +39,30 @@ const startProvider = async (folder: string) => {
     orders: async (): Promise<{ key: string; ours: string }[]> => (await control.get('/orders')).body.data,
     /** Time for the provider and for every service that follows it. */
     advance: (seconds: number) => control.post('/clock', { advance_seconds: seconds }),
+    /** How far its time, and that of every service that follows it, is ahead of ours. */
+    ahead: async (): Promise<number> => (await control.get('/clock')).body.offset_ms,
   }
+}
+
+/** A process that works only when it is told to (`puppet.ts`). */
+export type Puppet = { url: string; process: ServerProcess; drain: () => Promise<void>; sweep: () => Promise<void> }
+
+const puppetOf = async (process: ServerProcess, port: string): Promise<Puppet> => {
+  const [, control = ''] = await process.said(/told what to do at (http\S+) /)
+  const tell = (what: string) => async () => {
+    const answer = await fetch(`${control}/${what}`, { method: 'POST' })
+    if (answer.status !== 204) throw new Error(`${what} failed: ${process.stdout()}`)
+  }
+  return { url: `http://127.0.0.1:${port}`, process, drain: tell('drain'), sweep: tell('sweep') }
+}
+
+/** As one file when hundreds are started: loading it from its sources takes eight times as much of a processor. */
+const buildPuppet = async (): Promise<string> => {
+  const source = fileURLToPath(new URL('./puppet.ts', import.meta.url))
+  if (!isFull) return source
+  const folder = fileURLToPath(new URL('../../node_modules/.cache/puppet', import.meta.url))
+  await bundle({ puppet: source }, folder)
+  return join(folder, 'puppet.js')
 }
 
 /** A database with a proxy before it, a provider, and as many processes of the service as somebody starts. */
@@ -42,18 +70,21 @@ export const startWorld = async (folder: string) => {
   const database: TestDatabase = await createTestDatabase()
   const proxy: PostgresProxy = await startPostgresProxy(database.url)
   const provider = await startProvider(folder)
-  const admin = newWallet()
+  const puppetProgram = await buildPuppet()
+  const admins = [newWallet(), newWallet()]
   const operatorPort = await freePort()
   const shared = {
     DATA_DIR: folder,
     SANDBOX_URL: provider.url,
     ENCRYPTION_KEYS: key(),
     TOKEN_SECRETS: key(),
-    ADMIN_ACCOUNTS: admin.address,
+    ADMIN_ACCOUNTS: admins.map(({ address }) => address).join(','),
     OPERATOR_URL: `http://127.0.0.1:${operatorPort}`,
     PUBLIC_URL: 'http://localhost:39999',
     LOG_LEVEL: 'error',
     DATABASE_POOL_SIZE: '6',
+    APPROVAL_TTL_HOURS: '1',
+    RATE_LIMIT_ENABLED: 'false',
   }
   const start = async (variables: Record<string, string> = {}): Promise<ServerProcess & { url: string }> => {
     const child = spawnServer({ ...shared, DATABASE_URL: database.url, ...variables })
@@ -61,23 +92,63 @@ export const startWorld = async (folder: string) => {
     const url = /API\s+\S+[^\n]*/.test(child.stdout()) ? `http://127.0.0.1:${variables.PORT}` : ''
     return { ...child, url }
   }
+  const sql = new pg.Client({ connectionString: database.url, application_name: 'fault-suite' })
+  await sql.connect()
   return {
     database,
     proxy,
     provider,
-    admin,
+    admins,
     operatorPort,
     start,
-    /** Every broken promise, by SQL and by the provider's own count. */
-    faults: async () => findFaults(database.url, await provider.movements()),
+    /** One that is told what to do, behind the proxy. */
+    startPuppet: async (): Promise<Puppet> => {
+      const port = String(await freePort())
+      const variables = { ...shared, PORT: port, OPERATOR_PORT: String(await freePort()), DATABASE_URL: proxy.url }
+      return puppetOf(spawnServer(variables, { command: [process.execPath, puppetProgram] }), port)
+    },
+    sql: async <Row extends pg.QueryResultRow>(text: string, values: unknown[] = []): Promise<Row[]> =>
+      (await sql.query<Row>(text, values)).rows,
+    /** Stops a process that works by itself, at a moment when it is in no transaction: stopped in one, it would hold its locks. */
+    pause: async (process: ServerProcess): Promise<void> => {
+      for (let tries = 0; tries < 200; tries += 1) {
+        process.kill('SIGSTOP')
+        await wait(10)
+        const { rows } = await sql.query(
+          `select from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()
+             and (state like 'idle in transaction%' or state = 'active')`,
+        )
+        if (rows.length === 0) return
+        process.kill('SIGCONT')
+        await wait(20)
+      }
+      throw new Error('the process was never idle')
+    },
+    /** Every broken promise, by SQL of the suite's own, by the provider's own count and by `npm run admin -- verify`. */
+    faults: async (): Promise<string[]> => {
+      const found = await findFaults(database.url, await provider.movements())
+      if (!isFull) return found
+      const admin = spawnServer(
+        { ...shared, DATABASE_URL: database.url },
+        { command: [process.execPath, 'scripts/admin.ts', 'verify'] },
+      )
+      const { code } = await admin.ended
+      const broken = admin
+        .stdout()
+        .split('\n')
+        .filter((line) => /^(BROKEN| {14}\S)/.test(line))
+      const verdict = code === 0 || broken.length > 0 ? broken : [`verify ended with ${code}: ${admin.stderr()}`]
+      return [...found, ...verdict]
+    },
     close: async () => {
+      await sql.end()
       await proxy.close()
       await database.drop()
     },
   }
 }
 
-export type Cast = { person: Person; api: Person['api']; beneficiaries: Record<'MPESA_B2C' | 'MPESA_B2B' | 'PESALINK', string> }
+export type Cast = { person: Person; api: Client; beneficiaries: Record<'MPESA_B2C' | 'MPESA_B2B' | 'PESALINK', string> }
 
 /** Somebody with money, an agent's key and a beneficiary on each rail. */
 export const castAt = async (url: string): Promise<Cast> => {

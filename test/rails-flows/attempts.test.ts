@@ -3,6 +3,7 @@ import { inTx, type Statement } from '../../src/db/client.ts'
 import { Refusal } from '../../src/lib/errors.ts'
 import { parseId } from '../../src/lib/ids.ts'
 import { shellOperator } from '../../src/modules/operators.ts'
+import { retryDeliveries } from '../../src/modules/payments/lifecycle/attempts/process-delivery.ts'
 import { resolvePayment } from '../../src/modules/payments/lifecycle/resolve.ts'
 import { credit } from '../harness/money.ts'
 import { type Person, signIn } from '../harness/people.ts'
@@ -310,6 +311,34 @@ test('what waits for a rail that is down uses up no tries, is sent when it is ba
     expect(await paymentOf(person, id)).toMatchObject({ status: 'failed', failure_code: 'provider_unreachable' })
   expect(ordersTo(service, phone)).toHaveLength(0)
   expect((await balanceOf(person)).held).toBe('0')
+})
+
+test('a delivery that cannot be booked is put aside after a few tries, with an alert and a suspense item, and taken up again when told', async () => {
+  await service.deps.db.query('delete from suspense_items')
+  const id = await pay(person, { payment_rail: 'MPESA_B2C', destination: '254700004999' })
+  await service.settle()
+  const order = lastOrder(service)
+  await deliver(order.resultUrl, b2cResult(order))
+  const spoil = (ciphertext: string) =>
+    service.deps.db.query<{ before: Buffer }>(
+      `update callback_deliveries d set body_ciphertext = decode($2, 'hex') from callback_deliveries old
+       where old.id = d.id and d.processed_at is null and d.attempt_id in (select id from rail_attempts where subject_id = $1)
+       returning old.body_ciphertext as before`,
+      [parseId('payment', id), ciphertext],
+    )
+  const [{ before } = { before: Buffer.alloc(0) }] = await spoil('00')
+  for (let tries = 1; tries < 8; tries += 1) await expect(service.deps.jobs.drain()).rejects.toThrow()
+  expect(alerts(service)).not.toContain('suspense')
+  await service.settle()
+  expect(alerts(service)).toContain('suspense')
+  expect((await paymentOf(person, id)).status).toBe('processing')
+  const items = await service.deps.db.query('select reason, subject_id, transfer_id from suspense_items')
+  expect(items).toEqual([{ reason: 'unbookable_delivery', subject_id: parseId('payment', id), transfer_id: null }])
+
+  expect(await retryDeliveries(service.deps, shellOperator('a test'))).toBe(1)
+  await spoil(before.toString('hex'))
+  await service.settle()
+  expect((await paymentOf(person, id)).status).toBe('succeeded')
 })
 
 test('a sweep that meets a broken row alarms and goes on with the others', async () => {

@@ -1,6 +1,9 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { parseId } from '../../src/lib/ids.ts'
+import type { Order as SandboxOrder } from '../../src/sandbox/book.ts'
 import { report } from '../faults/report.ts'
+import { isFull } from '../faults/world.ts'
 import { credit, newBeneficiary } from '../harness/money.ts'
 import { type Person, signIn } from '../harness/people.ts'
 import { startService, type TestService } from '../harness/service.ts'
@@ -10,7 +13,6 @@ import {
   deliver,
   initiate,
   isLedgerSound,
-  lastOrder,
   paymentOf,
   stkCallback,
   topupOf,
@@ -19,18 +21,23 @@ import {
 
 let service: TestService
 let second: TestService
-let person: Person
-let beneficiaries: Record<Rail, string>
-let serial = 0
+type Party = { person: Person; beneficiaries: Record<Rail, string> }
+let parties: Party[]
 beforeAll(async () => {
-  service = await startService()
-  second = await startService({ database: service.database, clock: service.clock, provider: service })
-  person = await signIn(service.api)
-  await credit(service, person.accountId, 10_000_000_000n)
-  beneficiaries = {
-    PESALINK: await newBeneficiary(person.api, { payment_rail: 'PESALINK', destination: '99994999', bank_code: '57' }),
-    MPESA_B2C: await newBeneficiary(person.api, { payment_rail: 'MPESA_B2C', destination: '254700004999' }),
+  // Thousands of prompts go to one phone while the clock stands still.
+  const env = { RATE_LIMIT_ENABLED: 'false' }
+  service = await startService({ env })
+  second = await startService({ database: service.database, clock: service.clock, provider: service, env })
+  const party = async (): Promise<Party> => {
+    const person = await signIn(service.api)
+    await credit(service, person.accountId, 10_000_000_000n)
+    const beneficiaries = {
+      PESALINK: await newBeneficiary(person.api, { payment_rail: 'PESALINK', destination: '99994999', bank_code: '57' }),
+      MPESA_B2C: await newBeneficiary(person.api, { payment_rail: 'MPESA_B2C', destination: '254700004999' }),
+    }
+    return { person, beneficiaries }
   }
+  parties = await Promise.all(Array.from({ length: sideBySide }, party))
 })
 afterAll(async () => {
   await second.close()
@@ -107,21 +114,48 @@ const tell = async (bodies: readonly { url: string; body: unknown }[]) => {
 const urlOf = (order: { resultUrl: string }, said: Utterance) =>
   said === 'timeout' ? order.resultUrl.replace(/result$/, 'timeout') : order.resultUrl
 
-/** How long each property looks for a counterexample: longer than in an ordinary run with HISTORY_SECONDS. */
-const seconds = Number(process.env.HISTORY_SECONDS ?? '5')
-const timeoutMs = (seconds + 30) * 1000
+/**
+ * How many histories each property tries. They run side by side, each with an account of its own, and are worked off together: a step
+ * of a few histories at once costs little more than a step of one. A failure is shrunk to the shortest history that fails alone.
+ */
+const wanted = Number(process.env.HISTORIES ?? '15')
+const sideBySide = 10
+const seed = Number(process.env.FAULT_SEED ?? String(process.pid))
+const timeoutMs = 60_000 + wanted * 3_000
 
-/** By whole histories: fast-check's own time limit leaves the last one running, into the next property's money. */
-const explore = async (property: fc.IAsyncProperty<[History]>): Promise<void> => {
-  const end = performance.now() + seconds * 1000
-  let histories = 0
-  for (; performance.now() < end; histories += 5) await fc.assert(property, { numRuns: 5 })
-  report('histories', histories)
+const explore = async (said: readonly Utterance[], run: (histories: readonly History[]) => Promise<void>): Promise<void> => {
+  const several = fc.array(histories(said), { minLength: 1, maxLength: sideBySide, size: 'max' })
+  let tried = 0
+  const property = fc.asyncProperty(several, async (chosen) => {
+    await run(chosen)
+    tried += chosen.length
+  })
+  for (let round = 0; tried < wanted; round += 1) {
+    const before = tried
+    await fc.assert(property, { numRuns: isFull ? 10 : 3, seed: seed * 1_000 + round })
+    report('histories', tried - before)
+  }
 }
+
+/** One step of all of them: what each is told now, by its index. */
+const steps = function* (histories: readonly History[]): Generator<{ index: number; told: Utterance[] }[]> {
+  for (let step = 0; histories.some((history) => history.length > step); step += 1)
+    yield histories.flatMap((history, index) => {
+      const told = history[step]
+      return told === undefined ? [] : [{ index, told }]
+    })
+}
+
 const cost = { processing: -150_000n, unknown: -150_000n, succeeded: -150_000n, failed: 0n, returned: 0n }
 const total = ({ available, held }: { available: string; held: string }) => ({ available: BigInt(available), held: BigInt(held) })
 
-type Order = ReturnType<typeof lastOrder>
+type Order = Readonly<SandboxOrder> & { resultUrl: string }
+const otherReceipt = ({ receipt }: Order): string => [...receipt].reverse().join('')
+const partyOf = (index: number): Party => {
+  const party = parties[index]
+  if (!party) throw new Error('there are fewer accounts than histories')
+  return party
+}
 const bodies: Record<Rail, (order: Order) => Partial<Record<Utterance, unknown>>> = {
   PESALINK: (order) => ({
     success: transferCallback(order),
@@ -133,7 +167,7 @@ const bodies: Record<Rail, (order: Order) => Partial<Record<Utterance, unknown>>
   }),
   MPESA_B2C: (order) => ({
     success: b2cResult(order),
-    other_receipt: b2cResult(order, { receipt: `OTHER${serial}` }),
+    other_receipt: b2cResult(order, { receipt: otherReceipt(order) }),
     other_amount: b2cResult(order, { amountMinor: 150_100n }),
     failure: b2cResult(order, { code: 1 }),
     nothing_certain: b2cResult(order, { code: 99 }),
@@ -145,29 +179,54 @@ const said: Record<Rail, readonly Utterance[]> = {
   MPESA_B2C: utterances.filter((each) => each !== 'returned'),
 }
 
+/** What the provider was asked for on behalf of each, found by the reference that it was sent under. */
+const orderOf = async (subjectId: string, kind: 'payment' | 'topup'): Promise<Order> => {
+  const rows = await service.deps.db.query<{ id: string; reference: string; request: string | null }>(
+    'select id::text, reference, provider_request as request from rail_attempts where subject_id = $1',
+    [parseId(kind, subjectId)],
+  )
+  const names = rows.flatMap(({ id, reference, request }) => [id, reference, request])
+  const order = service.sandbox.orders().findLast(({ key, ours }) => names.includes(key) || names.includes(ours))
+  if (!order?.resultUrl) throw new Error('the provider was not asked for anything')
+  return { ...order, resultUrl: order.resultUrl }
+}
+
 test.each(['PESALINK', 'MPESA_B2C'] as const)(
   'whatever a payment by %s is told in whatever order, it ends as some order of it allows, and the money follows',
   async (rail) => {
-    await explore(
-      fc.asyncProperty(histories(said[rail]), async (history: History) => {
-        const before = total(await balanceOf(person))
-        const made = await person.api.post('/v1/payments', { beneficiary_id: beneficiaries[rail], amount_minor: '150000' })
-        await service.settle()
-        const order = lastOrder(service)
-        serial += 1
-        const body = bodies[rail](order)
-        let states: State[] = [{ status: 'processing', disputed: false }]
-        for (const told of history) {
-          await tell(told.map((each) => ({ url: urlOf(order, each), body: body[each] })))
-          const { status } = await paymentOf(person, made.body.id)
-          states = reachable(payment, states, told).filter((state) => state.status === status)
-          expect(states, `${status} after ${JSON.stringify(history)}`).not.toHaveLength(0)
-          const after = total(await balanceOf(person))
-          expect(after.available - before.available).toBe(cost[status as keyof typeof cost])
-          expect(after.held - before.held).toBe(status === 'processing' || status === 'unknown' ? 150_000n : 0n)
-        }
-      }),
-    )
+    await explore(said[rail], async (chosen) => {
+      const running = await Promise.all(
+        chosen.map(async (_, index) => {
+          const { person, beneficiaries } = partyOf(index)
+          const before = total(await balanceOf(person))
+          const made = await person.api.post('/v1/payments', { beneficiary_id: beneficiaries[rail], amount_minor: '150000' })
+          return { person, before, id: String(made.body.id), states: [{ status: 'processing', disputed: false }] as State[] }
+        }),
+      )
+      await service.settle()
+      const urls = await Promise.all(running.map(({ id }) => orderOf(id, 'payment')))
+      for (const step of steps(chosen)) {
+        await tell(
+          step.flatMap(({ index, told }) => {
+            const order = urls[index]
+            const body = order ? bodies[rail](order) : {}
+            return order ? told.map((each) => ({ url: urlOf(order, each), body: body[each] })) : []
+          }),
+        )
+        await Promise.all(
+          step.map(async ({ index, told }) => {
+            const one = running[index]
+            if (!one) return
+            const { status } = await paymentOf(one.person, one.id)
+            one.states = reachable(payment, one.states, told).filter((state) => state.status === status)
+            expect(one.states, `${status} after ${JSON.stringify(chosen[index])}`).not.toHaveLength(0)
+            const after = total(await balanceOf(one.person))
+            expect(after.available - one.before.available).toBe(cost[status as keyof typeof cost])
+            expect(after.held - one.before.held).toBe(status === 'processing' || status === 'unknown' ? 150_000n : 0n)
+          }),
+        )
+      }
+    })
     expect(await isLedgerSound(service)).toBe(true)
   },
   timeoutMs,
@@ -176,33 +235,48 @@ test.each(['PESALINK', 'MPESA_B2C'] as const)(
 test(
   'whatever a top-up is told in whatever order, it is credited once or not at all',
   async () => {
-    await explore(
-      fc.asyncProperty(histories(utterances.filter((each) => each !== 'returned')), async (history: History) => {
-        const before = total(await balanceOf(person))
-        const id = await initiate(person, '254700004999')
-        await service.settle()
-        const order = lastOrder(service)
-        serial += 1
-        const body: Record<Utterance, unknown> = {
-          success: stkCallback(order),
-          other_receipt: stkCallback(order, { receipt: `OTHER${serial}` }),
-          other_amount: stkCallback(order, { amountMinor: 150_100n }),
-          failure: stkCallback(order, { code: 1032 }),
-          returned: {},
-          nothing_certain: stkCallback(order, { code: 99 }),
-          timeout: {},
-        }
-        let states: State[] = [{ status: 'pending', disputed: false }]
-        for (const told of history) {
-          await tell(told.map((each) => ({ url: urlOf(order, each), body: body[each] })))
-          const { status } = await topupOf(person, id)
-          states = reachable(topup, states, told).filter((state) => state.status === status)
-          expect(states, `${status} after ${JSON.stringify(history)}`).not.toHaveLength(0)
-          const after = total(await balanceOf(person))
-          expect(after.available - before.available).toBe(status === 'succeeded' ? 150_000n : 0n)
-        }
-      }),
-    )
+    const sayable = utterances.filter((each) => each !== 'returned')
+    await explore(sayable, async (chosen) => {
+      const running = await Promise.all(
+        chosen.map(async (_, index) => {
+          const { person } = partyOf(index)
+          const before = total(await balanceOf(person))
+          const id = await initiate(person, '254700004999')
+          return { person, before, id, states: [{ status: 'pending', disputed: false }] as State[] }
+        }),
+      )
+      await service.settle()
+      const orders = await Promise.all(running.map(({ id }) => orderOf(id, 'topup')))
+      for (const step of steps(chosen)) {
+        await tell(
+          step.flatMap(({ index, told }) => {
+            const order = orders[index]
+            if (!order) return []
+            const body: Record<Utterance, unknown> = {
+              success: stkCallback(order),
+              other_receipt: stkCallback(order, { receipt: otherReceipt(order) }),
+              other_amount: stkCallback(order, { amountMinor: 150_100n }),
+              failure: stkCallback(order, { code: 1032 }),
+              returned: {},
+              nothing_certain: stkCallback(order, { code: 99 }),
+              timeout: {},
+            }
+            return told.map((each) => ({ url: urlOf(order, each), body: body[each] }))
+          }),
+        )
+        await Promise.all(
+          step.map(async ({ index, told }) => {
+            const one = running[index]
+            if (!one) return
+            const { status } = await topupOf(one.person, one.id)
+            one.states = reachable(topup, one.states, told).filter((state) => state.status === status)
+            expect(one.states, `${status} after ${JSON.stringify(chosen[index])}`).not.toHaveLength(0)
+            const after = total(await balanceOf(one.person))
+            expect(after.available - one.before.available).toBe(status === 'succeeded' ? 150_000n : 0n)
+          }),
+        )
+      }
+    })
     expect(await isLedgerSound(service)).toBe(true)
   },
   timeoutMs,

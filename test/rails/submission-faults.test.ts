@@ -1,5 +1,6 @@
 import { createServer } from 'node:net'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { createLookup, exchange } from '../../src/rails/exchange.ts'
 import type { Fault } from '../../src/sandbox/answer.ts'
 import { startRails, type TestRails } from './harness.ts'
 
@@ -50,6 +51,33 @@ test('nothing leaves when the time to send has passed while a token was waited f
     submissions.map(() => ['not_sent', 'too_late']),
   )
   expect(rails.sandbox.orders()).toHaveLength(before)
+})
+
+describe('the deadline covers everything from the name to the last byte, and what ends before a connection stands was not sent', () => {
+  const given = { method: 'POST', headers: {}, body: { amount: '1' }, timeoutMs: 50 } as const
+  const neverSent = { kind: 'not_sent', code: 'not_connected_in_time' }
+
+  test('name servers that say nothing: thirty calls end in time and hold one lookup', async () => {
+    let lookups = 0
+    const lookup = createLookup(() => {
+      lookups += 1
+      return new Promise(() => undefined)
+    })
+    const calls = Array.from({ length: 30 }, () => exchange({ ...given, url: 'http://provider.test/' }, lookup))
+    expect(await Promise.all(calls)).toEqual(calls.map(() => expect.objectContaining(neverSent)))
+    expect(lookups).toBe(1)
+  })
+
+  test('a host that takes the connection and never agrees on TLS', async () => {
+    const silent = createServer(() => undefined)
+    await new Promise<void>((ready) => silent.listen(0, '127.0.0.1', ready))
+    const address = silent.address()
+    const port = typeof address === 'object' && address ? address.port : 0
+    expect(await exchange({ ...given, url: `https://127.0.0.1:${port}/` })).toMatchObject(neverSent)
+    // The same silence after plain HTTP was sent proves nothing.
+    expect(await exchange({ ...given, url: `http://127.0.0.1:${port}/` })).toMatchObject({ kind: 'lost' })
+    silent.close()
+  })
 })
 
 describe.each(senders)('$name', ({ send }) => {

@@ -199,6 +199,20 @@ export const auditQuery = (filters: AuditFilters) =>
     placeholderData: keepPreviousData,
     ...pages,
   })
+export const suspenseQuery = infiniteQueryOptions({
+  queryKey: ['suspense'],
+  queryFn: ({ pageParam }) =>
+    call(api.GET('/v1/admin/suspense', { params: { query: { status: 'open', limit: 50, cursor: pageParam } } })),
+  ...pages,
+})
+export const differencesQuery = infiniteQueryOptions({
+  queryKey: ['differences'],
+  queryFn: ({ pageParam }) =>
+    call(
+      api.GET('/v1/admin/reconciliation-differences', { params: { query: { status: 'open', limit: 50, cursor: pageParam } } }),
+    ),
+  ...pages,
+})
 export const workspaceGrantsQuery = infiniteQueryOptions({
   queryKey: ['grants', 'workspace'],
   queryFn: ({ pageParam }) =>

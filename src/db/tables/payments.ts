@@ -143,6 +143,8 @@ export const callbackDeliveries = pgTable(
     authentic: boolean().notNull(),
     /** What became of it: applied, repeated, mismatch, ignored, forged … */
     verdict: text(),
+    /** How often work on it failed for another reason than a database that is away. */
+    failures: integer().notNull().default(0),
     receivedAt: instant().notNull(),
     processedAt: instant(),
   },

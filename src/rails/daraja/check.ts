@@ -5,7 +5,7 @@ import type { DarajaDeps, DarajaOptions } from './options.ts'
 
 /** What can be tried without moving money: a token, the certificate, the clock. */
 export async function* checkDaraja(options: DarajaOptions, deps: DarajaDeps): AsyncGenerator<RailCheck> {
-  const token = await obtainToken(options, deps.fetch ?? globalThis.fetch)
+  const token = await obtainToken(options, deps)
   const keys = 'DARAJA_CONSUMER_KEY and DARAJA_CONSUMER_SECRET'
   yield {
     what: 'M-PESA gives an access token',

@@ -1,16 +1,21 @@
 import type { CollectionRail, PayoutRail } from '../rail.ts'
+import { createAccount, type DarajaAccount } from './account.ts'
 import { createCollectionRail } from './collection.ts'
 import { createCredential } from './credentials.ts'
 import { createGateway } from './gateway.ts'
 import type { DarajaDeps, DarajaOptions } from './options.ts'
 import { createPayoutRail } from './payout.ts'
 
-/** M-PESA through Daraja: payouts to phones (B2C) and organisations (B2B), collections by STK push, over one shared token. */
-export const createDaraja = (input: DarajaOptions, deps: DarajaDeps): { payout: PayoutRail; collection: CollectionRail } => {
+/** M-PESA through Daraja: payouts to phones (B2C) and organisations (B2B), collections by STK push, over one shared token, and the organisation's own account. */
+type Daraja = { payout: PayoutRail; collection: CollectionRail; account: DarajaAccount }
+
+export const createDaraja = (input: DarajaOptions, deps: DarajaDeps): Daraja => {
   const options = { ...input, baseUrl: input.baseUrl.replace(/\/+$/, '') }
   const post = createGateway(options, deps)
+  const credential = createCredential(options.certificatePem, options.initiatorPassword)
   return {
-    payout: createPayoutRail(options, post, createCredential(options.certificatePem, options.initiatorPassword)),
+    account: createAccount(options, post, credential),
+    payout: createPayoutRail(options, post, credential),
     collection: createCollectionRail(options, post, deps.clock),
   }
 }

@@ -1,5 +1,5 @@
 import { authorizedExchange } from '../authorized.ts'
-import { type Exchange, exchange, type Fetch } from '../exchange.ts'
+import { type Exchange, type ExchangeRequest, exchange } from '../exchange.ts'
 import { textField } from '../json.ts'
 import { createTokenCache, type Token } from '../token-cache.ts'
 import type { DarajaDeps, DarajaOptions } from './options.ts'
@@ -9,14 +9,18 @@ const tokenRefusals = new Set(['401.002.01', '401.003.01', '404.001.03', '404.00
 
 export type Post = (path: string, body: Record<string, string>, mayStillSend?: () => boolean) => Promise<Exchange>
 
-export const obtainToken = async (options: DarajaOptions, fetch: Fetch): Promise<Token | { code: string; message: string }> => {
+export const obtainToken = async (
+  options: DarajaOptions,
+  { lookup }: DarajaDeps,
+): Promise<Token | { code: string; message: string }> => {
   const basic = Buffer.from(`${options.consumerKey}:${options.consumerSecret}`, 'utf8').toString('base64')
-  const answer = await exchange(fetch, {
+  const request: ExchangeRequest = {
     method: 'GET',
     url: `${options.baseUrl}/oauth/v1/generate?grant_type=client_credentials`,
     headers: { authorization: `Basic ${basic}` },
     timeoutMs: options.timeoutMs,
-  })
+  }
+  const answer = await exchange(request, lookup)
   const value = answer.kind === 'answer' && answer.status === 200 ? textField(answer.body, 'access_token') : undefined
   if (answer.kind !== 'answer' || value === undefined)
     return { code: 'token_unavailable', message: 'The provider gave no access token.' }
@@ -26,12 +30,11 @@ export const obtainToken = async (options: DarajaOptions, fetch: Fetch): Promise
 }
 
 export const createGateway = (options: DarajaOptions, deps: DarajaDeps): Post => {
-  const fetch = deps.fetch ?? globalThis.fetch
-  const tokens = createTokenCache({ clock: deps.clock, obtain: () => obtainToken(options, fetch) })
+  const tokens = createTokenCache({ clock: deps.clock, obtain: () => obtainToken(options, deps) })
   const refusesToken = (answer: { body: unknown }) => tokenRefusals.has(textField(answer.body, 'errorCode') ?? '')
   return (path, body, mayStillSend) =>
     authorizedExchange(
-      { fetch, tokens, refusesToken },
+      { lookup: deps.lookup, tokens, refusesToken },
       { method: 'POST', url: `${options.baseUrl}${path}`, headers: {}, body, timeoutMs: options.timeoutMs },
       mayStillSend,
     )

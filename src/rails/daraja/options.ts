@@ -1,6 +1,6 @@
+import type { LookupFunction } from 'node:net'
 import type { Clock } from '../../lib/clock.ts'
 import type { Minor } from '../../lib/money.ts'
-import type { Fetch } from '../exchange.ts'
 import type { RailLimits } from '../rail.ts'
 
 /** One Daraja application with its shortcodes and its initiator. All of it comes from configuration; nothing is guessed here. */
@@ -30,7 +30,7 @@ export type DarajaOptions = {
   b2bMaxMinor?: Minor
 }
 
-export type DarajaDeps = { clock: Clock; fetch?: Fetch }
+export type DarajaDeps = { clock: Clock; lookup?: LookupFunction }
 
 const shillings = (amount: bigint): Minor => amount * 100n
 

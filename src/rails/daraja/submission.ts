@@ -9,6 +9,13 @@ const turnedAway = new Set(['500.003.02', '500.003.03'])
 
 const lost = (message: string): Submission => ({ kind: 'lost', message })
 
+/** What an accepted request is known by at the provider. */
+export const referenceOfAnswer = (body: unknown): ProviderReference | undefined => {
+  const request = textField(body, 'OriginatorConversationID') ?? null
+  const conversation = textField(body, 'ConversationID') ?? null
+  return request === null && conversation === null ? undefined : { request, conversation }
+}
+
 /**
  * What an answer to sending proves. `refused` needs the provider's own 4xx with a 4xx code. Everything else that is not an
  * acceptance is `lost`: 500.002.1001 (a duplicate: it already went), 500.001.1001 (also given for payments that exist), a page of

@@ -5,7 +5,7 @@ import { createSigner } from './signature.ts'
 
 /** What can be tried without moving money: a token, the signing key, the clock. */
 export async function* checkPesalink(options: PesalinkOptions, deps: PesalinkDeps): AsyncGenerator<RailCheck> {
-  const token = await obtainToken(options, deps, deps.fetch ?? globalThis.fetch)
+  const token = await obtainToken(options, deps)
   yield {
     what: 'PesaLink gives an access token',
     problem:

@@ -1,5 +1,5 @@
 import { authorizedExchange } from '../authorized.ts'
-import { type Exchange, type ExchangeRequest, exchange, type Fetch } from '../exchange.ts'
+import { type Exchange, type ExchangeRequest, exchange } from '../exchange.ts'
 import { asRecord, textField } from '../json.ts'
 import { createTokenCache, type Token } from '../token-cache.ts'
 import { defaultPaths, type PesalinkDeps, type PesalinkOptions } from './options.ts'
@@ -14,18 +14,15 @@ export type Send = (
 
 const unavailable = { code: 'token_unavailable', message: 'The bank gave no access token.' }
 
-export const obtainToken = async (
-  options: PesalinkOptions,
-  deps: PesalinkDeps,
-  fetch: Fetch,
-): Promise<Token | typeof unavailable> => {
-  const answer = await exchange(fetch, {
+export const obtainToken = async (options: PesalinkOptions, deps: PesalinkDeps): Promise<Token | typeof unavailable> => {
+  const request: ExchangeRequest = {
     method: 'POST',
     url: `${options.baseUrl}${options.tokenPath ?? defaultPaths.tokenPath}`,
     headers: { 'api-key': options.apiKey },
     body: { merchantCode: options.merchantCode, consumerSecret: options.consumerSecret },
     timeoutMs: options.timeoutMs,
-  })
+  }
+  const answer = await exchange(request, deps.lookup)
   const value = answer.kind === 'answer' && answer.status === 200 ? textField(answer.body, 'accessToken') : undefined
   if (answer.kind !== 'answer' || value === undefined) return unavailable
   // `expiresIn` is the instant of its end; one that can't be read is taken as near.
@@ -34,13 +31,12 @@ export const obtainToken = async (
 }
 
 export const createGateway = (options: PesalinkOptions, deps: PesalinkDeps): Send => {
-  const fetch = deps.fetch ?? globalThis.fetch
-  const tokens = createTokenCache({ clock: deps.clock, obtain: () => obtainToken(options, deps, fetch) })
+  const tokens = createTokenCache({ clock: deps.clock, obtain: () => obtainToken(options, deps) })
   // A 401 of the bank's API itself, in JSON: one of something in between would prove nothing about what lies behind it.
   const refusesToken = (answer: { status: number; body: unknown }) => answer.status === 401 && asRecord(answer.body) !== undefined
   return ({ method, path, body, signature, mayStillSend }) =>
     authorizedExchange(
-      { fetch, tokens, refusesToken },
+      { lookup: deps.lookup, tokens, refusesToken },
       { method, url: `${options.baseUrl}${path}`, headers: { signature }, body, timeoutMs: options.timeoutMs },
       mayStillSend,
     )

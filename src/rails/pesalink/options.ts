@@ -1,5 +1,5 @@
+import type { LookupFunction } from 'node:net'
 import type { Clock } from '../../lib/clock.ts'
-import type { Fetch } from '../exchange.ts'
 import type { RailLimits } from '../rail.ts'
 
 /** One bank's API for PesaLink, in Jenga's shape. */
@@ -24,7 +24,7 @@ export type PesalinkOptions = {
   timeoutMs: number
 }
 
-export type PesalinkDeps = { clock: Clock; fetch?: Fetch }
+export type PesalinkDeps = { clock: Clock; lookup?: LookupFunction }
 
 export const pesalinkLimits: RailLimits = { minMinor: 1_000n, maxMinor: 99_999_900n, wholeUnits: false }
 

@@ -51,6 +51,7 @@ const pagesOf = async (world: World, home: Household): Promise<Record<string, st
     consent: `/consent?authorization=${authorization}`,
     'failed-consent': '/consent?authorization=oaz_01h455vb4pex5vsknk084sn02q',
     device: '/device',
+    reconciliation: '/reconciliation',
     nowhere: '/payments/a/b/c',
   }
 }

@@ -19,7 +19,7 @@ export type Arrival = {
 }
 
 /** What becomes of a delivery: a verdict on its evidence, or the reason why there is none. */
-export type DeliveryVerdict = Verdict | 'forged' | 'unknown_attempt' | 'foreign_source' | 'other_request'
+export type DeliveryVerdict = Verdict | 'forged' | 'unknown_attempt' | 'foreign_source' | 'other_request' | 'unbookable'
 
 /** What a delivery's body is sealed with. */
 export const deliveryContext = (deliveryId: Uuid): readonly string[] => ['callback_delivery', deliveryId]

@@ -1,15 +1,20 @@
 import { and, eq, isNull } from 'drizzle-orm'
-import { inTx, type Tx } from '../../../../db/client.ts'
+import { inTx, statement, type Tx } from '../../../../db/client.ts'
+import { describeError } from '../../../../db/errors.ts'
 import { callbackDeliveries } from '../../../../db/tables/payments.ts'
+import { audit } from '../../../../events/audit.ts'
+import { Refusal } from '../../../../lib/errors.ts'
 import type { Uuid } from '../../../../lib/ids.ts'
 import { continueTrace } from '../../../../lib/tracing.ts'
 import { parseJson } from '../../../../rails/json.ts'
 import type { Delivery, DeliveryKind, ProviderReference } from '../../../../rails/rail.ts'
 import { alertAfterCommit } from '../../../alerts.ts'
 import type { Deps } from '../../../deps.ts'
+import type { Operator } from '../../../operators.ts'
+import { recordSuspense } from '../../../suspense/service.ts'
 import { type DeliveryVerdict, deliveryContext } from './deliveries.ts'
 import { applyEvidence, type OpenAttempt, openAttempt } from './evidence.ts'
-import { type AttemptRecord, adoptProvider } from './queries.ts'
+import { type AttemptRecord, adoptProvider, findAttempt } from './queries.ts'
 import { railOf } from './rail-of.ts'
 import type { Subjects } from './subject.ts'
 
@@ -70,8 +75,69 @@ const processOpen = (deps: ProcessDeliveryDeps, subjects: Subjects, found: OpenD
     tx.afterCommit(() => deps.logger.info(facts, 'a delivery was processed'))
   })
 
+/** With the pauses between tries that is two minutes: long enough for what passes by itself. */
+const mostFailures = 8
+
+const countFailure = statement(
+  'deliveries.count_failure',
+  'update callback_deliveries set failures = failures + 1 where id = $1 and processed_at is null returning failures, kind',
+)
+
+/**
+ * What fails again and again is put aside for a person, with an alert: tried for ever it would hide in the log. Its attempt is asked
+ * about as before, so the money waits for the provider's other answers, not for this one. True: it was put aside.
+ */
+const putAside = (deps: Pick<Deps, 'alerts' | 'db'>, found: OpenDelivery): Promise<boolean> =>
+  inTx(deps.db, async (tx) => {
+    const [counted] = await tx.query<{ failures: number }>(countFailure, [found.id])
+    if (!counted || counted.failures < mostFailures) return false
+    const attempt = await findAttempt(tx, found.attemptId)
+    await tx.orm
+      .update(callbackDeliveries)
+      .set({ verdict: 'unbookable', processedAt: tx.at })
+      .where(eq(callbackDeliveries.id, found.id))
+    await recordSuspense(tx, deps, {
+      rail: attempt?.rail ?? found.kind,
+      direction: found.kind === 'topup' ? 'in' : 'out',
+      reason: 'unbookable_delivery',
+      attemptId: found.attemptId,
+      deliveryId: found.id,
+      subject: { kind: found.kind, id: found.subjectId },
+      book: false,
+      at: tx.at,
+    })
+    return true
+  })
+
+/** A database that is away is no fault of the delivery's. */
+const isItsOwn = (error: unknown): boolean => !(error instanceof Refusal && error.code === 'unavailable')
+
+const processOrPutAside = async (deps: ProcessDeliveryDeps, subjects: Subjects, found: OpenDelivery): Promise<void> => {
+  try {
+    await processOpen(deps, subjects, found)
+  } catch (error) {
+    if (!isItsOwn(error) || !(await putAside(deps, found))) throw error
+    deps.logger.error({ delivery: found.id, attempt: found.attemptId, ...describeError(error) }, 'a delivery was put aside')
+  }
+}
+
+const takeUpAgain = statement(
+  'deliveries.take_up_again',
+  `update callback_deliveries set verdict = null, processed_at = null, failures = 0 where verdict = 'unbookable' returning id`,
+)
+
+/** What was put aside is worked on again: after its cause was removed. */
+export const retryDeliveries = (deps: Pick<Deps, 'db' | 'jobs'>, operator: Operator): Promise<number> =>
+  inTx(deps.db, async (tx) => {
+    const taken = await tx.query<{ id: Uuid }>(takeUpAgain)
+    for (const { id } of taken)
+      await audit(tx, operator, tx.at, { action: 'admin.delivery_retry', subject: { type: 'delivery', id }, after: {} })
+    tx.afterCommit(() => deps.jobs.wake('deliveries'))
+    return taken.length
+  })
+
 /** Processes a delivery once, in the trace of the request that it is the end of. */
 export const processDelivery = (deps: ProcessDeliveryDeps, subjects: Subjects, found: OpenDelivery): Promise<void> =>
   continueTrace(found.traceparent, 'job deliveries', { delivery: found.id, subject: found.subjectId }, () =>
-    processOpen(deps, subjects, found),
+    processOrPutAside(deps, subjects, found),
   )

@@ -1,0 +1,117 @@
+import { useInfiniteQuery } from '@tanstack/react-query'
+import { type ReactNode, useState } from 'react'
+import { differencesQuery, suspenseQuery } from '../../api/queries.ts'
+import type { Schemas } from '../../api/types.ts'
+import { moneyText } from '../../lib/money.ts'
+import { useSession } from '../../shell/session.tsx'
+import { Button } from '../../ui/button.tsx'
+import { Card, Empty, PageHeader } from '../../ui/layout.tsx'
+import { Listing } from '../../ui/listing.tsx'
+import { ExactTime } from '../../ui/time.tsx'
+import { ResolveDifference, ResolveSuspense } from './resolve.tsx'
+
+type Difference = Schemas['ReconciliationDifference']
+type Item = Schemas['SuspenseItem']
+
+/** For administrators of the service: where the providers and our books disagree, and what is to be decided. */
+export const ReconciliationPage = () => (
+  <div className="stack">
+    <PageHeader
+      title="Reconciliation"
+      lead="Where the providers and the books disagree. Only administrators of the service can see and resolve this."
+    />
+    <Suspense />
+    <Differences />
+  </div>
+)
+
+const reasons: Readonly<Record<Item['reason'], string>> = {
+  superseded_attempt: 'An attempt that another one had replaced moved money',
+  amount_mismatch: 'The provider reports another amount',
+  receipt_taken: 'The receipt stands for something else already',
+  contradiction: 'The provider contradicts what is recorded as final',
+  unbookable_delivery: 'A callback failed again and again and was put aside',
+  not_in_our_books: 'The statement lists it, and the books do not',
+}
+
+const Row = ({ title, children, onResolve }: { title: string; children: ReactNode; onResolve: () => void }) => (
+  <li>
+    <div className="item">
+      <span className="item-main">
+        {title}
+        {children}
+      </span>
+      <Button onClick={onResolve} label={`Resolve: ${title}`}>
+        Resolve
+      </Button>
+    </div>
+  </li>
+)
+
+const Note = ({ children }: { children: ReactNode }) => <span className="item-note block">{children}</span>
+
+const Suspense = () => {
+  const { currency } = useSession().workspace
+  const query = useInfiniteQuery(suspenseQuery)
+  const [chosen, choose] = useState<Item | null>(null)
+  return (
+    <Card title="Suspense" note="Money that a provider says it moved and that nothing here could be booked for." flush>
+      <Listing query={query} empty={<Empty icon="check" title="Nothing is in suspense" />}>
+        {(items) => (
+          <ul className="rows">
+            {items.map((item) => (
+              <Row key={item.id} title={reasons[item.reason]} onResolve={() => choose(item)}>
+                <Note>
+                  {[
+                    item.rail,
+                    item.direction === 'in' ? 'paid in' : 'paid out',
+                    item.amount_minor === null ? 'amount not known' : moneyText(item.amount_minor, currency),
+                    item.provider_receipt,
+                    item.payment_id ?? item.topup_id,
+                  ]
+                    .filter(Boolean)
+                    .join(', ')}
+                </Note>
+                <Note>
+                  <ExactTime at={item.created_at} />
+                </Note>
+              </Row>
+            ))}
+          </ul>
+        )}
+      </Listing>
+      {chosen && <ResolveSuspense item={chosen} onClose={() => choose(null)} />}
+    </Card>
+  )
+}
+
+const sides = ({ booked_minor: booked, stated_minor: stated }: Difference, currency: string): string =>
+  [
+    booked === null ? 'not booked' : `booked ${moneyText(booked, currency)}`,
+    stated === null ? 'not in the statement' : `statement ${moneyText(stated, currency)}`,
+  ].join(', ')
+
+const Differences = () => {
+  const { currency } = useSession().workspace
+  const query = useInfiniteQuery(differencesQuery)
+  const [chosen, choose] = useState<Difference | null>(null)
+  return (
+    <Card title="Differences" note="Between the books and the providers’ statements." flush>
+      <Listing query={query} empty={<Empty icon="check" title="No statement differs from the books" />}>
+        {(differences) => (
+          <ul className="rows">
+            {differences.map((each) => (
+              <Row key={each.id} title={each.reason} onResolve={() => choose(each)}>
+                <Note>{each.action}</Note>
+                <Note>
+                  {[sides(each, currency), each.provider_receipt, each.payment_id ?? each.topup_id].filter(Boolean).join(', ')}
+                </Note>
+              </Row>
+            ))}
+          </ul>
+        )}
+      </Listing>
+      {chosen && <ResolveDifference difference={chosen} onClose={() => choose(null)} />}
+    </Card>
+  )
+}

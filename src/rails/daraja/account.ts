@@ -1,0 +1,88 @@
+import type { Minor } from '../../lib/money.ts'
+import { readShillings, wholeShillings } from '../amounts.ts'
+import type { CallbackUrls, Evidence, Submission } from '../rail.ts'
+import { receiptOf, safeCode } from '../text.ts'
+import type { Post } from './gateway.ts'
+import type { DarajaOptions } from './options.ts'
+import { readResult } from './result.ts'
+import { readSubmission, referenceOfAnswer } from './submission.ts'
+
+/** What one of the organisation's accounts holds at the provider. */
+export type AccountBalance = { account: string; currency: string; availableMinor: Minor }
+
+/** What to take back: only what came in can be; a payout is irrevocable by API. */
+export type Reversal = { receipt: string; amountMinor: Minor; callbacks: CallbackUrls }
+
+export type DarajaAccount = {
+  /** Asks what the accounts hold; the answer comes as a delivery, for `readBalances`. Moves nothing. */
+  askBalances: (callbacks: CallbackUrls) => Promise<Submission>
+  readBalances: (body: unknown) => AccountBalance[] | undefined
+  /** Takes a payment back. There is no idempotency: a lost answer must not be sent again, only looked up in the statement. */
+  reverse: (reversal: Reversal) => Promise<Submission>
+  readReversal: (body: unknown) => Evidence
+}
+
+/** `Working Account|KES|1000.00|1000.00|0.00|0.00&Utility Account|…`: name, currency, current and available amount, and more. */
+const balanceOf = (text: string): AccountBalance | undefined => {
+  const [account, currency, current, available] = text.split('|')
+  const availableMinor = readShillings(available ?? current)
+  return account && currency && availableMinor !== undefined ? { account, currency, availableMinor } : undefined
+}
+
+/** All of them or none: half an answer would look like money that is missing. */
+const readBalances = (body: unknown): AccountBalance[] | undefined => {
+  const result = readResult(body)
+  const text = result?.code === '0' ? result.parameter('AccountBalance') : undefined
+  const balances = text?.split('&').map(balanceOf) ?? []
+  const read = balances.flatMap((balance) => (balance ? [balance] : []))
+  return read.length > 0 && read.length === balances.length ? read : undefined
+}
+
+const readReversal = (body: unknown): Evidence => {
+  const result = readResult(body)
+  if (result?.code !== '0')
+    return { kind: 'unknown', code: safeCode(result?.code), message: 'The provider did not take the payment back.' }
+  return {
+    kind: 'returned',
+    receipt: receiptOf(result.parameter('OriginalTransactionID')) ?? null,
+    message: 'The provider took the payment back.',
+  }
+}
+
+export const createAccount = (options: DarajaOptions, post: Post, credential: () => string): DarajaAccount => {
+  const question = (CommandID: string, { result, timeout }: CallbackUrls) => ({
+    Initiator: options.initiatorName,
+    SecurityCredential: credential(),
+    CommandID,
+    ResultURL: result,
+    QueueTimeOutURL: timeout,
+  })
+  return {
+    askBalances: async (callbacks) =>
+      readSubmission(
+        await post('/mpesa/accountbalance/v1/query', {
+          ...question('AccountBalance', callbacks),
+          PartyA: options.shortcode,
+          IdentifierType: '4',
+          Remarks: 'Balance of the account',
+        }),
+        referenceOfAnswer,
+      ),
+    readBalances,
+    reverse: async ({ receipt, amountMinor, callbacks }) => {
+      const amount = wholeShillings(amountMinor)
+      if (amount === undefined) throw new Error('M-PESA takes back whole shillings only')
+      const sent = await post('/mpesa/reversal/v1/request', {
+        ...question('TransactionReversal', callbacks),
+        TransactionID: receipt,
+        Amount: amount,
+        ReceiverParty: options.shortcode,
+        RecieverIdentifierType: '11',
+        Remarks: 'Paid in by mistake',
+        Occasion: '',
+      })
+      return readSubmission(sent, referenceOfAnswer)
+    },
+    readReversal,
+  }
+}

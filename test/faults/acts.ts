@@ -1,0 +1,281 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import { parseId } from '../../src/lib/ids.ts'
+import { type Client, createClient } from '../harness/client.ts'
+import { newBeneficiary } from '../harness/money.ts'
+import type { Person } from '../harness/people.ts'
+import type { Cast, Puppet, World } from './world.ts'
+
+/**
+ * `survivor` takes requests and callbacks and works on nothing. `heir` works by itself, and stands still while the victim acts.
+ * `atRest`: until the heir has ended everything that is due.
+ */
+export type Stage = {
+  world: World
+  cast: Cast
+  strict: string
+  survivor: { url: string; pause: () => Promise<void>; resume: () => void }
+  administrators: readonly [Person, Person]
+  heir: { pause: () => Promise<void>; resume: () => void }
+}
+
+/**
+ * Something that moves money, ready to be done by a process that is killed in the middle of it. `again`: the same request at another
+ * process, when it was a request. `ended`: whether what was begun has its end, whoever brought it there.
+ */
+export type Ready = {
+  /** What the victim does first, undisturbed. */
+  before?: (victim: Puppet) => Promise<void>
+  act: (victim: Puppet) => Promise<unknown>
+  again?: () => Promise<{ status: number; text: string }>
+  ended: () => Promise<boolean>
+}
+
+/** The heir works while this is called, and is paused when it has returned. */
+export type Act = { name: string; prepare: (stage: Stage) => Promise<Ready> }
+
+let serial = 0
+const newKey = () => {
+  serial += 1
+  return `kill-${process.pid}-${serial}`
+}
+
+const until = async (met: () => Promise<boolean>, what: string): Promise<void> => {
+  const end = performance.now() + 30_000
+  while (!(await met())) {
+    if (performance.now() > end) throw new Error(`it was waited for in vain: ${what}`)
+    await wait(25)
+  }
+}
+
+const created = async (answer: Promise<{ status: number; text: string; body: { id: string } }>): Promise<string> => {
+  const { status, text, body } = await answer
+  if (status !== 201) throw new Error(`it was not made: ${status} ${text}`)
+  return body.id
+}
+
+const endStates = ['succeeded', 'failed', 'rejected', 'cancelled', 'expired', 'returned']
+
+/** A payment that went, or whose success another attempt cannot bring any more: an `unknown` one has no end. */
+const hasEnded = (api: Client, path: string) => async (): Promise<boolean> =>
+  endStates.includes((await api.get(path)).body.status)
+
+type Body = Record<string, unknown>
+
+/** A request: done by the victim, and again with the same key at the survivor. `ended` is told what the survivor answered. */
+const request = (
+  { survivor }: Stage,
+  api: Client,
+  path: string,
+  body: Body | undefined,
+  ended: (answered: { id: string }) => Promise<boolean>,
+): Ready => {
+  const key = newKey()
+  let answered = { id: '' }
+  return {
+    act: (victim) => createClient(victim.url, api.credentials).post(path, body, { key }),
+    again: async () => {
+      const answer = await createClient(survivor.url, api.credentials).post(path, body, { key })
+      answered = answer.body
+      return answer
+    },
+    ended: () => ended(answered),
+  }
+}
+
+const topup = (phone = '254722000001') => ({ amount_minor: '500000', phone_number: phone })
+
+const pay = ({ cast }: Stage, beneficiary_id: string): Promise<string> =>
+  created(cast.person.api.post('/v1/payments', { beneficiary_id, amount_minor: '10000' }))
+const askToPay = ({ cast }: Stage, phone?: string): Promise<string> =>
+  created(cast.person.api.post('/v1/topups/initiate', topup(phone)))
+
+const waitingApproval = async (stage: Stage): Promise<{ payment: string; approval: string }> => {
+  const id = await pay(stage, stage.strict)
+  return { payment: id, approval: (await stage.cast.person.api.get(`/v1/payments/${id}`)).body.approval_id }
+}
+
+const decide = (name: string, body: (stage: Stage, approval: string) => Promise<{ path: string; body: Body }>): Act => ({
+  name,
+  prepare: async (stage) => {
+    const waiting = await waitingApproval(stage)
+    const { path, body: given } = await body(stage, waiting.approval)
+    await stage.heir.pause()
+    return request(
+      stage,
+      stage.cast.person.api,
+      `/v1/approvals/${waiting.approval}/${path}`,
+      given,
+      hasEnded(stage.cast.person.api, `/v1/payments/${waiting.payment}`),
+    )
+  },
+})
+
+const adjustmentIs = async ({ administrators }: Stage, id: string, status: string): Promise<boolean> => {
+  const { body } = await administrators[0].api.get('/v1/admin/adjustments?limit=100')
+  return body.data.some((each: { id: string; status: string }) => each.id === id && each.status === status)
+}
+
+const adjustment = ({ cast }: Stage, amount_minor: string) => ({
+  account_id: cast.person.accountId,
+  direction: 'credit',
+  amount_minor,
+  reason: 'a test',
+})
+
+/** A payment whose outcome nobody knows, as an operator finds it. */
+const unknownPayment = async (stage: Stage): Promise<string> => {
+  const { cast } = stage
+  serial += 1
+  const id = await pay(stage, await newBeneficiary(cast.person.api, { destination: `25470000${5000 + (serial % 1000)}` }))
+  await until(async () => (await cast.api.get(`/v1/payments/${id}`)).body.status === 'unknown', 'a payment of an unlisted result')
+  return id
+}
+
+/** Work that waits for a process that does it. */
+const sends = (name: string, begin: (stage: Stage) => Promise<string>): Act => ({
+  name,
+  prepare: async (stage) => {
+    await stage.heir.pause()
+    const path = await begin(stage)
+    return { act: (victim) => victim.drain(), ended: hasEnded(stage.cast.api, path) }
+  },
+})
+
+/** What the provider delivered, and no process has worked on. */
+const books = (name: string, kind: 'payment' | 'topup', begin: (stage: Stage) => Promise<string>): Act => ({
+  name,
+  prepare: async (stage) => {
+    const { world, cast, heir, survivor } = stage
+    await heir.pause()
+    const id = await begin(stage)
+    const isDelivered = async () =>
+      (
+        await world.sql(
+          'select from callback_deliveries d join rail_attempts a on a.id = d.attempt_id where a.subject_id = $1 and d.processed_at is null',
+          [parseId(kind, id)],
+        )
+      ).length > 0
+    return {
+      before: async (victim) => {
+        // Who receives deliveries stands still meanwhile, or the victim would send and book in one go.
+        await survivor.pause()
+        await victim.drain()
+        survivor.resume()
+        await until(isDelivered, 'the delivery of a provider')
+      },
+      act: (victim) => victim.drain(),
+      ended: hasEnded(cast.api, `/v1/${kind}s/${id}`),
+    }
+  },
+})
+
+/** Everything that time alone makes due, at once: what has run out, and what is asked about. */
+const sweep: Act = {
+  name: 'a sweep: an approval and a top-up run out, a payment whose callback was lost is asked about',
+  prepare: async (stage) => {
+    const { world, cast, heir } = stage
+    const lost = await newBeneficiary(cast.person.api, { destination: '254711000001' })
+    await heir.pause()
+    const paths = [
+      `/v1/payments/${(await waitingApproval(stage)).payment}`,
+      `/v1/topups/${await askToPay(stage, '254700004999')}`,
+      `/v1/payments/${await pay(stage, lost)}`,
+    ]
+    return {
+      before: async (victim) => {
+        await victim.drain()
+        await world.provider.advance(3_700)
+        // Every process follows the provider's time within a second.
+        await wait(1_500)
+      },
+      act: (victim) => victim.sweep(),
+      ended: async () => (await Promise.all(paths.map((path) => hasEnded(cast.api, path)()))).every(Boolean),
+    }
+  },
+}
+
+const requests: readonly Act[] = [
+  {
+    name: 'POST /v1/topups/initiate',
+    prepare: async (stage) => {
+      await stage.heir.pause()
+      return request(stage, stage.cast.api, '/v1/topups/initiate', topup(), ({ id }) =>
+        hasEnded(stage.cast.api, `/v1/topups/${id}`)(),
+      )
+    },
+  },
+  {
+    name: 'POST /v1/payments',
+    prepare: async (stage) => {
+      await stage.heir.pause()
+      const body = { beneficiary_id: stage.cast.beneficiaries.MPESA_B2C, amount_minor: '10000' }
+      return request(stage, stage.cast.api, '/v1/payments', body, ({ id }) => hasEnded(stage.cast.api, `/v1/payments/${id}`)())
+    },
+  },
+  {
+    name: 'POST /v1/payments that waits for approval',
+    prepare: async (stage) => {
+      await stage.heir.pause()
+      const body = { beneficiary_id: stage.strict, amount_minor: '10000' }
+      const waits = async ({ id }: { id: string }) =>
+        (await stage.cast.api.get(`/v1/payments/${id}`)).body.status === 'pending_approval'
+      return request(stage, stage.cast.api, '/v1/payments', body, waits)
+    },
+  },
+  decide('POST /v1/approvals/:id/decide, approve', async () => ({ path: 'decide', body: { decision: 'approve' } })),
+  decide('POST /v1/approvals/:id/decide, reject', async () => ({ path: 'decide', body: { decision: 'reject' } })),
+  decide('POST /v1/approvals/:id/decide-by-signature', async ({ cast }, approval) => {
+    const { message } = (await cast.person.api.get(`/v1/approvals/${approval}/message?decision=approve`)).body
+    const signature = await cast.person.wallet.signMessage({ message })
+    return { path: 'decide-by-signature', body: { decision: 'approve', signature } }
+  }),
+  {
+    name: 'POST /v1/payments/:id/cancel',
+    prepare: async (stage) => {
+      const { payment } = await waitingApproval(stage)
+      await stage.heir.pause()
+      const { api } = stage.cast.person
+      return request(stage, api, `/v1/payments/${payment}/cancel`, undefined, hasEnded(api, `/v1/payments/${payment}`))
+    },
+  },
+  {
+    name: 'POST /v1/admin/payments/:id/resolve',
+    prepare: async (stage) => {
+      const id = await unknownPayment(stage)
+      await stage.heir.pause()
+      const body = { outcome: 'failed', evidence: 'the statement does not show it' }
+      const path = `/v1/admin/payments/${id}/resolve`
+      return request(stage, stage.administrators[0].api, path, body, hasEnded(stage.cast.api, `/v1/payments/${id}`))
+    },
+  },
+  {
+    name: 'POST /v1/admin/adjustments',
+    prepare: async (stage) => {
+      await stage.heir.pause()
+      const posted = ({ id }: { id: string }) => adjustmentIs(stage, id, 'posted')
+      return request(stage, stage.administrators[0].api, '/v1/admin/adjustments', adjustment(stage, '100'), posted)
+    },
+  },
+  {
+    name: 'POST /v1/admin/adjustments/:id/confirm',
+    prepare: async (stage) => {
+      const [first, second] = stage.administrators
+      const id = await created(first.api.post('/v1/admin/adjustments', adjustment(stage, '2000000')))
+      await stage.heir.pause()
+      return request(stage, second.api, `/v1/admin/adjustments/${id}/confirm`, undefined, () => adjustmentIs(stage, id, 'posted'))
+    },
+  },
+]
+
+const payBy = (rail: keyof Cast['beneficiaries']) => (stage: Stage) => pay(stage, stage.cast.beneficiaries[rail])
+
+export const acts: readonly Act[] = [
+  ...requests,
+  sends('sending a payment by M-PESA B2C', async (stage) => `/v1/payments/${await payBy('MPESA_B2C')(stage)}`),
+  sends('sending a payment by M-PESA B2B', async (stage) => `/v1/payments/${await payBy('MPESA_B2B')(stage)}`),
+  sends('sending a payment by PesaLink', async (stage) => `/v1/payments/${await payBy('PESALINK')(stage)}`),
+  sends('asking a phone to pay in', async (stage) => `/v1/topups/${await askToPay(stage)}`),
+  books('booking what the provider says of a payment', 'payment', payBy('MPESA_B2C')),
+  books('booking what the provider says of a top-up', 'topup', (stage) => askToPay(stage)),
+  sweep,
+]

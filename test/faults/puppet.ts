@@ -1,0 +1,49 @@
+import { createServer } from 'node:http'
+import { createService } from '../../src/app.ts'
+import { createMovableClock } from '../../src/lib/clock.ts'
+import { openDatabase } from '../../src/process/database.ts'
+import { findKeys } from '../../src/process/development-keys.ts'
+import { readEnvironment } from '../../src/process/environment.ts'
+import { createLogger } from '../../src/process/logger.ts'
+import { listen, loadConfigWithPorts, operatorListener, publicListener } from '../../src/process/ports.ts'
+import { openRails } from '../../src/process/rails.ts'
+
+/*
+ * The service in a process of its own, made of the same parts as `src/server.ts`, that works only when it is told to: so a test knows
+ * what it is doing when it is killed, and nothing in the background adds to the messages that are counted. `POST /drain` and
+ * `POST /sweep` at the address that it prints.
+ */
+const clock = createMovableClock()
+const config = await loadConfigWithPorts({ ...readEnvironment(), JOBS: 'off' })
+const logger = await createLogger(config)
+const database = await openDatabase(config, logger)
+const { ENCRYPTION_KEYS, TOKEN_SECRETS } = await findKeys(config)
+const { rails } = await openRails(config, clock, logger)
+const service = await createService({
+  config: { ...config, ENCRYPTION_KEYS, TOKEN_SECRETS },
+  databaseUrl: database.url,
+  directUrl: database.directUrl,
+  clock,
+  logger,
+  rails,
+})
+await service.start()
+await listen(service.operator, operatorListener(config))
+await listen(service.http, publicListener(config))
+
+const { jobs } = service.deps
+const work: Readonly<Record<string, () => Promise<unknown>>> = { '/drain': () => jobs.drain(), '/sweep': () => jobs.sweep() }
+const control = createServer((request, response) => {
+  const end = (status: number) => response.writeHead(status).end()
+  const task = work[request.url ?? '']
+  if (task)
+    task().then(
+      () => end(204),
+      () => end(500),
+    )
+  else end(404)
+})
+control.listen(0, '127.0.0.1', () => {
+  const address = control.address()
+  console.log(`told what to do at http://127.0.0.1:${typeof address === 'object' && address ? address.port : 0} `)
+})

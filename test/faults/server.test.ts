@@ -1,0 +1,150 @@
+import { execFile } from 'node:child_process'
+import { chmod, chown, mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { migrate } from '../../src/db/migrate.ts'
+import { runningPostmaster } from '../../src/embedded-postgres/postmaster.ts'
+import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/embedded-postgres/start.ts'
+import { credit, newBeneficiary } from '../harness/money.ts'
+import { type Person, signIn } from '../harness/people.ts'
+import { startService, type TestService } from '../harness/service.ts'
+import { findBreaches } from '../harness/verify.ts'
+import { findFaults } from './belief.ts'
+import { report } from './report.ts'
+import { isFull } from './world.ts'
+
+const run = promisify(execFile)
+const recoverWithinMs = 10_000
+
+/** A server of its own, to be frozen, killed and filled up: the one of the other tests is everybody's. */
+describe.runIf(isFull)('the database server itself', () => {
+  let folder: string
+  let server: EmbeddedPostgres
+  let service: TestService
+  let person: Person
+  let payee: string
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'faults-server-'))
+    // As root the server runs as another user, who must get in.
+    await chmod(folder, 0o755)
+    server = await startEmbeddedPostgres({ dataDir: folder })
+    await migrate(server.url)
+    service = await startService({ database: { url: server.url, drop: async () => undefined } })
+    person = await signIn(service.api)
+    await credit(service, person.accountId, 1_000_000_000n)
+    payee = await newBeneficiary(person.api)
+  }, 180_000)
+  afterAll(async () => {
+    await service.close()
+    await service.sandbox.close()
+    await server.stop()
+    await rm(folder, { recursive: true, force: true })
+  }, 60_000)
+
+  const pay = (key: string) => person.api.post('/v1/payments', { beneficiary_id: payee, amount_minor: '100000' }, { key })
+  const readiness = async () => (await service.api.get('/readyz')).status
+
+  const postmaster = async (): Promise<number> => {
+    const found = await runningPostmaster(join(folder, 'cluster', 'data'))
+    if (!found) throw new Error('no server is running')
+    return found.pid
+  }
+  /** The server and every process of it. */
+  const signalAll = async (signal: NodeJS.Signals): Promise<void> => {
+    const pid = await postmaster()
+    const { stdout } = await run('pgrep', ['-P', String(pid)])
+    for (const each of [pid, ...stdout.trim().split('\n').map(Number)]) process.kill(each, signal)
+  }
+  const recovered = async (key: string): Promise<number> => {
+    const from = performance.now()
+    while ((await pay(key)).status !== 201 || (await readiness()) !== 200) {
+      if (performance.now() - from > recoverWithinMs) throw new Error(`it did not recover within ${recoverWithinMs} ms`)
+      await wait(50)
+    }
+    return performance.now() - from
+  }
+  const sound = async () => {
+    await service.settle()
+    expect([...(await findFaults(server.url, service.sandbox.movements())), ...(await findBreaches(service))]).toEqual([])
+  }
+
+  test('frozen: requests are answered with 503 in time, the process lives, and it recovers by itself', async () => {
+    expect((await pay('before')).status).toBe(201)
+    await signalAll('SIGSTOP')
+    const from = performance.now()
+    const [refused, ready] = await Promise.all([pay('frozen'), readiness()]).finally(() => signalAll('SIGCONT'))
+    report('answered_while_frozen_ms', Math.round(performance.now() - from))
+    expect([refused.status, ready]).toEqual([503, 503])
+    report('recovered_from_a_frozen_server_ms', Math.round(await recovered('frozen')))
+    await sound()
+  }, 180_000)
+
+  test('killed at once and started again: nothing acknowledged is lost, and the service finds it again by itself', async () => {
+    const kept = await Promise.all(Array.from({ length: 20 }, (_, index) => pay(`kept ${index}`)))
+    const under = Array.from({ length: 20 }, (_, index) => pay(`under way ${index}`))
+    process.kill(await postmaster(), 'SIGQUIT')
+    const cut = await Promise.all(under)
+    expect(cut.every(({ status }) => status === 201 || status === 503)).toBe(true)
+    expect((await pay('while down')).status).toBe(503)
+    await server.stop().catch(() => undefined)
+    server = await startEmbeddedPostgres({ dataDir: folder, port: server.port })
+    report('recovered_from_a_killed_server_ms', Math.round(await recovered('while down')))
+    const again = await Promise.all(kept.map((_, index) => pay(`kept ${index}`)))
+    expect(again.map(({ body }) => body.id)).toEqual(kept.map(({ body }) => body.id))
+    for (const [index, { status, body }] of cut.entries()) {
+      const answer = await pay(`under way ${index}`)
+      expect(answer.status).toBe(201)
+      if (status === 201) expect(answer.body.id).toBe(body.id)
+    }
+    await sound()
+  }, 240_000)
+
+  test('a disk that is really full: 503, nothing half done, and the same requests go through when there is room again', async () => {
+    const disk = join(folder, 'disk')
+    await mkdir(disk)
+    try {
+      await run('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', disk])
+    } catch (error) {
+      console.warn(`NOT TRIED: a full disk, because none can be mounted here (${error instanceof Error ? error.message : error})`)
+      return
+    }
+    try {
+      const { uid, gid } = await stat(join(folder, 'cluster', 'data'))
+      await mkdir(join(disk, 'space'))
+      await chown(join(disk, 'space'), uid, gid)
+      await service.deps.db.query(`create tablespace tiny location '${join(disk, 'space')}'`)
+      await service.deps.db.query('alter table payments set tablespace tiny')
+      const fill = async () => {
+        for (let kilobytes = 512; kilobytes >= 4; kilobytes /= 2)
+          for (let part = 0; ; part += 1) {
+            const name = join(disk, `ballast-${kilobytes}-${part}`)
+            const full = await writeFile(name, Buffer.alloc(kilobytes * 1024)).then(
+              () => false,
+              () => true,
+            )
+            if (full) break
+          }
+      }
+      await fill()
+      let refused = ''
+      for (let tries = 0; refused === '' && tries < 200; tries += 1) {
+        const { status, body, headers } = await pay(`full ${tries}`)
+        if (status === 201) continue
+        expect([status, body.error, headers.get('retry-after')]).toEqual([503, 'unavailable', expect.any(String)])
+        refused = `full ${tries}`
+      }
+      expect(refused).not.toBe('')
+      const { stdout } = await run('sh', ['-c', `rm -f ${disk}/ballast-*; df ${disk} | tail -1`])
+      expect(stdout).toContain(disk)
+      expect((await pay(refused)).status).toBe(201)
+      await service.deps.db.query('alter table payments set tablespace pg_default')
+      await service.deps.db.query('drop tablespace tiny')
+      await sound()
+    } finally {
+      await run('umount', ['-l', disk])
+    }
+  }, 180_000)
+})

@@ -1,0 +1,168 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { typeIdSql } from '../../src/db/check.ts'
+import { connect, type Database } from '../../src/db/client.ts'
+import { sealAuditLog } from '../../src/events/seal.ts'
+import { parseId } from '../../src/lib/ids.ts'
+import { factsOf } from '../../src/verify/facts.ts'
+import { verify } from '../../src/verify/verify.ts'
+import { credit } from '../harness/money.ts'
+import { type Person, signIn } from '../harness/people.ts'
+import { startService, type TestService } from '../harness/service.ts'
+import { pay } from '../rails-flows/scene.ts'
+import { report } from './report.ts'
+import { isFull } from './world.ts'
+
+const count = Number(process.env.VERIFY_PAYMENTS ?? '1000000')
+const withinSeconds = 60
+
+let service: TestService
+let person: Person
+/** As the daily look has it: with time for statements that read everything. */
+let db: Database
+beforeAll(async () => {
+  if (!isFull) return
+  service = await startService()
+  const { clock, logger } = service.deps
+  db = connect({ url: service.database.url, poolSize: 2, clock, logger, statementTimeoutMs: 3_600_000 })
+  person = await signIn(service.api)
+  await credit(service, person.accountId, 100_000_000_000_000n)
+}, 60_000)
+afterAll(async () => {
+  if (!isFull) return
+  await db.close()
+  await service.close()
+})
+
+/** The n-th of its kind, in the order of time, and older than everything real. */
+const made = (tag: string): string =>
+  `('01900000-' || lpad(to_hex(n >> 16), 4, '0') || '-7000-8${tag}-' || lpad(to_hex(n & 65535), 12, '0'))::uuid`
+
+/** As many rows as wanted like those that a real payment left, each with its own ids, in every table that grows with payments. */
+const multiply = async (paymentId: string): Promise<void> => {
+  const id = parseId('payment', paymentId)
+  const columnsOf = async (table: string): Promise<string[]> =>
+    (
+      await db.query<{ name: string }>(
+        `select column_name as name from information_schema.columns where table_name = $1 and is_generated = 'NEVER'`,
+        [table],
+      )
+    ).map(({ name }) => name)
+  const copy = async (table: string, where: string, replaced: Record<string, string>): Promise<void> => {
+    const names = await columnsOf(table)
+    const values = names.map((name) => replaced[name] ?? `t.${name}`)
+    const step = 100_000
+    for (let from = 1; from <= count; from += step)
+      await db.transaction(async (tx) => {
+        await tx.query('set local session_replication_role = replica')
+        await tx.query(
+          `insert into ${table} (${names.join(', ')}) select ${values.join(', ')} from ${table} t, generate_series(${from}, ${Math.min(count, from + step - 1)}) n where ${where}`,
+        )
+      })
+  }
+  const wire = `to_jsonb(${typeIdSql('pay', made('001'))})`
+  await copy('ledger_transfers', `t.id = (select hold_transfer_id from payments where id = '${id}')`, {
+    id: made('002'),
+    reference_id: made('001'),
+  })
+  await copy('ledger_transfers', `t.pending_id = (select hold_transfer_id from payments where id = '${id}')`, {
+    id: made('003'),
+    pending_id: made('002'),
+    reference_id: made('001'),
+  })
+  await copy('payments', `t.id = '${id}'`, {
+    id: made('001'),
+    hold_transfer_id: made('002'),
+    provider_receipt: `'M' || n`,
+  })
+  await copy('rail_attempts', `t.subject_id = '${id}'`, {
+    id: made('004'),
+    subject_id: made('001'),
+    reference: `lpad(n::text, 12, '0')`,
+  })
+  await copy('callback_deliveries', `t.attempt_id = (select id from rail_attempts where subject_id = '${id}')`, {
+    id: made('005'),
+    attempt_id: made('004'),
+  })
+  const now = 'pg_current_xact_id()'
+  const audited = await db.query<{ id: string }>('select id::text from audit_log where subject_id = $1', [id])
+  for (const [index, row] of audited.entries())
+    await copy('audit_log', `t.id = '${row.id}'`, { id: made(`01${index}`), subject_id: made('001'), transaction: now })
+  const told = await db.query<{ id: string }>(
+    `select id::text from events where type like 'payment.%' and data->>'id' = $1 order by transaction, id`,
+    [paymentId],
+  )
+  for (const [index, row] of told.entries())
+    await copy('events', `t.id = '${row.id}'`, {
+      id: made(`02${index}`),
+      transaction: now,
+      data: `jsonb_set(t.data::jsonb, '{id}', ${wire})::${await typeOf('events', 'data')}`,
+    })
+  await copy('idempotency_keys', 't.scope = (select scope from idempotency_keys limit 1)', { scope: 'sha256(n::text::bytea)' })
+  await db.query(`update spending_totals set used_minor = used_minor * ($1::bigint + 1), payments = payments + $1::bigint`, [
+    count,
+  ])
+  await db.query(
+    `update ledger_accounts set posted_debits_minor = posted_debits_minor + $2::bigint * 150000 where owner_id = $1 and kind = 'customer'`,
+    [parseId('account', person.accountId), count],
+  )
+}
+
+const typeOf = async (table: string, column: string): Promise<string> =>
+  (
+    await db.query<{ type: string }>(
+      'select data_type as type from information_schema.columns where table_name = $1 and column_name = $2',
+      [table, column],
+    )
+  )[0]?.type ?? 'jsonb'
+
+const look = async (since: Date | null): Promise<{ seconds: number; breaches: string[]; slowest: string[] }> => {
+  const from = performance.now()
+  const breaches: string[] = []
+  const took: [number, string][] = []
+  let last = from
+  for await (const { promise, breaches: found } of verify(db, { ...factsOf(service.deps), since })) {
+    breaches.push(...found.map((subject) => `${promise}: ${subject}`))
+    took.push([performance.now() - last, promise])
+    last = performance.now()
+  }
+  const slowest = took.sort(([a], [b]) => b - a).slice(0, 6)
+  return {
+    seconds: Math.round((performance.now() - from) / 100) / 10,
+    breaches,
+    slowest: slowest.map(([ms, promise]) => `${Math.round(ms)} ms ${promise}`),
+  }
+}
+
+test.runIf(isFull)(
+  `${count} payments are held against every promise, and those since the last look within ${withinSeconds} seconds`,
+  async () => {
+    const { clock } = service
+    const first = await pay(person, { payment_rail: 'MPESA_B2C', destination: '254722000401' })
+    await service.settle()
+    await multiply(first)
+    for (let sealed = -1; sealed !== 0; ) {
+      const before = await db.query<{ n: bigint }>('select count(*) as n from audit_seals')
+      await sealAuditLog(service.deps)
+      const after = await db.query<{ n: bigint }>('select count(*) as n from audit_seals')
+      sealed = Number((after[0]?.n ?? 0n) - (before[0]?.n ?? 0n))
+    }
+    await db.query('vacuum analyze')
+    // A day later there is new business, and the look of that day sees no more than that.
+    service.clock.advance(2 * 86_400)
+    const since = clock.now()
+    service.clock.advance(60)
+    for (let index = 0; index < 20; index += 1)
+      await pay(person, { payment_rail: 'MPESA_B2C', destination: `2547220005${String(index).padStart(2, '0')}` })
+    await service.settle()
+    await service.deps.jobs.sweep()
+    const recent = await look(since)
+    report('verify_recent_seconds', recent.seconds)
+    const whole = await look(null)
+    report('verify_whole_seconds', whole.seconds)
+    report('verify_whole_slowest', whole.slowest.join('; '))
+    report('verify_payments', count)
+    expect([...recent.breaches, ...whole.breaches]).toEqual([])
+    expect(recent.seconds).toBeLessThanOrEqual(withinSeconds)
+  },
+  3_600_000,
+)

@@ -1,0 +1,64 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { startRails, type TestRails } from './harness.ts'
+
+let rails: TestRails
+beforeAll(async () => {
+  rails = await startRails()
+})
+afterAll(() => rails.close())
+
+const answerTo = async (attemptId: string): Promise<unknown> => {
+  await rails.scheduler.runAll()
+  return rails.deliveriesOf(attemptId).at(-1)?.body
+}
+
+test('the account is asked what it holds, and the answer is what came in less what went out', async () => {
+  const { account, payout } = rails.daraja()
+  const before = rails.payout()
+  expect(await account.askBalances(before.callbacks)).toMatchObject({ kind: 'accepted' })
+  const [held] = account.readBalances(await answerTo(before.attemptId)) ?? []
+  expect(held).toMatchObject({ account: 'Working Account', currency: 'KES' })
+  const paid = rails.payout({ amountMinor: 70_000n })
+  await payout.pay(paid)
+  await rails.scheduler.runAll()
+  const after = rails.payout()
+  await account.askBalances(after.callbacks)
+  const [left] = account.readBalances(await answerTo(after.attemptId)) ?? []
+  expect((held?.availableMinor ?? 0n) - (left?.availableMinor ?? 0n)).toBe(70_000n)
+})
+
+test.each([
+  ['a failure', { Result: { ResultCode: 2001, ResultDesc: 'no' } }],
+  ['nothing', undefined],
+  [
+    'an account without an amount',
+    { Result: { ResultCode: 0, ResultParameters: { ResultParameter: { Key: 'AccountBalance', Value: 'Working Account|KES' } } } },
+  ],
+])('a balance is not read from %s', (_, body) => {
+  expect(rails.daraja().account.readBalances(body)).toBeUndefined()
+})
+
+test('what came in is taken back whole, and another amount or receipt proves nothing', async () => {
+  const { account, collection } = rails.daraja()
+  const asked = rails.collection({ amountMinor: 50_000n })
+  await collection.collect(asked)
+  await rails.scheduler.runAll()
+  const receipt = rails.sandbox.movements().at(-1)?.receipt ?? ''
+  const reversed = async (fields: object) => {
+    const { attemptId, callbacks } = rails.payout()
+    const sent = await account.reverse({ receipt, amountMinor: 50_000n, callbacks, ...fields })
+    expect(sent).toMatchObject({ kind: 'accepted' })
+    return account.readReversal(await answerTo(attemptId))
+  }
+  expect(await reversed({})).toMatchObject({ kind: 'returned', receipt })
+  expect(await reversed({ amountMinor: 40_000n })).toMatchObject({ kind: 'unknown', code: '2032' })
+  expect(await reversed({ receipt: 'NOSUCHONE1' })).toMatchObject({ kind: 'unknown', code: '2032' })
+  await expect(reversed({ amountMinor: 50n })).rejects.toThrow('whole shillings')
+})
+
+test('a question under an initiator whose password has run out is no answer', async () => {
+  const { account } = rails.daraja({ initiatorPassword: 'an old one' })
+  const { attemptId, callbacks } = rails.payout()
+  await account.askBalances(callbacks)
+  expect(account.readBalances(await answerTo(attemptId))).toBeUndefined()
+})
