@@ -80,7 +80,7 @@ export const createIdentityParts = (config: Config, clock: Clock): IdentityParts
   }
 }
 
-/** In production a played identity would let anybody be whom they like. */
+/** In production a simulated identity would let every visitor choose whose account they enter. */
 export const refuseSimulatedIdentities = async (config: Config, db: Db): Promise<void> => {
   if (config.NODE_ENV !== 'production') return
   const rows = await db.query('select from identities where starts_with(issuer, $1) limit 1', [sandboxIssuerPrefix])

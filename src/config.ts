@@ -127,7 +127,7 @@ export type Config = Readonly<
     operatorUrl: string
     rateLimitPerMinute: number
     rateLimitPublicPerMinute: number
-    /** How often phones are asked to pay; null: as often as anybody likes. */
+    /** How often phones are asked to pay; null: without a limit. */
     promptLimits: { perPhoneMinute: number; perPhoneDay: number; perAccountMinute: number } | null
   }
 >

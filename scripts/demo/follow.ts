@@ -15,7 +15,7 @@ export const resourceIdOf = (event: PaymentsEvent): string | undefined => {
   return typeof data === 'object' && data !== null && 'id' in data && typeof data.id === 'string' ? data.id : undefined
 }
 
-/** Follows the notification stream until it is closed. What comes before anybody waits for it is kept. */
+/** Follows the notification stream until it is closed. What comes before it is waited for is kept. */
 export const followEvents = async (client: Payments): Promise<Following> => {
   const stop = new AbortController()
   const received: PaymentsEvent[] = []

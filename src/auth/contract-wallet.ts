@@ -9,7 +9,7 @@ export type ContractWallets = {
 
 /** All calls to a chain about one signature together; past this time there is no answer, and so a refusal. */
 const deadlineMs = 3_000
-/** Anybody can make us ask. */
+/** Every caller can make us ask. */
 const slotOptions = { size: 16, waiting: 32 }
 
 const inTime = async (answer: Promise<boolean>): Promise<boolean> => {

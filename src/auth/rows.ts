@@ -12,7 +12,7 @@ export type IdentityRow = {
   owningAccountId: Uuid
   frozen: boolean
   closed: boolean
-  /** A workspace stands still when the account whose money it spends does. */
+  /** A workspace is stopped while the account whose money it spends is not active. */
   ownerStatus: Principal['accountStatus']
   workspaceKind: Principal['workspace']['kind']
   workspaceName: string

@@ -20,7 +20,7 @@ export type Feed = {
 const channel = 'events'
 const batch = 500
 const slowPollMs = 1_000
-/** A listener that has nothing to hear asks whether anybody is there: a silent connection is destroyed and made anew. */
+/** A listener that has nothing to hear asks whether the server is there: a silent connection is destroyed and made anew. */
 const heartbeatMs = 10_000
 const answerTimeoutMs = 5_000
 /** A slower transaction holds newer events back: look again soon. */

@@ -20,7 +20,7 @@ const whenItPasses = ({ payment, mandate }: Evaluation, blocking: readonly Findi
 }
 
 /**
- * The smallest change that would have let the payment pass without waiting for anybody. `approvalsGiven` is what the
+ * The smallest change that would have let the payment pass without an approval. `approvalsGiven` is what the
  * mandate gives once it fits: where the mandate itself must change, its approval comes with that change. Every blocking
  * rule blocks alone, so each has to move, and only as far as leastThatSuffices says. More approvers are never the
  * remedy: they turn a denial into a wait, while the rules that ask for them are in the list anyway.

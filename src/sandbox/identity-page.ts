@@ -30,7 +30,7 @@ const chooseUrl = (path: string, query: Query, person: SandboxPerson): string =>
   return `${path}/choose?${new URLSearchParams({ ...asText(query), email, name, ...(!verified && { unverified: '1' }) })}`
 }
 
-const anybodyForm = (path: string, query: Query): string => `<form action="${escapeHtml(path)}/choose">
+const otherPersonForm = (path: string, query: Query): string => `<form action="${escapeHtml(path)}/choose">
 ${Object.entries(asText(query))
   .map(([name, value]) => `<input type="hidden" name="${escapeHtml(name)}" value="${escapeHtml(value)}">`)
   .join('\n')}
@@ -66,7 +66,7 @@ export const registerAuthorizePage = (app: App, { title, path, client, codes }: 
         paragraphs: [`This is not ${title}: it is played by this service, on this machine. Choose who you want to be.`],
         links: [...links, cancel],
       },
-      anybodyForm(path, query),
+      otherPersonForm(path, query),
     )
     return sendHtml(reply, 200, page)
   })

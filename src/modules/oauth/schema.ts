@@ -176,7 +176,7 @@ export const Authorization = z
       .array(
         z.object({ id: IdOut('workspace'), name: z.string(), role: z.enum(roles), permissions: z.array(z.enum(permissions)) }),
       )
-      .meta({ description: 'Where the caller could let this client in, with what of the scopes it holds there itself.' }),
+      .meta({ description: 'Where the caller could give this client a grant, with the scopes that it holds there itself.' }),
     created_at: TimeOut,
     expires_at: TimeOut,
   })

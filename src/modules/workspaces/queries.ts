@@ -5,7 +5,7 @@ import { members, workspaces } from '../../db/tables/workspaces.ts'
 import type { PageRequest } from '../../http/pagination.ts'
 import type { Uuid } from '../../lib/ids.ts'
 
-/** `ownerStatus`: a workspace stands still when the account whose money it spends does. */
+/** `ownerStatus`: a workspace is stopped while the account whose money it spends is not active. */
 export type WorkspaceRecord = typeof workspaces.$inferSelect & { ownerStatus: typeof accounts.$inferSelect.status }
 export type MemberRecord = typeof members.$inferSelect
 export type WorkspaceMembership = { workspace: WorkspaceRecord; member: MemberRecord }

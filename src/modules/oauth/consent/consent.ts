@@ -28,7 +28,7 @@ import type { Decision } from '../schema.ts'
 import { isSubset } from '../scopes.ts'
 import { newHandle } from '../token/tokens.ts'
 
-/** Long enough to carry a code over by hand from a browser to a terminal; PKCE makes it worthless to anybody else meanwhile. */
+/** Long enough to carry a code over by hand from a browser to a terminal; PKCE makes it worthless to others meanwhile. */
 const codeTtlSeconds = 120
 
 export type Membership = { id: Uuid; name: string; role: (typeof members.$inferSelect)['role']; permissions: Permission[] }
@@ -174,7 +174,7 @@ export const decideAuthorization = async (
   name: AuthorizationName,
   decision: Decision,
 ): Promise<Decided> => {
-  if (principal.grant) throw new Refusal('forbidden', { message: 'A delegated credential cannot let anybody in.' })
+  if (principal.grant) throw new Refusal('forbidden', { message: 'A delegated credential cannot give access to others.' })
   const authorization = await lockAuthorization(tx, principal, name)
   await requireOpen(tx, principal, authorization)
   const client = await getClient(tx, authorization.clientId)

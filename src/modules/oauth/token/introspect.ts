@@ -60,7 +60,7 @@ const isActive = (deps: Pick<Deps, 'clock'>, { grant, account }: Found, expiresA
 }
 
 /**
- * Anybody may register a client, so being one proves nothing: it learns of nothing but its own tokens. A resource server that an
+ * Every caller may register a client, so being one proves nothing: it learns of nothing but its own tokens. A resource server that an
  * operator has named learns of those that are presented to it.
  */
 const mayLearn = (deps: Pick<Deps, 'config'>, owner: ClientRecord, caller: ClientRecord): boolean =>

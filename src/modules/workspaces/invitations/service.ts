@@ -140,7 +140,7 @@ export const acceptInvitation = async (
   return { workspace, member: joined }
 }
 
-/** What a person sees before they accept; refused wherever accepting would be, but by a workspace that stands still meanwhile. */
+/** What a person sees before they accept; refused wherever accepting would be, except by a workspace that is stopped meanwhile. */
 export const previewInvitation = async (
   deps: Pick<Deps, 'clock' | 'db'>,
   principal: Principal,

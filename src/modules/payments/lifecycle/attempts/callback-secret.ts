@@ -7,7 +7,7 @@ import type { Uuid } from '../../../../lib/ids.ts'
 import type { Attempt, CallbackUrls } from '../../../../rails/rail.ts'
 import type { AttemptRecord } from './queries.ts'
 
-/** Deliveries are unsigned: the secret in their path is what tells the provider from anybody else. */
+/** Deliveries are unsigned: only the provider knows the secret in their path. */
 export const newCallbackSecret = (): string => randomBytes(24).toString('base64url')
 
 /** Twelve digits. Random, not counted: a database restored from a backup must not give out again what a rail has seen. */
