@@ -41,8 +41,11 @@ const inEvents = published.map(({ table, prefix, type }) =>
   sqlCheck(
     'I8',
     `every row of ${table} was told by ${type}`,
-    `select t.id::text as subject from ${table} t
-     where t.created_at > $1::timestamptz and not exists (select from events e where e.type = '${type}' and e.data->>'id' = ${typeIdSql(prefix, 't.id')})`,
+    // The events are read once: looked for row by row, each row would read all of its type (measured: a second a row, of 600,000 events).
+    `with told as materialized (
+       select data->>'id' as id from events where type = '${type}' and created_at >= $1::timestamptz - interval '1 day')
+     select t.id::text as subject from ${table} t
+     where t.created_at > $1::timestamptz and not exists (select from told where told.id = ${typeIdSql(prefix, 't.id')})`,
     // A day's margin: what is older may have left the table already.
     ({ now, eventRetentionDays, since }) => [
       new Date(Math.max(now.getTime() - Math.max(0, eventRetentionDays - 1) * 86_400_000, since?.getTime() ?? 0)),
