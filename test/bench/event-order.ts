@@ -14,22 +14,28 @@ const compared = {
   feed: 'position by account, with a common order to read by ÷ advisory lock',
 } satisfies Record<Exclude<Shape, 'advisory'>, string>
 
-/** What a payment's transaction costs in each shape: one payment and a batch of them, over many accounts and on one. */
-const loads = [
-  { name: '1 payment, 1,000 accounts', who: '\\set who random(1, 1000)', size: 1 },
-  { name: '1 payment, one account', who: '\\set who 0', size: 1 },
-  { name: '32 payments, 1,000 accounts', who: '\\set who random(1, 1000)', size: 32 },
-  { name: '32 payments, one account', who: '\\set who 0', size: 32 },
-]
+const spread1000 = '\\set who random(1, 1000)'
+const one = '\\set who 0'
 
-const connections = 10
+/**
+ * What a payment's transaction costs in each shape. The service decides payments in batches, so a process has one transaction of an
+ * account under way: as many connections pay from one account as there are processes. Ten are what a service without batches would have.
+ */
+const loads = [
+  { name: '1 payment, 1,000 accounts, 10 connections', who: spread1000, size: 1, connections: 10 },
+  { name: '32 payments, 1,000 accounts, 10 connections', who: spread1000, size: 32, connections: 10 },
+  { name: '32 payments, one account, 1 connection', who: one, size: 32, connections: 1 },
+  { name: '32 payments, one account, 2 connections', who: one, size: 32, connections: 2 },
+  { name: '32 payments, one account, 10 connections', who: one, size: 32, connections: 10 },
+  { name: '1 payment, one account, 10 connections', who: one, size: 1, connections: 10 },
+]
 
 /** Every shape in turn, round by round; the ratio is taken within a round. */
 export const measureEventOrder = async (bench: Bench, { rounds, seconds, write }: EventOrderOptions): Promise<void> => {
   await bench.query(await readFile(new URL('./event-order.sql', import.meta.url), 'utf8'))
   const ratios = new Map<string, number[]>()
   for (let round = 1; round <= rounds; round += 1) {
-    for (const { name, who, size } of loads) {
+    for (const { name, who, size, connections } of loads) {
       const perSecond = {} as Record<Shape, number>
       // Another one first in each round: what the disk does at that moment is nobody's alone.
       const turn = shapes.map((_, at) => shapes[(at + round) % shapes.length] ?? 'advisory')
@@ -48,6 +54,6 @@ export const measureEventOrder = async (bench: Bench, { rounds, seconds, write }
     say(`round ${round} of ${rounds}`)
   }
   const result: Result[] = [...ratios].map(([name, values]) => ({ name, goal: '', ...spread(values) }))
-  for (const one of result) say(row(one.name, one))
-  await save('event-order', result, write, { connections, seconds })
+  for (const line of result) say(row(line.name, line))
+  await save('event-order', result, write, { seconds })
 }
