@@ -27,7 +27,7 @@ export type SpawnOptions = { command?: readonly [string, ...string[]] }
 const inherited = ['PATH', 'HOME', 'TMPDIR', 'LD_LIBRARY_PATH', 'SystemRoot']
 
 /** Most of a start is compiling the same files again; here there are dozens of starts. */
-const compiledOnce = { NODE_COMPILE_CACHE: fileURLToPath(new URL('../../node_modules/.cache/compile', import.meta.url)) }
+export const compiledOnce = { NODE_COMPILE_CACHE: fileURLToPath(new URL('../../node_modules/.cache/compile', import.meta.url)) }
 
 /** A start takes seconds on a machine that has nothing else to do. */
 export const patience = { timeout: 90_000 }

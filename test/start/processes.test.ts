@@ -8,12 +8,13 @@ import { promisify } from 'node:util'
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { wantedProcesses } from '../../src/process/processes.ts'
-import { type Client, createClient } from '../harness/client.ts'
+import { type Client, createClient, type Json } from '../harness/client.ts'
 import { newBeneficiary } from '../harness/money.ts'
 import { createKey, signIn } from '../harness/people.ts'
 import { createTestDatabase, type TestDatabase } from '../harness/postgres.ts'
 import { startRoundRobin } from '../harness/round-robin.ts'
 import { freePort } from '../harness/service.ts'
+import { connectAgent } from '../mcp/connect.ts'
 import { killAll, patience, type ServerProcess, spawnServer } from './process.ts'
 
 let database: TestDatabase
@@ -107,7 +108,7 @@ describe('three processes behind a round robin', () => {
     expect(new Set(made).size).toBe(keys.length)
     // Every one is paid, also those that the killed process had taken.
     await until('the last payment', async () => {
-      const { body } = await person.api.get('/v1/payments?status=processing&limit=1')
+      const { body } = await person.api.get('/v1/payments?status=processing,unknown&limit=1')
       return body.data.length === 0 ? true : undefined
     })
     const client = new pg.Client({ connectionString: database.url })
@@ -125,6 +126,30 @@ describe('three processes behind a round robin', () => {
   })
 })
 
+/** An agent's payment from call to call, each over a connection of its own, while a person approves over others. */
+const payByAgent = async (url: string): Promise<void> => {
+  const person = await signIn(createClient(url))
+  await fund(person.api)
+  const beneficiary = await newBeneficiary(person.api)
+  const { key } = await createKey(person, { spending_controls: { approval_threshold_minor: '5000' } })
+  const withAgent = async (tool: string, input: object): Promise<Json> => {
+    const agent = await connectAgent(url, { bearer: key, headers: { connection: 'close' } })
+    return agent.call(tool, input).finally(agent.close)
+  }
+  const wanted = { beneficiary_id: beneficiary, amount_minor: '10000', idempotency_key: 'once' }
+  // The same call at once by several connections: one payment, whichever processes they come to.
+  const made = await Promise.all(Array.from({ length: 6 }, () => withAgent('create_payment', wanted)))
+  expect(new Set(made.map(({ payment_id, next }) => `${payment_id} ${next}`)).size).toBe(1)
+  const [payment] = made
+  expect(payment.next).toBe('ask_a_person')
+  const waiting = withAgent('wait_for_payment', { payment_id: payment.payment_id, timeout_seconds: 20 })
+  expect((await person.api.post(`/v1/approvals/${payment.approval.id}/decide`, { decision: 'approve' })).status).toBe(200)
+  let outcome = await waiting
+  while (outcome.next === 'wait')
+    outcome = await withAgent('wait_for_payment', { payment_id: payment.payment_id, timeout_seconds: 20 })
+  expect([outcome.next, outcome.status]).toEqual(['done', 'succeeded'])
+}
+
 describe('npm start -- --processes 2', () => {
   test('serves one port by two processes, replaces one that dies, and ends all of them', patience, async () => {
     const command: [string, ...string[]] = [process.execPath, 'src/server.ts', '--processes', '2']
@@ -133,6 +158,7 @@ describe('npm start -- --processes 2', () => {
     expect(server.stdout()).toContain('(2 processes)')
     const pids = await workersOf(server.pid)
     expect(pids).toHaveLength(2)
+    await payByAgent(url)
     process.kill(pids[0] ?? 0, 'SIGKILL')
     await until('another process', async () => {
       const now = await workersOf(server.pid)
