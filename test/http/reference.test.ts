@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { codesFile, codesText } from '../../scripts/codes.ts'
@@ -8,17 +8,22 @@ import examples from '../../src/reference/examples.json' with { type: 'json' }
 import { operationTexts } from '../../src/reference/reference.ts'
 import { tags } from '../../src/reference/tags.ts'
 import type { Example } from '../../src/reference/types.ts'
+import { startAdministered } from '../admin/administrators.ts'
 import type { Json } from '../harness/client.ts'
 import { createMandate } from '../harness/mandates.ts'
 import { credit, newBeneficiary } from '../harness/money.ts'
 import { createKey, type Person, signIn } from '../harness/people.ts'
-import { startService, type TestService } from '../harness/service.ts'
+import type { TestService } from '../harness/service.ts'
+import { lasting, playExamples, shown } from './example-scene.ts'
 
 let service: TestService
+let administrators: readonly [Person, Person]
 let person: Person
 let document: Json
 beforeAll(async () => {
-  service = await startService()
+  const administered = await startAdministered()
+  service = administered.service
+  administrators = [administered.admin, administered.second]
   person = await signIn(service.api)
   document = (await service.api.get('/openapi.json')).body
 })
@@ -79,6 +84,26 @@ describe('every operation', () => {
     expect(anonymous).toEqual([])
   })
 })
+
+test('every example is what the service answers: the story of example-scene.ts, recorded (RECORD_EXAMPLES=1 records it anew)', async () => {
+  const played = await playExamples(service, operations(), administrators)
+  const expected = operations()
+    .map(({ id }) => id)
+    .filter((id) => !withoutExample.includes(id))
+  expect(Object.keys(played).toSorted()).toEqual(expected.toSorted())
+  if (process.env.RECORD_EXAMPLES) {
+    const text = JSON.stringify(
+      Object.fromEntries(Object.entries(shown(played)).toSorted(([a], [b]) => (a < b ? -1 : 1))),
+      null,
+      2,
+    )
+    writeFileSync(new URL('../../src/reference/examples.json', import.meta.url), `${text}\n`)
+    return
+  }
+  for (const id of expected) expect([id, lasting(exampleOf(id))]).toEqual([id, lasting(played[id])])
+  // And would be noticed if it were not.
+  expect(lasting(exampleOf('topups.get'))).not.toEqual(lasting(played['topups.initiate']))
+}, 120_000)
 
 test('the samples of /docs are requests that the service takes: none is refused for its shape', async () => {
   for (const { id, path, method, operation } of operations()) {

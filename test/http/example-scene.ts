@@ -1,0 +1,382 @@
+import { randomBytes } from 'node:crypto'
+import { subjects } from '../../src/modules/jobs.ts'
+import { shellOperator } from '../../src/modules/operators.ts'
+import { reconcileStatement } from '../../src/modules/reconciliation/service.ts'
+import type { Example } from '../../src/reference/types.ts'
+import { statementCsv } from '../../src/sandbox/statement.ts'
+import type { Client, Json } from '../harness/client.ts'
+import { authorizePath, newPkce, obtainCode, postForm } from '../harness/oauth.ts'
+import { newWallet, type Person, signIn, walletMessage } from '../harness/people.ts'
+import type { TestService } from '../harness/service.ts'
+
+export type Played = Record<string, Example>
+type Given = { path?: Record<string, string>; query?: Record<string, string>; body?: Json; form?: Record<string, string> }
+type Operation = { path: string; method: string; id: string }
+
+/** Calls of one story, each operation once: what was sent, and what the service answered. */
+const createStage = (operations: readonly Operation[]) => {
+  const played: Played = {}
+  const play = async (id: string, api: Client, { path = {}, query, body, form }: Given = {}): Promise<Json> => {
+    const operation = operations.find((one) => one.id === id)
+    if (!operation) throw new Error(`there is no operation ${id}`)
+    const concrete = operation.path.replace(/\{(\w+)\}/g, (_, name: string) => path[name] ?? '')
+    const address = query ? `${concrete}?${new URLSearchParams(query)}` : concrete
+    const answer = form
+      ? await postForm(api, address, form)
+      : await api.call(operation.method.toUpperCase(), address, { body, headers: { accept: 'application/json' } })
+    if (answer.status >= 300) throw new Error(`${id} was answered ${answer.status} ${answer.text}`)
+    const request = form ?? body
+    played[id] = {
+      ...(request !== undefined && { request }),
+      ...(query && { query }),
+      status: answer.status,
+      ...(answer.body !== undefined && { response: answer.body }),
+    }
+    return answer.body
+  }
+  return { played, play }
+}
+
+/** A household in Nairobi, its agent, its clerk and the service's administrators, through the whole API. */
+export const playExamples = async (
+  service: TestService,
+  operations: readonly Operation[],
+  [admin, second]: readonly [Person, Person],
+): Promise<Played> => {
+  const { played, play } = createStage(operations)
+  const open = service.api
+  const pass = (seconds = 60) => service.clock.advance(seconds)
+
+  await play('service.health', open)
+  await play('service.ready', open)
+  for (const about of ['server', 'resource', 'mcp_resource']) await play(`oauth.${about}_metadata`, open)
+  for (const provider of ['google', 'github']) await play(`sign_in.${provider}_start`, open)
+
+  // A person signs in, and puts the account in order.
+  const wallet = newWallet()
+  const asked = await play('sign_in.wallet_nonce', open, { body: { address: wallet.address, chain_id: 1 } })
+  const signature = await wallet.signMessage({ message: asked.message })
+  await play('sign_in.wallet_verify', open, { body: { message: asked.message, signature } })
+  const amina = await signIn(open, wallet)
+  const { api } = amina
+  await play('accounts.update', api, { body: { display_name: 'Amina Otieno' } })
+  await play('accounts.get', api)
+  const other = newWallet()
+  const message = await walletMessage(open, other)
+  const link = { provider: 'wallet', message, signature: await other.signMessage({ message }) }
+  const linked = await play('identities.link', api, { body: link })
+  await play('identities.list', api)
+  await play('identities.unlink', api, { path: { id: linked.id } })
+  const elsewhere = await signIn(open, wallet)
+  const sessions = await play('sessions.list', api)
+  await play('sessions.revoke', api, { path: { id: sessions.data.find(({ current }: Json) => !current).id } })
+  await play('sign_in.create_dashboard_token', api)
+  await play('sign_in.logout', (await signIn(open, elsewhere.wallet)).api)
+
+  // Money comes in, payees and limits are set.
+  const topup = await play('topups.initiate', api, {
+    body: { amount_minor: '2500000', phone_number: '0712345678', metadata: { order: '7' } },
+  })
+  await service.settle()
+  await play('topups.get', api, { path: { id: topup.id } })
+  const payee = await play('beneficiaries.create', api, {
+    body: {
+      type: 'supplier',
+      display_name: 'Jane Wanjiru',
+      payment_rail: 'MPESA_B2C',
+      destination: '0712 345 678',
+      legal_name: 'Jane W. Kamau',
+      metadata: { vendor: '17' },
+    },
+  })
+  await play('beneficiaries.update', api, { path: { id: payee.id }, body: { display_name: 'Acme Supplies' } })
+  await play('beneficiaries.get', api, { path: { id: payee.id } })
+  await play('beneficiaries.list', api)
+  const policy = await play('policies.create', api, {
+    body: {
+      name: 'Ask from KES 1,000 on',
+      payment_types: ['MPESA_B2C'],
+      approval_threshold_minor: '100000',
+      daily_limit_minor: '1000000',
+    },
+  })
+  await play('policies.update', api, { path: { id: policy.id }, body: { version: 1, monthly_limit_minor: '9000000' } })
+  await play('policies.get', api, { path: { id: policy.id } })
+  await play('policies.list', api)
+  const controls = { per_payment_limit_minor: '200000', daily_limit_minor: '500000' }
+  const key = await play('api_keys.create', api, { body: { name: 'Invoice agent', spending_controls: controls } })
+  const agent = open.as({ bearer: key.key })
+  await play('credentials.current', agent)
+
+  // The agent pays; what is larger waits for the person.
+  pass()
+  const wanted = { beneficiary_id: payee.id, amount_minor: '60000' }
+  await play('policies.simulate', agent, { body: wanted })
+  const paid = await play('payments.create', agent, {
+    body: { ...wanted, narrative: 'March rent', account_reference: 'INV-7', metadata: { invoice: '7' } },
+  })
+  await service.settle()
+  await play('payments.get', agent, { path: { id: paid.id } })
+  await play('payments.receipt', agent, { path: { id: paid.id } })
+  const hold = async (amount_minor: string, narrative: string) => {
+    pass()
+    return (await agent.post('/v1/payments', { beneficiary_id: payee.id, amount_minor, narrative })).body
+  }
+  const large = await hold('150000', 'A printer')
+  await play('approvals.list', api, { query: { status: 'pending' } })
+  await play('approvals.get', api, { path: { id: large.approval_id } })
+  await play('approvals.decide', api, {
+    path: { id: large.approval_id },
+    body: { decision: 'approve', reason: 'Known supplier' },
+  })
+  await service.settle()
+  const signed = await hold('110000', 'Paper')
+  const toSign = await play('approvals.message', open, { path: { id: signed.approval_id }, query: { decision: 'approve' } })
+  await play('approvals.decide_by_signature', open, {
+    path: { id: signed.approval_id },
+    body: { decision: 'approve', signature: await wallet.signMessage({ message: toSign.message }) },
+  })
+  await service.settle()
+  const dropped = await hold('120000', 'A mistake')
+  await play('payments.cancel', agent, { path: { id: dropped.id } })
+  await play('payments.list', api, { query: { status: 'succeeded', limit: '2' } })
+  await play('payments.summary', api, { query: { days: '2' } })
+  await play('beneficiaries.payments', api, { path: { id: payee.id }, query: { limit: '1' } })
+  await play('accounts.history', api, { query: { limit: '2' } })
+  await play('accounts.history_summary', api, { query: { days: '2' } })
+  await play('notifications.list', api, { query: { limit: '2' } })
+
+  // A mandate: terms that a wallet has signed.
+  const expires_at = new Date(service.clock.now().getTime() + 7 * 86_400_000).toISOString()
+  const terms = { description: 'Groceries this week', max_total_minor: '100000', expires_at }
+  const prepared = await play('mandates.prepare', open, { body: { address: wallet.address, terms } })
+  const proof = { nonce: prepared.nonce, signature: await wallet.signMessage({ message: prepared.message }) }
+  const mandate = await play('mandates.create', open, { body: { address: wallet.address, terms, ...proof } })
+  await play('mandates.get', api, { path: { id: mandate.id } })
+  await play('mandates.list', api)
+  const revocation = await play('mandates.revocation_message', open, { path: { id: mandate.id } })
+  await play('mandates.revoke', open, {
+    path: { id: mandate.id },
+    body: { address: wallet.address, signature: await wallet.signMessage({ message: revocation.message }) },
+  })
+
+  // Keys and grants change and end.
+  await play('api_keys.update', api, { path: { id: key.id }, body: { spending_controls: { monthly_limit_minor: '900000' } } })
+  await play('api_keys.get', api, { path: { id: key.id } })
+  await play('api_keys.list', api)
+  await play('grants.list', api)
+  await play('grants.get', api, { path: { id: key.grant.id } })
+  await play('grants.update', api, { path: { id: key.grant.id }, body: { spending_controls: { daily_limit_minor: '400000' } } })
+  const rotated = await play('api_keys.rotate', api, { path: { id: key.id }, body: { overlap_seconds: 600 } })
+  await play('api_keys.revoke', api, { path: { id: rotated.id } })
+  await play('grants.revoke', api, { path: { id: key.grant.id } })
+
+  await playOAuth(service, play, amina)
+  await playTeam(service, play, amina)
+  await play('grants.revoke_all', api, { body: { kind: 'oauth' } })
+  await play('beneficiaries.archive', api, { path: { id: payee.id } })
+  await play('policies.archive', api, { path: { id: policy.id } })
+  await playAdministration(service, play, amina, [admin, second])
+  return played
+}
+
+type Play = ReturnType<typeof createStage>['play']
+
+const playOAuth = async (service: TestService, play: Play, { api }: Person) => {
+  const open = service.api
+  const device = 'urn:ietf:params:oauth:grant-type:device_code'
+  const client = await play('oauth.register', open, {
+    body: {
+      client_name: 'Shopping agent',
+      redirect_uris: ['http://127.0.0.1:9876/callback'],
+      grant_types: ['authorization_code', 'refresh_token', device],
+      token_endpoint_auth_method: 'none',
+    },
+  })
+  const { client_id } = client
+  const pkce = newPkce()
+  const scope = 'payment.create payment.read'
+  const ask = {
+    client_id,
+    response_type: 'code',
+    redirect_uri: 'http://127.0.0.1:9876/callback',
+    state: randomBytes(16).toString('hex'),
+    code_challenge: pkce.challenge,
+    code_challenge_method: 'S256',
+    scope,
+  }
+  await play('oauth.push', open, { form: ask })
+  const asked = await api.get(authorizePath({ id: client_id }, pkce, { scope }))
+  const id = new URL(asked.headers.get('location') ?? '', open.url).searchParams.get('authorization') ?? ''
+  await play('oauth.get_authorization', api, { path: { id } })
+  const decided = await play('oauth.decide_authorization', api, {
+    path: { id },
+    body: {
+      decision: 'approve',
+      permissions: ['payment.create', 'payment.read'],
+      spending_controls: { monthly_limit_minor: '300000' },
+    },
+  })
+  const code = new URL(decided.redirect_to).searchParams.get('code') ?? ''
+  const tokens = await play('oauth.token', open, {
+    form: { grant_type: 'authorization_code', code, redirect_uri: ask.redirect_uri, client_id, code_verifier: pkce.verifier },
+  })
+  const started = await play('oauth.device_authorization', open, {
+    form: { client_id, scope: 'payment.create', code_challenge: pkce.challenge, code_challenge_method: 'S256' },
+  })
+  await play('oauth.get_device', api, { path: { user_code: started.user_code } })
+  await play('oauth.decide_device', api, {
+    path: { user_code: started.user_code },
+    body: { decision: 'approve', spending_controls: { daily_limit_minor: '200000' } },
+  })
+  const server = await open.post('/v1/oauth/register', {
+    client_name: 'A shop',
+    redirect_uris: ['http://127.0.0.1:9876/callback'],
+    token_endpoint_auth_method: 'client_secret_post',
+  })
+  const own = { client_id: server.body.client_id, client_secret: server.body.client_secret }
+  const bought = await obtainCode({ api }, { id: own.client_id })
+  const { access_token } = (
+    await postForm(open, '/v1/oauth/token', {
+      grant_type: 'authorization_code',
+      code: bought.code,
+      redirect_uri: ask.redirect_uri,
+      code_verifier: bought.pkce.verifier,
+      ...own,
+    })
+  ).body
+  await play('oauth.introspect', open, { form: { token: access_token, ...own } })
+  await play('oauth.revoke', open, { form: { token: tokens.refresh_token, client_id, token_type_hint: 'refresh_token' } })
+}
+
+const playTeam = async (service: TestService, play: Play, { api }: Person) => {
+  const made = await play('workspaces.create', api, { body: { name: 'Operations', time_zone: 'Europe/Berlin' } })
+  const { id } = made.workspace
+  const { workspace: personal } = await play('workspaces.current', api)
+  await play('workspaces.list', api)
+  await play('workspaces.switch', api, { body: { workspace_id: id } })
+  await play('workspaces.update', api, { body: { name: 'Operations', time_zone: 'Africa/Nairobi' } })
+  const invited = await play('invitations.create', api, { body: { role: 'approver', email: 'otieno@example.com' } })
+  await play('invitations.list', api)
+  await play('invitations.revoke', api, { path: { id: invited.id } })
+  const { token } = (await api.post('/v1/workspaces/current/invitations', { role: 'member' })).body
+  const clerk = await signIn(service.api)
+  await play('invitations.preview', clerk.api, { body: { token } })
+  await play('invitations.accept', clerk.api, { body: { token } })
+  await clerk.api.put('/v1/workspaces/current', { workspace_id: id })
+  const members = await play('members.list', api)
+  const member = members.data.find(({ account_id }: Json) => account_id === clerk.accountId)
+  await play('members.update', api, { path: { id: member.id }, body: { role: 'admin' } })
+  const { grant } = (await clerk.api.post('/v1/accounts/me/api-keys', { name: 'Clerk’s agent' })).body
+  await play('workspace_grants.list', api)
+  await play('workspace_grants.revoke', api, { path: { id: grant.id } })
+  await play('members.remove', api, { path: { id: member.id } })
+  await play('workspaces.freeze', api, { body: { reason: 'a lost laptop' } })
+  await play('workspaces.unfreeze', api)
+  await play('workspaces.audit_log', api, { query: { limit: '2' } })
+  await api.put('/v1/workspaces/current', { workspace_id: personal.id })
+}
+
+const playAdministration = async (
+  service: TestService,
+  play: Play,
+  amina: Person,
+  [admin, second]: readonly [Person, Person],
+) => {
+  const account = { id: amina.accountId }
+  await play('admin.list_accounts', admin.api, { query: { limit: '1' } })
+  await play('admin.get_account', admin.api, { path: account })
+  const adjustment = { account_id: amina.accountId, direction: 'credit', amount_minor: '100', reason: 'a payment in cash' }
+  const made = await play('admin.create_adjustment', admin.api, { body: adjustment })
+  await play('admin.get_adjustment', admin.api, { path: { id: made.id } })
+  await play('admin.list_adjustments', admin.api, { query: { limit: '1' } })
+  const large = async () =>
+    (await admin.api.post('/v1/admin/adjustments', { ...adjustment, amount_minor: '900000000' })).body as Json
+  await play('admin.confirm_adjustment', second.api, { path: { id: (await large()).id } })
+  await play('admin.reject_adjustment', second.api, { path: { id: (await large()).id }, body: { reason: 'a typing error' } })
+  await playReconciliation(service, play, admin)
+  const lost = await amina.api.post('/v1/beneficiaries', {
+    type: 'person',
+    display_name: 'Unknown',
+    payment_rail: 'MPESA_B2C',
+    destination: '254711000004',
+  })
+  const unknown = await amina.api.post('/v1/payments', { beneficiary_id: lost.body.id, amount_minor: '20000' })
+  await service.deps.jobs.drain()
+  await play('admin.list_payments', admin.api, { query: { status: 'unknown' } })
+  await play('admin.resolve_payment', admin.api, {
+    path: { id: unknown.body.id },
+    body: { outcome: 'succeeded', evidence: 'statement of 4 March, line 17', provider_receipt: 'QX12AB34CD' },
+  })
+  const { workspace } = (await amina.api.get('/v1/workspaces/current')).body
+  await play('admin.suspend_workspace', admin.api, { path: { id: workspace.id }, body: { reason: 'a court order' } })
+  await play('admin.reinstate_workspace', admin.api, { path: { id: workspace.id } })
+  await play('admin.update_account', admin.api, { path: account, body: { status: 'frozen', reason: 'suspicious sign-in' } })
+  await play('admin.trial_balance', admin.api)
+  await play('admin.audit_log', admin.api, { query: { limit: '2' } })
+}
+
+const playReconciliation = async (service: TestService, play: Play, admin: Person) => {
+  const stranger = 'QX99ZZ88YY,2026-03-04 20:00:00,Pay Bill from 254***999,Completed,70.00,,254***999,\n'
+  await reconcileStatement(service.deps, subjects, shellOperator('the finance team'), {
+    source: 'statement of 4 March',
+    text: `${statementCsv(service.sandbox.movements(), 'MPESA').trimEnd()}\n${stranger}`,
+  })
+  await play('admin.list_reconciliations', admin.api)
+  const { data } = await play('admin.list_differences', admin.api, { query: { status: 'open' } })
+  await play('admin.resolve_difference', admin.api, { path: { id: data[0].id }, body: { note: 'a deposit by mistake' } })
+  const suspense = await play('admin.list_suspense', admin.api, { query: { status: 'open' } })
+  await play('admin.resolve_suspense', admin.api, {
+    path: { id: suspense.data[0].id },
+    body: { outcome: 'reversed', note: 'the statement of 5 March, line 3, shows it going back' },
+  })
+}
+
+/** The same characters at the same place. */
+const filler = (length: number, characters = '0123456789abcdef') =>
+  characters.repeat(Math.ceil(length / characters.length)).slice(0, length)
+type Replacement = readonly [RegExp, (match: string, ...groups: string[]) => string]
+
+/** What is no reader's business: where the test listened, and what was a secret there. */
+const private_: readonly Replacement[] = [
+  [/(?:localhost|127\.0\.0\.1)(:|%3A)(?!9876)\d+/g, (_text, colon) => `localhost${colon}3000`],
+  [/\b(service_[a-z]+_)[\w-]{16,}/g, (text, prefix = '') => prefix + filler(text.length - prefix.length)],
+]
+/** What differs from run to run. */
+const passing: readonly Replacement[] = [
+  [/0x[0-9a-fA-F]{40}\b/g, () => '0x…'],
+  [/0x[0-9a-fA-F]{130}\b/g, () => '0x…'],
+  [/\bservice_live_[0-9a-f]{12}\b/g, () => 'service_live_…'],
+  [/\b([a-z]{3}_)[0-9a-hjkmnp-tv-z]{26}\b/g, (_text, prefix) => `${prefix}…`],
+  [/\b20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g, () => 'a time'],
+  [/\b[0-9a-f]{32,}\b/g, () => '…'],
+  [/\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g, () => 'a UUID'],
+  [/\b[A-Z]{4}-[A-Z]{4}\b/g, () => 'XXXX-XXXX'],
+  [/(state|nonce|code_challenge|code)=[\w%.-]{16,}/g, (_text, name) => `${name}=…`],
+]
+
+const opaque = new Set([
+  'state',
+  'code_challenge',
+  'code_verifier',
+  'provider_receipt',
+  'receipt',
+  'last_four',
+  'request_uri',
+  'next_cursor',
+])
+
+const rewrite = (value: Json, into: (text: string, name: string) => string, name = ''): Json => {
+  if (Array.isArray(value)) return value.map((entry) => rewrite(entry, into, name))
+  if (typeof value === 'object' && value !== null)
+    return Object.fromEntries(Object.entries(value).map(([field, entry]) => [field, rewrite(entry, into, field)]))
+  return typeof value === 'string' ? into(value, name) : value
+}
+const replaced = (text: string, replacements: readonly Replacement[]): string =>
+  replacements.reduce((rest, [pattern, into]) => rest.replace(pattern, into), text)
+
+/** As it may be shown to everybody. */
+export const shown = (value: Json): Json => rewrite(value, (text) => replaced(text, private_))
+/** Without what differs from run to run: ids, times, signatures, addresses. */
+export const lasting = (value: Json): Json =>
+  rewrite(value, (text, name) => (opaque.has(name) ? '…' : replaced(text, [...private_, ...passing])))
