@@ -4,10 +4,12 @@ import { ensureDashboardBuilt } from '../../scripts/build-dashboard.ts'
 import { migrate } from '../../src/db/migrate.ts'
 import { databaseUrl, dropDatabase, withAdmin } from './postgres.ts'
 import { startTestServer } from './server.ts'
+import { installTraceGuard } from './trace-guard.ts'
 
 /** What every test database starts with. Add here what is installed besides our migrations. */
 export const prepareTemplate = async (url: string): Promise<void> => {
   await migrate(url)
+  await installTraceGuard(url)
 }
 
 /** Once per run, before the first test file: a server and a migrated template on it. Returns the teardown. */

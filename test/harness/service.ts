@@ -13,6 +13,7 @@ import { createManualScheduler, type ManualScheduler } from '../../src/sandbox/s
 import { type Client, createClient } from './client.ts'
 import { createTestClock, type TestClock } from './clock.ts'
 import { createTestDatabase, type TestDatabase } from './postgres.ts'
+import { untraced } from './trace-guard.ts'
 
 export type TestService = Service & {
   api: Client
@@ -123,6 +124,8 @@ export const startService = async (options: TestOptions = {}): Promise<TestServi
       await service.stop()
       const undeclared = log.filter((line) => line.includes(undeclaredRefusal))
       if (undeclared.length > 0) throw new Error(`add these codes to the routes' \`refuses\`: ${undeclared.join('')}`)
+      const traceless = log.filter((line) => line.includes(untraced))
+      if (traceless.length > 0) throw new Error(`a write left neither an event nor an audit row: ${traceless.join('')}`)
       if (!options.provider) await sandbox.close()
       if (!options.database) await database.drop()
     },

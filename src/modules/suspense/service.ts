@@ -5,7 +5,7 @@ import { audit } from '../../events/audit.ts'
 import { transferWithin } from '../../ledger/ledger.ts'
 import { conflict, notFound } from '../../lib/errors.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
-import type { Minor } from '../../lib/money.ts'
+import { formatMinor, type Minor } from '../../lib/money.ts'
 import type { Evidence } from '../../rails/rail.ts'
 import { alertAfterCommit } from '../alerts.ts'
 import type { Deps } from '../deps.ts'
@@ -59,6 +59,12 @@ export const recordSuspense = async (tx: Tx, deps: Pick<Deps, 'alerts'>, finding
     })
     await tx.query('update suspense_items set transfer_id = $2 where id = $1', [id, transferId])
   }
+  await audit(tx, { accountId: null, origin: null, way: 'rail' }, at, {
+    action: 'suspense.record',
+    workspaceId: null,
+    subject: { type: 'suspense', id },
+    after: { rail, direction, reason, amount_minor: amountMinor === null ? null : formatMinor(amountMinor) },
+  })
   if (finding.alerted) return id
   const attempt = finding.attemptId === undefined ? {} : { attempt: finding.attemptId }
   alertAfterCommit(tx, deps, 'suspense', { subject: finding.subject?.kind ?? rail, id, ...attempt, code: reason })

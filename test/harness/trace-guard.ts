@@ -1,0 +1,64 @@
+import pg from 'pg'
+
+/**
+ * What holds money or says who may do what, and the columns that may change without a trace: when something was last used, when work
+ * is due, copies of what another row of the list says.
+ */
+const guarded: Readonly<Record<string, readonly string[]>> = {
+  ledger_transfers: [],
+  payments: ['dispatch_due_at', 'updated_at', 'approval_id'],
+  topups: ['dispatch_due_at', 'updated_at'],
+  approvals: ['updated_at'],
+  approval_decisions: [],
+  adjustments: [],
+  intent_mandates: ['updated_at'],
+  beneficiaries: ['updated_at'],
+  spending_policies: ['updated_at'],
+  // A refresh moves the end of an OAuth grant; its limit stands in the grant that the consent made.
+  grants: ['last_used_at', 'expires_at'],
+  api_keys: ['last_used_at'],
+  accounts: ['updated_at', 'email'],
+  identities: ['last_used_at', 'email', 'email_verified', 'display_name'],
+  sessions: ['last_used_at', 'expires_at'],
+  workspaces: ['updated_at', 'time_zone', 'next_time_zone', 'next_time_zone_from'],
+  members: ['last_used_at', 'updated_at'],
+  invitations: [],
+  rail_pauses: [],
+  suspense_items: [],
+}
+
+/** SQLSTATE of a transaction that left no trace. The harness fails a test file whose service logged it. */
+export const untraced = 'TR001'
+
+const guardOf = ([table, free]: [string, readonly string[]]): string => {
+  const kept = (row: string) => `to_jsonb(${row}) - array[${free.map((name) => `'${name}'`).join(', ')}]::text[]`
+  const guard = (when: string, condition = '') =>
+    `create constraint trigger ${table}_trace_on_${when} after ${when} on ${table} deferrable initially deferred for each row ${condition} execute function require_trace()`
+  return [guard('insert'), guard('delete'), guard('update', `when (${kept('old')} is distinct from ${kept('new')})`)].join(';\n')
+}
+
+/**
+ * Installs a check into a database for tests: a transaction that writes a guarded table and neither an event nor an audit row fails at
+ * its commit. Single statements without a transaction are left out: tests prepare rows with them, and pruning deletes by them.
+ */
+export const installTraceGuard = async (url: string): Promise<void> => {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  try {
+    await client.query(`
+      create function note_trace() returns trigger language plpgsql as $$
+      begin perform set_config('test.traced', 'yes', true); return null; end $$;
+      create trigger events_trace after insert on events for each statement execute function note_trace();
+      create trigger audit_log_trace after insert on audit_log for each statement execute function note_trace();
+      create function require_trace() returns trigger language plpgsql as $$
+      begin
+        if current_query() ~* '^\\s*commit' and current_setting('test.traced', true) is distinct from 'yes' then
+          raise exception '% of % left neither an event nor an audit row', tg_op, tg_table_name using errcode = '${untraced}';
+        end if;
+        return null;
+      end $$;
+      ${Object.entries(guarded).map(guardOf).join(';\n')}`)
+  } finally {
+    await client.end()
+  }
+}
