@@ -144,17 +144,21 @@ CREATE TABLE "events" (
 	"type" text NOT NULL,
 	"account_id" uuid NOT NULL,
 	"workspace_id" uuid,
-	"data" json NOT NULL,
-	"created_at" timestamp (3) with time zone NOT NULL
+	"data" json,
+	"payment_id" uuid,
+	"created_at" timestamp (3) with time zone NOT NULL,
+	CONSTRAINT "events_data_check" CHECK (num_nonnulls("events"."data", "events"."payment_id") = 1)
 );
 --> statement-breakpoint
 CREATE TABLE "idempotency_keys" (
 	"scope" "bytea" NOT NULL,
 	"body_hash" "bytea" NOT NULL,
-	"status" integer,
+	"status" integer NOT NULL,
 	"response" text,
+	"payment_id" uuid,
 	"created_at" timestamp (3) with time zone NOT NULL,
-	CONSTRAINT "idempotency_keys_scope_pk" PRIMARY KEY("scope")
+	CONSTRAINT "idempotency_keys_scope_pk" PRIMARY KEY("scope"),
+	CONSTRAINT "idempotency_keys_answer_check" CHECK (num_nonnulls("idempotency_keys"."response", "idempotency_keys"."payment_id") = 1)
 );
 --> statement-breakpoint
 CREATE TABLE "stream_places" (
@@ -370,7 +374,7 @@ CREATE TABLE "payments" (
 	"approval_id" uuid,
 	"initiator_account_id" uuid NOT NULL,
 	"grant_id" uuid,
-	"decision" json NOT NULL,
+	"snapshot" json NOT NULL,
 	"counted_day" date NOT NULL,
 	"hold_transfer_id" uuid NOT NULL,
 	"provider_receipt" text,
@@ -700,10 +704,6 @@ ALTER TABLE "oauth_authorizations" ADD CONSTRAINT "oauth_authorizations_session_
 ALTER TABLE "oauth_authorizations" ADD CONSTRAINT "oauth_authorizations_grant_id_grants_id_fk" FOREIGN KEY ("grant_id") REFERENCES "public"."grants"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "oauth_grants" ADD CONSTRAINT "oauth_grants_grant_id_grants_id_fk" FOREIGN KEY ("grant_id") REFERENCES "public"."grants"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "oauth_grants" ADD CONSTRAINT "oauth_grants_client_id_oauth_clients_id_fk" FOREIGN KEY ("client_id") REFERENCES "public"."oauth_clients"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
-ALTER TABLE "payments" ADD CONSTRAINT "payments_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
-ALTER TABLE "payments" ADD CONSTRAINT "payments_beneficiary_id_beneficiaries_id_fk" FOREIGN KEY ("beneficiary_id") REFERENCES "public"."beneficiaries"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
-ALTER TABLE "payments" ADD CONSTRAINT "payments_initiator_account_id_accounts_id_fk" FOREIGN KEY ("initiator_account_id") REFERENCES "public"."accounts"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
-ALTER TABLE "payments" ADD CONSTRAINT "payments_grant_id_grants_id_fk" FOREIGN KEY ("grant_id") REFERENCES "public"."grants"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "topups" ADD CONSTRAINT "topups_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "topups" ADD CONSTRAINT "topups_initiator_account_id_accounts_id_fk" FOREIGN KEY ("initiator_account_id") REFERENCES "public"."accounts"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "topups" ADD CONSTRAINT "topups_grant_id_grants_id_fk" FOREIGN KEY ("grant_id") REFERENCES "public"."grants"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
@@ -749,7 +749,6 @@ CREATE UNIQUE INDEX "audit_seals_hash_key" ON "audit_seals" USING btree ("hash")
 CREATE INDEX "events_order" ON "events" USING btree ("transaction","id");--> statement-breakpoint
 CREATE INDEX "events_workspace" ON "events" USING btree ("workspace_id","transaction","id");--> statement-breakpoint
 CREATE INDEX "events_account" ON "events" USING btree ("account_id","transaction","id") WHERE "events"."workspace_id" is null;--> statement-breakpoint
-CREATE INDEX "events_retention" ON "events" USING btree ("created_at");--> statement-breakpoint
 CREATE INDEX "idempotency_keys_age" ON "idempotency_keys" USING btree ("created_at");--> statement-breakpoint
 CREATE INDEX "stream_places_account" ON "stream_places" USING btree ("account_id");--> statement-breakpoint
 CREATE INDEX "api_keys_lookup" ON "api_keys" USING btree ("lookup");--> statement-breakpoint

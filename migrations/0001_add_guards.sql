@@ -72,3 +72,10 @@ create extension if not exists pg_trgm;
 create index payments_search on payments using gin ((coalesce(account_reference, '') || ' ' || coalesce(narrative, '')) gin_trgm_ops);
 --> statement-breakpoint
 create index beneficiaries_search on beneficiaries using gin (display_name gin_trgm_ops);
+--> statement-breakpoint
+-- Events with what they tell: those of a payment's making refer to its snapshot. For checks over all of them; a reader of a page has
+-- the same expression in its own statement.
+create view told_events as
+  select id, transaction, type, account_id, workspace_id, created_at,
+    coalesce(data, (select snapshot from payments where payments.id = events.payment_id)) as data
+  from events;

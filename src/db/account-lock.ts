@@ -1,5 +1,6 @@
 import type { Uuid } from '../lib/ids.ts'
 import { statement, type Tx } from './client.ts'
+import { plainList } from './lists.ts'
 
 /** `exclusive`: whose money, limits or standing change. `shared`: who acts with money that another account owns. */
 export type AccountLocks = { exclusive: readonly Uuid[]; shared?: readonly Uuid[] }
@@ -41,7 +42,10 @@ const lock = async (tx: Tx, locks: AccountLocks): Promise<boolean> => {
   const needed = missing(tx, locks)
   if (needed.length === 0) return false
   for (const one of needed) note(tx, one)
-  const rows = await tx.query<{ late: boolean }>(take, [needed.map(({ key }) => key), needed.map(({ exclusive }) => exclusive)])
+  const rows = await tx.query<{ late: boolean }>(take, [
+    plainList(needed.map(({ key }) => key)),
+    plainList(needed.map(({ exclusive }) => `${exclusive}`)),
+  ])
   return rows.some(({ late }) => late)
 }
 
@@ -63,9 +67,9 @@ export const lockAccount = (tx: Tx, account: Uuid): Promise<void> => lockAccount
 export const tryLockAccounts = async (tx: Tx, locks: AccountLocks): Promise<ReadonlySet<Uuid>> => {
   const needed = missing(tx, locks)
   const rows = await tx.query<{ account: Uuid; taken: boolean }>(tryTake, [
-    needed.map(({ account }) => account),
-    needed.map(({ key }) => key),
-    needed.map(({ exclusive }) => exclusive),
+    plainList(needed.map(({ account }) => account)),
+    plainList(needed.map(({ key }) => key)),
+    plainList(needed.map(({ exclusive }) => `${exclusive}`)),
   ])
   const taken = new Set(rows.filter((row) => row.taken).map((row) => row.account))
   for (const lock of needed) if (taken.has(lock.account)) note(tx, lock)

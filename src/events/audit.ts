@@ -1,5 +1,6 @@
 import type { Principal, RequestOrigin } from '../auth/principal.ts'
 import { statement, type Tx } from '../db/client.ts'
+import { documentList, documents, plainList, textList } from '../db/lists.ts'
 import { newId, type Uuid } from '../lib/ids.ts'
 
 /** Who did it: a principal, or an account that proved itself otherwise (a signature, a sign-in), or the service itself. */
@@ -22,61 +23,55 @@ export type AuditEntry = {
   after?: unknown
 }
 
-const columns = {
-  id: 'uuid',
-  action: 'text',
-  account_id: 'uuid',
-  credential_kind: 'text',
-  credential_id: 'uuid',
-  grant_id: 'uuid',
-  workspace_id: 'uuid',
-  subject_type: 'text',
-  subject_id: 'uuid',
-  before: 'json',
-  after: 'json',
-  ip: 'text',
-  user_agent: 'text',
-  request_id: 'text',
-} as const
-const names = Object.keys(columns).join(', ')
-
 const insert = statement(
   'audit.append',
-  `insert into audit_log (at, ${names})
-   select $2, ${names} from json_to_recordset($1::json) as entry(${Object.entries(columns)
-     .map(([name, type]) => `${name} ${type}`)
-     .join(', ')})`,
+  `insert into audit_log (at, id, action, account_id, credential_kind, credential_id, grant_id, workspace_id, subject_type, subject_id,
+     before, after, ip, user_agent, request_id)
+   select $15, id, action, account, kind, credential, grant_id, workspace, subject_type, subject, before::json, after::json, ip, agent, request
+   from rows from (unnest($1::uuid[]), unnest($2::text[]), unnest($3::uuid[]), unnest($4::text[]), unnest($5::uuid[]), unnest($6::uuid[]),
+     unnest($7::uuid[]), unnest($8::text[]), unnest($9::uuid[]), ${documents(10)}, ${documents(11)}, unnest($12::text[]), unnest($13::text[]),
+     unnest($14::text[]))
+     as e(id, action, account, kind, credential, grant_id, workspace, subject_type, subject, before, after, ip, agent, request)`,
 )
 
 const isPrincipal = (actor: Actor): actor is Principal => 'credential' in actor
 
-const rowOf = ({ actor, ...entry }: ActedEntry): Record<keyof typeof columns, unknown> => {
-  const principal = isPrincipal(actor) ? actor : null
-  const way = 'way' in actor ? actor.way : null
-  const startedBy = 'startedBy' in actor ? actor.startedBy : undefined
-  return {
-    id: newId(),
-    action: entry.action,
-    account_id: actor.accountId,
-    credential_kind: principal?.credential.kind ?? way,
-    credential_id: principal?.credential.id ?? startedBy?.credentialId ?? null,
-    grant_id: principal?.grant?.id ?? startedBy?.grantId ?? null,
-    workspace_id: entry.workspaceId === undefined ? (principal?.workspace.id ?? null) : entry.workspaceId,
-    subject_type: entry.subject?.type ?? null,
-    subject_id: entry.subject?.id ?? null,
-    before: entry.before,
-    after: entry.after,
-    ip: actor.origin?.ip ?? null,
-    user_agent: actor.origin?.userAgent ?? null,
-    request_id: actor.origin?.requestId ?? null,
-  }
+const credentialOf = (actor: Actor): { kind: string; id: Uuid | null; grantId: Uuid | null } =>
+  isPrincipal(actor)
+    ? { ...actor.credential, grantId: actor.grant?.id ?? null }
+    : { kind: actor.way, id: actor.startedBy?.credentialId ?? null, grantId: actor.startedBy?.grantId ?? null }
+
+const workspaceOf = ({ actor, workspaceId }: ActedEntry): Uuid | null =>
+  workspaceId === undefined ? (isPrincipal(actor) ? actor.workspace.id : null) : workspaceId
+
+const document = (value: unknown): string | null => (value === undefined || value === null ? null : JSON.stringify(value))
+
+const values = (entries: readonly ActedEntry[], at: Date) => {
+  const credentials = entries.map(({ actor }) => credentialOf(actor))
+  return [
+    plainList(entries.map(() => newId())),
+    plainList(entries.map(({ action }) => action)),
+    plainList(entries.map(({ actor }) => actor.accountId)),
+    textList(credentials.map(({ kind }) => kind)),
+    plainList(credentials.map(({ id }) => id)),
+    plainList(credentials.map(({ grantId }) => grantId)),
+    plainList(entries.map(workspaceOf)),
+    plainList(entries.map(({ subject }) => subject?.type ?? null)),
+    plainList(entries.map(({ subject }) => subject?.id ?? null)),
+    documentList(entries.map(({ before }) => document(before))),
+    documentList(entries.map(({ after }) => document(after))),
+    textList(entries.map(({ actor }) => actor.origin?.ip ?? null)),
+    textList(entries.map(({ actor }) => actor.origin?.userAgent ?? null)),
+    textList(entries.map(({ actor }) => actor.origin?.requestId ?? null)),
+    at,
+  ]
 }
 
 export type ActedEntry = AuditEntry & { actor: Actor }
 
 /** Appends to the audit log in the transaction of the acts. Never a secret, never a destination: callers pass what REST would show. */
 export const auditAll = async (tx: Tx, at: Date, entries: readonly ActedEntry[]): Promise<void> => {
-  if (entries.length > 0) await tx.query(insert, [JSON.stringify(entries.map(rowOf)), at])
+  if (entries.length > 0) await tx.query(insert, values(entries, at))
 }
 
 export const audit = (tx: Tx, actor: Actor, at: Date, entry: AuditEntry): Promise<void> => auditAll(tx, at, [{ ...entry, actor }])

@@ -21,7 +21,8 @@ type Row = {
   created_at: Date
 }
 
-const columns = 'transaction::text, id, type, account_id, workspace_id, data, created_at'
+const columns = `transaction::text, id, type, account_id, workspace_id,
+  coalesce(data, (select snapshot from payments where payments.id = events.payment_id)) as data, created_at`
 /** Nothing that commits late is ever skipped: where a slower transaction may still put an event, reading stops. */
 const settled = 'transaction < (select events_settled_before())'
 
@@ -41,11 +42,11 @@ export const comparePositions = (a: Position, b: Position): number => {
   return a.id < b.id ? -1 : a.id > b.id ? 1 : 0
 }
 
-const edge = 'select (events_settled_before()::text::numeric - 1)::text as transaction'
+const edge = statement('events.edge', 'select (events_settled_before()::text::numeric - 1)::text as transaction')
 
 /** The place behind everything that is settled now. */
 export const readEdge = async (db: Db): Promise<Position> => {
-  const [row] = await db.query<{ transaction: string }>(edge)
+  const [row] = await db.query<{ transaction: string }>(edge, [])
   return { transaction: row?.transaction ?? '0', id: lastId }
 }
 

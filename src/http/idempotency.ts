@@ -3,6 +3,7 @@ import type { Principal } from '../auth/principal.ts'
 import { sha256 } from '../auth/secrets.ts'
 import { lockAccounts } from '../db/account-lock.ts'
 import { type Database, type Db, inTx, statement, type Tx } from '../db/client.ts'
+import { bytesList, plainList, textList } from '../db/lists.ts'
 import { canonicalJson } from '../lib/canonical.ts'
 import { conflict, invalidFields, Refusal } from '../lib/errors.ts'
 import type { Uuid } from '../lib/ids.ts'
@@ -18,13 +19,14 @@ type Stored = { scope: Buffer; body_hash: Buffer; status: number; response: stri
 
 const read = statement(
   'idempotency.read',
-  'select scope, body_hash, status, response from idempotency_keys where scope = any($1::bytea[])',
+  `select scope, body_hash, status, coalesce(response, (select snapshot::text from payments where payments.id = payment_id)) as response
+   from idempotency_keys where scope = any($1::bytea[])`,
 )
 const store = statement(
   'idempotency.store',
-  `insert into idempotency_keys (scope, body_hash, status, response, created_at)
-   select decode(scope, 'hex'), decode(body, 'hex'), status, response, $2
-   from json_to_recordset($1::json) as kept(scope text, body text, status int, response text)`,
+  `insert into idempotency_keys (scope, body_hash, status, response, payment_id, created_at)
+   select scope, body, status, response, payment, $6 from rows from (unnest($1::bytea[]), unnest($2::bytea[]), unnest($3::int[]),
+     unnest($4::text[]), unnest($5::uuid[])) as kept(scope, body, status, response, payment)`,
 )
 
 const keyPattern = /^[\x20-\x7e]{1,255}$/
@@ -64,7 +66,7 @@ export type Answers = { find: (once: Once) => Sent | undefined }
 
 /** The answers given before to these keys. Their scopes' accounts are locked, so no other request is at work on one. */
 export const readAnswers = async (db: Db, all: readonly Once[]): Promise<Answers> => {
-  const rows = all.length === 0 ? [] : await db.query<Stored>(read, [all.map(({ scope }) => scope)])
+  const rows = all.length === 0 ? [] : await db.query<Stored>(read, [bytesList(all.map(({ scope }) => scope))])
   const byScope = new Map(rows.map((row) => [row.scope.toString('hex'), row]))
   return {
     find: ({ scope, bodyHash }) => {
@@ -78,16 +80,20 @@ export const readAnswers = async (db: Db, all: readonly Once[]): Promise<Answers
 
 export const usedOtherwise = (): Refusal => conflict('This Idempotency-Key was used with another request.', 'idempotency')
 
+/** An answer to keep: its text, or the payment that was made, whose snapshot it is. */
+export type Kept = { once: Once; status: number } & ({ text: string } | { paymentId: Uuid })
+
 /** Keeps answers in the transaction of what they answer. */
-export const keepAnswers = async (tx: Tx, kept: readonly { once: Once; status: number; text: string }[]): Promise<void> => {
+export const keepAnswers = async (tx: Tx, kept: readonly Kept[]): Promise<void> => {
   if (kept.length === 0) return
-  const rows = kept.map(({ once, status, text }) => ({
-    scope: once.scope.toString('hex'),
-    body: once.bodyHash.toString('hex'),
-    status,
-    response: text,
-  }))
-  await tx.query(store, [JSON.stringify(rows), tx.at])
+  await tx.query(store, [
+    bytesList(kept.map(({ once }) => once.scope)),
+    bytesList(kept.map(({ once }) => once.bodyHash)),
+    plainList(kept.map(({ status }) => status)),
+    textList(kept.map((one) => ('text' in one ? one.text : null))),
+    plainList(kept.map((one) => ('paymentId' in one ? one.paymentId : null))),
+    tx.at,
+  ])
 }
 
 /** The session came into another workspace while its request waited. What was meant for one workspace is never done in another. */

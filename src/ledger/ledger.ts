@@ -1,5 +1,6 @@
 import { lockAccount, requireLocked } from '../db/account-lock.ts'
 import { type Db, statement, type Tx } from '../db/client.ts'
+import { plainList } from '../db/lists.ts'
 import { Refusal } from '../lib/errors.ts'
 import { newId, type Uuid } from '../lib/ids.ts'
 import type { Minor } from '../lib/money.ts'
@@ -52,7 +53,7 @@ const readBalances = statement(
 )
 
 export const getBalances = async (db: Db, ownerIds: readonly Uuid[]): Promise<Map<Uuid, Balance>> => {
-  const rows = await db.query<BalanceRow & { owner_id: Uuid }>(readBalances, [ownerIds])
+  const rows = await db.query<BalanceRow & { owner_id: Uuid }>(readBalances, [plainList(ownerIds)])
   return new Map(rows.map((row) => [row.owner_id, balanceOf(row)]))
 }
 
@@ -89,11 +90,11 @@ export const holdAll = async (tx: Tx, holds: readonly Hold[], at: Date): Promise
     holds.map(({ ownerId }) => ownerId),
   )
   await tx.query(holdFunds, [
-    holds.map(({ transferId }) => transferId),
-    holds.map(({ ownerId }) => ownerId),
-    holds.map(({ amountMinor }) => amountMinor),
-    holds.map(({ paymentId }) => paymentId),
-    holds.map(({ availableAfterMinor }) => availableAfterMinor),
+    plainList(holds.map(({ transferId }) => transferId)),
+    plainList(holds.map(({ ownerId }) => ownerId)),
+    plainList(holds.map(({ amountMinor }) => amountMinor)),
+    plainList(holds.map(({ paymentId }) => paymentId)),
+    plainList(holds.map(({ availableAfterMinor }) => availableAfterMinor)),
     at,
   ])
 }

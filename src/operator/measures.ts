@@ -23,8 +23,8 @@ const secondsSince = (start: number): number => (performance.now() - start) / 10
 
 type Timed = { status?: string; created_at?: string; payment_rail?: string }
 
-/** The resource of an event that ends something, or undefined: most events end nothing and are not looked into. */
-const resourceOf = (event: NewEvent): Timed => ('json' in event ? (JSON.parse(event.json) as Timed) : (event.data as Timed))
+/** The resource of an event that ends something: the making of a payment, which has none of its own, ends nothing. */
+const resourceOf = (event: NewEvent): Timed => ('data' in event ? (event.data as Timed) : {})
 
 const ends =
   /^(payment\.(succeeded|failed|returned)|approval\.(approved|rejected|expired|cancelled)|topup\.(succeeded|failed|expired))$/

@@ -53,7 +53,8 @@ export const accessChecks = [
   sqlCheck(
     'I4',
     'an idempotency key stands for an answer',
-    `select encode(scope, 'hex') as subject from idempotency_keys where status is null or response is null`,
+    `select encode(scope, 'hex') as subject from idempotency_keys k
+     where k.response is null and not exists (select from payments p where p.id = k.payment_id)`,
   ),
   sqlCheck(
     'I10',

@@ -8,8 +8,8 @@ const moves = (['payment', 'topup', 'approval', 'mandate'] as const).map((resour
     `${resource}s move only where they may`,
     `select id || ': ' || before || ' to ' || status as subject from (
        select data->>'id' as id, data->>'status' as status,
-         lag(data->>'status') over (partition by data->>'id' order by events.transaction, events.id) as before
-       from events where split_part(type, '.', 1) = '${resource}' and created_at >= $2::timestamptz) as told
+         lag(data->>'status') over (partition by data->>'id' order by e.transaction, e.id) as before
+       from told_events e where split_part(type, '.', 1) = '${resource}' and created_at >= $2::timestamptz) as told
      where before is not null and before <> status and before || '>' || status <> all ($1::text[])`,
     (facts) => [edgesOf(resource), beginningOf(facts)],
   ),
@@ -27,8 +27,8 @@ const lastTold = (resource: string, prefix: string, table: string, column: strin
     `what was told last of ${resource}s is what they are`,
     `select t.id::text || ': told ' || told.status || ', is ' || t.status as subject
      from ${table} t join (
-       select distinct on (data->>'id') data->>'id' as id, data->>'status' as status from events
-       where split_part(type, '.', 1) = '${resource}' and created_at >= $1::timestamptz order by data->>'id', events.transaction desc, events.id desc) as told
+       select distinct on (data->>'id') data->>'id' as id, data->>'status' as status from told_events e
+       where split_part(type, '.', 1) = '${resource}' and created_at >= $1::timestamptz order by data->>'id', e.transaction desc, e.id desc) as told
      on told.id = ${typeIdSql(prefix, 't.id')}
      where told.status <> t.status and t.${column} > $1::timestamptz`,
     (facts) => [retainedSince(facts)],

@@ -26,7 +26,6 @@ const inAudit = audited.map(({ table, where }) =>
 )
 
 const published = [
-  { table: 'payments', prefix: 'pay', type: 'payment.created' },
   { table: 'api_keys', prefix: 'key', type: 'api_key.created' },
   { table: 'grants', prefix: 'gra', type: 'grant.created' },
   { table: 'sessions', prefix: 'ses', type: 'session.created' },
@@ -37,6 +36,10 @@ const published = [
   { table: 'invitations', prefix: 'inv', type: 'member.invited' },
 ]
 
+/** A day's margin: what is older may have left the table already. */
+const retainedSince = ({ now, eventRetentionDays, since }: CheckFacts): Date =>
+  new Date(Math.max(now.getTime() - Math.max(0, eventRetentionDays - 1) * 86_400_000, since?.getTime() ?? 0))
+
 const inEvents = published.map(({ table, prefix, type }) =>
   sqlCheck(
     'I8',
@@ -46,11 +49,31 @@ const inEvents = published.map(({ table, prefix, type }) =>
        select data->>'id' as id from events where type = '${type}' and created_at >= $1::timestamptz - interval '1 day')
      select t.id::text as subject from ${table} t
      where t.created_at > $1::timestamptz and not exists (select from told where told.id = ${typeIdSql(prefix, 't.id')})`,
-    // A day's margin: what is older may have left the table already.
-    ({ now, eventRetentionDays, since }) => [
-      new Date(Math.max(now.getTime() - Math.max(0, eventRetentionDays - 1) * 86_400_000, since?.getTime() ?? 0)),
-    ],
+    (facts) => [retainedSince(facts)],
   ),
 )
 
-export const traceChecks = [...inAudit, ...inEvents]
+const paymentsTold = sqlCheck(
+  'I8',
+  'every row of payments was told by payment.created',
+  `with told as materialized (
+     select payment_id from events where type = 'payment.created' and created_at >= $1::timestamptz - interval '1 day')
+   select p.id::text as subject from payments p
+   where p.created_at > $1::timestamptz and not exists (select from told where told.payment_id = p.id)`,
+  (facts) => [retainedSince(facts)],
+)
+
+/** Rows that refer without a foreign key, which would lock what they refer to with every payment. */
+const referring = sqlCheck(
+  'I8',
+  'what a payment names is there, and so is every payment that an event refers to',
+  `select p.id::text as subject from payments p
+   where not exists (select from workspaces w join accounts a on a.id = w.owning_account_id where w.id = p.workspace_id and a.id = p.account_id)
+     or not exists (select from beneficiaries b where b.id = p.beneficiary_id and b.workspace_id = p.workspace_id and b.payee_id = p.payee_id)
+     or not exists (select from accounts a where a.id = p.initiator_account_id)
+     or (p.grant_id is not null and not exists (select from grants g where g.id = p.grant_id))
+   union all
+   select e.id::text from events e where e.payment_id is not null and not exists (select from payments p where p.id = e.payment_id)`,
+)
+
+export const traceChecks = [...inAudit, ...inEvents, paymentsTold, referring]

@@ -192,6 +192,16 @@ test.each([
     `update audit_log set subject_id = null where subject_type = 'api_key'`,
   ],
   ['an event taken out', 'was told by payment.created', `delete from events where type = 'payment.created'`],
+  [
+    'a payment that nobody made',
+    'what a payment names is there',
+    `update payments set initiator_account_id = gen_random_uuid() where id = ${paid}`,
+  ],
+  [
+    'an answer without its payment',
+    'an idempotency key stands for an answer',
+    'update idempotency_keys set payment_id = gen_random_uuid() where payment_id is not null',
+  ],
   ['a destination under a lost key', 'every sealed value', `update beneficiaries set destination_key_id = 'lost'`],
   [
     'an audit row that was changed',

@@ -63,9 +63,10 @@ describe('a payment whose success is told is paid once, with the receipt, the ho
     expect(payment).toMatchObject({ status: 'succeeded', provider_receipt: lastOrder(service).receipt, failure_code: null })
     expect(payment.completed_at).toBe(service.clock.now().toISOString())
     expect(await balanceOf(person)).toEqual(paid)
-    const events = await service.deps.db.query<{ type: string }>(`select type from events where data->>'id' = $1 order by id`, [
-      id,
-    ])
+    const events = await service.deps.db.query<{ type: string }>(
+      `select type from told_events where data->>'id' = $1 order by id`,
+      [id],
+    )
     expect(events.map(({ type }) => type)).toEqual(['payment.created', 'payment.processing', 'payment.succeeded'])
   })
 })
@@ -353,9 +354,10 @@ describe('what comes after the end', () => {
       ['payment', '0'],
       ['payment_hold', '-150000'],
     ])
-    const events = await service.deps.db.query<{ type: string }>(`select type from events where data->>'id' = $1 order by id`, [
-      id,
-    ])
+    const events = await service.deps.db.query<{ type: string }>(
+      `select type from told_events where data->>'id' = $1 order by id`,
+      [id],
+    )
     expect(events.map(({ type }) => type).slice(2)).toEqual(['payment.succeeded', 'payment.returned'])
   })
 

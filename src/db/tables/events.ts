@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { bigint, index, integer, json, pgTable, primaryKey, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
+import { bigint, check, index, integer, json, pgTable, primaryKey, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
 import { bytes, id, instant, transactionId } from './columns.ts'
 
 export const events = pgTable(
@@ -10,7 +10,9 @@ export const events = pgTable(
     type: text().notNull(),
     accountId: uuid().notNull(),
     workspaceId: uuid(),
-    data: json().notNull(),
+    /** The resource as REST returned it. Null for the making of a payment, whose snapshot it is. */
+    data: json(),
+    paymentId: uuid(),
     createdAt: instant().notNull(),
   },
   (t) => [
@@ -18,7 +20,7 @@ export const events = pgTable(
     index('events_workspace').on(t.workspaceId, t.transaction, t.id),
     // Only what is of no workspace is looked for by its account.
     index('events_account').on(t.accountId, t.transaction, t.id).where(sql`${t.workspaceId} is null`),
-    index('events_retention').on(t.createdAt),
+    check('events_data_check', sql`num_nonnulls(${t.data}, ${t.paymentId}) = 1`),
   ],
 )
 
@@ -51,7 +53,6 @@ export const auditLog = pgTable(
   ],
 )
 
-/** A batch of committed audit rows, chained to the batch before it. */
 /** The open streams of all processes, so that an account's are counted together. A place that is not renewed is free again. */
 export const streamPlaces = pgTable(
   'stream_places',
@@ -59,6 +60,7 @@ export const streamPlaces = pgTable(
   (t) => [index('stream_places_account').on(t.accountId)],
 )
 
+/** A batch of committed audit rows, chained to the batch before it. */
 export const auditSeals = pgTable(
   'audit_seals',
   {
@@ -85,9 +87,15 @@ export const idempotencyKeys = pgTable(
     /** SHA-256 over account, grant, workspace, method, path and the key. */
     scope: bytes().notNull(),
     bodyHash: bytes().notNull(),
-    status: integer(),
+    status: integer().notNull(),
+    /** The answer's text, or the payment whose snapshot it is. */
     response: text(),
+    paymentId: uuid(),
     createdAt: instant().notNull(),
   },
-  (t) => [primaryKey({ columns: [t.scope] }), index('idempotency_keys_age').on(t.createdAt)],
+  (t) => [
+    primaryKey({ columns: [t.scope] }),
+    index('idempotency_keys_age').on(t.createdAt),
+    check('idempotency_keys_answer_check', sql`num_nonnulls(${t.response}, ${t.paymentId}) = 1`),
+  ],
 )

@@ -26,7 +26,7 @@ export const presentPayment = (payment: PaymentRecord): Payment => ({
     grant_id: payment.grantId && formatId('grant', payment.grantId),
   },
   // Written by presentDecision when it was made, and kept as it was.
-  decision: payment.decision as Decision,
+  decision: payment.snapshot.decision as Decision,
   provider_receipt: payment.providerReceipt,
   failure_code: payment.failureCode,
   failure_message: payment.failureMessage,

@@ -27,7 +27,7 @@ const presentSummary = ({ payment, beneficiary, grantLabel, firstPayment }: Appr
     grant_id: payment.grantId && formatId('grant', payment.grantId),
     label: grantLabel,
   },
-  decision: payment.decision as Decision,
+  decision: payment.snapshot.decision as Decision,
   created_at: isoTime(payment.createdAt),
 })
 

@@ -18,12 +18,8 @@ import { type BatchDeps, type Written, writePayments } from './write.ts'
 
 const unique = <T>(items: readonly T[]): T[] => [...new Set(items)]
 
-/** The periods of now and of the next day: the lock may be waited for across midnight. */
-const candidatePeriods = (requests: readonly PaymentRequest[], now: Date): Periods[] =>
-  unique(requests.map(({ principal }) => effectiveTimeZone(principal.workspace.zone, now))).flatMap((zone) => {
-    const current = periodsAt(now, zone)
-    return [current, periodsAt(current.dayResetsAt, zone)]
-  })
+const periodsOf = (requests: readonly PaymentRequest[], now: Date): Periods[] =>
+  unique(requests.map(({ principal }) => effectiveTimeZone(principal.workspace.zone, now))).map((zone) => periodsAt(now, zone))
 
 const lock = async (tx: Tx, requests: readonly PaymentRequest[], wait: boolean): Promise<ReadonlySet<Uuid>> => {
   const exclusive = requests.map(({ principal }) => principal.workspace.owningAccountId)
@@ -78,7 +74,7 @@ export const decidePayments = async (
     workspaceIds: unique(requests.map(({ principal }) => principal.workspace.id)),
     grantIds: unique(requests.flatMap(({ principal }) => principal.grant?.lineage ?? [])),
     beneficiaryIds: unique(requests.map(({ input }) => input.beneficiary_id)),
-    periods: candidatePeriods(requests, deps.clock.now()),
+    periods: periodsOf(requests, deps.clock.now()),
   }
   const lookalikes = requests.map(({ input }) => ({
     beneficiaryId: input.beneficiary_id,
@@ -98,7 +94,8 @@ export const decidePayments = async (
     Promise.all(requests.map((request) => standingOf(tx, request))),
   ])
   const { at } = tx
-  const periods = candidatePeriods(requests, at)
+  // The lock may have been waited for across midnight.
+  const periods = periodsOf(requests, at)
   const isKnown = periods.every(({ day, month }) => first.periodStarts.has(day) && first.periodStarts.has(month))
   const state: SpendingState = { ...(isKnown ? first : await readState(tx, { ...query, periods })), balances }
 
@@ -110,14 +107,14 @@ export const decidePayments = async (
   const memory = createMemory(state)
   const accepted: Written[] = []
   const denied: Denied[] = []
-  const kept = new Map<string, { once: Once; status: number; text: string }>()
+  const kept = new Map<string, { once: Once; paymentId: Uuid; text: string }>()
 
   const answerBefore = ({ once }: PaymentRequest): Sent | undefined => {
     if (!once) return undefined
     const own = kept.get(once.scope.toString('hex'))
     if (!own) return answers.find(once)
     if (!own.once.bodyHash.equals(once.bodyHash)) throw usedOtherwise()
-    return { status: own.status, text: own.text, replayed: true }
+    return { status: 201, text: own.text, replayed: true }
   }
 
   const decide = (request: PaymentRequest, principal: Principal, similar: EarlierPayment | null): PaymentResult => {
@@ -139,7 +136,7 @@ export const decidePayments = async (
     const text = request.serialize(presentPayment(decided.payment))
     accepted.push({ ...decided, text })
     memory.note(request, decided)
-    if (once) kept.set(once.scope.toString('hex'), { once, status: 201, text })
+    if (once) kept.set(once.scope.toString('hex'), { once, paymentId: decided.payment.id, text })
     return { status: 201, text, replayed: false }
   }
 
@@ -155,6 +152,11 @@ export const decidePayments = async (
     }
   })
   await writePayments(tx, deps, { accepted, denied, state })
-  tx.defer(keepAnswers(tx, [...kept.values()]))
+  tx.defer(
+    keepAnswers(
+      tx,
+      [...kept.values()].map(({ once, paymentId }) => ({ once, status: 201, paymentId })),
+    ),
+  )
   return results
 }

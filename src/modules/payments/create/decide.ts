@@ -83,7 +83,7 @@ const recordOf = ({ principal, input, traceparent }: DecisionRequest, terms: Ter
     approvalId: held ? newId() : null,
     initiatorAccountId: principal.accountId,
     grantId: principal.grant?.id ?? null,
-    decision: presentDecision(decision),
+    snapshot: { decision: presentDecision(decision) },
     countedDay: evaluation.periods.day,
     holdTransferId: newId(),
     providerReceipt: null,

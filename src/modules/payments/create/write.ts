@@ -1,4 +1,5 @@
 import { statement, type Tx } from '../../../db/client.ts'
+import { documentList, documents, plainList, textList } from '../../../db/lists.ts'
 import type { NewEvent } from '../../../events/append.ts'
 import { type ActedEntry, auditAll } from '../../../events/audit.ts'
 import { holdAll } from '../../../ledger/ledger.ts'
@@ -10,86 +11,65 @@ import { presentAccount } from '../../identity/accounts/present.ts'
 import { presentDecision } from '../../policies/present.ts'
 import { requestApproval } from '../approvals/request.ts'
 import { chargeCounters } from '../evaluation/counters.ts'
-import type { PaymentRecord } from '../queries.ts'
 import type { Accepted, Denied, SpendingState } from './decide.ts'
 
-const columns = {
-  id: 'uuid',
-  workspace_id: 'uuid',
-  account_id: 'uuid',
-  status: 'text',
-  amount_minor: 'bigint',
-  currency: 'text',
-  beneficiary_id: 'uuid',
-  payee_id: 'uuid',
-  payment_type: 'text',
-  rail: 'text',
-  account_reference: 'text',
-  narrative: 'text',
-  metadata: 'jsonb',
-  mandate_id: 'uuid',
-  approval_id: 'uuid',
-  initiator_account_id: 'uuid',
-  grant_id: 'uuid',
-  decision: 'json',
-  counted_day: 'date',
-  hold_transfer_id: 'uuid',
-  dispatch_due_at: 'timestamptz',
-  traceparent: 'text',
-  created_at: 'timestamptz',
-  updated_at: 'timestamptz',
-} as const
-const names = Object.keys(columns).join(', ')
-
-/** One parameter, whatever the number of payments: as arrays each column would be escaped and parsed value by value. */
+/** A parameter a column; what all payments of a batch share comes once. */
 const insert = statement(
   'payments.insert',
-  `insert into payments (${names})
-   select ${names} from json_to_recordset($1::json) as p(${Object.entries(columns)
-     .map(([name, type]) => `${name} ${type}`)
-     .join(', ')})`,
+  `insert into payments (id, workspace_id, account_id, status, amount_minor, currency, beneficiary_id, payee_id, payment_type, rail,
+     account_reference, narrative, metadata, mandate_id, approval_id, initiator_account_id, grant_id, snapshot, counted_day,
+     hold_transfer_id, dispatch_due_at, traceparent, created_at, updated_at)
+   select id, workspace, account, status, amount, $21, beneficiary, payee, type, rail, reference, narrative, metadata::jsonb, mandate,
+     approval, initiator, grant_id, snapshot::json, day, hold, case when status = 'processing' then $22::timestamptz end, trace, $22, $22
+   from rows from (unnest($1::uuid[]), unnest($2::uuid[]), unnest($3::uuid[]), unnest($4::text[]), unnest($5::bigint[]),
+     unnest($6::uuid[]), unnest($7::uuid[]), unnest($8::text[]), unnest($9::text[]), unnest($10::text[]), unnest($11::text[]),
+     ${documents(12)}, unnest($13::uuid[]), unnest($14::uuid[]), unnest($15::uuid[]), unnest($16::uuid[]), ${documents(17)},
+     unnest($18::date[]), unnest($19::uuid[]), unnest($20::text[]))
+     as p(id, workspace, account, status, amount, beneficiary, payee, type, rail, reference, narrative, metadata, mandate, approval,
+       initiator, grant_id, snapshot, day, hold, trace)`,
 )
 
-const rowOf = (payment: PaymentRecord): Record<keyof typeof columns, unknown> => ({
-  id: payment.id,
-  workspace_id: payment.workspaceId,
-  account_id: payment.accountId,
-  status: payment.status,
-  amount_minor: payment.amountMinor.toString(),
-  currency: payment.currency,
-  beneficiary_id: payment.beneficiaryId,
-  payee_id: payment.payeeId,
-  payment_type: payment.paymentType,
-  rail: payment.rail,
-  account_reference: payment.accountReference,
-  narrative: payment.narrative,
-  metadata: payment.metadata,
-  mandate_id: payment.mandateId,
-  approval_id: payment.approvalId,
-  initiator_account_id: payment.initiatorAccountId,
-  grant_id: payment.grantId,
-  decision: payment.decision,
-  counted_day: payment.countedDay,
-  hold_transfer_id: payment.holdTransferId,
-  dispatch_due_at: payment.dispatchDueAt,
-  traceparent: payment.traceparent,
-  created_at: payment.createdAt,
-  updated_at: payment.updatedAt,
-})
+const insertValues = (written: readonly Written[], at: Date) => {
+  const rows = written.map(({ payment }) => payment)
+  return [
+    plainList(rows.map(({ id }) => id)),
+    plainList(rows.map(({ workspaceId }) => workspaceId)),
+    plainList(rows.map(({ accountId }) => accountId)),
+    plainList(rows.map(({ status }) => status)),
+    plainList(rows.map(({ amountMinor }) => amountMinor)),
+    plainList(rows.map(({ beneficiaryId }) => beneficiaryId)),
+    plainList(rows.map(({ payeeId }) => payeeId)),
+    textList(rows.map(({ paymentType }) => paymentType)),
+    plainList(rows.map(({ rail }) => rail)),
+    textList(rows.map(({ accountReference }) => accountReference)),
+    textList(rows.map(({ narrative }) => narrative)),
+    documentList(rows.map(({ metadata }) => JSON.stringify(metadata))),
+    plainList(rows.map(({ mandateId }) => mandateId)),
+    plainList(rows.map(({ approvalId }) => approvalId)),
+    plainList(rows.map(({ initiatorAccountId }) => initiatorAccountId)),
+    plainList(rows.map(({ grantId }) => grantId)),
+    documentList(written.map(({ text }) => text)),
+    plainList(rows.map(({ countedDay }) => countedDay)),
+    plainList(rows.map(({ holdTransferId }) => holdTransferId)),
+    textList(rows.map(({ traceparent }) => traceparent)),
+    rows[0]?.currency ?? '',
+    at,
+  ]
+}
 
 /** What deciding and writing a batch takes. */
 export type BatchDeps = Pick<Deps, 'appendEvents' | 'clock' | 'config' | 'derivations' | 'jobs' | 'rails' | 'vault'>
 
-/** `text`: the payment as the wire shows it, which its events carry as well. */
+/** `text`: the payment as the wire shows it: its snapshot, which its events and its key's answer refer to. */
 export type Written = Accepted & { text: string }
 
 const eventsOf = (accepted: readonly Written[], state: SpendingState): NewEvent[] => {
   const events: NewEvent[] = []
   const owners = new Set<Uuid>()
-  for (const { payment, text: json } of accepted) {
-    const { accountId, workspaceId, status } = payment
-    events.push({ type: 'payment.created', accountId, workspaceId, json })
-    if (status === 'processing') events.push({ type: 'payment.processing', accountId, workspaceId, json })
+  for (const { payment } of accepted) {
+    const { id: paymentId, accountId, workspaceId, status } = payment
+    events.push({ type: 'payment.created', accountId, workspaceId, paymentId })
+    if (status === 'processing') events.push({ type: 'payment.processing', accountId, workspaceId, paymentId })
     owners.add(accountId)
   }
   // The balance after all of them: nothing in between was ever visible.
@@ -159,7 +139,7 @@ export const writePayments = async (
   if (accepted.length > 0) {
     tx.defer(holdAll(tx, holdsOf(accepted, state), at))
     tx.defer(chargeCounters(tx, accepted))
-    tx.defer(tx.query(insert, [JSON.stringify(accepted.map(({ payment }) => rowOf(payment)))]))
+    tx.defer(tx.query(insert, insertValues(accepted, at)))
     tx.defer(deps.appendEvents(tx, at, eventsOf(accepted, state)))
   }
   if (entries.length > 0) tx.defer(auditAll(tx, at, entries))

@@ -1,4 +1,5 @@
 import { statement, type Tx } from '../../../db/client.ts'
+import { plainList, textList } from '../../../db/lists.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import type { Minor } from '../../../lib/money.ts'
 import { everyPayee, policyApplies } from '../../../policy/scope-sql.ts'
@@ -68,7 +69,7 @@ const setDay = statement('payments.count_in', 'update payments set counted_day =
 
 type Sum = { usedMinor: Minor; payments: bigint }
 
-const summed = <Key extends readonly unknown[]>(entries: readonly { key: Key; amountMinor: Minor }[]): (Sum & { key: Key })[] => {
+const summed = <Key extends readonly string[]>(entries: readonly { key: Key; amountMinor: Minor }[]): (Sum & { key: Key })[] => {
   const sums = new Map<string, Sum & { key: Key }>()
   for (const { key, amountMinor } of entries) {
     const name = key.join(' ')
@@ -78,8 +79,8 @@ const summed = <Key extends readonly unknown[]>(entries: readonly { key: Key; am
   return [...sums.values()]
 }
 
-const column = <Key extends readonly unknown[]>(rows: readonly { key: Key }[], at: number): unknown[] =>
-  rows.map(({ key }) => key[at])
+const column = <Key extends readonly string[]>(rows: readonly { key: Key }[], at: number): string =>
+  plainList(rows.map(({ key }) => key[at] ?? null))
 
 /**
  * Charges payments to every counter that they fall under, and to their owners' totals: one row a counter, however many payments.
@@ -102,10 +103,15 @@ export const chargeCounters = async (tx: Tx, counted: readonly Counted[]): Promi
       })),
     ),
   )
-  const sums = (rows: readonly Sum[]) => [rows.map((row) => row.usedMinor), rows.map((row) => row.payments)]
+  const sums = (rows: readonly Sum[]) => [plainList(rows.map((row) => row.usedMinor)), plainList(rows.map((row) => row.payments))]
   await Promise.all([
     charges.length > 0 && tx.query(add, [...[0, 1, 2, 3].map((at) => column(charges, at)), ...sums(charges)]),
-    totals.length > 0 && tx.query(addTotals, [...[0, 1, 2, 3, 4].map((at) => column(totals, at)), ...sums(totals)]),
+    totals.length > 0 &&
+      tx.query(addTotals, [
+        ...[0, 1, 2, 3].map((at) => column(totals, at)),
+        textList(totals.map(({ key }) => key[4])),
+        ...sums(totals),
+      ]),
   ])
 }
 

@@ -1,4 +1,5 @@
 import { type Db, statement } from '../../../db/client.ts'
+import { plainList, textList } from '../../../db/lists.ts'
 import { countedPaymentsSql } from '../../../db/transitions.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import type { Minor } from '../../../lib/money.ts'
@@ -24,9 +25,9 @@ const read = statement(
 /** For each, in their order: the newest payment that looks the same and counts, or null. */
 export const findEarlier = async (db: Db, requests: readonly Lookalike[], at: Date): Promise<(EarlierPayment | null)[]> => {
   const rows = await db.query<{ n: bigint; id: Uuid; created_at: Date }>(read, [
-    requests.map(({ beneficiaryId }) => beneficiaryId),
-    requests.map(({ amountMinor }) => amountMinor),
-    requests.map(({ accountReference }) => accountReference),
+    plainList(requests.map(({ beneficiaryId }) => beneficiaryId)),
+    plainList(requests.map(({ amountMinor }) => amountMinor)),
+    textList(requests.map(({ accountReference }) => accountReference)),
     new Date(at.getTime() - longestWindowSeconds * 1000),
   ])
   const byNumber = new Map(rows.map((row) => [Number(row.n), { paymentId: row.id, createdAt: row.created_at }]))

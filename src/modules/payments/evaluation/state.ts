@@ -1,5 +1,6 @@
 import { decidingRoles } from '../../../auth/permissions.ts'
 import { type Db, statement } from '../../../db/client.ts'
+import { plainList } from '../../../db/lists.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import type { Minor } from '../../../lib/money.ts'
 import type { GrantRules, Limits, Periods, PolicyRules } from '../../../policy/types.ts'
@@ -216,11 +217,11 @@ export type StateQuery = {
 export const readState = async (db: Db, query: StateQuery): Promise<LockedState> => {
   const periodStarts = new Set(query.periods.flatMap(({ day, month }) => [day, month]))
   const [row] = await db.query<Row>(read, [
-    query.workspaceIds,
-    query.grantIds,
-    query.beneficiaryIds,
-    [...periodStarts],
-    decidingRoles,
+    plainList(query.workspaceIds),
+    plainList(query.grantIds),
+    plainList(query.beneficiaryIds),
+    plainList([...periodStarts]),
+    plainList(decidingRoles),
   ])
   if (!row) throw new Error('a statement that always answers did not')
   return {

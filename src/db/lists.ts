@@ -1,0 +1,20 @@
+// How lists travel to a statement: a parameter a column, whatever the number of rows. As one JSON document each row costs Postgres a hash
+// table and each of its texts a second reading; the driver's own arrays look at every character for quotes.
+
+/** For `unnest($n::type[])`. The items need no quotes: ids, numbers, times, names from our own lists. */
+export const plainList = (items: readonly (string | number | bigint | null)[]): string =>
+  `{${items.map((item) => item ?? 'NULL').join(',')}}`
+
+/** For `unnest($n::bytea[])`. */
+export const bytesList = (items: readonly Buffer[]): string =>
+  `{${items.map((item) => `"\\\\x${item.toString('hex')}"`).join(',')}}`
+
+/** For `unnest($n::text[])`, of what people wrote. */
+export const textList = (items: readonly (string | null)[]): string =>
+  `{${items.map((item) => (item === null ? 'NULL' : `"${item.replace(/[\\"]/g, '\\$&')}"`)).join(',')}}`
+
+/** For `documents(n)`. JSON holds no control characters, so one can stand between its texts. */
+export const documentList = (items: readonly (string | null)[]): string => items.map((item) => item ?? '').join('\u001f')
+
+/** The documents of parameter `n`, as rows of `text`. */
+export const documents = (n: number): string => `unnest(string_to_array($${n}, E'\\x1f', ''))`
