@@ -4,6 +4,9 @@ import type { Db } from '../db/client.ts'
 import { describeError } from '../db/errors.ts'
 import { forgetForeignEvents, lastId, nextEvents, type Position, readEdge, type StoredEvent } from './read.ts'
 
+/** `wants`: whether anything receives them now. While no listener wants events, none are read: only the place moves on. */
+export type Listener = { receive: (events: readonly StoredEvent[]) => void; wants: () => boolean }
+
 /** Every event of every tenant once and in order, as it becomes settled: what the streams of this process are fed from. */
 export type Feed = {
   start: () => Promise<void>
@@ -11,7 +14,9 @@ export type Feed = {
   wake: () => void
   /** Behind the last event that the listeners were given. */
   position: () => Position
-  subscribe: (listener: (events: readonly StoredEvent[]) => void) => () => void
+  subscribe: (listener: Listener) => () => void
+  /** Calls `listener` when any process has committed events. May be missed. */
+  onWake: (listener: () => void) => void
   /** Reads on until nothing that is committed now is missing: for tests and for an orderly end. */
   settle: () => Promise<void>
   stop: () => Promise<void>
@@ -28,7 +33,9 @@ const unsettledPollMs = 25
 
 export const createFeed = (options: { db: Db; databaseUrl: string; logger: Logger }): Feed => {
   const { db, logger } = options
-  const listeners = new Set<(events: readonly StoredEvent[]) => void>()
+  const listeners = new Set<Listener>()
+  const wakeListeners: (() => void)[] = []
+  const isWanted = () => [...listeners].some(({ wants }) => wants())
   let position: Position = { transaction: '0', id: lastId }
   let connection: pg.Client | undefined
   let reading: Promise<void> | undefined
@@ -50,17 +57,29 @@ export const createFeed = (options: { db: Db; databaseUrl: string; logger: Logge
     if (!last) return
     // First the place, then the listeners: a stream that begins while they are called begins behind these events.
     position = { transaction: last.transaction, id: last.id }
-    for (const listener of listeners) listener(events)
+    for (const listener of listeners) listener.receive(events)
+  }
+
+  const readNext = async (): Promise<void> => {
+    const batchRead = await nextEvents(db, position, batch)
+    publish(batchRead.events)
+    waiting = batchRead.waiting
+    if (batchRead.events.length === batch) again = true
+  }
+
+  /** Who came while the edge was looked for begins at the place before it, and so do the events that are read for them. */
+  const moveOn = async (): Promise<void> => {
+    const edge = await readEdge(db)
+    waiting = false
+    if (isWanted()) again = true
+    else position = edge
   }
 
   const readAll = async (): Promise<void> => {
     try {
       while (again && !stopped) {
         again = false
-        const batchRead = await nextEvents(db, position, batch)
-        publish(batchRead.events)
-        waiting = batchRead.waiting
-        if (batchRead.events.length === batch) again = true
+        await (isWanted() ? readNext() : moveOn())
       }
       schedule(waiting ? unsettledPollMs : slowPollMs)
     } catch (error) {
@@ -101,7 +120,10 @@ export const createFeed = (options: { db: Db; databaseUrl: string; logger: Logge
       if (connection === client) connection = undefined
       listenAgain()
     })
-    client.on('notification', () => void read())
+    client.on('notification', () => {
+      for (const heard of wakeListeners) heard()
+      if (isWanted()) void read()
+    })
     try {
       await client.connect()
       await client.query(`listen ${channel}`)
@@ -135,13 +157,14 @@ export const createFeed = (options: { db: Db; databaseUrl: string; logger: Logge
       if (stopped) return
       if (notifying) notifyAgain = true
       else if (connection) void notify(connection)
-      else void read()
+      else if (isWanted()) void read()
     },
     position: () => position,
     subscribe: (listener) => {
       listeners.add(listener)
       return () => void listeners.delete(listener)
     },
+    onWake: (listener) => void wakeListeners.push(listener),
     settle: async () => {
       for (;;) {
         await read()

@@ -69,14 +69,14 @@ const createWork = (deps: Deps): Work => ({
 const wakeAfterMs = 100
 
 /**
- * Starts all work. The process that accepts a payment sends it; by the events that every process reads the others learn of it a moment later, for
+ * Starts all work. The process that accepts a payment sends it; the wake-up that every process receives starts the others a moment later, for
  * when the one that accepted it does not work, or has its hands full. `more`: what is looked for by parts that stand above the features.
  */
 export const startWork = async (deps: Deps, more: readonly Sweep[]): Promise<void> => {
   const work = createWork(deps)
   await deps.jobs.start({ ...work, sweeps: [...work.sweeps, ...more] })
   let isWaking = false
-  deps.feed.subscribe(() => {
+  deps.feed.onWake(() => {
     if (isWaking) return
     isWaking = true
     const wake = () => {
