@@ -10,7 +10,10 @@ import type { BatchDeps } from './write.ts'
 
 /** More in one transaction than this are not faster, and a batch that fails is decided again. */
 const mostInBatch = 64
-/** While one batch is on its way, the next is decided; a third would only make all of them smaller. */
+/**
+ * While Postgres works for one batch, the next is decided: when as many wait as are under way, for a smaller one would cost as much and
+ * carry less. A third would only make all of them smaller.
+ */
 const mostUnderWay = 2
 /** Batches that wait for an account which another transaction holds: each keeps a connection. */
 const mostWaiting = 2
@@ -37,6 +40,7 @@ export const createPaymentBatches = (deps: BatchDeps & Pick<Deps, 'db' | 'logger
   const queues = new Map<Uuid, Queue>()
   let queued = 0
   let underWay = 0
+  let requestsUnderWay = 0
   let waiting = 0
   let scheduled = false
 
@@ -62,9 +66,17 @@ export const createPaymentBatches = (deps: BatchDeps & Pick<Deps, 'db' | 'logger
       return requests.map(() => new Refusal('internal_error'))
     })
 
+  const isFree = ({ underWay: isUnderWay, busy, entries }: Queue) => !isUnderWay && !busy && entries.length > 0
+
+  const freeRequests = (): number => {
+    let count = 0
+    for (const queue of queues.values()) if (isFree(queue)) count += queue.entries.length
+    return count
+  }
+
   /** Taken in turns, one of each account, so that a busy account fills what others leave free. */
   const take = (): Map<Uuid, Entry[]> => {
-    const free = [...queues].filter(([, queue]) => !queue.underWay && !queue.busy && queue.entries.length > 0)
+    const free = [...queues].filter(([, queue]) => isFree(queue))
     const taken = new Map<Uuid, Entry[]>()
     let count = 0
     for (let turn = 0, found = true; found && count < mostInBatch; turn += 1) {
@@ -133,10 +145,14 @@ export const createPaymentBatches = (deps: BatchDeps & Pick<Deps, 'db' | 'logger
   const pump = (): void => {
     scheduled = false
     for (; underWay < mostUnderWay; underWay += 1) {
+      if (underWay > 0 && freeRequests() < requestsUnderWay) break
       const batch = take()
       if (batch.size === 0) break
+      const size = [...batch.values()].reduce((sum, { length }) => sum + length, 0)
+      requestsUnderWay += size
       void send(batch, false).finally(() => {
         underWay -= 1
+        requestsUnderWay -= size
         schedule()
       })
     }
