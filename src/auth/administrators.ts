@@ -6,8 +6,8 @@ import type { Uuid } from '../lib/ids.ts'
 /** Whether account `a` is an administrator: named in the database, or by an e-mail or a wallet in the list `names` (ADMIN_ACCOUNTS). */
 export const isAdministratorSql = (
   names: string,
-): string => `a.is_admin or ${emailKeySql('a.email')} = any(${names}::text[]) or exists (
-  select from identities i where i.account_id = a.id and i.provider = 'wallet' and i.subject_key = any(${names}::text[]))`
+): string => `a.is_admin or cardinality(${names}::text[]) > 0 and (${emailKeySql('a.email')} = any(${names}::text[]) or exists (
+  select from identities i where i.account_id = a.id and i.provider = 'wallet' and i.subject_key = any(${names}::text[])))`
 
 const administrator = statement('auth.administrator', `select from accounts a where a.id = $1 and (${isAdministratorSql('$2')})`)
 

@@ -1,6 +1,6 @@
 import type { Tx } from '../db/client.ts'
 import { sessionEnds } from '../db/credential-life.ts'
-import { instantOf, isTrue, joinedRecords, recordsStatement } from '../db/records.ts'
+import { instantOf, isTrue, joinedRecords, listOf, recordsStatement } from '../db/records.ts'
 import type { Query } from '../db/statement.ts'
 import type { Uuid } from '../lib/ids.ts'
 import { isAdministratorSql } from './administrators.ts'
@@ -74,14 +74,7 @@ const bySession = recordsStatement(
 const byAccessToken = recordsStatement(
   'auth.access_tokens',
   { hash: 'text' },
-  [
-    't.id',
-    't.expires_at',
-    'g.last_used_at',
-    '$2::text = any(t.resources)',
-    ...identityFields,
-    ...grantFields('array(select unnest(g.permissions) intersect select unnest(t.scopes))'),
-  ],
+  ['t.id', 't.expires_at', 'g.last_used_at', '$2::text = any(t.resources)', 't.scopes', ...identityFields, ...grantFields()],
   `join oauth_access_tokens t on t.hash = decode(key.hash, 'hex') join grants g on g.id = t.grant_id join accounts a on a.id = g.account_id
    join workspaces w on w.id = g.workspace_id ${identityJoins}`,
 )
@@ -133,14 +126,14 @@ const readSession = (next: Reader): SessionRow => ({
   ...readIdentity(next),
 })
 
-const readAccessToken = (next: Reader): AccessTokenRow => ({
-  id: next(),
-  expiresAt: readInstant(next),
-  lastUsedAt: instantOf(next()),
-  forThisApi: isTrue(next()),
-  ...readIdentity(next),
-  ...requireGrant(readGrant(next)),
-})
+/** Of the grant's permissions a token has those that it was asked for with. */
+const readAccessToken = (next: Reader): AccessTokenRow => {
+  const token = { id: next(), expiresAt: readInstant(next), lastUsedAt: instantOf(next()), forThisApi: isTrue(next()) }
+  const scopes = new Set(listOf(next()))
+  const identity = readIdentity(next)
+  const grant = requireGrant(readGrant(next))
+  return { ...token, ...identity, ...grant, granted: grant.granted.filter((permission) => scopes.has(permission)) }
+}
 
 const readDashboardToken = (next: Reader): DashboardTokenRow => ({
   id: next(),

@@ -107,7 +107,7 @@ export const grantFields = (granted = 'g.permissions'): readonly string[] => [
   'g.id',
   'g.ancestor_ids || g.id',
   granted,
-  'g.frozen_at is not null or exists (select from grants x where x.id = any(g.ancestor_ids) and x.frozen_at is not null)',
+  'g.frozen_at is not null or cardinality(g.ancestor_ids) > 0 and exists (select from grants x where x.id = any(g.ancestor_ids) and x.frozen_at is not null)',
   'g.revoked_at',
   'g.expires_at',
 ]
