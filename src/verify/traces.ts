@@ -1,4 +1,4 @@
-import { beginningOf, sqlCheck, typeIdSql } from '../db/check.ts'
+import { beginningOf, type CheckFacts, sqlCheck, typeIdSql } from '../db/check.ts'
 
 /** Tables whose rows are never made without an audit row that names them. */
 const audited = [

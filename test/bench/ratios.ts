@@ -98,6 +98,15 @@ export const measureRatios = async (bench: Bench, options: RatioOptions): Promis
         if (name === 'read, API key') note('read: per second', ours.perSecond, '', 0)
       }
     }
+    /** The same service, statements and answers; a rule of the database lets no event be written. */
+    const takeWithoutEvents = async () => {
+      await bench.query('create rule no_events as on insert to events do instead nothing')
+      try {
+        return await take(spreadLoad, 32, seconds)
+      } finally {
+        await bench.query('drop rule no_events on events')
+      }
+    }
     const payRound = async () => {
       if (!wanted('payments')) return
       const floors = {
@@ -113,6 +122,7 @@ export const measureRatios = async (bench: Bench, options: RatioOptions): Promis
           noteCpu('payment', paid, '≤ 0.37')
           note('payment: p99 ÷ mean', paid.p99Ms / paid.meanMs, '≤ 4')
           note('payment: per second', paid.perSecond, '', 0)
+          note('payment: events on ÷ off', paid.perSecond / (await takeWithoutEvents()).perSecond, '≥ 0.9')
         }
         if (connections === 10) continue
         const hot = await take(hotLoad, connections, seconds)
