@@ -53,6 +53,33 @@ describe('a payment that no rule stands against', () => {
     expect((await someone.api.get(`/v1/payments/${answer.body.id}`)).body).toMatchObject({ id: answer.body.id })
   })
 
+  test.each(['NULL', 'a "quoted" \\ name, {in} braces', 'two\nlines\tand \u001f \u001e'])(
+    'keeps what was written to the letter: %j',
+    async (words) => {
+      const narrative = `for ${words}.`
+      const asked = {
+        beneficiary_id: beneficiary,
+        amount_minor: '100',
+        narrative,
+        account_reference: words.slice(0, 20).trim(),
+        metadata: { [words]: words },
+      }
+      const answer = await person.api.post('/v1/payments', asked, { key: words.slice(0, 3) })
+      expect(answer.body).toMatchObject({ narrative, metadata: { [words]: words }, account_reference: asked.account_reference })
+      const again = await person.api.post('/v1/payments', asked, { key: words.slice(0, 3) })
+      expect([again.body, again.headers.get('idempotency-replayed')]).toEqual([answer.body, 'true'])
+      expect((await person.api.get(`/v1/payments/${answer.body.id}`)).body).toEqual(answer.body)
+      await service.deps.feed.settle()
+      const events = (await person.api.get('/v1/notifications?limit=100')).body.data.filter(
+        (event: { data: { id?: string } }) => event.data.id === answer.body.id,
+      )
+      expect(events.map((event: { type: string; data: unknown }) => [event.type, event.data])).toEqual([
+        ['payment.processing', answer.body],
+        ['payment.created', answer.body],
+      ])
+    },
+  )
+
   test('that the balance does not cover is 402 and leaves nothing', async () => {
     const someone = await newcomer(100_000n)
     const answer = await someone.api.post(
