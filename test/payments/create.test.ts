@@ -59,7 +59,7 @@ describe('a payment that no rule stands against', () => {
       const narrative = `for ${words}.`
       const asked = {
         beneficiary_id: beneficiary,
-        amount_minor: '100',
+        amount_minor: '12300',
         narrative,
         account_reference: words.slice(0, 20).trim(),
         metadata: { [words]: words },
