@@ -200,7 +200,7 @@ test.each([
   [
     'an answer without its payment',
     'an idempotency key stands for an answer',
-    'update idempotency_keys set payment_id = gen_random_uuid() where payment_id is not null',
+    `insert into idempotency_keys (scope, body_hash, status, payment_id, created_at) values ('lost', 'lost', 201, gen_random_uuid(), now())`,
   ],
   ['a destination under a lost key', 'every sealed value', `update beneficiaries set destination_key_id = 'lost'`],
   [
