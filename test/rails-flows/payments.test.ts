@@ -289,11 +289,11 @@ test('a destination that does not open is not sent anywhere, and is no secret in
     `update beneficiaries set destination_ciphertext = substr(destination_ciphertext, 1, 20) where destination_mask = '********0048'`,
   )
   // Sealed for another row, it would pay another payee.
-  const moved = await pay(person, b2c('254722000047'))
-  await newBeneficiary(person.api, b2c('254722000046'))
+  const moved = await pay(person, b2c('254733009147'))
+  await newBeneficiary(person.api, b2c('254733009146'))
   const swapped = await service.deps.db.query(
     `update beneficiaries b set destination_ciphertext = other.destination_ciphertext, destination_key_id = other.destination_key_id
-     from beneficiaries other where b.destination_mask = '********0047' and other.destination_mask = '********0046' returning b.id`,
+     from beneficiaries other where b.destination_mask = '********9147' and other.destination_mask = '********9146' returning b.id`,
   )
   expect(swapped).toHaveLength(1)
   await service.settle()
@@ -301,8 +301,8 @@ test('a destination that does not open is not sent anywhere, and is no secret in
   for (const wait of [5, 15, 45, 120, 300, 600]) await pass(service, wait)
   for (const id of [cut, moved])
     expect(await paymentOf(person, id)).toMatchObject({ status: 'failed', failure_code: 'provider_unreachable' })
-  expect([...ordersTo(service, '254722000046'), ...ordersTo(service, '254722000047')]).toEqual([])
-  for (const destination of ['722000048', '722000047', '722000046']) expect(service.log.join()).not.toContain(destination)
+  expect([...ordersTo(service, '254733009146'), ...ordersTo(service, '254733009147')]).toEqual([])
+  for (const destination of ['722000048', '733009147', '733009146']) expect(service.log.join()).not.toContain(destination)
 })
 
 describe('what comes after the end', () => {
