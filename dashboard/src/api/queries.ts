@@ -202,14 +202,16 @@ export const auditQuery = (filters: AuditFilters) =>
 export const suspenseQuery = infiniteQueryOptions({
   queryKey: ['suspense'],
   queryFn: ({ pageParam }) =>
-    call(api.GET('/v1/admin/suspense', { params: { query: { status: 'open', limit: 50, cursor: pageParam } } })),
+    call(api.GET('/v1/admin/suspense', { params: { query: parametersOf({ status: 'open', limit: 50, cursor: pageParam }) } })),
   ...pages,
 })
 export const differencesQuery = infiniteQueryOptions({
   queryKey: ['differences'],
   queryFn: ({ pageParam }) =>
     call(
-      api.GET('/v1/admin/reconciliation-differences', { params: { query: { status: 'open', limit: 50, cursor: pageParam } } }),
+      api.GET('/v1/admin/reconciliation-differences', {
+        params: { query: parametersOf({ status: 'open', limit: 50, cursor: pageParam }) },
+      }),
     ),
   ...pages,
 })
