@@ -6,5 +6,5 @@ export type Parameters<Fields> = Omit<Fields, Optional<Fields>> & {
 }
 
 /** The parameters of a query without those that are not set. */
-export const parametersOf = <Fields extends object>(fields: Fields): Parameters<Fields> =>
+export const parametersOf = <const Fields extends object>(fields: Fields): Parameters<Fields> =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Parameters<Fields>
