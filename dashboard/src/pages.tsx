@@ -33,6 +33,7 @@ import { TopUpPage } from './pages/top-up/top-up-page.tsx'
 import { TopUpStatusPage } from './pages/top-up/top-up-status-page.tsx'
 import { ActivityPage } from './pages/workspace/activity-page.tsx'
 import { InvitationPage } from './pages/workspace/invitation-page.tsx'
+import { MemberGrantPage } from './pages/workspace/member-grant-page.tsx'
 import { NewWorkspacePage } from './pages/workspace/new-workspace-page.tsx'
 import { WorkspacePage } from './pages/workspace/workspace-page.tsx'
 import { SignedIn } from './shell/session.tsx'
@@ -72,6 +73,7 @@ const Inside = () => (
     <Route path="/account/notifications" component={NotificationsPage} />
     <Route path="/workspace" component={WorkspacePage} />
     <Route path="/workspace/activity" component={ActivityPage} />
+    <Route path="/workspace/agents/:id">{({ id }) => <MemberGrantPage key={id} id={id} />}</Route>
     <Route path="/workspace/new" component={NewWorkspacePage} />
     <Route component={NotFoundPage} />
   </Switch>

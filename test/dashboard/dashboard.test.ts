@@ -14,7 +14,9 @@ import { paymentFlows } from './flows/payments.ts'
 import { policyFlows } from './flows/policies.ts'
 import { reconciliationFlows } from './flows/reconciliation.ts'
 import { signInFlows } from './flows/sign-in.ts'
+import { smallThings } from './flows/small-things.ts'
 import { topUpFlows } from './flows/top-up.ts'
+import { everyView } from './flows/views.ts'
 import { workspaceFlows } from './flows/workspace.ts'
 import { createWorld } from './world.ts'
 
@@ -37,6 +39,8 @@ describe.skipIf(!chromiumPath)('the dashboard in a real browser', () => {
   describe('reconciliation', () => reconciliationFlows(world))
   describe('workspace', () => workspaceFlows(world))
   describe('finding, roles and activity', () => paletteFlows(world))
-  describe('every page', () => everywhere(world))
+  describe('everywhere', () => everywhere(world))
+  describe('small things', () => smallThings(world))
+  describe('every view', () => everyView(world))
   describe('a long list', () => longListFlows(world))
 })

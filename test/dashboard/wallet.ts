@@ -9,6 +9,7 @@ export type InjectedWallet = {
   declineNext: () => void
   /** Every text that was signed. */
   signed: string[]
+  answer: (method: string, params: unknown[]) => Promise<Answer>
 }
 
 type Answer = { result: unknown } | { error: { code: number; message: string } }
@@ -28,7 +29,7 @@ const script = `(() => {
 
 const isHex = (value: unknown): value is Hex => typeof value === 'string' && value.startsWith('0x')
 
-export const injectWallet = async (context: BrowserContext, ...accounts: PrivateKeyAccount[]): Promise<InjectedWallet> => {
+export const createWallet = (...accounts: PrivateKeyAccount[]): InjectedWallet => {
   let declines = false
   const wallet: InjectedWallet = {
     accounts,
@@ -36,6 +37,14 @@ export const injectWallet = async (context: BrowserContext, ...accounts: Private
       declines = true
     },
     signed: [],
+    answer: async (method, params) => {
+      if (declines && method === 'personal_sign') {
+        declines = false
+        return { error: { code: 4001, message: 'User rejected the request.' } }
+      }
+      const answer = answers[method]
+      return answer ? { result: await answer(params) } : { error: { code: 4200, message: 'unsupported' } }
+    },
   }
   const answers: Record<string, (params: unknown[]) => Promise<unknown> | unknown> = {
     eth_requestAccounts: () => wallet.accounts.map(({ address }) => address.toLowerCase()),
@@ -52,14 +61,11 @@ export const injectWallet = async (context: BrowserContext, ...accounts: Private
       return account.signMessage({ message })
     },
   }
-  await context.exposeFunction('__wallet', async (method: string, params: unknown[]): Promise<Answer> => {
-    if (declines && method === 'personal_sign') {
-      declines = false
-      return { error: { code: 4001, message: 'User rejected the request.' } }
-    }
-    const answer = answers[method]
-    return answer ? { result: await answer(params) } : { error: { code: 4200, message: 'unsupported' } }
-  })
-  await context.addInitScript(script)
   return wallet
+}
+
+/** Pages of this context find a wallet, which is whichever `current` names when they ask it. */
+export const injectWallet = async (context: BrowserContext, current: () => InjectedWallet): Promise<void> => {
+  await context.exposeFunction('__wallet', (method: string, params: unknown[]) => current().answer(method, params))
+  await context.addInitScript(script)
 }

@@ -5,13 +5,14 @@ import { createTestClock } from '../harness/clock.ts'
 import { newWallet } from '../harness/people.ts'
 import { startService, type TestService } from '../harness/service.ts'
 import { openBrowser } from './browser.ts'
+import { createWindows, type Windows } from './windows.ts'
 
 /** One service and one browser for every flow. They are there once the tests run. */
 export type World = {
   /** The wallet that the settings name as an administrator's. */
   readonly administrator: PrivateKeyAccount
   readonly service: TestService
-  readonly browser: Browser
+  readonly windows: Windows
 }
 
 export const createWorld = (): World => {
@@ -20,22 +21,28 @@ export const createWorld = (): World => {
   let browser: Browser | undefined
   beforeAll(async () => {
     // The browser's clock is the machine's: what expires has to expire for both.
-    service = await startService({ clock: createTestClock(new Date()), env: { ADMIN_ACCOUNTS: administrator.address } })
-    browser = await openBrowser()
+    const env = { ADMIN_ACCOUNTS: administrator.address }
+    const started = Promise.all([startService({ clock: createTestClock(new Date()), env }), openBrowser()])
+    ;[service, browser] = await started
   }, 60_000)
   afterAll(async () => {
     await browser?.close()
     await service?.close()
   })
+  const running = (): TestService => {
+    if (!service) throw new Error('the service runs only while tests do')
+    return service
+  }
+  const opened = (): Browser => {
+    if (!browser) throw new Error('the browser runs only while tests do')
+    return browser
+  }
+  const windows = createWindows(opened, () => running().api.url)
   return {
     administrator,
     get service() {
-      if (!service) throw new Error('the service runs only while tests do')
-      return service
+      return running()
     },
-    get browser() {
-      if (!browser) throw new Error('the browser runs only while tests do')
-      return browser
-    },
+    windows,
   }
 }

@@ -18,34 +18,34 @@ const refusedBy = (over: Partial<TraceEntry>): Decision => ({
 })
 
 test.each([
-  ['The payment is allowed.', given()],
+  ['No policy blocks this.', given()],
   ['Payments are disabled for this account.', given({ payments: 'disabled' })],
   [
-    'The daily limit of policy "Team lunch" is KES 5,000.00; KES 4,200.00 is used and KES 1,000.00 was asked; it resets at 2026-03-10T21:00:00Z.',
+    'The daily limit of policy "Team lunch" is KES 5,000.00: KES 4,200.00 is used, and KES 1,000.00 was requested. It resets at 2026-03-10T21:00:00Z.',
     lunch({ dailyLimitMinor: kes(5000) }),
   ],
   [
-    'The monthly limit of policy "Team lunch" is KES 9,500.00; KES 9,000.00 is used and KES 1,000.00 was asked; it resets at 2026-03-31T21:00:00Z.',
+    'The monthly limit of policy "Team lunch" is KES 9,500.00: KES 9,000.00 is used, and KES 1,000.00 was requested. It resets at 2026-03-31T21:00:00Z.',
     lunch({ monthlyLimitMinor: kes(9500) }),
   ],
   [
-    'The limit per payment of policy "Team lunch" is KES 500.00 and KES 1,000.00 was asked.',
+    'The per-payment limit of policy "Team lunch" is KES 500.00, and KES 1,000.00 was requested.',
     lunch({ perPaymentLimitMinor: kes(500) }),
   ],
   [
-    'From KES 800.00 on, policy "Team lunch" asks for 1 approval and KES 1,000.00 was asked.',
+    'Policy "Team lunch" requires 1 approval at or above KES 800.00, and KES 1,000.00 was requested.',
     lunch({ approvalThresholdMinor: kes(800) }),
   ],
   ['Every payment needs 2 approvals under policy "Team lunch".', lunch({ requiredApprovalCount: 2 })],
-  ['The payment needs 7 approvals and only 3 accounts may give one.', lunch({ requiredApprovalCount: 7 })],
+  ['The payment needs 7 approvals, and only 3 people can give one.', lunch({ requiredApprovalCount: 7 })],
   [
-    'The payment needs 1 approval and no account may give one.',
+    'The payment needs 1 approval, and no one can give one.',
     given({ approvers: [], policies: [policy({ requiredApprovalCount: 1 })] }),
   ],
-  ['The beneficiary is not one that grant "Agent" allows.', given({ grants: [grant({ beneficiaryIds: ['landlord'] })] })],
+  ['The beneficiary is not one that key or agent "Agent" allows.', given({ grants: [grant({ beneficiaryIds: ['landlord'] })] })],
   ['The payment names mandate "March groceries", which is no longer active.', given({ mandate: mandate({ status: 'revoked' }) })],
   [
-    'The total of mandate "March groceries" is KES 10,000.00; KES 9,500.00 is used and KES 1,000.00 was asked.',
+    'The total limit of mandate "March groceries" is KES 10,000.00: KES 9,500.00 is used, and KES 1,000.00 was requested.',
     given({ mandate: mandate({ spentMinor: kes(9500) }) }),
   ],
 ])('%s', (sentence, input) => {
@@ -64,7 +64,7 @@ test.each(ruleNames)('%s has a sentence, whatever the entry lacks', (rule) => {
 })
 
 test("a rule that is not the engine's own is told by its name", () => {
-  expect(explain(refusedBy({}), 'KES')).toBe('The rule whole_shillings of rail "MPESA_B2C" stops this payment.')
+  expect(explain(refusedBy({}), 'KES')).toBe('The rule whole_shillings of payment method "MPESA_B2C" stops this payment.')
 })
 
 test('a name cannot end its quotes or the line', () => {

@@ -78,7 +78,7 @@ const phrases: Readonly<Record<string, Phrase>> = {
   amount_minor: () => 'This payment method can’t send this amount. Check its minimum and maximum, and whole shillings.',
   account_reference: () => 'The account reference is missing or too long.',
   payment_type: () => 'The payment type is another payment method than the beneficiary’s.',
-  possible_duplicate: () => 'A payment with the same payee and amount was made recently.',
+  possible_duplicate: () => 'A payment of the same amount to the same beneficiary was made recently.',
   workspace_frozen: () => 'The workspace is frozen.',
   account_frozen: () => 'The account that pays is frozen.',
   grant_frozen: () => 'This key or agent is frozen.',
@@ -101,19 +101,9 @@ export const traceWords = (entry: TraceEntry, currency: string): string => {
   })
 }
 
-/** The entry that a decision is explained by: what refused first, or of the rules that ask for approval the one that asks for most. */
-export const decidingEntry = (decision: Decision): TraceEntry | undefined => {
-  if (decision.outcome === 'allow') return undefined
-  const deciding = decision.trace.filter(({ outcome }) => outcome === decision.outcome)
-  if (decision.outcome === 'deny') return deciding[0]
-  return deciding.find((entry) => entry.required_approvals === decision.required_approvals) ?? deciding[0]
-}
-
-/** The one sentence for people in a hurry: what decided it. */
-export const decisionReason = (decision: Decision, currency: string): string => {
-  const entry = decidingEntry(decision)
-  return entry ? `${sourceWords(entry)}: ${traceWords(entry, currency)}` : 'No policy blocks this.'
-}
+/** What decided it, as the service says it; its instants in this machine's time. */
+export const decisionReason = ({ explanation }: Pick<Decision, 'explanation'>): string =>
+  explanation.replace(/\bat (\d{4}-\d\d-\d\dT[\d:.]+Z)/g, (_match, instant: string) => shortTime(instant))
 
 const hardLimits = new Set(['per_payment_limit', 'daily_limit', 'monthly_limit', 'mandate_per_payment', 'mandate_total'])
 

@@ -1,4 +1,4 @@
-import { type Decision, decidingEntry, sourceWords, type TraceEntry, traceWords } from '../lib/decision-words.ts'
+import { type Decision, sourceWords, type TraceEntry, traceWords } from '../lib/decision-words.ts'
 import { Icon, type IconName } from './icon.tsx'
 import { Meter } from './meter.tsx'
 import { Badge } from './status.tsx'
@@ -30,13 +30,14 @@ const Usage = ({ entry, currency }: { entry: TraceEntry; currency: string }) => 
   return <Meter used={after} limit={entry.limit_minor} currency={currency} label="Used with this payment" />
 }
 
-const Entry = ({ entry, currency, deciding }: { entry: TraceEntry; currency: string; deciding: boolean }) => (
+const Entry = ({ entry, currency }: { entry: TraceEntry; currency: string }) => (
   <li className={`trace-entry trace-${entry.outcome}`}>
     <Icon name={icons[entry.outcome]} />
     <div>
       <p className="quiet">
         <span className="visually-hidden">{spoken[entry.outcome]}. </span>
-        {traceWords(entry, currency)} {deciding && <Badge tone={entry.outcome === 'deny' ? 'bad' : 'warn'}>Deciding rule</Badge>}
+        {traceWords(entry, currency)}{' '}
+        {entry.decisive && <Badge tone={entry.outcome === 'deny' ? 'bad' : 'warn'}>Deciding rule</Badge>}
       </p>
       <Usage entry={entry} currency={currency} />
     </div>
@@ -44,20 +45,17 @@ const Entry = ({ entry, currency, deciding }: { entry: TraceEntry; currency: str
 )
 
 /** Every rule that was checked, in order, in plain words. */
-export const DecisionTrace = ({ decision, currency }: { decision: Decision; currency: string }) => {
-  const deciding = decidingEntry(decision)
-  return (
-    <ol className="trace" aria-label="Policy checks">
-      {grouped(decision.trace).map(({ title, entries }) => (
-        <li key={`${title} ${entries[0]?.rule}`}>
-          <p className="strong">{title}</p>
-          <ul>
-            {entries.map((entry) => (
-              <Entry key={entry.rule} entry={entry} currency={currency} deciding={entry === deciding} />
-            ))}
-          </ul>
-        </li>
-      ))}
-    </ol>
-  )
-}
+export const DecisionTrace = ({ decision, currency }: { decision: Decision; currency: string }) => (
+  <ol className="trace" aria-label="Policy checks">
+    {grouped(decision.trace).map(({ title, entries }) => (
+      <li key={`${title} ${entries[0]?.rule}`}>
+        <p className="strong">{title}</p>
+        <ul>
+          {entries.map((entry) => (
+            <Entry key={entry.rule} entry={entry} currency={currency} />
+          ))}
+        </ul>
+      </li>
+    ))}
+  </ol>
+)

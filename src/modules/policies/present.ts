@@ -1,6 +1,7 @@
 import { isoTime } from '../../http/wire.ts'
 import { formatId, type IdKind, type Uuid } from '../../lib/ids.ts'
 import { formatMinor, minor } from '../../lib/money.ts'
+import { explain } from '../../policy/explain.ts'
 import type { Decision as Decided, Remedy, TraceEntry, TraceSource, Usage } from '../../policy/types.ts'
 import { namesCustomTypesOnly } from '../payment-type.ts'
 import type { PolicyRecord } from './queries.ts'
@@ -71,8 +72,9 @@ const presentRemedy = (remedy: Remedy): NonNullable<Decision['remedy']> => ({
   passes_at: remedy.passesAt ? isoTime(remedy.passesAt) : null,
 })
 
-export const presentDecision = (decision: Decided): Decision => ({
+export const presentDecision = (decision: Decided, currency: string): Decision => ({
   outcome: decision.outcome,
+  explanation: explain(decision, currency),
   required_approvals: decision.requiredApprovals,
   separation_of_duties: decision.separationOfDuties,
   approvals_by_mandate: decision.approvalsByMandate,

@@ -88,6 +88,10 @@ export const TraceEntry = z.object({
 export const Decision = z
   .object({
     outcome: Outcome,
+    explanation: z.string().meta({
+      description:
+        'For people, in one sentence: the rule that refused first, or of those that require approval the one that requires most.',
+    }),
     required_approvals: z.number().int(),
     separation_of_duties: z.boolean(),
     approvals_by_mandate: z.number().int(),

@@ -22,7 +22,7 @@ const presentReplay = (replay: Replay): NonNullable<SimulationOut['replay']> => 
   truncated: replay.truncated,
 })
 
-export const presentSimulation = ({ decision, replay }: Simulation): SimulationOut => ({
-  ...(decision && presentDecision(decision)),
+export const presentSimulation = ({ decision, replay }: Simulation, currency: string): SimulationOut => ({
+  ...(decision && presentDecision(decision, currency)),
   ...(replay && { replay: presentReplay(replay) }),
 })

@@ -17,6 +17,7 @@ export const registerSimulation = (app: App, deps: Deps): void => {
       },
       schema: { body: Simulate, response: { 200: Simulation } },
     },
-    async (request, reply) => reply.send(presentSimulation(await simulate(deps, request.principal, request.body))),
+    async (request, reply) =>
+      reply.send(presentSimulation(await simulate(deps, request.principal, request.body), deps.config.CURRENCY)),
   )
 }

@@ -28,7 +28,7 @@ export const accountFlows = (world: World): void => {
     const identities = (await person.api.get('/v1/accounts/me')).body.identities
     expect(identities.map((identity: { subject: string }) => identity.subject)).toContain(second.address)
     // Not the one that this session was started by: with that the session would end.
-    await page.getByRole('button', { name: 'Unlink Wallet' }).last().click()
+    await page.getByRole('button', { name: 'Unlink Wallet' }).nth(1).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Unlink' }).click()
     await page.getByText('Wallet unlinked').waitFor()
     await page.getByText('This is your only sign-in method').waitFor()
@@ -50,17 +50,19 @@ export const accountFlows = (world: World): void => {
     await close()
   })
 
-  test('Google is linked over its own page, and shown by the address that it knows', async () => {
+  test('Google is linked over its own page, with no page of ours between, and shown by the address that it knows', async () => {
     const person = await signIn(world.service.api)
     const { page, close } = await visitAs(world, person)
     await page.goto('/account')
+    const visited: string[] = []
+    page.on('framenavigated', (frame) => visited.push(new URL(frame.url()).pathname))
     await page.getByRole('button', { name: 'Link Google', exact: true }).click()
-    await page.getByRole('link', { name: 'Continue with Google' }).click()
     const email = `somebody.${Date.now()}@example.com`
     await page.getByLabel(/e-?mail/i).fill(email)
     await page.getByRole('button').last().click()
     await page.getByText('Linked to your account').waitFor()
     await page.getByText(email).first().waitFor()
+    expect(visited.filter((path) => path.startsWith('/link/'))).toEqual([])
     await close()
   })
 

@@ -18,7 +18,7 @@ export const approvalFlows = (world: World): void => {
     for (const text of ['Procurement agent', 'First payment to this destination', '*********6523', 'PO-2291', 'Paper, toner'])
       await page.getByText(text).first().waitFor()
     await page
-      .getByText(/KES\s23,499.00 is at or above KES\s10,000.00: 1 approval required/)
+      .getByText('Policy "Office expenses" requires 1 approval at or above KES 10,000.00, and KES 23,499.00 was requested.')
       .first()
       .waitFor()
     await page.getByText('Balance after').waitFor()

@@ -28,8 +28,7 @@ export const paymentFlows = (world: World): void => {
     await amount.fill('16000')
     await page.getByRole('heading', { name: 'It will be refused' }).waitFor()
     await page
-      .getByText(/over the per-payment limit of KES\s15,000.00/)
-      .first()
+      .getByText('The per-payment limit of policy "House rules" is KES 15,000.00, and KES 16,000.00 was requested.')
       .waitFor()
     // Less goes through without anybody; up to the limit it goes through with an approval.
     await page.getByText(/KES\s4,999.99 or less would go through now without approval/).waitFor()
@@ -62,6 +61,35 @@ export const paymentFlows = (world: World): void => {
     const download = page.waitForEvent('download')
     await page.getByRole('button', { name: 'Signed proof' }).click()
     expect((await download).suggestedFilename()).toMatch(/^receipt-pay_.*\.json$/)
+    expect(complaints).toEqual([])
+    await close()
+  })
+
+  test('the same amount to the same beneficiary is warned of while it is typed, in the review and at the approval, with the first one a click away', async () => {
+    const payer = await newPayer(world)
+    const pay = (amount: string) =>
+      payer.api.post('/v1/payments', { beneficiary_id: payer.beneficiary, amount_minor: amount, narrative: 'Flour' })
+    const first = (await pay('120000')).body
+    const { page, complaints, close } = await visitAs(world, payer)
+    const warning = page.getByText('Possible duplicate')
+    await page.goto(`/payments/new?beneficiary=${payer.beneficiary}`)
+    await page.getByLabel('Amount').fill('1300')
+    await page.getByRole('heading', { name: 'It will be sent right away' }).waitFor()
+    expect(await warning.count()).toBe(0)
+    await page.getByLabel('Amount').fill('1200')
+    await warning.waitFor()
+    await page.getByRole('button', { name: /Review KES/ }).click()
+    await page.getByRole('heading', { name: /Pay KES\s1,200 to Baraka Stores\?/ }).waitFor()
+    await warning.waitFor()
+    await page.getByRole('link', { name: 'View that payment' }).click()
+    await page.waitForURL(`**/payments/${first.id}`)
+
+    const held = (await pay('600000')).body
+    const again = (await pay('600000')).body
+    await page.goto(`/approvals/${again.approval_id}`)
+    await warning.waitFor()
+    await page.getByRole('link', { name: 'View that payment' }).click()
+    await page.waitForURL(`**/payments/${held.id}`)
     expect(complaints).toEqual([])
     await close()
   })

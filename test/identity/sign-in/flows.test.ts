@@ -174,6 +174,61 @@ describe('somebody who is signed in links', () => {
   )
 })
 
+describe('a link that our own page asks for', () => {
+  const ours = { 'sec-fetch-site': 'same-origin' }
+  /** A browser that is signed in, and where it is led after its page has asked. */
+  const askAs = async (person: Person, headers: Record<string, string>) => {
+    const asked = await person.api.post('/v1/accounts/me/identities', { provider: 'google' }, { headers })
+    const [cookie = ''] = asked.headers.getSetCookie()
+    const [, secret] = /^service_flow=([^;]+)/.exec(cookie) ?? []
+    const browser = createBrowser({ service_session: person.cookie, ...(secret && { service_flow: secret }) })
+    return { asked, browser, url: asked.body.authorization_url as string }
+  }
+  const askFromPage = (person: Person) => askAs(person, { ...ours, origin: service.api.url })
+
+  test('goes straight on to the provider, and is linked to who asked', async () => {
+    const person = await signIn(service.api)
+    const { browser, url } = await askFromPage(person)
+    const gone = await browser.step(url, ours)
+    expect([gone.status, gone.headers.get('location')]).toEqual([302, expect.stringContaining('/sandbox/identity/google/')])
+    const provider = await browser.open(gone.headers.get('location') ?? '')
+    const back = await browser.open((await browser.step(choose(provider, newPerson()))).headers.get('location') ?? '')
+    expect(back.visited).toContain(`${service.api.url}/account?outcome=linked`)
+    expect((await me(service, person.cookie)).identities).toHaveLength(2)
+  })
+
+  test.each(['cross-site', 'same-site', 'none'])('shows its page to who comes to it by a %s navigation', async (site) => {
+    const { browser, url } = await askFromPage(await signIn(service.api))
+    const shown = await browser.step(url, { 'sec-fetch-site': site })
+    expect([shown.status, linksOf(shown).length]).toEqual([200, 1])
+    expect((await browser.step(linksOf(shown)[0] ?? '')).status).toBe(302)
+  })
+
+  test('shows its page to another browser, which goes nowhere from it', async () => {
+    const { url } = await askFromPage(await signIn(service.api))
+    for (const other of [createBrowser(), browserOf(await signIn(service.api))]) {
+      const shown = await other.step(url, ours)
+      expect(shown.status).toBe(200)
+      for (const link of linksOf(shown)) expect((await other.step(link, json)).status).toBe(404)
+    }
+  })
+
+  test.each([
+    ['a page of an allowed origin', { origin: 'https://app.example.com', 'sec-fetch-site': 'cross-site' }],
+    ['a program with the cookie', {}],
+  ])('shows its page when %s asked', async (_who, headers) => {
+    const { asked, browser, url } = await askAs(await signIn(service.api), headers)
+    expect(asked.status).toBe(202)
+    expect((await browser.step(url, ours)).status).toBe(200)
+  })
+
+  test('never by a navigation to the start, from wherever', async () => {
+    const browser = browserOf(await signIn(service.api))
+    const started = await browser.step(startUrl(service, 'google'), ours)
+    expect((await browser.step(started.headers.get('location') ?? '', ours)).status).toBe(200)
+  })
+})
+
 describe('a link begun with a bearer', () => {
   const linkOf = async (bearer: string) =>
     (await service.api.get('/v1/auth/google/start', { bearer, headers: json })).body.authorization_url as string

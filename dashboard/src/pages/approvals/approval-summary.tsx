@@ -51,7 +51,7 @@ export const ApprovalSummary = ({ approval, people }: Props) => {
             </span>,
           ],
           ['Workspace', workspace.name],
-          ['Why it needs approval', decisionReason(payment.decision, payment.currency)],
+          ['Why it needs approval', decisionReason(payment.decision)],
           [
             'Destination',
             <span key="mask">

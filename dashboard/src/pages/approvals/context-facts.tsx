@@ -24,7 +24,7 @@ export const Cautions = ({ approval }: { approval: Approval }) => {
       {warningsOf(payment.decision).map((warning) => (
         <Notice key={warning.payment_id} tone="warn" title="Possible duplicate">
           <p className="quiet">
-            A payment to the same payee with the same amount was made <Time at={warning.created_at} />.{' '}
+            A payment of the same amount to the same beneficiary was made <Time at={warning.created_at} />.{' '}
             <Link href={`/payments/${warning.payment_id}`}>View that payment</Link>
           </p>
         </Notice>
@@ -36,7 +36,7 @@ export const Cautions = ({ approval }: { approval: Approval }) => {
       )}
       {isUnusual(approval, typical) && (
         <Notice tone="warn" title="Much more than usual">
-          <p className="quiet">Payments to this payee are typically {moneyText(typical, payment.currency)}.</p>
+          <p className="quiet">Payments to this beneficiary are typically {moneyText(typical, payment.currency)}.</p>
         </Notice>
       )}
     </>

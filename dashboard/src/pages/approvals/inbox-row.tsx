@@ -4,7 +4,6 @@ import type { InboxItem } from '../../api/use-inbox.ts'
 import { askerWords } from '../../lib/asker.ts'
 import { cx } from '../../lib/class-names.ts'
 import { decisionReason } from '../../lib/decision-words.ts'
-import { capitalized } from '../../lib/list-words.ts'
 import { typeLabel } from '../../lib/rails.ts'
 import { useSession } from '../../shell/session.tsx'
 import { useSwitchWorkspace } from '../../shell/switch-workspace.ts'
@@ -51,7 +50,7 @@ export const InboxRow = ({ item: { approval, workspace }, people, named, check }
           <span className="item-note block">
             Requested by {askerWords(payment.initiated_by, people)} · <Time at={approval.created_at} />
           </span>
-          {pending && <span className="item-note block">{capitalized(decisionReason(payment.decision, payment.currency))}</span>}
+          {pending && <span className="item-note block">{decisionReason(payment.decision)}</span>}
         </span>
         <span className="item-side inbox-side">
           <Amount minor={payment.amount_minor} currency={payment.currency} />

@@ -2,11 +2,7 @@ import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { apiKeysQuery, grantQuery } from '../../api/queries.ts'
 import type { Schemas } from '../../api/types.ts'
-import { useBeneficiaries } from '../../api/use-beneficiaries.ts'
-import { listWords } from '../../lib/list-words.ts'
-import { moneyText } from '../../lib/money.ts'
 import { permissionWords } from '../../lib/permission-words.ts'
-import { typeLabel } from '../../lib/rails.ts'
 import { useSession } from '../../shell/session.tsx'
 import { Button } from '../../ui/button.tsx'
 import { CopyButton } from '../../ui/copy.tsx'
@@ -18,6 +14,7 @@ import { EditLimits } from './edit-limits.tsx'
 import { FreezeGrant } from './freeze-grant.tsx'
 import { GrantPayments } from './grant-payments.tsx'
 import { GrantUsage } from './grant-usage.tsx'
+import { LimitFacts } from './limit-facts.tsx'
 import { RevokeAgents } from './revoke-agents.tsx'
 import { RevokeKey } from './revoke-key.tsx'
 import { RotateKey } from './rotate-key.tsx'
@@ -158,30 +155,5 @@ const GrantDetail = ({ grant }: { grant: Grant }) => {
       {open === 'revoke' && agent && <RevokeAgents agents={[grant]} onClose={close} onRevoked={close} />}
       {open === 'revoke' && !agent && newest && <RevokeKey apiKey={newest} onClose={close} />}
     </div>
-  )
-}
-
-const LimitFacts = ({ grant }: { grant: Grant }) => {
-  const { currency } = useSession()
-  const { nameOf } = useBeneficiaries()
-  const { spending_controls: controls } = grant
-  if (Object.keys(controls).length === 0)
-    return (
-      <Notice tone="warn" title="No limits">
-        <p className="quiet">Only policies and the balance limit what it can spend.</p>
-      </Notice>
-    )
-  return (
-    <Facts
-      facts={[
-        ['Per-payment limit', controls.per_payment_limit_minor && moneyText(controls.per_payment_limit_minor, currency)],
-        [
-          'Requires approval',
-          controls.approval_threshold_minor && `At or above ${moneyText(controls.approval_threshold_minor, currency)}`,
-        ],
-        ['Beneficiaries', controls.beneficiary_ids && listWords(controls.beneficiary_ids.map(nameOf), 'or')],
-        ['Payment types', controls.payment_types && listWords(controls.payment_types.map(typeLabel), 'or')],
-      ]}
-    />
   )
 }

@@ -26,7 +26,7 @@ export const Filters = ({ filters }: Props) => {
             type="search"
             value={get('q') ?? ''}
             onChange={(value) => set('q', value)}
-            placeholder="Payee, purpose, reference or receipt"
+            placeholder="Beneficiary, purpose, reference or receipt"
           />
         </div>
         <SelectField

@@ -14,7 +14,7 @@ export type Verdict = {
 /** What will happen, in one line. The balance is looked at as well where it is the reader's own. */
 export const verdictOf = (decision: Decision, amountMinor: string, available: string | null, currency: string): Verdict => {
   if (decision.outcome === 'deny')
-    return { kind: 'refused', tone: 'bad', icon: 'cross', title: 'It will be refused', text: decisionReason(decision, currency) }
+    return { kind: 'refused', tone: 'bad', icon: 'cross', title: 'It will be refused', text: decisionReason(decision) }
   if (available !== null && compareMinor(amountMinor, available) > 0) {
     const missing = (BigInt(amountMinor) - BigInt(available)).toString()
     return {
@@ -33,7 +33,7 @@ export const verdictOf = (decision: Decision, amountMinor: string, available: st
       tone: 'warn',
       icon: 'clock',
       title: `It needs ${waits}${duties}`,
-      text: `The amount is held until then. ${decisionReason(decision, currency)}`,
+      text: `The amount is held until then. ${decisionReason(decision)}`,
     }
   }
   return {

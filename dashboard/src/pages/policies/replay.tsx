@@ -18,7 +18,7 @@ const shown = 6
 
 const outcomes = {
   allow: { tone: 'good', text: 'Goes through' },
-  require_approval: { tone: 'warn', text: 'Waits' },
+  require_approval: { tone: 'warn', text: 'Needs approval' },
   deny: { tone: 'bad', text: 'Refused' },
 } as const
 

@@ -1,7 +1,6 @@
-import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query'
+import { useInfiniteQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Link } from 'wouter'
-import { api, call } from '../../api/client.ts'
 import { workspaceGrantsQuery } from '../../api/queries.ts'
 import type { Schemas } from '../../api/types.ts'
 import { usePeople } from '../../api/use-people.ts'
@@ -9,11 +8,10 @@ import { capitalized } from '../../lib/list-words.ts'
 import { moneyText } from '../../lib/money.ts'
 import { useSession } from '../../shell/session.tsx'
 import { Button } from '../../ui/button.tsx'
-import { Confirm } from '../../ui/confirm.tsx'
 import { Icon } from '../../ui/icon.tsx'
 import { Card, Empty } from '../../ui/layout.tsx'
 import { Listing } from '../../ui/listing.tsx'
-import { announce } from '../../ui/toast.tsx'
+import { RevokeMemberGrant } from './revoke-member-grant.tsx'
 
 type Grant = Schemas['WorkspaceGrant']
 
@@ -39,7 +37,7 @@ export const WorkspaceGrants = () => {
                     </span>
                     <div className="item-main">
                       <p className="item-title">
-                        <Link href={`/payments?agent=${grant.id}`}>{grant.label}</Link>
+                        <Link href={`/workspace/agents/${grant.id}`}>{grant.label}</Link>
                       </p>
                       <p className="item-note">
                         {capitalized(people(grant.account_id))} · {moneyText(grant.usage.month_minor, currency)} this month
@@ -55,31 +53,7 @@ export const WorkspaceGrants = () => {
           )
         }}
       </Listing>
-      {revoking && <Revoke grant={revoking} onClose={() => setRevoking(null)} />}
+      {revoking && <RevokeMemberGrant grant={revoking} onClose={() => setRevoking(null)} />}
     </Card>
-  )
-}
-
-const Revoke = ({ grant, onClose }: { grant: Grant; onClose: () => void }) => {
-  const client = useQueryClient()
-  const revoke = useMutation({
-    mutationFn: () => call(api.DELETE('/v1/workspaces/current/grants/{id}', { params: { path: { id: grant.id } } })),
-    onSuccess: () => {
-      announce(`${grant.label} revoked`)
-      for (const name of ['grants', 'api-keys']) void client.invalidateQueries({ queryKey: [name] })
-      onClose()
-    },
-  })
-  return (
-    <Confirm
-      title={`Revoke ${grant.label}?`}
-      action="Revoke"
-      busy={revoke.isPending}
-      error={revoke.error}
-      onConfirm={() => revoke.mutate()}
-      onClose={onClose}
-    >
-      <p>It stops working right away, and so does everything that was created with it.</p>
-    </Confirm>
   )
 }

@@ -1,8 +1,10 @@
 import type { App } from '../../../http/app-type.ts'
+import { isAskedByOwnPage } from '../../../http/csrf.ts'
 import { created, ok, respondOnce } from '../../../http/idempotency.ts'
 import { PageQuery, pageOf, readPage } from '../../../http/pagination.ts'
 import { byId, isoTime } from '../../../http/wire.ts'
 import type { Deps } from '../../deps.ts'
+import { markBrowser } from '../sign-in/flow-cookie.ts'
 import { linkWallet } from '../sign-in/service.ts'
 import { readLinkReturnTo, requireProvider, startLink } from '../sign-in/start-flow.ts'
 import { examineWallet } from '../sign-in/wallet.ts'
@@ -55,9 +57,12 @@ export const registerIdentities = (app: App, deps: Deps): void => {
       const { body } = request
       if (body.provider !== 'wallet') {
         requireProvider(deps, body.provider)
-        const input = { provider: body.provider, returnTo: readLinkReturnTo(deps, body.return_to) }
+        const { principal } = request
+        const isOwn = principal.credential.kind === 'session' && isAskedByOwnPage(request, deps.config.publicUrl)
+        const browser = isOwn ? markBrowser(request, reply, deps.config) : null
+        const input = { provider: body.provider, returnTo: readLinkReturnTo(deps, body.return_to), browser }
         return respondOnce(deps, request, reply, async (tx) => {
-          const { authorizationUrl, expiresAt } = await startLink(tx, deps, request.principal, input)
+          const { authorizationUrl, expiresAt } = await startLink(tx, deps, principal, input)
           return { status: 202, body: { authorization_url: authorizationUrl, expires_at: isoTime(expiresAt) } }
         })
       }

@@ -24,6 +24,8 @@ export type Flow = {
   /** Null: a sign-in. */
   intent: LinkIntent | null
   secrets: FlowSecrets
+  /** Hash of the secret of the browser that it belongs to; null while a link page's flow belongs to none. */
+  browserHash: Buffer | null
 }
 
 type Row = typeof signInFlows.$inferSelect
@@ -41,18 +43,18 @@ const Secrets = z.strictObject({ state: z.string(), nonce: z.string(), verifier:
 
 /** Sealed under a key that has been retired meanwhile, a flow is as good as over. */
 const read = (deps: Pick<Deps, 'vault'>, row: Row): Flow | undefined => {
-  const { id, provider, returnTo, expiresAt } = row
+  const { id, provider, returnTo, expiresAt, browserHash } = row
   try {
     const opened = deps.vault.open({ ciphertext: row.sealed, keyId: row.sealedKeyId }, contextOf(id))
-    return { id, provider, returnTo, expiresAt, intent: intentOf(row), secrets: Secrets.parse(JSON.parse(opened)) }
+    return { id, provider, returnTo, expiresAt, browserHash, intent: intentOf(row), secrets: Secrets.parse(JSON.parse(opened)) }
   } catch {
     return undefined
   }
 }
 
 /**
- * Begins a flow: for the browser that asked for it, or, when that is not the one that will finish it, with the secret of a link page.
- * Of the state only a hash is kept to find it by; state, nonce and verifier are sealed.
+ * Begins a flow: for the browser that asked for it, when that is known to be the one that will finish it. A link goes by a page of ours,
+ * whose secret this makes. Of the state only a hash is kept to find it by; state, nonce and verifier are sealed.
  */
 export const openFlow = async (
   tx: Tx,
@@ -63,14 +65,15 @@ export const openFlow = async (
   const { provider, returnTo, intent, browser } = input
   const id = newId()
   const secrets: FlowSecrets = { state: newToken(), nonce: newToken(), verifier: newToken() }
-  const link = browser === null ? newToken() : null
+  const link = intent === null ? null : newToken()
+  const browserHash = browser === null ? null : sha256(browser)
   const { ciphertext, keyId } = deps.vault.seal(JSON.stringify(secrets), contextOf(id))
   const expiresAt = secondsAfter(at, flowTtlSeconds)
   await tx.orm.insert(signInFlows).values({
     id,
     provider,
     stateHash: sha256(secrets.state),
-    browserHash: browser === null ? null : sha256(browser),
+    browserHash,
     linkHash: link === null ? null : sha256(link),
     sealed: ciphertext,
     sealedKeyId: keyId,
@@ -84,7 +87,7 @@ export const openFlow = async (
     createdAt: at,
     expiresAt,
   })
-  return { id, provider, returnTo, expiresAt, intent, secrets, link }
+  return { id, provider, returnTo, expiresAt, intent, secrets, link, browserHash }
 }
 
 /** The flow behind a link page, while it lasts. */

@@ -1,7 +1,7 @@
 import { isCredentialActive } from '../../../auth/credential-active.ts'
 import type { Principal } from '../../../auth/principal.ts'
 import { providerTitles } from '../../../auth/providers/provider.ts'
-import { equalBytes } from '../../../auth/secrets.ts'
+import { equalBytes, sha256 } from '../../../auth/secrets.ts'
 import type { Page } from '../../../http/page.ts'
 import { Refusal } from '../../../lib/errors.ts'
 import { formatId } from '../../../lib/ids.ts'
@@ -25,6 +25,18 @@ const findLive = async (deps: Pick<Deps, 'clock' | 'config' | 'db' | 'vault'>, l
 /** Proof that this browser was shown the page: without it, an address behind the page would skip what the page says. */
 const proofOf = (deps: Pick<Deps, 'derivations'>, link: string, browser: string): Buffer =>
   deps.derivations.mac('link-page', `${link}:${browser}`)
+
+/** Where the browser goes on to without a page, if it is the one that asked for this link, as who it is signed in as; else null. */
+export const passLinkPage = async (
+  deps: Pick<Deps, 'clock' | 'config' | 'db' | 'identityProviders' | 'vault'>,
+  link: string,
+  browser: string | null,
+  caller: Principal | null,
+): Promise<string | null> => {
+  const flow = await findLive(deps, link)
+  if (!browser || !flow.browserHash || !equalBytes(flow.browserHash, sha256(browser))) return null
+  return caller?.accountId === flow.intent.accountId ? authorizationUrlOf(deps, flow) : null
+}
 
 /** What a person reads before their sign-in is linked: to which account, so that it is never linked to a stranger's. */
 export const showLinkPage = async (

@@ -1,11 +1,12 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { App } from '../../../http/app-type.ts'
+import { isLedByOwnPage } from '../../../http/csrf.ts'
 import { renderPage, sendHtml, sendRefusalPage, wantsPage } from '../../../http/page.ts'
 import { Refusal } from '../../../lib/errors.ts'
 import type { Deps } from '../../deps.ts'
 import { markBrowser, readBrowser } from './flow-cookie.ts'
-import { leaveLinkPage, showLinkPage } from './link-page.ts'
+import { leaveLinkPage, passLinkPage, showLinkPage } from './link-page.ts'
 import { Redirect } from './schema.ts'
 
 const Params = z.object({ flow: z.string().min(1).max(100) })
@@ -29,13 +30,22 @@ export const registerLinkPages = (app: App, deps: Deps): void => {
   app.get(
     '/link/:flow',
     {
-      config: { operation: 'sign_in.link_page', access: 'optional', credentialIssuing: true, refuses: ['not_found'] },
-      schema: { hide: true, params: Params, response: { 200: Html } },
+      config: {
+        operation: 'sign_in.link_page',
+        access: 'optional',
+        credentialIssuing: true,
+        refuses: ['not_found', 'provider_error'],
+      },
+      schema: { hide: true, params: Params, response: { 200: Html, 302: Redirect } },
     },
     async (request, reply) => {
       await answerWithPage(request, reply, async () => {
+        const { flow } = request.params
+        const asker = isLedByOwnPage(request) ? readBrowser(request, deps.config) : null
+        const url = await passLinkPage(deps, flow, asker, request.caller)
+        if (url !== null) return reply.header('cache-control', 'no-store').redirect(url, 302)
         const browser = markBrowser(request, reply, deps.config)
-        return sendHtml(reply, 200, renderPage(await showLinkPage(deps, request.params.flow, browser, request.caller)))
+        return sendHtml(reply, 200, renderPage(await showLinkPage(deps, flow, browser, request.caller)))
       })
       return reply
     },

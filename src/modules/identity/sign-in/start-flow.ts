@@ -36,18 +36,18 @@ const checkLinker = (caller: Principal): void => {
 }
 
 /**
- * Begins a link. Whatever it was begun with, a page of ours names the account before the browser goes on to the provider: nobody can
- * be led past it.
+ * Begins a link. A page of ours names the account before the browser goes on to the provider: nobody can be led past it. `browser`: of
+ * somebody who asked for it by a request of our own page, where they see whose account it is; that browser alone passes without it.
  */
 export const startLink = async (
   tx: Tx,
   deps: Pick<Deps, 'config' | 'vault'>,
   caller: Principal,
-  input: { provider: ProviderName; returnTo: string },
+  input: { provider: ProviderName; returnTo: string; browser: string | null },
 ): Promise<StartedFlow> => {
   await requireSignInAuthority(tx, deps, caller)
   const intent = { accountId: caller.accountId, credential: caller.credential, grantId: caller.grant?.id ?? null }
-  const flow = await openFlow(tx, deps, { ...input, intent, browser: null })
+  const flow = await openFlow(tx, deps, { ...input, intent })
   await audit(tx, caller, tx.at, { action: 'identity.link_start', after: { provider: input.provider } })
   return { authorizationUrl: `${deps.config.publicUrl}/link/${flow.link}`, expiresAt: flow.expiresAt }
 }
@@ -63,7 +63,7 @@ export const startLinkAs = async (deps: StartFlowDeps, caller: Principal, input:
   requireProvider(deps, provider)
   checkLinker(caller)
   const returnTo = readLinkReturnTo(deps, input.returnTo)
-  return inTx(deps.db, (tx) => startLink(tx, deps, caller, { provider, returnTo }))
+  return inTx(deps.db, (tx) => startLink(tx, deps, caller, { provider, returnTo, browser: null }))
 }
 
 /** A sign-in. `browser`: the secret of the browser that asks, and that alone can finish it. */

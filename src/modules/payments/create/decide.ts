@@ -56,7 +56,7 @@ const denied = (principal: Principal, decision: Decision, currency: string): Den
   decision,
   refusal: new Refusal('policy_denied', {
     message: explain(decision, currency),
-    details: { decision: presentDecision(decision) },
+    details: { decision: presentDecision(decision, currency) },
   }),
 })
 
@@ -83,7 +83,7 @@ const recordOf = ({ principal, input, traceparent }: DecisionRequest, terms: Ter
     approvalId: held ? newId() : null,
     initiatorAccountId: principal.accountId,
     grantId: principal.grant?.id ?? null,
-    snapshot: { decision: presentDecision(decision) },
+    snapshot: { decision: presentDecision(decision, currency) },
     countedDay: evaluation.periods.day,
     holdTransferId: newId(),
     providerReceipt: null,

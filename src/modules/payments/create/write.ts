@@ -83,7 +83,7 @@ const eventsOf = (accepted: readonly Written[], state: SpendingState): NewEvent[
   return events
 }
 
-const auditOf = (accepted: readonly Written[], denied: readonly Denied[]): ActedEntry[] => [
+const auditOf = (accepted: readonly Written[], denied: readonly Denied[], currency: string): ActedEntry[] => [
   ...accepted.map(({ principal, payment, decision }) => ({
     actor: principal,
     action: 'payment.create',
@@ -93,7 +93,7 @@ const auditOf = (accepted: readonly Written[], denied: readonly Denied[]): Acted
   ...denied.map(({ principal, decision }) => ({
     actor: principal,
     action: 'payment.denied',
-    after: { decision: presentDecision(decision) },
+    after: { decision: presentDecision(decision, currency) },
   })),
 ]
 
@@ -135,7 +135,7 @@ export const writePayments = async (
   { accepted, denied, state }: { accepted: readonly Written[]; denied: readonly Denied[]; state: SpendingState },
 ): Promise<void> => {
   const { at } = tx
-  const entries = auditOf(accepted, denied)
+  const entries = auditOf(accepted, denied, deps.config.CURRENCY)
   if (accepted.length > 0) {
     tx.defer(holdAll(tx, holdsOf(accepted, state), at))
     tx.defer(chargeCounters(tx, accepted))

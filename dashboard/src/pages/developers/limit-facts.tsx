@@ -1,0 +1,33 @@
+import type { Schemas } from '../../api/types.ts'
+import { useBeneficiaries } from '../../api/use-beneficiaries.ts'
+import { listWords } from '../../lib/list-words.ts'
+import { moneyText } from '../../lib/money.ts'
+import { typeLabel } from '../../lib/rails.ts'
+import { useSession } from '../../shell/session.tsx'
+import { Facts, Notice } from '../../ui/layout.tsx'
+
+/** Its limits in words; what is spent of them is above. */
+export const LimitFacts = ({ grant }: { grant: Pick<Schemas['Grant'], 'spending_controls'> }) => {
+  const { currency } = useSession()
+  const { nameOf } = useBeneficiaries()
+  const { spending_controls: controls } = grant
+  if (Object.keys(controls).length === 0)
+    return (
+      <Notice tone="warn" title="No limits">
+        <p className="quiet">Only policies and the balance limit what it can spend.</p>
+      </Notice>
+    )
+  return (
+    <Facts
+      facts={[
+        ['Per-payment limit', controls.per_payment_limit_minor && moneyText(controls.per_payment_limit_minor, currency)],
+        [
+          'Requires approval',
+          controls.approval_threshold_minor && `At or above ${moneyText(controls.approval_threshold_minor, currency)}`,
+        ],
+        ['Beneficiaries', controls.beneficiary_ids && listWords(controls.beneficiary_ids.map(nameOf), 'or')],
+        ['Payment types', controls.payment_types && listWords(controls.payment_types.map(typeLabel), 'or')],
+      ]}
+    />
+  )
+}

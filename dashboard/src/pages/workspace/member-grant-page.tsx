@@ -1,0 +1,113 @@
+import { useInfiniteQuery } from '@tanstack/react-query'
+import { useEffect, useState } from 'react'
+import { workspaceGrantsQuery } from '../../api/queries.ts'
+import type { Schemas } from '../../api/types.ts'
+import { usePeople } from '../../api/use-people.ts'
+import { capitalized } from '../../lib/list-words.ts'
+import { permissionWords } from '../../lib/permission-words.ts'
+import { useSession } from '../../shell/session.tsx'
+import { Button } from '../../ui/button.tsx'
+import { CopyButton } from '../../ui/copy.tsx'
+import { Failure } from '../../ui/failure.tsx'
+import { Card, Facts, Notice, PageHeader, SkeletonRows } from '../../ui/layout.tsx'
+import { Badge, StatusBadge } from '../../ui/status.tsx'
+import { ExactTime, Time } from '../../ui/time.tsx'
+import { GrantPayments } from '../developers/grant-payments.tsx'
+import { GrantUsage } from '../developers/grant-usage.tsx'
+import { LimitFacts } from '../developers/limit-facts.tsx'
+import { RevokeMemberGrant } from './revoke-member-grant.tsx'
+
+const back = { href: '/workspace', label: 'Workspace' }
+
+/** For owners: a key or an agent of any member. They see what it spends and can stop it; its limits are its member's to set. */
+export const MemberGrantPage = ({ id }: { id: string }) => {
+  const grants = useInfiniteQuery(workspaceGrantsQuery)
+  const grant = grants.data?.pages.flatMap(({ data }) => data).find((candidate) => candidate.id === id)
+  const { hasNextPage, isFetching, fetchNextPage } = grants
+  useEffect(() => {
+    if (!grant && hasNextPage && !isFetching) void fetchNextPage()
+  }, [grant, hasNextPage, isFetching, fetchNextPage])
+  if (grant) return <Detail grant={grant} />
+  return (
+    <div className="stack">
+      <PageHeader title="Key or agent" back={back} />
+      {grants.isError && <Failure error={grants.error} onRetry={() => void grants.refetch()} />}
+      {(grants.isPending || hasNextPage) && (
+        <div className="card">
+          <SkeletonRows rows={3} />
+        </div>
+      )}
+      {grants.isSuccess && !hasNextPage && <Notice title="This workspace has no such key or agent" />}
+    </div>
+  )
+}
+
+const Detail = ({ grant }: { grant: Schemas['WorkspaceGrant'] }) => {
+  const { currency } = useSession()
+  const people = usePeople()
+  const [revoking, setRevoking] = useState(false)
+  const live = grant.revoked_at === null
+  return (
+    <div className="stack">
+      <PageHeader
+        title={grant.label}
+        lead={`${grant.kind === 'oauth' ? 'Agent' : 'API key'} of ${people(grant.account_id)}`}
+        back={back}
+        actions={
+          live && (
+            <Button variant="danger" onClick={() => setRevoking(true)}>
+              Revoke
+            </Button>
+          )
+        }
+      />
+      {!live && <Notice title={grant.kind === 'oauth' ? 'This agent was revoked' : 'This key no longer works'} />}
+      <div className="split">
+        <div className="stack">
+          <Card title="Limits">
+            <div className="stack">
+              <GrantUsage grant={grant} currency={currency} />
+              <LimitFacts grant={grant} />
+            </div>
+          </Card>
+          <GrantPayments grant={grant} />
+        </div>
+        <div className="stack split-aside">
+          <Card title="Details">
+            <Facts
+              facts={[
+                ['Member', capitalized(people(grant.account_id))],
+                ['Kind', grant.kind === 'oauth' ? 'Agent (OAuth)' : 'API key'],
+                [
+                  'Status',
+                  live ? (
+                    <StatusBadge key="status" status={grant.frozen ? 'frozen' : 'active'} />
+                  ) : (
+                    <Badge key="status">Revoked</Badge>
+                  ),
+                ],
+                ['Created', <ExactTime key="created" at={grant.created_at} />],
+                ['Last used', grant.last_used_at ? <Time key="used" at={grant.last_used_at} /> : 'Never'],
+                ['Expires', grant.expires_at ? <ExactTime key="expires" at={grant.expires_at} /> : 'Never'],
+                [
+                  '',
+                  <CopyButton key="id" value={grant.id}>
+                    Copy ID
+                  </CopyButton>,
+                ],
+              ]}
+            />
+          </Card>
+          <Card title={`Permissions (${grant.permissions.length})`}>
+            <ul className="stack-xs small">
+              {grant.permissions.map((permission) => (
+                <li key={permission}>{permissionWords[permission]}</li>
+              ))}
+            </ul>
+          </Card>
+        </div>
+      </div>
+      {revoking && <RevokeMemberGrant grant={grant} onClose={() => setRevoking(false)} />}
+    </div>
+  )
+}

@@ -1,0 +1,69 @@
+import { expect, test } from 'vitest'
+import { createHousehold } from '../household.ts'
+import { phone, visitAs } from '../visit.ts'
+import type { World } from '../world.ts'
+
+/** How much the border of the first field stands out from what is behind it (WCAG 1.4.11 wants 3). */
+const borderContrast = `(() => {
+  const context = Object.assign(document.createElement('canvas'), { width: 1, height: 1 }).getContext('2d')
+  const luminance = (color) => {
+    context.fillStyle = color
+    context.fillRect(0, 0, 1, 1)
+    const [red, green, blue] = [...context.getImageData(0, 0, 1, 1).data].map((part) => part / 255)
+      .map((part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4))
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+  }
+  const field = document.querySelector('main input:not([type=radio], [type=checkbox])')
+  const pair = [getComputedStyle(field).borderTopColor, getComputedStyle(field).backgroundColor].map(luminance).sort((a, b) => b - a)
+  return (pair[0] + 0.05) / (pair[1] + 0.05)
+})()`
+
+const isInView = (selector: string) => `(() => {
+  const { top, left, right, bottom } = document.querySelector('${selector}').getBoundingClientRect()
+  const { clientWidth, clientHeight } = document.documentElement
+  return top >= 0 && left >= 0 && right <= clientWidth && bottom <= clientHeight
+})()`
+
+export const smallThings = (world: World): void => {
+  test('menus are whole, fields have an edge, the first one is ready, and a cancellation cancels one thing', async () => {
+    world.service.clock.set(new Date())
+    const home = await createHousehold(world.service)
+    const { page, complaints, close } = await visitAs(world, home.person)
+    await page.goto('/beneficiaries/new')
+    await page.getByLabel('Name', { exact: true }).waitFor()
+    expect(await page.evaluate("document.activeElement.closest('main form') !== null")).toBe(true)
+    expect(Number(await page.evaluate(borderContrast))).toBeGreaterThanOrEqual(3)
+    for (const menu of [/^Account /, /^Workspace /]) {
+      await page.getByRole('button', { name: menu }).first().click()
+      await page.locator('.menu-list').first().waitFor()
+      expect(await page.evaluate(isInView('.menu-list'))).toBe(true)
+      await page.keyboard.press('Escape')
+    }
+    await page.goto(`/payments/${home.heldPaymentId}`)
+    await page.getByRole('button', { name: 'Cancel payment' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Cancel this payment?' })
+    expect(await dialog.locator('.dialog-footer').getByRole('button').allTextContents()).toEqual([
+      'Keep payment',
+      'Cancel payment',
+    ])
+    await dialog.getByRole('button', { name: 'Keep payment' }).click()
+    await dialog.waitFor({ state: 'detached' })
+    expect((await home.person.api.get(`/v1/payments/${home.heldPaymentId}`)).body.status).toBe('pending_approval')
+    expect(complaints).toEqual([])
+    await close()
+  })
+
+  test('on a phone the emergency stop and what happened to a payment are on the first two screens', async () => {
+    const home = await createHousehold(world.service)
+    const { page, close } = await visitAs(world, home.person, phone)
+    const depth = async (name: string | RegExp) =>
+      (await page.getByRole('heading', { name, exact: true }).first().boundingBox())?.y ?? Number.POSITIVE_INFINITY
+    await page.goto('/workspace')
+    await page.getByRole('button', { name: 'Freeze workspace' }).waitFor()
+    expect(await depth('Emergency stop')).toBeLessThan(phone.height)
+    await page.goto(`/payments/${home.paymentId}`)
+    await page.getByLabel('What happened').waitFor()
+    expect(await depth(/^(Timeline|What happened)$/)).toBeLessThan(2 * phone.height)
+    await close()
+  })
+}

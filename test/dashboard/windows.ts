@@ -1,0 +1,67 @@
+import type { Browser, BrowserContext, Page } from 'playwright-core'
+import { newWallet } from '../harness/people.ts'
+import { createWallet, type InjectedWallet, injectWallet } from './wallet.ts'
+
+export type Window = {
+  context: BrowserContext
+  page: Page
+  wallet: InjectedWallet
+  /** What went wrong in the page: exceptions, refused scripts and styles, requests to elsewhere. */
+  complaints: string[]
+}
+
+const isOwn = (url: string, own: string): boolean => /^(data|blob|about):/.test(url) || new URL(url).origin === own
+
+const listen = (page: Page, own: string, complain: (complaint: string) => void): void => {
+  page.on('pageerror', (error) => complain(`exception: ${error.message}`))
+  page.on('console', (message) => {
+    if (/Content.Security.Policy|Refused to/i.test(message.text())) complain(`refused: ${message.text()}`)
+  })
+  page.on('request', (request) => {
+    if (!isOwn(request.url(), own)) complain(`leaves the site: ${request.url()}`)
+  })
+}
+
+const open = async (browser: Browser, own: string): Promise<Window> => {
+  const context = await browser.newContext({
+    baseURL: own,
+    reducedMotion: 'reduce',
+    permissions: ['clipboard-read', 'clipboard-write'],
+  })
+  context.setDefaultTimeout(10_000)
+  const window: Window = { context, page: await context.newPage(), wallet: createWallet(newWallet()), complaints: [] }
+  await injectWallet(context, () => window.wallet)
+  listen(window.page, own, (complaint) => window.complaints.push(complaint))
+  return window
+}
+
+/** Everything that a page can leave behind, so that the next one to look through this window is a stranger. */
+const clean = async ({ context, page }: Window): Promise<void> => {
+  for (const extra of context.pages()) if (extra !== page) await extra.close()
+  await page.unrouteAll()
+  await context.setOffline(false)
+  await context.clearCookies()
+  // A page of the site that runs no script, which could write again.
+  await page.goto('/icon.svg')
+  await page.evaluate('localStorage.clear(), sessionStorage.clear()')
+  await page.goto('about:blank')
+  await page.emulateMedia({ colorScheme: 'light' })
+}
+
+export type Windows = {
+  take: () => Promise<Window>
+  /** Cleaned, and lent to the next who asks. What a failed test leaves is never given back. */
+  giveBack: (window: Window) => Promise<void>
+}
+
+/** Opening a window costs the browser more than a second of processor time: as few as are looked through at once. */
+export const createWindows = (browser: () => Browser, own: () => string): Windows => {
+  const idle: Window[] = []
+  return {
+    take: async () => idle.pop() ?? open(browser(), own()),
+    giveBack: async (window) => {
+      await clean(window)
+      idle.push(window)
+    },
+  }
+}
