@@ -7,6 +7,7 @@ export default defineConfig({
     globalSetup: ['test/harness/global-setup.ts'],
     // Processes, not threads: each file is a whole service, and one that crashes must not take the others with it.
     pool: 'forks',
+    isolate: false,
     maxWorkers: 2,
     testTimeout: 60_000,
     hookTimeout: 60_000,

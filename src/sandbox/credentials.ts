@@ -43,8 +43,9 @@ const failureCodes = [
   '8006',
 ]
 
+const newKey = () => pem(generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey, 'pkcs8')
+
 const made = () => {
-  const newKey = () => pem(generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey, 'pkcs8')
   const secrets = { consumerKey: secret(), consumerSecret: secret(), passkey: secret(), initiatorPassword: secret() }
   return { ...secrets, apiKey: secret(), merchantSecret: secret(), environmentKey: newKey(), merchantKey: newKey() }
 }
@@ -61,9 +62,16 @@ const kept = (folder: string): Secrets => {
   return secrets
 }
 
-/** The sandbox's own credentials: nothing to configure. Without a folder they are made anew each time. */
+/** Two pairs of RSA keys take up to a second of a processor: sandboxes without a folder in one process share theirs. */
+let shared: Secrets | undefined
+const forThisProcess = (): Secrets => {
+  shared ??= made()
+  return shared
+}
+
+/** The sandbox's own credentials: nothing to configure. Without a folder they live as long as the process. */
 export const createCredentials = (folder?: string) => {
-  const secrets = folder === undefined ? made() : kept(folder)
+  const secrets = folder === undefined ? forThisProcess() : kept(folder)
   const environment = { privateKey: createPrivateKey(secrets.environmentKey), publicKey: createPublicKey(secrets.environmentKey) }
   const merchant = { privateKey: createPrivateKey(secrets.merchantKey), publicKey: createPublicKey(secrets.merchantKey) }
 
