@@ -787,6 +787,7 @@ CREATE INDEX "oauth_grants_client" ON "oauth_grants" USING btree ("client_id");-
 CREATE INDEX "callback_deliveries_attempt" ON "callback_deliveries" USING btree ("attempt_id");--> statement-breakpoint
 CREATE INDEX "callback_deliveries_open" ON "callback_deliveries" USING btree ("received_at") WHERE "callback_deliveries"."processed_at" is null;--> statement-breakpoint
 CREATE INDEX "callback_deliveries_refused" ON "callback_deliveries" USING btree ("received_at") WHERE not "callback_deliveries"."authentic";--> statement-breakpoint
+CREATE INDEX "callback_deliveries_put_aside" ON "callback_deliveries" USING btree ("id") WHERE "callback_deliveries"."verdict" = 'unbookable';--> statement-breakpoint
 CREATE INDEX "payments_dispatch" ON "payments" USING btree ("rail","account_id","dispatch_due_at") WHERE "payments"."dispatch_due_at" is not null;--> statement-breakpoint
 CREATE INDEX "payments_late_success" ON "payments" USING btree ("id") WHERE "payments"."late_success_at" is not null and "payments"."late_success_resolved_at" is null;--> statement-breakpoint
 CREATE INDEX "payments_workspace" ON "payments" USING btree ("workspace_id","id");--> statement-breakpoint

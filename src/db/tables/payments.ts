@@ -151,6 +151,7 @@ export const callbackDeliveries = pgTable(
     index('callback_deliveries_attempt').on(t.attemptId),
     index('callback_deliveries_open').on(t.receivedAt).where(sql`${t.processedAt} is null`),
     index('callback_deliveries_refused').on(t.receivedAt).where(sql`not ${t.authentic}`),
+    index('callback_deliveries_put_aside').on(t.id).where(sql`${t.verdict} = 'unbookable'`),
     check(
       'callback_deliveries_body_check',
       sql`num_nonnulls(${t.bodyCiphertext}, ${t.bodyKeyId}) = case when ${t.authentic} then 2 else 0 end`,
