@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { PayoutInstruction } from '../../src/rails/rail.ts'
 import type { Fault } from '../../src/sandbox/answer.ts'
@@ -86,9 +87,11 @@ test('a reference that the bank does not know is unknown, never failed', async (
 })
 
 test('a signature by another key is refused', async () => {
-  const other = await startRails()
-  const { privateKeyPem } = other.sandbox.pesalinkOptions('')
-  await other.close()
+  const { privateKey: privateKeyPem } = generateKeyPairSync('rsa', {
+    modulusLength: 2048,
+    publicKeyEncoding: { type: 'spki', format: 'pem' },
+    privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+  })
   expect(await rails.pesalink({ privateKeyPem }).pay(toAccount())).toMatchObject({ kind: 'refused', providerCode: '403101' })
 })
 
