@@ -93,10 +93,18 @@ const refingerprintBatch = async (tx: Tx, { vault, derivations }: Deps): Promise
   return rows.length
 }
 
-const untilDone = async (deps: Deps, step: (tx: Tx) => Promise<number>): Promise<number> => {
+const keysOf = ({ vault, derivations }: Deps) => ({ encryption_key: vault.currentKeyId, token_secret: derivations.currentKeyId })
+
+/** Every step leaves its row in the audit log: a rotation that is cut short has said what it changed. */
+const untilDone = async (deps: Deps, operator: Operator, table: string, step: (tx: Tx) => Promise<number>): Promise<number> => {
   let total = 0
   for (let more = true; more; ) {
-    const done = await inTx(deps.db, step)
+    const done = await inTx(deps.db, async (tx) => {
+      const rows = await step(tx)
+      const after = { [table]: rows, ...keysOf(deps) }
+      if (rows > 0) await audit(tx, operator, tx.at, { action: 'admin.rotate_keys', workspaceId: null, after })
+      return rows
+    })
     total += done
     more = done === batch
   }
@@ -109,10 +117,9 @@ const untilDone = async (deps: Deps, step: (tx: Tx) => Promise<number>): Promise
  */
 export const rotateKeys = async (deps: Deps, operator: Operator): Promise<Record<string, number>> => {
   const counts: Record<string, number> = {}
-  for (const column of sealed) counts[column.table] = await untilDone(deps, (tx) => resealBatch(tx, deps, column))
-  counts.payees = await untilDone(deps, (tx) => refingerprintBatch(tx, deps))
-  const after = { ...counts, encryption_key: deps.vault.currentKeyId, token_secret: deps.derivations.currentKeyId }
-  await inTx(deps.db, (tx) => audit(tx, operator, deps.clock.now(), { action: 'admin.rotate_keys', workspaceId: null, after }))
+  for (const column of sealed)
+    counts[column.table] = await untilDone(deps, operator, column.table, (tx) => resealBatch(tx, deps, column))
+  counts.payees = await untilDone(deps, operator, 'payees', (tx) => refingerprintBatch(tx, deps))
   // The newest seal is keyed with the current secret then, and vouches for those under older ones.
   await sealAuditLog(deps)
   return counts
