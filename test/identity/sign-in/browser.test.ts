@@ -57,7 +57,7 @@ test.skipIf(missing)('anybody else is named in the form, and a link that is refu
   const { email } = newPerson()
   const be = async (outcome: string) => {
     await page.goto(startUrl(service, 'github', end))
-    await page.getByLabel("Somebody else's e-mail").fill(email)
+    await page.getByLabel('Another e-mail').fill(email)
     await page.getByRole('button', { name: 'Be this person' }).click()
     if (outcome) await page.waitForURL(`**${end}?outcome=${outcome}`)
   }
@@ -67,7 +67,7 @@ test.skipIf(missing)('anybody else is named in the form, and a link that is refu
   await page.goto(`${service.api.url}/v1/auth/github/start?return_to=${encodeURIComponent(end)}`)
   expect(await page.textContent('main')).toContain(other.accountId)
   await page.getByRole('link', { name: 'Continue with GitHub' }).click()
-  await page.getByLabel("Somebody else's e-mail").fill(email)
+  await page.getByLabel('Another e-mail').fill(email)
   await page.getByRole('button', { name: 'Be this person' }).click()
   await page.getByRole('heading', { name: 'This sign-in belongs to another account' }).waitFor()
   await page.getByRole('link', { name: 'Go back' }).click()
