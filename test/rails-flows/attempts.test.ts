@@ -314,7 +314,6 @@ test('what waits for a rail that is down uses up no tries, is sent when it is ba
 })
 
 test('a delivery that cannot be booked is put aside after a few tries, with an alert and a suspense item, and taken up again when told', async () => {
-  await service.deps.db.query('delete from suspense_items')
   const id = await pay(person, { payment_rail: 'MPESA_B2C', destination: '254700004999' })
   await service.settle()
   const order = lastOrder(service)
@@ -332,8 +331,10 @@ test('a delivery that cannot be booked is put aside after a few tries, with an a
   await service.settle()
   expect(alerts(service)).toContain('suspense')
   expect((await paymentOf(person, id)).status).toBe('processing')
-  const items = await service.deps.db.query('select reason, subject_id, transfer_id from suspense_items')
-  expect(items).toEqual([{ reason: 'unbookable_delivery', subject_id: parseId('payment', id), transfer_id: null }])
+  const items = await service.deps.db.query('select reason, transfer_id from suspense_items where subject_id = $1', [
+    parseId('payment', id),
+  ])
+  expect(items).toEqual([{ reason: 'unbookable_delivery', transfer_id: null }])
 
   expect(await retryDeliveries(service.deps, shellOperator('a test'))).toBe(1)
   await spoil(before.toString('hex'))

@@ -202,7 +202,11 @@ export const auditQuery = (filters: AuditFilters) =>
 export const suspenseQuery = infiniteQueryOptions({
   queryKey: ['suspense'],
   queryFn: ({ pageParam }) =>
-    call(api.GET('/v1/admin/suspense', { params: { query: parametersOf({ status: 'open' as const, limit: 50, cursor: pageParam }) } })),
+    call(
+      api.GET('/v1/admin/suspense', {
+        params: { query: parametersOf({ status: 'open' as const, limit: 50, cursor: pageParam }) },
+      }),
+    ),
   ...pages,
 })
 export const differencesQuery = infiniteQueryOptions({

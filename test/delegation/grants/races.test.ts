@@ -163,6 +163,9 @@ test('no key or agent of a member who is being removed lives, and none wakes up 
   for (let round = 0; round < 5; round += 1) {
     const { memberId } = round === 0 ? member : { memberId: await rejoin(team, member) }
     const asked = await Promise.all([0, 1].map(() => askPerson(member, client, newPkce())))
+    const remove = () => team.owner.api.delete(`/v1/workspaces/current/members/${memberId}`)
+    // Sent first in every other round: some keys are made before the removal, and some come too late.
+    const removedFirst = round % 2 === 1 ? remove() : undefined
     const [answers, removed] = await Promise.all([
       Promise.all([
         ...Array.from({ length: 10 }, (_, index) =>
@@ -172,7 +175,7 @@ test('no key or agent of a member who is being removed lives, and none wakes up 
           decide({ api: through(second, { cookie: member.cookie }) }, id, { decision: 'approve', workspace_id: team.id }),
         ),
       ]),
-      team.owner.api.delete(`/v1/workspaces/current/members/${memberId}`),
+      removedFirst ?? remove(),
     ])
     expect(removed.status).toBe(200)
     for (const { status, body } of answers) {
