@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { parseId } from '../../src/lib/ids.ts'
 import { createDocumentFetcher, fetchDocument } from '../../src/modules/oauth/clients/fetch-document.ts'
 import { isPublicAddress } from '../../src/modules/oauth/clients/public-address.ts'
 import { answerOf, askPerson, authorizePath, decide, letIn, newPkce, postForm, redirectUri } from '../harness/oauth.ts'
@@ -116,6 +117,24 @@ describe('a client whose id is the address of its metadata document', () => {
       verified_host: null,
     })
     expect(answerOf(await decide(person, id)).get('code')).toMatch(/^service_oac_/)
+  })
+
+  test.each([
+    ['its own host', 'https://bank.example/callback', 'bank.example'],
+    ['another host', 'https://attacker.example/callback', null],
+    ['another port of its host', 'https://bank.example:8443/callback', null],
+    ['its host without encryption', 'http://bank.example/callback', null],
+  ])('whose answer goes to %s is shown so', async (_, answerTo, host) => {
+    serve()
+    const client = newClient()
+    const id = await askPerson(person, client, newPkce())
+    // As a document at an https address would be stored.
+    await service.deps.db.query(
+      `with client as (update oauth_clients set url = $3 where url = $2)
+       update oauth_authorizations set redirect_uri = $4 where id = $1`,
+      [parseId('oauth_authorization', id), client.id, `https://bank.example/client-${count}.json`, answerTo],
+    )
+    expect((await person.api.get(`/v1/oauth/authorizations/${id}`)).body.client.verified_host).toBe(host)
   })
 
   test('is vouched for by nobody when it comes by a device: no answer goes to its host', async () => {
