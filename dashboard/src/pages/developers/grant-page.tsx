@@ -2,16 +2,13 @@ import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { apiKeysQuery, grantQuery } from '../../api/queries.ts'
 import type { Schemas } from '../../api/types.ts'
-import { permissionWords } from '../../lib/permission-words.ts'
 import { useSession } from '../../shell/session.tsx'
 import { Button } from '../../ui/button.tsx'
-import { CopyButton } from '../../ui/copy.tsx'
 import { Failure } from '../../ui/failure.tsx'
-import { Card, Facts, Notice, PageHeader, SkeletonRows } from '../../ui/layout.tsx'
-import { Badge, StatusBadge } from '../../ui/status.tsx'
-import { ExactTime, Time } from '../../ui/time.tsx'
+import { Card, Notice, PageHeader, SkeletonRows } from '../../ui/layout.tsx'
 import { EditLimits } from './edit-limits.tsx'
 import { FreezeGrant } from './freeze-grant.tsx'
+import { GrantAside } from './grant-aside.tsx'
 import { GrantPayments } from './grant-payments.tsx'
 import { GrantUsage } from './grant-usage.tsx'
 import { LimitFacts } from './limit-facts.tsx'
@@ -105,49 +102,21 @@ const GrantDetail = ({ grant }: { grant: Grant }) => {
           </Card>
           <GrantPayments grant={grant} />
         </div>
-        <div className="stack split-aside">
-          <Card title="Details">
-            <Facts
-              facts={[
-                ['Kind', agent ? 'Agent (OAuth)' : 'API key'],
+        <GrantAside
+          grant={grant}
+          facts={[
+            ...secrets.map(
+              (apiKey, index) =>
                 [
-                  'Status',
-                  live ? (
-                    <StatusBadge key="status" status={grant.frozen ? 'frozen' : 'active'} />
-                  ) : (
-                    <Badge key="status">Revoked</Badge>
-                  ),
-                ],
-                ...secrets.map(
-                  (apiKey, index) =>
-                    [
-                      index === 0 ? 'Key' : 'Old key',
-                      <span key={apiKey.id} className="mono">
-                        {apiKey.key_prefix}…{apiKey.last_four}
-                      </span>,
-                    ] as const,
-                ),
-                ['Workspace', grant.workspace_id === workspace.id ? workspace.name : 'Another of your workspaces'],
-                ['Created', <ExactTime key="created" at={grant.created_at} />],
-                ['Last used', grant.last_used_at ? <Time key="used" at={grant.last_used_at} /> : 'Never'],
-                ['Expires', grant.expires_at ? <ExactTime key="expires" at={grant.expires_at} /> : 'Never'],
-                [
-                  '',
-                  <CopyButton key="id" value={grant.id}>
-                    Copy ID
-                  </CopyButton>,
-                ],
-              ]}
-            />
-          </Card>
-          <Card title={`Permissions (${grant.permissions.length})`}>
-            <ul className="stack-xs small">
-              {grant.permissions.map((permission) => (
-                <li key={permission}>{permissionWords[permission]}</li>
-              ))}
-            </ul>
-          </Card>
-        </div>
+                  index === 0 ? 'Key' : 'Old key',
+                  <span key={apiKey.id} className="mono">
+                    {apiKey.key_prefix}…{apiKey.last_four}
+                  </span>,
+                ] as const,
+            ),
+            ['Workspace', grant.workspace_id === workspace.id ? workspace.name : 'Another of your workspaces'],
+          ]}
+        />
       </div>
       {open === 'limits' && <EditLimits grant={grant} title={`Limits of ${grant.label}`} onClose={close} />}
       {open === 'freeze' && <FreezeGrant grant={grant} onClose={close} />}

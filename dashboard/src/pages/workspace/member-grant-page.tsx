@@ -4,14 +4,11 @@ import { workspaceGrantsQuery } from '../../api/queries.ts'
 import type { Schemas } from '../../api/types.ts'
 import { usePeople } from '../../api/use-people.ts'
 import { capitalized } from '../../lib/list-words.ts'
-import { permissionWords } from '../../lib/permission-words.ts'
 import { useSession } from '../../shell/session.tsx'
 import { Button } from '../../ui/button.tsx'
-import { CopyButton } from '../../ui/copy.tsx'
 import { Failure } from '../../ui/failure.tsx'
-import { Card, Facts, Notice, PageHeader, SkeletonRows } from '../../ui/layout.tsx'
-import { Badge, StatusBadge } from '../../ui/status.tsx'
-import { ExactTime, Time } from '../../ui/time.tsx'
+import { Card, Notice, PageHeader, SkeletonRows } from '../../ui/layout.tsx'
+import { GrantAside } from '../developers/grant-aside.tsx'
 import { GrantPayments } from '../developers/grant-payments.tsx'
 import { GrantUsage } from '../developers/grant-usage.tsx'
 import { LimitFacts } from '../developers/limit-facts.tsx'
@@ -72,40 +69,7 @@ const Detail = ({ grant }: { grant: Schemas['WorkspaceGrant'] }) => {
           </Card>
           <GrantPayments grant={grant} />
         </div>
-        <div className="stack split-aside">
-          <Card title="Details">
-            <Facts
-              facts={[
-                ['Member', capitalized(people(grant.account_id))],
-                ['Kind', grant.kind === 'oauth' ? 'Agent (OAuth)' : 'API key'],
-                [
-                  'Status',
-                  live ? (
-                    <StatusBadge key="status" status={grant.frozen ? 'frozen' : 'active'} />
-                  ) : (
-                    <Badge key="status">Revoked</Badge>
-                  ),
-                ],
-                ['Created', <ExactTime key="created" at={grant.created_at} />],
-                ['Last used', grant.last_used_at ? <Time key="used" at={grant.last_used_at} /> : 'Never'],
-                ['Expires', grant.expires_at ? <ExactTime key="expires" at={grant.expires_at} /> : 'Never'],
-                [
-                  '',
-                  <CopyButton key="id" value={grant.id}>
-                    Copy ID
-                  </CopyButton>,
-                ],
-              ]}
-            />
-          </Card>
-          <Card title={`Permissions (${grant.permissions.length})`}>
-            <ul className="stack-xs small">
-              {grant.permissions.map((permission) => (
-                <li key={permission}>{permissionWords[permission]}</li>
-              ))}
-            </ul>
-          </Card>
-        </div>
+        <GrantAside grant={grant} facts={[['Member', capitalized(people(grant.account_id))]]} />
       </div>
       {revoking && <RevokeMemberGrant grant={grant} onClose={() => setRevoking(false)} />}
     </div>
