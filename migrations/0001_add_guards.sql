@@ -49,7 +49,7 @@ alter table ledger_accounts set (fillfactor = 50, autovacuum_vacuum_scale_factor
 alter table usage_counters set (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 50);
 --> statement-breakpoint
 -- Below this transaction no event can appear any more: everything older has ended. A transaction of another database on the same
--- server never writes events here, so it holds nothing back; one that nobody can place counts as ours.
+-- server never writes events here, so it holds nothing back; one of an unknown server counts as ours.
 create function events_settled_before() returns xid8 language sql stable as $$
   select coalesce(
     (select running
@@ -73,9 +73,9 @@ create index payments_search on payments using gin ((coalesce(account_reference,
 --> statement-breakpoint
 create index beneficiaries_search on beneficiaries using gin (display_name gin_trgm_ops);
 --> statement-breakpoint
--- Events with what they tell: those of a payment's making refer to its snapshot. For checks over all of them; a reader of a page has
+-- Events with their data: those of a payment's creation refer to its snapshot. For checks over all of them; a reader of a page has
 -- the same expression in its own statement.
-create view told_events as
+create view published_events as
   select id, transaction, type, account_id, workspace_id, created_at,
     coalesce(data, (select snapshot from payments where payments.id = events.payment_id)) as data
   from events;

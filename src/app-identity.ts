@@ -46,7 +46,7 @@ const realGithub = (config: Config, clientId: string, clientSecret: string): Git
 /** The sandbox simulates a provider only where it cannot be mistaken for a real one: on this machine, outside production. */
 const maySimulate = (config: Config): boolean => config.NODE_ENV !== 'production' && isLoopbackUrl(config.publicUrl)
 
-/** The address at which this process reaches itself, whatever name and port the world has for it. */
+/** The address at which this process reaches itself; callers may use another name and port. */
 const selfUrlOf = ({ HOST, PORT }: Config): string => {
   const host = { '0.0.0.0': '127.0.0.1', '::': '::1' }[HOST] ?? HOST
   return `http://${host.includes(':') ? `[${host}]` : host}:${PORT}`
@@ -54,9 +54,9 @@ const selfUrlOf = ({ HOST, PORT }: Config): string => {
 
 export type IdentityParts = {
   providers: IdentityProviders
-  /** Mounts the played providers, if any is, on the public server. */
+  /** Mounts the simulated providers, if there are any, on the public server. */
   registerSandbox: (http: App) => Promise<void>
-  /** A provider is played. */
+  /** A provider is simulated. */
   simulated: boolean
 }
 

@@ -48,7 +48,7 @@ const pesalinkOptions = (config: Config): PesalinkOptions => ({
   timeoutMs: config.PESALINK_TIMEOUT_MS,
 })
 
-/** The adapters for one set of provider options: real ones, or the emulator's. The adapters can't tell which. */
+/** The adapters for one set of provider options: real ones, or the emulator's. The adapters cannot see a difference. */
 const railsOf = (config: Config, clock: Clock, daraja: DarajaOptions | null, pesalink: PesalinkOptions | null): Rails => {
   const mpesa =
     daraja && createDaraja({ ...daraja, b2bMinMinor: config.B2B_MIN_MINOR, b2bMaxMinor: config.B2B_MAX_MINOR }, { clock })

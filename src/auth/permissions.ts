@@ -26,7 +26,7 @@ export type Role = (typeof roles)[number]
 
 export const isPermission = (text: string): text is Permission => (permissions as readonly string[]).includes(text)
 
-/** What comes from being the account, whatever the role in the workspace. */
+/** Permissions of the account itself. They do not depend on the role in the workspace. */
 const ofAccount: readonly Permission[] = ['account.read', 'account.manage', 'key.manage', 'grant.manage']
 const reads: readonly Permission[] = [
   'workspace.read',

@@ -5,8 +5,8 @@ import type { Permission, Role } from './permissions.ts'
 export type Capabilities = { topups: boolean; payments: boolean; apiKeys: boolean; oauth: boolean }
 
 /**
- * Who is asking, whatever the credential was. Made once a request and safe to log: it holds no secret. Routes and services read
- * everything but `credential`, which is for the audit log and for telling a stream that its credential ended.
+ * Who is asking, for every kind of credential. Made once for each request and safe to log: it holds no secret. Routes and services read
+ * everything but `credential`, which is for the audit log and for ending a stream when its credential ends.
  */
 export type Principal = {
   readonly accountId: Uuid
@@ -37,7 +37,7 @@ export type Principal = {
   readonly origin: RequestOrigin
 }
 
-/** What a credential alone tells; the request adds its origin. */
+/** What is known from the credential alone; the request adds its origin. */
 export type Authenticated = Omit<Principal, 'origin'>
 
 /** From where a request came: what an audit row says besides who. */

@@ -3,7 +3,7 @@ import type { Uuid } from '../lib/ids.ts'
 import type { Role } from './permissions.ts'
 import type { Principal } from './principal.ts'
 
-/** What every credential's lookup tells of its account and its workspace; `null` where a column is. */
+/** What the lookup of every credential returns about its account and its workspace; `null` where a column is. */
 export type IdentityRow = {
   accountId: Uuid
   accountStatus: Principal['accountStatus']
@@ -62,7 +62,7 @@ export const identityFields: readonly string[] = [
 
 export const identityJoins = `join accounts o on o.id = w.owning_account_id left join members m on m.workspace_id = w.id and m.account_id = a.id`
 
-/** Reads fields in their order: who calls it knows what comes next. */
+/** Reads fields in their order: the caller knows what comes next. */
 export type Reader = () => string
 
 export const readerOf = (fields: readonly string[]): Reader => {

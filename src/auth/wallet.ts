@@ -2,7 +2,7 @@ import { createRequire } from 'node:module'
 import { keccak_256 } from '@noble/hashes/sha3'
 import { z } from 'zod'
 
-// Of viem these few lines are all that most processes ever need; it is loaded where a chain is asked (contract-wallet.ts).
+// Most processes need only these few lines of viem; the rest is loaded where a chain is asked (contract-wallet.ts).
 
 /** An EIP-55 checksummed address: what is stored and shown. Uniqueness is on the lower-cased one. */
 export type Address = `0x${string}`
@@ -14,7 +14,7 @@ export type RecoverKey = (signature: Uint8Array, recovery: number, hash: Uint8Ar
 
 /**
  * libsecp256k1 in native code, thirty times as fast as JavaScript (docs/security.md). Its package's own fallback is `elliptic`, so the
- * binding is loaded by itself, and where it does not load (no prebuilt one, no compiler) `@noble/curves` stands in.
+ * binding is loaded by itself, and where it does not load (no prebuilt one, no compiler) `@noble/curves` is used instead.
  */
 export const nativeRecovery = (): RecoverKey | undefined => {
   try {

@@ -2,7 +2,7 @@ import type { Uuid } from '../lib/ids.ts'
 import { statement, type Tx } from './client.ts'
 import { plainList } from './lists.ts'
 
-/** `exclusive`: whose money, limits or standing change. `shared`: who acts with money that another account owns. */
+/** `exclusive`: accounts whose money, limits or status change. `shared`: accounts that act with another account's money. */
 export type AccountLocks = { exclusive: readonly Uuid[]; shared?: readonly Uuid[] }
 
 const take = statement(
@@ -51,7 +51,7 @@ const lock = async (tx: Tx, locks: AccountLocks): Promise<boolean> => {
 
 /**
  * The first lock of every writer, taken before its first write. It needs no transaction id, so the id that orders an account's
- * events is assigned to one transaction at a time, in the order of their effects. A row lock cannot do that: who waits for a row has
+ * events is assigned to one transaction at a time, in the order of their effects. A row lock cannot do that: a transaction that waits for a row has
  * its transaction id already. Held until the commit; statements that follow in the same flush see what the holder before committed.
  */
 export const lockAccounts = async (tx: Tx, locks: AccountLocks): Promise<void> => {

@@ -8,7 +8,7 @@ export type SessionTimes = { revokedAt: Date | null; expiresAt: Date; lastUsedAt
 
 const isPast = (time: Date | null, now: Date): boolean => time !== null && time <= now
 
-/** A revoked grant has ended whatever a clock says. It may have expired as well: revoked comes first. */
+/** A revoked grant has ended at any time. It may have expired as well: revoked comes first. */
 export const grantLife = ({ revokedAt, expiresAt }: Ends, now: Date): Life => {
   if (revokedAt) return 'revoked'
   return isPast(expiresAt, now) ? 'expired' : 'active'

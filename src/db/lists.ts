@@ -1,4 +1,4 @@
-// How lists travel to a statement: a parameter a column, whatever the number of rows. As one JSON document each row costs Postgres a hash
+// How lists are passed to a statement: one parameter for each column, for any number of rows. As one JSON document each row costs Postgres a hash
 // table and each of its texts a second reading; the driver's own arrays look at every character for quotes.
 
 /** For `unnest($n::type[])`. The items need no quotes: ids, numbers, times, names from our own lists. */

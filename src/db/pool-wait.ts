@@ -2,7 +2,7 @@ import type pg from 'pg'
 
 type Done = Parameters<pg.Pool['connect']>[0]
 
-/** Tells how long each taker of a connection waited for it, whether it got one or not. */
+/** Reports how long each caller waited for a connection, whether it got one or not. */
 export const watchPoolWait = (pool: pg.Pool, waited: (seconds: number) => void): void => {
   const connect = pool.connect.bind(pool)
   const timed = (done?: Done): Promise<pg.PoolClient> | undefined => {

@@ -7,8 +7,8 @@ const marker = 'payments_service_probe'
 
 /**
  * Undefined for a Postgres that we speak to ourselves. A pooler gives each client a process id of its own, which is not that of the
- * server's process. PgBouncer from 1.21 on, with `max_prepared_statements` above 0, renames the statements that it keeps; whatever does
- * not (Debian 12 has 1.18) forgets them, and is spoken to without names.
+ * server's process. PgBouncer from 1.21 on, with `max_prepared_statements` above 0, renames the statements that it keeps; a pooler that does
+ * not (Debian 12 has 1.18) forgets them, and gets statements without names.
  */
 export const detectPooler = async (url: string): Promise<Pooler | undefined> => {
   const client = new pg.Client({

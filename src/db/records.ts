@@ -28,7 +28,7 @@ export const recordsStatement = (
   )
 }
 
-/** A pure function of a text, remembered for the texts that were seen last. The text itself is read anew each time. */
+/** A pure function of a text, whose results are kept for the latest texts. The text itself is read from the database each time. */
 const memoised = <Value>(read: (text: string) => Value, most = 4096): ((text: string) => Value) => {
   let known = new Map<string, Value>()
   return (text) => {
@@ -44,7 +44,7 @@ const memoised = <Value>(read: (text: string) => Value, most = 4096): ((text: st
 export type RecordsOptions<Key, Row> = {
   query: Query
   statement: Statement
-  /** The arrays of the statement's keys, and whatever stands behind them. */
+  /** The arrays of the statement's keys, followed by its other parameters. */
   values: (keys: readonly Key[]) => unknown[]
   read: (fields: readonly string[]) => Row
 }

@@ -16,7 +16,7 @@ const complaintEveryMs = 60_000
 
 /**
  * The standby, once it has everything that had been committed when the request asked; the primary when it is further behind, or away. So
- * no reader misses a write that was acknowledged before the read began, one's own or another's, by whichever process it was made.
+ * no reader misses a write that was acknowledged before the read began, its own or another's, made by any process.
  */
 export const createReads = (primary: Database, standby: Database | null, logger: Logger): Reads => {
   if (!standby) return { db: async () => primary, close: async () => undefined }

@@ -6,7 +6,7 @@ export type Query = <Row extends object>(statement: Statement | string, values?:
 
 const known = new Map<string, Statement>()
 
-/** Two texts under one name would make whichever comes second fail on every connection that has seen the first. */
+/** Two texts under one name would make the second one fail on every connection that has seen the first. */
 export const statement = (name: string, text: string): Statement => {
   const same = known.get(name)
   if (same && same.text !== text) throw new Error(`two statements are called ${name}`)

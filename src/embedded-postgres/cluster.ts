@@ -83,7 +83,7 @@ const initdb = async (
     `--username=${role}`,
     `--pwfile=${passwordFile}`,
     '--auth=scram-sha-256',
-    // Postgres' own C.UTF-8: the same order of text whatever the host's libc or ICU.
+    // Postgres' own C.UTF-8: the same order of text with every libc and ICU.
     '--encoding=UTF8',
     '--locale=C',
     '--locale-provider=builtin',

@@ -94,7 +94,7 @@ const startServer = async (launch: Launch, configured: number | undefined): Prom
       await wait(100)
       continue
     }
-    // Asked to stop, not failed: by another process that took this folder, and may have begun the log anew.
+    // It was asked to stop and did not fail: another process took this folder, and may have started a new log.
     const stopped = child.exitCode === 0 || child.signalCode !== null
     throw new StartupError(
       portTaken ? `Port ${port} for the embedded database is already in use.` : explain(said, launch.folder, stopped),

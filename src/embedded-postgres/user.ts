@@ -6,7 +6,7 @@ import { StartupError } from '../lib/startup-error.ts'
 
 const run = promisify(execFile)
 
-/** Whom Postgres runs as. `capability`: what that user additionally needs to reach files below a closed folder. */
+/** The user that Postgres runs as. `capability`: what that user needs besides, to reach files below a closed folder. */
 export type PostgresUser = { uid: number; gid: number; capability?: string }
 
 /**

@@ -10,7 +10,7 @@ export type Listener = { receive: (events: readonly StoredEvent[]) => void; want
 /** Every event of every tenant once and in order, as it becomes settled: what the streams of this process are fed from. */
 export type Feed = {
   start: () => Promise<void>
-  /** Tells every process, this one first, that events were committed. Coalesced; never part of a transaction. */
+  /** Notifies every process, this one first, that events were committed. Coalesced; never part of a transaction. */
   wake: () => void
   /** Behind the last event that the listeners were given. */
   position: () => Position
@@ -25,7 +25,7 @@ export type Feed = {
 const channel = 'events'
 const batch = 500
 const slowPollMs = 1_000
-/** A listener that has nothing to hear asks whether the server is there: a silent connection is destroyed and made anew. */
+/** A listener that receives nothing checks that the server is there: a silent connection is destroyed and opened again. */
 const heartbeatMs = 10_000
 const answerTimeoutMs = 5_000
 /** A slower transaction holds newer events back: look again soon. */

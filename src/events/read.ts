@@ -23,7 +23,7 @@ type Row = {
 
 const columns = `transaction::text, id, type, account_id, workspace_id,
   coalesce(data, (select snapshot from payments where payments.id = events.payment_id)) as data, created_at`
-/** Nothing that commits late is ever skipped: where a slower transaction may still put an event, reading stops. */
+/** Nothing that commits late is skipped: reading stops at a position where a slower transaction may still write an event. */
 const settled = 'transaction < (select events_settled_before())'
 
 const toEvent = (row: Row): StoredEvent => ({
@@ -52,7 +52,7 @@ export const readEdge = async (db: Db): Promise<Position> => {
 
 const snapshot = statement('events.snapshot', 'select pg_current_snapshot()::text as snapshot')
 
-/** Tells of any event whether it was committed before now: a stream that starts anew begins with what happens after it was asked for. */
+/** Answers, for any event, whether it was committed before now: a stream without a starting point begins with what happens after the request. */
 export const readPast = async (db: Db): Promise<(event: Position) => boolean> => {
   const [row] = await db.query<{ snapshot: string }>(snapshot, [])
   const [, end = '0', running = ''] = (row?.snapshot ?? '').split(':')

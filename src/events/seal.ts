@@ -90,7 +90,7 @@ const sealNext = async (tx: Tx, derivations: Derivations, at: Date): Promise<Sea
 }
 
 /**
- * Chains what was committed since, in batches; no commit ever waits for it. Rows stay out while an older transaction could still put
+ * Chains what was committed since, in batches; no commit waits for it. Rows stay out while an older transaction could still write
  * one before them. The head is logged: kept where the database's owner can't reach, it anchors everything up to it.
  */
 export const sealAuditLog = async (deps: {

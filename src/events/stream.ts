@@ -23,7 +23,7 @@ export type StreamOptions = {
   onReader: (reader: Reader) => void
   /** Everything up to here is known to the peer, or is not asked for. */
   from: Position
-  /** Whether there may be more behind `from` than what the feed will tell. */
+  /** Whether there may be events after `from` that the feed will not deliver. */
   replay: boolean
   /** What is not asked for although the feed has not come to it yet. */
   isPast: (event: Position) => boolean

@@ -48,7 +48,7 @@ const isOwnGrant = (grants: ReadonlySet<string>, event: StoredEvent): boolean =>
 
 /**
  * Whether REST would show this reader the event's resource. What belongs to an account rather than to a workspace (its balance, its
- * keys, its sessions) is for that account alone, whatever others may do in the workspace.
+ * keys, its sessions) is for that account alone, even where others have more rights in the workspace.
  */
 export const mayRead = (reader: Reader, event: StoredEvent): boolean => {
   const needed = permissionToRead(event.type)
@@ -69,6 +69,6 @@ export const audienceOf = (reader: Reader): Audience => {
   }
 }
 
-/** A reader that lost a workspace starts anew with what remains; one whose role was lowered is sent less from now on. */
+/** A reader that lost a workspace starts again with the remaining ones; one whose role was lowered receives less from now on. */
 export const lostWorkspace = (before: Reader, after: Reader): boolean =>
   [...before.workspaces.keys()].some((id) => !after.workspaces.has(id))

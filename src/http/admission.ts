@@ -17,7 +17,7 @@ export type Admission = {
   underWay: () => number
 }
 
-/** What is always taken on, however slow everything is: less could not even tell how fast requests end. */
+/** What is always accepted, however slow everything is: with less, the rate at which requests end could not be measured. */
 const always = { first: 64, last: 128 } as const
 const smoothing = 0.3
 /** As late as this, the event loop is what all requests wait for: nothing but the last rank is taken on, and then nothing. */

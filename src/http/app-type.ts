@@ -31,7 +31,7 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** `feature.verb`, unique: how logs, metrics, the API table and the tests name the route. */
     operation?: string
-    /** Any one of a list is enough; the first is the one that a refusal names. */
+    /** Any permission of a list is enough; a refusal names the first. */
     permission?: Permission | readonly [Permission, ...Permission[]]
     access?: Access
     /**

@@ -56,7 +56,7 @@ const missingCredential = (request: FastifyRequest): Refusal => {
   return new Refusal('authentication_required')
 }
 
-/** The nil UUID: what a malformed id stands for, so that it gets the answer of an unknown one, whatever that is for the credential. */
+/** The nil UUID: it replaces a malformed id, so that the answer is the one for an unknown id. */
 const noWorkspace: Uuid = '00000000-0000-0000-0000-000000000000'
 
 const namedWorkspace = (request: FastifyRequest): Uuid | null => {
@@ -142,7 +142,7 @@ const authenticate = (
 const refuseUnauthenticated = () => Promise.reject(new Refusal('authentication_required'))
 
 /**
- * Turns whatever credential a request carries into its principal, before anything of the body is read.
+ * Turns a request's credential, of any kind, into its principal, before the body is read.
  * A bearer wins over a cookie; a refused bearer never falls through to the cookie.
  */
 export const registerAuthentication = (app: App, deps: AuthenticateDeps): void => {

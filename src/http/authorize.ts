@@ -39,13 +39,13 @@ const checkState = (request: FastifyRequest, principal: Principal): void => {
 }
 
 /**
- * A session stands in the workspace that was chosen, and acts in no other one silently: where that one no longer admits the account,
+ * A session works in the workspace that was chosen, and in no other one: where that workspace no longer admits the account,
  * it has to choose before it does anything else. A grant is bound to its workspace, and has nothing to choose.
  */
 const isAdmitted = ({ grant, memberStatus }: Principal): boolean => grant !== null || memberStatus === 'active'
 
 const refuseNotAdmitted = ({ memberSuspended }: Principal): never => {
-  const message = 'The workspace that this session stands in no longer admits this account: choose another one first.'
+  const message = 'The current workspace of this session no longer admits this account: choose another one first.'
   throw memberSuspended ? new Refusal('membership_suspended', { message }) : new Refusal('forbidden', { message })
 }
 

@@ -16,7 +16,7 @@ const textOf = (bytes: Buffer): string => {
 /** A field that is not read may be a limit that the sender meant: a body where none belongs is refused unless it is empty. */
 const refuseUnreadBody = (request: FastifyRequest): void => {
   const { body, routeOptions } = request
-  // Nothing stands at this path: that is the answer, whatever was sent there.
+  // There is nothing at this path: that is the answer to any request.
   if (request.is404) return
   if (routeOptions.schema?.body !== undefined || request.rawBody === null) return
   if (typeof body !== 'object' || body === null || Array.isArray(body))

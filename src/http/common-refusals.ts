@@ -25,7 +25,7 @@ export const commonRefusals = (route: RouteOptions): ErrorCode[] => {
     'internal_error',
     'unavailable',
     ...when(access !== 'public', ...ofCredentials),
-    // The workspace that a session stands in may have stopped admitting it, whatever the route asks for.
+    // The current workspace of a session may have stopped admitting it: this can happen on every route.
     ...when(permission !== undefined || (access !== 'public' && access !== 'optional'), 'forbidden', 'membership_suspended'),
     ...when(access === 'undelegated', 'forbidden'),
     ...when(access === 'admin', 'admin_required'),

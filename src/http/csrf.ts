@@ -12,11 +12,11 @@ export const isFromOwnSite = (request: FastifyRequest, allowedOrigins: readonly 
   return site === undefined ? origin === undefined : site === 'same-origin' || site === 'none'
 }
 
-/** A script of our own page asks: its origin, which every browser names in such a request, is ours and nobody else's. */
+/** A script of our own page asks: every browser names the origin in such a request, and it is ours. */
 export const isAskedByOwnPage = ({ headers }: FastifyRequest, ownOrigin: string): boolean =>
   headers.origin === ownOrigin && (headers['sec-fetch-site'] ?? 'same-origin') === 'same-origin'
 
-/** Our own page sends the browser here. No page of another site can say so, by whatever redirect. */
+/** Our own page sends the browser here. No page of another site can make a browser send this, not even by a redirect. */
 export const isLedByOwnPage = ({ headers }: FastifyRequest): boolean => headers['sec-fetch-site'] === 'same-origin'
 
 /** A cookie travels with requests that its owner never made: an unsafe one that carries it must come from this site. */

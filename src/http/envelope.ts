@@ -34,5 +34,5 @@ export const createEnvelope =
     }
   }
 
-/** Tells a client whether to send the same request again, so that it need not know the codes. */
+/** Says whether to send the same request again, so that a client need not know the codes. */
 export const retryHeader = ({ code }: Refusal) => ({ 'payments-should-retry': String(shouldRetry(code)) })

@@ -64,7 +64,7 @@ export const errorHelp: Readonly<Record<ErrorCode, ErrorHelp>> = {
   },
   method_not_allowed: { fix: 'Use one of the methods in the header `Allow`.' },
   conflict: {
-    fix: 'Read the resource again and decide anew. With the reason `idempotency`: the key was used with another body; use a new key for a new request.',
+    fix: 'Read the resource again and decide again. With the reason `idempotency`: the key was used with another body; use a new key for a new request.',
     details: '`reason`: one of a closed list; more fields as the reason needs.',
   },
   last_identity: { fix: 'Attach another way to sign in first.' },

@@ -56,7 +56,7 @@ const scopesFor = (refusal: Refusal, request: FastifyRequest): string[] => {
   return [...new Set([needed, ...held])]
 }
 
-/** RFC 6750 section 3 and RFC 9728 section 5.1: tells a client where to get a token, and which scopes it was short of. */
+/** RFC 6750 section 3 and RFC 9728 section 5.1: where a client gets a token, and which scopes are missing. */
 const challenge = (refusal: Refusal, request: FastifyRequest, options: ErrorOptions): string | undefined => {
   // A signature in the body is no credential that another token could replace, and a public route takes no token at all.
   if (refusal.code === 'invalid_signature' || request.routeOptions.config.access === 'public') return undefined

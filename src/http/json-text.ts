@@ -28,7 +28,7 @@ const parseJson = (text: string): unknown => {
   }
 }
 
-/** JSON that can be stored and that all parsers read alike, wherever it stands: a body, or a field of a form. Throws 400. */
+/** JSON that can be stored and that all parsers read alike: a body, or a field of a form. Throws 400. */
 export const readJson = (text: string): unknown => {
   const value = parseJson(text)
   check(value, '', 0)

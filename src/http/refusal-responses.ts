@@ -58,7 +58,8 @@ export const ErrorEnvelope = z
   })
   .meta({
     id: 'Error',
-    description: 'Every refusal has this shape. details.request_id names the request; details.fields tells what a 400 is about.',
+    description:
+      'Every refusal has this shape. details.request_id names the request; details.fields says what is wrong in a request that is refused with 400.',
   })
 
 type Response = { description: string; content: { 'application/json': { schema: typeof ErrorEnvelope } } }

@@ -17,7 +17,7 @@ const policy = (production: boolean): string =>
   ].join(';')
 
 /**
- * The headers of every answer for browsers. Built once: made anew for each request, as a plugin for many kinds of service does,
+ * The headers of every answer for browsers. Built once: built for each request, as a general plugin does,
  * these cost a tenth of a read. A page that needs another policy sets its own header over this one.
  */
 export const securityHeaders = (production: boolean): Readonly<Record<string, string>> => ({

@@ -12,7 +12,7 @@ const Readiness = z
   })
   .meta({ id: 'Readiness' })
 
-/** A database that says nothing is not ready: whoever asks must hear so before they stop listening. */
+/** A database that does not answer is not ready: the caller must get this answer before its own time-out. */
 const answerWithinMs = 3_000
 
 const inTime = (ready: Promise<boolean>): Promise<boolean> =>

@@ -45,7 +45,7 @@ export const openSse = (reply: FastifyReply, options: { pingSeconds: number }): 
   const ping = setInterval(() => {
     if (!raw.writableNeedDrain) write(': ping\n\n')
   }, options.pingSeconds * 1000).unref()
-  // A peer may have gone while its request was looked at: then nothing tells of it any more.
+  // A peer may have gone while its request was looked at: then no event reports it any more.
   let closed = raw.destroyed
   if (closed) clearInterval(ping)
   raw.on('drain', () => settle(true))

@@ -54,7 +54,7 @@ const timeProblem = ({ input }: { input?: unknown }): string => {
   return 'must be an RFC 3339 date and time with a zone, such as "2026-01-31T08:00:00Z"'
 }
 
-/** What the database and every reader of our answers can hold, whichever offset a time was given with. */
+/** The range that the database and every reader of our answers can hold; it applies to the instant, so the offset does not matter. */
 const earliestTime = Date.UTC(1970, 0, 1)
 const latestTime = Date.UTC(9999, 0, 1)
 

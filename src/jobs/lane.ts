@@ -19,7 +19,7 @@ export type LaneRunner = {
   wake: () => void
   /** Does what is due now, one by one in order, and says how much that was: for tests and commands. */
   drain: () => Promise<number>
-  /** Takes nothing more and waits for what is under way, but not for ever. */
+  /** Takes no more work and waits for what is under way, for a limited time. */
   stop: (waitMs: number) => Promise<void>
   underWay: () => number
 }

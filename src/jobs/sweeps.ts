@@ -23,12 +23,12 @@ const lookEveryMs = 1_000
 
 export type SweepRunner = { start: () => Promise<void>; runAll: () => Promise<void>; stop: () => Promise<void> }
 
-/** Runs each sweep once every `everySeconds` over all processes. A process that dies in one leaves it to the next run. */
+/** Runs each sweep once every `everySeconds` over all processes. When a process dies in a sweep, the next run does its work. */
 export const createSweepRunner = (
   db: Db,
   sweeps: readonly Sweep[],
   logger: Logger,
-  /** Told of every failure, with how often this sweep has failed in a row. */
+  /** Called with every failure, and how often this sweep has failed in succession. */
   onFailure: (name: string, failures: number) => void,
 ): SweepRunner => {
   const running = new Map<string, Promise<void>>()

@@ -130,14 +130,14 @@ export const ledgerChecks: readonly Check[] = [
   sqlCheck(
     'I14',
     'the balance that was published last is the true one',
-    `select a.code || ': published ' || told.available || ', is ' || (a.posted_credits_minor - a.posted_debits_minor - a.pending_debits_minor) as subject
+    `select a.code || ': published ' || published.available || ', is ' || (a.posted_credits_minor - a.posted_debits_minor - a.pending_debits_minor) as subject
      from ledger_accounts a
        join lateral (select t.created_at from ledger_transfers t where t.customer_account_id = a.id and t.reference_type in ('payment', 'topup') order by t.id desc limit 1) as moved on true
        join lateral (select t.reference_type from ledger_transfers t where t.customer_account_id = a.id order by t.id desc limit 1) as last on last.reference_type in ('payment', 'topup')
        join lateral (select e.data->'balance'->>'available_minor' as available, e.data->'balance'->>'held_minor' as held from events e
-         where e.account_id = a.owner_id and e.workspace_id is null and e.type = 'balance.updated' order by e.transaction desc, e.id desc limit 1) as told on true
+         where e.account_id = a.owner_id and e.workspace_id is null and e.type = 'balance.updated' order by e.transaction desc, e.id desc limit 1) as published on true
      where a.kind = 'customer' and moved.created_at > $1
-       and (told.available::bigint, told.held::bigint) <> (a.posted_credits_minor - a.posted_debits_minor - a.pending_debits_minor, a.pending_debits_minor)`,
+       and (published.available::bigint, published.held::bigint) <> (a.posted_credits_minor - a.posted_debits_minor - a.pending_debits_minor, a.pending_debits_minor)`,
     ({ now, eventRetentionDays }) => [new Date(now.getTime() - Math.max(0, eventRetentionDays - 1) * 86_400_000)],
   ),
   sqlCheck(

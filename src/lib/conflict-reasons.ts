@@ -18,7 +18,7 @@ export const conflictReasons = {
   revoked: 'It was revoked already.',
   rotated: 'The key was rotated already.',
   self: 'Administrators do not do this to themselves.',
-  status: 'It is in a state in which this is not possible; `details.status` tells which.',
+  status: 'It is in a state in which this is not possible; `details.status` names it.',
   version: 'It was changed in the meantime; `details.version` is the current one.',
 } as const
 

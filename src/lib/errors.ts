@@ -20,7 +20,7 @@ export const catalogue = {
   membership_suspended: [403, 'The membership in this workspace is suspended.'],
   account_frozen: [403, 'The account is frozen.'],
   capability_disabled: [403, 'This capability is disabled for the account.'],
-  policy_denied: [403, 'A spending rule refuses this payment; details.decision tells which.'],
+  policy_denied: [403, 'A spending rule refuses this payment; details.decision names it.'],
   separation_of_duties: [403, 'The initiator of a payment may not decide it.'],
   csrf_rejected: [403, 'The request came from another site.'],
   not_found: [404, 'There is no such resource.'],
@@ -79,7 +79,7 @@ export class CommitThenThrow extends Error {
   }
 }
 
-/** 400 with `details.fields`: the shape of every validation failure, wherever it was found. */
+/** 400 with `details.fields`: the shape of every validation failure. */
 export const invalidFields = (...fields: FieldError[]) =>
   new Refusal('invalid_request', {
     message: fields.length === 1 && fields[0] ? `${fields[0].path}: ${fields[0].message}` : catalogue.invalid_request[1],

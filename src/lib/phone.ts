@@ -12,7 +12,7 @@ export const parseKenyanMobile = (text: string): string | undefined => {
   return mobile.test(digits) ? digits : undefined
 }
 
-/** Says what is missing, and never the number itself: a destination stands in no error. */
+/** Says what is missing, and never the number itself: no error contains a destination. */
 export const mobileProblem = (text: string): string => {
   const compact = text.replace(/[\s()-]/g, '')
   if (/^[17]\d{8}$/.test(compact)) return 'has no country: begin it with +254, or with 0'

@@ -5,7 +5,7 @@ export type SpanAttributes = Readonly<Record<string, string | number | boolean>>
 
 export type Tracing = {
   span: <T>(name: string, attributes: SpanAttributes, work: () => Promise<T>) => Promise<T>
-  /** A span that goes on where `traceparent` (W3C Trace Context) left off, in whichever process that was. */
+  /** A span that goes on where `traceparent` (W3C Trace Context) left off, in any process. */
   continued: <T>(traceparent: string, name: string, attributes: SpanAttributes, work: () => Promise<T>) => Promise<T>
   /** Where the current span is, for what continues it later. */
   traceparent: () => string | null

@@ -7,7 +7,7 @@ import { type Caller, type Envelope, ToolRefusal } from './tool.ts'
 export const nextSteps = ['done', 'wait', 'ask_a_person', 'change_request', 'stop'] as const
 type Next = (typeof nextSteps)[number]
 
-/** The one shape of every answer about a payment, whatever became of it. */
+/** The one shape of every answer about a payment, for every status. */
 export const PaymentOutcome = z.object({
   status: z.enum([...paymentStatuses, 'refused']).describe('`refused`: no payment was made.'),
   payment_id: z.string().nullable(),

@@ -18,7 +18,7 @@ const isolate = async <Row extends { id: Uuid }>(
   }
 }
 
-/** Works on rows, each by itself: one that fails is reported and holds up none of the others, of whichever tenant. */
+/** Works on rows, each by itself: one that fails is reported and holds up none of the others, of any tenant. */
 export const forEachRow = async <Row extends { id: Uuid }>(
   deps: Isolated,
   sweep: string,

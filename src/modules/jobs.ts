@@ -70,7 +70,7 @@ const wakeAfterMs = 100
 
 /**
  * Starts all work. The process that accepts a payment sends it; the wake-up that every process receives starts the others a moment later, for
- * when the one that accepted it does not work, or has its hands full. `more`: what is looked for by parts that stand above the features.
+ * when the process that accepted it runs no jobs, or is busy. `more`: the sweeps of parts that stand above the features.
  */
 export const startWork = async (deps: Deps, more: readonly Sweep[]): Promise<void> => {
   const work = createWork(deps)

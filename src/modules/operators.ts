@@ -2,7 +2,7 @@ import type { Principal } from '../auth/principal.ts'
 import type { Actor } from '../events/audit.ts'
 import { formatId } from '../lib/ids.ts'
 
-/** Whoever administers: an administrator over HTTP, or a person at a shell of the machine, who is known by the name they have there. */
+/** An administrator over HTTP, or a person at a shell of the machine, who is known by their user name there. */
 export type Operator = Principal | (Extract<Actor, { way: string }> & { accountId: null })
 
 export const shellOperator = (user: string): Operator => ({

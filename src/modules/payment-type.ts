@@ -27,5 +27,5 @@ export const PaymentType = z
   })
   .meta({ description: "A rail's name, or a lower-case word of your own.", example: 'salary', maxLength: 40 })
 
-/** Whether a list names types that initiators choose, and nothing that binds them whatever they say. */
+/** Whether a list names only types that initiators choose, so that they can avoid the rule by naming another type. */
 export const namesCustomTypesOnly = (types: readonly string[]): boolean => types.length > 0 && !types.some(isRail)

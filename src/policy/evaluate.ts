@@ -11,7 +11,7 @@ const strictest = (trace: readonly TraceEntry[]): Outcome =>
   outcomes[Math.max(0, ...trace.map((entry) => outcomes.indexOf(entry.outcome)))] ?? 'deny'
 
 /**
- * Decides a payment by every rule there is, in this order and none skipped: capability, the policies that fall on it
+ * Decides a payment by every rule, in this order and without skipping one: capability, the policies that apply to it
  * (by id), the grants (root first), the mandate, duplicates, the mandate's signer, the eligible approvers. The strictest verdict wins.
  * Usage is what is counted already, this payment not included.
  */
@@ -80,7 +80,7 @@ export const chargesFor = (input: Evaluation): Charge[] => {
 
 export type GivenApprovals = { approverAccountIds: readonly string[]; initiatorAccountId: string }
 
-/** Whether the approvals given so far cover a decision made anew, as before a payment is sent. One approver counts once. */
+/** Whether the approvals given so far cover a new decision, as before a payment is sent. One approver counts once. */
 export const stillCovered = (decision: Decision, approvals: GivenApprovals): boolean => {
   if (decision.outcome === 'deny') return false
   const approvers = new Set(approvals.approverAccountIds)

@@ -86,7 +86,7 @@ const sentence = (entry: TraceEntry, currency: string): string => {
   })
 }
 
-/** One sentence for a person: the first rule of the trace that decided, or of those that ask, the one that asks for most. */
+/** One sentence for a person: the first rule of the trace that decided, or else the rule that asks for the most approvals. */
 export const explain = (decision: Decision, currency: string): string => {
   if (decision.outcome === 'allow') return 'No policy blocks this.'
   const decisive = decision.trace.filter((entry) => entry.outcome === decision.outcome)

@@ -28,7 +28,7 @@ export type RuleName = (typeof ruleNames)[number]
 
 type Found = { source: TraceSource; rule: RuleName }
 
-/** Holds or does not, whatever the amount. */
+/** Holds or does not hold, for every amount. */
 export type Gate = Found & { kind: 'gate'; passes: boolean; resetsAt?: Date }
 /** Together with what is used, the amount may reach the limit and no more. */
 export type Cap = Found & { kind: 'cap'; limitMinor: Minor; usedMinor?: Minor; resetsAt?: Date }

@@ -6,7 +6,7 @@ export type Headroom = { perPaymentMinor: Minor | null; todayMinor: Minor | null
 /** What limits a payer, and what of it is used. */
 export type LimitsInUse = Limits & { usage: Usage }
 
-/** Null where nothing limits; never below 0, though a limit that was lowered may be overdrawn already. */
+/** Null where nothing limits; never below 0, although a limit that was lowered may be exceeded already. */
 const least = (amounts: readonly (Minor | null)[]): Minor | null => {
   const [smallest] = amounts.filter((amount) => amount !== null).sort((a, b) => (a < b ? -1 : 1))
   if (smallest === undefined) return null

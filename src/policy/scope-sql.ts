@@ -7,7 +7,7 @@ export const policyApplies = (policy: string, payment: string): string =>
    and (cardinality(${policy}.beneficiary_ids) = 0 or exists (
      select from beneficiaries named where named.payee_id = ${payment}.payee_id and named.id = any(${policy}.beneficiary_ids)))`
 
-/** Stands in `spending_totals` for all payees of a workspace together: no payee has this id. */
+/** The id that means all payees of a workspace together in `spending_totals`: no payee has it. */
 export const everyPayee = '00000000-0000-0000-0000-000000000000'
 
 /** Whether a row of `spending_totals` is one that a policy's use is added up from: of a payee that it names, or of all together. */

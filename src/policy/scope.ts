@@ -15,6 +15,6 @@ const fallsOn = (policy: PolicyRules, payment: PaymentFacts): boolean =>
 /** By code unit: a locale's order would differ from one machine to the next. */
 export const byText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
-/** The policies that fall on the payment, oldest first (ids are UUIDv7): the order they arrive in never shows. */
+/** The policies that apply to the payment, oldest first (ids are UUIDv7): the order in which they are passed does not matter. */
 export const policiesOn = ({ policies, payment }: Evaluation): PolicyRules[] =>
   policies.filter((policy) => fallsOn(policy, payment)).sort((a, b) => byText(a.id, b.id))

@@ -72,7 +72,7 @@ const describePooler = ({ keepsStatements, statementTimeout }: Pooler, directUrl
     )
   if (!keepsStatements)
     logger.warn(
-      'the pooler forgets prepared statements: every statement is planned anew (PgBouncer keeps them from 1.21 on, with max_prepared_statements above 0)',
+      'the pooler forgets prepared statements: every statement is planned each time it runs (PgBouncer keeps them from 1.21 on, with max_prepared_statements above 0)',
     )
   if (!statementTimeout)
     logger.warn(

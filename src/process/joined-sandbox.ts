@@ -40,7 +40,7 @@ export const joinSandbox = async (address: string, clock: MovableClock, logger: 
   }
   await follow()
   const timer = setInterval(() => {
-    follow().catch(() => logger.debug('the sandbox did not tell its time'))
+    follow().catch(() => logger.debug('the sandbox did not answer with its time'))
   }, 1_000).unref()
   const options: SandboxOptions = {
     darajaOptions: (baseUrl) => ({ ...daraja, baseUrl }),

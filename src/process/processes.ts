@@ -55,7 +55,7 @@ const firstReady = (worker: Worker): Promise<Ready> =>
   })
 
 /**
- * As many processes as wanted behind the same two ports; one that dies is replaced. They share nothing but the database (and Redis): what
+ * Several processes behind the same two ports; one that dies is replaced. They share only the database (and Redis): what
  * is under way in one is lost with it, and what it had promised is not.
  */
 export const startWorkers = async (count: number, variables: Record<string, string>, logger: Logger): Promise<Workers> => {

@@ -10,7 +10,7 @@ export const wholeShillings = (amount: Minor): string | undefined =>
 export const decimalShillings = (amount: Minor): string => `${amount / 100n}.${(amount % 100n).toString().padStart(2, '0')}`
 
 /**
- * Minor units from what a provider writes: 500, "500", 500.5, "500.00". It works on the text, so no float is ever multiplied.
+ * Minor units from what a provider writes: 500, "500", 500.5, "500.00". It works on the text, so no float is multiplied.
  * Undefined for anything else, negative amounts and fractions of a cent included.
  */
 export const readShillings = (value: unknown): Minor | undefined => {

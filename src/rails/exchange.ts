@@ -27,7 +27,7 @@ export type ExchangeRequest = {
 /**
  * Looks up a provider's name once for all who ask at the same time. The system's lookup holds one of the four threads that file access,
  * hashing and every other lookup share, until name servers that say nothing are given up: without this, a few payments would hold them
- * all. Whoever waits for it has a deadline of their own.
+ * all. Each caller has its own deadline.
  */
 export const createLookup = (resolve: (name: string) => Promise<LookupAddress[]> = lookUpAll): LookupFunction => {
   const underWay = new Map<string, Promise<LookupAddress[]>>()

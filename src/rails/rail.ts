@@ -11,7 +11,7 @@ export type RailLimits = { minMinor: Minor; maxMinor: Minor; wholeUnits: boolean
 /** Where the provider's deliveries for one attempt arrive; each URL carries the attempt's id and a secret of ours. */
 export type CallbackUrls = { result: string; timeout: string }
 
-/** One payout, sent at most once. `attemptId` is a UUID of ours; `reference` 12 digits, unique for ever. */
+/** One payout, sent at most once. `attemptId` is a UUID of ours; `reference` 12 digits, never used again. */
 export type PayoutInstruction = {
   attemptId: string
   rail: RailName

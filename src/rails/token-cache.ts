@@ -3,7 +3,7 @@ import { type Clock, secondsAfter } from '../lib/clock.ts'
 export type Token = { value: string; lifetimeSeconds: number }
 export type TokenAnswer = { kind: 'token'; value: string } | { kind: 'none'; code: string; message: string }
 
-/** Renewed this long before its end, so that no request is under way with a token that dies. */
+/** Renewed this long before its end, so that no request is under way with a token that expires. */
 const marginSeconds = 60
 
 /**

@@ -8,7 +8,7 @@ const engineRules: Readonly<Record<RuleName, string>> = {
   daily_limit: 'The payments of the day in the time zone of the workspace add up to at most this much.',
   monthly_limit: 'The payments of the month add up to at most this much.',
   approval_threshold: 'From this amount on an approval is needed.',
-  required_approval_count: 'So many people have to agree, whatever the amount.',
+  required_approval_count: 'So many people have to agree to a payment of any amount.',
   payment_types: 'The grant allows this type of payment or this rail.',
   beneficiary_ids: 'The grant allows this beneficiary.',
   mandate_status: 'The mandate is active.',

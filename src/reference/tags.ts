@@ -15,7 +15,7 @@ export const tags: readonly Tag[] = [
   {
     name: 'Beneficiaries',
     features: ['beneficiaries'],
-    description: 'Whom a workspace pays. The destination is encrypted and only ever shown as a mask.',
+    description: 'The payees of a workspace. The destination is encrypted and only shown as a mask.',
   },
   {
     name: 'Payments',

@@ -12,7 +12,7 @@ export type OperationTexts = Readonly<Record<string, OperationText>>
 /** A group of operations. `features`: what their names begin with. */
 export type Tag = { name: string; description: string; features: readonly string[] }
 
-/** A closed list that appears in many places: named once, and referred to wherever exactly these values are allowed. */
+/** A closed list that appears in many places: named once, and referred to where exactly these values are allowed. */
 export type Vocabulary = { name: string; values: readonly string[]; description: string }
 
 /** The events about one kind of resource; `data` names the resource's schema. */

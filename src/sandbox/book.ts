@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { Clock } from '../lib/clock.ts'
-import type { Play } from './play.ts'
+import type { Scenario } from './scenario.ts'
 import type { Store } from './store.ts'
 
 export type SandboxRail = 'MPESA_STK' | 'MPESA_B2C' | 'MPESA_B2B' | 'PESALINK'
@@ -8,7 +8,7 @@ export type SandboxRail = 'MPESA_STK' | 'MPESA_B2C' | 'MPESA_B2B' | 'PESALINK'
 /**
  * An order that the provider took. `key` is what it is asked by (CheckoutRequestID, OriginatorConversationID, reference),
  * `conversation` the provider's second id, `ours` what the caller wrote into the request's free fields, `code` what its result
- * will be. `told`: its outcome was delivered, or lost on purpose.
+ * will be. `reported`: its outcome was delivered, or lost on purpose.
  */
 export type Order = {
   rail: SandboxRail
@@ -18,18 +18,18 @@ export type Order = {
   amountMinor: bigint
   party: string
   code: string
-  play: Play
+  scenario: Scenario
   receipt: string
   resultUrl: string | null
   timeoutUrl: string | null
   state: 'under_way' | 'moved' | 'refused'
-  told: boolean
+  reported: boolean
   at: Date
   movedAt: Date | null
   timesAsked: number
 }
 
-/** Money that really moved, whatever was said about it. */
+/** Money that really moved, independent of what was reported. */
 export type Movement = Pick<Order, 'rail' | 'key' | 'ours' | 'amountMinor' | 'party' | 'receipt' | 'resultUrl'> & { at: Date }
 
 const alphabet = 'ABCDEFGHJKLMNPQRSTUVWXYZ23456789'
@@ -43,7 +43,7 @@ type Written =
       order: Omit<Order, 'amountMinor' | 'at' | 'movedAt'> & { amountMinor: string; at: string; movedAt: string | null }
     }
   | { kind: 'settled'; receipt: string; state: Order['state']; at: string }
-  | { kind: 'told'; receipt: string }
+  | { kind: 'reported'; receipt: string }
 
 /**
  * The provider's own ledger: the truth that tests and queries are answered from. Every change is appended to the store before it is
@@ -78,7 +78,7 @@ export const createBook = (clock: Clock, store: Store) => {
     const order = byReceipt.get(line.receipt)
     if (!order) return
     if (line.kind === 'settled') settleAt(order, line.state, new Date(line.at))
-    else order.told = true
+    else order.reported = true
   }
   /** What is on disk and not here yet: at the start all of it, later what another process on the same folder wrote. */
   const catchUp = (): void => {
@@ -87,11 +87,11 @@ export const createBook = (clock: Clock, store: Store) => {
   catchUp()
 
   return {
-    open: (order: Omit<Order, 'state' | 'told' | 'at' | 'movedAt' | 'receipt' | 'timesAsked'>): Order => {
+    open: (order: Omit<Order, 'state' | 'reported' | 'at' | 'movedAt' | 'receipt' | 'timesAsked'>): Order => {
       const opened: Order = {
         ...order,
         state: 'under_way',
-        told: false,
+        reported: false,
         at: clock.now(),
         movedAt: null,
         receipt: newReceipt(),
@@ -113,10 +113,10 @@ export const createBook = (clock: Clock, store: Store) => {
       store.append({ kind: 'settled', receipt: order.receipt, state, at: at.toISOString() })
       settleAt(order, state, at)
     },
-    markTold: (order: Order): void => {
-      if (order.told) return
-      order.told = true
-      store.append({ kind: 'told', receipt: order.receipt })
+    markReported: (order: Order): void => {
+      if (order.reported) return
+      order.reported = true
+      store.append({ kind: 'reported', receipt: order.receipt })
     },
     find: (rails: readonly SandboxRail[], id: string): Order | undefined => {
       catchUp()
@@ -124,7 +124,7 @@ export const createBook = (clock: Clock, store: Store) => {
     },
     orders: (): readonly Readonly<Order>[] => orders,
     /** What a process that ended left to do. */
-    unfinished: (): Order[] => orders.filter((order) => order.state === 'under_way' || !order.told),
+    unfinished: (): Order[] => orders.filter((order) => order.state === 'under_way' || !order.reported),
     movements: (): readonly Movement[] =>
       orders
         .flatMap((order) => (order.movedAt === null ? [] : [{ ...order, at: order.movedAt }]))

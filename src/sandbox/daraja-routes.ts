@@ -37,15 +37,15 @@ export const registerDaraja = (app: FastifyInstance, provider: Provider, respond
   })
   for (const [path, { rail, answer }] of Object.entries(endpoints)) {
     app.post(path, (request, reply) => {
-      const asked = { rail, party: partyOf(request.body) }
+      const target = { rail, party: partyOf(request.body) }
       if (request.headers.authorization === undefined) {
         const refusal = () => gatewayError(404, '404.001.04', 'Invalid Authentication Header')
-        return respond(reply, refusal, { path, asked, faulty: false })
+        return respond(reply, refusal, { path, target, faulty: false })
       }
       if (!provider.darajaTokens.accepts(request.headers.authorization)) {
-        return respond(reply, () => gatewayError(404, '404.001.03', 'Invalid Access Token'), { path, asked, faulty: false })
+        return respond(reply, () => gatewayError(404, '404.001.03', 'Invalid Access Token'), { path, target, faulty: false })
       }
-      return respond(reply, () => answer(provider, request.body), { path, asked })
+      return respond(reply, () => answer(provider, request.body), { path, target })
     })
   }
 }

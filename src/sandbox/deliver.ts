@@ -21,9 +21,9 @@ export const createDeliver =
       })
       await response.body?.cancel()
       logger?.info({ status: response.status }, 'delivered')
-      journal.note('told', { answer: response.status })
+      journal.note('sent', { answer: response.status })
     } catch {
-      journal.note('told', { answer: 'no listener' })
+      journal.note('sent', { answer: 'no listener' })
       logger?.warn({}, 'a delivery found no listener')
     }
   }

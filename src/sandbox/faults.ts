@@ -2,10 +2,10 @@ import { setTimeout as wait } from 'node:timers/promises'
 import type { FastifyReply } from 'fastify'
 import { type Answer, type Fault, sendAnswer, sendFault } from './answer.ts'
 import { type Journal, maskedParty } from './journal.ts'
-import type { Asked, Rules } from './rules.ts'
+import type { Rules, Target } from './rules.ts'
 
 /** `faulty: false` for what comes before the request is looked at (its token). */
-type Options = { path: string; asked: Asked; faulty?: boolean }
+type Options = { path: string; target: Target; faulty?: boolean }
 
 /** Answers a request, unless a fault was ordered or a rule fits. */
 export type Respond = (reply: FastifyReply, answer: () => Answer, options: Options) => FastifyReply | Promise<FastifyReply>
@@ -16,10 +16,10 @@ export const createFaults = (rules: Rules, journal: Journal): { failNext: (fault
     failNext: (fault) => {
       ordered.push(fault)
     },
-    respond: async (reply, answer, { path, asked, faulty = true }) => {
+    respond: async (reply, answer, { path, target, faulty = true }) => {
       const note = (status: number | string) =>
-        journal.note('asked', { path, rail: asked.rail, party: maskedParty(asked.party), answer: status })
-      const rule = faulty ? rules.forRequest(asked) : undefined
+        journal.note('received', { path, rail: target.rail, party: maskedParty(target.party), answer: status })
+      const rule = faulty ? rules.forRequest(target) : undefined
       const fault = faulty ? (ordered.shift() ?? (rule && 'fault' in rule ? rule.fault : undefined)) : undefined
       if (fault) {
         if (fault.takesEffect) answer()

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import { type Clock, secondsAfter } from '../lib/clock.ts'
 import type { SandboxPerson } from './identity-people.ts'
 
-/** What an authorization request said, and whom the page's reader chose to be. */
+/** What an authorization request contained, and the person that was chosen on the page. */
 export type Consent = { person: SandboxPerson; redirectUri: string; challenge: string; nonce: string | null }
 
 const codeSeconds = 60

@@ -42,7 +42,7 @@ ${Object.entries(asText(query))
 
 const backTo = (redirectUri: string, answer: Record<string, string>): string => `${redirectUri}?${new URLSearchParams(answer)}`
 
-/** The page where a provider asks who you are. This one believes whatever you say. */
+/** The page where a provider asks who you are. This one accepts every answer. */
 export const registerAuthorizePage = (app: App, { title, path, client, codes }: AuthorizeEndpoint): void => {
   const Request = authorization(client)
   const config = { internal: true, access: 'public' as const }
@@ -63,7 +63,7 @@ export const registerAuthorizePage = (app: App, { title, path, client, codes }: 
     const page = renderPage(
       {
         title: `Sign in with ${title} (sandbox)`,
-        paragraphs: [`This is not ${title}: it is played by this service, on this machine. Choose who you want to be.`],
+        paragraphs: [`This is not ${title}: it is simulated by this service, on this machine. Choose who you want to be.`],
         links: [...links, cancel],
       },
       otherPersonForm(path, query),

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 /** A person with a sign-in at every provider that the sandbox simulates. */
 export type SandboxPerson = { name: string; email: string; verified: boolean }
 
-/** Whom the page offers. One has an address that was never verified: sign-in must not trust it. */
+/** The people that the page offers. One has an address that was never verified: sign-in must not trust it. */
 export const people: readonly SandboxPerson[] = [
   { name: 'Amina Otieno', email: 'amina@example.com', verified: true },
   { name: 'Brian Kamau', email: 'brian@example.com', verified: true },

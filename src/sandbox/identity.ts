@@ -7,7 +7,7 @@ import { createSandboxGithub } from './identity-github.ts'
 import { createSandboxGoogle } from './identity-google.ts'
 
 export const sandboxIdentityPath = '/sandbox/identity'
-/** What issuers of played identities begin with; nothing real does. */
+/** The prefix of the issuers of simulated identities; no real issuer has it. */
 export const sandboxIssuerPrefix = 'sandbox:'
 
 export type IdentitySandbox = { google: GoogleOptions; github: GithubOptions; register: (app: App) => Promise<void> }

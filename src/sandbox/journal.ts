@@ -1,7 +1,7 @@
 import type { Clock } from '../lib/clock.ts'
 import { mask } from '../lib/mask.ts'
 
-export type Entry = { at: string; what: 'asked' | 'told' | 'rule' | 'clock'; detail: Record<string, string | number | null> }
+export type Entry = { at: string; what: 'received' | 'sent' | 'rule' | 'clock'; detail: Record<string, string | number | null> }
 
 const most = 2_000
 

@@ -5,8 +5,8 @@ import { sameText } from './credentials.ts'
 import { amount, initiated, invalidField, mobile, organisation } from './daraja-fields.ts'
 import { localTime } from './format.ts'
 import { renderStatus } from './payout-results.ts'
-import type { Play } from './play.ts'
 import type { Provider } from './provider.ts'
+import type { Scenario } from './scenario.ts'
 import { take } from './take.ts'
 
 const B2c = z.object({
@@ -67,7 +67,7 @@ export const isInitiator = (provider: Provider, name: string, credential: string
   return name === initiatorName && password !== undefined && sameText(password, initiatorPassword)
 }
 
-const stranger: Play = { code: '2001', telling: 'once', losesAnswer: false }
+const stranger: Scenario = { code: '2001', reporting: 'once', losesAnswer: false }
 
 export const b2c = (provider: Provider, body: unknown): Answer => {
   const parsed = B2c.safeParse(body)
@@ -86,9 +86,9 @@ export const b2c = (provider: Provider, body: unknown): Answer => {
     party: request.PartyB,
     resultUrl: request.ResultURL,
     timeoutUrl: request.QueueTimeOutURL,
-    ...(!known && { play: stranger }),
+    ...(!known && { scenario: stranger }),
   })
-  return accepted(order, order.play.losesAnswer)
+  return accepted(order, order.scenario.losesAnswer)
 }
 
 export const b2b = (provider: Provider, body: unknown): Answer => {
@@ -105,9 +105,9 @@ export const b2b = (provider: Provider, body: unknown): Answer => {
     party: request.PartyB,
     resultUrl: request.ResultURL,
     timeoutUrl: request.QueueTimeOutURL,
-    ...(!known && { play: stranger }),
+    ...(!known && { scenario: stranger }),
   })
-  return accepted(order, order.play.losesAnswer)
+  return accepted(order, order.scenario.losesAnswer)
 }
 
 /** The state is that of the moment of the answer, not of the question. */

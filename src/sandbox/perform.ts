@@ -20,7 +20,7 @@ export type Stage = {
 }
 
 const opposite = (order: Order): Order => ({ ...order, code: order.code === '0' ? '1' : '0' })
-const ofSomebodyElse = (order: Order): Order => ({ ...order, key: newReceipt(), conversation: newReceipt() })
+const ofAnotherOrder = (order: Order): Order => ({ ...order, key: newReceipt(), conversation: newReceipt() })
 
 const report = async (stage: Stage, order: Order): Promise<void> => {
   const { result, timeout } = stage.renderers[order.rail]
@@ -28,7 +28,7 @@ const report = async (stage: Stage, order: Order): Promise<void> => {
   const send = async (about: Order = order, settled = truth) => {
     if (order.resultUrl !== null) await stage.deliver(order.resultUrl, result(about, settled))
   }
-  switch (order.play.telling) {
+  switch (order.scenario.reporting) {
     case 'lost':
     case 'never':
       return
@@ -42,7 +42,7 @@ const report = async (stage: Stage, order: Order): Promise<void> => {
     case 'other_amount':
       return send(order, { ...truth, amountMinor: order.amountMinor + 100n })
     case 'other_id':
-      return send(ofSomebodyElse(order))
+      return send(ofAnotherOrder(order))
     case 'contradicted':
       await send()
       return send(opposite(order))
@@ -61,11 +61,11 @@ const report = async (stage: Stage, order: Order): Promise<void> => {
 
 /** After the delay the money moves (or not), and the outcome is reported as the rule says. What an earlier process began is ended. */
 export const perform = (stage: Stage, order: Order, delayMs = stage.delayMs): void => {
-  if (order.play.telling === 'never') return
+  if (order.scenario.reporting === 'never') return
   stage.scheduler.after(delayMs, async () => {
     stage.book.settle(order)
-    stage.book.markTold(order)
-    const before = order.play.telling === 'after_the_next' ? [] : stage.heldBack.splice(0)
+    stage.book.markReported(order)
+    const before = order.scenario.reporting === 'after_the_next' ? [] : stage.heldBack.splice(0)
     await report(stage, order)
     for (const held of before) await held()
   })

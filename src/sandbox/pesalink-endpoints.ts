@@ -89,7 +89,7 @@ export const transfer = (
     timeoutUrl: null,
   })
   const data = { transactionId: opened.receipt, status: 'PENDING' }
-  return { status: 200, lost: opened.play.losesAnswer, body: { status: true, code: 0, message: 'success', data } }
+  return { status: 200, lost: opened.scenario.losesAnswer, body: { status: true, code: 0, message: 'success', data } }
 }
 
 export const transferDetails = (provider: Provider, reference: string, signature: string): Answer => {

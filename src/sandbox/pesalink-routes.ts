@@ -35,7 +35,7 @@ const login = (provider: Provider, request: FastifyRequest): Answer => {
 
 export const registerPesalink = (app: FastifyInstance, provider: Provider, respond: Respond): void => {
   const authorized = (request: FastifyRequest, reply: FastifyReply, answer: () => Answer) => {
-    const options = { path: request.routeOptions.url ?? '', asked: { rail: 'PESALINK' as const, party: partyOf(request.body) } }
+    const options = { path: request.routeOptions.url ?? '', target: { rail: 'PESALINK' as const, party: partyOf(request.body) } }
     return provider.pesalinkTokens.accepts(request.headers.authorization)
       ? respond(reply, answer, options)
       : respond(reply, () => refuse(401, 401_001, 'Invalid access token'), { ...options, faulty: false })

@@ -78,7 +78,7 @@ const createProvider = (deps: RailSandboxDeps): Provider => {
   }
 }
 
-/** The providers, played: a real HTTP server that checks what they check and moves money in a ledger of its own. */
+/** The providers, simulated: a real HTTP server that checks what they check and moves money in a ledger of its own. */
 export const createRailSandbox = (deps: RailSandboxDeps): RailSandbox => {
   const provider = createProvider(deps)
   const { book, rules, journal } = provider

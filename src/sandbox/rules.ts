@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
 import { type Fault, gatewayError } from './answer.ts'
 import type { SandboxRail } from './book.ts'
-import type { Telling } from './play.ts'
+import type { Reporting } from './scenario.ts'
 
 const rails = ['MPESA_STK', 'MPESA_B2C', 'MPESA_B2B', 'PESALINK'] as const satisfies readonly SandboxRail[]
 
@@ -18,7 +18,7 @@ const onCallback = {
   wrong_id: 'other_id',
   forge: 'forged_first',
   never_end: 'never',
-} as const satisfies Record<string, Telling>
+} as const satisfies Record<string, Reporting>
 
 export const effects = [...onRequest, ...Object.keys(onCallback)] as (RequestEffect | CallbackEffect)[]
 type RequestEffect = (typeof onRequest)[number]
@@ -36,7 +36,7 @@ export const NewRule = z.strictObject({
 export type Rule = z.output<typeof NewRule> & { id: string; used: number }
 
 /** What a request says about itself, as far as rules look at it. */
-export type Asked = { rail: SandboxRail | null; party: string | null }
+export type Target = { rail: SandboxRail | null; party: string | null }
 
 const isRequestEffect = (effect: Rule['effect']): effect is RequestEffect => onRequest.some((name) => name === effect)
 
@@ -57,10 +57,10 @@ const faults: Readonly<Record<Exclude<RequestEffect, 'delay'>, Fault>> = {
 /** Rules that were set by hand, oldest first; the first that fits a request decides, and is used up by its last time. */
 export const createRules = () => {
   let rules: Rule[] = []
-  const fits = (rule: Rule, asked: Asked): boolean =>
-    (rule.rail === undefined || rule.rail === asked.rail) && (rule.party === undefined || rule.party === asked.party)
-  const take = (asked: Asked, applies: (rule: Rule) => boolean): Rule | undefined => {
-    const rule = rules.find((each) => applies(each) && fits(each, asked))
+  const fits = (rule: Rule, target: Target): boolean =>
+    (rule.rail === undefined || rule.rail === target.rail) && (rule.party === undefined || rule.party === target.party)
+  const take = (target: Target, applies: (rule: Rule) => boolean): Rule | undefined => {
+    const rule = rules.find((each) => applies(each) && fits(each, target))
     if (!rule) return undefined
     rule.used += 1
     if (rule.times !== null && rule.used >= rule.times) rules = rules.filter((each) => each !== rule)
@@ -83,14 +83,14 @@ export const createRules = () => {
     list: (): readonly Rule[] => rules,
     /** An outage meets every request, the ones for a token included. */
     isDown: (): boolean => rules.some((rule) => rule.effect === 'outage' && rule.times === null && rule.rail === undefined),
-    forRequest: (asked: Asked): { delayMs: number } | { fault: Fault } | undefined => {
-      const rule = take(asked, ({ effect }) => isRequestEffect(effect))
+    forRequest: (target: Target): { delayMs: number } | { fault: Fault } | undefined => {
+      const rule = take(target, ({ effect }) => isRequestEffect(effect))
       if (!rule) return undefined
       if (rule.effect === 'delay') return { delayMs: rule.delay_ms }
       return { fault: faults[rule.effect as Exclude<RequestEffect, 'delay'>] }
     },
-    forOrder: (asked: Asked): Telling | undefined => {
-      const rule = take(asked, ({ effect }) => !isRequestEffect(effect))
+    forOrder: (target: Target): Reporting | undefined => {
+      const rule = take(target, ({ effect }) => !isRequestEffect(effect))
       return rule && onCallback[rule.effect as CallbackEffect]
     },
   }

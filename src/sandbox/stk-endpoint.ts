@@ -67,7 +67,7 @@ export const stkPush = (provider: Provider, body: unknown): Answer => {
   })
   return {
     status: 200,
-    lost: order.play.losesAnswer,
+    lost: order.scenario.losesAnswer,
     body: {
       ...ids(order),
       ResponseCode: '0',

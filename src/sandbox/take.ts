@@ -1,19 +1,19 @@
 import type { Order } from './book.ts'
 import { perform } from './perform.ts'
-import { type Play, playFor } from './play.ts'
 import type { Provider } from './provider.ts'
+import { type Scenario, scenarioFor } from './scenario.ts'
 
 type Taken = Pick<Order, 'rail' | 'key' | 'conversation' | 'ours' | 'amountMinor' | 'party' | 'resultUrl' | 'timeoutUrl'> & {
-  /** What happens whatever the destination is. */
-  play?: Play
+  /** Overrides what the destination asks for. */
+  scenario?: Scenario
 }
 
 /** Writes an order down and carries it out as its destination, or a rule that was set, wants it. */
-export const take = (provider: Provider, { play: chosen, ...fields }: Taken): Order => {
-  const played = chosen ?? playFor(fields.party)
-  const telling = provider.rules.forOrder({ rail: fields.rail, party: fields.party })
-  const play = telling ? { ...played, telling } : played
-  const order = provider.book.open({ ...fields, play, code: play.code })
+export const take = (provider: Provider, { scenario: chosen, ...fields }: Taken): Order => {
+  const byDestination = chosen ?? scenarioFor(fields.party)
+  const reporting = provider.rules.forOrder({ rail: fields.rail, party: fields.party })
+  const scenario = reporting ? { ...byDestination, reporting } : byDestination
+  const order = provider.book.open({ ...fields, scenario, code: scenario.code })
   perform(provider, order)
   return order
 }

@@ -53,7 +53,7 @@ export const auditChainChecks: readonly Check[] = [
       if (!head) return []
       const [seal] = await readSealsAfter(db, head.sequence - 1, 1)
       if (seal?.sequence !== head.sequence) return [`seal ${head.sequence} is not there`]
-      return seal.hash.equals(head.hash) ? [] : [`seal ${head.sequence} is another one than the one that was kept`]
+      return seal.hash.equals(head.hash) ? [] : [`seal ${head.sequence} is not the one that was kept`]
     },
   },
   {

@@ -1,9 +1,9 @@
 import { sqlCheck } from '../db/check.ts'
 
-/** What lets money or rights through, as the audit log calls it. */
+/** Actions of the audit log that move money or give rights. */
 const letsThrough = `('payment.create', 'approval.approve', 'topup.initiate', 'api_key.create', 'grant.create', 'mandate.create', 'identity.link')`
 
-/** As long as a lock is waited for: what came later than that after an end was let in after it. */
+/** The longest wait for a lock: an action that came later than this after an end was accepted after the end. */
 const lockWait = `interval '10 seconds'`
 
 const endedCredentials = `select subject_id as id, min(transaction) as transaction, min(at) as at from audit_log
@@ -13,15 +13,15 @@ const endedCredentials = `select subject_id as id, min(transaction) as transacti
 export const standingChecks = [
   sqlCheck(
     'I15',
-    'a workspace that stands still made no payment and approved none',
-    `select told as subject from (
-       select type, told, max(place) filter (where type = 'workspace.frozen') over earlier as stopped,
+    'a stopped workspace made no payment and approved none',
+    `select published as subject from (
+       select type, published, max(place) filter (where type = 'workspace.frozen') over earlier as stopped,
          max(place) filter (where type = 'workspace.unfrozen') over earlier as released
        from (
-         select type, data->>'id' as told, workspace_id, row_number() over (partition by workspace_id order by events.transaction, events.id) as place
+         select type, data->>'id' as published, workspace_id, row_number() over (partition by workspace_id order by events.transaction, events.id) as place
          from events where type in ('payment.created', 'approval.approved', 'workspace.frozen', 'workspace.unfrozen')
            and workspace_id in (select workspace_id from events where type = 'workspace.frozen')) as placed
-       window earlier as (partition by workspace_id order by place)) as told
+       window earlier as (partition by workspace_id order by place)) as published
      where split_part(type, '.', 1) <> 'workspace' and stopped > coalesce(released, 0)`,
   ),
   sqlCheck(
@@ -50,7 +50,7 @@ export const standingChecks = [
   ),
   sqlCheck(
     'I15',
-    'no token was made from what had ended',
+    'no token was made from a credential that had ended',
     `select 'access token ' || t.id as subject from oauth_access_tokens t join grants g on g.id = t.grant_id where t.created_at > g.revoked_at + ${lockWait}
      union all
      select 'dashboard token ' || t.id from dashboard_tokens t join sessions s on s.id = t.session_id where t.created_at > s.revoked_at + ${lockWait}

@@ -5,32 +5,32 @@ import { edgesOf } from '../db/transitions.ts'
 const moves = (['payment', 'topup', 'approval', 'mandate'] as const).map((resource) =>
   sqlCheck(
     'I5',
-    `${resource}s move only where they may`,
+    `the status of every ${resource} changes only along the table of transitions`,
     `select id || ': ' || before || ' to ' || status as subject from (
        select data->>'id' as id, data->>'status' as status,
          lag(data->>'status') over (partition by data->>'id' order by e.transaction, e.id) as before
-       from told_events e where split_part(type, '.', 1) = '${resource}' and created_at >= $2::timestamptz) as told
+       from published_events e where split_part(type, '.', 1) = '${resource}' and created_at >= $2::timestamptz) as published
      where before is not null and before <> status and before || '>' || status <> all ($1::text[])`,
     (facts) => [edgesOf(resource), beginningOf(facts)],
   ),
 )
 
-/** What has an event still, of what is looked at. */
+/** Records whose events are still kept, of those that are checked. */
 const retainedSince = ({ now, eventRetentionDays, since }: CheckFacts): Date => {
   const retained = new Date(now.getTime() - eventRetentionDays * 86_400_000)
   return since !== null && since > retained ? since : retained
 }
 
-const lastTold = (resource: string, prefix: string, table: string, column: string) =>
+const lastPublished = (resource: string, prefix: string, table: string, column: string) =>
   sqlCheck(
     'I8',
-    `what was told last of ${resource}s is what they are`,
-    `select t.id::text || ': told ' || told.status || ', is ' || t.status as subject
+    `the last published status of every ${resource} is its status`,
+    `select t.id::text || ': published ' || published.status || ', is ' || t.status as subject
      from ${table} t join (
-       select distinct on (data->>'id') data->>'id' as id, data->>'status' as status from told_events e
-       where split_part(type, '.', 1) = '${resource}' and created_at >= $1::timestamptz order by data->>'id', e.transaction desc, e.id desc) as told
-     on told.id = ${typeIdSql(prefix, 't.id')}
-     where told.status <> t.status and t.${column} > $1::timestamptz`,
+       select distinct on (data->>'id') data->>'id' as id, data->>'status' as status from published_events e
+       where split_part(type, '.', 1) = '${resource}' and created_at >= $1::timestamptz order by data->>'id', e.transaction desc, e.id desc) as published
+     on published.id = ${typeIdSql(prefix, 't.id')}
+     where published.status <> t.status and t.${column} > $1::timestamptz`,
     (facts) => [retainedSince(facts)],
   )
 
@@ -38,12 +38,12 @@ const hourAgo = (now: Date): Date => new Date(now.getTime() - 3_600_000)
 
 export const stateChecks = [
   ...moves,
-  lastTold('payment', 'pay', 'payments', 'updated_at'),
-  lastTold('topup', 'top', 'topups', 'updated_at'),
-  lastTold('approval', 'apr', 'approvals', 'updated_at'),
+  lastPublished('payment', 'pay', 'payments', 'updated_at'),
+  lastPublished('topup', 'top', 'topups', 'updated_at'),
+  lastPublished('approval', 'apr', 'approvals', 'updated_at'),
   sqlCheck(
     'I5',
-    'an approval is as its payment is, and has the decisions that it ended by',
+    'the status of an approval agrees with its payment and with its decisions',
     `select a.id::text as subject from approvals a join payments p on p.id = a.payment_id
        cross join lateral (
          select count(*) filter (where decision = 'approve') as given, count(*) filter (where decision = 'reject') as refused
@@ -55,7 +55,7 @@ export const stateChecks = [
   ),
   sqlCheck(
     'I6',
-    'a payment ends, or is unknown, within an hour after it was let go, and an hour after its approval ran out',
+    'a payment ends, or is unknown, within an hour after it was released, and within an hour after its approval expired',
     `select id::text as subject from payments where status = 'processing' and updated_at < $1
      union all select p.id::text from payments p join approvals a on a.id = p.approval_id where p.status = 'pending_approval' and a.expires_at < $1
      union all select p.id::text from payments p where p.status = 'pending_approval' and p.approval_id is null`,
@@ -63,7 +63,7 @@ export const stateChecks = [
   ),
   sqlCheck(
     'I6',
-    'a payment that is processing waits in the queue or has an attempt under way; one that has ended has none',
+    'a payment that is processing is in the queue or has an attempt under way; one that has ended has none',
     `select p.id::text as subject from payments p
      where p.status = 'processing' and p.dispatch_due_at is null
        and not exists (select from rail_attempts a where a.subject_id = p.id and a.state not in ('not_sent', 'resolved'))
@@ -82,7 +82,7 @@ export const stateChecks = [
   ),
   sqlCheck(
     'I6',
-    'a top-up ends within a day, and what providers deliver is worked off within an hour',
+    'a top-up ends within a day, and deliveries of providers are processed within an hour',
     `select id::text as subject from topups where status = 'pending' and created_at < $1::timestamptz - interval '1 day'
      union all select id::text from callback_deliveries where processed_at is null and received_at < $1`,
     ({ now }) => [hourAgo(now)],

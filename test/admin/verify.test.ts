@@ -132,7 +132,7 @@ test.each([
   ],
   ['a counter that was lowered', 'a usage counter', 'update usage_counters set used_minor = used_minor - 1 where used_minor > 0'],
   ['a counter that is missing', 'a usage counter', `delete from usage_counters where period = 'month'`],
-  ['an approval without its decisions', 'an approval is as its payment is', 'delete from approval_decisions'],
+  ['an approval without its decisions', 'the status of an approval agrees', 'delete from approval_decisions'],
   [
     'a payment that hangs',
     'a payment ends, or is unknown',
@@ -160,7 +160,7 @@ test.each([
   ],
   [
     'a payment of a frozen workspace',
-    'a workspace that stands still',
+    'a stopped workspace made',
     `update events e set type = 'workspace.frozen' where id = (select id from events where type = 'policy.created' and workspace_id = (select workspace_id from payments limit 1) limit 1)`,
   ],
   [
@@ -183,7 +183,7 @@ test.each([
   ],
   [
     'a token that a dead grant gave',
-    'no token was made from what had ended',
+    'no token was made from a credential that had ended',
     `update dashboard_tokens set grant_id = (select id from grants where revoked_at is not null limit 1), created_at = created_at + interval '1 day'`,
   ],
   [
@@ -191,10 +191,10 @@ test.each([
     'every row of api_keys is in the audit log',
     `update audit_log set subject_id = null where subject_type = 'api_key'`,
   ],
-  ['an event taken out', 'was told by payment.created', `delete from events where type = 'payment.created'`],
+  ['an event taken out', 'was published by payment.created', `delete from events where type = 'payment.created'`],
   [
     'a payment that nobody made',
-    'what a payment names is there',
+    'everything that a payment names exists',
     `update payments set initiator_account_id = gen_random_uuid() where id = ${paid}`,
   ],
   [

@@ -352,7 +352,7 @@ test('a sweep that meets a broken row alarms and goes on with the others', async
     expiring.push(id)
     if (index === 0)
       await service.deps.db.query(
-        `update payments set hold_transfer_id = gen_random_uuid() where account_id = (select account_id from told_events where data->>'id' = $1 limit 1)`,
+        `update payments set hold_transfer_id = gen_random_uuid() where account_id = (select account_id from published_events where data->>'id' = $1 limit 1)`,
         [id],
       )
   }

@@ -64,7 +64,7 @@ describe('a payment whose success is told is paid once, with the receipt, the ho
     expect(payment.completed_at).toBe(service.clock.now().toISOString())
     expect(await balanceOf(person)).toEqual(paid)
     const events = await service.deps.db.query<{ type: string }>(
-      `select type from told_events where data->>'id' = $1 order by id`,
+      `select type from published_events where data->>'id' = $1 order by id`,
       [id],
     )
     expect(events.map(({ type }) => type)).toEqual(['payment.created', 'payment.processing', 'payment.succeeded'])
@@ -355,7 +355,7 @@ describe('what comes after the end', () => {
       ['payment_hold', '-150000'],
     ])
     const events = await service.deps.db.query<{ type: string }>(
-      `select type from told_events where data->>'id' = $1 order by id`,
+      `select type from published_events where data->>'id' = $1 order by id`,
       [id],
     )
     expect(events.map(({ type }) => type).slice(2)).toEqual(['payment.succeeded', 'payment.returned'])

@@ -61,8 +61,8 @@ describe('a rule makes the next request go wrong, and only as often as it says',
   })
 })
 
-describe('a rule makes the next outcome be told wrong', () => {
-  const told = async (effect: string) => {
+describe('a rule makes the next outcome be reported wrong', () => {
+  const reported = async (effect: string) => {
     await rule(effect)
     const sent = rails.payout()
     const adapter = rails.daraja().payout
@@ -74,7 +74,7 @@ describe('a rule makes the next outcome be told wrong', () => {
       evidence: adapter.readDelivery(kind, body, attempt).evidence,
     }))
   }
-  const kinds = async (effect: string) => (await told(effect)).map(({ evidence }) => evidence.kind)
+  const kinds = async (effect: string) => (await reported(effect)).map(({ evidence }) => evidence.kind)
 
   test('lost, three times, contradicted, late', async () => {
     expect(await kinds('lose_callback')).toEqual([])
@@ -83,9 +83,9 @@ describe('a rule makes the next outcome be told wrong', () => {
     expect(await kinds('late')).toEqual(['unknown', 'succeeded'])
   })
   test('a wrong amount, a wrong id, a forgery before the truth', async () => {
-    expect(await told('wrong_amount')).toMatchObject([{ evidence: { kind: 'succeeded', amountMinor: 50_100n } }])
-    expect(await told('wrong_id')).toMatchObject([{ evidence: { kind: 'unknown', code: 'other_request' } }])
-    expect((await told('forge')).map(({ authentic }) => authentic)).toEqual([false, true])
+    expect(await reported('wrong_amount')).toMatchObject([{ evidence: { kind: 'succeeded', amountMinor: 50_100n } }])
+    expect(await reported('wrong_id')).toMatchObject([{ evidence: { kind: 'unknown', code: 'other_request' } }])
+    expect((await reported('forge')).map(({ authentic }) => authentic)).toEqual([false, true])
   })
   test('two outcomes in the wrong order', async () => {
     await rule('reorder')
@@ -106,7 +106,7 @@ test('the control endpoint is for this machine and for no page of another site; 
   await pay()
   await rails.scheduler.runAll()
   const journal = (await control('journal')).body
-  expect(JSON.parse(journal).data.map(({ what }: { what: string }) => what)).toEqual(['asked', 'told'])
+  expect(JSON.parse(journal).data.map(({ what }: { what: string }) => what)).toEqual(['received', 'sent'])
   expect(journal).not.toContain('254722000001')
   expect(journal).not.toContain('/callbacks/')
   expect((await control('statement.csv')).body).toMatch(/^Receipt No\.,Completion Time/)

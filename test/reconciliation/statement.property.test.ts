@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { type Booked, match } from '../../src/modules/reconciliation/rules.ts'
 import { readStatement } from '../../src/modules/reconciliation/statement-rules.ts'
 import { createBook, type SandboxRail } from '../../src/sandbox/book.ts'
-import { playFor } from '../../src/sandbox/play.ts'
+import { scenarioFor } from '../../src/sandbox/scenario.ts'
 import { statementCsv } from '../../src/sandbox/statement.ts'
 import { memoryStore } from '../../src/sandbox/store.ts'
 
@@ -33,7 +33,7 @@ const cases: fc.Arbitrary<Case> = fc.constantFrom<'MPESA' | 'PESALINK'>('MPESA',
 
 const signOf = (rail: SandboxRail): bigint => (rail === 'MPESA_STK' ? 1n : -1n)
 
-const play = ({ provider, orders, added }: Case) => {
+const simulate = ({ provider, orders, added }: Case) => {
   const book = createBook({ now: () => at }, memoryStore())
   const taken = orders.map(({ rail, shillings }, index) => {
     const reference = String(500_000_000_000 + index)
@@ -44,7 +44,7 @@ const play = ({ provider, orders, added }: Case) => {
       ours: reference,
       amountMinor: BigInt(shillings) * 100n,
       party: '254722000001',
-      play: playFor('254722000001'),
+      scenario: scenarioFor('254722000001'),
       code: '0',
       resultUrl: null,
       timeoutUrl: null,
@@ -94,7 +94,7 @@ const play = ({ provider, orders, added }: Case) => {
 test("any statement made from the provider's journal, with rows removed, altered, repeated and added, is explained completely", () => {
   fc.assert(
     fc.property(cases, (given) => {
-      const { booked, text } = play(given)
+      const { booked, text } = simulate(given)
       const read = readStatement(text)
       if ('problem' in read) {
         expect(given.orders.every(({ change }) => change === 'remove') && given.added.length === 0).toBe(true)

@@ -6,7 +6,7 @@ export const providerTitles: Readonly<Record<ProviderName, string>> = { google: 
 /** Made by us for one flow; the provider gives `state` back through the browser and `nonce` in what it signs. */
 export type FlowSecrets = { state: string; nonce: string; verifier: string }
 
-/** Who came back, by the provider's word. */
+/** The person who came back, as the provider identifies them. */
 export type ProvenSubject = { subject: string; email: string | null; emailVerified: boolean; displayName: string | null }
 
 /** An authorization-code provider. Both calls may speak to it: never inside a transaction. */

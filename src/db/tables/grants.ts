@@ -6,7 +6,7 @@ import { workspaces } from './workspaces.ts'
 
 export const grantKinds = ['api_key', 'oauth'] as const
 
-/** What was delegated, to whom and up to which limits: one row for an API key's owner or an OAuth authorization alike. */
+/** What was delegated, to which key or client, and with which limits: one row each, for API keys and OAuth authorizations alike. */
 export const grants = pgTable(
   'grants',
   {

@@ -95,7 +95,7 @@ export const attemptKinds = ['payment', 'topup'] as const
 /** The states of `transitions.attempt`. `disputed`: what the provider says is not about what was sent; only a person ends it. */
 export const attemptStates = ['recorded', 'sending', 'submitted', 'lost', 'not_sent', 'disputed', 'resolved'] as const
 
-/** One send to a rail, committed before the rail is called: whatever the provider says later finds its way back by it. */
+/** One send to a rail, committed before the rail is called: what the provider reports later is matched by it. */
 export const railAttempts = pgTable(
   'rail_attempts',
   {
@@ -121,7 +121,7 @@ export const railAttempts = pgTable(
   (t) => [
     uniqueIndex('rail_attempts_reference_key').on(t.reference),
     index('rail_attempts_subject').on(t.subjectId),
-    // Nothing is ever sent twice, whatever the code above thinks: a second attempt needs proof that the first one never left.
+    // Nothing is sent twice, even if the code above has a defect: a second attempt needs proof that the first one was never sent.
     uniqueIndex('rail_attempts_one_live').on(t.subjectId).where(sql`${t.state} <> 'not_sent'`),
     index('rail_attempts_due').on(t.nextCheckAt).where(sql`${t.state} <> 'resolved'`),
     check('rail_attempts_amount_check', sql`${t.amountMinor} > 0`),

@@ -28,7 +28,7 @@ export const suspenseItems = pgTable(
     subjectId: uuid(),
     providerReceipt: text(),
     amountMinor: money(),
-    /** The transfer that books the money on the suspense account; null while it stands in a hold, or its amount is not known. */
+    /** The transfer that books the money on the suspense account; null while a hold still covers it, or its amount is not known. */
     transferId: uuid(),
     outcome: text({ enum: suspenseOutcomes }),
     note: text(),

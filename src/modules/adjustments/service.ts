@@ -49,7 +49,7 @@ const post = async (
   return posted
 }
 
-/** An administrator never decides about their own money, neither alone nor as the second. */
+/** An administrator never decides about their own money, alone or as the second one. */
 const refuseOwnAccount = (operator: Operator, accountId: Uuid): void => {
   if (operator.accountId === accountId)
     throw new Refusal('separation_of_duties', { message: 'An administrator does not adjust their own account.' })

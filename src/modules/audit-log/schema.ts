@@ -38,7 +38,7 @@ export const FindWorkspaceAudit = PageQuery.extend({
     .max(100)
     .optional()
     .meta({ description: 'One action, or with a final `.` all that begin so: `payment.`' }),
-  actor: IdIn('account').optional().meta({ description: 'What this account did, by whichever credential.' }),
+  actor: IdIn('account').optional().meta({ description: 'What this account did, by any of its credentials.' }),
   created_after: TimeIn.optional(),
   created_before: TimeIn.optional(),
 })
@@ -46,7 +46,7 @@ export const FindWorkspaceAudit = PageQuery.extend({
 export const FindAudit = PageQuery.extend({
   account_id: IdIn('account').optional(),
   workspace_id: IdIn('workspace').optional(),
-  subject_id: AnyId.optional().meta({ description: 'The id of whatever it was done to.' }),
+  subject_id: AnyId.optional().meta({ description: 'The id of the resource that was changed.' }),
   action: z
     .string()
     .min(1)

@@ -3,7 +3,7 @@ import type { Db } from '../../db/client.ts'
 import { beneficiaries, payees } from '../../db/tables/beneficiaries.ts'
 import type { Uuid } from '../../lib/ids.ts'
 
-/** A beneficiary with its payee's freeze: a freeze follows the destination, whatever name it is paid under. */
+/** A beneficiary with its payee's freeze: a freeze belongs to the destination, so it holds under every name. */
 export type BeneficiaryRecord = typeof beneficiaries.$inferSelect & { frozenAt: Date | null }
 
 const selection = { ...getTableColumns(beneficiaries), frozenAt: payees.frozenAt }

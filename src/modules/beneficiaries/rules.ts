@@ -41,6 +41,6 @@ export const normaliseDestination = (rail: RailName, destination: string, bankCo
   }
 }
 
-/** What makes two beneficiaries the same payee; hashed with a key, so that the stored value tells nothing. */
+/** What makes two beneficiaries the same payee; hashed with a key, so that the stored value reveals nothing. */
 export const fingerprintText = (workspaceId: string, rail: RailName, { destination, bankCode }: Destination): string =>
   JSON.stringify([workspaceId, rail, bankCode, destination])

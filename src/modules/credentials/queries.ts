@@ -32,7 +32,7 @@ const limits = statement(
    left join usage_counters m on m.subject_id = l.id and m.period = 'month' and m.period_start = $4::date`,
 )
 
-/** Everything that limits whatever is paid through these grants, with what of it is used in the current day and month. */
+/** Everything that limits every payment made through these grants, and how much of each limit is used in the current day and month. */
 export const loadLimits = async (
   db: Db,
   workspaceId: Uuid,

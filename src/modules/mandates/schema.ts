@@ -5,7 +5,7 @@ import { PageQuery } from '../../http/pagination.ts'
 import { IdIn, IdOut, MinorOut, PositiveMinorIn, TimeIn, TimeOut } from '../../http/wire.ts'
 import { PaymentType } from '../payment-type.ts'
 
-/** Stands in a text that somebody signs: on one line, and without characters that could draw lines of their own. */
+/** Part of a text that a wallet signs: on one line, and without characters that could begin a new line. */
 const SignedText = (max: number) =>
   z
     .string()

@@ -35,7 +35,7 @@ const idleClients = (name: string, condition: string) =>
 const unusedClients = idleClients('oauth.prune_unused_clients', 'c.last_used_at is null and c.created_at < $1')
 const lapsedClients = idleClients('oauth.prune_lapsed_clients', 'c.last_used_at < $1')
 
-/** Idle registrations, used codes, dead tokens: what every caller may create must not stay for ever. */
+/** Idle registrations, used codes, ended tokens: what every caller may create must be deleted some day. */
 export const pruneOAuth = async ({ db, clock }: Pick<Deps, 'clock' | 'db'>): Promise<void> => {
   const daysAgo = (days: number) => daysAfter(clock.now(), -days)
   await pruneInBatches(db, authorizations, daysAgo(retentionDays))

@@ -28,7 +28,7 @@ const Ask = {
   scope: Text(
     'Permission names, separated by spaces. Left out: what the client registered, else everything that can be asked for.',
   ),
-  resource: Texts('For whose API the token shall be (RFC 8707); may be repeated. Left out: this one.'),
+  resource: Texts('The API that the token is for (RFC 8707); may be repeated. Left out: this one.'),
   authorization_details: Text(
     'A JSON list with one object of type `payment` and the members of SpendingControls: the limits that the client asks for (RFC 9396).',
   ),
@@ -78,7 +78,7 @@ export const TokenOnlyBody = z.object({ ...Credentials, token: Text('Required.')
 
 const Details = z
   .array(SpendingControls.extend({ type: z.literal('payment') }))
-  .meta({ description: 'The limits that hold, whatever was asked for.' })
+  .meta({ description: 'The limits that hold. They may be tighter than what was asked for.' })
 
 export const TokenResponse = z
   .object({

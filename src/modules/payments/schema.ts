@@ -80,7 +80,7 @@ export const ListPayments = PageQuery.extend({
 export type ListPayments = z.output<typeof ListPayments>
 
 export const SummarizePayments = ListPayments.omit({ limit: true, cursor: true }).extend({
-  days: z.coerce.number().int().min(1).max(90).default(30).meta({ description: 'How many days `by_day` tells, today included.' }),
+  days: z.coerce.number().int().min(1).max(90).default(30).meta({ description: 'How many days `by_day` lists, today included.' }),
 })
 
 const Total = { count: z.number().int(), amount_minor: MinorOut }

@@ -10,7 +10,7 @@ import type { Decision, Policy } from './schema.ts'
 const customTypes = {
   code: 'custom_payment_types' as const,
   message:
-    "Initiators choose the payment type: to bind them whatever they say, name rails or beneficiaries, or the grant's own allow-list.",
+    "Initiators choose the payment type, so they can avoid this rule. To bind them, name rails or beneficiaries, or use the grant's own allow-list.",
 }
 
 export const presentPolicy = (record: PolicyRecord, usage?: Usage): Policy => ({

@@ -9,7 +9,7 @@ import type { Provider } from './statement-rules.ts'
 export type ReconciliationRecord = typeof reconciliations.$inferSelect
 export type DifferenceRecord = typeof reconciliationDifferences.$inferSelect
 
-/** What was completed in the period, and whatever the statement names by receipt or reference, whenever it was. */
+/** What was completed in the period, and what the statement names by receipt or reference, of any time. */
 const bookedStatement = statement(
   'reconciliation.booked',
   `select 'payment' as kind, p.id, a.id as "attemptId", a.reference, p.provider_receipt as receipt, -p.amount_minor as "amountMinor", p.status,

@@ -81,7 +81,7 @@ const sum = (amounts: Iterable<Minor>): Minor => {
 }
 
 /**
- * Holds a statement against our books. Every line and every booked movement is either matched or stands in exactly one difference, so
+ * Compares a statement with our books. Every line and every booked movement is either matched or part of exactly one difference, so
  * that the differences add up to what the two sums differ by.
  */
 export const match = (lines: readonly StatementLine[], booked: readonly Booked[], currency: string): Match => {

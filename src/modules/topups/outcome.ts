@@ -103,7 +103,7 @@ const fail = (
 
 export type SettledTopup = { verdict: Verdict; topup: TopupRecord }
 
-/** Ends a top-up on evidence, once, whatever comes how often and in which order. Its owning account is locked. */
+/** Ends a top-up on evidence, once: evidence may come any number of times and in any order. Its owning account is locked. */
 export const settleTopup = async (
   tx: Tx,
   deps: Pick<Deps, 'appendEvents' | 'config'>,

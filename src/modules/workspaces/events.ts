@@ -5,7 +5,7 @@ import type { Deps } from '../deps.ts'
 import { presentWorkspace, workspaceStatus } from './present.ts'
 import { findWorkspace, type WorkspaceRecord } from './queries.ts'
 
-/** Tells a workspace's readers how it stands now, and returns it as it stands. */
+/** Publishes a workspace's present state, and returns it. */
 export const publishWorkspaceEvent = async (
   tx: Tx,
   deps: Pick<Deps, 'appendEvents' | 'config'>,

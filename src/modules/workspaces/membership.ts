@@ -54,7 +54,7 @@ export const requireOpen = (workspace: WorkspaceRecord): void => {
   if (workspaceStatus(workspace) !== 'active') throw new Refusal('workspace_frozen')
 }
 
-/** For what a delegation can't hand on: it only ever narrows. */
+/** For what a delegation cannot pass on: it only narrows. */
 export const requireUndelegated = (principal: Principal): void => {
   if (principal.grant) throw new Refusal('forbidden', { message: 'A delegated credential cannot do this.' })
 }

@@ -39,7 +39,7 @@ export const readCollectionDelivery = (kind: DeliveryKind, body: unknown): Deliv
 }
 
 /**
- * The STK query's answer. It names neither receipt nor amount: a success is proven, its receipt may still come by callback.
+ * The STK query's answer. It does not name a receipt or an amount: a success is proven, its receipt may still come by callback.
  * 500.001.1001 is said of payments under way and of payments that exist alike: no verdict.
  */
 export const readCollectionQuery = (answer: Exchange, checkoutRequestId: string): Evidence => {

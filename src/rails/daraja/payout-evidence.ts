@@ -10,7 +10,7 @@ type Asked = Pick<Attempt, 'attemptId' | 'rail' | 'provider'>
 const unknown = (code: string, message: string): Evidence => ({ kind: 'unknown', code, message })
 const nameless = { request: null, conversation: null }
 
-/** What stands in TransactionID when there was no transaction: "OAK0000000". */
+/** The value of TransactionID when there was no transaction: "OAK0000000". */
 const isPlaceholder = (receipt: string): boolean => /0{7}$/.test(receipt)
 
 /** A success needs a receipt (what makes it unique) and an amount that can be read: both always come with a real one. */
@@ -57,7 +57,7 @@ const readStatus = (status: string, result: Result, attempt: Asked): Evidence =>
   if (conversation !== undefined && attempt.provider.conversation !== null && conversation !== attempt.provider.conversation) {
     return unknown('other_request', 'The status is that of another payment.')
   }
-  if (result.code !== '0') return unknown(safeCode(result.code), 'The provider could not tell the status.')
+  if (result.code !== '0') return unknown(safeCode(result.code), 'The provider could not determine the status.')
   const word = status.toLowerCase()
   const ended = Object.hasOwn(endedStatuses, word) ? endedStatuses[word] : undefined
   if (ended) {

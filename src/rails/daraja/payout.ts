@@ -24,7 +24,7 @@ export const createPayoutRail = (options: DarajaOptions, post: Post, credential:
   /**
    * Asks by the id under which the payout was sent; the answer comes as a delivery to the attempt's result URL, so the best that this
    * can return is `pending`. A B2B payout whose submit was not answered has no id that the provider knows: only its own delivery,
-   * or a person with the statement, can tell.
+   * or a person with the statement, can show the outcome.
    */
   const query = async (attempt: Attempt): Promise<Evidence> => {
     const original = attempt.provider.request ?? (attempt.rail === 'MPESA_B2C' ? attempt.attemptId : null)

@@ -21,7 +21,7 @@ export async function* checkPesalink(options: PesalinkOptions, deps: PesalinkDep
   }
   yield {
     what: 'the bank documents which codes are failures',
-    problem: options.failureCodes.length > 0 ? null : 'PESALINK_FAILURE_CODES is empty, so no failed transfer can ever be proven',
+    problem: options.failureCodes.length > 0 ? null : 'PESALINK_FAILURE_CODES is empty, so no failed transfer can be proven',
   }
   yield await checkClock(options.baseUrl, deps.clock, options.timeoutMs)
 }

@@ -33,7 +33,7 @@ export const moneyOperations: OperationTexts = {
   },
   'beneficiaries.create': {
     summary: 'Create a beneficiary',
-    text: 'Stores whom to pay, once, before the first payment. The destination cannot be changed later, and never comes back in any answer: only its mask does.',
+    text: 'Stores a payee, once, before the first payment. The destination cannot be changed later, and no answer contains it: only its mask.',
   },
   'beneficiaries.list': {
     summary: 'List beneficiaries',

@@ -75,7 +75,7 @@ export const peopleOperations: OperationTexts = {
   },
   'notifications.stream': {
     summary: 'Follow events as they happen',
-    text: 'Server-sent events for whatever the credential may read. After a lost connection send `Last-Event-ID`: what was missed comes first. The stream is the fast path; the resources over REST are the truth.',
+    text: 'Server-sent events for everything that the credential may read. After a lost connection send `Last-Event-ID`: what was missed comes first. The stream is the fast path; the resources over REST are the truth.',
   },
   'notifications.list': {
     summary: 'List events',
@@ -101,7 +101,7 @@ export const peopleOperations: OperationTexts = {
   },
   'sign_in.create_dashboard_token': {
     summary: 'Get a short-lived token',
-    text: 'A bearer token of 15 minutes that stands for the credential that asks, for tools that cannot send its cookie. It dies with that credential.',
+    text: 'A bearer token of 15 minutes that stands for the credential of the request, for tools that cannot send its cookie. It ends with that credential.',
   },
   'identities.list': { summary: 'List ways to sign in', text: 'The identities that are attached to the account.' },
   'identities.link': {

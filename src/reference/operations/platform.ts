@@ -29,7 +29,7 @@ export const platformOperations: OperationTexts = {
   },
   'oauth.introspect': {
     summary: 'Ask about a token',
-    text: 'RFC 7662, for resource servers: whether a token lives, for whom, and with which scopes and spending controls.',
+    text: 'RFC 7662, for resource servers: whether a token is active, whose it is, and its scopes and spending controls.',
     body: 'OAuthIntrospectionRequest',
   },
   'oauth.push': {
@@ -125,7 +125,7 @@ export const platformOperations: OperationTexts = {
   },
   'admin.resolve_difference': {
     summary: 'Close a difference with a statement',
-    text: 'Notes how a person has explained or mended it. It moves no money: for that there are adjustments and resolutions.',
+    text: 'Notes how a person has explained or corrected it. It moves no money: for that there are adjustments and resolutions.',
     body: 'ResolveDifference',
   },
   'admin.trial_balance': {

@@ -9,7 +9,7 @@ import { lockMembership } from '../../workspaces/membership.ts'
 import type { GrantRecord } from './queries.ts'
 import { revokeGrant } from './revoke.ts'
 
-/** Every grant in a workspace may be ended by its owners, whoever gave it. */
+/** The owners of a workspace may end every grant in it, also those that others have given. */
 export const revokeWorkspaceGrant = async (
   tx: Tx,
   deps: Pick<Deps, 'appendEvents' | 'onGrantsRevoked'>,

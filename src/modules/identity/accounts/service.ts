@@ -52,7 +52,7 @@ export const updateAccount = async (
   })
 }
 
-/** What every change of a balance tells: the account as REST would show it now. */
+/** What every change of a balance publishes: the account as REST would show it now. */
 export const balanceUpdated = async (
   tx: Tx,
   deps: Pick<Deps, 'config'>,

@@ -96,7 +96,7 @@ const revokeAll = async (tx: Tx, deps: SessionDeps, actor: Actor, accountId: Uui
 export const revokeSessionsOf = (tx: Tx, deps: SessionDeps, actor: Actor, accountId: Uuid): Promise<void> =>
   revokeAll(tx, deps, actor, accountId, undefined)
 
-/** Ends the sessions that began with a sign-in method, before it is detached: afterwards nothing tells which those were. */
+/** Ends the sessions that began with a sign-in method, before it is detached: afterwards no column says which those were. */
 export const revokeSessionsByIdentity = (
   tx: Tx,
   deps: SessionDeps,

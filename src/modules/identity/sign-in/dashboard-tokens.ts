@@ -8,7 +8,7 @@ import { Refusal } from '../../../lib/errors.ts'
 import { newId } from '../../../lib/ids.ts'
 import type { Deps } from '../../deps.ts'
 
-/** A short-lived bearer with the caller's own workspace, permissions and grant; it dies with the credential that minted it. */
+/** A short-lived bearer with the caller's own workspace, permissions and grant; it ends with the credential that minted it. */
 export const createDashboardToken = async (
   tx: Tx,
   deps: Pick<Deps, 'config'>,

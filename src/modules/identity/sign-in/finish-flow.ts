@@ -102,7 +102,7 @@ const finish = async (
   return { returnTo: flow.returnTo, outcome: result.outcome, session: 'session' in result ? result.session : null }
 }
 
-/** Ends a flow with what the provider sent the browser back with. Its state is used up, whatever the result. */
+/** Ends a flow with what the provider sent the browser back with. Its state is used up, also by a failure. */
 export const finishFlow = async (
   deps: Pick<Deps, 'appendEvents' | 'clock' | 'config' | 'db' | 'identityProviders' | 'lastUsed' | 'vault'>,
   origin: RequestOrigin,

@@ -10,7 +10,7 @@ const nameOf = (config: Config): string => (isSecure(config) ? '__Host-service_f
 
 const shape = /^[A-Za-z0-9_-]{43}$/
 
-/** The secret that tells this browser from others while it is on its way to a provider and back. */
+/** The secret that identifies this browser while it is on its way to a provider and back. */
 export const readBrowser = (request: FastifyRequest, config: Config): string | null => {
   const value = request.cookies[nameOf(config)]
   return value !== undefined && shape.test(value) ? value : null

@@ -26,7 +26,7 @@ const findLive = async (deps: Pick<Deps, 'clock' | 'config' | 'db' | 'vault'>, l
 const proofOf = (deps: Pick<Deps, 'derivations'>, link: string, browser: string): Buffer =>
   deps.derivations.mac('link-page', `${link}:${browser}`)
 
-/** Where the browser goes on to without a page, if it is the one that asked for this link, as who it is signed in as; else null. */
+/** Where the browser goes on to without a page: when it asked for this link itself, and is signed in as the same account; else null. */
 export const passLinkPage = async (
   deps: Pick<Deps, 'clock' | 'config' | 'db' | 'identityProviders' | 'vault'>,
   link: string,
@@ -68,7 +68,7 @@ export const showLinkPage = async (
   }
 }
 
-/** Gives the flow to the browser that was shown its page, and tells where it goes on. */
+/** Gives the flow to the browser that was shown its page, and returns where it goes on. */
 export const leaveLinkPage = async (
   deps: Pick<Deps, 'clock' | 'config' | 'db' | 'derivations' | 'identityProviders' | 'vault'>,
   link: string,

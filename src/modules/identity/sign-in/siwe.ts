@@ -44,7 +44,7 @@ const isBare = (uri: string): boolean => /^https?:\/\/[^/?#]+\/?$/i.test(uri)
 /** A wallet's clock may be ahead of ours. */
 const aheadSeconds = 300
 
-/** Signed for this sign-in, neither kept from long ago nor made for later. */
+/** Signed for this sign-in: not kept from long ago, and not made for later. */
 const isRecent = (issued: Date | undefined, now: Date): boolean =>
   issued !== undefined &&
   issued <= secondsAfter(now, aheadSeconds) &&

@@ -36,8 +36,8 @@ const checkLinker = (caller: Principal): void => {
 }
 
 /**
- * Begins a link. A page of ours names the account before the browser goes on to the provider: nobody can be led past it. `browser`: of
- * somebody who asked for it by a request of our own page, where they see whose account it is; that browser alone passes without it.
+ * Begins a link. A page of ours names the account before the browser goes on to the provider: no link of another site skips it. `browser`: set for
+ * a person who asked for it by a request of our own page, where they see whose account it is; only that browser goes on without the page.
  */
 export const startLink = async (
   tx: Tx,

@@ -57,7 +57,7 @@ const findSigner = async (
   return address && valid ? { address, chainId: siwe.chainId } : null
 }
 
-/** What an attempt came to. Its nonce is used up, whatever that is; nothing else has been written yet. */
+/** The result of an attempt. Its nonce is used up in every case; nothing else has been written yet. */
 export type WalletAttempt = { verdict: IdentityProof | Refusal }
 
 /**

@@ -9,7 +9,7 @@ import type { AskParameters, CodeParameters } from '../schema.ts'
 import { oauthScopes, parseScope } from '../scopes.ts'
 import { readChallenge } from './pkce.ts'
 
-/** What a client asks a person for, whichever way it comes. */
+/** What a client asks a person for; the same for every way in which a request can arrive. */
 export type Ask = { scopes: Permission[]; resources: string[]; requestedControls: SpendingControls | null }
 
 const isScopeOfOurs = (scope: string): scope is Permission => (oauthScopes as readonly string[]).includes(scope)

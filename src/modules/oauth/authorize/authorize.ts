@@ -101,7 +101,7 @@ const consentPath = (id: Uuid): string => `/consent?authorization=${formatId('oa
 
 /**
  * An authorization request; returns where the browser goes next. What is wrong is reported to the client by a redirect only where the
- * person has given the client a grant before: for others we would be an open redirector to whatever a stranger registered (RFC 9700, 4.11.2).
+ * person has given the client a grant before: for others we would be an open redirector to any address that a stranger registered (RFC 9700, 4.11.2).
  */
 export const authorize = async (
   deps: Pick<Deps, 'clientDocuments' | 'clock' | 'config' | 'db'>,

@@ -164,7 +164,7 @@ export const authenticateClient = async (
   return client
 }
 
-/** How stale "last used" may be: it only tells which registrations are idle. */
+/** How stale "last used" may be: it only shows which registrations are idle. */
 export const touchClient = (db: Db, client: Pick<ClientRecord, 'id'>, at: Date): Promise<unknown> =>
   db.orm
     .update(oauthClients)

@@ -14,7 +14,7 @@ export type FetchOptions = {
 
 export type FetchedDocument = { text: string; cacheControl: string }
 
-/** Why a document could not be had: a sentence that tells nothing of what answers at an address. */
+/** Why a document could not be had: a sentence that reveals nothing about what answers at an address. */
 export class FetchError extends Error {}
 
 /** Every address that the name has must be allowed: a name with one public and one private address is up to something. */

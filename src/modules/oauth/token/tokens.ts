@@ -128,7 +128,7 @@ export const mintGeneration = async (
   return respond(tokens, seconds, audience.scopes, grant, { detailed: state.detailed, refreshes })
 }
 
-/** The current generation's answer once more, and for whom it was. */
+/** The current generation's answer once more, and the request that it was for. */
 export const repeatGeneration = async (
   tx: Tx,
   deps: Pick<Deps, 'derivations'>,

@@ -16,7 +16,7 @@ export type ApprovalContext = {
 
 type PayeeRow = { payments: number; last_paid_at: Date | null; typical_minor: Minor | null }
 
-/** The same payee under whatever name, in this workspace: its fingerprint is of one workspace. The median, which one odd payment does not move. */
+/** The same payee under any name, in this workspace: its fingerprint is of one workspace. The median, which one odd payment does not move. */
 const payee = `
   select count(*)::int as payments, max(p.completed_at) as last_paid_at,
     percentile_disc(0.5) within group (order by p.amount_minor) as typical_minor

@@ -18,7 +18,7 @@ export const PaymentSummary = z
       display_name: z.string(),
       payment_rail: z.enum(railNames),
       destination_mask: z.string(),
-      first_payment: z.boolean().meta({ description: 'Nothing was ever paid to this destination from this workspace.' }),
+      first_payment: z.boolean().meta({ description: 'Nothing has been paid to this destination from this workspace yet.' }),
     }),
     payment_type: z.string(),
     account_reference: z.string().nullable(),

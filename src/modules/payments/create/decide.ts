@@ -20,7 +20,7 @@ import { checkPreconditions, checkRailRules } from './preconditions.ts'
 
 /** The locked state with what its owners can spend: that moves on with each decision, like the usage. */
 export type SpendingState = LockedState & { balances: Map<Uuid, Balance> }
-/** What the deployment says, whatever the payment. */
+/** Settings of the deployment, the same for every payment. */
 export type DecisionSettings = { rails: Rails; currency: string; duplicateWindowSeconds: number }
 export type DecisionRequest = {
   principal: Principal

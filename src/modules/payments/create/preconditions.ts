@@ -39,7 +39,7 @@ export const checkRailRules = (terms: PaymentTerms, context: PaymentContext, rai
   if (problems.length > 0) throw invalidFields(...problems)
 }
 
-/** Everything that stops payments whatever the amount, the stop buttons first. */
+/** Everything that stops a payment of any amount, the stop buttons first. */
 export const checkPreconditions = (context: PaymentContext, callerMayPay: boolean): void => {
   const { workspace, owner, grants, beneficiary } = context
   if (workspace.frozen || workspace.closed) throw new Refusal('workspace_frozen')

@@ -20,5 +20,5 @@ export type PaymentRequest = {
 /** `busy`: another transaction holds an account that the request needs. */
 export type PaymentResult = Sent | Refusal | 'busy'
 
-/** Decides a request with whatever else waits, and answers it. Throws its refusal. */
+/** Decides a request together with the others that wait, and answers it. Throws its refusal. */
 export type SubmitPayment = (request: PaymentRequest) => Promise<Sent>

@@ -72,7 +72,7 @@ const eventsOf = (accepted: readonly Written[], state: SpendingState): NewEvent[
     if (status === 'processing') events.push({ type: 'payment.processing', accountId, workspaceId, paymentId })
     owners.add(accountId)
   }
-  // The balance after all of them: nothing in between was ever visible.
+  // The balance after all of them: the states in between were never visible.
   for (const accountId of owners) {
     const owner = state.owners.get(accountId)
     const balance = state.balances.get(accountId)

@@ -122,7 +122,7 @@ const limitsJson = `
   'threshold', approval_threshold_minor::text`
 
 /**
- * One row, whatever is asked for: no lock of any row, because who freezes, revokes, archives or alters one of these holds the
+ * One row for any number of requests, and no row locks: a transaction that freezes, revokes, archives or alters one of these holds the
  * account's lock that the deciding transaction holds as well.
  */
 const read = statement(

@@ -19,7 +19,7 @@ const hasMoved = ({ status }: PaymentRecord): boolean => status === 'succeeded' 
 
 type Success = { receipt: string | null; amountMinor: Minor | null }
 
-/** Of whatever amount: what left is what has to be booked. A second proof with another receipt is a second payout. */
+/** Of any amount: what left is what has to be booked. A second proof with another receipt is a second payout. */
 const onLateSuccess = (payment: PaymentRecord, { receipt }: Success, receiptIsTaken: boolean): Judged => {
   if (receiptIsTaken) return none('contradiction')
   if (payment.lateSuccessAt === null) return { move: 'note_late_success' }
@@ -47,7 +47,7 @@ const onReturn = (payment: PaymentRecord, receiptIsTaken: boolean): Judged => {
   return none(payment.status === 'returned' ? 'repeated' : 'contradiction')
 }
 
-/** Which of the moves that the table of transitions allows a piece of evidence asks for, in whatever order evidence comes. */
+/** The move that a piece of evidence asks for, out of those that the table of transitions allows. The order of evidence does not matter. */
 export const judgePayment = (payment: PaymentRecord, evidence: Evidence, receiptIsTaken: boolean): Judged => {
   switch (evidence.kind) {
     case 'succeeded':

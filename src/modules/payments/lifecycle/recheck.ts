@@ -31,7 +31,7 @@ const least = (minor: Minor): Minor => (minor < 0n ? 0n : minor)
 
 const monthOf = (day: string): string => `${day.slice(0, 7)}-01`
 
-/** The payment stands in the counters of its day already: it must not be held against itself. A counter may be younger than it. */
+/** The counters of its day include the payment already: it must not count against itself. A counter may be younger than the payment. */
 const withoutOwn = ({ amountMinor, countedDay }: PaymentRecord, usage: Usage, periods: Periods): Usage => ({
   dayMinor: countedDay === periods.day ? least(usage.dayMinor - amountMinor) : usage.dayMinor,
   monthMinor: monthOf(countedDay) === periods.month ? least(usage.monthMinor - amountMinor) : usage.monthMinor,
@@ -99,7 +99,7 @@ const decideOne = async (
   return changed(`Not covered by the approvals given any more: ${explain(decision, deps.config.CURRENCY)}`)
 }
 
-/** Decides payments anew, each itself left out. What the approvals given do not cover is a failure. Answers in their order. */
+/** Decides payments again, each without its own charges. What the approvals given do not cover is a failure. Answers in their order. */
 const decideAgain = async (tx: Tx, deps: Pick<Deps, 'config'>, again: readonly Again[]): Promise<(Failure | undefined)[]> => {
   const payments = again.map(({ payment }) => payment)
   const origins = await readOrigins(tx, payments)
@@ -138,7 +138,7 @@ export const recheckPayments = (
   )
 
 /**
- * A payment counts in the day in which it is let go: one that is approved later than it was made is decided anew for the day of its
+ * A payment counts in the day in which it is released: one that is approved on a later day is decided again for the day of its
  * last approval, and counts there. Answers a failure when it no longer fits. The owning ledger account and the payment are locked.
  */
 export const countOnApproval = async (

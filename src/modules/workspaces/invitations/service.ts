@@ -38,7 +38,7 @@ export const createInvitation = async (
   const addressee = { email: input.email ?? null, walletAddress: input.wallet_address ?? null }
   const addressed = addressee.email !== null || addressee.walletAddress !== null
   if (addressed && (await isMember(tx, workspace.id, addressee)))
-    throw conflict('Whom this invites is a member already.', 'already_member')
+    throw conflict('The person whom this invites is a member already.', 'already_member')
   const { at } = tx
   const token = newSecret('invitation')
   const [invitation] = await tx.orm
@@ -108,7 +108,7 @@ export const acceptInvitation = async (
   token: string,
 ): Promise<WorkspaceMembership> => {
   const { accountId } = principal
-  // A membership is the person's: what it delegated neither joins nor looks for it.
+  // A membership is the person's: a delegated credential does not accept an invitation and does not see one.
   requireUndelegated(principal)
   const { invitation, workspace } = await lockInvitation(tx, token)
   await refuseStranger(tx, accountId, invitation)
@@ -140,7 +140,7 @@ export const acceptInvitation = async (
   return { workspace, member: joined }
 }
 
-/** What a person sees before they accept; refused wherever accepting would be, except by a workspace that is stopped meanwhile. */
+/** What a person sees before they accept; refused in the same cases as accepting, except that a stopped workspace does not refuse it. */
 export const previewInvitation = async (
   deps: Pick<Deps, 'clock' | 'db'>,
   principal: Principal,

@@ -65,7 +65,7 @@ const raise = (tx: Tx, deps: Pick<Deps, 'alerts'>, attempt: AttemptRecord, verdi
 }
 
 /**
- * Holds evidence against its attempt and lets the subject settle. An attempt with a mismatch is disputed from then on: whatever comes
+ * Compares evidence with its attempt and lets the subject settle. An attempt with a mismatch is disputed from then on: whatever comes
  * later, only a person ends it.
  */
 export const applyEvidence = async (

@@ -53,7 +53,7 @@ const judge = async (
   return applyEvidence(tx, deps, open, evidence, { kind: 'delivery' })
 }
 
-/** Once: a second run, by whichever process, finds it processed under the same locks. */
+/** Once: a second run, by any process, finds it processed under the same locks. */
 const processOpen = (deps: ProcessDeliveryDeps, subjects: Subjects, found: OpenDelivery): Promise<void> =>
   inTx(deps.db, async (tx) => {
     const open = await openAttempt(tx, deps, subjects[found.kind], { id: found.attemptId, subjectId: found.subjectId })
@@ -84,7 +84,7 @@ const countFailure = statement(
 )
 
 /**
- * What fails again and again is put aside for a person, with an alert: tried for ever it would hide in the log. Its attempt is asked
+ * What fails again and again is put aside for a person, with an alert: endless tries would only show in the log. Its attempt is asked
  * about as before, so the money waits for the provider's other answers, not for this one. True: it was put aside.
  */
 const putAside = (deps: Pick<Deps, 'alerts' | 'db'>, found: OpenDelivery): Promise<boolean> =>

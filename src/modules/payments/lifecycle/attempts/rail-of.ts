@@ -1,7 +1,7 @@
 import type { Attempt, Delivery, DeliveryKind, Evidence, Rails } from '../../../../rails/rail.ts'
 import type { AttemptRecord } from './queries.ts'
 
-/** What an attempt needs of its rail after it was sent, whichever way the money goes. */
+/** What an attempt needs of its rail after it was sent, for payouts and collections alike. */
 export type AskableRail = {
   query: (attempt: Attempt) => Promise<Evidence>
   readDelivery: (kind: DeliveryKind, body: unknown, attempt: AttemptRecord) => Delivery

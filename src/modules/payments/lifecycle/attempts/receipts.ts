@@ -2,7 +2,7 @@ import { statement, type Tx } from '../../../../db/client.ts'
 import type { Uuid } from '../../../../lib/ids.ts'
 import type { AttemptRecord } from './queries.ts'
 
-/** A receipt is unique at its provider, whichever of its rails it comes from. */
+/** A receipt is unique at its provider, over all of the provider's rails. */
 const providerOf = (rail: AttemptRecord['rail']): 'MPESA' | 'PESALINK' => (rail === 'PESALINK' ? 'PESALINK' : 'MPESA')
 const railsOf = { MPESA: ['MPESA_B2C', 'MPESA_B2B', 'MPESA_STK'], PESALINK: ['PESALINK'] } as const
 

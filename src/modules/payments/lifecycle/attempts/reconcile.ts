@@ -56,7 +56,7 @@ const conclude = (
     if (verdict === 'inconclusive' && silent) await applyEvidence(tx, deps, open, noEvidence, { kind: 'silence' })
   })
 
-/** An attempt whose sender was not heard of again, as it stands after that. Null when it is to be sent anew. */
+/** An attempt whose sender did not report again, as it is after that. Null when it is to be sent again. */
 const abandoned = async (
   deps: Pick<Deps, 'alerts' | 'appendEvents' | 'config' | 'db' | 'jobs'>,
   kind: AttemptSubject,

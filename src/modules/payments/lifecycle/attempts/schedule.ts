@@ -1,5 +1,5 @@
 /**
- * When the rail is asked next about an attempt without an outcome, by how often it was asked: soon at first, then ever more
+ * When the rail is asked next about an attempt without an outcome, by how often it was asked: soon at first, then more and more
  * rarely, but never not at all. Silence ends nothing.
  */
 const askAfterSeconds = [30, 30, 60, 120, 300, 600, 1_800, 3_600, 10_800] as const

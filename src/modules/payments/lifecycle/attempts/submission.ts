@@ -67,8 +67,8 @@ export const recordSubmission = async (
 }
 
 /**
- * An attempt whose process was not heard of again. Before it had the right to send, nothing was sent and nothing will be: it is sent
- * anew. After that it may have been sent: in doubt from now on, asked about, never sent again.
+ * An attempt whose process did not report again. Before it had the right to send, nothing was sent and nothing will be: it is sent
+ * again. After that it may have been sent: in doubt from now on, asked about, never sent again.
  */
 export const recordAbandoned = async (
   tx: Tx,

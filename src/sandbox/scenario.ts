@@ -1,0 +1,52 @@
+/** How the outcome of an order is reported. */
+export type Reporting =
+  | 'once'
+  | 'lost'
+  | 'thrice'
+  | 'late'
+  | 'other_amount'
+  | 'other_id'
+  | 'forged_first'
+  | 'contradicted'
+  | 'after_the_next'
+  | 'never'
+
+/** What the sandbox plays for a destination. `code` "0" moves the money. `losesAnswer`: the submit's connection is cut. */
+export type Scenario = { code: string; reporting: Reporting; losesAnswer: boolean }
+
+const scenario = (reporting: Reporting, more: Partial<Scenario> = {}): Scenario => ({
+  code: '0',
+  reporting,
+  losesAnswer: false,
+  ...more,
+})
+
+const magicPhones: Readonly<Record<string, Scenario>> = {
+  '254711000001': scenario('lost'),
+  '254711000002': scenario('thrice'),
+  '254711000003': scenario('late'),
+  '254711000004': scenario('once', { losesAnswer: true }),
+  '254711000005': scenario('other_amount'),
+  '254711000006': scenario('forged_first'),
+  '254711000007': scenario('contradicted'),
+  '254711000008': scenario('lost', { losesAnswer: true }),
+}
+
+/** 4999 is the code for "under way": such an order never ends. */
+const ofCode = (digits: string): Scenario => {
+  const code = digits.replace(/^0+(?=\d)/, '')
+  return scenario(code === '4999' ? 'never' : 'once', { code })
+}
+
+const magic = [/^25470000(\d{4})$/, /^999(\d{4})$/, /^9999(\d{4})$/]
+
+/** Phones, paybills, tills and accounts have lengths of their own, so one look-up serves them all. */
+export const scenarioFor = (destination: string): Scenario => {
+  const magicPhone = Object.hasOwn(magicPhones, destination) ? magicPhones[destination] : undefined
+  if (magicPhone) return magicPhone
+  for (const pattern of magic) {
+    const digits = pattern.exec(destination)?.[1]
+    if (digits !== undefined) return ofCode(digits)
+  }
+  return scenario('once')
+}
