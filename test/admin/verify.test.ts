@@ -127,7 +127,7 @@ test.each([
   ['a payment that came back on paper', 'a payment that came back', `update payments set status = 'returned' where id = ${paid}`],
   [
     'a payment that nobody was told of',
-    'told last of payments',
+    'last published status of every payment',
     `update payments set status = 'failed' where status = 'cancelled'`,
   ],
   ['a counter that was lowered', 'a usage counter', 'update usage_counters set used_minor = used_minor - 1 where used_minor > 0'],
@@ -287,7 +287,7 @@ test('the head that was kept outside is compared: another one, or one that is go
   const broken = async (head: { sequence: number; hash: Buffer }) =>
     (await findBreaches(service, service.deps.db, { head })).join('\n')
   expect(await broken({ sequence: seal, hash: Buffer.from(hash, 'hex') })).toBe('')
-  expect(await broken({ sequence: seal, hash: Buffer.alloc(32, 1) })).toContain('another one than the one that was kept')
+  expect(await broken({ sequence: seal, hash: Buffer.alloc(32, 1) })).toContain('is not the one that was kept')
   expect(await broken({ sequence: seal + 1, hash: Buffer.from(hash, 'hex') })).toContain('is not there')
 })
 
