@@ -25,8 +25,6 @@ export default defineConfig({
     // Each file starts a service of its own on a database of its own; only the modules are loaded once for all of a worker's files.
     isolate: false,
     maxWorkers: 2,
-    // A shared machine may stand still for seconds. The report names what was tried twice.
-    retry: process.env.CI ? 1 : 0,
     testTimeout: 60_000,
     hookTimeout: 60_000,
     teardownTimeout: 20_000,

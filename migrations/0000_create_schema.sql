@@ -273,6 +273,7 @@ CREATE TABLE "oauth_access_tokens" (
 	"scopes" text[] NOT NULL,
 	"resources" text[] NOT NULL,
 	"created_at" timestamp (3) with time zone NOT NULL,
+	"rotated_at" timestamp(6) with time zone DEFAULT clock_timestamp() NOT NULL,
 	"expires_at" timestamp (3) with time zone NOT NULL
 );
 --> statement-breakpoint
@@ -335,8 +336,6 @@ CREATE TABLE "oauth_grants" (
 	"generation" integer NOT NULL,
 	"key_id" text NOT NULL,
 	"current_hash" "bytea",
-	"parent_hash" "bytea",
-	"rotated_at" timestamp(6) with time zone,
 	"expires_at" timestamp (3) with time zone NOT NULL,
 	"ends_at" timestamp (3) with time zone
 );

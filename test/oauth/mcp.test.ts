@@ -7,16 +7,15 @@ import { type McpProvider, newMcpProvider } from '../harness/mcp-provider.ts'
 import { type ProtectedMcpServer, startProtectedMcpServer } from '../harness/mcp-server.ts'
 import { registerClient } from '../harness/oauth.ts'
 import { type Person, signIn } from '../harness/people.ts'
-import { whileHeld } from '../harness/refreshes.ts'
 import { startService, type TestService } from '../harness/service.ts'
 
 let service: TestService
 let person: Person
 let mcp: ProtectedMcpServer
-// These clients send their refreshes one by one as their calls are refused, a few milliseconds apart, and read what they kept before
-// the first answer is there: they need the leeway that the strict default doesn't give.
+// Each connection of these clients refreshes by itself, some after others have the answer: they need the leeway that the strict
+// default doesn't give. So long that a machine that stands still does not use it up.
 beforeAll(async () => {
-  service = await startService({ env: { OAUTH_REFRESH_LEEWAY_SECONDS: '10' } })
+  service = await startService({ env: { OAUTH_REFRESH_LEEWAY_SECONDS: '60' } })
   person = await signIn(service.api)
   const server = await registerClient(service.api, { token_endpoint_auth_method: 'client_secret_post' })
   // Whoever runs the service names the servers that may ask about others' tokens.
@@ -98,18 +97,14 @@ describe.each<[string, Connect]>([
   })
 
   // One connection each: the older client gives up by itself when two calls of one connection are refused at once.
-  // Held until all have arrived: a connection that comes later may read what an earlier one kept and rotate it needlessly, which
-  // leaves the last one with a token two generations old, a theft by the rule that the refresh tests hold.
-  // Tried again: a connection of the client sometimes ends up with a token of an earlier refresh than the last, and gives up with a 401.
-  test('refreshes when its token ends, several connections at once, and nobody is asked again', { retry: 4 }, async () => {
+  // In whatever order they read, refresh and keep: one may present a token that others have rotated twice since.
+  test('refreshes when its token ends, several connections at once, and nobody is asked again', async () => {
     const provider = newProvider()
     const connections = [await connect.first(provider)]
     while (connections.length < 4) connections.push(await connect.again(provider))
     const before = provider.kept.tokens
     service.clock.advance(3600)
-    const answers = await whileHeld([service], before.refresh_token, () =>
-      connections.map((connection) => connection.call('whoami')),
-    )
+    const answers = await Promise.all(connections.map((connection) => connection.call('whoami')))
     expect(answers).toEqual(Array(4).fill(`whoami for ${person.accountId}`))
     expect(provider.kept.tokens.access_token).not.toBe(before.access_token)
     for (const connection of connections) expect(await connection.call('whoami')).toBe(`whoami for ${person.accountId}`)

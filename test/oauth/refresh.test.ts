@@ -180,7 +180,14 @@ describe('requests under way together', () => {
   })
 })
 
-test('a leeway lets a late repetition have the same pair, and ends', async () => {
+const rotateEarlier = (seconds: number) =>
+  service.deps.db.query(
+    `update oauth_access_tokens set rotated_at = rotated_at - make_interval(secs => $1)
+     where grant_id = (select grant_id from oauth_access_tokens order by id desc limit 1)`,
+    [seconds],
+  )
+
+test('a leeway lets a late repetition have the newest pair, however often it was rotated since, and ends', async () => {
   const patient = await startService({
     database: service.database,
     clock: service.clock,
@@ -191,9 +198,13 @@ test('a leeway lets a late repetition have the same pair, and ends', async () =>
     const first = await refresh(patient.api, client, agent.refreshToken)
     const again = await refresh(patient.api, client, agent.refreshToken)
     expect(again.text).toBe(first.text)
-    await service.deps.db.query(
-      "update oauth_grants set rotated_at = rotated_at - interval '31 seconds' where grant_id = (select grant_id from oauth_access_tokens order by id desc limit 1)",
-    )
+    const next = await refresh(patient.api, client, first.body.refresh_token)
+    expect(pairOf(await refresh(patient.api, client, agent.refreshToken))).toEqual(pairOf(next))
+    expect(pairOf(await refresh(patient.api, client, first.body.refresh_token))).toEqual(pairOf(next))
+    const forged = `${agent.refreshToken.slice(0, -4)}0000`
+    expect(refusal(await refresh(patient.api, client, forged))).toEqual([400, 'invalid_grant'])
+    expect(await canRead(next.body.access_token)).toBe(200)
+    await rotateEarlier(31)
     expect(refusal(await refresh(patient.api, client, agent.refreshToken))).toEqual([400, 'invalid_grant'])
     expect(await canRead(first.body.access_token)).toBe(401)
   } finally {
@@ -216,6 +227,7 @@ test('a new key for tokens changes nothing for those that were made with the old
     const next = await refresh(rotated.api, client, before.body.refresh_token)
     const last = await refresh(rotated.api, client, next.body.refresh_token)
     expect(await canRead(last.body.access_token)).toBe(200)
+    await rotateEarlier(31)
     expect(refusal(await refresh(rotated.api, client, agent.refreshToken))).toEqual([400, 'invalid_grant'])
     expect(await canRead(last.body.access_token)).toBe(401)
   } finally {

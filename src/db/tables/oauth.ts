@@ -120,9 +120,6 @@ export const oauthGrants = pgTable(
     keyId: text().notNull(),
     /** Null for a client that gets no refresh tokens. */
     currentHash: bytes(),
-    parentHash: bytes(),
-    /** By the database's clock and to the microsecond: compared with nothing but the same clock. */
-    rotatedAt: timestamp({ withTimezone: true, precision: 6, mode: 'string' }),
     expiresAt: instant().notNull(),
     /** The last moment that the consenting person allowed: refreshing moves no end beyond it. Null: as long as it is used. */
     endsAt: instant(),
@@ -142,6 +139,8 @@ export const oauthAccessTokens = pgTable(
     scopes: text().array().notNull(),
     resources: text().array().notNull(),
     createdAt: instant().notNull(),
+    /** When the refresh token before was used for this pair, by the database's clock alone, to the microsecond. */
+    rotatedAt: timestamp({ withTimezone: true, precision: 6, mode: 'string' }).notNull().default(sql`clock_timestamp()`),
     expiresAt: instant().notNull(),
   },
   (t) => [

@@ -35,7 +35,8 @@ const arrive = statement(
 )
 const cameBefore = statement(
   'oauth.refresh_came_before',
-  'select $2::timestamptz < rotated_at + make_interval(secs => $3) as in_time from oauth_grants where grant_id = $1',
+  `select $3::timestamptz < rotated_at + make_interval(secs => $4) as in_time
+   from oauth_access_tokens where grant_id = $1 and generation = $2`,
 )
 
 /** `live`: the presented token was the current one when the request arrived, so every later rotation happened beside it. */
@@ -51,11 +52,16 @@ const arrivalOf = async (tx: Tx, presented: PresentedRefresh, elapsedMs: Elapsed
 
 const is = (hash: Buffer | null, presented: PresentedRefresh): boolean => hash !== null && equalBytes(hash, presented.hash)
 
-/** Under way before the rotation, by the database's clock alone; or late by no more than the leeway that was configured. */
-const inFlight = async (tx: Tx, deps: Pick<Deps, 'config'>, arrival: Arrival): Promise<boolean> => {
+/**
+ * Under way when the presented token was rotated, by the database's clock alone; or late by no more than the leeway that was configured.
+ * How often its successors were rotated since makes no difference: connections of one client that refresh by themselves overtake
+ * each other.
+ */
+const inFlight = async (tx: Tx, deps: Pick<Deps, 'config'>, arrival: Arrival, presented: PresentedRefresh): Promise<boolean> => {
   if (arrival.live) return true
   const [row] = await tx.query<{ in_time: boolean }>(cameBefore, [
     arrival.grantId,
+    presented.generation + 1,
     arrival.arrivedAt,
     deps.config.OAUTH_REFRESH_LEEWAY_SECONDS,
   ])
@@ -122,11 +128,11 @@ const settle = async (
     await audit(tx, actor, at, { action: 'oauth_token.refresh', workspaceId: grant.workspaceId, subject, after })
     return mintGeneration(tx, deps, { client, grant, state, audience })
   }
-  if (is(state.parentHash, presented) && (await inFlight(tx, deps, arrival))) {
+  if (presented.generation >= state.generation || !isOurs(deps, presented)) throw unknown()
+  if (await inFlight(tx, deps, arrival, presented)) {
     if (await grantEnded(tx, grant)) throw unknown()
     return repeat(tx, deps, grant, state, parameters)
   }
-  if (presented.generation >= state.generation || !isOurs(deps, presented)) throw unknown()
   const after = { client_id: clientIdOf(client), generation: presented.generation, current_generation: state.generation }
   await audit(tx, actor, at, { action: 'oauth_token.reused', workspaceId: grant.workspaceId, subject, after })
   await revokeGrant(tx, deps, actor, grant.id)

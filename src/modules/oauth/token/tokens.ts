@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { and, eq, sql } from 'drizzle-orm'
+import { and, eq } from 'drizzle-orm'
 import { secretPrefixes, sha256 } from '../../../auth/secrets.ts'
 import type { Tx } from '../../../db/client.ts'
 import { grantLife } from '../../../db/credential-life.ts'
@@ -115,16 +115,15 @@ export const mintGeneration = async (
   const seconds = Math.floor((accessEnds.getTime() - at.getTime()) / 1000)
   const ends = refreshes ? earlier(daysAfter(at, deps.config.REFRESH_TOKEN_TTL_DAYS), state.endsAt) : accessEnds
   const hash = sha256(tokens.accessToken)
+  await moveGrantEnd(tx, grant.id, ends)
+  await touchClient(tx, client, at)
+  await tx.orm
+    .update(oauthGrants)
+    .set({ generation, keyId, currentHash: refreshes ? sha256(tokens.refreshToken) : null, expiresAt: ends })
+    .where(eq(oauthGrants.grantId, grant.id))
   await tx.orm
     .insert(oauthAccessTokens)
     .values({ id: newId(), grantId: grant.id, generation, hash, ...audience, createdAt: at, expiresAt: accessEnds })
-  await moveGrantEnd(tx, grant.id, ends)
-  await touchClient(tx, client, at)
-  const hashes = { currentHash: refreshes ? sha256(tokens.refreshToken) : null, parentHash: state.currentHash }
-  await tx.orm
-    .update(oauthGrants)
-    .set({ generation, keyId, ...hashes, rotatedAt: sql`clock_timestamp()`, expiresAt: ends })
-    .where(eq(oauthGrants.grantId, grant.id))
   return respond(tokens, seconds, audience.scopes, grant, { detailed: state.detailed, refreshes })
 }
 
