@@ -2,6 +2,7 @@ import type { Principal, RequestOrigin } from '../auth/principal.ts'
 import { statement, type Tx } from '../db/client.ts'
 import { documentList, documents, plainList, textList } from '../db/lists.ts'
 import { newId, type Uuid } from '../lib/ids.ts'
+import type { AuditAction } from './audit-actions.ts'
 
 /** Who did it: a principal, or an account that proved itself otherwise (a signature, a sign-in), or the service itself. */
 export type Actor =
@@ -15,8 +16,7 @@ export type Actor =
     }
 
 export type AuditEntry = {
-  /** `feature.verb`, past tense not needed: `api_key.create`, `payment.denied`. */
-  action: string
+  action: AuditAction
   workspaceId?: Uuid | null
   subject?: { type: string; id: Uuid }
   before?: unknown

@@ -3,6 +3,7 @@ import { approvalChoices, approvalStatuses } from '../db/tables/approvals.ts'
 import { mandateStatuses } from '../db/tables/mandates.ts'
 import { paymentStatuses, topupStatuses } from '../db/tables/payments.ts'
 import { roles } from '../db/tables/workspaces.ts'
+import { auditActions } from '../events/audit-actions.ts'
 import { conflictReasons } from '../lib/conflict-reasons.ts'
 import { catalogue } from '../lib/errors.ts'
 import { outcomes } from '../policy/types.ts'
@@ -50,6 +51,11 @@ export const vocabularies: readonly Vocabulary[] = [
     name: 'FailureCode',
     values: Object.keys(failureSentences),
     description: 'Why a payment or a top-up failed, in words of this service; the code of the provider is in `provider_code`.',
+  },
+  {
+    name: 'AuditAction',
+    values: auditActions,
+    description: 'What was done, as `feature.verb`. The list may grow.',
   },
   {
     name: 'ConflictReason',

@@ -18,7 +18,7 @@ export const credit = async (service: TestService, accountId: string, amountMino
     const made = { accountId: ownerId, amountMinor, transferId, currency: service.deps.config.CURRENCY, createdAt: at }
     await tx.orm.insert(adjustments).values({ id, status: 'posted', reason: 'a test', requestedBy: 'a test', ...made })
     await audit(tx, { accountId: null, origin: null, way: 'test' }, at, {
-      action: 'test.credit',
+      action: 'admin.adjustment_post',
       subject: { type: 'ledger', id },
     })
   })

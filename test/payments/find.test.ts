@@ -2,7 +2,7 @@ import { parse } from 'csv-parse/sync'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { parseId } from '../../src/lib/ids.ts'
-import type { Json } from '../harness/client.ts'
+import type { Client, Json } from '../harness/client.ts'
 import { createMandate } from '../harness/mandates.ts'
 import { credit, newBeneficiary } from '../harness/money.ts'
 import { createKey, type Key, type Person, signIn } from '../harness/people.ts'
@@ -249,6 +249,7 @@ describe('as CSV', () => {
       type: 'payment_hold',
       amount_minor: '-10000',
       held_change_minor: '10000',
+      beneficiary_name: 'Acme Supplies & Söhne',
     })
   })
 
@@ -273,6 +274,30 @@ describe('the history', () => {
     expect((await history(`&created_after=${middle}`)).every(({ created_at }) => created_at > middle)).toBe(true)
     expect((await history(`&created_before=${middle}`)).every(({ created_at }) => created_at < middle)).toBe(true)
     expect((await person.api.get('/v1/accounts/me/history?type=hold')).status).toBe(400)
+  })
+
+  test('says who was paid; to a credential only in its own workspace, and only with beneficiary.read', async () => {
+    const elsewhere = (await person.api.post('/v1/workspaces', { name: 'Elsewhere' })).body.workspace.id
+    const there = { headers: { 'workspace-id': elsewhere } }
+    const paid = { type: 'person', display_name: 'Paid elsewhere', payment_rail: 'MPESA_B2C', destination: '0722000555' }
+    const { id } = (await person.api.post('/v1/beneficiaries', paid, there)).body
+    const payment = (await person.api.post('/v1/payments', { beneficiary_id: id, amount_minor: '10000' }, there)).body
+    const namesFor = async (client: Client) =>
+      new Set(
+        ((await client.get('/v1/accounts/me/history?limit=100&type=payment_hold')).body.data as Json[]).map(
+          ({ beneficiary }) => beneficiary?.display_name,
+        ),
+      )
+    const entry = (await history('&type=payment_hold')).find(({ reference }) => reference.id === payment.id)
+    expect(entry?.beneficiary).toEqual({ id, display_name: 'Paid elsewhere' })
+    const inPerson = await namesFor(person.api)
+    expect([...inPerson]).not.toContain(undefined)
+    const key = await createKey(person, { permissions: ['account.read', 'beneficiary.read'] })
+    expect(await namesFor(key.api)).toEqual(new Set([...inPerson, undefined].filter((name) => name !== 'Paid elsewhere')))
+    const blind = await createKey(person, { permissions: ['account.read'] })
+    expect(await namesFor(blind.api)).toEqual(new Set([undefined]))
+    const [topup] = await history('&type=topup,adjustment')
+    expect(topup.beneficiary).toBeNull()
   })
 
   test('adds up to what is available and to what is held', async () => {

@@ -100,6 +100,25 @@ test('a replay tells how many of the past payments a policy would have refused o
   expect(answer.body.outcome).toBeUndefined()
 })
 
+test('a replay counts only the payments that the policy applies to', async () => {
+  const someone = await signIn(service.api)
+  await credit(service, someone.accountId, 100_000_000n)
+  const named = await newBeneficiary(someone.api)
+  const other = await newBeneficiary(someone.api, { destination: '0722000222' })
+  for (const [to, amount] of [
+    [named, '100000'],
+    [other, '200000'],
+    [other, '300000'],
+  ])
+    await someone.api.post('/v1/payments', { beneficiary_id: to, amount_minor: amount })
+  const replay = async (policy: Record<string, unknown>) =>
+    (await simulate({ policy: { per_payment_limit_minor: '150000', ...policy }, replay_days: 30 }, someone.api)).body.replay
+  expect(await replay({ beneficiary_ids: [named] })).toMatchObject({ payments_considered: 1, allowed: 1, held: 0, refused: 0 })
+  expect(await replay({ beneficiary_ids: [other] })).toMatchObject({ payments_considered: 2, allowed: 0, held: 0, refused: 2 })
+  expect(await replay({ payment_types: ['PESALINK'] })).toMatchObject({ payments_considered: 0, affected: [] })
+  expect(await replay({})).toMatchObject({ payments_considered: 3, allowed: 1, refused: 2 })
+})
+
 test.each([
   [{}, 'beneficiary_id'],
   [{ replay_days: 30 }, 'policy'],

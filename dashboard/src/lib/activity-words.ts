@@ -1,60 +1,134 @@
-/** What is done to what, for the lists of a workspace's activity. An action that isn't here is told by its parts. */
-const words: Readonly<Record<string, string>> = {
-  'api_key.create': 'created an API key',
-  'api_key.revoke': 'revoked an API key',
-  'api_key.rotate': 'rotated an API key',
+import type { Schemas } from '../api/types.ts'
+import { capitalized } from './list-words.ts'
+import { shortMoney } from './money.ts'
+
+type Entry = Schemas['AuditEntry']
+type PrivateAction = Extract<
+  Entry['action'],
+  | `account.${string}`
+  | `admin.${string}`
+  | `dashboard_token.${string}`
+  | `identity.${string}`
+  | `session.${string}`
+  | `sign_in.${string}`
+>
+/** What can be in a workspace's log. An action without words is a compile error here. */
+type Action = Exclude<Entry['action'], PrivateAction | 'workspace.switch'>
+
+type Object = { name: string | null; before: Fields; after: Fields }
+type Fields = Readonly<Record<string, unknown>>
+
+const fieldsOf = (value: unknown): Fields => (typeof value === 'object' && value !== null ? { ...value } : {})
+const textOf = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null)
+
+/** "the policy “Office expenses”" where the entry says which, else "a policy". */
+const thing = (name: string | null, one: string): string => (name === null ? one : `${one.replace(/^an? /, 'the ')} “${name}”`)
+const holder = (name: string | null): string => (name === null ? 'a key or agent' : `“${name}”`)
+const payee = (name: string | null): string => name ?? 'a beneficiary'
+const amount = (name: string | null, one: string): string => (name === null ? one : `${one} of ${name}`)
+
+const changeOfBeneficiary = ({ name, before, after }: Object): string => {
+  if (before.status === after.status) return `changed ${name === null ? 'a beneficiary' : `the beneficiary ${name}`}`
+  return `${after.status === 'frozen' ? 'froze' : 'unfroze'} payments to ${payee(name)}`
+}
+const changeOfGrant = ({ name, before, after }: Object): string => {
+  if (before.frozen === after.frozen) return `changed the limits of ${holder(name)}`
+  return `${after.frozen ? 'froze' : 'unfroze'} ${holder(name)}`
+}
+const changeOfMember = ({ name, before, after }: Object): string => {
+  const member = name ?? 'a member'
+  if (after.status === 'suspended') return `suspended ${member}`
+  if (after.status === 'active' && before.status !== 'active') return `reinstated ${member}`
+  const role = after.role === 'admin' ? 'administrator' : textOf(after.role)
+  return role === null ? `changed the membership of ${member}` : `changed the role of ${member} to ${role}`
+}
+
+/** After a person's name. What begins with a capital letter stands alone: nobody in the workspace did it. */
+const words: Readonly<Record<Action, string | ((object: Object) => string)>> = {
+  'api_key.create': ({ name }) => `created ${thing(name, 'an API key')}`,
+  'api_key.revoke': ({ name }) => `revoked ${thing(name, 'an API key')}`,
+  'api_key.rotate': ({ name }) => `rotated ${thing(name, 'an API key')}`,
   'approval.approve': 'approved a payment',
+  'approval.approved': 'A payment received all its approvals',
+  'approval.cancelled': 'An approval request was cancelled with its payment',
+  'approval.expired': 'An approval request expired',
+  'approval.refused': 'Someone who may not decide a payment tried to',
   'approval.reject': 'rejected a payment',
-  'approval.refused': 'was not allowed to decide a payment',
-  'approval.cancelled': 'cancelled an approval',
-  'approval.expired': 'An approval expired',
-  'beneficiary.create': 'added a beneficiary',
-  'beneficiary.update': 'changed a beneficiary',
-  'beneficiary.archive': 'archived a beneficiary',
-  'dashboard_token.create': 'created a dashboard token',
-  'grant.create': 'gave access',
-  'grant.revoke': 'revoked access',
-  'grant.update': 'changed limits',
+  'approval.rejected': 'An approval request was rejected',
+  'beneficiary.archived': ({ name }) => `archived ${payee(name)}`,
+  'beneficiary.created': ({ name }) => (name === null ? 'added a beneficiary' : `added ${name} as a beneficiary`),
+  'beneficiary.updated': changeOfBeneficiary,
+  'grant.create': ({ name }) => `gave access to ${holder(name)}`,
+  'grant.revoke': ({ name }) => `revoked the access of ${holder(name)}`,
+  'grant.update': changeOfGrant,
   'invitation.accept': 'accepted an invitation',
-  'invitation.create': 'invited someone',
+  'invitation.create': ({ name }) => `invited ${name ?? 'someone'}`,
   'invitation.revoke': 'cancelled an invitation',
-  'mandate.create': 'signed a mandate',
-  'mandate.revoked': 'revoked a mandate',
-  'mandate.expired': 'A mandate expired',
+  'mandate.create': ({ name }) => `signed ${thing(name, 'a mandate')}`,
   'mandate.exhausted': 'A mandate was used up',
-  'mandate.refused': 'was not allowed to sign a mandate',
+  'mandate.expired': 'A mandate expired',
+  'mandate.refused': 'A signature for a mandate was refused',
+  'mandate.revoked': 'revoked a mandate',
   'member.leave': 'left the workspace',
-  'member.remove': 'removed a member',
-  'member.update': 'changed a member',
-  'oauth_consent.approve': 'connected an agent',
-  'oauth_consent.deny': 'denied an agent',
-  'payment.create': 'created a payment',
+  'member.remove': ({ name }) => `removed ${name ?? 'a member'}`,
+  'member.update': changeOfMember,
+  'oauth_client.register': 'An app registered itself',
+  'oauth_code.reused': 'An agent’s sign-in code was used twice, so its access was revoked',
+  'oauth_consent.approve': ({ name }) => `connected ${thing(name, 'an agent')}`,
+  'oauth_consent.deny': ({ name }) => `denied access to ${thing(name, 'an agent')}`,
+  'oauth_token.issue': 'An agent received its first access token',
+  'oauth_token.refresh': 'An agent renewed its access token',
+  'oauth_token.reused': 'An agent’s refresh token was used twice, so its access was revoked',
+  'oauth_token.revoke': 'An agent ended its own access',
   'payment.cancelled': 'cancelled a payment',
+  'payment.create': ({ name }) => `created ${amount(name, 'a payment')}`,
   'payment.denied': 'tried a payment that was refused',
-  'payment.expired': 'A payment expired',
+  'payment.expired': 'A payment expired before it was approved',
   'payment.failed': 'A payment failed',
+  'payment.late_success': 'A payment that had failed turned out to have been paid',
+  'payment.late_success_charged': 'A payment that had failed was charged after all, because it was paid',
+  'payment.late_success_written_off': 'A payment that had failed was paid at no charge',
+  'payment.processing': 'A payment was released for sending',
+  'payment.receipt': 'The receipt of a payment arrived',
   'payment.rejected': 'A payment was rejected',
   'payment.returned': 'A payment was returned',
   'payment.succeeded': 'A payment succeeded',
-  'payment.unknown': 'A payment is being checked',
-  'policy.archive': 'archived a policy',
-  'policy.create': 'added a policy',
-  'policy.update': 'changed a policy',
-  'topup.initiate': 'started a top-up',
+  'payment.unknown': 'The outcome of a payment is being checked',
+  'policy.archived': ({ name }) => `archived ${thing(name, 'a policy')}`,
+  'policy.created': ({ name }) => `created ${thing(name, 'a policy')}`,
+  'policy.updated': ({ name }) => `changed ${thing(name, 'a policy')}`,
+  'suspense.record': 'Money that a provider reported could not be matched',
   'topup.expired': 'A top-up expired',
   'topup.failed': 'A top-up failed',
+  'topup.initiate': ({ name }) => `started ${amount(name, 'a top-up')}`,
+  'topup.receipt': 'The receipt of a top-up arrived',
   'topup.succeeded': 'A top-up succeeded',
   'workspace.create': 'created the workspace',
   'workspace.freeze': 'froze the workspace',
   'workspace.unfreeze': 'unfroze the workspace',
-  'workspace.update': 'changed the workspace',
+  'workspace.update': 'changed the workspace’s settings',
 }
 
-/** "Amina approved a payment"; what the service did by itself stands without a person. */
-export const activityWords = (action: string, actor: string | null): string => {
-  const said = words[action] ?? action.replaceAll(/[._]/g, ' ')
-  const alone = /^[A-Z]/.test(said)
-  return alone ? said : `${actor ?? 'The service'} ${said}`
+type Context = { people: (accountId: string) => string; currency: string }
+
+/** What was acted on, as the entry itself names it: no request for each row. */
+const nameIn = ({ action, before, after }: Entry, { people, currency }: Context): string | null => {
+  const fields = { ...fieldsOf(before), ...fieldsOf(after) }
+  const minor = textOf(fields.amount_minor)
+  if (minor !== null) return shortMoney(minor, currency)
+  const account = action.startsWith('member.') ? textOf(fields.account) : null
+  if (account !== null) return people(account)
+  const names = [fields.display_name, fields.name, fields.label, fields.client_name, fields.description, fields.email]
+  return names.map(textOf).find((name) => name !== null) ?? null
+}
+
+/** "Amina approved a payment", "You created the policy “Office expenses”". */
+export const activityWords = (entry: Entry, context: Context): string => {
+  const said = Object.hasOwn(words, entry.action) ? words[entry.action as Action] : 'Another action was recorded'
+  const object = { name: nameIn(entry, context), before: fieldsOf(entry.before), after: fieldsOf(entry.after) }
+  const text = typeof said === 'string' ? said : said(object)
+  if (/^[A-Z]/.test(text)) return text
+  return capitalized(`${entry.account_id ? context.people(entry.account_id) : 'the service'} ${text}`)
 }
 
 export const activityGroups: readonly { value: string; label: string }[] = [
@@ -65,7 +139,8 @@ export const activityGroups: readonly { value: string; label: string }[] = [
   { value: 'policy.', label: 'Policies' },
   { value: 'mandate.', label: 'Mandates' },
   { value: 'api_key.', label: 'API keys' },
-  { value: 'grant.', label: 'Agents and limits' },
+  { value: 'oauth_consent.', label: 'Connected agents' },
+  { value: 'grant.', label: 'Access and limits' },
   { value: 'member.', label: 'Members' },
   { value: 'invitation.', label: 'Invitations' },
   { value: 'workspace.', label: 'Workspace' },
@@ -81,6 +156,7 @@ export const activityHref = (subject: { type: string; id: string } | null): stri
     policy: '/policies/',
     mandate: '/mandates/',
     topup: '/top-up/',
+    grant: '/workspace/agents/',
   }
   const place = subject && places[subject.type]
   return place ? place + subject.id : null

@@ -1,5 +1,20 @@
-/** What of the text is for people; the rest binds the signature and is shown word for word below. */
-const shown = ['Beneficiary', 'Destination', 'Account reference', 'For', 'Requested by', 'Workspace']
+import { isRail, railLabels } from './rails.ts'
+
+/** What of the text is for people, and what the pages call it; the rest binds the signature and is shown word for word below. */
+const labels: Readonly<Record<string, string>> = {
+  Beneficiary: 'Beneficiary',
+  Destination: 'Destination',
+  'Account reference': 'Account reference',
+  For: 'Purpose',
+  'Requested by': 'Requested by',
+  Workspace: 'Workspace',
+}
+
+/** "PESALINK *********6523" → "PesaLink to a bank, *********6523" */
+const readable = (name: string, value: string): string => {
+  const [rail = '', ...mask] = value.split(' ')
+  return name === 'Destination' && isRail(rail) ? `${railLabels[rail]}, ${mask.join(' ')}` : value
+}
 
 export type ReadMessage = { amount: string | null; beneficiary: string | null; facts: (readonly [name: string, value: string])[] }
 
@@ -13,6 +28,9 @@ export const readMessage = (message: string): ReadMessage => {
   return {
     amount: textOf('Amount'),
     beneficiary: textOf('Beneficiary'),
-    facts: lines.filter(([name]) => shown.includes(name)),
+    facts: lines.flatMap(([name, value]) => {
+      const label = labels[name]
+      return label ? [[label, readable(name, value)] as const] : []
+    }),
   }
 }

@@ -14,7 +14,7 @@ export const railNames: Readonly<Record<RailName, string>> = { MPESA_B2C: 'M-PES
 
 export const railIcons: Readonly<Record<RailName, IconName>> = { MPESA_B2C: 'phone', MPESA_B2B: 'receipt', PESALINK: 'bank' }
 
-const isRail = (text: string): text is RailName => rails.some((rail) => rail === text)
+export const isRail = (text: string): text is RailName => rails.some((rail) => rail === text)
 
 /** A payment type in words: a rail's own name, or the type as its maker called it. */
 export const typeLabel = (type: string): string => (isRail(type) ? railLabels[type] : type.replaceAll('_', ' '))

@@ -5,11 +5,11 @@ import { useBeneficiaries } from '../api/use-beneficiaries.ts'
 import { useDebounced } from '../lib/debounced.ts'
 import { moneyText } from '../lib/money.ts'
 import { railIcons, railLabels } from '../lib/rails.ts'
+import { statusText } from '../lib/status-words.ts'
 import { shortTime } from '../lib/time.ts'
 import { allNav } from '../shell/nav-items.ts'
 import { useSession } from '../shell/session.tsx'
 import { useSwitchWorkspace } from '../shell/switch-workspace.ts'
-import { statusText } from '../ui/status.tsx'
 import type { Entry } from './entry.ts'
 
 type Go = (href: string) => () => void

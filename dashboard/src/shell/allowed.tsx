@@ -1,8 +1,8 @@
 import type { ReactNode } from 'react'
 import type { Permission } from '../../../src/auth/permissions.ts'
+import { statusText } from '../lib/status-words.ts'
 import { LinkButton } from '../ui/button.tsx'
 import { Empty } from '../ui/layout.tsx'
-import { statusText } from '../ui/status.tsx'
 import { useSession } from './session.tsx'
 
 /** A form for those who may send it; for everybody else, why it isn't there and whom to ask. `action`: "make payments". */

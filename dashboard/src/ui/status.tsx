@@ -1,4 +1,5 @@
 import { cx } from '../lib/class-names.ts'
+import { statusText } from '../lib/status-words.ts'
 import type { Tone } from './layout.tsx'
 
 const tones: Readonly<Record<string, Tone>> = {
@@ -16,16 +17,6 @@ const tones: Readonly<Record<string, Tone>> = {
   suspended: 'warn',
   invited: 'info',
 }
-
-const words: Readonly<Record<string, string>> = {
-  pending_approval: 'Needs approval',
-  unknown: 'Checking',
-  exhausted: 'Used up',
-  admin: 'Administrator',
-}
-
-export const statusText = (status: string): string =>
-  words[status] ?? status.charAt(0).toUpperCase() + status.slice(1).replaceAll('_', ' ')
 
 export const StatusBadge = ({ status }: { status: string }) => <Badge tone={tones[status] ?? 'plain'}>{statusText(status)}</Badge>
 

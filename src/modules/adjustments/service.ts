@@ -2,6 +2,7 @@ import { eq } from 'drizzle-orm'
 import type { Tx } from '../../db/client.ts'
 import { adjustments } from '../../db/tables/adjustments.ts'
 import { audit } from '../../events/audit.ts'
+import type { AuditAction } from '../../events/audit-actions.ts'
 import { lockBalance, transfer } from '../../ledger/ledger.ts'
 import { daysAfter } from '../../lib/clock.ts'
 import { conflict, notFound, Refusal } from '../../lib/errors.ts'
@@ -14,7 +15,7 @@ import { presentAdjustment } from './present.ts'
 import { type AdjustmentRecord, findAdjustment, lockAdjustment, postedAloneSince } from './queries.ts'
 import type { CreateAdjustment } from './schema.ts'
 
-type AdjustmentStep = { action: string; adjustment: AdjustmentRecord; reason?: string | undefined }
+type AdjustmentStep = { action: AuditAction; adjustment: AdjustmentRecord; reason?: string | undefined }
 
 const auditStep = (tx: Tx, operator: Operator, { action, adjustment, reason }: AdjustmentStep): Promise<void> =>
   audit(tx, operator, tx.at, {

@@ -13,7 +13,7 @@ const AnyId = z.string().transform((text, context): Uuid => {
 export const AuditEntry = z
   .object({
     id: IdOut('audit'),
-    action: z.string(),
+    action: z.string().meta({ documentedAs: 'AuditAction' }),
     account_id: IdOut('account')
       .nullable()
       .meta({ description: 'Who; null for the service itself and for a person at its shell.' }),

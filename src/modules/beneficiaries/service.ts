@@ -3,6 +3,7 @@ import { type Principal, requireActiveAccount } from '../../auth/principal.ts'
 import type { Tx } from '../../db/client.ts'
 import { beneficiaries, payees } from '../../db/tables/beneficiaries.ts'
 import { audit } from '../../events/audit.ts'
+import type { AuditAction } from '../../events/audit-actions.ts'
 import type { EventType } from '../../events/types.ts'
 import { conflict, notFound, Refusal } from '../../lib/errors.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
@@ -51,7 +52,11 @@ const ensurePayee = async (
   return theirs
 }
 
-type Change = { type: EventType; after: BeneficiaryRecord; before?: BeneficiaryRecord }
+type Change = {
+  type: Extract<EventType & AuditAction, `beneficiary.${string}`>
+  after: BeneficiaryRecord
+  before?: BeneficiaryRecord
+}
 
 const recordChange = async (
   tx: Tx,

@@ -3,6 +3,7 @@ import { type Principal, requireActiveAccount } from '../../auth/principal.ts'
 import type { Tx } from '../../db/client.ts'
 import { spendingPolicies, spendingPolicyVersions } from '../../db/tables/policies.ts'
 import { audit } from '../../events/audit.ts'
+import type { AuditAction } from '../../events/audit-actions.ts'
 import type { EventType } from '../../events/types.ts'
 import { lockBalance } from '../../ledger/ledger.ts'
 import { conflict, invalidFields, notFound } from '../../lib/errors.ts'
@@ -30,7 +31,7 @@ export const requireBeneficiaries = async (
     )
 }
 
-type PolicyChange = { type: EventType; after: PolicyRecord; before?: PolicyRecord }
+type PolicyChange = { type: Extract<EventType & AuditAction, `policy.${string}`>; after: PolicyRecord; before?: PolicyRecord }
 
 const recordPolicyChange = async (
   tx: Tx,

@@ -12,6 +12,7 @@ import type { Outcome, Periods, PolicyRules } from '../../policy/types.ts'
 export type ReplayedPayment = { id: Uuid; amountMinor: Minor; createdAt: Date; outcome: Outcome; rule: string }
 export type Replay = {
   days: number
+  /** Payments that the policy applies to; each is allowed, held or refused. */
   considered: number
   allowed: number
   held: number
@@ -107,12 +108,13 @@ export const replayPolicy = async (
       earlier: null,
       duplicateWindowSeconds: 0,
     })
+    // Payments that the policy does not apply to would say nothing about it.
+    if (decision.policyVersions.length === 0) continue
     replay.considered += 1
     if (decision.outcome === 'allow') replay.allowed += 1
     if (decision.outcome === 'require_approval') replay.held += 1
     if (decision.outcome === 'deny') replay.refused += 1
-    const falls = decision.policyVersions.length > 0
-    if (falls && row.counts && decision.outcome !== 'deny') add(counters, periods, row.amount_minor)
+    if (row.counts && decision.outcome !== 'deny') add(counters, periods, row.amount_minor)
     if (decision.outcome !== 'allow' && replay.affected.length < mostAffected) {
       const rule = decision.trace.find((entry) => entry.decisive)?.rule ?? ''
       replay.affected.push({

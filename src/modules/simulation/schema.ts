@@ -27,7 +27,10 @@ export type Simulate = z.output<typeof Simulate>
 
 const Replay = z.object({
   days: z.number().int(),
-  payments_considered: z.number().int(),
+  payments_considered: z
+    .number()
+    .int()
+    .meta({ description: 'Payments that the policy applies to. `allowed`, `held` and `refused` add up to it.' }),
   allowed: z.number().int(),
   held: z.number().int(),
   refused: z.number().int(),

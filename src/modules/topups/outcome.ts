@@ -4,6 +4,7 @@ import { topups } from '../../db/tables/payments.ts'
 import { requireMove } from '../../db/transitions.ts'
 import type { NewEvent } from '../../events/append.ts'
 import { audit } from '../../events/audit.ts'
+import type { AuditAction } from '../../events/audit-actions.ts'
 import type { EventType } from '../../events/types.ts'
 import { transfer } from '../../ledger/ledger.ts'
 import type { Failure } from '../../lib/failure-codes.ts'
@@ -46,14 +47,15 @@ const write = async (
   deps: Pick<Deps, 'appendEvents'>,
   { topup, witness }: Step,
   change: Change,
-  { balance, action }: { balance?: NewEvent; action?: string } = {},
+  { balance, action }: { balance?: NewEvent; action?: AuditAction } = {},
 ): Promise<TopupRecord> => {
   const { at } = tx
   const after = await changeTopup(tx, topup, change, at)
   const event = topupEvent(`topup.${after.status}` as EventType, after)
   await deps.appendEvents(tx, at, balance ? [event, balance] : [event])
   await audit(tx, actorOf(witness), at, {
-    action: action ?? `topup.${after.status}`,
+    // The one state that only a new top-up has.
+    action: action ?? (after.status === 'pending' ? 'topup.initiate' : `topup.${after.status}`),
     workspaceId: after.workspaceId,
     subject: { type: 'topup', id: after.id },
     before: { status: topup.status },

@@ -1,10 +1,10 @@
 import { Link } from 'wouter'
 import { shortcutsOn, switchShortcuts } from '../../lib/shortcuts.ts'
+import { statusText } from '../../lib/status-words.ts'
 import { useStore } from '../../lib/store.ts'
 import { chooseTheme, theme, themes } from '../../lib/theme.ts'
 import { CheckField } from '../../ui/field.tsx'
 import { Card } from '../../ui/layout.tsx'
-import { statusText } from '../../ui/status.tsx'
 
 export const Preferences = () => {
   const current = useStore(theme)

@@ -79,7 +79,7 @@ export const ContextFacts = ({ approval, people }: { approval: Approval; people:
         ],
         [
           'Who else can decide',
-          status === 'pending' ? (others.length > 0 ? listWords(others.map(people), 'or') : 'Nobody else') : null,
+          status === 'pending' ? (others.length > 0 ? listWords(others.map(people), 'or') : 'No one else') : null,
         ],
       ]}
     />

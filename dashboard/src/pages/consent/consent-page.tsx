@@ -1,11 +1,12 @@
 import { useQuery } from '@tanstack/react-query'
 import { useSearchParams } from 'wouter'
+import { hasCode } from '../../api/error.ts'
 import { authorizationQuery } from '../../api/queries.ts'
 import { useTitle } from '../../lib/title.ts'
 import { SinglePage } from '../../shell/single-page.tsx'
 import { LinkButton } from '../../ui/button.tsx'
 import { Failure } from '../../ui/failure.tsx'
-import { Empty, SkeletonText } from '../../ui/layout.tsx'
+import { Empty, Notice, SkeletonText } from '../../ui/layout.tsx'
 import { Consent } from './consent.tsx'
 
 export const ConsentPage = () => {
@@ -24,7 +25,13 @@ export const ConsentPage = () => {
       {authorization.isError && (
         <div className="stack">
           <h1>Connect an agent</h1>
-          <Failure error={authorization.error} />
+          {hasCode(authorization.error, 'not_found') ? (
+            <Notice tone="bad" title="This request has expired or was already used." live>
+              <p className="quiet">Go back to the app and start again.</p>
+            </Notice>
+          ) : (
+            <Failure error={authorization.error} onRetry={() => void authorization.refetch()} />
+          )}
         </div>
       )}
       {authorization.data && <Consent authorization={authorization.data} />}

@@ -1,12 +1,14 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useSearchParams } from 'wouter'
+import { hasCode } from '../../api/error.ts'
 import { deviceQuery } from '../../api/queries.ts'
 import { useTitle } from '../../lib/title.ts'
 import { SinglePage } from '../../shell/single-page.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Failure } from '../../ui/failure.tsx'
 import { TextField } from '../../ui/field.tsx'
+import { Notice } from '../../ui/layout.tsx'
 import { Consent } from './consent.tsx'
 
 const outcomes: Readonly<Record<string, { title: string; text: string }>> = {
@@ -52,7 +54,13 @@ export const DevicePage = () => {
           <p className="quiet">Enter the code that the device or program shows you.</p>
         </div>
         <TextField label="Code" value={typed} onChange={setTyped} placeholder="BCDF-GHJK" mono maxLength={16} autoFocus />
-        <Failure error={authorization.error} />
+        {hasCode(authorization.error, 'not_found') ? (
+          <Notice tone="bad" title="This code is wrong, has expired or was already used." live>
+            <p className="quiet">Enter the code that the device shows now.</p>
+          </Notice>
+        ) : (
+          <Failure error={authorization.error} />
+        )}
         <Button type="submit" variant="primary" size="large" wide busy={authorization.isFetching} disabled={typed.trim() === ''}>
           Continue
         </Button>

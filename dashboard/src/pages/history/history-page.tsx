@@ -7,9 +7,10 @@ import { useFilters } from '../../lib/filters.ts'
 import { dayEnd, dayStart } from '../../lib/time.ts'
 import { useSession } from '../../shell/session.tsx'
 import { Amount } from '../../ui/amount.tsx'
-import { Button, LinkButton } from '../../ui/button.tsx'
+import { LinkButton } from '../../ui/button.tsx'
 import { CsvButton } from '../../ui/csv-button.tsx'
-import { SelectField, TextField } from '../../ui/field.tsx'
+import { SelectField } from '../../ui/field.tsx'
+import { FilterBar } from '../../ui/filter-bar.tsx'
 import { Empty, PageHeader } from '../../ui/layout.tsx'
 import { Listing } from '../../ui/listing.tsx'
 import { ExactTime } from '../../ui/time.tsx'
@@ -23,6 +24,14 @@ const titles: Readonly<Record<EntryType, string>> = {
   payment: 'Payment completed',
   payment_release: 'Returned to balance',
   adjustment: 'Adjustment',
+}
+
+/** "Held for Kenya Power": which payment, in the words by which people know it. */
+const titleOf = ({ type, beneficiary }: Entry): string => {
+  if (!beneficiary) return titles[type]
+  const { display_name: name } = beneficiary
+  if (type === 'payment_hold') return `Held for ${name}`
+  return type === 'payment_release' ? `Returned to balance from ${name}` : `Paid to ${name}`
 }
 const types = Object.keys(titles) as EntryType[]
 
@@ -63,21 +72,14 @@ const OwnHistory = () => {
         lead="Every entry on your balance, newest first."
         actions={<CsvButton path="/v1/accounts/me/history" query={asked} name="history" />}
       />
-      <search className="filters">
+      <FilterBar filters={filters}>
         <SelectField
           label="Type"
           value={filters.get('type') ?? ''}
           onChange={(value) => filters.set('type', value)}
           options={[{ value: '', label: 'All types' }, ...types.map((type) => ({ value: type, label: titles[type] }))]}
         />
-        <TextField label="From" type="date" value={filters.get('from') ?? ''} onChange={(value) => filters.set('from', value)} />
-        <TextField label="To" type="date" value={filters.get('to') ?? ''} onChange={(value) => filters.set('to', value)} />
-        {filters.any && (
-          <Button variant="quiet" onClick={filters.clear}>
-            Clear filters
-          </Button>
-        )}
-      </search>
+      </FilterBar>
       <section className="card" aria-label="History">
         <Listing query={query} empty={<Empty icon="list" title={filters.any ? 'No entries match' : 'No entries yet'} />}>
           {(entries) => <Entries entries={entries} />}
@@ -111,7 +113,7 @@ const Entries = ({ entries }: { entries: readonly Entry[] }) => {
                 <ExactTime at={entry.created_at} />
               </td>
               <td>
-                <Linked href={hrefOf(entry)}>{titles[entry.type]}</Linked>
+                <Linked href={hrefOf(entry)}>{titleOf(entry)}</Linked>
               </td>
               <td className="figure">
                 {entry.amount_minor === '0' ? (

@@ -3,10 +3,11 @@ import { useState } from 'react'
 import { grantsQuery, membersQuery } from '../../api/queries.ts'
 import { useBeneficiaries } from '../../api/use-beneficiaries.ts'
 import { shortAddress } from '../../lib/mask.ts'
+import { statusText } from '../../lib/status-words.ts'
 import { useSession } from '../../shell/session.tsx'
 import { Button } from '../../ui/button.tsx'
 import { MoneyField, SelectField, TextField } from '../../ui/field.tsx'
-import { statusText } from '../../ui/status.tsx'
+import { ClearFilters, DayFilters } from '../../ui/filter-bar.tsx'
 import { statuses, type usePaymentFilters } from './payment-filters.ts'
 
 type Props = { filters: ReturnType<typeof usePaymentFilters> }
@@ -50,11 +51,7 @@ export const Filters = ({ filters }: Props) => {
         <Button variant="quiet" onClick={() => setUnfolded(!unfolded)} expanded={unfolded}>
           {unfolded ? 'Fewer filters' : 'More filters'}
         </Button>
-        {filters.any && (
-          <Button variant="quiet" onClick={filters.clear}>
-            Clear filters
-          </Button>
-        )}
+        <ClearFilters filters={filters} />
       </div>
       {unfolded && <Further filters={filters} />}
     </search>
@@ -94,8 +91,7 @@ const Further = ({ filters: { get, set } }: Props) => {
       />
       <MoneyField label="From amount" value={get('min') ?? ''} onChange={(value) => set('min', value)} currency={currency} />
       <MoneyField label="To amount" value={get('max') ?? ''} onChange={(value) => set('max', value)} currency={currency} />
-      <TextField label="From" type="date" value={get('from') ?? ''} onChange={(value) => set('from', value)} />
-      <TextField label="To" type="date" value={get('to') ?? ''} onChange={(value) => set('to', value)} />
+      <DayFilters filters={{ get, set }} />
     </div>
   )
 }

@@ -3,12 +3,12 @@ import { paymentsQuery, paymentsSummaryQuery } from '../../api/queries.ts'
 import { useBeneficiaries } from '../../api/use-beneficiaries.ts'
 import { countWords } from '../../lib/list-words.ts'
 import { moneyText } from '../../lib/money.ts'
+import { statusCount } from '../../lib/status-words.ts'
 import { useSession } from '../../shell/session.tsx'
 import { Button, LinkButton } from '../../ui/button.tsx'
 import { CsvButton } from '../../ui/csv-button.tsx'
 import { Empty, PageHeader } from '../../ui/layout.tsx'
 import { Listing } from '../../ui/listing.tsx'
-import { statusText } from '../../ui/status.tsx'
 import { Filters } from './filters.tsx'
 import { usePaymentFilters } from './payment-filters.ts'
 import { PaymentPanel, usePanel } from './payment-panel.tsx'
@@ -87,7 +87,7 @@ const Totals = ({ filters }: { filters: ReturnType<typeof usePaymentFilters> }) 
         data.by_status.map(({ status, count, amount_minor: amount }) => (
           <li key={status} className="quiet">
             <button type="button" className="link-button" onClick={() => filters.set('status', status)}>
-              {count} {statusText(status).toLowerCase()}
+              {statusCount(count, status)}
             </button>{' '}
             {moneyText(amount, data.currency)}
           </li>

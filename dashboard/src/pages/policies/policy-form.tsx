@@ -158,7 +158,7 @@ export const PolicyForm = ({ policy }: { policy: Policy | null }) => {
                 value={draft.threshold}
                 onChange={(threshold) => set({ threshold, ...(draft.approvals === 0 && threshold !== '' && { approvals: 1 }) })}
                 currency={currency}
-                hint="If empty, every payment needs approval."
+                hint={draft.approvals > 0 && draft.threshold.trim() === '' && 'If empty, every payment needs approval.'}
                 error={problem('threshold', 'approval_threshold_minor')}
               />
               <SelectField

@@ -62,7 +62,7 @@ const Result = ({ replay }: { replay: ReplayData }) => {
     <div className="stack-s">
       <p>
         It would have applied to {countWords(total, 'payment')}
-        {replay.truncated && ', counting only the latest'}:
+        {replay.truncated && ', not counting the newest'}:
       </p>
       <div className="bar" aria-hidden="true">
         {parts.map(({ key, count }) => (

@@ -5,11 +5,11 @@ import type { Schemas } from '../../api/types.ts'
 import { usePeople } from '../../api/use-people.ts'
 import { activityGroups, activityHref, activityWords } from '../../lib/activity-words.ts'
 import { useFilters } from '../../lib/filters.ts'
-import { capitalized } from '../../lib/list-words.ts'
 import { dayEnd, dayStart } from '../../lib/time.ts'
 import { Allowed } from '../../shell/allowed.tsx'
-import { Button } from '../../ui/button.tsx'
-import { SelectField, TextField } from '../../ui/field.tsx'
+import { useSession } from '../../shell/session.tsx'
+import { SelectField } from '../../ui/field.tsx'
+import { FilterBar } from '../../ui/filter-bar.tsx'
 import { Empty, PageHeader } from '../../ui/layout.tsx'
 import { Listing } from '../../ui/listing.tsx'
 import { ExactTime } from '../../ui/time.tsx'
@@ -46,7 +46,7 @@ const Activity = () => {
   )
   return (
     <>
-      <search className="filters">
+      <FilterBar filters={filters}>
         <SelectField
           label="Activity"
           value={get('action') ?? ''}
@@ -65,14 +65,7 @@ const Activity = () => {
             })),
           ]}
         />
-        <TextField label="From" type="date" value={get('from') ?? ''} onChange={(value) => set('from', value)} />
-        <TextField label="To" type="date" value={get('to') ?? ''} onChange={(value) => set('to', value)} />
-        {filters.any && (
-          <Button variant="quiet" onClick={filters.clear}>
-            Clear filters
-          </Button>
-        )}
-      </search>
+      </FilterBar>
       <section className="card" aria-label="Entries">
         <Listing query={query} empty={<Empty icon="list" title="No activity matches" />}>
           {(entries) => (
@@ -91,8 +84,9 @@ const Activity = () => {
 }
 
 const Row = ({ entry, people }: { entry: Entry; people: (id: string) => string }) => {
+  const { currency } = useSession()
   const href = activityHref(entry.subject)
-  const said = capitalized(activityWords(entry.action, entry.account_id && people(entry.account_id)))
+  const said = activityWords(entry, { people, currency })
   return (
     <div className="item">
       <span className="item-main">

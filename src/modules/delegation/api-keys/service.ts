@@ -155,7 +155,7 @@ export const rotateApiKey = async (
     action: 'api_key.rotate',
     workspaceId: old.workspaceId,
     subject: { type: 'api_key', id: old.id },
-    after: { successor: issued.id, revoked_at: old.revokedAt },
+    after: { name: old.name, successor: issued.id, revoked_at: old.revokedAt },
   })
   return issued
 }
@@ -174,6 +174,11 @@ export const revokeApiKey = async (
   const grant = await endGrantWithItsKeys(tx, deps, principal, record.grant)
   const view = await viewKey(tx, { key, grant })
   await deps.appendEvents(tx, at, [{ type: 'api_key.revoked', accountId: key.accountId, workspaceId: null, data: view }])
-  await audit(tx, principal, at, { action: 'api_key.revoke', workspaceId: key.workspaceId, subject: { type: 'api_key', id } })
+  await audit(tx, principal, at, {
+    action: 'api_key.revoke',
+    workspaceId: key.workspaceId,
+    subject: { type: 'api_key', id },
+    after: { name: key.name },
+  })
   return view
 }

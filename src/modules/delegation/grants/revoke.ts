@@ -4,7 +4,7 @@ import { keyLife } from '../../../db/credential-life.ts'
 import { apiKeys, grants } from '../../../db/tables/grants.ts'
 import type { NewEvent } from '../../../events/append.ts'
 import { type Actor, audit } from '../../../events/audit.ts'
-import type { Uuid } from '../../../lib/ids.ts'
+import { formatId, type Uuid } from '../../../lib/ids.ts'
 import type { Deps } from '../../deps.ts'
 import { presentApiKey } from './key-present.ts'
 import { presentGrant, viewGrants } from './present.ts'
@@ -58,17 +58,17 @@ export const revokeGrant = async (
       return grant ? [eventOf('api_key.revoked', presentApiKey(key, grant, at))] : []
     }),
   ])
-  for (const { id, workspaceId } of ended) {
-    const because = id === grantId ? {} : { with: grantId }
+  for (const { id, workspaceId, label } of ended) {
+    const because = id === grantId ? {} : { with: formatId('grant', grantId) }
     await audit(tx, actor, at, {
       action: 'grant.revoke',
       workspaceId,
       subject: { type: 'grant', id },
-      after: because,
+      after: { label, ...because },
     })
   }
-  for (const { id, workspaceId } of keys)
-    await audit(tx, actor, at, { action: 'api_key.revoke', workspaceId, subject: { type: 'api_key', id } })
+  for (const { id, workspaceId, name } of keys)
+    await audit(tx, actor, at, { action: 'api_key.revoke', workspaceId, subject: { type: 'api_key', id }, after: { name } })
   await deps.onGrantsRevoked(tx, actor, { accountId: root.accountId, grantIds: ids })
   return { ...root, revokedAt: at }
 }

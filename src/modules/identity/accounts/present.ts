@@ -2,9 +2,9 @@ import type { z } from 'zod'
 import type { Column } from '../../../http/csv.ts'
 import { isoTime } from '../../../http/wire.ts'
 import type { Balance } from '../../../ledger/ledger.ts'
-import type { HistoryEntry as Entry } from '../../../ledger/reports.ts'
 import { formatId, type IdKind } from '../../../lib/ids.ts'
 import { formatMinor } from '../../../lib/money.ts'
+import type { NamedEntry as Entry } from './history.ts'
 import type { AccountRecord } from './queries.ts'
 import type { Account, HistoryEntry } from './schema.ts'
 
@@ -36,14 +36,22 @@ export const presentHistoryEntry = (entry: Entry): Shown => ({
   held_change_minor: formatMinor(entry.heldChangeMinor),
   available_after_minor: formatMinor(entry.availableAfterMinor),
   reference: { type: entry.referenceType, id: formatId(referenceKinds[entry.referenceType] ?? 'ledger', entry.referenceId) },
+  beneficiary: entry.beneficiary && {
+    id: formatId('beneficiary', entry.beneficiary.id),
+    display_name: entry.beneficiary.displayName,
+  },
   created_at: isoTime(entry.createdAt),
 })
 
-const columnOf = (name: Exclude<keyof Shown, 'reference'>): Column<Entry> => [name, (entry) => presentHistoryEntry(entry)[name]]
+const columnOf = (name: Exclude<keyof Shown, 'reference' | 'beneficiary'>): Column<Entry> => [
+  name,
+  (entry) => presentHistoryEntry(entry)[name],
+]
 
 /** A movement as a line of a table. */
 export const historyColumns: readonly Column<Entry>[] = [
   ...(['id', 'created_at', 'type', 'amount_minor', 'held_change_minor', 'available_after_minor'] as const).map(columnOf),
   ['reference_type', (entry) => entry.referenceType],
   ['reference_id', (entry) => presentHistoryEntry(entry).reference.id],
+  ['beneficiary_name', (entry) => entry.beneficiary?.displayName ?? null],
 ]

@@ -3,12 +3,12 @@ import type { App } from '../../../http/app-type.ts'
 import { orCsv, sendCsv, wantsCsv } from '../../../http/csv.ts'
 import { ok, respondOnce } from '../../../http/idempotency.ts'
 import { pageOf, readPage } from '../../../http/pagination.ts'
-import { listHistory } from '../../../ledger/reports.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import type { Deps } from '../../deps.ts'
 import { presentIdentity } from '../identities/present.ts'
 import { listIdentities } from '../identities/queries.ts'
 import { AccountWithIdentities } from '../identities/schema.ts'
+import { readHistory } from './history.ts'
 import { historyColumns, presentHistoryEntry } from './present.ts'
 import { HistoryEntry, HistorySummary, ListHistory, SummarizeHistory, UpdateAccount } from './schema.ts'
 import { readAccount, updateAccount } from './service.ts'
@@ -58,7 +58,7 @@ export const registerAccounts = (app: App, deps: Deps): void => {
       },
     },
     async (request, reply) => {
-      const { accountId } = request.principal
+      const { principal } = request
       const { type, created_after, created_before } = request.query
       const filter = {
         ...(type && { types: type }),
@@ -67,11 +67,11 @@ export const registerAccounts = (app: App, deps: Deps): void => {
       }
       const source = await deps.reads.db()
       if (wantsCsv(request))
-        return sendCsv(request, reply, 'history', historyColumns, (page) => listHistory(source, accountId, page, filter))
+        return sendCsv(request, reply, 'history', historyColumns, (page) => readHistory(source, principal, page, filter))
       return reply.send(
         await readPage(deps, request, {
-          of: accountId,
-          read: (page) => listHistory(source, accountId, page, filter),
+          of: principal.accountId,
+          read: (page) => readHistory(source, principal, page, filter),
           idOf: (row) => row.id,
           present: (rows) => rows.map(presentHistoryEntry),
         }),

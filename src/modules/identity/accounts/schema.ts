@@ -64,6 +64,10 @@ export const HistoryEntry = z
     }),
     available_after_minor: MinorOut,
     reference: z.object({ type: z.string(), id: z.string() }),
+    beneficiary: z
+      .object({ id: IdOut('beneficiary'), display_name: z.string() })
+      .nullable()
+      .meta({ description: 'Who was paid. Null for what is no payment, and for a reader without `beneficiary.read`.' }),
     created_at: TimeOut,
   })
   .meta({ id: 'HistoryEntry' })

@@ -135,6 +135,7 @@ const approve = async (
     .where(eq(oauthAuthorizations.id, authorization.id))
   const after = {
     client_id: clientIdOf(client),
+    client_name: client.name,
     permissions,
     spending_controls: presentControls(controls),
     redirect_uri: authorization.redirectUri,
@@ -161,7 +162,8 @@ const deny = async (
     .set({ status: 'denied', decidedAt: at, accountId: principal.accountId })
     .where(eq(oauthAuthorizations.id, authorization.id))
   const subject = { type: 'oauth_client', id: client.id }
-  await audit(tx, principal, at, { action: 'oauth_consent.deny', subject, after: { client_id: clientIdOf(client) } })
+  const after = { client_id: clientIdOf(client), client_name: client.name }
+  await audit(tx, principal, at, { action: 'oauth_consent.deny', subject, after })
 }
 
 export type Decided = { status: 'approved' | 'denied'; redirectTo: string }

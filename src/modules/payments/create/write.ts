@@ -84,17 +84,21 @@ const eventsOf = (accepted: readonly Written[], state: SpendingState): NewEvent[
 }
 
 const auditOf = (accepted: readonly Written[], denied: readonly Denied[], currency: string): ActedEntry[] => [
-  ...accepted.map(({ principal, payment, decision }) => ({
-    actor: principal,
-    action: 'payment.create',
-    subject: { type: 'payment', id: payment.id },
-    after: { status: payment.status, amount_minor: payment.amountMinor.toString(), outcome: decision.outcome },
-  })),
-  ...denied.map(({ principal, decision }) => ({
-    actor: principal,
-    action: 'payment.denied',
-    after: { decision: presentDecision(decision, currency) },
-  })),
+  ...accepted.map(
+    ({ principal, payment, decision }): ActedEntry => ({
+      actor: principal,
+      action: 'payment.create',
+      subject: { type: 'payment', id: payment.id },
+      after: { status: payment.status, amount_minor: payment.amountMinor.toString(), outcome: decision.outcome },
+    }),
+  ),
+  ...denied.map(
+    ({ principal, decision }): ActedEntry => ({
+      actor: principal,
+      action: 'payment.denied',
+      after: { decision: presentDecision(decision, currency) },
+    }),
+  ),
 ]
 
 /** What is left on the account behind each hold: the owners' balances stand behind the last of them. */

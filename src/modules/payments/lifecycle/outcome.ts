@@ -81,7 +81,7 @@ const fail = (
 /** Its end was known already; the receipt came after it. */
 const complete = (tx: Tx, deps: Pick<Deps, 'appendEvents'>, { payment, evidence, witness }: Step): Promise<PaymentRecord> => {
   const receipt = receiptOf(evidence)
-  const options = { actor: actorOf(witness), action: 'payment.receipt', after: { provider_receipt: receipt } }
+  const options = { actor: actorOf(witness), action: 'payment.receipt', after: { provider_receipt: receipt } } as const
   return writeChange(tx, deps, payment, { providerReceipt: receipt }, options)
 }
 

@@ -80,7 +80,7 @@ const bookLateSuccess = async (
   const reference = { type: 'payment', id } as const
   const memo = 'late success'
   const change = { lateSuccessResolution: resolution, lateSuccessResolvedAt: at }
-  const options = { actor: operator, type: null, action: `payment.late_success_${resolution}` }
+  const options = { actor: operator, type: null, action: `payment.late_success_${resolution}` } as const
   if (resolution === 'written_off') {
     await transferWithin(tx, { debit: 'adjustments', credit: 'rail_clearing', amountMinor, reference, memo, at })
     return writeChange(tx, deps, payment, change, options)

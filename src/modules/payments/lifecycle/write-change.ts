@@ -4,6 +4,7 @@ import { payments } from '../../../db/tables/payments.ts'
 import { requireMove } from '../../../db/transitions.ts'
 import type { NewEvent } from '../../../events/append.ts'
 import { type Actor, audit } from '../../../events/audit.ts'
+import type { AuditAction } from '../../../events/audit-actions.ts'
 import type { EventType } from '../../../events/types.ts'
 import type { Deps } from '../../deps.ts'
 import { presentPayment } from '../present.ts'
@@ -17,7 +18,7 @@ export type ChangeOptions = {
   balance?: NewEvent
   /** For a change that is no change of state; else the event and the audit row are named after the new state. Null: nothing public. */
   type?: Extract<EventType, `payment.${string}`> | null
-  action?: string
+  action?: AuditAction
   after?: Record<string, unknown>
 }
 
@@ -43,7 +44,8 @@ export const writeChange = async (
   const events: NewEvent[] = named === null ? [] : [{ type: named, accountId, workspaceId, data: presentPayment(after) }]
   await deps.appendEvents(tx, at, balance ? [...events, balance] : events)
   await audit(tx, actor, at, {
-    action: action ?? `payment.${status}`,
+    // The one state that only a new payment has.
+    action: action ?? (status === 'pending_approval' ? 'payment.create' : `payment.${status}`),
     workspaceId,
     subject: { type: 'payment', id },
     before: { status: payment.status },

@@ -1,0 +1,30 @@
+import type { ReactNode } from 'react'
+import type { useFilters } from '../lib/filters.ts'
+import { Button } from './button.tsx'
+import { TextField } from './field.tsx'
+
+type Filters = Pick<ReturnType<typeof useFilters>, 'any' | 'clear' | 'get' | 'set'>
+
+/** The first and the last day of a list, as the address keeps them. */
+export const DayFilters = ({ filters: { get, set } }: { filters: Pick<Filters, 'get' | 'set'> }) => (
+  <>
+    <TextField label="From" type="date" value={get('from') ?? ''} onChange={(value) => set('from', value)} />
+    <TextField label="To" type="date" value={get('to') ?? ''} onChange={(value) => set('to', value)} />
+  </>
+)
+
+export const ClearFilters = ({ filters }: { filters: Pick<Filters, 'any' | 'clear'> }) =>
+  filters.any && (
+    <Button variant="quiet" onClick={filters.clear}>
+      Clear filters
+    </Button>
+  )
+
+/** A row of filters: those of the page, then the days, then the way to clear them all. */
+export const FilterBar = ({ filters, children }: { filters: Filters; children: ReactNode }) => (
+  <search className="filters">
+    {children}
+    <DayFilters filters={filters} />
+    <ClearFilters filters={filters} />
+  </search>
+)

@@ -1,0 +1,45 @@
+import { expect, test } from 'vitest'
+import type { Schemas } from '../../dashboard/src/api/types.ts'
+import { activityWords } from '../../dashboard/src/lib/activity-words.ts'
+import { statusCount } from '../../dashboard/src/lib/status-words.ts'
+import { paymentStatuses } from '../../src/db/tables/payments.ts'
+import { workspaceAuditActions } from '../../src/events/audit-actions.ts'
+
+const context = { people: (id: string) => (id === 'acc_own' ? 'you' : 'Amina Otieno'), currency: 'KES' }
+const sentence = (entry: Partial<Schemas['AuditEntry']>) =>
+  activityWords({ account_id: 'acc_own', before: null, after: null, ...entry } as Schemas['AuditEntry'], context).replaceAll(
+    '\u00a0',
+    ' ',
+  )
+
+test.each(workspaceAuditActions)('%s has a sentence of its own', (action) => {
+  const said = sentence({ action })
+  expect(said).toMatch(/^(You|A|An|Someone|Money|The) [a-z]/)
+  expect(said).not.toMatch(/[_.]|recorded/)
+})
+
+test.each([
+  [{ action: 'policy.created', after: { name: 'Office expenses' } }, 'You created the policy “Office expenses”'],
+  [{ action: 'beneficiary.created', after: { display_name: 'Kenya Power' } }, 'You added Kenya Power as a beneficiary'],
+  [
+    {
+      action: 'beneficiary.updated',
+      before: { status: 'active' },
+      after: { status: 'frozen', display_name: 'Kenya Power' },
+    },
+    'You froze payments to Kenya Power',
+  ],
+  [{ action: 'payment.create', after: { amount_minor: '2349900' } }, 'You created a payment of KES 23,499'],
+  [{ action: 'oauth_consent.approve', after: { client_name: 'Shopping agent' } }, 'You connected the agent “Shopping agent”'],
+  [
+    { action: 'member.update', before: { account: 'acc_other', role: 'viewer' }, after: { account: 'acc_other', role: 'admin' } },
+    'You changed the role of Amina Otieno to administrator',
+  ],
+  [{ action: 'approval.approve', account_id: 'acc_other' }, 'Amina Otieno approved a payment'],
+  [{ action: 'payment.succeeded', account_id: null }, 'A payment succeeded'],
+] as const)('%j is told as "%s"', (entry, said) => expect(sentence(entry)).toBe(said))
+
+test.each(paymentStatuses)('payments that are %s are counted in words', (status) => {
+  expect(statusCount(1, status)).toMatch(/^1 [a-z ]+$/)
+  expect(statusCount(2, status)).toMatch(/^2 (?!needs)[a-z ]+$/)
+})
