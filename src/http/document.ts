@@ -56,6 +56,7 @@ const headers = {
   'Payments-Should-Retry': header('`true` when the same request may pass later, `false` when it needs a change.'),
   'Idempotency-Replayed': header('`true` when this is the first answer again.'),
   'WWW-Authenticate': header('Where to get a token, and which scope is missing.'),
+  Location: header('Where to go on.'),
 }
 type HeaderName = keyof typeof headers
 
@@ -67,6 +68,7 @@ const headersOf = (status: string, repeatable: boolean): HeaderName[] => [
   ...(/^[45]/.test(status) ? (['Payments-Should-Retry'] as const) : []),
   ...(['429', '503'].includes(status) ? (['Retry-After'] as const) : []),
   ...(['401', '403'].includes(status) ? (['WWW-Authenticate'] as const) : []),
+  ...(status.startsWith('3') ? (['Location'] as const) : []),
   ...(repeatable && status.startsWith('2') ? (['Idempotency-Replayed'] as const) : []),
 ]
 

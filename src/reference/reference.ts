@@ -31,16 +31,40 @@ const withExample = (content: Json, example: unknown): Json =>
   Object.fromEntries(
     Object.entries(content).map(([media, described]) => [
       media,
-      /json|form/.test(media) && isObject(described) ? { ...described, example } : described,
+      /json|form|event-stream/.test(media) && isObject(described) ? { ...described, example } : described,
     ]),
   )
 
-const showExample = (operation: Json, { request, status, response }: Example): Json => {
+const readValue = (text: string, type: unknown): unknown => {
+  if (type === 'integer') return Number(text)
+  return type === 'array' ? text.split(',') : text
+}
+
+const withValues = (parameters: unknown, values: NonNullable<Example['parameters']>): unknown =>
+  Array.isArray(parameters)
+    ? parameters.map((parameter: unknown) => {
+        const text = isObject(parameter) ? values[String(parameter.name)] : undefined
+        if (!isObject(parameter) || text === undefined) return parameter
+        return { ...parameter, example: readValue(text, objectAt(parameter, 'schema').type) }
+      })
+    : parameters
+
+const withLocation = (answer: Json, location: string): Json => ({
+  ...answer,
+  headers: {
+    ...objectAt(answer, 'headers'),
+    Location: { description: 'Where to go on.', schema: { type: 'string' }, example: location },
+  },
+})
+
+const showExample = (operation: Json, { parameters, request, status, location, response }: Example): Json => {
   const body = objectAt(operation, 'requestBody')
   const responses = objectAt(operation, 'responses')
   const answer = objectAt(responses, String(status))
   return {
     ...operation,
+    ...(parameters && { parameters: withValues(operation.parameters, parameters) }),
+    ...(location !== undefined && { responses: { ...responses, [String(status)]: withLocation(answer, location) } }),
     ...(request !== undefined &&
       'content' in body && { requestBody: { ...body, content: withExample(objectAt(body, 'content'), request) } }),
     ...(response !== undefined &&

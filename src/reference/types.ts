@@ -18,5 +18,12 @@ export type Vocabulary = { name: string; values: readonly string[]; description:
 /** The events about one kind of resource; `data` names the resource's schema. */
 export type EventFamily = { name: string; types: readonly string[]; data: string; description: string }
 
-export type Example = { request?: unknown; query?: Record<string, string>; status: number; response?: unknown }
+/** `parameters`: those of the path, the query and the headers. `location`: where a redirect leads to. */
+export type Example = {
+  parameters?: Record<string, string>
+  request?: unknown
+  status: number
+  location?: string
+  response?: unknown
+}
 export type Examples = Readonly<Record<string, Example>>

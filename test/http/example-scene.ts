@@ -4,38 +4,56 @@ import { shellOperator } from '../../src/modules/operators.ts'
 import { reconcileStatement } from '../../src/modules/reconciliation/service.ts'
 import type { Example } from '../../src/reference/types.ts'
 import { statementCsv } from '../../src/sandbox/statement.ts'
+import { createBrowser } from '../harness/browser.ts'
 import type { Client, Json } from '../harness/client.ts'
-import { authorizePath, newPkce, obtainCode, postForm } from '../harness/oauth.ts'
+import { newPkce, obtainCode, postForm } from '../harness/oauth.ts'
 import { newWallet, type Person, signIn, walletMessage } from '../harness/people.ts'
 import type { TestService } from '../harness/service.ts'
+import { openStream } from '../harness/stream.ts'
+import { callbackUrl, startUrl } from '../identity/sign-in/providers.ts'
 
 export type Played = Record<string, Example>
-type Given = { path?: Record<string, string>; query?: Record<string, string>; body?: Json; form?: Record<string, string> }
+type Texts = Record<string, string>
+type Given = { path?: Texts; query?: Texts; body?: Json; form?: Texts }
 type Operation = { path: string; method: string; id: string }
 
 /** Calls of one story, each operation once: what was sent, and what the service answered. */
 const createStage = (operations: readonly Operation[]) => {
   const played: Played = {}
-  const play = async (id: string, api: Client, { path = {}, query, body, form }: Given = {}): Promise<Json> => {
+  const find = (id: string): Operation => {
     const operation = operations.find((one) => one.id === id)
     if (!operation) throw new Error(`there is no operation ${id}`)
+    return operation
+  }
+  const play = async (id: string, api: Client, { path = {}, query, body, form }: Given = {}): Promise<Json> => {
+    const operation = find(id)
     const concrete = operation.path.replace(/\{(\w+)\}/g, (_, name: string) => path[name] ?? '')
     const address = query ? `${concrete}?${new URLSearchParams(query)}` : concrete
     const answer = form
       ? await postForm(api, address, form)
       : await api.call(operation.method.toUpperCase(), address, { body, headers: { accept: 'application/json' } })
-    if (answer.status >= 300) throw new Error(`${id} was answered ${answer.status} ${answer.text}`)
+    if (answer.status >= 400) throw new Error(`${id} was answered ${answer.status} ${answer.text}`)
     const request = form ?? body
+    const parameters = { ...path, ...query }
+    const location = answer.headers.get('location')
     played[id] = {
+      ...(Object.keys(parameters).length > 0 && { parameters }),
       ...(request !== undefined && { request }),
-      ...(query && { query }),
       status: answer.status,
+      ...(location !== null && { location }),
       ...(answer.body !== undefined && { response: answer.body }),
     }
-    return answer.body
+    return answer.body ?? location
   }
-  return { played, play }
+  /** What came about in a browser or on a stream. */
+  const keep = (id: string, example: Example) => {
+    played[find(id).id] = example
+  }
+  return { played, play, keep }
 }
+
+/** An event of long ago: the stream says that it goes on without what was missed. */
+const forgotten = 'evt_01h455vb4pex5vsknk084sn02q'
 
 /** A household in Nairobi, its agent, its clerk and the service's administrators, through the whole API. */
 export const playExamples = async (
@@ -43,14 +61,21 @@ export const playExamples = async (
   operations: readonly Operation[],
   [admin, second]: readonly [Person, Person],
 ): Promise<Played> => {
-  const { played, play } = createStage(operations)
+  const { played, play, keep } = createStage(operations)
   const open = service.api
   const pass = (seconds = 60) => service.clock.advance(seconds)
 
   await play('service.health', open)
   await play('service.ready', open)
   for (const about of ['server', 'resource', 'mcp_resource']) await play(`oauth.${about}_metadata`, open)
-  for (const provider of ['google', 'github']) await play(`sign_in.${provider}_start`, open)
+  for (const provider of ['google', 'github'] as const) {
+    await play(`sign_in.${provider}_start`, open)
+    const browser = createBrowser()
+    const back = await callbackUrl(browser, startUrl(service, provider), { email: `${provider}@example.com`, name: 'Juma' })
+    const { status, headers } = await browser.step(back)
+    const parameters = Object.fromEntries(new URL(back).searchParams)
+    keep(`sign_in.${provider}_callback`, { parameters, status, location: headers.get('location') ?? '' })
+  }
 
   // A person signs in, and puts the account in order.
   const wallet = newWallet()
@@ -74,10 +99,15 @@ export const playExamples = async (
   await play('sign_in.logout', (await signIn(open, elsewhere.wallet)).api)
 
   // Money comes in, payees and limits are set.
+  const stream = await openStream(api, { lastEventId: forgotten })
+  await stream.next('stream.reset')
   const topup = await play('topups.initiate', api, {
     body: { amount_minor: '2500000', phone_number: '0712345678', metadata: { order: '7' } },
   })
   await service.settle()
+  await stream.next('balance.updated')
+  stream.close()
+  keep('notifications.stream', { parameters: { 'Last-Event-ID': forgotten }, status: stream.status, response: stream.text() })
   await play('topups.get', api, { path: { id: topup.id } })
   const payee = await play('beneficiaries.create', api, {
     body: {
@@ -206,8 +236,8 @@ const playOAuth = async (service: TestService, play: Play, { api }: Person) => {
     scope,
   }
   await play('oauth.push', open, { form: ask })
-  const asked = await api.get(authorizePath({ id: client_id }, pkce, { scope }))
-  const id = new URL(asked.headers.get('location') ?? '', open.url).searchParams.get('authorization') ?? ''
+  const page = await play('oauth.authorize', api, { query: ask })
+  const id = new URL(page, open.url).searchParams.get('authorization') ?? ''
   await play('oauth.get_authorization', api, { path: { id } })
   const decided = await play('oauth.decide_authorization', api, {
     path: { id },
@@ -351,6 +381,7 @@ const passing: readonly Replacement[] = [
   [/\b20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g, () => 'a time'],
   [/\b[0-9a-f]{32,}\b/g, () => '…'],
   [/\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g, () => 'a UUID'],
+  [/"(\w*receipt)":"\w+"/g, (_text, name) => `"${name}":"…"`],
   [/\b[A-Z]{4}-[A-Z]{4}\b/g, () => 'XXXX-XXXX'],
   [/(state|nonce|code_challenge|code)=[\w%.-]{16,}/g, (_text, name) => `${name}=…`],
 ]
@@ -366,6 +397,9 @@ const opaque = new Set([
   'next_cursor',
 ])
 
+/** A warning's code is a word; a provider's authorization code is random. */
+const isOpaque = (name: string, text: string) => opaque.has(name) || (name === 'code' && /^[\w-]{24,}$/.test(text))
+
 const rewrite = (value: Json, into: (text: string, name: string) => string, name = ''): Json => {
   if (Array.isArray(value)) return value.map((entry) => rewrite(entry, into, name))
   if (typeof value === 'object' && value !== null)
@@ -379,4 +413,4 @@ const replaced = (text: string, replacements: readonly Replacement[]): string =>
 export const shown = (value: Json): Json => rewrite(value, (text) => replaced(text, private_))
 /** Without what differs from run to run: ids, times, signatures, addresses. */
 export const lasting = (value: Json): Json =>
-  rewrite(value, (text, name) => (opaque.has(name) ? '…' : replaced(text, [...private_, ...passing])))
+  rewrite(value, (text, name) => (isOpaque(name, text) ? '…' : replaced(text, [...private_, ...passing])))

@@ -36,7 +36,6 @@ export const EventStream = {
   content: {
     'text/event-stream': {
       schema: z.string().meta({
-        example: 'id: evt_…\nevent: payment.succeeded\ndata: {"id":"evt_…","type":"payment.succeeded"}\n\n',
         contentMediaType: 'application/json',
         contentSchema: { documentedAs: 'StreamEvent' },
       }),
