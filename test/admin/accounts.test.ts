@@ -14,7 +14,7 @@ afterAll(() => service.close())
 const noSuchAccount = 'acc_01h455vb4pex5vsknk084sn02q'
 const at = (person: Pick<Person, 'accountId'>) => `/v1/admin/accounts/${person.accountId}`
 
-test('an account is found by its id, its e-mail and its wallet, whatever the letters’ case', async () => {
+test('an account is found by its id, its e-mail and its wallet, in any letter case', async () => {
   const person = await signIn(service.api)
   await service.deps.db.query(
     `insert into identities (id, account_id, provider, issuer, subject, subject_key, email, email_verified, created_at)
@@ -58,7 +58,7 @@ test('a frozen account reads and stops things, but changes nothing; reactivated,
   expect((await person.api.patch('/v1/accounts/me', { display_name: 'Other' })).status).toBe(200)
 })
 
-test('the workspaces of a frozen account stand still for their other members too, who cannot let go', async () => {
+test('the workspaces of a frozen account are stopped for their other members too, who cannot release them', async () => {
   const team = await createTeam(service)
   const member = await join(service, team, 'admin')
   await admin.api.patch(at(team.owner), { status: 'frozen' })
@@ -76,7 +76,7 @@ test('the workspaces of a frozen account stand still for their other members too
   expect(events.map(({ type }) => type)).toEqual(['workspace.frozen', 'workspace.unfrozen'])
 })
 
-test('closing an account ends its sessions, keys, grants and tokens with the next request, and nobody signs in to it', async () => {
+test('closing an account ends its sessions, keys, grants and tokens with the next request, and no sign-in leads to it', async () => {
   const person = await signIn(service.api)
   const elsewhere = await signIn(service.api, person.wallet)
   const key = await createKey(person)
@@ -120,7 +120,7 @@ test('an administrator does not stop their own account', async () => {
   }
 })
 
-test('a request names known fields, and an account that there is', async () => {
+test('a request names known fields, and an account that exists', async () => {
   const person = await signIn(service.api)
   for (const body of [
     { status: 'gone' },
@@ -137,7 +137,7 @@ test('a request names known fields, and an account that there is', async () => {
   }
 })
 
-test('nobody but an administrator in person gets in: no other account, no key of an administrator’s, nobody unknown', async () => {
+test('only an administrator in person gets in: no other account, no key of an administrator, no stranger', async () => {
   const person = await signIn(service.api)
   const key = await createKey(admin)
   const dashboardOfKey = service.api.as({ bearer: (await key.api.post('/v1/auth/dashboard-tokens')).body.token })

@@ -92,7 +92,7 @@ test('confirmed and rejected by many at once, it ends once and moves the money a
   expect(await balanceOf(person)).toBe(status === 'posted' ? '20000' : '0')
 })
 
-test('whoever asked for one may take it back', async () => {
+test('the administrator who asked for one may take it back', async () => {
   const person = await signIn(service.api)
   const { id } = (await admin.api.post(path, fields(person, 'credit', '20000'))).body
   const rejected = await admin.api.post(`${path}/${id}/reject`, { reason: 'a typing error' })
@@ -100,7 +100,7 @@ test('whoever asked for one may take it back', async () => {
   expect((await second.api.post(`${path}/${id}/confirm`)).status).toBe(409)
 })
 
-test('nothing is taken that is not there, neither at once nor at the confirmation', async () => {
+test('more than the balance is refused, at once and at the confirmation', async () => {
   service.clock.advance(86_401)
   const again = { ...admin, api: (await signIn(service.api, admin.wallet)).api }
   const person = await signIn(service.api)
@@ -111,7 +111,7 @@ test('nothing is taken that is not there, neither at once nor at the confirmatio
   expect((await admin.api.get(`${path}/${id}`)).body.status).toBe('pending')
 })
 
-test('the change of a balance is told to its account, and every step is in the audit log', async () => {
+test('the change of a balance is published to its account, and every step is in the audit log', async () => {
   const person = await signIn(service.api)
   const { id } = (await admin.api.post(path, fields(person, 'credit', '10001'))).body
   await second.api.post(`${path}/${id}/confirm`)
@@ -192,7 +192,7 @@ test('what one administrator moves alone adds up over a day, credits and debits,
   expect(split.sort()).toEqual(['pending', 'pending', 'pending', 'posted', 'posted'])
 })
 
-test('nobody adjusts an account of their own, neither alone nor as the second', async () => {
+test('no administrator adjusts an account of their own, alone or as the second one', async () => {
   service.clock.advance(86_401)
   const administrator = await signIn(service.api, admin.wallet)
   const confirmer = await signIn(service.api, second.wallet)

@@ -121,7 +121,7 @@ test('lists late successes and books them', async () => {
   expect((await balanceOf(someone)).available).toBe('850000')
 })
 
-test('resolves a payment that nobody knows the end of', async () => {
+test('resolves a payment whose outcome is unknown', async () => {
   await credit(service, person.accountId, 1_000_000n)
   const id = await pay(person, { payment_rail: 'MPESA_B2C', destination: '254722000301' })
   service.sandbox.failNext({ kind: 'reset', takesEffect: false })

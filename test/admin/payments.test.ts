@@ -26,7 +26,7 @@ afterAll(async () => {
   await service.close()
 })
 
-/** A payment of which nobody knows what became: the rail's answer to it was lost. */
+/** A payment with an unknown outcome: the rail's answer to it was lost. */
 const lostPayment = async (destination: string, takesEffect = false): Promise<{ person: Person; id: string }> => {
   const person = await signIn(service.api)
   await credit(service, person.accountId, 1_000_000n)
@@ -42,7 +42,7 @@ const lostPayment = async (destination: string, takesEffect = false): Promise<{ 
 const resolve = (who: Person, id: string, outcome: string, more: object = {}) =>
   who.api.post(`/v1/admin/payments/${id}/resolve`, { outcome, evidence: 'statement of 4 March, line 17', ...more })
 
-test('payments that nobody knows the end of are listed for administrators, of every tenant', async () => {
+test('payments whose outcome is unknown are listed for administrators, of every tenant', async () => {
   const { person, id } = await lostPayment('254722000101')
   const { status, body } = await admin.api.get('/v1/admin/payments?status=unknown')
   expect(status).toBe(200)
@@ -78,7 +78,7 @@ test('a receipt that comes after the end has its event and its audit row', async
   expect(await findBreaches(service)).toEqual([])
 })
 
-test('resolved as failed, the hold is given back, and nobody asks the rail any more', async () => {
+test('resolved as failed, the hold is released, and the rail is not asked any more', async () => {
   const { person, id } = await lostPayment('254722000103')
   const resolved = await resolve(admin, id, 'failed')
   expect([resolved.status, resolved.body.status, resolved.body.failure_code]).toEqual([200, 'failed', 'resolved_by_operator'])
@@ -87,7 +87,7 @@ test('resolved as failed, the hold is given back, and nobody asks the rail any m
   expect(open).toEqual([])
 })
 
-test('of two administrators who resolve it otherwise at the same moment, one decides', async () => {
+test('of two administrators who resolve it differently at the same moment, one decides', async () => {
   const { person, id } = await lostPayment('254722000104')
   const answers = await Promise.all([resolve(admin, id, 'succeeded'), resolve(second, id, 'failed')])
   expect(answers.map(({ status }) => status).sort()).toEqual([200, 409])
@@ -95,7 +95,7 @@ test('of two administrators who resolve it otherwise at the same moment, one dec
   expect(await balanceOf(person)).toEqual({ available: succeeded ? '850000' : '1000000', held: '0' })
 })
 
-test('only what is unknown is an operator’s to resolve, and a receipt stands for one payment', async () => {
+test('only an unknown payment can be resolved by an operator, and a receipt stands for one payment', async () => {
   const [one, two] = [await lostPayment('254722000105'), await lostPayment('254722000106')]
   expect((await resolve(admin, one.id, 'succeeded', { provider_receipt: 'QX1' })).status).toBe(200)
   const taken = await resolve(admin, two.id, 'succeeded', { provider_receipt: 'QX1' })
@@ -139,7 +139,7 @@ test('a resolution says how it ended and on what evidence', async () => {
     expect((await resolve(admin, missing, 'failed')).status).toBe(404)
 })
 
-describe('a payment that had failed and was paid all the same', () => {
+describe('a payment that had failed and was paid nevertheless', () => {
   const latePayment = async (destination: string, creditMinor = 1_000_000n) => {
     const person = await signIn(service.api)
     await credit(service, person.accountId, creditMinor)

@@ -82,7 +82,7 @@ test('data that the service itself wrote keeps every promise', async () => {
 
 class Undone extends Error {}
 
-/** What is found after somebody with the database's own powers changed it; undone afterwards. */
+/** The breaches that are found after a superuser's change of the database; the change is undone afterwards. */
 const breachesAfter = (...tampering: string[]): Promise<string[]> => breachesWith({}, ...tampering)
 
 const breachesWith = async (facts: Partial<CheckFacts>, ...tampering: string[]): Promise<string[]> => {
@@ -126,7 +126,7 @@ test.each([
   ['a payment paid on paper', "a payment's hold", `update payments set status = 'succeeded' where status = 'unknown'`],
   ['a payment that came back on paper', 'a payment that came back', `update payments set status = 'returned' where id = ${paid}`],
   [
-    'a payment that nobody was told of',
+    'a payment without its events',
     'last published status of every payment',
     `update payments set status = 'failed' where status = 'cancelled'`,
   ],
@@ -139,7 +139,7 @@ test.each([
     `update payments set status = 'processing', updated_at = '2020-01-01' where status = 'unknown'`,
   ],
   [
-    'a delivery that nobody worked off',
+    'a delivery that was not processed',
     'a top-up ends within a day',
     `update callback_deliveries set processed_at = null, received_at = '2020-01-01'`,
   ],
@@ -173,8 +173,8 @@ test.each([
     'a key of a suspended member',
     'a suspended member has delegated nothing since',
     `with suspended as (update members set status = 'suspended' where account_id = (select account_id from grants where revoked_at is null limit 1) returning id),
-       told as (insert into audit_log (id, transaction, at, action, subject_id) select gen_random_uuid(), '3'::xid8, now(), 'member.update', id from suspended returning 1)
-     update grants set frozen_at = frozen_at where exists (select from told)`,
+       suspension as (insert into audit_log (id, transaction, at, action, subject_id) select gen_random_uuid(), '3'::xid8, now(), 'member.update', id from suspended returning 1)
+     update grants set frozen_at = frozen_at where exists (select from suspension)`,
   ],
   [
     'a person whose key went where they were invited',
@@ -193,7 +193,7 @@ test.each([
   ],
   ['an event taken out', 'was published by payment.created', `delete from events where type = 'payment.created'`],
   [
-    'a payment that nobody made',
+    'a payment without an initiator',
     'everything that a payment names exists',
     `update payments set initiator_account_id = gen_random_uuid() where id = ${paid}`,
   ],
@@ -220,28 +220,28 @@ test.each([
   expect(found.join('\n')).toMatch(new RegExp(promise))
 })
 
-test('an audit row put in afterwards is found, wherever it was put', async () => {
+test('an audit row that was inserted afterwards is found, at any place', async () => {
   const copy = `insert into audit_log (id, transaction, at, action) select gen_random_uuid(), transaction, at, 'payment.create' from audit_log where id = ${anAudit}`
   expect((await breachesAfter(copy)).join('\n')).toContain('and there are')
 })
 
-test('a chain that was sealed anew from the changed row on no longer has the head that was logged', async () => {
+test('a chain that was sealed again from the changed row on no longer has the head that was logged', async () => {
   const heads = service.log.flatMap((line) => JSON.parse(line).hash ?? [])
   const [newest] = await service.deps.db.query<{ hash: Buffer }>('select hash from audit_seals order by sequence desc limit 1')
   expect(heads.at(-1)).toBe(newest?.hash.toString('hex'))
 })
 
-test('a chain that was computed anew by who can only write the table is found, and so is one of secrets that nobody has', async () => {
+test('a chain that was computed again with write access alone is found, and so is one of unknown secrets', async () => {
   const [seal] = await service.deps.db.query<{ sequence: bigint; rows: bigint }>(
     'select sequence from audit_seals order by sequence desc limit 1',
   )
   const last = String(seal?.sequence)
-  const anew = `update audit_seals set digest = sha256('rows of mine'), hash = sha256('rows of mine') where sequence = ${last}`
-  expect((await breachesAfter(anew)).join('\n')).toContain(`seal ${last}`)
+  const recomputed = `update audit_seals set digest = sha256('rows of mine'), hash = sha256('rows of mine') where sequence = ${last}`
+  expect((await breachesAfter(recomputed)).join('\n')).toContain(`seal ${last}`)
   const forged = `update audit_seals set hash = sha256(digest) where sequence = ${last}`
   expect((await breachesAfter(forged)).join('\n')).toContain('its hash was not made with our secret')
-  const unknown = `update audit_seals set hash = sha256(digest), key_id = 'nobody' where sequence = ${last}`
-  expect((await breachesAfter(unknown)).join('\n')).toContain('its secret nobody is not configured')
+  const unknown = `update audit_seals set hash = sha256(digest), key_id = 'unknown' where sequence = ${last}`
+  expect((await breachesAfter(unknown)).join('\n')).toContain('its secret unknown is not configured')
 })
 
 test('what changed since the last look is held against every promise, and what was looked at before is left for the weekly look', async () => {
@@ -303,7 +303,7 @@ test('the database itself refuses to change or take out what was audited, sealed
   }
 })
 
-test('audit rows that nobody seals are found', async () => {
+test('audit rows that are not sealed are found', async () => {
   await signIn(service.api)
   expect(await findBreaches(service)).toEqual([])
   service.clock.advance(601)

@@ -13,7 +13,7 @@ afterAll(() => service.close())
 
 const at = (id: string, act: string) => `/v1/admin/workspaces/${id}/${act}`
 
-test('a suspended workspace refuses every write, and its owners cannot let go of it', async () => {
+test('a suspended workspace refuses every write, and its owners cannot release it', async () => {
   const team = await createTeam(service)
   const answer = await admin.api.post(at(team.id, 'suspend'), { reason: 'a court order' })
   expect([answer.status, answer.body.id, answer.body.status]).toEqual([200, team.id, 'frozen'])
@@ -42,7 +42,7 @@ test('reinstated, it is its members’ again; one that they froze themselves sta
     `select type from events where data->>'id' = $1 order by transaction, id`,
     [stopped.id],
   )
-  // Stopped twice and let go twice, it was told when it stopped and when it went on.
+  // Stopped twice and released twice: the first stop and the last release are published.
   expect(events.map(({ type }) => type)).toEqual(['workspace.updated', 'workspace.frozen', 'workspace.unfrozen'])
 })
 

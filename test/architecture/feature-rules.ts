@@ -9,7 +9,7 @@ const shown = /\/([a-z-]+-)?(service|schema|present|queries)\.ts$/
 
 /** [feature, file]: the feature may import that file of another feature. A file that is a door for one feature is none for the rest. */
 const doors: readonly (readonly [from: string, to: string])[] = [
-  // One recorded send, whatever is sent: what a payment and a top-up have in common, and what a statement is compared with.
+  // One recorded send, for everything that is sent: what a payment and a top-up have in common, and what a statement is compared with.
   ['topups', 'payments/lifecycle/attempts/callback-secret.ts'],
   ['topups', 'payments/lifecycle/attempts/receipts.ts'],
   ['topups', 'payments/lifecycle/attempts/subject.ts'],

@@ -110,7 +110,7 @@ describe('the architecture', () => {
     expect(sources.find(({ path }) => path === 'app.ts')?.imports.length).toBeGreaterThan(20)
   })
 
-  it('keeps no door that nothing goes through, and no exception that nothing needs', () => {
+  it('keeps no unused door and no unused exception', () => {
     expect([...unusedDoors(sources), ...unneededExceptions(sources), ...formerWriters(sources)]).toEqual([])
   })
 

@@ -14,19 +14,19 @@ const [, service = '', development = ''] = /\| For the service +\|([\s\S]*)\| Fo
 const namesIn = (table: string) => [...table.matchAll(/`([@a-z][^`]*)`/g)].map((found) => found[1]).sort()
 
 describe('README.md', () => {
-  it('says of every dependency what it is for, and of none that is not there', () => {
+  it('says what every dependency is for, and lists no other', () => {
     expect(namesIn(service).filter((name) => name !== '/docs')).toEqual(Object.keys(dependencies).sort())
     expect(namesIn(development)).toEqual(Object.keys(devDependencies).sort())
   })
 
-  it('names every command, and none that is not there', () => {
+  it('names every command, and no other', () => {
     const implied = (name: string) => name.startsWith('pre') || name.startsWith('check:')
     const named = new Set([...readme.matchAll(/(?:`|&& |^)npm (?:run )?([a-z:]+)/gm)].map((found) => found[1] ?? ''))
     for (const name of Object.keys(scripts).filter((script) => !implied(script))) expect(named).toContain(name)
     for (const name of named) if (name !== 'ci') expect(scripts).toHaveProperty([name])
   })
 
-  it('leads nowhere that is not there', () => {
+  it('has only links that lead somewhere', () => {
     const links = [...readme.matchAll(/\]\(([^)#]+)\)/g)].map((found) => found[1] ?? '')
     expect(links.length).toBeGreaterThan(5)
     for (const link of links) expect(existsSync(new URL(`../../${link}`, import.meta.url)), link).toBe(true)

@@ -42,7 +42,7 @@ const listed = async (): Promise<string[]> => {
   return [...list.matchAll(/^\| (.+?) \| `([^`]+)` \|/gm)].map(([, feature, place]) => `${feature}: ${place}`).sort()
 }
 
-describe('what stands in the way of placing rows by owner', () => {
+describe('the obstacles to placing rows by owner', () => {
   test('is what docs/scaling.md lists, no more and no less', async () => {
     expect(await listed()).toEqual(await found())
   })

@@ -21,7 +21,7 @@ test.each(named)('$file has "$title"', ({ file, title }) => {
 const require = createRequire(import.meta.url)
 const loaded = () => Object.keys(require.cache)
 
-test('signatures are recovered in native code, and elliptic is not loaded, whatever a signature is', () => {
+test('signatures are recovered in native code, and elliptic is not loaded, for every signature', () => {
   expect(nativeRecovery()).toBeDefined()
   const r = '11'.repeat(32)
   for (const s of ['11'.repeat(32), '00'.repeat(32), 'ff'.repeat(32)]) recoverSigner('x', `0x${r}${s}1b`)
@@ -32,7 +32,7 @@ test('signatures are recovered in native code, and elliptic is not loaded, whate
   )
 })
 
-test('where native code does not load, the same signatures are of the same keys, and the same are of none', () => {
+test('where native code does not load, the same signatures give the same keys, and the same ones give none', () => {
   const native = nativeRecovery()
   const portable = portableRecovery()
   const bytes = fc.uint8Array({ minLength: 32, maxLength: 32 })

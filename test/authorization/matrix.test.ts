@@ -43,7 +43,7 @@ const dashboardOf = async (of: Pick<Person, 'api'>): Promise<Credential> => ({
 const keyOf = async (person: Pick<Person, 'api'>, permissions?: readonly string[]) =>
   createKey(person, permissions ? { permissions } : {})
 
-test('every route of the running server stands in docs/authorization.md as it is (npm run authorization writes it)', () => {
+test('every route of the running server is in docs/authorization.md as it is (npm run authorization writes it)', () => {
   expect(renderTable(service.routes)).toBe(text)
 })
 
@@ -74,7 +74,7 @@ test('the table marks something for every role and kind of credential, and refus
   }
 })
 
-test('a row that says something else than the server does is noticed', async () => {
+test('a row that differs from the server is noticed', async () => {
   const wrong = [
     { method: 'PATCH', path: '/v1/workspaces/current' },
     { method: 'GET', path: '/v1/workspaces/current' },
@@ -112,7 +112,7 @@ describe.each(roles)('in the role %s', (role) => {
   })
 })
 
-test('every permission is asked for: a key that has all the others is told which one it lacks', async () => {
+test('every permission is required: a key that has all the others gets the name of the missing one', async () => {
   const keys = new Map<string, Credential>()
   for (const row of closed) {
     const needed = row.needs.split(/, | or /).filter(isPermission)
@@ -138,24 +138,25 @@ test('an administrator in person may do what is theirs; neither their key nor th
 })
 
 const answers = (rows: readonly Row[], credential: Credential) => probeAll(service, rows, credential)
-const told = async (rows: readonly Row[], credential: Credential) => [
+const answersTo = async (rows: readonly Row[], credential: Credential) => [
   ...new Set((await answers(rows, credential)).map(({ status, error }) => `${status} ${error}`)),
 ]
 
-describe('a credential that is none', () => {
-  test('nobody gets into a route that is not open', async () => {
-    expect(await told(closed, {})).toEqual(['401 authentication_required'])
+describe('an invalid credential', () => {
+  test('a request without a credential enters only open routes', async () => {
+    expect(await answersTo(closed, {})).toEqual(['401 authentication_required'])
   })
-  test('an unknown bearer and a revoked key are refused wherever a credential is looked at', async () => {
+  test('an unknown bearer and a revoked key are refused on every route that reads a credential', async () => {
     const looked = table.filter(({ needs }) => needs !== 'public')
     // Pages say it to a person, in words.
-    const answered = async (bearer: string) => (await told(looked, { bearer })).filter((answer) => answer !== '401 undefined')
+    const answered = async (bearer: string) =>
+      (await answersTo(looked, { bearer })).filter((answer) => answer !== '401 undefined')
     expect(await answered(`service_live_${'0'.repeat(64)}`)).toEqual(['401 invalid_token'])
     const key = await keyOf(members.owner)
     await members.owner.api.delete(`/v1/accounts/me/api-keys/${key.id}`)
     expect(await answered(key.key)).toEqual(['401 api_key_revoked'])
   })
-  test('an open route asks nobody who they are', async () => {
+  test('an open route asks for no credential', async () => {
     const open = table.filter(isOpen)
     const asked = (await answers(open, {})).filter(({ error }) =>
       ['authentication_required', 'forbidden', 'admin_required'].includes(error ?? ''),
@@ -181,7 +182,7 @@ test('a suspended member’s key keeps what comes from being the account, and it
   await team.owner.api.patch(`/v1/workspaces/current/members/${memberId}`, { status: 'suspended' })
   const ofAccount = ({ needs }: Row) => /^(account|key|grant)\./.test(needs)
   const ofWorkspace = closed.filter((row) => /^[a-z]+\./.test(row.needs) && !ofAccount(row) && !row.needs.includes('undelegated'))
-  expect(await told(ofWorkspace, { bearer: key.key })).toEqual(['403 membership_suspended'])
+  expect(await answersTo(ofWorkspace, { bearer: key.key })).toEqual(['403 membership_suspended'])
   expect(await refusals(service, closed.filter(ofAccount), { bearer: key.key }, () => true)).toEqual([])
   // A session has to choose another workspace first; what that takes stays open.
   const inTeam = { cookie: suspended.cookie, headers: { 'workspace-id': team.id } }
@@ -194,7 +195,7 @@ test('a suspended member’s key keeps what comes from being the account, and it
   ]
   const isChoosing = ({ method, path }: Row) => choosing.includes(`${method} ${path}`)
   expect(
-    await told(
+    await answersTo(
       closed.filter((row) => !isChoosing(row)),
       inTeam,
     ),
@@ -208,7 +209,7 @@ describe('while it is stopped', () => {
 
   const expectStopped = async (credential: Credential, may: (row: Row) => boolean) => {
     const mine = writes.filter(may)
-    expect(await told(mine.filter(stopped), credential)).toEqual(['403 workspace_frozen'])
+    expect(await answersTo(mine.filter(stopped), credential)).toEqual(['403 workspace_frozen'])
     expect(
       await refusals(
         service,
@@ -249,7 +250,7 @@ describe('while it is stopped', () => {
     for (const credential of [{ cookie: person.cookie }, { bearer: key.key }]) {
       const mine = writes.filter((row) => may(row) && ('cookie' in credential || row.key !== '·'))
       expect(
-        await told(
+        await answersTo(
           mine.filter(({ frozen }) => frozen === '·'),
           credential,
         ),
@@ -295,7 +296,7 @@ test('a delegated credential stops payments to a beneficiary, and only a person 
   expect((await members.owner.api.patch(beneficiary, { status: 'active' })).body.status).toBe('active')
 })
 
-test('whoever left chooses a workspace of their own, with all rights there', async () => {
+test('a member who left chooses a workspace of their own, with all rights there', async () => {
   const person = await join(service, team, 'viewer')
   const views = (await person.api.get('/v1/workspaces')).body.data
   await person.api.delete(`/v1/workspaces/current/members/${person.memberId}`)

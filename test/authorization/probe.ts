@@ -4,7 +4,7 @@ import type { TestService } from '../harness/service.ts'
 export type Credential = { cookie?: string; bearer?: string; headers?: Record<string, string> }
 export type Probed = { route: string; status: number; error: string | undefined; text: string }
 
-/** Ids that nothing has: whoever may call the route gets past its authorization to a 404. */
+/** Ids that nothing has: a caller who may call the route gets past its authorization to a 404. */
 const unknown: readonly [RegExp, string][] = [
   [/\/grants\/:id/, 'gra'],
   [/\/api-keys\/:id/, 'key'],
@@ -42,7 +42,7 @@ const attempt = async (service: TestService, row: Pick<Row, 'method' | 'path'>, 
       ...(bearer !== undefined && { authorization: `Bearer ${bearer}` }),
       ...headers,
     },
-    // Who may call is decided before the body is read: whoever may gets a 400, and nothing happens.
+    // Authorization comes before the body is read: a caller who may call gets a 400, and nothing happens.
     ...(write && { body: '{' }),
   })
   const route = `${row.method} ${row.path}`

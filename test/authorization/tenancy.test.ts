@@ -11,7 +11,7 @@ import { unknownPath } from './probe.ts'
 
 const table = parseTable(readFileSync(new URL('../../docs/authorization.md', import.meta.url), 'utf8'))
 
-/** Routes that take an id, for people. Administrators' are for all tenants; a device's code is for whoever is shown it. */
+/** Routes that take an id, for people. Administrators' are for all tenants; a device's code is for every person who has it. */
 const ofTenants = table.filter(
   ({ path, needs }) =>
     path.includes(':') && !['public', 'admin'].includes(needs) && !path.startsWith('/link/') && !path.includes(':user_code'),
@@ -145,7 +145,7 @@ describe('what belongs to another tenant is the same 404, byte for byte, as what
   })
 })
 
-test('to the ones whose it is, all of it is there: nothing was changed by those who tried', async () => {
+test('its owners still see all of it: nothing was changed by those who tried', async () => {
   for (const row of ofTenants.filter(({ method }) => method === 'GET')) {
     const answer = await call(team.owner.api, row, row.path.replace(':id', owned[routeOf(row)]?.id ?? ''))
     // A receipt is there once the payment has ended.

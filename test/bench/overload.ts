@@ -23,7 +23,7 @@ export const measureOverload = async (
     for (let round = 1; round <= rounds; round += 1) {
       const atCapacity = await measure(load, { connections: capacity, seconds })
       const flood = measure({ ...load, name: 'flood' }, { connections: 5 * capacity, seconds: seconds + 1 })
-      // One more caller, whose answers are told apart: the generator's percentiles mix what was taken on with what was refused.
+      // One more caller, whose answers are counted separately: the generator's percentiles mix what was taken on with what was refused.
       const accepted: number[] = []
       const until = performance.now() + seconds * 1000
       const [first] = load.requests

@@ -36,7 +36,7 @@ export const measurePolicyLock = async (bench: Bench, { write, paymentCount }: P
   const service = await startService(bench.databaseUrl, bench.folder)
   try {
     const [payer] = await preparePayers(service.url, bench, 1)
-    if (!payer) throw new Error('nobody pays')
+    if (!payer) throw new Error('there is no payer')
     const { api } = payer.person
     await timed(() => api.post('/v1/payments', { beneficiary_id: payer.beneficiary, amount_minor: '10000' }))
     await multiply(bench, 'payments', paymentCount, {
@@ -86,7 +86,7 @@ export const measurePolicyLock = async (bench: Bench, { write, paymentCount }: P
     }
     await recount()
     await measure('200 payees')
-    // As the payments would leave them; the payments themselves are read by nobody here.
+    // As the payments would leave them; the payments themselves are not read here.
     await bench.query('delete from spending_totals where payee_id <> $1', [everyPayee])
     await bench.query(
       `insert into spending_totals (workspace_id, day, payee_id, rail, payment_type, used_minor, payments)

@@ -33,7 +33,7 @@ export const measureStreams = async (
   const service = await startService(bench.databaseUrl, bench.folder, { STREAMS_PER_ACCOUNT: '10000' })
   try {
     const [many, one] = await preparePayers(service.url, bench, 2)
-    if (!many || !one) throw new Error('there is nobody to listen')
+    if (!many || !one) throw new Error('there is no account to listen with')
     const before = residentMb(service.pid)
     const thousand = await openReaders(service.url, [many.key], 1_000)
     const idle = await openReaders(service.url, [one.key], 1)

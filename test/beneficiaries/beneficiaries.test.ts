@@ -79,7 +79,7 @@ describe('creating', () => {
   })
 })
 
-test('the destination stands in the database only encrypted, and nowhere in the log, the events or the audit', async () => {
+test('the destination is in the database only encrypted, and not in the log, the events or the audit', async () => {
   const canary = '254799887766'
   await create({ ...phone, destination: canary })
   const tables = ['beneficiaries', 'payees', 'events', 'audit_log', 'idempotency_keys']
@@ -124,7 +124,7 @@ test('lists run newest first, page by page, and show this workspace alone', asyn
   expect(second.body.next_cursor).toBeNull()
 })
 
-test('a stranger is told 401, another tenant the same 404 as for an id that does not exist', async () => {
+test('a stranger gets 401, another tenant the same 404 as for an id that does not exist', async () => {
   const { id } = (await create(phone)).body
   expect((await service.api.post('/v1/beneficiaries', phone)).status).toBe(401)
   for (const [method, body] of [['GET'], ['PATCH', { display_name: 'x' }], ['DELETE']] as const) {

@@ -51,7 +51,7 @@ const caught = (work: Promise<unknown>): Promise<unknown> =>
   )
 
 describe('a call whose connection fails', () => {
-  test('is sent again under one key, and pays once, whichever half of it was lost', async () => {
+  test('is sent again under one key, and pays once, when the request or the answer was lost', async () => {
     const before = await countPayments()
     proxy.seen.length = 0
     proxy.faults.push({ kind: 'lost' }, { kind: 'answer lost' }, { kind: 'answer cut' })
@@ -82,7 +82,7 @@ describe('a call whose connection fails', () => {
 })
 
 describe('a refusal', () => {
-  test('that passes is waited for as long as the service asks', async () => {
+  test('that is temporary is waited for as long as the service asks', async () => {
     proxy.faults.push(
       { kind: 'answer', status: 429, headers: { 'retry-after': '1' } },
       { kind: 'answer', status: 503, headers: { 'retry-after': '0', 'payments-should-retry': 'true' } },
@@ -94,7 +94,7 @@ describe('a refusal', () => {
     expect(proxy.seen).toHaveLength(4)
   })
 
-  test('that the service calls final is final, whatever its status', async () => {
+  test('that the service calls final is final, with any status', async () => {
     proxy.faults.push({
       kind: 'answer',
       status: 503,
@@ -110,7 +110,7 @@ describe('a refusal', () => {
     expect(await caught(client.account.get())).toMatchObject({ status: 429, retryAfterMs: 7_200_000 })
   })
 
-  test('is told by the service itself whether it passes', async () => {
+  test('says by itself whether it is temporary', async () => {
     const answer = await service.api.get('/v1/payments/nothing', { bearer: key.key })
     expect([answer.status, answer.headers.get('payments-should-retry')]).toEqual([404, 'false'])
     const garbage = await service.api.get('/%ff')
@@ -166,7 +166,7 @@ describe('waiting for a payment', () => {
   })
 
   test('never takes unknown for an end, and says that paying again could pay twice', async () => {
-    // The provider's answer to sending is lost; only its callback, which nobody delivers here, would tell what became of it.
+    // The provider's answer to sending is lost; only its callback, which is not delivered here, would show the outcome.
     const unanswered = await newBeneficiary(person.api, { destination: '254711000004' })
     const payment = await client.payments.create({ beneficiary_id: unanswered, amount_minor: '1000' })
     await service.deps.jobs.drain()
@@ -226,7 +226,7 @@ describe('events', () => {
     await stream.close()
   })
 
-  test('that are not there any more are told of as a reset, and the stream goes on', async () => {
+  test('that are not kept any more give a reset, and the stream goes on', async () => {
     const stream = follow({ lastEventId: 'evt_01h455vb4pex5vsknk084sn02q' })
     await stream.until(1)
     expect(stream.heard[0]).toMatchObject({ id: null, type: 'stream.reset' })

@@ -38,7 +38,7 @@ const header = (request: IncomingMessage, name: string) => {
   return typeof value === 'string' ? value : undefined
 }
 
-/** Stands between a client and the service, and breaks what it is told to break. */
+/** Stands between a client and the service, and breaks connections on command. */
 export const startFaultyProxy = async (target: string): Promise<FaultyProxy> => {
   const faults: Fault[] = []
   const seen: Seen[] = []

@@ -11,7 +11,7 @@ afterAll(() => service.close())
 
 const path = '/v1/credentials/current'
 
-test('a person in person learns who and where they are, and that nothing limits them', async () => {
+test('a person learns who and where they are, and that nothing limits them', async () => {
   const person = await signIn(service.api)
   const { status, body } = await person.api.get(path)
   expect(status).toBe(200)
@@ -66,7 +66,7 @@ test('a policy that always asks for approval asks from 0 on, and one that was ar
   expect((await person.api.get(path)).body.headroom.approval_from_minor).toBeNull()
 })
 
-test('every kind of credential may ask, and none is told of another', async () => {
+test('every kind of credential may ask, and learns only about itself', async () => {
   const person = await signIn(service.api)
   const key = await createKey(person, { permissions: ['payment.create'], expires_at: '2026-03-05T00:00:00Z' })
   const { token } = (await key.api.post('/v1/auth/dashboard-tokens')).body
@@ -80,7 +80,7 @@ test('every kind of credential may ask, and none is told of another', async () =
   expect((await service.api.get(path)).status).toBe(401)
 })
 
-test('whoever may pay may ask beforehand how a payment would be decided', async () => {
+test('a credential that may pay may ask beforehand how a payment would be decided', async () => {
   const person = await signIn(service.api)
   const beneficiary = await newBeneficiary(person.api)
   const payer = await createKey(person, { permissions: ['payment.create'] })

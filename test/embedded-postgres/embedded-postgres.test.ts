@@ -165,7 +165,7 @@ describe('embedded Postgres', () => {
     await start(folder)
   })
 
-  it('tells a second process on the same folder who uses it, and the first goes on', async () => {
+  it('says to a second process on the same folder which process uses it, and the first goes on', async () => {
     const folder = await usedFolder()
     const first = await startElsewhere(folder)
     const error = await refusal(start(folder))
@@ -187,7 +187,7 @@ describe('embedded Postgres', () => {
 
   it('says in one sentence that the folder is read-only', async () => {
     const folder = await newFolder(0o555)
-    // Root may write where nobody else can.
+    // Root may write where other users cannot.
     const { error } = await startElsewhere(folder, isRoot ? nobody : {})
     expect(error).toMatch(/^StartupError: The data folder \S+ is not writable \(EACCES[^\n]*\): [^\n]*DATA_DIR\.$/)
   })

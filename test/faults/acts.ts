@@ -20,7 +20,7 @@ export type Stage = {
 
 /**
  * Something that moves money, ready to be done by a process that is killed in the middle of it. `again`: the same request at another
- * process, when it was a request. `ended`: whether what was begun has its end, whoever brought it there.
+ * process, when it was a request. `ended`: whether what was begun has ended, by any process.
  */
 export type Ready = {
   /** What the victim does first, undisturbed. */
@@ -61,7 +61,7 @@ const hasEnded = (api: Client, path: string) => async (): Promise<boolean> =>
 
 type Body = Record<string, unknown>
 
-/** A request: done by the victim, and again with the same key at the survivor. `ended` is told what the survivor answered. */
+/** A request: done by the victim, and again with the same key at the survivor. `ended` gets the survivor's answer. */
 const request = (
   { survivor }: Stage,
   api: Client,
@@ -122,7 +122,7 @@ const adjustment = ({ cast }: Stage, amount_minor: string) => ({
   reason: 'a test',
 })
 
-/** A payment whose outcome nobody knows, as an operator finds it. */
+/** A payment with an unknown outcome, as an operator finds it. */
 const unknownPayment = async (stage: Stage): Promise<string> => {
   const { cast } = stage
   serial += 1

@@ -47,7 +47,7 @@ const fleet = async () => {
 
 const parties = ['254722000001', '254711000001', '254711000002', '254711000004', '254711000007', '254700001032']
 
-/** Every kind of request, again and again, until told to end; each write is repeated with its key until it is answered. */
+/** Every kind of request, again and again, until it is stopped; each write is repeated with its key until it is answered. */
 const load = async (urls: () => string[], random: ReturnType<typeof createRandom>, isOver: () => boolean, done: () => void) => {
   let serial = 0
   const payees = Object.values(cast.beneficiaries)

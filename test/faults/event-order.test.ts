@@ -33,7 +33,7 @@ afterAll(async () => {
 const at = (index: number): TestService => processes[index % 2] ?? processes[0]
 const apiAt = (index: number, { cookie }: Person) => at(index).api.as({ cookie })
 
-type Told = { id: string; type: string; data: Json }
+type Listed = { id: string; type: string; data: Json }
 type Payer = Person & { beneficiary: string; newest: string }
 
 const newPayer = async (): Promise<Payer> => {
@@ -44,37 +44,37 @@ const newPayer = async (): Promise<Payer> => {
   return { ...person, beneficiary, newest: newest.id }
 }
 
-/** Everything that the list tells of an account since it began to pay, in its order. */
-const listed = async (someone: Payer): Promise<Told[]> => {
-  const told: Told[] = []
+/** All events of an account since it began to pay, as the list gives them. */
+const listed = async (someone: Payer): Promise<Listed[]> => {
+  const events: Listed[] = []
   for (let after = someone.newest; ; ) {
-    const page: Told[] = (await someone.api.get(`/v1/notifications?limit=100&after=${after}`)).body.data
+    const page: Listed[] = (await someone.api.get(`/v1/notifications?limit=100&after=${after}`)).body.data
     const last = page.at(-1)
-    if (!last) return told
-    told.push(...page)
+    if (!last) return events
+    events.push(...page)
     after = last.id
   }
 }
 
 /** Reads the stream at one process or the other, leaves after a few events, and resumes behind the last one; until there are no more. */
-const readByStreams = async (someone: Payer, name: string, total: Promise<number>): Promise<Told[]> => {
+const readByStreams = async (someone: Payer, name: string, total: Promise<number>): Promise<Listed[]> => {
   const random = createRandom(seed, name)
-  const told: Told[] = []
+  const events: Listed[] = []
   let wanted = Number.POSITIVE_INFINITY
   void total.then((known) => {
     wanted = known
   })
-  while (told.length < wanted) {
-    const lastEventId = told.at(-1)?.id ?? someone.newest
+  while (events.length < wanted) {
+    const lastEventId = events.at(-1)?.id ?? someone.newest
     const stream = await openStream(apiAt(random.below(2), someone), { lastEventId, timeoutMs: 1_000 })
-    for (let left = 1 + random.below(Math.min(count, 700)); left > 0 && told.length < wanted; left -= 1) {
+    for (let left = 1 + random.below(Math.min(count, 700)); left > 0 && events.length < wanted; left -= 1) {
       const next = await stream.next().catch(() => undefined)
       if (!next) break
-      told.push({ id: next.id, type: next.type, data: next.data.data })
+      events.push({ id: next.id, type: next.type, data: next.data.data })
     }
     stream.close()
   }
-  return told
+  return events
 }
 
 const rank: Record<string, number> = {
@@ -85,11 +85,11 @@ const rank: Record<string, number> = {
 }
 
 /** What stands before something that had happened earlier: a payment's states go forward, and money here only leaves. */
-const inversions = (told: readonly Told[]): string[] => {
+const inversions = (events: readonly Listed[]): string[] => {
   const found: string[] = []
   const reached = new Map<string, number>()
   let available: bigint | undefined
-  for (const { id, type, data } of told) {
+  for (const { id, type, data } of events) {
     if (type === 'balance.updated') {
       const now = BigInt(data.balance.available_minor)
       if (available !== undefined && now > available) found.push(`${id}: a balance of ${now} after one of ${available}`)
@@ -140,16 +140,16 @@ test(
     for (const process of processes) await process.settle()
 
     for (const payer of [busy, ...others]) {
-      const told = await listed(payer)
-      expect(inversions(told)).toEqual([])
-      expect(new Set(told.map(({ id }) => id)).size).toBe(told.length)
+      const events = await listed(payer)
+      expect(inversions(events)).toEqual([])
+      expect(new Set(events.map(({ id }) => id)).size).toBe(events.length)
       for (const type of ['payment.created', 'payment.succeeded'])
-        expect(told.filter((event) => event.type === type)).toHaveLength(counts.get(payer) ?? 0)
-      const lastTold = told.findLast(({ type }) => type === 'balance.updated')?.data.balance
-      expect(lastTold).toEqual((await payer.api.get('/v1/accounts/me')).body.balance)
+        expect(events.filter((event) => event.type === type)).toHaveLength(counts.get(payer) ?? 0)
+      const lastPublished = events.findLast(({ type }) => type === 'balance.updated')?.data.balance
+      expect(lastPublished).toEqual((await payer.api.get('/v1/accounts/me')).body.balance)
       if (payer !== busy) continue
-      total.resolve(told.length)
-      const ids = told.map(({ id }) => id)
+      total.resolve(events.length)
+      const ids = events.map(({ id }) => id)
       for (const read of await Promise.all(readers)) expect(read.map(({ id }) => id)).toEqual(ids)
       report('events_read_in_order', ids.length * readers.length)
     }

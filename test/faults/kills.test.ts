@@ -91,8 +91,8 @@ const killAt = (victim: Puppet, at: number): void =>
   })
 
 /**
- * An attempt that a process was sending when it died stays that process's until its time is up; then it is somebody else's at once.
- * The provider's time, and with it everybody's, is moved on to that moment.
+ * An attempt that a process was sending when it died stays that process's until its time is up; then another process takes it at once.
+ * The provider's time, and with it the time of all processes, is moved on to that moment.
  */
 const passLease = async (): Promise<boolean> => {
   const [held] = await world.sql<{ until: Date }>(
@@ -105,7 +105,7 @@ const passLease = async (): Promise<boolean> => {
   return true
 }
 
-/** Until what was begun has its end. Each wait is held to its bound; between them, at most, time that somebody else's lease takes. */
+/** Until what was begun has its end. Each wait is held to its bound; between them, at most, time that another process's lease takes. */
 const recover = async (ready: Ready): Promise<{ slowestMs: number; leases: number }> => {
   stage.heir.resume()
   for (let leases = 0; ; leases += 1) {

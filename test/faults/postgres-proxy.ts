@@ -57,7 +57,7 @@ export const startPostgresProxy = async (databaseUrl: string): Promise<PostgresP
     upstream.on('data', (bytes) => {
       if (muted) return
       if (!answersAreLost) client.write(bytes)
-      // The answer has left the server: what was sent took effect, and nobody will hear of it.
+      // The answer has left the server: what was sent took effect, and no answer arrives.
       else cutAll()
     })
     client.on('data', (bytes) => {

@@ -9,7 +9,7 @@ import { listen, loadConfigWithPorts, operatorListener, publicListener } from '.
 import { openRails } from '../../src/process/rails.ts'
 
 /*
- * The service in a process of its own, made of the same parts as `src/server.ts`, that works only when it is told to: so a test knows
+ * The service in a process of its own, made of the same parts as `src/server.ts`, that works only on command: so a test knows
  * what it is doing when it is killed, and nothing in the background adds to the messages that are counted. `POST /drain` and
  * `POST /sweep` at the address that it prints.
  */
@@ -45,5 +45,5 @@ const control = createServer((request, response) => {
 })
 control.listen(0, '127.0.0.1', () => {
   const address = control.address()
-  console.log(`told what to do at http://127.0.0.1:${typeof address === 'object' && address ? address.port : 0} `)
+  console.log(`takes commands at http://127.0.0.1:${typeof address === 'object' && address ? address.port : 0} `)
 })

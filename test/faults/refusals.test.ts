@@ -29,7 +29,7 @@ const sound = async () =>
 const pay = (key: string, api = person.api) =>
   api.post('/v1/payments', { beneficiary_id: payee, amount_minor: '100000' }, { key })
 
-/** The database fails in the middle of a payment's transaction, with this code, as often as it is told to. */
+/** The database fails in the middle of a payment's transaction, with this code, a given number of times. */
 const failWith = async (code: string): Promise<void> => {
   await service.deps.db.query(
     `create or replace function fail_for_a_test() returns trigger language plpgsql as $$ begin raise exception 'a test' using errcode = '${code}'; end $$`,
@@ -40,7 +40,7 @@ const failWith = async (code: string): Promise<void> => {
 }
 const recover = () => service.deps.db.query('drop trigger fail_for_a_test on payments')
 
-describe('a database that cannot write now is answered with 503 and leaves nothing half done', () => {
+describe('a database that cannot write now gives 503 and leaves nothing half done', () => {
   test.each([
     ['a full disk', '53100'],
     ['no memory', '53200'],
@@ -90,7 +90,7 @@ test('two processes whose clocks are ten minutes apart pay each payment once and
   await Promise.all(others.map((each) => each.close()))
 })
 
-describe('what hangs around the service', () => {
+describe('parts around the service that do not answer', () => {
   let silent: Server
   let port: number
   beforeAll(async () => {

@@ -38,7 +38,7 @@ const decide =
     return () => stage.person.api.post(`/v1/approvals/${approval}/decide`, { decision })
   }
 
-/** A payment that nobody knows the end of, as an operator finds it. */
+/** A payment with an unknown outcome, as an operator finds it. */
 const unknownPayment = async (stage: Stage): Promise<string> => {
   const destination = `25470000${5000 + (next() % 1000)}`
   const id = await pay(stage, await newBeneficiary(stage.person.api, { destination }))

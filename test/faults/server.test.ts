@@ -19,7 +19,7 @@ import { isFull } from './world.ts'
 const run = promisify(execFile)
 const recoverWithinMs = 10_000
 
-/** A server of its own, to be frozen, killed and filled up: the one of the other tests is everybody's. */
+/** A server of its own, to be frozen, killed and filled up: all other tests share one. */
 describe.runIf(isFull)('the database server itself', () => {
   let folder: string
   let server: EmbeddedPostgres

@@ -87,11 +87,11 @@ const multiply = async (paymentId: string): Promise<void> => {
   const audited = await db.query<{ id: string }>('select id::text from audit_log where subject_id = $1', [id])
   for (const [index, row] of audited.entries())
     await copy('audit_log', `t.id = '${row.id}'`, { id: made(`01${index}`), subject_id: made('001'), transaction: now })
-  const told = await db.query<{ id: string }>(
+  const published = await db.query<{ id: string }>(
     `select id::text from events where type like 'payment.%' and data->>'id' = $1 order by transaction, id`,
     [paymentId],
   )
-  for (const [index, row] of told.entries())
+  for (const [index, row] of published.entries())
     await copy('events', `t.id = '${row.id}'`, {
       id: made(`02${index}`),
       transaction: now,

@@ -21,7 +21,7 @@ export type World = Awaited<ReturnType<typeof startWorld>>
 
 const key = () => `faults:${randomBytes(32).toString('base64')}`
 
-/** The provider in a process of its own: it counts every submission, whoever dies. */
+/** The provider in a process of its own: it counts every submission, also when a process of the service dies. */
 const startProvider = async (folder: string) => {
   const port = await freePort()
   const url = `http://127.0.0.1:${port}`
@@ -44,11 +44,11 @@ const startProvider = async (folder: string) => {
   }
 }
 
-/** A process that works only when it is told to (`puppet.ts`). */
+/** A process that works only on command (`puppet.ts`). */
 export type Puppet = { url: string; process: ServerProcess; drain: () => Promise<void>; sweep: () => Promise<void> }
 
 const puppetOf = async (process: ServerProcess, port: string): Promise<Puppet> => {
-  const [, control = ''] = await process.said(/told what to do at (http\S+) /)
+  const [, control = ''] = await process.said(/takes commands at (http\S+) /)
   const tell = (what: string) => async () => {
     const answer = await fetch(`${control}/${what}`, { method: 'POST' })
     if (answer.status !== 204) throw new Error(`${what} failed: ${process.stdout()}`)
@@ -65,7 +65,7 @@ const buildPuppet = async (): Promise<string> => {
   return join(folder, 'puppet.js')
 }
 
-/** A database with a proxy before it, a provider, and as many processes of the service as somebody starts. */
+/** A database with a proxy before it, a provider, and any number of processes of the service. */
 export const startWorld = async (folder: string) => {
   const database: TestDatabase = await createTestDatabase()
   const proxy: PostgresProxy = await startPostgresProxy(database.url)
@@ -101,7 +101,7 @@ export const startWorld = async (folder: string) => {
     admins,
     operatorPort,
     start,
-    /** One that is told what to do, behind the proxy. */
+    /** One that takes commands, behind the proxy. */
     startPuppet: async (): Promise<Puppet> => {
       const port = String(await freePort())
       const variables = { ...shared, PORT: port, OPERATOR_PORT: String(await freePort()), DATABASE_URL: proxy.url }
@@ -150,7 +150,7 @@ export const startWorld = async (folder: string) => {
 
 export type Cast = { person: Person; api: Client; beneficiaries: Record<'MPESA_B2C' | 'MPESA_B2B' | 'PESALINK', string> }
 
-/** Somebody with money, an agent's key and a beneficiary on each rail. */
+/** A person with money, an agent's key and a beneficiary on each rail. */
 export const castAt = async (url: string): Promise<Cast> => {
   const person = await signIn(createClient(url))
   const { api } = await createKey(person)

@@ -130,7 +130,7 @@ const run = async ({ guide, language, code }: Snippet) => {
   return { code: code_, out: out.replaceAll(service.api.url, written), err }
 }
 
-describe.concurrent('every program of the guides runs as it is written, and prints what stands behind it', () => {
+describe.concurrent('every program of the guides runs as it is written, and prints what the guide shows', () => {
   const runnable = snippets.filter(({ language }) => python || language !== 'python')
   test.each(runnable.map((snippet) => [snippet.guide, snippet.language, snippet] as const))(
     '%s in %s',
@@ -193,7 +193,7 @@ describe('the service serves them', () => {
     }
   })
 
-  test('as Markdown for whoever does not ask for a page, and by its name with .md', async () => {
+  test('as Markdown for a client that does not ask for a page, and by its name with .md', async () => {
     for (const answer of [await service.api.get('/docs/guides/quickstart'), await page('/docs/guides/quickstart.md')]) {
       expect(answer.headers.get('content-type')).toBe('text/markdown; charset=utf-8')
       expect(answer.text).toMatch(/^# Quickstart/)

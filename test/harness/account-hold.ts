@@ -12,7 +12,7 @@ export type Hold = {
   release: () => Promise<void>
 }
 
-/** Another transaction that holds an account's lock until it is released: whoever needs the account waits. */
+/** Another transaction that holds an account's lock until it is released: other transactions that need the account wait. */
 export const holdAccount = async (service: TestService, accountId: string): Promise<Hold> => {
   const account = parseId('account', accountId)
   if (!account) throw new Error('not an account id')

@@ -4,7 +4,7 @@ export type Shown = { status: number; url: string; html: string; headers: Header
 export type Browser = {
   /** Cookies by name, as this browser would send them to the service. */
   cookies: Map<string, string>
-  /** Follows redirects, as somebody who types an address or follows a link. */
+  /** Follows redirects, as a browser does when a person types an address or follows a link. */
   open: (url: string, headers?: Record<string, string>) => Promise<Shown>
   /** One request, no redirect followed. */
   step: (url: string, headers?: Record<string, string>) => Promise<Shown>

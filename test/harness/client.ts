@@ -1,5 +1,5 @@
 /** What a request answered: the body parsed when it is JSON. Tests look into it freely, so it is loosely typed on purpose. */
-// biome-ignore lint/suspicious/noExplicitAny: a test reads whatever the service answered
+// biome-ignore lint/suspicious/noExplicitAny: a test reads every kind of answer
 export type Json = any
 export type Answer = { status: number; body: Json; headers: Headers; text: string }
 

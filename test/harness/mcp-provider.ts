@@ -49,7 +49,7 @@ export const newMcpProvider = (service: Client, person: { api: Client }, decisio
       const id = new URL(asked.headers.get('location') ?? '', service.url).searchParams.get('authorization') ?? ''
       kept.answer = new URL((await decide(person, id, decision)).body.redirect_to).searchParams
     },
-    /** The application tells its transport what the browser brought back. */
+    /** The application passes what the browser brought back to its transport. */
     takeAnswer: () => {
       const answer = kept.answer ?? new URLSearchParams()
       delete kept.answer

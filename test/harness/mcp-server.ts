@@ -17,7 +17,7 @@ const bodyOf = async (request: IncomingMessage): Promise<Json> => {
 }
 
 /**
- * Somebody else's MCP server that trusts our authorization server: it asks the introspection endpoint about every token, takes only
+ * Another party's MCP server that trusts our authorization server: it asks the introspection endpoint about every token, takes only
  * those that are for itself, and wants a scope for each tool. It knows nothing of us but what any resource server would.
  */
 export const startProtectedMcpServer = async (issuer: Client, client: OAuthClient): Promise<ProtectedMcpServer> => {

@@ -19,7 +19,7 @@ export const redirectUri = 'http://127.0.0.1:9876/callback'
 
 export type OAuthClient = { id: string; secret: string | undefined; credentials: Record<string, string> }
 
-/** A client that registered itself; public unless told otherwise. */
+/** A client that registered itself; public by default. */
 export const registerClient = async (api: Client, metadata: Record<string, unknown> = {}): Promise<OAuthClient> => {
   const answer = await api.post('/v1/oauth/register', {
     client_name: 'Test agent',
@@ -69,7 +69,7 @@ export const askPerson = async (
 export const askedBy = (answer: Answer): string => {
   const id = new URL(answer.headers.get('location') ?? '', 'http://x').searchParams.get('authorization')
   if (answer.status !== 302 || id === null)
-    throw new Error(`nobody was asked: ${answer.status} ${answer.text.slice(0, 2000)} ${answer.headers.get('location')}`)
+    throw new Error(`no consent was asked for: ${answer.status} ${answer.text.slice(0, 2000)} ${answer.headers.get('location')}`)
   return id
 }
 

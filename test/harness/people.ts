@@ -1,7 +1,7 @@
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
 import type { Client } from './client.ts'
 
-/** Somebody with a wallet, signed in by it: the session's cookie is the credential of `api`. */
+/** A person with a wallet, signed in by it: the session's cookie is the credential of `api`. */
 export type Person = { wallet: PrivateKeyAccount; accountId: string; cookie: string; api: Client }
 
 export const newWallet = (): PrivateKeyAccount => privateKeyToAccount(generatePrivateKey())

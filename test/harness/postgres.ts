@@ -27,7 +27,7 @@ export const createTestDatabase = async (): Promise<TestDatabase> => {
   return { url: databaseUrl(adminUrl, name), drop: () => withAdmin(adminUrl, (admin) => dropDatabase(admin, name)) }
 }
 
-/** A copy of a database as it stands now, which nobody may be connected to: a backup, to be restored from. */
+/** A copy of a database as it stands now, which may have no connections: a backup, to be restored from. */
 export const copyDatabase = async (source: TestDatabase): Promise<TestDatabase> => {
   const { adminUrl, prefix } = inject('testServer')
   const name = `${prefix}${randomBytes(6).toString('hex')}`
@@ -41,7 +41,7 @@ const cloneTemplate = async (admin: pg.Client, name: string, template: string) =
       await admin.query(`CREATE DATABASE ${name} TEMPLATE ${template}`)
       return
     } catch (error) {
-      // 55006: somebody, autovacuum for one, is in the template at this moment.
+      // 55006: another connection, autovacuum for one, is in the template at this moment.
       if (attempt === 20 || !(error instanceof pg.DatabaseError) || error.code !== '55006') throw error
       await wait(50)
     }

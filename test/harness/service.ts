@@ -48,7 +48,7 @@ export type TestOptions = {
 
 const given = new Set<number>()
 
-/** Below what the system gives out by itself, so that no connection of anybody's takes it between this check and our listening. */
+/** Below what the system gives out by itself, so that no outgoing connection takes it between this check and our listening. */
 export const freePort = async (): Promise<number> => {
   const port = randomInt(10_000, 30_000)
   const server = createServer()

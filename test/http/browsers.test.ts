@@ -17,22 +17,22 @@ describe('an unsafe request that travels with a cookie comes from this site or a
 
   test.each([
     ['a client that is no browser', {}],
-    ['this site, told by Fetch Metadata', { 'sec-fetch-site': 'same-origin' }],
+    ['this site, by Fetch Metadata', { 'sec-fetch-site': 'same-origin' }],
     ['the address bar', { 'sec-fetch-site': 'none' }],
     ['an allowed origin', { origin: allowed, 'sec-fetch-site': 'cross-site' }],
   ])('%s is let through', async (_what, headers) => {
     expect((await rename(headers)).status).toBe(200)
   })
 
-  test('this site, told by Origin alone', async () => {
+  test('this site, by Origin alone', async () => {
     expect((await rename({ origin: service.deps.config.publicUrl })).status).toBe(200)
   })
 
   test.each([
-    ['another site, told by Fetch Metadata', { 'sec-fetch-site': 'cross-site' }],
+    ['another site, by Fetch Metadata', { 'sec-fetch-site': 'cross-site' }],
     ['a neighbour below the same domain', { 'sec-fetch-site': 'same-site' }],
     ['another site that claims both', { 'sec-fetch-site': 'cross-site', origin: 'https://evil.example' }],
-    ['another site, told by Origin alone', { origin: 'https://evil.example' }],
+    ['another site, by Origin alone', { origin: 'https://evil.example' }],
     ['an origin that hides', { origin: 'null' }],
     ['an origin that begins like an allowed one', { origin: `${allowed}.evil.example` }],
   ])('%s is refused', async (_what, headers) => {
@@ -50,7 +50,7 @@ describe('an unsafe request that travels with a cookie comes from this site or a
     expect(answer.status).toBe(201)
   })
 
-  test('reading from another site is the browser’s affair: it gets no leave to read', async () => {
+  test('a read from another site is answered without a header that lets the page read it', async () => {
     const answer = await person.api.get('/v1/accounts/me', { headers: { origin: 'https://evil.example' } })
     expect([answer.status, answer.headers.get('access-control-allow-origin')]).toEqual([200, null])
   })
@@ -91,7 +91,7 @@ describe('cross-origin requests', () => {
   })
 })
 
-describe('what the headers of every answer say', () => {
+describe('the headers of every answer', () => {
   test.each(['/healthz', '/v1/accounts/me', '/v1/nothing', '/openapi.json'])('%s', async (path) => {
     const { headers } = await service.api.get(path)
     const policy = headers.get('content-security-policy') ?? ''
@@ -105,7 +105,7 @@ describe('what the headers of every answer say', () => {
     expect(headers.get('strict-transport-security')).toBeNull()
   })
 
-  test('what was answered to a credential, or gives one, is stored nowhere', async () => {
+  test('an answer to a credential, or with a credential, is stored nowhere', async () => {
     const key = await createKey(person)
     const answers = [
       await person.api.get('/v1/accounts/me'),

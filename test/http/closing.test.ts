@@ -8,7 +8,7 @@ import { createTestDatabase } from '../harness/postgres.ts'
 import { startService } from '../harness/service.ts'
 import { openStream } from '../harness/stream.ts'
 
-test('a service that closes answers what is under way, ends its streams and waits for nobody who only keeps a connection', async () => {
+test('a service that closes answers what is under way, ends its streams and does not wait for idle connections', async () => {
   const database = await createTestDatabase()
   const service = await startService({ database })
   const person = await signIn(service.api)
@@ -38,7 +38,7 @@ test('a service that closes answers what is under way, ends its streams and wait
   await database.drop()
 })
 
-test('what has had its time is swept away, and what has not is kept', async () => {
+test('what is old enough is deleted, and the rest is kept', async () => {
   const service = await startService()
   const counts = async () => {
     const [row] = await service.deps.db.query<Record<string, number>>(
@@ -62,7 +62,7 @@ test('what has had its time is swept away, and what has not is kept', async () =
   await service.close()
 })
 
-test('sessions, dashboard tokens and flows that ended long ago are swept away, with nothing that lives', async () => {
+test('sessions, dashboard tokens and flows that ended long ago are deleted, and nothing that is active', async () => {
   const service = await startService()
   const counts = async () =>
     (

@@ -12,7 +12,7 @@ afterAll(() => service.close())
 
 const metadata = () => `Bearer resource_metadata="${service.deps.config.publicUrl}/.well-known/oauth-protected-resource"`
 
-test('whoever comes without a credential is told where to get one, on every route that needs one', async () => {
+test('a request without a credential learns where to get one, on every route that needs one', async () => {
   const guarded = service.routes.filter(({ access }) => !/public|optional/.test(access))
   expect(guarded.length).toBeGreaterThan(60)
   for (const { method, path } of guarded) {

@@ -409,7 +409,7 @@ const rewrite = (value: Json, into: (text: string, name: string) => string, name
 const replaced = (text: string, replacements: readonly Replacement[]): string =>
   replacements.reduce((rest, [pattern, into]) => rest.replace(pattern, into), text)
 
-/** As it may be shown to everybody. */
+/** As it may be shown in the document. */
 export const shown = (value: Json): Json => rewrite(value, (text) => replaced(text, private_))
 /** Without what differs from run to run: ids, times, signatures, addresses. */
 export const lasting = (value: Json): Json =>

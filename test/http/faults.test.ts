@@ -23,7 +23,7 @@ afterAll(async () => {
 
 const database = () => new URL(service.database.url).pathname.slice(1)
 
-test('a fault of ours is told as little as possible, and nothing that was secret gets anywhere', async () => {
+test('an internal error reveals as little as possible, and no secret leaves the service', async () => {
   const canary = { destination: '254799111222', display_name: 'Canary Trading', legal_name: 'Canary-7f3a' }
   const key = await createKey(person)
   await service.deps.db.query('alter table beneficiaries rename column legal_name to lost_name')
@@ -83,7 +83,7 @@ test('while the database is away requests are refused with the time to try again
   expect((await person.api.get('/v1/accounts/me')).body.display_name).toBeNull()
 })
 
-test('backends that die under load cost some requests a 503, and nobody anything else', async () => {
+test('backends that die under load cost some requests a 503, and nothing else', async () => {
   const patch = (index: number) => person.api.patch('/v1/accounts/me', { display_name: `Name ${index}` })
   const killAll = async () => {
     for (let count = 0; count < 5; count += 1)

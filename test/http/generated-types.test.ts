@@ -84,7 +84,7 @@ export const pay = async (beneficiary: string): Promise<string> => {
   const { data, error } = await paymentsCreate({ client, body, headers: { 'Idempotency-Key': 'a key' } })
   return error ? error.error : data.status
 }`
-  // What hey-api writes of its own does not hold under exactOptionalPropertyTypes, whatever the document says.
+  // What hey-api writes of its own does not hold under exactOptionalPropertyTypes, with any document.
   const web = ['--lib', 'es2024,dom,dom.iterable']
   expect(await compile(client, web)).toBe('')
   expect(await compile(client.replace("amount_minor: '5000'", 'amount_minor: 5000'), web)).toContain('number')

@@ -31,10 +31,10 @@ test('the same key with the same body gives the first answer again, byte for byt
   expect(again.headers.get('x-request-id')).not.toBe(answer.headers.get('x-request-id'))
   expect(await countOf(api)).toBe(1)
   await first.settle()
-  const told = (await api.get('/v1/notifications')).body.data.filter(
+  const published = (await api.get('/v1/notifications')).body.data.filter(
     (event: { type: string }) => event.type === 'beneficiary.created',
   )
-  expect(told).toHaveLength(1)
+  expect(published).toHaveLength(1)
 })
 
 test('the order of the fields and the white space are no other body; a value is', async () => {

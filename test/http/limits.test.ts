@@ -14,7 +14,7 @@ describe('requests in a minute', () => {
   })
   afterAll(() => service.close())
 
-  test('each principal has its own allowance and is told of it; beyond it is 429 with the time to wait', async () => {
+  test('each principal has its own allowance and sees it in every answer; beyond it is 429 with the time to wait', async () => {
     const person = await signIn(service.api)
     const other = await signIn(service.api)
     const key = await createKey(person)
@@ -34,7 +34,7 @@ describe('requests in a minute', () => {
     expect((await other.api.get('/v1/accounts/me')).status).toBe(200)
   })
 
-  test('whether the service lives is asked as often as somebody likes', async () => {
+  test('liveness may be asked any number of times', async () => {
     const answers = await Promise.all(Array.from({ length: 40 }, () => service.api.get('/healthz')))
     expect(new Set(answers.map((answer) => answer.status))).toEqual(new Set([200]))
   })
@@ -47,7 +47,7 @@ describe('guessing', () => {
   })
   afterAll(() => service.close())
 
-  test('keys costs the guesser its allowance; who has a credential is not bothered by it', async () => {
+  test('keys uses up the allowance of the address; a caller with a credential is not affected', async () => {
     const person = await signIn(service.api)
     const guess = (index: number) =>
       service.api.get('/v1/accounts/me', { bearer: `service_live_${String(index).padStart(64, '0')}` })
@@ -78,7 +78,7 @@ test('behind a proxy that is trusted, the address is the one that it names', asy
   await service.close()
 })
 
-test('while the shared counter is not reachable each process counts for itself: nobody is turned away, and nothing let through', async () => {
+test('while the shared counter cannot be reached each process counts for itself: allowed requests pass, and the limit still holds', async () => {
   const service = await startService({ env: { RATE_LIMIT_PUBLIC_PER_MINUTE: '3', REDIS_URL: 'redis://127.0.0.1:1' } })
   const answers = []
   for (let count = 0; count < 5; count += 1) answers.push(await service.api.post('/v1/auth/wallet/nonce', {}))

@@ -80,7 +80,7 @@ describe('the address', () => {
     ['/v1 is missing', () => ({ path: '/payments' }), 404, 'not_found', 'There is no such path. Did you mean /v1/payments?'],
     ['/v1 is missing, in a POST', () => ({ path: '/payments', body: {} }), 404, 'not_found', /Did you mean \/v1\/payments\?$/],
     ['another version', () => ({ path: '/v2/payments' }), 404, 'not_found', /Did you mean \/v1\/payments\?$/],
-    ['a prefix of somebody else', () => ({ path: '/api/v1/payments' }), 404, 'not_found', /Did you mean \/v1\/payments\?$/],
+    ['a prefix of another service', () => ({ path: '/api/v1/payments' }), 404, 'not_found', /Did you mean \/v1\/payments\?$/],
     ['a slash at the end', () => ({ path: '/v1/payments/' }), 404, 'not_found', 'There is no such path: leave the slash at its end out.'],
     ['upper case', () => ({ path: '/V1/Payments' }), 404, 'not_found', /Did you mean \/v1\/payments\?$/],
     ['nothing like a path', () => ({ path: '/v1/nothing' }), 404, 'not_found', /^There is no such path\. GET \/openapi\.json/],
@@ -108,7 +108,7 @@ describe('the credential', () => {
     ['without the word Bearer', () => ({ path: '/v1/payments', headers: { authorization: token } }), 401, 'invalid_token', /^The word "Bearer" is missing/],
     ['as Basic', () => ({ path: '/v1/payments', headers: { authorization: 'Basic dTpw' } }), 401, 'invalid_token', 'The Authorization header must be "Bearer" and one token.'],
     ['of another service', () => ({ path: '/v1/payments', bearer: 'sk_live_123' }), 401, 'invalid_token', 'The token is of no kind that this service gives out.'],
-    ['a key that nobody has', () => ({ path: '/v1/payments', bearer: token }), 401, 'invalid_token', 'The API key is not known.'],
+    ['a key that does not exist', () => ({ path: '/v1/payments', bearer: token }), 401, 'invalid_token', 'The API key is not known.'],
     ['a workspace that is not there', () => ({ path: '/v1/payments', cookie: person.cookie, headers: { 'workspace-id': 'wsp_01h455vb4pex5vsknk084sn02q' } }), 404, 'not_found', 'Workspace-Id names nothing that this credential can see.', 'Workspace-Id'],
     ['a key without the permission', () => ({ method: 'POST', path: '/v1/workspaces/current/freeze' }), 403, 'forbidden', 'This needs the permission workspace.manage.'],
     ['a key where a person is needed', () => ({ path: '/v1/admin/accounts' }), 403, 'admin_required', /administrator/],
@@ -132,7 +132,7 @@ describe('money', () => {
     ['more than is there', () => payment({ amount_minor: '5000000' }), 402, 'insufficient_funds', 'The available balance does not cover this payment.'],
   ])
 
-  test('402 tells what is available to those who may read the account, and nothing to others', async () => {
+  test('402 shows what is available to those who may read the account, and nothing to others', async () => {
     const answer = await person.api.post('/v1/payments', payment({ amount_minor: '5000000' }).body)
     expect(answer.body.details).toMatchObject({ available_minor: '100000', requested_minor: '5000000' })
     const blind = await createKey(person, { permissions: ['payment.create'] })
@@ -186,7 +186,7 @@ describe('the shape', () => {
     ['a key of idempotency that is too long', () => ({ ...payment({}), bearer: key.key, key: 'k'.repeat(256) }), 400, 'invalid_request', 'Idempotency-Key: must be 1 to 255 printable ASCII characters', 'Idempotency-Key'],
   ])
 
-  test('several faults are told together, and none of them is called the one to blame', async () => {
+  test('several faults are listed together, and none of them is named as the only one', async () => {
     const answer = await key.api.post('/v1/payments', { amount_minor: 5, beneficiary: 'x' })
     expect(answer.body.message).toBe('The request is not valid.')
     expect(answer.body.details.fields).toEqual([
@@ -269,7 +269,7 @@ describe('the page of a code', () => {
     expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
   })
 
-  test('the codes of OAuth have theirs, and one that nobody gives out has none', async () => {
+  test('the codes of OAuth have theirs, and an unknown code has none', async () => {
     expect((await service.api.get('/docs/errors/invalid_grant')).text).toContain('invalid_grant')
     expect((await service.api.get('/docs/errors')).text).toContain('# duplicate'.slice(0, 2))
     expect((await service.api.get('/docs/errors/nonsense')).status).toBe(404)

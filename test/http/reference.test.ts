@@ -40,7 +40,7 @@ const ajv = new Ajv2020({ strict: false, validateFormats: false })
 const validatorOf = (name: string) => ajv.compile({ $ref: `openapi.json#/components/schemas/${name}` })
 
 describe('every operation', () => {
-  test('has a summary, a text, and a group that is described; and no text is about an operation that is none', () => {
+  test('has a summary, a text, and a group that is described; and every text belongs to an operation', () => {
     for (const { id, operation } of operations()) {
       expect([id, operation.summary, operation.tags]).toEqual([
         id,
@@ -85,7 +85,7 @@ describe('every operation', () => {
   })
 })
 
-test('every example is what the service answers: the story of example-scene.ts, recorded (RECORD_EXAMPLES=1 records it anew)', async () => {
+test('every example is what the service answers: the story of example-scene.ts, recorded (RECORD_EXAMPLES=1 records it again)', async () => {
   const played = await playExamples(service, operations(), administrators)
   const expected = operations().map(({ id }) => id)
   expect(Object.keys(played).toSorted()).toEqual(expected.toSorted())
@@ -159,7 +159,7 @@ describe('events', () => {
   })
 })
 
-test('every closed list has one name, and stands nowhere a second time', () => {
+test('every closed list has one name, and is in the document once', () => {
   const lists = Object.entries<Json>(document.components.schemas)
     .filter(([, schema]) => schema.type === 'string' && schema.enum?.length > 4)
     .map(([, schema]) => JSON.stringify([...schema.enum].sort()))

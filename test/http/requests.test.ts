@@ -34,7 +34,7 @@ const errorOf = (answer: { status: number; text: string }) => {
 
 describe('every refusal has the envelope, and names its request', () => {
   const requests: [what: string, head: string[], status: number, code: string][] = [
-    ['a path that nobody serves', ['GET /v1/nothing HTTP/1.1'], 404, 'not_found'],
+    ['a path without a route', ['GET /v1/nothing HTTP/1.1'], 404, 'not_found'],
     ['a method that a path does not have', ['DELETE /v1/accounts/me HTTP/1.1'], 405, 'method_not_allowed'],
     ['a path that cannot be decoded', ['GET /v1/%ff HTTP/1.1'], 404, 'not_found'],
     ['a path with a NUL', ['GET /v1/beneficiaries/%00 HTTP/1.1'], 404, 'not_found'],
@@ -53,7 +53,7 @@ describe('every refusal has the envelope, and names its request', () => {
     expect(answer.headers['cache-control']).toBe('no-store')
   })
 
-  test('and so have the answers that are none', async () => {
+  test('and so have the answers outside of any route', async () => {
     const answer = await person.api.get('/v1/accounts/me')
     expect(answer.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/)
     const line = service.log
@@ -104,7 +104,7 @@ describe('a body is JSON, once and unmistakably', () => {
     expect((await post(`\ufeff${wellFormed}`, 'application/json', ['Idempotency-Key: marked'])).status).toBe(201)
   })
 
-  test('a body beyond 64 KiB is refused, whatever it says about itself', async () => {
+  test('a body beyond 64 KiB is refused, with any Content-Length', async () => {
     const limit = JSON.stringify({ ...beneficiary, filler: '' }).length
     expect(errorOf(await post(JSON.stringify({ ...beneficiary, filler: 'x'.repeat(65_536 - limit) })))[0]).toBe(400)
     expect(errorOf(await post(JSON.stringify({ ...beneficiary, filler: 'x'.repeat(65_537 - limit) })))).toEqual([
@@ -166,7 +166,7 @@ describe('a route without a body', () => {
     },
   )
 
-  test('takes an object that says nothing, and refuses one that says something nobody would read', async () => {
+  test('takes an empty object, and refuses one with fields that are not read', async () => {
     expect((await person.api.post('/v1/auth/dashboard-tokens', {})).status).toBe(201)
     const answer = await person.api.post('/v1/auth/dashboard-tokens', { expires_in: 60 })
     expect([answer.status, answer.body.error, answer.body.details.fields[0].path]).toEqual([400, 'invalid_request', 'expires_in'])
@@ -190,7 +190,7 @@ test.each([
   '9999-12-31T23:59:59-14:00',
   '9999-01-01T00:00:00Z',
   '0001-01-01T00:00:00+05:00',
-])('the time %s is a mistake of the caller’s, wherever a time is taken', async (time) => {
+])('the time %s is a mistake of the caller’s, in every field that takes a time', async (time) => {
   const person = await signIn(service.api)
   const encoded = encodeURIComponent(time)
   const answers = [

@@ -76,7 +76,7 @@ describe('preparing', () => {
     ])
   })
 
-  test('looks no account up: a wallet that nobody has is answered alike', async () => {
+  test('looks no account up: an unknown wallet gets the same answer', async () => {
     const signed = await sign({}, newWallet())
     expect(signed.message).toContain('Workspace: your personal workspace')
   })
@@ -285,7 +285,7 @@ describe('over what it covers', () => {
 })
 
 describe('reading', () => {
-  test('lists the workspace’s mandates newest first, by status, and nobody else’s', async () => {
+  test('lists the workspace’s mandates newest first, by status, and no others', async () => {
     const owner = await signIn(service.api)
     const first = await createMandate(service, owner.wallet, { expires_at: later(60) })
     const second = await createMandate(service, owner.wallet)
@@ -318,7 +318,7 @@ describe('reading', () => {
   })
 })
 
-test('a mandate whose time is over is told to be expired, once, and never comes back', async () => {
+test('a mandate whose time is over is published as expired, once, and never becomes active again', async () => {
   const { id } = await createMandate(service, person.wallet, { expires_at: later(10) })
   service.clock.advance(10)
   expect((await person.api.get(`${path}/${id}`)).body.status).toBe('expired')

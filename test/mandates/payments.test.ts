@@ -12,7 +12,7 @@ beforeAll(async () => {
   service = await startService({ env: { RATE_LIMIT_ENABLED: 'false' } })
 })
 afterAll(() => service.close())
-// Everybody's payments need one approval here: what a mandate gives is told from what nothing asked for.
+// Every payment needs one approval here, so that the approval of a mandate can be seen.
 beforeEach(async () => {
   person = await signIn(service.api)
   await credit(service, person.accountId, 10_000_000n)
@@ -41,7 +41,7 @@ const decisiveRules = (answer: { body: Json }) =>
     .map((entry: Json) => entry.rule)
 
 describe('a payment that names a mandate it fits', () => {
-  test('is sent without anybody being asked, and the mandate counts it', async () => {
+  test('is sent without an approval by a person, and the mandate counts it', async () => {
     const mandate = await agree()
     const asked = await person.api.post('/v1/payments', { beneficiary_id: beneficiary, amount_minor: '10000' })
     expect(asked.body.status).toBe('pending_approval')

@@ -79,7 +79,7 @@ test('no payment is decided by a mandate after its revocation was answered', asy
   }
 })
 
-test('of two revocations and an expiry at once one is told', async () => {
+test('of two revocations and an expiry at once one is published', async () => {
   for (let round = 0; round < 4; round += 1) {
     const ends = new Date(first.clock.now().getTime() + 1000).toISOString()
     const mandate = await createMandate(first, person.wallet, { expires_at: ends })

@@ -42,10 +42,10 @@ describe('by credential', () => {
     expect(events.map(({ data }) => data)).toEqual([first.body])
   })
 
-  test('needs one that may: nobody, a key without the permission and a viewer may not', async () => {
+  test('needs one that may: a stranger, a key without the permission and a viewer may not', async () => {
     const mandate = await agree()
-    const nobody = await service.api.post(path(mandate, '/revoke'))
-    expect([nobody.status, nobody.body.error]).toEqual([401, 'authentication_required'])
+    const stranger = await service.api.post(path(mandate, '/revoke'))
+    expect([stranger.status, stranger.body.error]).toEqual([401, 'authentication_required'])
     const key = await createKey(person)
     const refused = await key.api.post(path(mandate, '/revoke'))
     expect([refused.status, refused.body.error, refused.body.details.required_permission]).toEqual([

@@ -32,7 +32,7 @@ const send = (body: unknown, options: CallOptions = {}) =>
 const mcpToken = async (scope: string, owner = person) =>
   (await letIn(service.api, owner, { ask: { scope, resource: `${service.api.url}/mcp` } })).access
 
-describe('an agent that is let in by OAuth', () => {
+describe('an agent that a person connects by OAuth', () => {
   test('registers, gets limits from a person, pays, is denied with a reason, waits for an approval by wallet, and finishes', async () => {
     const provider = newMcpProvider(service.api, person, {
       decision: 'approve',
@@ -67,7 +67,7 @@ describe('an agent that is let in by OAuth', () => {
     await agent.close()
   })
 
-  test('learns from the metadata of this resource what it is and who lets in, and from the first 401 where that is', async () => {
+  test('learns from the metadata of this resource which server authorizes, and from the first 401 where the metadata is', async () => {
     const metadata = await service.api.get('/.well-known/oauth-protected-resource/mcp')
     expect(metadata.body).toMatchObject({
       resource: `${service.api.url}/mcp`,
@@ -82,7 +82,7 @@ describe('an agent that is let in by OAuth', () => {
     )
   })
 
-  test('is told by 403 which scope a tool needs besides those that it has', async () => {
+  test('learns from 403 which scope a tool needs besides those that it has', async () => {
     const bearer = await mcpToken('payment.read')
     const answer = await send(toolCall('create_payment', {}), { bearer })
     expect(answer.status).toBe(403)
@@ -94,7 +94,7 @@ describe('an agent that is let in by OAuth', () => {
     expect((await send(toolCall('list_payments'), { bearer })).status).toBe(200)
   })
 
-  test('has a token for this server alone, and one for the API is none here', async () => {
+  test('has a token for this server alone, and one for the API is not accepted here', async () => {
     const bearer = await mcpToken('payment.read account.read')
     expect((await send(toolCall('get_balance'), { bearer })).status).toBe(200)
     expect((await service.api.get('/v1/accounts/me', { bearer })).body.error).toBe('invalid_token')
@@ -120,7 +120,7 @@ describe('an agent that is let in by OAuth', () => {
   })
 })
 
-describe('what is not let in', () => {
+describe('what is refused', () => {
   test('no credential, a session cookie, a dashboard token, a revoked key', async () => {
     const { token } = (await person.api.post('/v1/auth/dashboard-tokens')).body
     const key = await createKey(person)
@@ -145,7 +145,7 @@ describe('what is not let in', () => {
     expect([elsewhere.statusCode, elsewhere.json().error]).toEqual([403, 'forbidden'])
   })
 
-  test('a request that follows a tool’s call over the same connection: it is nobody’s again', async () => {
+  test('a request that follows a tool’s call over the same connection: it has no credential again', async () => {
     const { key } = await createKey(person)
     const call = JSON.stringify(toolCall('get_balance'))
     const first = [
@@ -170,7 +170,7 @@ describe('what is not let in', () => {
   })
 })
 
-test('a call counts once against the caller’s rate limit, whatever it does inside, and a refusal says when to come again', async () => {
+test('a call counts once against the caller’s rate limit, with all its inner calls, and a refusal says when to come again', async () => {
   const busy = await startService({ database: service.database, clock: service.clock, env: { RATE_LIMIT_PER_MINUTE: '3' } })
   try {
     const { key: bearer } = await createKey(person)

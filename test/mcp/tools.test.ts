@@ -126,7 +126,7 @@ describe('create_payment', () => {
     expect(payments[0]).toMatchObject({ id: made.payment_id, narrative: 'Eggs' })
   })
 
-  test('pays once for one key, also where the same key came by REST, and answers how the payment stands now', async () => {
+  test('pays once for one key, also where the same key came by REST, and answers with the payment’s present status', async () => {
     const { idempotency_key, ...body } = order('1000')
     const first = await key.api.post('/v1/payments', body, { key: idempotency_key })
     await service.settle()
@@ -190,7 +190,7 @@ describe('create_payment', () => {
     await asked.agent.close()
   })
 
-  test('opens the approval for the person where the client can, and shows how it stands afterwards', async () => {
+  test('opens the approval for the person where the client can, and shows its status afterwards', async () => {
     const { key: bearer } = await createKey(person, { spending_controls: { approval_threshold_minor: '20000' } })
     const opened: { url?: string; message?: string }[] = []
     const able = await connectAgent(service.api.url, {
@@ -214,7 +214,7 @@ describe('create_payment', () => {
     await able.close()
   })
 
-  test('says of what looks like a payment made before that it does', async () => {
+  test('warns about a payment that looks like an earlier one', async () => {
     const same = { amount_minor: '7700', account_reference: 'Invoice 7' }
     const first = await agent.call('create_payment', order('7700', same))
     expect(first.decision.warnings).toEqual([])
@@ -225,7 +225,7 @@ describe('create_payment', () => {
     expect((await agent.call('simulate_payment', what)).warnings).not.toEqual([])
   })
 
-  test('says of an unknown outcome that paying again would pay twice', async () => {
+  test('says about an unknown outcome that paying again would pay twice', async () => {
     const unanswered = await newBeneficiary(person.api, { destination: '254711000004' })
     const made = await agent.call('create_payment', order('1000', { beneficiary_id: unanswered }))
     await service.deps.jobs.drain()
@@ -233,7 +233,7 @@ describe('create_payment', () => {
     expect(now).toMatchObject({ status: 'unknown', next: 'wait', message: expect.stringMatching(/pay twice/) })
   })
 
-  test('has the same shape for what no payment came of', async () => {
+  test('has the same shape for a refusal', async () => {
     expect(await agent.call('create_payment', order('1050'))).toMatchObject({
       status: 'refused',
       payment_id: null,
@@ -257,7 +257,7 @@ describe('create_payment', () => {
 })
 
 describe('the other tools', () => {
-  test('tell who is asking and what is left, and what there is to spend', async () => {
+  test('show who is asking, what is left of the limits, and the balance', async () => {
     const limited = await agentWith({ spending_controls: { daily_limit_minor: '8000', approval_threshold_minor: '2000' } })
     const who = await limited.agent.call('get_credential')
     expect(who).toMatchObject({ account_id: person.accountId, headroom: { today_minor: '8000', approval_from_minor: '2000' } })

@@ -10,7 +10,7 @@ afterAll(() => service.close())
 
 type Listed = { id: string; type: string }
 
-test('polling with the last event that one has walks through everything that came later, oldest first', async () => {
+test('polling with the last known event lists everything that came later, oldest first', async () => {
   const person = await signIn(service.api)
   await service.settle()
   const [start] = (await person.api.get('/v1/notifications?limit=1')).body.data as Listed[]

@@ -43,7 +43,7 @@ test('an event of a slower transaction comes before those that committed ahead o
   stream.close()
 })
 
-test('a transaction that is rolled back holds nothing back and is never told of', async () => {
+test('a transaction that is rolled back holds nothing back and is never published', async () => {
   const person = await signIn(first.api)
   const stream = await openStream(person.api)
   const failing = await beginWriter(first, person.accountId)
@@ -69,7 +69,7 @@ test('a transaction of another database on the same server holds nothing back', 
   stream.close()
 })
 
-test('a stream at one process is told of what another process did', async () => {
+test('a stream at one process receives what another process did', async () => {
   const person = await signIn(first.api)
   const stream = await openStream(person.api)
   await createKey({ api: second.api.as({ cookie: person.cookie }) })

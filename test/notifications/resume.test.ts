@@ -15,7 +15,7 @@ afterAll(() => service.close())
 
 const day = 86_400
 
-test('what was missed while the service was away is told by the next process', async () => {
+test('what was missed while the service was away is sent by the next process', async () => {
   const person = await signIn(service.api)
   const other = await startService({ database: service.database, clock: service.clock })
   const stream = await openStream(other.api.as({ cookie: person.cookie }))
@@ -70,7 +70,7 @@ test.each([
   stream.close()
 })
 
-test("another tenant's event id is answered like an unknown one, and leaks nothing of it", async () => {
+test("another tenant's event id is answered like an unknown one, and reveals nothing", async () => {
   const victim = await signIn(service.api)
   const theirs = await openStream(victim.api)
   await createKey(victim)
@@ -94,7 +94,7 @@ test("another tenant's event id is answered like an unknown one, and leaks nothi
   expect([listed.status, listed.body.error, listed.body.message]).toEqual([400, 'invalid_cursor', never.body.message])
 })
 
-test('an id older than the retention resets the stream, whether its row is gone yet or not', async () => {
+test('an id older than the retention resets the stream, also while its row is still there', async () => {
   const person = await signIn(service.api)
   const stream = await openStream(person.api)
   await createKey(person)

@@ -68,7 +68,7 @@ test("a rotated key's streams live through the overlap and end with it", async (
   await endsWithinASecond(stream, () => service.clock.advance(601))
 })
 
-test("an agent's streams end when its access is taken back, when its token is revoked, when it expires and when a stolen refresh token comes back", async () => {
+test("an agent's streams end when its access is revoked, when its token is revoked, when it expires and when a stolen refresh token comes back", async () => {
   const person = await signIn(service.api)
   const taken = await letIn(service.api, person)
   const grant = (await person.api.get('/v1/accounts/me/grants')).body.data.find(

@@ -15,7 +15,7 @@ afterAll(() => service.close())
 
 const patiently = { timeout: 10_000 }
 
-/** Something that a person's own streams are told of. */
+/** Something that is sent to a person's own streams. */
 const signInAgain = (person: Person) => signIn(service.api, person.wallet)
 
 test('a stream begins with the time to wait before coming back, and is kept open by pings', async () => {
@@ -55,7 +55,7 @@ test('an event comes with its id, its type and the resource as REST returns it',
   stream.close()
 })
 
-test('nobody is told of what another account does', async () => {
+test('no account receives the events of another one', async () => {
   const person = await signIn(service.api)
   const stream = await openStream(person.api)
   await createKey(await signIn(service.api))
@@ -72,7 +72,7 @@ test('without a credential, or with a wrong one, there is no stream', async () =
   expect([wrong.status, wrong.body.error]).toEqual([401, 'invalid_token'])
 })
 
-test('an account has so many streams and no more, however many ask at once; one that closes makes room', async () => {
+test('an account has a fixed number of streams, also when many are requested at once; one that closes makes room', async () => {
   const person = await signIn(service.api)
   const streams = await Promise.all(Array.from({ length: 6 }, () => openStream(person.api)))
   const open = streams.filter((stream) => stream.status === 200)
@@ -146,7 +146,7 @@ test('a HEAD request does not hang on a stream', async () => {
   expect((await person.api.call('HEAD', '/v1/notifications/stream')).status).toBe(405)
 })
 
-test('a delegated stream is told of its own grant and those below it, and of nothing that its permissions leave out', async () => {
+test('a delegated stream receives its own grant and those below it, and nothing that its permissions leave out', async () => {
   const person = await signIn(service.api)
   const parent = await createKey(person, { permissions: ['account.read', 'key.manage'] })
   const blind = await createKey(person, { permissions: ['payment.read'] })

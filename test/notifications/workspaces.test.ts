@@ -18,7 +18,7 @@ afterAll(async () => {
 /** Something in the workspace that every member may read. */
 const renameTeam = (team: Team, name: string) => team.owner.api.patch('/v1/workspaces/current', { name })
 
-test('a member is told of every workspace it may read, wherever it stands; a stranger of none', async () => {
+test('a member receives every workspace that it may read, from any workspace; a stranger receives none', async () => {
   const team = await createTeam(service)
   const viewer = await join(service, team, 'viewer')
   const stranger = await signIn(service.api)
@@ -64,7 +64,7 @@ const withWorkspace = (team: Team, workspaceId: string): Team['owner']['api'] =>
   }
 }
 
-test('who joins is told of the workspace on the stream that is open already', async () => {
+test('a new member receives the workspace on the stream that is already open', async () => {
   const team = await createTeam(service)
   const person = await signIn(service.api)
   const stream = await openStream(other.api.as({ cookie: person.cookie }))
@@ -119,7 +119,7 @@ test('a lowered role leaves the stream open, with what the new role may read', a
   stream.close()
 })
 
-test('what belongs to one member is not told to the others, though they read the workspace', async () => {
+test('what belongs to one member is not sent to the others, although they read the workspace', async () => {
   const team = await createTeam(service)
   const member = await join(service, team, 'admin')
   const stream = await openStream(member.api)
@@ -130,17 +130,17 @@ test('what belongs to one member is not told to the others, though they read the
   stream.close()
 })
 
-test('an invitation is told to those who may invite, and to nobody else', async () => {
+test('an invitation is sent to those who may invite, and to no others', async () => {
   const team = await createTeam(service)
   const [viewer, admin] = [await join(service, team, 'viewer'), await join(service, team, 'admin')]
-  const [seen, told] = [await openStream(viewer.api), await openStream(admin.api)]
+  const [viewers, admins] = [await openStream(viewer.api), await openStream(admin.api)]
   await team.owner.api.post('/v1/workspaces/current/invitations', { role: 'viewer', email: 'guest@example.com' })
   await renameTeam(team, 'After')
-  await told.next('member.invited')
-  await seen.next('workspace.updated')
-  expect(seen.text()).not.toContain('guest@example.com')
+  await admins.next('member.invited')
+  await viewers.next('workspace.updated')
+  expect(viewers.text()).not.toContain('guest@example.com')
   await service.settle()
   expect((await viewer.api.get('/v1/notifications')).text).not.toContain('guest@example.com')
-  seen.close()
-  told.close()
+  viewers.close()
+  admins.close()
 })

@@ -34,8 +34,8 @@ const authorize = (options: Record<string, string | undefined>) =>
   service.api.get(authorizePath(client, newPkce(), options), { headers: { accept: 'application/json' } })
 const canRead = async (agent: Pick<Agent, 'api'>) => (await agent.api.get('/v1/accounts/me')).status
 
-describe('a client that somebody let in', () => {
-  test('calls the API as far as its scopes go, and is told which scope it is short of', async () => {
+describe('a client that a person has connected', () => {
+  test('calls the API as far as its scopes go, and learns which scope is missing', async () => {
     const agent = await letIn(service.api, person, { client, ask: { scope: 'account.read payment.create' } })
     expect(agent.tokens).toMatchObject({ token_type: 'Bearer', expires_in: 3600, scope: 'account.read payment.create' })
     expect((await agent.api.get('/v1/accounts/me')).body.id).toBe(person.accountId)
@@ -54,7 +54,7 @@ describe('a client that somebody let in', () => {
     expect(answer.body.authorization_details).toBeUndefined()
   })
 
-  test('stays within the scopes that exist: what only a person may hand on cannot be asked for', async () => {
+  test('stays within the scopes that exist: what only a person may pass on cannot be requested', async () => {
     const scopes = (await service.api.get('/.well-known/oauth-authorization-server')).body.scopes_supported
     expect(scopes).toContain('payment.create')
     for (const never of [
@@ -213,7 +213,7 @@ describe('an authorization request leads nowhere', () => {
     expect(answer.headers.get('content-type')).toContain('text/html')
   })
 
-  test('of itself for a stranger: with prompt=none or a bad scope, a client that nobody let in gets no redirect', async () => {
+  test('of itself for a stranger: with prompt=none or a bad scope, a client without a consent gets no redirect', async () => {
     const stranger = await registerClient(service.api)
     for (const options of [{ prompt: 'none' }, { scope: 'everything' }, { response_type: 'token' }]) {
       for (const api of [service.api, person.api]) {
@@ -224,7 +224,7 @@ describe('an authorization request leads nowhere', () => {
     }
   })
 
-  test('but back to a client that this person let in before, with the error, the state and iss', async () => {
+  test('but back to a client that this person has consented to before, with the error, the state and iss', async () => {
     await letIn(service.api, person, { client })
     const answer = await person.api.get(authorizePath(client, newPkce(), { prompt: 'none' }))
     expect(answer.status).toBe(302)
@@ -285,7 +285,7 @@ describe('a code', () => {
     expect((await service.api.get('/v1/accounts/me', { bearer: good[0]?.body.access_token })).status).toBe(401)
   })
 
-  test('is worth nothing to another client, and stays good for its own', async () => {
+  test('cannot be used by another client, and stays valid for its own', async () => {
     const { code, pkce } = await obtainCode(person, client)
     const thief = await registerClient(service.api)
     expect(refusal(await redeemCode(service.api, thief, code, pkce))).toEqual([400, 'invalid_grant'])
@@ -314,7 +314,7 @@ describe('a code', () => {
 describe('a resource', () => {
   const elsewhere = 'https://mcp.example/api'
 
-  test('that is not this API gets a token that is nothing here', async () => {
+  test('that is not this API gets a token that is not accepted here', async () => {
     const agent = await letIn(service.api, person, { client, ask: { resource: elsewhere } })
     expect(refusal(await agent.api.get('/v1/accounts/me'))).toEqual([401, 'invalid_token'])
   })

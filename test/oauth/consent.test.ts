@@ -80,7 +80,7 @@ describe('what is asked', () => {
 })
 
 describe('consent', () => {
-  test('gives what was asked for, and tells the client the limits that hold', async () => {
+  test('gives what was requested, and sends the client the limits that hold', async () => {
     const pkce = newPkce()
     const tokens = await tokensFor(await askPerson(person, client, pkce, withLimits), {}, pkce)
     expect(tokens.authorization_details).toEqual([limits])
@@ -125,7 +125,7 @@ describe('consent', () => {
     expect((await show(id)).body.status).toBe('pending')
   })
 
-  test("to a beneficiary of somebody else's is refused as one that does not exist", async () => {
+  test("to another tenant's beneficiary is refused like one that does not exist", async () => {
     const id = await askPerson(person, client, newPkce())
     const controls = { beneficiary_ids: ['ben_01h455vb4pex5vsknk084sn02q'] }
     expect(refusal(await decide(person, id, { decision: 'approve', spending_controls: controls }))).toEqual([
@@ -150,7 +150,7 @@ describe('consent', () => {
     expect(refusal(await decide(person, id))).toEqual([409, 'conflict'])
   })
 
-  test('is the business of whoever was signed in where it was asked for', async () => {
+  test('belongs to the person who was signed in where it was requested', async () => {
     const id = await askPerson(person, client, newPkce())
     const other = await signIn(service.api)
     expect(refusal(await show(id, other.api))).toEqual([404, 'not_found'])
@@ -161,7 +161,7 @@ describe('consent', () => {
     expect((await decide({ api: service.api.as({ bearer: token }) }, id)).status).toBe(200)
   })
 
-  test('waits for a sign-in when nobody is signed in', async () => {
+  test('waits for a sign-in when no person is signed in', async () => {
     const answer = await service.api.get(authorizePath(client, newPkce()))
     expect(answer.status).toBe(302)
     const to = new URL(answer.headers.get('location') ?? '', service.api.url)
@@ -188,7 +188,7 @@ describe('consent', () => {
     expect((await decide(person, id)).status).toBe(200)
   })
 
-  test('picks the workspace, and gives there no more than the person has there', async () => {
+  test('names the workspace, and gives no more than the person has there', async () => {
     const owner = await signIn(service.api)
     const team = (await owner.api.post('/v1/workspaces', { name: 'Team' })).body.workspace
     const { token } = (
@@ -240,7 +240,7 @@ describe('an agent', () => {
     expect((await agent.api.post('/v1/accounts/me/api-keys', { name: 'x', permissions: ['payment.create'] })).status).toBe(201)
   })
 
-  test("'s dashboard token can do what its access token could, and dies with its grant", async () => {
+  test("'s dashboard token can do what its access token could, and ends with its grant", async () => {
     const agent = await letIn(service.api, person, { client, ask: { scope: 'account.read payment.read' } })
     const { body } = await agent.api.post('/v1/auth/dashboard-tokens')
     const minted = service.api.as({ bearer: body.token })
@@ -253,7 +253,7 @@ describe('an agent', () => {
 })
 
 describe('the pages that ask', () => {
-  test('cannot be framed, stored or scripted from elsewhere, whoever looks', async () => {
+  test('cannot be framed, stored or scripted from elsewhere', async () => {
     const id = await askPerson(person, client, newPkce())
     const pages = [
       await person.api.get(`/consent?authorization=${id}`),
@@ -274,7 +274,7 @@ describe('the pages that ask', () => {
     }
   })
 
-  test('tell nothing of what is asked: that is read by whoever is asked, and by nobody else', async () => {
+  test('contain nothing of the request: only the person who decides reads it, by the API', async () => {
     const id = await askPerson(person, client, newPkce(), withLimits)
     expect((await person.api.get(`/consent?authorization=${id}`)).text).not.toContain('Smith')
     const stranger = await signIn(service.api)

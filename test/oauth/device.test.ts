@@ -32,7 +32,7 @@ const decide = (started: { user_code: string }, body: Record<string, unknown> = 
   as.post(`/v1/oauth/device/${started.user_code}/decision`, body)
 
 describe('a device', () => {
-  test('waits, is let in, and gets its tokens once', async () => {
+  test('waits, is approved, and gets its tokens once', async () => {
     const started = await start({ scope: 'account.read' })
     expect(started).toEqual({
       device_code: expect.stringMatching(/^service_odc_/),
@@ -59,7 +59,7 @@ describe('a device', () => {
     expect(answers.filter((answer) => answer.status === 200)).toHaveLength(1)
   })
 
-  test('that asks too fast is told to slow down, by five seconds each time', async () => {
+  test('that asks too fast gets slow_down, five seconds more each time', async () => {
     const started = await start()
     expect(refusal(await poll(started))).toEqual([400, 'authorization_pending'])
     service.clock.advance(2)
@@ -76,7 +76,7 @@ describe('a device', () => {
     expect(refusal(await poll(started))).toEqual([400, 'access_denied'])
   })
 
-  test('whose code has expired cannot be let in and gets nothing', async () => {
+  test('whose code has expired cannot be approved and gets nothing', async () => {
     const started = await start()
     service.clock.advance(600)
     expect(refusal(await decide(started))).toEqual([409, 'conflict'])
@@ -91,7 +91,7 @@ describe('a device', () => {
     expect((await poll(started)).status).toBe(200)
   })
 
-  test('that begins without PKCE is refused, and told how it goes', async () => {
+  test('that begins without PKCE is refused, with the parameters that it needs', async () => {
     const answer = await postForm(service.api, '/v1/oauth/device_authorization', client.credentials)
     expect(refusal(answer)).toEqual([400, 'invalid_request'])
     for (const parameter of ['code_challenge', 'code_challenge_method=S256', 'code_verifier'])
@@ -150,7 +150,7 @@ describe('the person', () => {
     expect(refusal(await service.api.get(`/v1/oauth/device/${started.user_code}`))).toEqual([401, 'authentication_required'])
   })
 
-  test('cannot decide what somebody else has decided, and is not told of it', async () => {
+  test('cannot decide what another person has decided, and does not see it', async () => {
     const started = await start()
     await decide(started)
     const other = await signIn(service.api)
@@ -162,7 +162,7 @@ describe('the person', () => {
   })
 })
 
-test('codes cannot be guessed for long: each address, and each account from whichever address, has few attempts', async () => {
+test('codes cannot be guessed for long: each address, and each account from any address, has few attempts', async () => {
   const strict = await startService({ env: { RATE_LIMIT_PUBLIC_PER_MINUTE: '8' } })
   try {
     const guesser = await signIn(strict.api)

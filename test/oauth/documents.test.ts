@@ -67,7 +67,7 @@ const begin = async (clientId: string, at = service) => {
 const refused = [400, 'invalid_client', null]
 
 describe('a client whose id is the address of its metadata document', () => {
-  test('needs no registration: it is let in, gets tokens and refreshes them by its address', async () => {
+  test('needs no registration: it gets a consent, gets tokens and refreshes them by its address', async () => {
     serve()
     const client = newClient()
     const agent = await letIn(service.api, person, { client })
@@ -137,7 +137,7 @@ describe('a client whose id is the address of its metadata document', () => {
     expect((await person.api.get(`/v1/oauth/authorizations/${id}`)).body.client.verified_host).toBe(host)
   })
 
-  test('is vouched for by nobody when it comes by a device: no answer goes to its host', async () => {
+  test('has no verified host when it comes by a device: no answer goes to its host', async () => {
     serve({ grant_types: ['urn:ietf:params:oauth:grant-type:device_code'] })
     const client = newClient()
     // As a document at an https address would be stored.
@@ -155,7 +155,7 @@ describe('a client whose id is the address of its metadata document', () => {
   test.each<[string, () => void]>([
     ['another client_id', () => serve({ client_id: 'http://localhost/other.json' })],
     ['no client_id', () => serve({ client_id: undefined })],
-    ['a secret that everybody can read', () => serve({ client_secret: 'x' })],
+    ['a secret in a public document', () => serve({ client_secret: 'x' })],
     ['a secret for its method', () => serve({ token_endpoint_auth_method: 'client_secret_basic' })],
     ['more than 5 KB', () => serve({ padding: 'x'.repeat(5 * 1024) })],
     ['another content type', () => serve({}, { 'content-type': 'text/html' })],
@@ -187,7 +187,7 @@ describe('a client whose id is the address of its metadata document', () => {
   })
 })
 
-describe('without being told otherwise', () => {
+describe('by default', () => {
   test.each([
     'http://localhost/client.json',
     'https://localhost/client.json',
@@ -207,13 +207,13 @@ describe('without being told otherwise', () => {
     'https://client.example/client.json#part',
     'https://client.example/a/../client.json',
     'HTTPS://client.example/client.json',
-  ])('%s is read by nobody', async (id) => {
+  ])('%s is not read', async (id) => {
     const before = hits
     expect(await begin(id, strict)).toEqual(refused)
     expect(hits).toBe(before)
   })
 
-  test('this machine is read by nobody, whatever answers there', async () => {
+  test('this machine is never read, also when something answers there', async () => {
     serve()
     const before = hits
     expect(await begin(`${siteUrl}/client.json`, strict)).toEqual(refused)
@@ -309,7 +309,7 @@ describe('the connection', () => {
   ])('%s is public', (address) => expect(isPublicAddress(address)).toBe(true))
 })
 
-describe('names that nobody answers for', () => {
+describe('names without an answer', () => {
   let names: Socket
   let asked: string[] = []
   let waiting: TestService
@@ -331,7 +331,7 @@ describe('names that nobody answers for', () => {
   const flood = (prefix: string, count: number) =>
     Array.from({ length: count }, (_, index) => begin(document(`${prefix}-${index}`), waiting))
 
-  test('stop nobody: neither a sign-in nor another lookup waits for them', async () => {
+  test('delay nothing else: no sign-in and no other lookup waits for them', async () => {
     const began = performance.now()
     const silent = flood('silent', 16)
     await expect.poll(() => asked.length).toBeGreaterThanOrEqual(16)

@@ -64,7 +64,7 @@ describe('metadata', () => {
     for (const guide of guides) expect((await service.api.get(new URL(guide).pathname)).status).toBe(200)
   })
 
-  test('does not believe what a request says of where it was sent', async () => {
+  test('does not depend on the Host of a request', async () => {
     const headers = {
       host: 'evil.example',
       'x-forwarded-host': 'evil.example',
@@ -137,7 +137,7 @@ describe('CORS', () => {
     expect(allowed(error)).toBe('*')
   })
 
-  test('lets nobody read the authorization endpoint or the consent', async () => {
+  test('lets no page read the authorization endpoint or the consent', async () => {
     for (const path of [
       authorizePath(client, newPkce()),
       '/consent',
@@ -197,7 +197,7 @@ describe('introspection', () => {
   const introspect = async (token: string, as = confidential) =>
     (await postForm(service.api, '/v1/oauth/introspect', { token, ...as.credentials })).body
 
-  test('tells a client of its own token whose it is, for whom, how long, and with which limits now', async () => {
+  test('shows a client its own token: account, audience, end and the limits that hold now', async () => {
     const authorization_details = JSON.stringify([{ type: 'payment', daily_limit_minor: '1000' }])
     const agent = await newAgent({ ask: { scope: 'payment.create', resource: 'https://mcp.example/', authorization_details } })
     const [grant] = (await person.api.get('/v1/accounts/me/grants')).body.data
@@ -224,7 +224,7 @@ describe('introspection', () => {
     expect(await introspect(agent.access, client)).toEqual({ active: false })
   })
 
-  test('tells nothing of what is unknown, expired, used or not the caller’s to know', async () => {
+  test('reveals nothing about a token that is unknown, expired, used or another client’s', async () => {
     const agent = await newAgent()
     const stranger = await registerClient(service.api)
     expect((await introspect(agent.access, client)).active).toBe(true)

@@ -98,7 +98,7 @@ describe.each<[string, Connect]>([
 
   // One connection each: the older client gives up by itself when two calls of one connection are refused at once.
   // In whatever order they read, refresh and keep: one may present a token that others have rotated twice since.
-  test('refreshes when its token ends, several connections at once, and nobody is asked again', async () => {
+  test('refreshes when its token ends, several connections at once, and no person is asked again', async () => {
     const provider = newProvider()
     const connections = [await connect.first(provider)]
     while (connections.length < 4) connections.push(await connect.again(provider))

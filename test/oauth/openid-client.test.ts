@@ -105,7 +105,7 @@ test('openid-client connects a device', async () => {
   expect(tokens.refresh_token).toMatch(/^service_ort_/)
 })
 
-test('openid-client is told no', async () => {
+test('openid-client gets a refusal', async () => {
   const config = await register({ token_endpoint_auth_method: 'none' }, oauth.None())
   const { parameters, checks } = await parametersOf(config)
   const asked = await person.api.get(oauth.buildAuthorizationUrl(config, parameters).href.slice(service.api.url.length))

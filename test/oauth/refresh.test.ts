@@ -43,7 +43,7 @@ describe('a refresh token', () => {
     for (const bearer of [agent.access, first.body.access_token, next.body.access_token]) expect(await canRead(bearer)).toBe(200)
   })
 
-  test('used a second time revokes everything that came of it, at once', async () => {
+  test('used a second time revokes its whole family, at once', async () => {
     const agent = await newAgent()
     const stays = await newAgent()
     const first = await refresh(service.api, client, agent.refreshToken)
@@ -67,7 +67,7 @@ describe('a refresh token', () => {
     expect(refusal(await refresh(service.api, client, current))).toEqual([400, 'invalid_grant'])
   })
 
-  test('that we never made is refused and costs nobody anything', async () => {
+  test('that we never made is refused and revokes nothing', async () => {
     const agent = await newAgent()
     const forged = `${agent.refreshToken.slice(0, -4)}0000`
     const future = agent.refreshToken.replace(/^(service_ort_[0-9a-f]{32})0{7}1/, '$10000000f')
@@ -76,7 +76,7 @@ describe('a refresh token', () => {
     expect((await refresh(service.api, client, agent.refreshToken)).status).toBe(200)
   })
 
-  test('of another client is refused, and its family lives', async () => {
+  test('of another client is refused, and its family stays active', async () => {
     const agent = await newAgent()
     const thief = await registerClient(service.api)
     expect(refusal(await refresh(service.api, thief, agent.refreshToken))).toEqual([400, 'invalid_grant'])
@@ -125,7 +125,7 @@ describe('a refresh token', () => {
 })
 
 describe('requests under way together', () => {
-  test('are one use: all get the same new pair, whichever process they reach', async () => {
+  test('are one use: all get the same new pair, from every process', async () => {
     const agent = await newAgent()
     const answers = await whileHeld(agent, () =>
       [service, second, service, second, service].map(({ api }) => refresh(api, client, agent.refreshToken)),
@@ -137,7 +137,7 @@ describe('requests under way together', () => {
     expect((await refresh(service.api, client, answer?.body.refresh_token)).status).toBe(200)
   })
 
-  test('are one use however often it happens', async () => {
+  test('are one use any number of times', async () => {
     let agent = await newAgent()
     for (let round = 0; round < 3; round += 1) {
       const answers = await whileHeld(agent, () => [service, second].map(({ api }) => refresh(api, client, agent.refreshToken)))
@@ -157,7 +157,7 @@ describe('requests under way together', () => {
     expect(new Set(answers.map((answer) => answer.text)).size).toBe(1)
   })
 
-  test('for another scope are not the same use: refused, and the family lives', async () => {
+  test('for another scope are not the same use: refused, and the family stays active', async () => {
     const agent = await newAgent({ ask: { scope: 'account.read payment.read' } })
     const answers = await whileHeld(agent, () => [
       refresh(service.api, client, agent.refreshToken),

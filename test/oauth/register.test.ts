@@ -123,7 +123,7 @@ describe('a registration', () => {
     })
   })
 
-  test('is not for everybody all the time: an address that registers on and on is stopped', async () => {
+  test('has a limit: an address that registers on and on is stopped', async () => {
     const strict = await startService({ env: { RATE_LIMIT_PUBLIC_PER_MINUTE: '3' } })
     try {
       const statuses: number[] = []
@@ -242,7 +242,7 @@ describe('the token endpoint', () => {
 })
 
 describe('housekeeping', () => {
-  test('reaps registrations that nobody uses, used codes and dead tokens, and nothing that lives', async () => {
+  test('deletes unused registrations, used codes and ended tokens, and nothing that is active', async () => {
     const unused = await registerClient(service.api)
     const used = await registerClient(service.api)
     const other = await signIn(service.api)

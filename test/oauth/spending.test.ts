@@ -77,7 +77,7 @@ test('the next payment feels a limit that the person changed, a freeze, and its 
   expect((await pay(agent.api, 10)).status).toBe(401)
 })
 
-test('an agent without the scope is told which it needs, and where to get it', async () => {
+test('an agent without the scope learns which one it needs, and where to get it', async () => {
   const agent = await letIn(service.api, person, { ask: { scope: 'account.read' } })
   const refused = await pay(agent.api, 10)
   expect([refused.status, refused.body.error, refused.body.details.required_permission]).toEqual([

@@ -83,7 +83,7 @@ test('a wrong secret, an unknown attempt and a malformed one are answered alike,
   expect(await balanceOf(person)).toEqual(nothing)
 })
 
-test('whatever is delivered, it is accepted and kept, and what cannot be understood ends nothing', async () => {
+test('every delivery is accepted and kept, and one that cannot be understood ends nothing', async () => {
   const { id, order } = await ask()
   const bodies = [
     '',
@@ -252,7 +252,7 @@ test('what is refused leaves no body behind, a few rows a minute at most, and th
   expect(await refused()).toMatchObject({ rows: 0 })
 })
 
-test('whoever knows the secret of an attempt does not fill the table with it', async () => {
+test('a sender that knows the secret of an attempt cannot fill the table with it', async () => {
   const { order } = await ask()
   for (let round = 0; round < 5; round += 1)
     await Promise.all(Array.from({ length: 40 }, () => deliver(order.resultUrl, '{"Body":{"stkCallback":{"ResultCode":"0"}}}')))

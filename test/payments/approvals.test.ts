@@ -27,7 +27,7 @@ const pay = async (from: Payer, api = from.api): Promise<Json> => {
   return answer.body
 }
 
-/** Somebody else who may decide in this workspace. */
+/** Another person who may decide in this workspace. */
 const colleague = async (of: Person, role = 'approver'): Promise<Person> => {
   const person = await signIn(service.api)
   const workspace = (await of.api.get('/v1/workspaces/current')).body.workspace.id
@@ -52,7 +52,7 @@ const balance = async (someone: Person) => (await someone.api.get('/v1/accounts/
 const statusOf = async (someone: Person, id: string) => (await someone.api.get(`/v1/payments/${id}`)).body.status
 
 describe('a payment at or above the threshold', () => {
-  test('waits, its money held, and the approval tells all that the approver needs', async () => {
+  test('waits, its money held, and the approval shows all that the approver needs', async () => {
     const person = await payer(ask)
     const key = await createKey(person, { name: 'Procurement agent' })
     const payment = await pay(person, key.api)
@@ -167,7 +167,7 @@ describe('a payment at or above the threshold', () => {
     expect((await pay(person)).status).toBe('pending_approval')
   })
 
-  test('can be cancelled while it waits, and nobody is asked any more', async () => {
+  test('can be cancelled while it waits, and no approval is asked for any more', async () => {
     const person = await payer(ask)
     const payment = await pay(person)
     const cancelled = await person.api.post(`/v1/payments/${payment.id}/cancel`)
@@ -180,7 +180,7 @@ describe('a payment at or above the threshold', () => {
     expect((await person.api.post(`/v1/payments/${other.id}/cancel`)).status).toBe(409)
   })
 
-  test('expires when nobody decides in time, found by the job or by who comes too late', async () => {
+  test('expires when it is not decided in time, found by the job or by a late decision', async () => {
     const person = await payer(ask)
     const [first, second] = [await pay(person), await pay(person)]
     service.clock.advance(72 * 3600)
@@ -207,7 +207,7 @@ describe('who may decide', () => {
     })
   })
 
-  test('more approvers needed than there are is a refusal, not a payment that waits for ever', async () => {
+  test('more approvers needed than there are is a refusal, not a payment that waits without end', async () => {
     const person = await payer({ ...ask, required_approval_count: 2 })
     const answer = await person.api.post('/v1/payments', { beneficiary_id: person.beneficiary, amount_minor: '150000' })
     expect([answer.status, answer.body.error]).toEqual([403, 'policy_denied'])
@@ -229,7 +229,7 @@ describe('who may decide', () => {
     }
   })
 
-  test("no key of the initiating lineage decides, though it carries the permission; another lineage's may", async () => {
+  test("no key of the initiating lineage decides, although it has the permission; another lineage's may", async () => {
     const person = await payer(ask)
     const permissions = [
       'payment.create',

@@ -99,7 +99,7 @@ describe('payments that are decided together', () => {
     expect(await balance(someone)).toMatchObject({ held_minor: '80000' })
   })
 
-  test('an account that another transaction holds delays nobody else', async () => {
+  test('an account that another transaction holds delays no other account', async () => {
     const [busy, free] = [await payer(), await payer()]
     const hold = await holdAccount(service, busy.accountId)
     const waiting = pay(busy)

@@ -22,7 +22,7 @@ const newcomer = async (amount = 1_000_000n) => {
 const balance = async (someone: Pick<Person, 'api'>) => (await someone.api.get('/v1/accounts/me')).body.balance
 
 describe('a payment that no rule stands against', () => {
-  test('is processing at once, its money held, its decision told', async () => {
+  test('is processing at once, its money held, its decision shown', async () => {
     const someone = await newcomer()
     const answer = await someone.api.post('/v1/payments', {
       beneficiary_id: someone.beneficiary,
@@ -133,7 +133,7 @@ describe('what a rail cannot do is 400', () => {
 })
 
 describe('stops', () => {
-  test('a frozen beneficiary is not paid, under whatever name', async () => {
+  test('a frozen beneficiary is not paid, under any name', async () => {
     const first = await newBeneficiary(person.api, { destination: '0733000001' })
     const second = await newBeneficiary(person.api, { destination: '0733000001' })
     await person.api.patch(`/v1/beneficiaries/${first}`, { status: 'frozen' })

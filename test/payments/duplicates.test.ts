@@ -26,7 +26,7 @@ const pay = (from: Payer, fields: Record<string, unknown> = {}, api = from.api) 
   api.post('/v1/payments', { beneficiary_id: from.beneficiary, amount_minor: '150000', ...fields })
 const warnings = async (answer: ReturnType<typeof pay>) => (await answer).body.decision.warnings
 
-test('the same amount to the same payee within the hour is warned of, by whichever credential and beneficiary', async () => {
+test('the same amount to the same payee within the hour is warned about, with any credential and beneficiary', async () => {
   const someone = await payer()
   const first = (await pay(someone)).body
   expect(first.decision.warnings).toEqual([])
@@ -126,7 +126,7 @@ test.each([
   }
 })
 
-test('a policy that names only words of the initiator says that it binds nobody who chooses another', async () => {
+test('a policy that names only words of the initiator says that another word avoids it', async () => {
   const someone = await payer()
   const custom = await someone.api.post('/v1/spending-policies', { name: 'Travel', payment_types: ['travel'] })
   expect(custom.body.warnings).toMatchObject([{ code: 'custom_payment_types' }])

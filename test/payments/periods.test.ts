@@ -53,7 +53,7 @@ describe('a payment counts in one day', () => {
     expect(answers.find(({ status }) => status === 403)?.body.error).toBe('policy_denied')
   })
 
-  test('approved on a later day it is decided anew for that day, and counts there', async () => {
+  test('approved on a later day it is decided again for that day, and counts there', async () => {
     const someone = await payer()
     const rules = { name: 'A day', daily_limit_minor: '100000', approval_threshold_minor: '1' }
     await someone.api.post('/v1/spending-policies', rules)

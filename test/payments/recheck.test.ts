@@ -101,7 +101,7 @@ describe('between the approval and the sending', () => {
 })
 
 describe('stop buttons', () => {
-  test('a frozen workspace refuses payments and approvals, lets be rejected and cancelled, and starts again when unfrozen', async () => {
+  test('a frozen workspace refuses payments and approvals, accepts rejections and cancellations, and starts again when unfrozen', async () => {
     const [one, two] = [await held(), await held()]
     for (const { person } of [one, two]) await person.api.post('/v1/workspaces/current/freeze', {})
     const refused = await one.person.api.post('/v1/payments', { beneficiary_id: one.beneficiary, amount_minor: '10000' })
@@ -140,7 +140,7 @@ describe('stop buttons', () => {
     expect((await child.api.post('/v1/payments', { beneficiary_id: beneficiary, amount_minor: '10000' })).status).toBe(201)
   })
 
-  test("a child spends its ancestors' limits too, at whatever depth", async () => {
+  test("a child spends its ancestors' limits too, at any depth", async () => {
     const person = await signIn(service.api)
     await credit(service, person.accountId, 1_000_000n)
     const beneficiary = await newBeneficiary(person.api)

@@ -38,7 +38,7 @@ const team = async (): Promise<Team> => {
 type Stop = { act: () => Promise<Answer>; pay: () => Promise<Answer> }
 
 /**
- * Payments wait for the owner's account while whoever makes them is stopped. What was acknowledged before the lock is free must let
+ * Payments wait for the owner's account while their maker is stopped. What was acknowledged before the lock is free must let
  * nothing through; what was not may come before or after the payment.
  */
 const stoppedWhileWaiting = async (owner: Person, stops: readonly Stop[]): Promise<{ acknowledged: boolean; paid: Answer }[]> => {

@@ -42,7 +42,7 @@ test('totals are of all that the filter finds; days are the workspace’s, and c
   expect((await person.api.get('/v1/payments/summary?limit=3')).body.error).toBe('invalid_request')
 })
 
-test('money in and out is told by day; a hold and its release are neither', async () => {
+test('money in and out is listed by day; a hold and its release are neither', async () => {
   const person = await signIn(service.api)
   await fund(service, person, 1_000_000n)
   const phone = await newBeneficiary(person.api)
@@ -56,7 +56,7 @@ test('money in and out is told by day; a hold and its release are neither', asyn
   expect((await person.api.get('/v1/accounts/me/history/summary')).body.days).toHaveLength(30)
 })
 
-test('a policy tells what of its limits is used today and this month', async () => {
+test('a policy shows what of its limits is used today and this month', async () => {
   const person = await signIn(service.api)
   await fund(service, person, 1_000_000n)
   const phone = await newBeneficiary(person.api)

@@ -118,7 +118,7 @@ describe('changing', () => {
     expect(looser.body).toMatchObject({ daily_limit_minor: null, per_payment_limit_minor: '600' })
   })
 
-  test('an archived policy falls on nothing any more, and does not change', async () => {
+  test('an archived policy applies to nothing any more, and does not change', async () => {
     const someone = await signIn(service.api)
     await credit(service, someone.accountId, 1_000_000n)
     const beneficiary = await newBeneficiary(someone.api)

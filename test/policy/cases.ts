@@ -44,7 +44,7 @@ export const cases: Record<string, Case[]> = {
       decisive: ['per_payment_limit'],
     },
     {
-      name: 'a policy on the rail falls on it whatever type it claims',
+      name: 'a policy on the rail applies to it, with any type',
       given: given({ policies: [policy({ perPaymentLimitMinor: kes(10), paymentTypes: ['MPESA_B2B'] })] }),
       outcome: 'deny',
       decisive: ['per_payment_limit'],
@@ -150,7 +150,7 @@ export const cases: Record<string, Case[]> = {
       decisive: ['monthly_limit'],
     },
     {
-      name: 'every limit that refuses is told, not only the first',
+      name: 'every limit that refuses is listed, not only the first',
       given: given({
         policies: [
           policy({ perPaymentLimitMinor: kes(1), dailyLimitMinor: kes(2), monthlyLimitMinor: kes(3), usage: used(2, 3) }),
@@ -163,12 +163,12 @@ export const cases: Record<string, Case[]> = {
 
   'approvals asked for': [
     {
-      name: 'below the threshold nobody is asked',
+      name: 'below the threshold no approval is needed',
       given: given({ payment: pays(999.99), policies: [asksFrom(1000)] }),
       outcome: 'allow',
     },
     {
-      name: 'at the threshold somebody is',
+      name: 'at the threshold one is needed',
       given: given({ policies: [asksFrom(1000)] }),
       outcome: 'require_approval',
       decisive: ['approval_threshold'],
@@ -227,7 +227,7 @@ export const cases: Record<string, Case[]> = {
       separated: false,
     },
     {
-      name: 'of any policy that falls on the payment it wins, whoever asked for the approval',
+      name: 'of any policy that applies to the payment it wins, also when another one asked for the approval',
       given: given({ policies: [asksFrom(1000), separating] }),
       outcome: 'require_approval',
       decisive: ['approval_threshold'],
@@ -283,12 +283,16 @@ export const cases: Record<string, Case[]> = {
       decisive: ['eligible_approvers'],
     },
     {
-      name: 'nobody eligible denies',
+      name: 'no eligible approver denies',
       given: given({ approvers: [], policies: [asksFrom(1000)] }),
       outcome: 'deny',
       decisive: ['eligible_approvers'],
     },
-    { name: 'nobody eligible harms no payment that needs nobody', given: given({ approvers: [] }), outcome: 'allow' },
+    {
+      name: 'no eligible approver does not matter to a payment without approvals',
+      given: given({ approvers: [] }),
+      outcome: 'allow',
+    },
     {
       name: 'the sole member of a workspace cannot separate duties from itself',
       given: given({ approvers: ['ada'], policies: [asksFrom(1000), separating] }),
@@ -336,7 +340,7 @@ export const cases: Record<string, Case[]> = {
       decisive: ['payment_types', 'beneficiary_ids'],
     },
     {
-      name: "a parent's used-up day stops its child, whatever the child has left",
+      name: "a parent's used-up day stops its child, also when the child has some left",
       given: given({
         payment: byAgent,
         grants: [grant({ id: 'g0', dailyLimitMinor: kes(5000), usage: used(4500) }), grant({ dailyLimitMinor: kes(3000) })],
@@ -345,7 +349,7 @@ export const cases: Record<string, Case[]> = {
       decisive: ['daily_limit'],
     },
     {
-      name: "a child's own smaller budget stops it, whatever its parent has left",
+      name: "a child's own smaller budget stops it, also when its parent has some left",
       given: given({
         payment: byAgent,
         grants: [grant({ id: 'g0', monthlyLimitMinor: kes(90_000) }), grant({ monthlyLimitMinor: kes(900) })],
@@ -424,7 +428,7 @@ export const cases: Record<string, Case[]> = {
       byMandate: 1,
     },
     {
-      name: 'under separation of duties nobody approves its own payment by mandate',
+      name: 'under separation of duties no signer approves their own payment by mandate',
       given: given({ policies: [asksFrom(1000), separating], mandate: mandate() }),
       outcome: 'require_approval',
       decisive: ['approval_threshold', 'mandate_signer'],
@@ -518,7 +522,7 @@ export const cases: Record<string, Case[]> = {
       decisive: ['mandate_initiator'],
     },
     {
-      name: 'unbound, for somebody else',
+      name: 'unbound, for another account',
       given: given({ payment: { initiatorAccountId: 'ben' }, mandate: mandate() }),
       outcome: 'deny',
       decisive: ['mandate_initiator'],
@@ -561,7 +565,7 @@ export const cases: Record<string, Case[]> = {
       byMandate: 0,
     },
     {
-      name: 'for every reason there is, all of them told',
+      name: 'for every reason, all of them listed',
       given: given({
         mandate: mandate({
           status: 'revoked',

@@ -20,7 +20,7 @@ test.each([
   ['daily > monthly', rules(null, 3n, 2n), ['daily_limit_minor: must not be more than monthly_limit_minor']],
   ['per payment > monthly', rules(3n, null, 2n), ['per_payment_limit_minor: must not be more than monthly_limit_minor']],
   [
-    'each contradicting pair is told',
+    'each contradicting pair is listed',
     rules(3n, 2n, 1n),
     [
       'per_payment_limit_minor: must not be more than daily_limit_minor',
@@ -28,7 +28,7 @@ test.each([
     ],
   ],
   [
-    'a threshold with nobody to ask',
+    'a threshold with no approval',
     { ...rules(null, null, null, 5n), requiredApprovalCount: 0 },
     ['required_approval_count: must be at least 1 when approval_threshold_minor is set'],
   ],

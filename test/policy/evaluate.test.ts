@@ -20,7 +20,7 @@ test('the table has at least 60 cases', () => {
 })
 
 describe('the trace', () => {
-  test('tells every rule in order: capability, policies by id, grants from the root, mandate, signer, approvers', () => {
+  test('shows every rule in order: capability, policies by id, grants from the root, mandate, signer, approvers', () => {
     const decision = evaluate(
       given({
         payment: { grantLineage: ['g0', 'g1'] },
@@ -71,7 +71,7 @@ describe('the trace', () => {
 })
 
 describe('charges', () => {
-  test('fall on the policies that fall on the payment, every grant of the chain and the mandate, sorted', () => {
+  test('go to the policies that apply to the payment, every grant of the chain and the mandate, sorted', () => {
     const charges = chargesFor(
       given({
         policies: [policy({ id: 'p2' }), policy({ id: 'p1' }), policy({ id: 'p0', paymentTypes: ['travel'] })],
@@ -97,7 +97,7 @@ describe('charges', () => {
   })
 })
 
-describe('approvals given, held against a decision made anew', () => {
+describe('approvals given, compared with a new decision', () => {
   const two = policy({ requiredApprovalCount: 2 })
   const separated = policy({ id: 'p2', separationOfDuties: true })
   const covered = (over: Parameters<typeof given>[0], ...approverAccountIds: string[]) =>

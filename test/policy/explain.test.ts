@@ -52,18 +52,18 @@ test.each([
   expect(explain(evaluate(input), 'KES')).toBe(sentence)
 })
 
-test('of several rules that ask for approvals it tells the one that asks for most', () => {
+test('of several rules that ask for approvals it names the one that asks for most', () => {
   const policies = [policy({ requiredApprovalCount: 1 }), policy({ id: 'p2', name: 'Board', requiredApprovalCount: 3 })]
   expect(explain(evaluate(given({ policies })), 'KES')).toBe('Every payment needs 3 approvals under policy "Board".')
 })
 
-test.each(ruleNames)('%s has a sentence, whatever the entry lacks', (rule) => {
+test.each(ruleNames)('%s has a sentence, also for an entry with missing numbers', (rule) => {
   const sentence = explain(refusedBy({ rule, source: { kind: 'policy', id: null, name: null } }), 'KES')
   expect(sentence).toMatch(/^[A-Z].*\.$/)
   expect(sentence).not.toMatch(/undefined|null|NaN/)
 })
 
-test("a rule that is not the engine's own is told by its name", () => {
+test("a rule that is not the engine's own is shown by its name", () => {
   expect(explain(refusedBy({}), 'KES')).toBe('The rule whole_shillings of payment method "MPESA_B2C" stops this payment.')
 })
 

@@ -17,7 +17,7 @@ const isAtLeastAsStrict = (stricter: Decision, milder: Decision) => {
   expect(Number(stricter.separationOfDuties)).toBeGreaterThanOrEqual(Number(milder.separationOfDuties))
 }
 
-describe('whatever the rules', () => {
+describe('for any rules', () => {
   test('a decision never throws, and neither do its explanation and its charges', () => {
     fc.assert(
       fc.property(evaluation, (input) => {

@@ -238,7 +238,7 @@ describe('the right to send', () => {
     expect(await balanceOf(person)).toEqual(untouched)
   })
 
-  test('a process that dies before it had the right is no reason to ask anybody: the payment is sent by another', async () => {
+  test('a process that dies before it had the right sent nothing: the payment is sent by another', async () => {
     const id = await pay(person, toPhone())
     happensBefore('attempts.claim_payment', async () => {
       throw new Refusal('unavailable')
@@ -251,7 +251,7 @@ describe('the right to send', () => {
     expect(ordersTo(service, phone)).toHaveLength(1)
   })
 
-  test('after workers that die one after the other, whatever they were at, work goes on within a minute of the last', async () => {
+  test('after workers that die one after the other, at any step, work goes on within a minute of the last', async () => {
     const dies = async () => {
       throw new Refusal('unavailable')
     }
@@ -270,7 +270,7 @@ describe('the right to send', () => {
     expect(ordersTo(service, phone)).toHaveLength(1)
     expect((await attemptsOf(unsent)).map(({ state }) => state)).toEqual([...Array(6).fill('not_sent'), 'resolved'])
 
-    // With the right to send, nobody knows whether it was sent: in doubt within a minute, and asked about.
+    // With the right to send, it may have been sent: in doubt within a minute, and asked about.
     const inDoubt = await pay(person, toPhone())
     happensAfter('attempts.claim_payment', dies)
     await service.deps.jobs.drain()
@@ -313,7 +313,7 @@ test('what waits for a rail that is down uses up no tries, is sent when it is ba
   expect((await balanceOf(person)).held).toBe('0')
 })
 
-test('a delivery that cannot be booked is put aside after a few tries, with an alert and a suspense item, and taken up again when told', async () => {
+test('a delivery that cannot be booked is put aside after a few tries, with an alert and a suspense item, and processed again on command', async () => {
   const id = await pay(person, { payment_rail: 'MPESA_B2C', destination: '254700004999' })
   await service.settle()
   const order = lastOrder(service)

@@ -71,7 +71,7 @@ test('a payment whose process was killed after it was sent is never sent again: 
   expect(movementsTo(successor, '254711000001')).toHaveLength(1)
 })
 
-test('a payment whose process was killed before it was sent is not sent by its successor: nobody can know, so a person decides', async () => {
+test('a payment whose process was killed before it was sent is not sent by its successor: the outcome is unknown, so a person decides', async () => {
   await credit(first, person.accountId, 1_000_000n)
   const id = await pay(person, { payment_rail: 'MPESA_B2C', destination: '254722000022' })
   const successor = await dieWhileSending('254722000022', false)

@@ -25,7 +25,7 @@ const nextPhone = () => {
 }
 
 const payTo = async (person: Person | undefined, destination: string, rail = 'MPESA_B2C'): Promise<string> => {
-  if (!person) throw new Error('nobody pays')
+  if (!person) throw new Error('there is no payer')
   const beneficiary_id = await newBeneficiary(person.api, { payment_rail: rail, destination })
   const answer = await person.api.post('/v1/payments', { beneficiary_id, amount_minor: '10000' })
   if (answer.status !== 201) throw new Error(`a payment was refused: ${answer.text}`)

@@ -47,16 +47,16 @@ afterAll(async () => {
 type Rail = 'PESALINK' | 'MPESA_B2C'
 
 /** What a provider may say, in any order and number. */
-const utterances = ['success', 'other_receipt', 'other_amount', 'failure', 'returned', 'nothing_certain', 'timeout'] as const
-type Utterance = (typeof utterances)[number]
-/** What is told together is worked off by two processes at once, so its order is anybody's. */
-type History = Utterance[][]
-const histories = (said: readonly Utterance[]) =>
+const reports = ['success', 'other_receipt', 'other_amount', 'failure', 'returned', 'nothing_certain', 'timeout'] as const
+type Report = (typeof reports)[number]
+/** What is reported together is processed by two processes at once, so its order is open. */
+type History = Report[][]
+const histories = (said: readonly Report[]) =>
   fc.array(fc.array(fc.constantFrom(...said), { minLength: 1, maxLength: 3 }), { minLength: 1, maxLength: 4 })
 
 type State = { status: string; disputed: boolean }
 
-const payment = (state: State, said: Utterance): State => {
+const payment = (state: State, said: Report): State => {
   const open = state.status === 'processing' || state.status === 'unknown'
   if (state.disputed) return state
   switch (said) {
@@ -74,7 +74,7 @@ const payment = (state: State, said: Utterance): State => {
   }
 }
 
-const topup = (state: State, said: Utterance): State => {
+const topup = (state: State, said: Report): State => {
   if (state.disputed) return state
   switch (said) {
     case 'success':
@@ -94,13 +94,9 @@ const orders = <Item>(items: readonly Item[]): Item[][] =>
     ? [[...items]]
     : items.flatMap((item, index) => orders(items.filter((_, other) => other !== index)).map((rest) => [item, ...rest]))
 
-/** Every state that some order of what was told together leads to. */
-const reachable = (
-  step: (state: State, said: Utterance) => State,
-  from: readonly State[],
-  told: readonly Utterance[],
-): State[] => {
-  const ends = from.flatMap((state) => orders(told).map((order) => order.reduce(step, state)))
+/** Every state that some order of what was reported together leads to. */
+const reachable = (step: (state: State, said: Report) => State, from: readonly State[], reports: readonly Report[]): State[] => {
+  const ends = from.flatMap((state) => orders(reports).map((order) => order.reduce(step, state)))
   return [...new Map(ends.map((state) => [JSON.stringify(state), state])).values()]
 }
 
@@ -111,7 +107,7 @@ const tell = async (bodies: readonly { url: string; body: unknown }[]) => {
   await Promise.all([service.deps.jobs.drain(), second.deps.jobs.drain()])
 }
 
-const urlOf = (order: { resultUrl: string }, said: Utterance) =>
+const urlOf = (order: { resultUrl: string }, said: Report) =>
   said === 'timeout' ? order.resultUrl.replace(/result$/, 'timeout') : order.resultUrl
 
 /**
@@ -123,7 +119,7 @@ const sideBySide = 10
 const seed = Number(process.env.FAULT_SEED ?? String(process.pid))
 const timeoutMs = 60_000 + wanted * 3_000
 
-const explore = async (said: readonly Utterance[], run: (histories: readonly History[]) => Promise<void>): Promise<void> => {
+const explore = async (said: readonly Report[], run: (histories: readonly History[]) => Promise<void>): Promise<void> => {
   const several = fc.array(histories(said), { minLength: 1, maxLength: sideBySide, size: 'max' })
   let tried = 0
   const property = fc.asyncProperty(several, async (chosen) => {
@@ -137,12 +133,12 @@ const explore = async (said: readonly Utterance[], run: (histories: readonly His
   }
 }
 
-/** One step of all of them: what each is told now, by its index. */
-const steps = function* (histories: readonly History[]): Generator<{ index: number; told: Utterance[] }[]> {
+/** One step of all of them: what is reported to each now, by its index. */
+const steps = function* (histories: readonly History[]): Generator<{ index: number; reports: Report[] }[]> {
   for (let step = 0; histories.some((history) => history.length > step); step += 1)
     yield histories.flatMap((history, index) => {
-      const told = history[step]
-      return told === undefined ? [] : [{ index, told }]
+      const reports = history[step]
+      return reports === undefined ? [] : [{ index, reports }]
     })
 }
 
@@ -156,7 +152,7 @@ const partyOf = (index: number): Party => {
   if (!party) throw new Error('there are fewer accounts than histories')
   return party
 }
-const bodies: Record<Rail, (order: Order) => Partial<Record<Utterance, unknown>>> = {
+const bodies: Record<Rail, (order: Order) => Partial<Record<Report, unknown>>> = {
   PESALINK: (order) => ({
     success: transferCallback(order),
     other_amount: transferCallback(order, { amountMinor: 150_100n }),
@@ -174,9 +170,9 @@ const bodies: Record<Rail, (order: Order) => Partial<Record<Utterance, unknown>>
     timeout: b2cResult(order, { code: 1 }),
   }),
 }
-const said: Record<Rail, readonly Utterance[]> = {
-  PESALINK: utterances.filter((each) => each !== 'other_receipt'),
-  MPESA_B2C: utterances.filter((each) => each !== 'returned'),
+const said: Record<Rail, readonly Report[]> = {
+  PESALINK: reports.filter((each) => each !== 'other_receipt'),
+  MPESA_B2C: reports.filter((each) => each !== 'returned'),
 }
 
 /** What the provider was asked for on behalf of each, found by the reference that it was sent under. */
@@ -192,7 +188,7 @@ const orderOf = async (subjectId: string, kind: 'payment' | 'topup'): Promise<Or
 }
 
 test.each(['PESALINK', 'MPESA_B2C'] as const)(
-  'whatever a payment by %s is told in whatever order, it ends as some order of it allows, and the money follows',
+  'any reports about a payment by %s in any order end it as some order of them allows, and the money follows',
   async (rail) => {
     await explore(said[rail], async (chosen) => {
       const running = await Promise.all(
@@ -207,18 +203,18 @@ test.each(['PESALINK', 'MPESA_B2C'] as const)(
       const urls = await Promise.all(running.map(({ id }) => orderOf(id, 'payment')))
       for (const step of steps(chosen)) {
         await tell(
-          step.flatMap(({ index, told }) => {
+          step.flatMap(({ index, reports }) => {
             const order = urls[index]
             const body = order ? bodies[rail](order) : {}
-            return order ? told.map((each) => ({ url: urlOf(order, each), body: body[each] })) : []
+            return order ? reports.map((each) => ({ url: urlOf(order, each), body: body[each] })) : []
           }),
         )
         await Promise.all(
-          step.map(async ({ index, told }) => {
+          step.map(async ({ index, reports }) => {
             const one = running[index]
             if (!one) return
             const { status } = await paymentOf(one.person, one.id)
-            one.states = reachable(payment, one.states, told).filter((state) => state.status === status)
+            one.states = reachable(payment, one.states, reports).filter((state) => state.status === status)
             expect(one.states, `${status} after ${JSON.stringify(chosen[index])}`).not.toHaveLength(0)
             const after = total(await balanceOf(one.person))
             expect(after.available - one.before.available).toBe(cost[status as keyof typeof cost])
@@ -233,9 +229,9 @@ test.each(['PESALINK', 'MPESA_B2C'] as const)(
 )
 
 test(
-  'whatever a top-up is told in whatever order, it is credited once or not at all',
+  'any reports about a top-up in any order credit it once or not at all',
   async () => {
-    const sayable = utterances.filter((each) => each !== 'returned')
+    const sayable = reports.filter((each) => each !== 'returned')
     await explore(sayable, async (chosen) => {
       const running = await Promise.all(
         chosen.map(async (_, index) => {
@@ -249,10 +245,10 @@ test(
       const orders = await Promise.all(running.map(({ id }) => orderOf(id, 'topup')))
       for (const step of steps(chosen)) {
         await tell(
-          step.flatMap(({ index, told }) => {
+          step.flatMap(({ index, reports }) => {
             const order = orders[index]
             if (!order) return []
-            const body: Record<Utterance, unknown> = {
+            const body: Record<Report, unknown> = {
               success: stkCallback(order),
               other_receipt: stkCallback(order, { receipt: otherReceipt(order) }),
               other_amount: stkCallback(order, { amountMinor: 150_100n }),
@@ -261,15 +257,15 @@ test(
               nothing_certain: stkCallback(order, { code: 99 }),
               timeout: {},
             }
-            return told.map((each) => ({ url: urlOf(order, each), body: body[each] }))
+            return reports.map((each) => ({ url: urlOf(order, each), body: body[each] }))
           }),
         )
         await Promise.all(
-          step.map(async ({ index, told }) => {
+          step.map(async ({ index, reports }) => {
             const one = running[index]
             if (!one) return
             const { status } = await topupOf(one.person, one.id)
-            one.states = reachable(topup, one.states, told).filter((state) => state.status === status)
+            one.states = reachable(topup, one.states, reports).filter((state) => state.status === status)
             expect(one.states, `${status} after ${JSON.stringify(chosen[index])}`).not.toHaveLength(0)
             const after = total(await balanceOf(one.person))
             expect(after.available - one.before.available).toBe(status === 'succeeded' ? 150_000n : 0n)

@@ -46,7 +46,7 @@ const till = (destination: string): Payee => ({ payment_rail: 'MPESA_B2B', desti
 const bank = (destination: string): Payee => ({ payment_rail: 'PESALINK', destination, bank_code: '57' })
 const phoneAtBank = (destination: string): Payee => ({ payment_rail: 'PESALINK', destination })
 
-describe('a payment whose success is told is paid once, with the receipt, the hold posted', () => {
+describe('a payment whose success is reported is paid once, with the receipt, the hold posted', () => {
   const payees = [
     b2c('254700000000'),
     paybill('9990000'),
@@ -85,7 +85,7 @@ describe('a code that proves that nothing was paid fails the payment and gives b
   })
 })
 
-describe('a code that nobody knows proves nothing: unknown, the hold stays, an operator is told; the answer to asking ends it', () => {
+describe('an unknown code proves nothing: unknown, the hold stays, an operator is alerted; the answer to asking ends it', () => {
   test.each([b2c('254700000099'), till('9990099')])('$payment_rail', async (payee) => {
     const id = await pay(person, payee)
     await service.settle()
@@ -168,7 +168,7 @@ describe('when the answer to sending is lost the payment is unknown, is never se
   })
 })
 
-describe('another amount than was sent moves no money: unknown, for an operator, whatever is told later', () => {
+describe('another amount than was sent moves no money: unknown, for an operator, also after later reports', () => {
   test.each([b2c('254711000005'), phoneAtBank('254711000005')])('$payment_rail', async (payee) => {
     const id = await pay(person, payee)
     await service.settle()

@@ -19,7 +19,7 @@ const payer = async (): Promise<Person> => {
   return person
 }
 
-/** From now on whatever changes this row of the table fails, until it is healed. */
+/** From now on every change of this row of the table fails, until it is repaired. */
 const poison = async (table: string, id: string): Promise<void> => {
   await service.deps.db.query(
     `create or replace function refuse_poisoned() returns trigger language plpgsql as $$ begin raise exception 'poisoned' using errcode = 'data_corrupted'; end $$`,
@@ -58,7 +58,7 @@ type Case = {
   after: string
 }
 
-/** Everything that is worked on row by row, for whichever tenant. */
+/** Everything that is processed row by row, for all tenants. */
 const cases: readonly Case[] = [
   {
     sweep: 'grants.end',
@@ -137,7 +137,7 @@ const cases: readonly Case[] = [
   },
 ]
 
-test.each(cases)('$sweep goes on behind a row that fails, tells of it, and does it when it can', async (each) => {
+test.each(cases)('$sweep goes on behind a row that fails, reports it, and processes it when it can', async (each) => {
   const { sweep, table, kind, make, becomesDueIn, stands, before, after } = each
   const due: Due[] = []
   for (let count = 0; count < 3; count += 1) {
@@ -155,7 +155,7 @@ test.each(cases)('$sweep goes on behind a row that fails, tells of it, and does 
   expect(await all()).toEqual([after, after, after])
 })
 
-test('a sweep that fails altogether keeps none of the others from running, and is told of at the third time', async () => {
+test('a sweep that fails altogether keeps none of the others from running, and is reported at the third time', async () => {
   const of = await payer()
   const topup = await initiate(of, silentPhone)
   await service.settle()

@@ -74,7 +74,7 @@ export const alerts = (service: TestService): string[] =>
     return alert === undefined ? [] : [alert]
   })
 
-/** What must hold whatever happened: debits equal credits, stored totals equal the sums. */
+/** What must always hold: debits equal credits, stored totals equal the sums. */
 export const isLedgerSound = async (service: TestService): Promise<boolean> => {
   const lines = await trialBalance(service.deps.db)
   const debits = lines.reduce((sum, line) => sum + line.debitsMinor, 0n)
@@ -96,7 +96,7 @@ export const stkCallback = (order: Readonly<Order>, outcome: StkOutcome = {}) =>
     MerchantRequestID: order.conversation,
     CheckoutRequestID: request,
     ResultCode: code,
-    ResultDesc: 'told by a test',
+    ResultDesc: 'reported by a test',
   }
   return { Body: { stkCallback: code === 0 ? { ...stkCallback, CallbackMetadata: { Item: items } } : stkCallback } }
 }
@@ -130,6 +130,6 @@ export const b2cResult = (order: Readonly<Order>, outcome: ResultOutcome = {}) =
     { Key: 'TransactionAmount', Value: Number(amountMinor) / 100 },
     { Key: 'TransactionReceipt', Value: receipt },
   ]
-  const result = { ResultType: 0, ResultCode: code, ResultDesc: 'told by a test', ...ids }
+  const result = { ResultType: 0, ResultCode: code, ResultDesc: 'reported by a test', ...ids }
   return { Result: code === 0 ? { ...result, ResultParameters: { ResultParameter } } : result }
 }

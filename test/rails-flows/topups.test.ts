@@ -58,7 +58,7 @@ describe('a code that proves that nothing was paid ends the top-up as failed, wi
   })
 })
 
-test('a code that nobody knows proves nothing: the top-up stays pending and then expires, without being failed', async () => {
+test('an unknown code proves nothing: the top-up stays pending and then expires, without being failed', async () => {
   const id = await initiate(person, '254700000099')
   await service.settle()
   expect((await topupOf(person, id)).status).toBe('pending')
@@ -107,7 +107,7 @@ test('a success that is proven after the top-up has expired is credited all the 
   expect(await balanceOf(person)).toEqual(credited)
 })
 
-test('when the answer to asking the payer is lost, nobody is asked twice, and the callback settles it', async () => {
+test('when the answer to asking the payer is lost, the payer is not asked twice, and the callback settles it', async () => {
   const id = await initiate(person, '254711000004')
   await service.deps.jobs.drain()
   expect((await topupOf(person, id)).status).toBe('pending')
@@ -117,7 +117,7 @@ test('when the answer to asking the payer is lost, nobody is asked twice, and th
   expect(await balanceOf(person)).toEqual(credited)
 })
 
-test('another amount than was asked for moves no money, whatever is told later, and alarms an operator', async () => {
+test('another amount than was asked for moves no money, also after later reports, and alarms an operator', async () => {
   const id = await initiate(person, '254711000005')
   await service.settle()
   expect((await topupOf(person, id)).status).toBe('pending')
@@ -193,7 +193,7 @@ test('a top-up whose process died before it was sent is sent by another', async 
   await other.close()
 })
 
-test('a top-up that has expired before it could be sent asks nobody', async () => {
+test('a top-up that has expired before it could be sent asks no payer', async () => {
   const id = await initiate(person, '254722000016')
   service.clock.advance(service.deps.config.TOPUP_TTL_SECONDS)
   await service.settle()

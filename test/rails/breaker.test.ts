@@ -25,7 +25,7 @@ test('a provider that wants fewer calls is left alone for a second, then for lon
   expect(pauses).toEqual([1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000])
 })
 
-test('whatever happens, an open breaker opens no later than its time, and an answer closes it', () => {
+test('in every history, an open breaker lets a call through no later than its time, and an answer closes it', () => {
   const outcomes = fc.array(fc.constantFrom<CallOutcome>('answered', 'failed', 'throttled'), { maxLength: 40 })
   fc.assert(
     fc.property(outcomes, (history) => {

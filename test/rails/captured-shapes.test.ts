@@ -111,7 +111,7 @@ test.each<Row>([
 })
 
 test.each([seen.b2cSuccess, seen.b2cUnregistered, seen.b2bFailure, seen.stkCancelled, {}])(
-  'whatever comes to the time-out URL is unknown, never failed',
+  'every delivery to the time-out URL is unknown, never failed',
   (body) => {
     expect(readPayoutDelivery('timeout', body, seen.attempt).evidence).toMatchObject({ kind: 'unknown', code: 'queue_timeout' })
     expect(readCollectionDelivery('timeout', body).evidence).toMatchObject({ kind: 'unknown', code: 'queue_timeout' })
@@ -134,7 +134,7 @@ test.each<Row>([
   expect(readTransferDelivery(['1'])('result', body, seen.attempt).evidence).toMatchObject(evidence)
 })
 
-test('what a person is called and by which number is in no evidence', () => {
+test('no evidence holds a person’s name or number', () => {
   const reason = { Key: 'TransactionReason', Value: 'Refused for 254708374149' }
   const body = seen.statusResult('Declined')
   body.Result.ResultParameters.ResultParameter.splice(0, 0, reason)

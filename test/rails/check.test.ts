@@ -17,7 +17,7 @@ const problems = async (checks: AsyncIterable<RailCheck>): Promise<(string | nul
 }
 const now = { now: () => new Date() }
 
-test('a rail that has all it needs is told so, and no money moved', async () => {
+test('a rail that has all it needs passes the check, and no money moved', async () => {
   expect(await problems(checkDaraja(rails.sandbox.darajaOptions(rails.baseUrl), { clock: now }))).toEqual([null, null, null])
   expect(await problems(checkPesalink(rails.sandbox.pesalinkOptions(rails.baseUrl), { clock: now }))).toEqual([
     null,

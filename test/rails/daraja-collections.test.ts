@@ -51,7 +51,7 @@ test.each([
   expect(moved).toEqual([])
 })
 
-test('a result code that nobody has listed is unknown, by callback and by query', async () => {
+test('a result code that is not listed is unknown, by callback and by query', async () => {
   const { rail, attempt, evidence } = await play('254700007777')
   expect(evidence).toMatchObject([{ kind: 'unknown', code: '7777' }])
   expect(await rail.query(attempt)).toMatchObject({ kind: 'unknown', code: '7777' })
@@ -104,7 +104,7 @@ test('a prompt whose answer and callback were both lost is found by what was pai
   expect(await rail.query(attempt)).toMatchObject({ kind: 'succeeded', amountMinor: 50_000n })
 })
 
-test('a callback with another amount tells that amount', async () => {
+test('a callback with another amount reports that amount', async () => {
   const { evidence } = await play('254711000005')
   expect(evidence).toMatchObject([{ kind: 'succeeded', amountMinor: 50_100n }])
 })

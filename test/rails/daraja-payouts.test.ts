@@ -41,7 +41,7 @@ describe.each([
     expect(moved).toEqual([])
   })
 
-  test('a result code that nobody has listed is unknown, never failed, until the status query proves it', async () => {
+  test('a result code that is not listed is unknown, never failed, until the status query proves it', async () => {
     const { rail: adapter, sent, attempt, evidence } = await play({ rail, destination: code('5555'), accountReference })
     expect(evidence).toMatchObject([{ kind: 'unknown', code: '5555' }])
     expect(await adapter.query(attempt)).toEqual({ kind: 'pending' })
@@ -74,7 +74,7 @@ test('a lost callback is found by asking, and the answer names the receipt', asy
   expect(read.provider.conversation).toBe(attempt.provider.conversation)
 })
 
-test('a callback that comes three times says three times the same', async () => {
+test('a callback that comes three times reports the same three times', async () => {
   const { evidence, moved } = await play({ destination: '254711000002' })
   expect(evidence).toHaveLength(3)
   expect(new Set(evidence.map((each) => (each.kind === 'succeeded' ? each.receipt : each.kind)))).toEqual(
@@ -106,14 +106,14 @@ test('a lost payout to a phone can be asked about by the id that we gave it', as
   expect(rail.readDelivery('result', answer?.body, attempt).evidence.kind).toBe('succeeded')
 })
 
-test('a payout that was sent twice all the same is paid once, and the second send is lost', async () => {
+test('a payout that was sent twice nevertheless is paid once, and the second send is lost', async () => {
   const { rail, sent } = await play({ destination: '254722000077' })
   expect(await rail.pay(sent)).toMatchObject({ kind: 'lost' })
   await rails.scheduler.runAll()
   expect(rails.movementsTo('254722000077')).toHaveLength(1)
 })
 
-test('an amount in the callback that differs is told as it is', async () => {
+test('a different amount in the callback is reported as it is', async () => {
   const { evidence, moved } = await play({ destination: '254711000005' })
   expect(evidence).toMatchObject([{ kind: 'succeeded', amountMinor: 50_100n }])
   expect(moved).toMatchObject([{ amountMinor: 50_000n }])

@@ -28,7 +28,7 @@ test('a token is renewed before it ends', async () => {
   expect(rails.sandbox.tokensIssued().daraja).toBe(2)
 })
 
-test('a token that was taken back is renewed once, and the payment goes out once', async () => {
+test('a token that was revoked is renewed once, and the payment goes out once', async () => {
   const { payout } = rails.daraja()
   await payout.pay(rails.payout())
   rails.sandbox.revokeTokens()
@@ -38,7 +38,7 @@ test('a token that was taken back is renewed once, and the payment goes out once
   expect(rails.sandbox.tokensIssued().daraja).toBe(2)
 })
 
-test('a gateway that refuses every token was sent nothing, and is not asked for ever', async () => {
+test('a gateway that refuses every token was sent nothing, and is not asked without end', async () => {
   const refusal = {
     kind: 'answer',
     takesEffect: false,

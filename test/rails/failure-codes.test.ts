@@ -18,7 +18,7 @@ test.each(['0', '4999', '2032', '31337', '', 'constructor', '__proto__'])('%s pr
   expect([collectionFailure(code), payoutFailure(code)]).toEqual([undefined, undefined])
 })
 
-test('every code of ours is a word with a sentence that names nobody', () => {
+test('every code of ours is a word with a sentence that names no person', () => {
   for (const code of failureCodes) {
     expect(code).toMatch(/^[a-z]+(_[a-z]+)*$/)
     expect(failureSentence(code)).toMatch(/^[A-Z][^0-9]*\.$/)

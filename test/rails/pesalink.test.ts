@@ -71,7 +71,7 @@ test('a submit whose answer is lost is found by its reference, and is in the ban
   expect(moved).toHaveLength(1)
 })
 
-test('a transfer that was sent twice all the same is paid once, and the second send is lost', async () => {
+test('a transfer that was sent twice nevertheless is paid once, and the second send is lost', async () => {
   const { rail, sent } = await play({})
   expect(await rail.pay(sent)).toMatchObject({ kind: 'lost' })
   await rails.scheduler.runAll()
@@ -111,7 +111,7 @@ test('where the bank has no delivery URL, asking finds the outcome', async () =>
   expect(await rail.query(attempt)).toMatchObject({ kind: 'succeeded' })
 })
 
-test('a token that was taken back is renewed once, and the transfer goes out once', async () => {
+test('a token that was revoked is renewed once, and the transfer goes out once', async () => {
   const rail = rails.pesalink()
   await rail.pay(toAccount())
   rails.sandbox.revokeTokens()

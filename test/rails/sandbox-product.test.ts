@@ -99,7 +99,7 @@ describe('a rule makes the next outcome be reported wrong', () => {
   })
 })
 
-test('the control endpoint is for this machine and for no page of another site; its journal names nobody', async () => {
+test('the control endpoint is for this machine and for no page of another site; its journal names no person', async () => {
   expect((await control('rules', 'GET', undefined, { host: 'provider.example' })).statusCode).toBe(403)
   expect((await control('rules', 'POST', { effect: 'late' }, { origin: 'https://elsewhere.example' })).statusCode).toBe(403)
   expect((await control('rules', 'POST', { effect: 'explode' })).statusCode).toBe(400)

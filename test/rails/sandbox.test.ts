@@ -101,7 +101,7 @@ test('a forged URL differs from the real one in its secret alone, and keeps its 
   expect(forged).toHaveLength(real.length)
 })
 
-test('a delivery that finds nobody is lost without harm', async () => {
+test('a delivery without a receiver is lost without harm', async () => {
   const { payout } = rails.daraja()
   const nowhere = { result: 'http://127.0.0.1:9/r', timeout: 'http://127.0.0.1:9/t' }
   expect(await payout.pay(rails.payout({ callbacks: nowhere, destination: '254733000011' }))).toMatchObject({ kind: 'accepted' })

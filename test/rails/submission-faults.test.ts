@@ -117,7 +117,7 @@ describe.each(senders)('$name', ({ send }) => {
     [400, '400.002.05'],
     [405, '405.001'],
     [404, '404.001.01'],
-  ])('%s %s is a clear refusal, told without numbers of people', async (status, code) => {
+  ])('%s %s is a clear refusal, reported without numbers of people', async (status, code) => {
     rails.sandbox.failNext(gateway(status, code))
     const submission = await send()
     expect(submission).toMatchObject({ kind: 'refused', providerCode: code })
@@ -125,7 +125,7 @@ describe.each(senders)('$name', ({ send }) => {
   })
 })
 
-test('a provider that nobody can connect to was sent nothing', async () => {
+test('a provider that cannot be reached was sent nothing', async () => {
   const closed = createServer()
   await new Promise<void>((resolve) => closed.listen(0, '127.0.0.1', resolve))
   const address = closed.address()

@@ -53,7 +53,7 @@ test('a B2B payment whose answer and callback were both lost is found in the sta
   })
 })
 
-test('money that nothing here was sent for stands on the suspense account until an administrator decides, and is alerted', async () => {
+test('money without a payment of ours is on the suspense account until an administrator decides, and raises an alert', async () => {
   service.log.length = 0
   const before = await balanceOf(person)
   const stranger =

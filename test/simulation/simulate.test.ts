@@ -20,7 +20,7 @@ const counts = () =>
     'select (select count(*) from payments) p, (select count(*) from events) e, (select count(*) from usage_counters) u, (select count(*) from ledger_transfers) t',
   )
 
-test('a simulation says what a payment would say, and writes nothing', async () => {
+test('a simulation answers as a payment would, and writes nothing', async () => {
   const someone = await signIn(service.api)
   await credit(service, someone.accountId, 1_000_000n)
   const to = await newBeneficiary(someone.api)
@@ -73,7 +73,7 @@ test('what a rail or a stop button refuses is in the trace', async () => {
   })
 })
 
-test('a replay tells how many of the past payments a policy would have refused or held, and which', async () => {
+test('a replay shows how many of the past payments a policy would have refused or held, and which', async () => {
   const someone = await signIn(service.api)
   await credit(service, someone.accountId, 100_000_000n)
   const to = await newBeneficiary(someone.api)

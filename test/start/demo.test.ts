@@ -35,7 +35,7 @@ const runDemo = async (variables: Record<string, string>) => {
 }
 
 describe('npm run demo', patience, () => {
-  it('plays the main job to its end, again and again against one bundled server, whose spans arrive', async () => {
+  it('does the main job to its end, again and again against one bundled server, whose spans arrive', async () => {
     const collector = await startCollector()
     const variables = { DATABASE_URL: database.url, DATA_DIR: dataDir, SANDBOX_DELAY_MS: '50' }
     const traced = { ...variables, OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint }
@@ -74,7 +74,7 @@ describe('npm run demo', patience, () => {
     await collector.close()
   })
 
-  it('fails where a step does not go as promised, and says which', async () => {
+  it('fails where a step differs from what is promised, and says which', async () => {
     const server = spawnServer({ DATABASE_URL: database.url, DATA_DIR: dataDir, SANDBOX_DELAY_MS: '50', CURRENCY: 'UGX' })
     const { url } = await server.ready()
     const { code, said } = await runDemo({ PUBLIC_URL: url })
@@ -82,7 +82,7 @@ describe('npm run demo', patience, () => {
     expect(code).toBe(1)
   })
 
-  it('never plays against real rails or another machine', async () => {
+  it('never runs against real rails or another machine', async () => {
     const elsewhere: Record<string, string>[] = [{ RAILS: 'daraja' }, { PUBLIC_URL: 'https://pay.example' }]
     for (const variables of elsewhere) {
       const { code, said } = await runDemo(variables)

@@ -89,7 +89,7 @@ describe('a signal', patience, () => {
     await expect(fetch(`${url}/healthz`)).rejects.toThrow()
   })
 
-  it('of a second kind ends at once, whatever is under way', async () => {
+  it('a second time ends at once, also with requests under way', async () => {
     const { server, url } = await start()
     await halfARequest(url)
     server.kill('SIGTERM')

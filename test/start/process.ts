@@ -7,7 +7,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 
 export type Ended = { code: number | null; signal: NodeJS.Signals | null }
 
-/** A real process of the service, told apart from this one by everything that it inherits from nobody. */
+/** A real process of the service, which inherits nothing from this one. */
 export type ServerProcess = {
   pid: number
   stdout: () => string
@@ -23,7 +23,7 @@ export type ServerProcess = {
 /** `command`: what a person types, instead of the program itself. */
 export type SpawnOptions = { command?: readonly [string, ...string[]] }
 
-/** Only these of our own variables reach the process: a setting of whoever runs the tests must not decide their outcome. */
+/** Only these of our own variables reach the process: a setting of the person who runs the tests must not decide their outcome. */
 const inherited = ['PATH', 'HOME', 'TMPDIR', 'LD_LIBRARY_PATH', 'SystemRoot']
 
 /** Most of a start is compiling the same files again; here there are dozens of starts. */
@@ -84,7 +84,7 @@ export const spawnServer = (variables: Record<string, string>, options: SpawnOpt
 
 const running = new Set<ChildProcess>()
 
-/** For afterEach: no process outlives its test, whatever became of it. */
+/** For afterEach: no process outlives its test, also when it failed. */
 export const killAll = async (): Promise<void> => {
   await Promise.all(
     [...running].map(async (child) => {

@@ -118,7 +118,7 @@ describe('three processes behind a round robin', () => {
     expect(rows).toEqual([{ status: 'succeeded', count: keys.length }])
     const { body } = await person.api.get('/v1/accounts/me')
     expect(body.balance).toMatchObject({ available_minor: String(20_000_000 - keys.length * 10_000), held_minor: '0' })
-    // Whoever is asked next, by whichever process: nobody still believes in the key.
+    // From the next request on, every process refuses the key.
     expect((await person.api.delete(`/v1/accounts/me/api-keys/${id}`)).status).toBe(200)
     const answers = await Promise.all(Array.from({ length: 30 }, () => api.get('/v1/workspaces/current')))
     expect(answers.map((answer) => answer.body.error)).toEqual(answers.map(() => 'api_key_revoked'))
@@ -137,7 +137,7 @@ const payByAgent = async (url: string): Promise<void> => {
     return agent.call(tool, input).finally(agent.close)
   }
   const wanted = { beneficiary_id: beneficiary, amount_minor: '10000', idempotency_key: 'once' }
-  // The same call at once by several connections: one payment, whichever processes they come to.
+  // The same call at once by several connections: one payment, at any of the processes.
   const made = await Promise.all(Array.from({ length: 6 }, () => withAgent('create_payment', wanted)))
   expect(new Set(made.map(({ payment_id, next }) => `${payment_id} ${next}`)).size).toBe(1)
   const [payment] = made

@@ -80,7 +80,7 @@ describe('a start that cannot succeed ends with one sentence and a failure', pat
     expect(sentence).toContain('choose another DATA_DIR.')
   })
 
-  it('when nothing answers at DATABASE_URL, without telling its password', async () => {
+  it('when nothing answers at DATABASE_URL, without printing its password', async () => {
     const port = await closedPort()
     const sentence = await refusal({ DATABASE_URL: `postgresql://somebody:hidden@127.0.0.1:${port}/payments` })
     expect(sentence).toBe(
@@ -109,7 +109,7 @@ describe('a start that cannot succeed ends with one sentence and a failure', pat
   })
 })
 
-it('a start whose connections are reset, at whichever step, tries again', patience, async () => {
+it('a start whose connections are reset, at any step, tries again', patience, async () => {
   const proxy = await startPostgresProxy(database.url)
   let cuts = 0
   const next = [1, 3, 4, 7, 9, 12, 15, 19, 23, 28, 34, 41, 49]
@@ -215,7 +215,7 @@ describe('production', patience, () => {
       expect(() => loadConfig({ ...real(), ...near, TRUST_PROXY })).not.toThrow()
   })
 
-  it('tells all that is wrong at once, a sentence each', () => {
+  it('names all that is wrong at once, a sentence each', () => {
     const wrong = { ...real(), DARAJA_URL: 'http://a.example', RATE_LIMIT_ENABLED: 'false', TRUST_PROXY: '0.0.0.0/0' }
     expect(() => loadConfig(wrong)).toThrow(/DARAJA_URL .*; RATE_LIMIT_ENABLED .*; TRUST_PROXY /)
   })

@@ -13,7 +13,7 @@ const runAs = (version: string) => {
 }
 
 describe('an old Node', () => {
-  it.each(['20.20.2', '22.18.0'])('%s is told plainly what is needed, before anything else fails', (version) => {
+  it.each(['20.20.2', '22.18.0'])('%s gets a plain message about what is needed, before anything else fails', (version) => {
     const { status, stderr } = runAs(version)
     expect(status).toBe(1)
     expect(stderr).toMatch(/^This needs Node 24[^\n]*\n$/)

@@ -32,7 +32,7 @@ test('without the permission it is refused, by its name', async () => {
   expect([answer.status, answer.body.details.required_permission]).toEqual([403, 'topup.read'])
 })
 
-test("another tenant's top-up is the same 404 as one that does not exist; an id of another kind is told what it is", async () => {
+test("another tenant's top-up is the same 404 as one that does not exist; an id of another kind is named as such", async () => {
   const stranger = await signIn(service.api)
   const answers = await Promise.all([
     stranger.api.get(`/v1/topups/${id}`),

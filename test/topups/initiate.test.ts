@@ -197,7 +197,7 @@ describe('prompts', () => {
     return answer.status === 429 ? `429 after ${answer.headers.get('retry-after')}` : answer.status
   }
 
-  test('to one phone are few a minute and few a day, whoever asks and however the number is written', async () => {
+  test('to one phone are few a minute and few a day, from any caller and in any spelling of the number', async () => {
     const people = await Promise.all(Array.from({ length: 6 }, () => signIn(limited.api)))
     const written = ['0712999999', '254712999999', '+254712999999']
     const at = (index: number) => prompt(people[index % 6] as Person, written[index % 3] as string)
@@ -211,7 +211,7 @@ describe('prompts', () => {
     expect(await prompt(people[0] as Person, phone(99))).toBe(201)
   })
 
-  test('of one account are few a minute, to however many phones, and its limits are no other account’s', async () => {
+  test('of one account are few a minute, to any number of phones, and its limits are no other account’s', async () => {
     const [one, another] = [await signIn(limited.api), await signIn(limited.api)]
     const answers = await Promise.all(Array.from({ length: 6 }, (_, index) => prompt(one, phone(index))))
     expect(answers.sort()).toEqual([201, 201, 201, 201, '429 after 60', '429 after 60'])

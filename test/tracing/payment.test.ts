@@ -55,11 +55,11 @@ test("one payment is one trace, from the caller's request over its statements, t
   expect(above(delivered)).toContain('payments.create')
   expect(trace.some((span) => above(span).includes('job deliveries'))).toBe(true)
 
-  const told = collector.sent()
-  expect(told).toContain('under test')
+  const sent = collector.sent()
+  expect(sent).toContain('under test')
   for (const secret of [key.key, person.cookie, '254798765432', '798765432', 'a private matter'])
-    expect([secret, told.includes(secret)]).toEqual([secret, false])
-  expect(told).not.toMatch(/\/callbacks\/[0-9a-f-]{36}\/\w{20,}/)
+    expect([secret, sent.includes(secret)]).toEqual([secret, false])
+  expect(sent).not.toMatch(/\/callbacks\/[0-9a-f-]{36}\/\w{20,}/)
 
   const line = service.log.map((text) => JSON.parse(text)).find(({ operation }) => operation === 'payments.create')
   expect(line).toMatchObject({ trace_id: traceId })

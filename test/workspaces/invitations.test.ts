@@ -79,7 +79,7 @@ test('one to a wallet is for the account of that wallet alone', async () => {
   expect((await accept(await signIn(service.api, wallet), token)).status).toBe(200)
 })
 
-test('one to an e-mail is for an account that proved that e-mail, whatever its letters’ case', async () => {
+test('one to an e-mail is for an account that proved that e-mail, in any letter case', async () => {
   const team = await createTeam(service)
   const token = await invite(team.owner, { role: 'member', email: 'Wanjiru@Example.com' })
   const [unproven, proven] = [await signIn(service.api), await signIn(service.api)]
@@ -89,7 +89,7 @@ test('one to an e-mail is for an account that proved that e-mail, whatever its l
   expect((await accept(proven, token)).status).toBe(200)
 })
 
-test('one that expired or was revoked, and a token that never was, let nobody in', async () => {
+test('one that expired or was revoked, and an unknown token, add no member', async () => {
   const team = await createTeam(service)
   const person = await signIn(service.api)
   const expired = await invite(team.owner, { role: 'viewer' })
@@ -122,7 +122,7 @@ test('a member cannot be invited or join again, and a suspended one does not com
   expect([back.status, back.body.details.reason]).toEqual([409, 'already_member'])
 })
 
-test('whoever is put out cannot come back by the invitation that they came in by, nor by one they made', async () => {
+test('a removed member cannot come back by the invitation that they accepted, or by one that they made', async () => {
   const team = await createTeam(service)
   const admin = await signIn(service.api)
   const token = await invite(team.owner, { role: 'admin' })
@@ -136,7 +136,7 @@ test('whoever is put out cannot come back by the invitation that they came in by
   expect((await accept(elsewhere, backDoor)).body.details.reason).toBe('invitation_revoked')
 })
 
-test('a frozen workspace takes nobody in', async () => {
+test('a frozen workspace accepts no members', async () => {
   const team = await createTeam(service)
   const token = await invite(team.owner, { role: 'viewer' })
   await team.owner.api.post('/v1/workspaces/current/freeze')
@@ -214,7 +214,7 @@ test('an agent, a key that may read top-ups and a token that a key made neither 
   expect((await accept(person, token)).status).toBe(200)
 })
 
-test('an invitation can be looked at before it is accepted, by whom it is for, and nothing comes of it', async () => {
+test('an invitation can be looked at before it is accepted, by its addressee, and that changes nothing', async () => {
   const team = await createTeam(service, 'Books')
   await team.owner.api.patch('/v1/accounts/me', { display_name: 'Wanjiru' })
   const wallet = newWallet()

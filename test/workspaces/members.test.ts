@@ -88,7 +88,7 @@ test.each([
   }
 })
 
-test('a session that stands in a workspace that is no longer its own can still log out', async () => {
+test('a session whose workspace is no longer open to it can still log out', async () => {
   const team = await createTeam(service)
   const member = await join(service, team, 'member')
   await team.owner.api.delete(at(member.memberId))
@@ -113,7 +113,7 @@ test('a session begins in the workspace that its account used last and that stil
   expect(await begins()).toBe(personal.workspace.id)
 })
 
-test('whatever a member delegated in the workspace ends with the membership, and nothing else does', async () => {
+test('everything that a member delegated in the workspace ends with the membership, and nothing else does', async () => {
   const team = await createTeam(service)
   const member = await join(service, team, 'member')
   const parent = await createKey(member)
@@ -133,7 +133,7 @@ test('whatever a member delegated in the workspace ends with the membership, and
   expect((await team.owner.api.delete(at(member.memberId))).status).toBe(404)
 })
 
-test('anybody may leave in person; a delegated credential cannot leave for its account', async () => {
+test('every member may leave in person; a delegated credential cannot leave for its account', async () => {
   const team = await createTeam(service)
   const viewer = await join(service, team, 'viewer')
   const agent = await createKey(viewer)
@@ -161,7 +161,7 @@ test('the role owner is given and taken by owners only', async () => {
   expect((await admin.api.patch(at(second.memberId), { role: 'viewer' })).status).toBe(200)
 })
 
-test('the owning account stays an active owner, whoever asks', async () => {
+test('the owning account stays an active owner', async () => {
   const team = await createTeam(service)
   const second = await join(service, team, 'owner')
   const owning = at(await memberIdOf(team.owner, team.owner.accountId))
@@ -175,7 +175,7 @@ test('the owning account stays an active owner, whoever asks', async () => {
   }
 })
 
-test('of two owners who put each other out at the same moment, one succeeds', async () => {
+test('of two owners who remove each other at the same moment, one succeeds', async () => {
   const team = await createTeam(service)
   for (let round = 0; round < 5; round += 1) {
     const [a, b] = [await join(service, team, 'owner'), await join(service, team, 'owner')]
@@ -191,7 +191,7 @@ test('of two owners who put each other out at the same moment, one succeeds', as
   }
 })
 
-test('however many owners demote and put out each other at once, an owner stays: the one who pays', async () => {
+test('when many owners demote and remove each other at once, an owner stays: the one who pays', async () => {
   const team = await createTeam(service)
   const owners = [await join(service, team, 'owner'), await join(service, team, 'owner'), await join(service, team, 'owner')]
   const owning = await memberIdOf(team.owner, team.owner.accountId)
@@ -246,7 +246,7 @@ test('a member of another workspace is the same 404 as none', async () => {
   }
 })
 
-test('who may not manage the workspace changes nobody', async () => {
+test('a caller who may not manage the workspace changes no member', async () => {
   const team = await createTeam(service)
   const viewer = await join(service, team, 'viewer')
   for (const role of ['approver', 'member', 'viewer']) {
@@ -272,7 +272,7 @@ test('a membership has no other fields, roles or statuses', async () => {
   }
 })
 
-test('joining, changing and leaving are told, to the one it is about as well, and stand in the audit log', async () => {
+test('joining, changing and leaving are published, to the member concerned as well, and are in the audit log', async () => {
   const team = await createTeam(service)
   const member = await join(service, team, 'member')
   await team.owner.api.patch(at(member.memberId), { role: 'viewer' })
@@ -295,7 +295,7 @@ test('joining, changing and leaving are told, to the one it is about as well, an
   ])
 })
 
-test('owners see and end every grant of their workspace, whoever made it; nobody else does', async () => {
+test('owners see and end every grant of their workspace, made by any member; no other caller does', async () => {
   const [team, foreign] = [await createTeam(service), await createTeam(service)]
   const member = await join(service, team, 'member')
   const admin = await join(service, team, 'admin')

@@ -1,7 +1,7 @@
 import { newWallet, type Person, signIn } from '../harness/people.ts'
 import type { TestService } from '../harness/service.ts'
 
-/** A team workspace; everybody's `api` stands in it. */
+/** A team workspace; the `api` of every member works in it. */
 export type Team = { id: string; owner: Person }
 export type Teammate = Person & { memberId: string }
 
@@ -25,7 +25,7 @@ export const invite = async (inviter: Person, body: Record<string, unknown>): Pr
   return answer.body.token
 }
 
-/** Somebody new who joined by an open invitation and stands in the workspace. */
+/** A new person who joined by an open invitation and works in the workspace. */
 export const join = async (service: TestService, team: Team, role: string, wallet = newWallet()): Promise<Teammate> => {
   const person = await signIn(service.api, wallet)
   const answer = await person.api.post('/v1/workspaces/invitations/accept', { token: await invite(team.owner, { role }) })

@@ -55,7 +55,7 @@ test('a workspace needs a name and a real time zone, and takes no owner from its
   }
 })
 
-test('a session stands where it was put until it is put elsewhere; another session stays where it is', async () => {
+test('a session stays in its workspace until it is switched; another session is not affected', async () => {
   const team = await createTeam(service)
   const elsewhere = await signIn(service.api, team.owner.wallet)
   const personal = (await elsewhere.api.get('/v1/workspaces')).body.data[1].workspace.id
@@ -64,7 +64,7 @@ test('a session stands where it was put until it is put elsewhere; another sessi
   expect((await elsewhere.api.get('/v1/workspaces/current')).body.workspace.kind).toBe('personal')
 })
 
-test('a dashboard token is put elsewhere without its session', async () => {
+test('a dashboard token is switched without its session', async () => {
   const team = await createTeam(service)
   const { body } = await team.owner.api.post('/v1/auth/dashboard-tokens')
   const dashboard = service.api.as({ bearer: body.token })
@@ -75,7 +75,7 @@ test('a dashboard token is put elsewhere without its session', async () => {
   expect((await team.owner.api.get('/v1/workspaces/current')).body.workspace.id).toBe(team.id)
 })
 
-test('a grant is bound to its workspace: it cannot be put elsewhere, and sees only its own in the list', async () => {
+test('a grant is bound to its workspace: it cannot be switched, and sees only its own in the list', async () => {
   const team = await createTeam(service)
   const key = await createKey(team.owner)
   const personal = (await team.owner.api.get('/v1/workspaces')).body.data[1].workspace.id
@@ -140,7 +140,7 @@ test('a new name holds at once, a new time zone from the next local month; askin
   expect((await owner.api.get('/v1/workspaces/current')).body.workspace.time_zone).toBe('Africa/Nairobi')
 })
 
-test('a frozen workspace refuses to be changed and lets itself be read, stopped again and let go', async () => {
+test('a frozen workspace cannot be changed, and can be read, frozen again and released', async () => {
   const team = await createTeam(service)
   const viewer = await join(service, team, 'viewer')
   const frozen = await team.owner.api.post('/v1/workspaces/current/freeze', { reason: 'a lost laptop' })
@@ -160,7 +160,7 @@ test('a frozen workspace refuses to be changed and lets itself be read, stopped 
   expect((await team.owner.api.patch('/v1/workspaces/current', { name: 'Other' })).status).toBe(200)
 })
 
-test('a delegated credential can press the stop button but not let go of it', async () => {
+test('a delegated credential can press the stop button but not release it', async () => {
   const { owner } = await createTeam(service)
   const agent = await createKey(owner, { permissions: ['workspace.read', 'workspace.manage'] })
   expect((await agent.api.post('/v1/workspaces/current/freeze')).status).toBe(200)
@@ -168,7 +168,7 @@ test('a delegated credential can press the stop button but not let go of it', as
   expect((await owner.api.post('/v1/workspaces/current/unfreeze')).status).toBe(200)
 })
 
-test('every change of a workspace is told to its members and stands in the audit log', async () => {
+test('every change of a workspace is published to its members and is in the audit log', async () => {
   const team = await createTeam(service, 'Told')
   await team.owner.api.patch('/v1/workspaces/current', { name: 'Told twice' })
   await team.owner.api.post('/v1/workspaces/current/freeze', { reason: 'drill' })
@@ -228,7 +228,7 @@ test('who may only read a workspace may not change it', async () => {
   }
 })
 
-test('whoever stands in a team as its viewer makes a workspace of their own by naming the personal one', async () => {
+test('a viewer of a team makes a workspace of their own by naming the personal one', async () => {
   const team = await createTeam(service)
   const viewer = await join(service, team, 'viewer')
   const personal = (await viewer.api.get('/v1/workspaces')).body.data.find(
@@ -243,7 +243,7 @@ describe('the audit log of a workspace', () => {
   const log = (person: { api: Client }, query = '') => person.api.get(`/v1/workspaces/current/audit-log${query}`)
   const actionsOf = ({ body }: Answer) => body.data.map(({ action }: Json) => action)
 
-  test('tells its managers who did what in it, newest first, by action, actor and time', async () => {
+  test('shows its managers who did what in it, newest first, by action, actor and time', async () => {
     const team = await createTeam(service)
     const admin = await join(service, team, 'admin')
     const began = service.clock.now().toISOString()
@@ -275,7 +275,7 @@ describe('the audit log of a workspace', () => {
     expect((await log(team.owner, '?actr=x')).status).toBe(400)
   })
 
-  test('is for who may manage it, and tells nothing of another one', async () => {
+  test('is for members who may manage it, and shows nothing of another one', async () => {
     const team = await createTeam(service)
     const viewer = await join(service, team, 'viewer')
     expect((await service.api.get('/v1/workspaces/current/audit-log')).status).toBe(401)

@@ -83,7 +83,7 @@ describe('a new key', () => {
     expect([other.status, other.body.error, other.body.details.reason]).toEqual([409, 'conflict', 'idempotency'])
   })
 
-  test('is told as an event and kept in the audit log, with its grant', async () => {
+  test('is published as an event and kept in the audit log, with its grant', async () => {
     const { id, grantId } = await createKey(person, { name: 'Told' })
     const events = await service.deps.db.query<{ type: string; data: { id: string } }>(
       "select type, data from events where account_id = (select account_id from events where data->>'id' = $1 limit 1) and data->>'id' in ($1, $2) order by type",
@@ -99,7 +99,7 @@ describe('a new key', () => {
 })
 
 describe('its permissions', () => {
-  test('are, without a list, what the creator has less what only a person should do', async () => {
+  test('are, without a list, those of the creator without those that only a person should have', async () => {
     const made = await create({ name: 'Default' })
     expect(made.body.permissions).toEqual(readAndPay)
   })
@@ -110,7 +110,7 @@ describe('its permissions', () => {
     expect([made.status, made.body.permissions]).toEqual([201, wanted])
   })
 
-  test('never hand on, through a key, what only a person can', async () => {
+  test('never include, through a key, what only a person can pass on', async () => {
     const trusted = await createKey(person, { permissions: ['key.manage', 'approval.decide'] })
     const refused = await create({ name: 'Child', permissions: ['approval.decide'] }, trusted.api)
     expect([refused.status, refused.body.error]).toEqual([403, 'forbidden'])
@@ -185,7 +185,7 @@ describe('is refused', () => {
     expect([answer.status, answer.body.error, fieldsOf(answer)]).toEqual([400, 'invalid_request', [path]])
   })
 
-  test("with another tenant's beneficiary, in the words for one that does not exist", async () => {
+  test("with another tenant's beneficiary, like one that does not exist", async () => {
     const payee = { type: 'supplier', display_name: 'Jane', payment_rail: 'MPESA_B2C', destination: '0712345678' }
     const own = (await person.api.post('/v1/beneficiaries', payee)).body.id
     const foreign = (await stranger.api.post('/v1/beneficiaries', payee)).body.id

@@ -36,7 +36,7 @@ const auditAbout = async (action: string) =>
   (await service.deps.db.query<{ n: bigint }>('select count(*) as n from audit_log where action = $1', [action]))[0]?.n ?? 0n
 
 describe('listing', () => {
-  test('shows the own keys newest first, page by page, and nobody else’s', async () => {
+  test('shows the own keys newest first, page by page, and no others', async () => {
     const owner = await signIn(service.api)
     await createKey(stranger)
     const made: string[] = []
@@ -89,7 +89,7 @@ describe('what a caller may not know of answers as what does not exist', () => {
     expect([await use(parent), await use(child), await use(sibling)]).toEqual(['works', 'works', 'works'])
   })
 
-  test('and without a credential, or with one that may not, nothing is told at all', async () => {
+  test('and without a credential, or with one that may not, the answer reveals nothing', async () => {
     const key = await createKey(person)
     const reader = await createKey(person, { permissions: ['account.read'] })
     for (const call of [
@@ -280,7 +280,7 @@ describe('revoking', () => {
     expect(await eventsAbout(child.id)).toEqual(['api_key.created', 'api_key.revoked'])
   })
 
-  test('a key may end itself, and with it what it handed on', async () => {
+  test('a key may end itself, and with it what it delegated', async () => {
     const key = await createKey(person)
     const child = await createKey(key)
     expect((await key.api.delete(`${path}/${key.id}`)).body.status).toBe('revoked')
@@ -302,7 +302,7 @@ describe('revoking', () => {
 })
 
 describe('expiring', () => {
-  test('refuses the key from that instant, and the sweep revokes its grant and what hangs on it', async () => {
+  test('refuses the key from that instant, and the sweep revokes its grant and what descends from it', async () => {
     const key = await createKey(person, { expires_at: later(100) })
     const child = await createKey(key)
     service.clock.advance(99)

@@ -196,17 +196,17 @@ describe('revoking', () => {
     ])
     expect((await person.api.delete(`${path}/${child.grantId}`)).text).toBe(first.text)
     expect((await grandchild.api.get('/v1/accounts/me')).body.error).toBe('api_key_revoked')
-    const told = await service.deps.db.query<{ type: string; n: bigint }>(
+    const published = await service.deps.db.query<{ type: string; n: bigint }>(
       "select type, count(*) as n from events where type in ('grant.revoked', 'api_key.revoked') and data->>'id' = any($1) group by type order by type",
       [[child.grantId, grandchild.grantId, child.id, grandchild.id]],
     )
-    expect(told).toEqual([
+    expect(published).toEqual([
       { type: 'api_key.revoked', n: 2n },
       { type: 'grant.revoked', n: 2n },
     ])
   })
 
-  test('a dashboard token of a revoked key dies with it', async () => {
+  test('a dashboard token of a revoked key ends with it', async () => {
     const key = await createKey(person)
     const { token } = (await key.api.post('/v1/auth/dashboard-tokens')).body
     await person.api.delete(`${path}/${key.grantId}`)

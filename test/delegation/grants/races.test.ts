@@ -40,7 +40,7 @@ const rejoin = async (team: Team, member: Teammate): Promise<string> => {
   return memberIdOf(team.owner, member.accountId)
 }
 
-test('no child outlives its parent, whichever of them comes first', async () => {
+test('no child outlives its parent, in either order of creation and revocation', async () => {
   let adopted = 0
   for (let round = 0; round < 12; round += 1) {
     const root = await createKey(person)
@@ -64,7 +64,7 @@ test('no child outlives its parent, whichever of them comes first', async () => 
   expect(adopted).toBeGreaterThan(0)
 })
 
-test('of two rotations at once one makes a key, and exactly one key of the grant lives on', async () => {
+test('of two rotations at once one makes a key, and exactly one key of the grant stays active', async () => {
   for (let round = 0; round < 6; round += 1) {
     const key = await createKey(person)
     const answers = await Promise.all(
@@ -133,7 +133,7 @@ test('two processes that sweep at once end a grant once', async () => {
   expect(events).toHaveLength(5)
 })
 
-test('a grant whose end is moved while the sweep waits for it lives on', async () => {
+test('a grant whose end is moved while the sweep waits for it stays active', async () => {
   const ends = new Date(first.clock.now().getTime() + 60_000)
   const key = await createKey(person, { expires_at: ends.toISOString() })
   const grant = parseId('grant', key.grantId)
@@ -153,7 +153,7 @@ test('a grant whose end is moved while the sweep waits for it lives on', async (
   expect((await byPerson(first).get(`/v1/accounts/me/grants/${key.grantId}`)).body.revoked_at).toBeNull()
 })
 
-test('no key or agent of a member who is being removed lives, and none wakes up when the member is invited again', async () => {
+test('no key or agent of a member who is being removed stays active, and none becomes active when the member is invited again', async () => {
   const team = await createTeam(first)
   const member = await join(first, team, 'admin')
   const inTeam = { headers: { 'workspace-id': team.id } }
@@ -191,7 +191,7 @@ test('no key or agent of a member who is being removed lives, and none wakes up 
   expect(await findBreaches(first)).toEqual([])
 })
 
-test('a suspended member makes no key, rotates none and lets no agent in', async () => {
+test('a suspended member makes no key, rotates none and connects no agent', async () => {
   const team = await createTeam(first)
   const member = await join(first, team, 'admin')
   const key = await createKey(member, { permissions: ['account.read', 'key.manage', 'payment.read'] })

@@ -50,7 +50,7 @@ const attempts = async (api: Client, person: Person) => {
 describe('account.manage and spending controls', () => {
   const limited = { spending_controls: { daily_limit_minor: '30000' } }
 
-  test('are not given to one key: the limits could be left behind through a new way to sign in', async () => {
+  test('are not given to one key: a new way to sign in would have no limits', async () => {
     const person = await signIn(service.api)
     const answer = await person.api.post('/v1/accounts/me/api-keys', { name: 'Agent', ...manager, ...limited })
     expect([answer.status, answer.body.details.fields[0].path]).toEqual([400, 'spending_controls'])
@@ -64,7 +64,7 @@ describe('account.manage and spending controls', () => {
     )
   })
 
-  test('whichever came first, end with neither a link, an unlink nor an ended session', async () => {
+  test('in either order, let it link nothing, unlink nothing and end no session', async () => {
     const person = await signIn(service.api)
     const key = await createKey(person, manager)
     await service.deps.db.query(
@@ -98,7 +98,7 @@ test("a key never changes an administrator's account, and neither does a token t
 })
 
 describe('what a key links', () => {
-  test('says which grant linked it; what a person links says nobody', async () => {
+  test('says which grant linked it; what a person links names no grant', async () => {
     const person = await signIn(service.api)
     const key = await createKey(person, manager)
     expect((await link(key.api)).body.linked_by_grant_id).toBe(key.grantId)

@@ -36,7 +36,7 @@ test('a wallet is attached once: 201, and 200 when it is there already', async (
   expect((await signIn(service.api, wallet)).accountId).toBe(person.accountId)
 })
 
-test('the sign-in route links too when somebody is signed in, with the same three outcomes and no new session', async () => {
+test('the sign-in route links too when the caller is signed in, with the same three outcomes and no new session', async () => {
   const person = await signIn(service.api)
   const stranger = await signIn(service.api)
   const verify = async (wallet = newWallet()) => {
@@ -52,7 +52,7 @@ test('the sign-in route links too when somebody is signed in, with the same thre
   expect(refused.text).not.toContain(stranger.accountId)
 })
 
-test("a wallet of another account is a conflict that tells nothing of that account, and uses the message's nonce up", async () => {
+test("a wallet of another account is a conflict that reveals nothing about that account, and uses the message's nonce up", async () => {
   const owner = await signIn(service.api)
   const other = await signIn(service.api)
   const message = await walletMessage(service.api, owner.wallet)
@@ -66,7 +66,7 @@ test("a wallet of another account is a conflict that tells nothing of that accou
   )
 })
 
-test('a retry with the same key gets the first answer, though its nonce is gone', async () => {
+test('a retry with the same key gets the first answer, although its nonce is used', async () => {
   const person = await signIn(service.api)
   const wallet = newWallet()
   const message = await walletMessage(service.api, wallet)
@@ -139,13 +139,13 @@ test("another account's identity cannot be unlinked: the same 404 as for one tha
   expect({ ...foreign.body, details: null }).toEqual({ ...unknown.body, details: null })
 })
 
-test('identities are for their own account alone: nobody signed in is 401', async () => {
+test('identities are for their own account alone: without a sign-in it is 401', async () => {
   expect((await service.api.get('/v1/accounts/me/identities')).status).toBe(401)
   expect((await link(service.api)).status).toBe(401)
   expect((await service.api.delete('/v1/accounts/me/identities/idn_01h455vb4pex5vsknk084sn02q')).status).toBe(401)
 })
 
-test('a typo in the body is told, never ignored', async () => {
+test('a typo in the body is named, never ignored', async () => {
   const person = await signIn(service.api)
   const answer = await person.api.post('/v1/accounts/me/identities', {
     provider: 'wallet',

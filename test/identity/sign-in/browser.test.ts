@@ -52,7 +52,7 @@ test.skipIf(missing)('a newcomer signs in by both buttons, as a person that the 
   expect(complaints).toEqual([])
 })
 
-test.skipIf(missing)('anybody else is named in the form, and a link that is refused is told on a page', async () => {
+test.skipIf(missing)('any other person can be named in the form, and a refused link is shown on a page', async () => {
   const { page, complaints } = await newPage()
   const { email } = newPerson()
   const be = async (outcome: string) => {

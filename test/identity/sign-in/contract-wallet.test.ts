@@ -89,7 +89,7 @@ test('a chain without an RPC has no contract wallets', async () => {
   expect((await attempt(newAddress(), { chainId: 10 })).error).toBe('invalid_signature')
 })
 
-test('the same address on another chain is somebody else: it neither signs in nor links', async () => {
+test('the same address on another chain is another identity: it does not sign in and does not link', async () => {
   const address = newAddress()
   const owner = await attempt(address)
   const elsewhere = await attempt(address, { chainId: 8453, on: base })
@@ -100,14 +100,16 @@ test('the same address on another chain is somebody else: it neither signs in no
   expect(linking.answer.text).not.toContain((await me(service, sessionCookieOf(owner.answer.headers))).id)
 })
 
-test('an address that proved itself by its own key is not spoken for by a contract', async () => {
+test('an address that was proved by its own key is not accepted by a contract’s word', async () => {
   const person = await signIn(service.api)
   const taken = await attempt(person.wallet.address)
   expect([taken.status, taken.error]).toEqual([401, 'invalid_signature'])
   expect((await signIn(service.api, person.wallet)).accountId).toBe(person.accountId)
 })
 
-test('a chain that never answers holds nobody for long, and is asked once for a message', { timeout: 15_000 }, async () => {
+test('a chain that never answers delays a request only briefly, and is asked once for a message', {
+  timeout: 15_000,
+}, async () => {
   mainnet.trouble = 'silent'
   mainnet.calls.length = 0
   const address = newAddress()

@@ -73,12 +73,12 @@ test("a flow's cookie cannot be planted by a sibling domain in production", asyn
   )
 })
 
-test('nobody plays a provider in production: what is not configured is 503', async () => {
+test('no provider is simulated in production: one that is not configured is 503', async () => {
   expect((await production.api.get('/v1/auth/github/start')).body.error).toBe('provider_not_configured')
   expect((await production.api.get('/sandbox/identity/github/login/oauth/authorize')).status).toBe(404)
 })
 
-test('production does not start on a database with played identities', async () => {
+test('production does not start on a database with simulated identities', async () => {
   await continueWith(service, 'google', newPerson())
   const start = startService({ env: productionEnv(), database: service.database, clock: service.clock })
   await expect(start).rejects.toThrow(StartupError)
@@ -139,7 +139,7 @@ describe('a cookie alone does not prove that its owner meant it', () => {
     expect((await person.api.get('/v1/accounts/me')).body.display_name).toBe(status === 200 ? 'Changed' : null)
   })
 
-  test('another site cannot log somebody out, nor sign them in as somebody else', async () => {
+  test('another site cannot log a person out, or sign them in as another person', async () => {
     const person = await signIn(service.api)
     const headers = { 'sec-fetch-site': 'cross-site', origin: 'https://evil.example' }
     expect((await person.api.post('/v1/auth/logout', undefined, { headers })).status).toBe(403)

@@ -12,7 +12,7 @@ const mint = (api: TestService['api'], key?: string) =>
   api.post('/v1/auth/dashboard-tokens', undefined, key === undefined ? {} : { key })
 const asToken = async (api: TestService['api']) => service.api.as({ bearer: (await mint(api)).body.token })
 
-test('a token is given once, for fifteen minutes, and speaks for who asked', async () => {
+test('a token is given once, for fifteen minutes, and stands for the caller', async () => {
   const person = await signIn(service.api)
   const answer = await mint(person.api)
   expect(answer.status).toBe(201)
@@ -31,7 +31,7 @@ test('a token is given once, for fifteen minutes, and speaks for who asked', asy
   expect([over.status, over.body.error]).toEqual([401, 'token_expired'])
 })
 
-test('a retry with the same key tells the same, less the token', async () => {
+test('a retry with the same key gets the same answer without the token', async () => {
   const person = await signIn(service.api)
   const first = await mint(person.api, 'token-1')
   const again = await mint(person.api, 'token-1')
@@ -48,7 +48,7 @@ test('a token needs a credential, and cannot make its successor', async () => {
   expect([refused.status, refused.body.error]).toEqual([403, 'forbidden'])
 })
 
-test('it dies with the session that made it: logged out, or revoked from elsewhere', async () => {
+test('it ends with the session that made it: logged out, or revoked from elsewhere', async () => {
   const person = await signIn(service.api)
   const one = await asToken(person.api)
   await person.api.post('/v1/auth/logout')
@@ -67,7 +67,7 @@ test('logging out with it ends the session that made it', async () => {
   expect((await person.api.get('/v1/accounts/me')).body.error).toBe('session_revoked')
 })
 
-test('it ends with a session that idles, though its own time is not over', async () => {
+test('it ends with an idle session, although its own time is not over', async () => {
   const person = await signIn(service.api)
   service.clock.advance(7 * 86_400 - 60)
   const api = await asToken(service.api.as({ cookie: person.cookie }))
@@ -88,7 +88,7 @@ test("a key's token carries the key's grant: its permissions and nothing more", 
   expect((await api.get('/v1/accounts/me/sessions')).status).toBe(403)
 })
 
-test('it dies with the key that made it, and never outlives it', async () => {
+test('it ends with the key that made it, and never outlives it', async () => {
   const person = await signIn(service.api)
   const expiresAt = new Date(service.clock.now().getTime() + 60_000).toISOString()
   const short = await createKey(person, { expires_at: expiresAt })

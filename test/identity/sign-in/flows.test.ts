@@ -77,7 +77,7 @@ describe('a flow belongs to the browser that began it', () => {
     expect((await browser.step(first)).headers.get('location')).toBe('/a?outcome=signed_in')
   })
 
-  test('a person is told on a page, in words, without script and in no frame', async () => {
+  test('a person gets a page in words, without script and in no frame', async () => {
     const shown = await createBrowser().step(`${service.api.url}/v1/auth/google/callback?state=x&code=y`)
     expect(shown.status).toBe(400)
     expect(shown.headers.get('content-type')).toContain('text/html')
@@ -90,7 +90,7 @@ describe('a flow belongs to the browser that began it', () => {
   })
 })
 
-describe('somebody who is signed in links', () => {
+describe('a person who is signed in links', () => {
   test('a new identity is attached, one that is there already changes nothing, and the session stays', async () => {
     const person = await signIn(service.api)
     const google = newPerson()
@@ -104,7 +104,7 @@ describe('somebody who is signed in links', () => {
     expect((await me(service, (await continueWith(service, 'google', google)).cookie)).id).toBe(person.accountId)
   })
 
-  test("another account's identity is a conflict that tells nothing of that account: JSON, or a page", async () => {
+  test("another account's identity is a conflict that reveals nothing about that account: JSON, or a page", async () => {
     const taken = newPerson()
     const owner = await me(service, (await continueWith(service, 'google', taken)).cookie)
     const person = await signIn(service.api)
@@ -115,9 +115,9 @@ describe('somebody who is signed in links', () => {
     const browser = browserOf(person)
     const answer = await browser.step(await callbackUrl(browser, startUrl(service, 'google'), taken), json)
     expect([answer.status, JSON.parse(answer.html).error]).toEqual([409, 'conflict'])
-    for (const told of [page.shown.html, answer.html]) {
-      expect(told).not.toContain(owner.id)
-      expect(told).not.toContain(taken.email)
+    for (const shown of [page.shown.html, answer.html]) {
+      expect(shown).not.toContain(owner.id)
+      expect(shown).not.toContain(taken.email)
     }
     expect((await me(service, person.cookie)).identities).toHaveLength(1)
   })
@@ -222,7 +222,7 @@ describe('a link that our own page asks for', () => {
     expect((await browser.step(url, ours)).status).toBe(200)
   })
 
-  test('never by a navigation to the start, from wherever', async () => {
+  test('never by a navigation to the start, from any page', async () => {
     const browser = browserOf(await signIn(service.api))
     const started = await browser.step(startUrl(service, 'google'), ours)
     expect((await browser.step(started.headers.get('location') ?? '', ours)).status).toBe(200)
@@ -290,7 +290,7 @@ describe('a link begun with a bearer', () => {
     expect((await first.step(mine)).status).toBe(302)
   })
 
-  test('a browser that is signed in to another account is told so, and led nowhere', async () => {
+  test('a browser that is signed in to another account gets a page that says so, and goes no further', async () => {
     const person = await signIn(service.api)
     const page = await browserOf(await signIn(service.api)).open(await linkOf((await managingKey(person)).key))
     expect(page.html).toContain('another account')
@@ -368,7 +368,7 @@ test('a frozen account opens to who could open it before, and gets no new way in
   expect([linking.status, JSON.parse(linking.html).error]).toEqual([403, 'account_frozen'])
 })
 
-test('a closed account opens to nobody', async () => {
+test('no sign-in opens a closed account', async () => {
   const person = newPerson()
   await continueWith(service, 'google', person)
   await service.deps.db.query(`update accounts set status = 'closed' where lower(email) = $1`, [person.email])

@@ -90,7 +90,7 @@ test.each<[string, () => Answer, object]>([
     () => ({ status: 404, body: { message: 'Not Found' } }),
     { email: null, email_verified: false },
   ],
-])('somebody with %s gets an account without one', async (_what, answer, identity) => {
+])('a person with %s gets an account without one', async (_what, answer, identity) => {
   emails = answer()
   const { account } = await signIn()
   expect(account).toMatchObject({ email: null, identities: [identity] })
@@ -105,9 +105,9 @@ test.each<[string, () => void, number, string]>([
   ['a page where JSON belongs', () => (token = ok('<html>')), 502, 'provider_error'],
   ['a user without an id', () => (user = ok({ login: 'x' })), 502, 'provider_error'],
   ['an id that is no number', () => (user = ok({ id: '1', login: 'x' })), 502, 'provider_error'],
-  ['a token that was taken back', () => (user = { status: 401, body: { message: 'Bad credentials' } }), 502, 'provider_error'],
+  ['a token that was revoked', () => (user = { status: 401, body: { message: 'Bad credentials' } }), 502, 'provider_error'],
   ['a list of addresses that cannot be read', () => (emails = ok({ email: 'x' })), 502, 'provider_error'],
-])('%s signs nobody in', async (_what, alter, status, code) => {
+])('%s gives no sign-in', async (_what, alter, status, code) => {
   alter()
   const { shown, error } = await signIn()
   expect([shown.status, error]).toEqual([status, code])

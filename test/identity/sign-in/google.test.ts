@@ -84,7 +84,7 @@ test.each<[string, () => Claims]>([
 test.each([
   ['none', { alg: 'none' }],
   ['HS256', { alg: 'HS256', kid: 'x' }],
-  ['RS256 by a key of somebody else', { alg: 'RS256' }],
+  ['RS256 by a key of another party', { alg: 'RS256' }],
   ['RS256 by an unknown key', { alg: 'RS256', kid: 'unknown' }],
 ])('an ID token signed with %s is refused', async (_what, header) => {
   const [key] = google.issuer.keys.toJSON()
@@ -160,7 +160,7 @@ test.each<[string, (answer: TokenAnswer) => void, number, string]>([
     400,
     'invalid_request',
   ],
-])('a provider that %s is told apart', async (_what, alter, status, code) => {
+])('a provider that %s is recognised', async (_what, alter, status, code) => {
   const { shown, error } = await signInWith(claimsOf(), alter)
   expect([shown.status, error]).toEqual([status, code])
 })
@@ -196,7 +196,7 @@ test('nothing that a provider or a browser brought is in a log line, an audit ro
   for (const secret of seen) expect(everything).not.toContain(secret)
 })
 
-test('a sign-in leaves who, from where and what, and so does one that was refused', async () => {
+test('a sign-in leaves an audit row with who, from where and what, and so does a refused one', async () => {
   const { cookie } = await signInWith(claimsOf())
   const { id } = await me(service, cookie)
   const { db } = service.deps

@@ -26,7 +26,7 @@ describe.each<Provider>(['google', 'github'])('%s', (provider) => {
     expect((await me(service, second.cookie)).id).toBe(account.id)
   })
 
-  test('somebody who says no comes back to where they were, signed in to nothing', async () => {
+  test('a person who declines comes back to where they were, not signed in', async () => {
     const browser = createBrowser()
     const page = await browser.open(startUrl(service, provider, '/sign-in'))
     const cancel = /href="([^"]*error=access_denied[^"]*)"/.exec(page.html)?.[1]?.replaceAll('&amp;', '&') ?? ''
@@ -35,7 +35,7 @@ describe.each<Provider>(['google', 'github'])('%s', (provider) => {
     expect(browser.cookies.has('service_session')).toBe(false)
   })
 
-  test('a program is told where to send the browser, and until when', async () => {
+  test('a program gets the address to send the browser to, and how long it is valid', async () => {
     const answer = await service.api.get(`/v1/auth/${provider}/start`, { headers: { accept: 'application/json' } })
     expect(answer.status).toBe(200)
     expect(Object.keys(answer.body).sort()).toEqual(['authorization_url', 'expires_at'])
@@ -96,7 +96,7 @@ describe.each<Provider>(['google', 'github'])('%s', (provider) => {
   })
 })
 
-test('one person by both providers has one account, matched by the verified address whatever its case', async () => {
+test('one person by both providers has one account, matched by the verified address in any letter case', async () => {
   const person = newPerson()
   const google = await continueWith(service, 'google', person)
   const github = await continueWith(service, 'github', { ...person, email: person.email.toUpperCase() })
@@ -127,7 +127,7 @@ test('an address that one account alone carries on an attached identity is that 
   expect((await me(service, came.cookie)).id).toBe((await me(service, account.cookie)).id)
 })
 
-test('an address that two accounts carry, and neither has as its own, is nobodyâ€™s', async () => {
+test('an address that two accounts carry, and neither has as its own, matches none', async () => {
   const shared = newPerson()
   for (const _ of [1, 2]) {
     const account = await continueWith(service, 'google', newPerson())
@@ -148,7 +148,7 @@ test('an address that two accounts carry, and neither has as its own, is nobodyâ
   expect((await me(service, came.cookie)).email).toBe(shared.email)
 })
 
-test('an account that somebody made with an unverified address does not catch its real owner', async () => {
+test('an account that a stranger made with an unverified address does not catch its real owner', async () => {
   const victim = newPerson()
   const attacker = await continueWith(service, 'github', { ...victim, verified: false })
   const owner = await continueWith(service, 'google', victim)

@@ -7,7 +7,7 @@ export type Provider = 'google' | 'github'
 
 export const newPerson = (): SandboxPerson => ({ email: `p${randomBytes(6).toString('hex')}@example.com`, name: 'Somebody New' })
 
-/** The address that the sandbox's page sends somebody on with, who chose this person. */
+/** The address that the sandbox's page sends a browser to, after this person was chosen. */
 export const choose = (page: Shown, person: SandboxPerson): string => {
   const link = linksOf(page).find((href) => href.includes('/choose?'))
   if (!link) throw new Error(`no page to choose on: ${page.status} ${page.html}`)

@@ -25,7 +25,7 @@ const until429 = async (send: () => Promise<Answer>, most = 12): Promise<{ passe
   }
 }
 
-test('what gives out credentials is limited for each address, whichever of its routes is tried, and says when to come back', async () => {
+test('the routes that give out credentials share one limit for each address, and say when to come back', async () => {
   const routes = [
     () => service.api.post('/v1/auth/wallet/nonce'),
     () => service.api.post('/v1/auth/wallet/verify', { message: 'x', signature: 'y' }),
@@ -44,13 +44,13 @@ test('what gives out credentials is limited for each address, whichever of its r
   expect((await service.api.get('/healthz')).status).toBe(200)
 })
 
-test('a forwarded address that no configured proxy vouches for buys no more tries', async () => {
+test('a forwarded address from no configured proxy gives no more tries', async () => {
   let turn = 0
   const headers = () => ({ 'x-forwarded-for': `10.0.0.${turn++}`, forwarded: `for=10.0.1.${turn}` })
   expect((await until429(() => service.api.post('/v1/auth/wallet/nonce', undefined, { headers: headers() }))).passed).toBe(0)
 })
 
-test('guessing keys, tokens and sessions costs the guesser', async () => {
+test('guessing keys, tokens and sessions uses up the allowance of the address', async () => {
   const other = await limited()
   const guesses = [
     { bearer: `service_live_${'0'.repeat(64)}` },
@@ -63,7 +63,7 @@ test('guessing keys, tokens and sessions costs the guesser', async () => {
   expect(answer.headers.get('retry-after')).toMatch(/^\d+$/)
 })
 
-test('who is signed in has an allowance of their own', async () => {
+test('a person who is signed in has an allowance of their own', async () => {
   const other = await limited()
   const person = await signIn(other.api)
   const { passed } = await until429(() => person.api.get('/v1/accounts/me'), 20)

@@ -124,7 +124,7 @@ test('a nonce ends after ten minutes', async () => {
   expect((await verify(text, await wallet.signMessage({ message: text }))).body.details.field).toBe('nonce')
 })
 
-test('a nonce that was given for another purpose is nothing here', async () => {
+test('a nonce that was given for another purpose is not accepted here', async () => {
   const prepared = await service.deps.db.query<{ nonce: string }>(
     `insert into nonces (nonce, purpose, created_at, expires_at) values (md5(random()::text), 'mandate', now(), now() + interval '100 years') returning nonce`,
   )
