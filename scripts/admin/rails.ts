@@ -50,19 +50,19 @@ export const railCommands = {
   'suspense resolve': async (at: Console, words: Arguments) => {
     const id = idOf('suspense', word(words, 0, 'item'))
     const input = fieldsOf(ResolveSuspense, { outcome: word(words, 1, 'outcome'), note: words.options.reason })
-    return presentSuspense(await inTx(at.deps.db, (tx) => resolveSuspense(tx, at.deps, at.operator, id, input)))
+    return presentSuspense(await inTx(at.deps.db, (tx) => resolveSuspense(tx, at.operator, id, input)))
   },
   'deliveries retry': async (at: Console) => ({ taken_up_again: await retryDeliveries(at.deps, at.operator) }),
   'rails check': check,
   'rails paused': async (at: Console) => listPauses(at.deps.db),
   'rails pause': async (at: Console, words: Arguments) => {
     const rail = railOf(words)
-    await inTx(at.deps.db, (tx) => pauseRail(tx, at.deps, at.operator, rail, words.options.reason ?? 'paused by an operator'))
+    await inTx(at.deps.db, (tx) => pauseRail(tx, at.operator, rail, words.options.reason ?? 'paused by an operator'))
     return listPauses(at.deps.db)
   },
   'rails resume': async (at: Console, words: Arguments) => {
     const rail = railOf(words)
-    await inTx(at.deps.db, (tx) => resumeRail(tx, at.deps, at.operator, rail))
+    await inTx(at.deps.db, (tx) => resumeRail(tx, at.operator, rail))
     return listPauses(at.deps.db)
   },
 }

@@ -114,7 +114,7 @@ const resolveApiKey =
   async (secret, workspaceId, tx) => {
     if (!apiKeyPattern.test(secret)) throw new Refusal('invalid_token', { message: 'The API key is not known.' })
     const row = matching(await lookupsIn(tx).apiKeys(apiKeyLookup(secret)), secret)
-    const now = clock.now()
+    const now = tx?.at ?? clock.now()
     const life = keyLife(row, now)
     if (life !== 'active') throw new Refusal(life === 'revoked' ? 'api_key_revoked' : 'api_key_expired')
     // A grant ends with what stands above it, or with its last key: the key itself had no such end.
@@ -137,7 +137,7 @@ const resolveSession =
   async (token, workspaceId, tx) => {
     const row = await deps.lookupsIn(tx).session(hashKey(token, workspaceId))
     if (!row) return refuseUnknown(resolveSession(deps), token, workspaceId, 'The session is not known.')
-    const now = deps.clock.now()
+    const now = tx?.at ?? deps.clock.now()
     const lastUsedAt = deps.lastUsed.latest('sessions', row.id, row.lastUsedAt)
     const life = sessionLife({ ...row, lastUsedAt }, now, deps.sessionIdleDays)
     if (life === 'revoked') throw new Refusal('session_revoked')
@@ -157,7 +157,7 @@ const resolveAccessToken =
   async (secret, workspaceId, tx) => {
     const row = await lookupsIn(tx).accessToken(sha256Hex(secret))
     if (!row) throw new Refusal('invalid_token', { message: 'The access token is not known.' })
-    const now = clock.now()
+    const now = tx?.at ?? clock.now()
     const life = grantLife(grantEndsOf(row), now)
     if (life === 'revoked') throw new Refusal('invalid_token', { message: 'The access token was revoked.' })
     if (life === 'expired' || row.expiresAt <= now) throw new Refusal('token_expired')
@@ -174,7 +174,7 @@ const resolveDashboardToken =
   async (secret, workspaceId, tx) => {
     const row = await deps.lookupsIn(tx).dashboardToken(hashKey(secret, workspaceId))
     if (!row) return refuseUnknown(resolveDashboardToken(deps), secret, workspaceId, 'The token is not known.')
-    const now = deps.clock.now()
+    const now = tx?.at ?? deps.clock.now()
     const { grant } = row
     if (row.sessionRevokedAt) throw new Refusal('session_revoked')
     if (grant?.grantRevokedAt) throw new Refusal('invalid_token', { message: 'The credential that made this token was revoked.' })

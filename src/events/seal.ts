@@ -1,7 +1,6 @@
 import type { Logger } from 'pino'
 import type { Derivations } from '../auth/vault.ts'
 import { type Database, type Db, inTx, statement, type Tx } from '../db/client.ts'
-import type { Clock } from '../lib/clock.ts'
 import { genesis, type SealedRow, sealDigest, sealPurpose } from './seal-chain.ts'
 
 /** Where a seal ends: the place of its last row in the order of commits, as text. */
@@ -72,7 +71,7 @@ export const readSealedRows = (db: Db, before: Place | undefined, seal: Place): 
   return db.query<SealedRow>(between, [from.transaction, from.id, seal.transaction, seal.id])
 }
 
-const sealNext = async (tx: Tx, derivations: Derivations, at: Date): Promise<Seal | undefined> => {
+const sealNext = async (tx: Tx, derivations: Derivations): Promise<Seal | undefined> => {
   const [lock] = await tx.query<{ taken: boolean }>('select pg_try_advisory_xact_lock($1) as taken', [sealLock])
   if (!lock?.taken) return undefined
   const last = await readNewestSeal(tx)
@@ -85,7 +84,7 @@ const sealNext = async (tx: Tx, derivations: Derivations, at: Date): Promise<Sea
   const digest = sealDigest(previousDigest, rows)
   const keyId = derivations.currentKeyId
   const hash = derivations.mac(sealPurpose, digest.toString('hex'))
-  await tx.query(insertSeal, [sequence, end.transaction, end.id, rows.length, previousDigest, digest, hash, keyId, at])
+  await tx.query(insertSeal, [sequence, end.transaction, end.id, rows.length, previousDigest, digest, hash, keyId, tx.at])
   return { sequence, transaction: end.transaction, id: end.id, rows: rows.length, previousDigest, digest, hash, keyId }
 }
 
@@ -93,14 +92,9 @@ const sealNext = async (tx: Tx, derivations: Derivations, at: Date): Promise<Sea
  * Chains what was committed since, in batches; no commit waits for it. Rows stay out while an older transaction could still write
  * one before them. The head is logged: kept where the database's owner can't reach, it anchors everything up to it.
  */
-export const sealAuditLog = async (deps: {
-  db: Database
-  clock: Clock
-  logger: Logger
-  derivations: Derivations
-}): Promise<void> => {
+export const sealAuditLog = async (deps: { db: Database; logger: Logger; derivations: Derivations }): Promise<void> => {
   for (let more = true; more; ) {
-    const seal = await inTx(deps.db, (tx) => sealNext(tx, deps.derivations, deps.clock.now()))
+    const seal = await inTx(deps.db, (tx) => sealNext(tx, deps.derivations))
     if (seal)
       deps.logger.info({ seal: seal.sequence, rows: seal.rows, hash: seal.hash.toString('hex') }, 'audit rows were sealed')
     more = seal?.rows === batch

@@ -41,6 +41,8 @@ const check = (route: RouteOptions): void => {
       route,
       `asks for no permission: http/without-permission.ts has no reason for ${config.operation} as ${config.access}`,
     )
+  if (config.permission !== undefined && (config.access === 'public' || config.access === 'optional'))
+    throw complain(route, `names a permission, and as ${config.access} lets in callers without a credential`)
   if (!schema?.response) throw complain(route, 'declares no responses: an undeclared one could leak a column')
   if (config.idempotent && route.method !== 'POST') throw complain(route, 'is idempotent by nature, not by key')
 }

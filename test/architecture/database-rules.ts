@@ -1,3 +1,4 @@
+import { dirname, join, normalize } from 'node:path'
 import type { Rule } from './rules.ts'
 import type { Source } from './source.ts'
 import { isFunction, type Node, namesIn, textOf, walk, within } from './syntax.ts'
@@ -141,6 +142,115 @@ const databaseAlone: Rule = {
     }),
 }
 
+/** [file]: reads the clock although it has a transaction, and why that is not the instant of what it writes. */
+const readsClock: Readonly<Record<string, string>> = {
+  'modules/payments/create/decide-payments.ts':
+    'guesses the periods before the locks, and compares them with those of the instant behind',
+}
+
+const oneInstant: Rule = {
+  name: 'a transaction has one instant, `tx.at`: with one at hand the clock is not read',
+  check: (files) =>
+    files.flatMap((file) => {
+      const complaints: string[] = []
+      if (file.path === 'db/client.ts' || file.path in readsClock) return complaints
+      walk(file, (node, around) => {
+        if (node.type !== 'CallExpression' || !around.some((outer) => isGivenTx(file, outer))) return
+        const other = around.at(-1)
+        const isFallback = other?.type === 'LogicalExpression' && /\btx\?\.at$/.test(textOf(file, other.left))
+        if (!isFallback && /(^|\.)clock\.now$/.test(textOf(file, node.callee)))
+          complaints.push(`${file.path} reads the clock in a transaction`)
+      })
+      return complaints
+    }),
+}
+
+type Place = { file: Source; body: Node }
+
+/** The functions of a module's top level, by name. */
+const functionsOf = (file: Source): Map<string, Node> => {
+  const functions = new Map<string, Node>()
+  walk(file, (node, around) => {
+    if (around.some(isFunction)) return
+    if (node.type === 'FunctionDeclaration' && node.id) functions.set(node.id.name, node)
+    if (node.type === 'VariableDeclarator' && node.id.type === 'Identifier' && node.init && isFunction(node.init))
+      functions.set(node.id.name, node.init)
+  })
+  return functions
+}
+
+/** Names that a file imports: its own name for each → the file of ours, or the module, and the name there. */
+const importedNames = (file: Source): Map<string, { path: string; name: string }> => {
+  const names = new Map<string, { path: string; name: string }>()
+  walk(file, (node, around) => {
+    if (node.type !== 'ImportSpecifier') return
+    const declaration = around.at(-1)
+    if (declaration?.type !== 'ImportDeclaration') return
+    const from = declaration.source.value
+    const path = from.startsWith('.') ? normalize(join(dirname(file.path), from)) : from
+    names.set(node.local.name, { path, name: node.imported.type === 'Identifier' ? node.imported.name : node.local.name })
+  })
+  return names
+}
+
+const waits = /^(fetch|setTimeout|setInterval)$/
+const networkModules = /^(node:)?(http|https|http2|net|tls|dns|dns\/promises|dgram|timers\/promises)$|^undici$/
+
+/** Whether calling a function reaches the network or a timer, in itself or through functions that it calls. */
+const createReach = (files: readonly Source[]) => {
+  const known = new Map(files.map((file) => [file.path, file]))
+  const functions = new Map<Source, Map<string, Node>>()
+  const imports = new Map<Source, Map<string, { path: string; name: string }>>()
+  const answers = new Map<Node, boolean>()
+  const cached = <T>(kept: Map<Source, T>, file: Source, make: (file: Source) => T): T => {
+    const value = kept.get(file) ?? make(file)
+    kept.set(file, value)
+    return value
+  }
+  const find = (file: Source, name: string): Place | undefined => {
+    const own = cached(functions, file, functionsOf).get(name)
+    if (own) return { file, body: own }
+    const from = cached(imports, file, importedNames).get(name)
+    const there = from && known.get(from.path)
+    const body = there && cached(functions, there, functionsOf).get(from.name)
+    return there && body && { file: there, body }
+  }
+  const reaches = ({ file, body }: Place): boolean => {
+    const known = answers.get(body)
+    if (known !== undefined) return known
+    answers.set(body, false)
+    let found = false
+    within(body, (node) => {
+      if (found || node.type !== 'CallExpression' || node.callee.type !== 'Identifier') return
+      const next = find(file, node.callee.name)
+      const from = cached(imports, file, importedNames).get(node.callee.name)?.path ?? ''
+      if (next ? reaches(next) : waits.test(node.callee.name) || networkModules.test(from)) found = true
+    })
+    answers.set(body, found)
+    return found
+  }
+  return (file: Source, name: string): boolean => {
+    const place = find(file, name)
+    return place !== undefined && reaches(place)
+  }
+}
+
+const noDetours: Rule = {
+  name: 'what a transaction calls reaches no network and no timer, through any helper',
+  check: (files) => {
+    const reaches = createReach(files)
+    return files.flatMap((file) => {
+      const complaints: string[] = []
+      walk(file, (node, around) => {
+        if (node.type !== 'CallExpression' || node.callee.type !== 'Identifier') return
+        if (!around.some((outer) => isGivenTx(file, outer)) || !reaches(file, node.callee.name)) return
+        complaints.push(`${file.path} calls ${node.callee.name}, which waits for something other than the database`)
+      })
+      return complaints
+    })
+  },
+}
+
 const unawaited = /\b(tx|db)\.(query|orm)\b/
 
 const awaitedStatements: Rule = {
@@ -157,4 +267,6 @@ const awaitedStatements: Rule = {
     }),
 }
 
-export const databaseRules = { interpolatedSql, databaseAlone, awaitedStatements } satisfies Record<string, Rule>
+export const databaseRules = { interpolatedSql, databaseAlone, awaitedStatements, oneInstant } satisfies Record<string, Rule>
+
+export const detourRules = { noDetours } satisfies Record<string, Rule>

@@ -14,8 +14,9 @@ const byVariable: Readonly<Record<string, string>> = {
 }
 
 const declared = /export const (\w+) = pgTable\(\s*'(\w+)'/g
-const inSql = /\b(?:insert into|delete from|truncate|merge into|update)\s+("?\w+"?|\$\{)/gi
-const inOrm = /\.orm\s*\.(?:insert|update|delete)\((\w+)/g
+const inSql = /\b(?:insert into|delete from|truncate|merge into|update)\s+(?:only\s+)?(?:"?\w+"?\.)?("?\w+"?|\$\{)/gi
+const inOrm = /\borm\s*\.(?:insert|update|delete)\((\w+)/g
+const onTable = /\.(?:insert|update|delete)\((\w+)\)/g
 
 const folderOf = (path: string): string =>
   path
@@ -38,8 +39,13 @@ const writesOf = ({ path, code }: Source, tables: ReadonlyMap<string, string>): 
   const names = new Set(tables.values())
   const sql = [...code.matchAll(inSql)].map(([, name = '']) => name.replaceAll('"', ''))
   const orm = [...code.matchAll(inOrm)].map(([, variable = '']): Write => ({ path, table: tables.get(variable) }))
+  const otherwise = [...code.matchAll(onTable)].flatMap(([, variable = '']): Write[] => {
+    const table = tables.get(variable)
+    return table === undefined ? [] : [{ path, table }]
+  })
   return [
     ...orm,
+    ...otherwise,
     ...sql
       .filter((name) => name === '${' || names.has(name))
       .map((name) => ({ path, table: names.has(name) ? name : undefined })),

@@ -68,6 +68,14 @@ test.each([
   expect(() => app.get('/planted', { config: asking, schema }, async () => ({}))).not.toThrow()
 })
 
+test.each(['public', 'optional'] as const)('a permission on a route that is %s keeps the service from starting', (access) => {
+  const app: App = fastify().withTypeProvider<ZodTypeProvider>()
+  registerRouteGuard(app)
+  const config = { operation: 'payments.planted', permission: 'payment.read' as const, access }
+  const schema = { response: { 200: {} } }
+  expect(() => app.get('/planted', { config, schema }, async () => ({}))).toThrow('lets in callers without a credential')
+})
+
 test('the table marks something for every role and kind of credential, and refuses something to most', () => {
   for (const column of ['owner', 'viewer', 'key', 'agent', 'stopped', 'frozen'] as const) {
     expect(new Set(closed.map((row) => row[column])).size).toBeGreaterThan(1)

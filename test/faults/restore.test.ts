@@ -77,7 +77,7 @@ test('restored to an earlier moment: what was paid since is found at the provide
   })
   expect(explained.status).toBe(200)
 
-  for (const rail of pausableRails) await restored.deps.db.transaction((tx) => resumeRail(tx, restored.deps, operator, rail))
+  for (const rail of pausableRails) await restored.deps.db.transaction((tx) => resumeRail(tx, operator, rail))
   await pass(restored, 60)
   expect(restored.sandbox.movements()).toHaveLength(3)
   expect(await findBreaches(restored)).toEqual([])

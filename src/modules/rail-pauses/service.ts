@@ -20,23 +20,21 @@ export const listPauses = (db: Db): Promise<RailPause[]> => db.orm.select().from
 /** Nothing is sent by the rail until it is resumed; what is due waits. Pausing again changes nothing. */
 export const pauseRail = async (
   tx: Tx,
-  deps: Pick<Deps, 'clock'>,
   operator: Operator,
   rail: PausableRail,
   reason: string,
 ): Promise<void> => {
-  const at = deps.clock.now()
+  const { at } = tx
   const pause = { rail, reason, pausedBy: nameOfOperator(operator), pausedAt: at }
   const added = await tx.orm.insert(railPauses).values(pause).onConflictDoNothing().returning()
   if (added.length > 0)
     await audit(tx, operator, at, { action: 'admin.pause_rail', subject: { type: 'rail', id: newId() }, after: { rail, reason } })
 }
 
-export const resumeRail = async (tx: Tx, deps: Pick<Deps, 'clock'>, operator: Operator, rail: PausableRail): Promise<void> => {
+export const resumeRail = async (tx: Tx, operator: Operator, rail: PausableRail): Promise<void> => {
   const removed = await tx.orm.delete(railPauses).where(eq(railPauses.rail, rail)).returning()
   if (removed.length === 0) throw notFound()
-  const at = deps.clock.now()
-  await audit(tx, operator, at, { action: 'admin.resume_rail', subject: { type: 'rail', id: newId() }, after: { rail } })
+  await audit(tx, operator, tx.at, { action: 'admin.resume_rail', subject: { type: 'rail', id: newId() }, after: { rail } })
 }
 
 const waitingPayments = statement(
@@ -57,7 +55,7 @@ export const distrustAfterRestore = async (
   operator: Operator,
 ): Promise<{ unknown: number }> => {
   await inTx(deps.db, async (tx) => {
-    for (const rail of pausableRails) await pauseRail(tx, deps, operator, rail, 'restored from a backup: reconcile first')
+    for (const rail of pausableRails) await pauseRail(tx, operator, rail, 'restored from a backup: reconcile first')
   })
   let unknown = 0
   for (let more = true; more; ) {

@@ -63,7 +63,7 @@ export const registerReconciliation = (app: App, deps: Deps): void => {
     },
     async (request, reply) =>
       respondOnce(deps, request, reply, async (tx) =>
-        ok(presentDifference(await resolveDifference(tx, deps, request.principal, request.params.id, request.body.note))),
+        ok(presentDifference(await resolveDifference(tx, request.principal, request.params.id, request.body.note))),
       ),
   )
 }

@@ -68,7 +68,7 @@ const store = async (
   result: ReturnType<typeof match>,
 ): Promise<ReconciliationRecord> =>
   inTx(deps.db, async (tx) => {
-    const at = deps.clock.now()
+    const { at } = tx
     const { start, end } = within(statement.lines, 0)
     const [run] = await tx.orm
       .insert(reconciliations)
@@ -157,15 +157,14 @@ export const reconcileLines = async (
 
 export const resolveDifference = async (
   tx: Tx,
-  deps: Pick<Deps, 'clock'>,
   operator: Operator,
   id: Uuid,
   note: string,
 ): Promise<DifferenceRecord> => {
-  const at = deps.clock.now()
   const [row] = await tx.orm.select().from(reconciliationDifferences).where(eq(reconciliationDifferences.id, id)).for('update')
   if (!row) throw notFound()
   if (row.resolvedAt !== null) throw conflict('This difference was resolved before.')
+  const { at } = tx
   const resolved = { resolvedAt: at, resolvedBy: nameOfOperator(operator), note }
   await tx.orm.update(reconciliationDifferences).set(resolved).where(eq(reconciliationDifferences.id, id))
   await audit(tx, operator, at, { action: 'admin.resolve_difference', subject: { type: 'reconciliation', id }, after: { note } })

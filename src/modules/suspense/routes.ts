@@ -41,7 +41,7 @@ export const registerSuspense = (app: App, deps: Deps): void => {
     },
     async (request, reply) =>
       respondOnce(deps, request, reply, async (tx) =>
-        ok(presentSuspense(await resolveSuspense(tx, deps, request.principal, request.params.id, request.body))),
+        ok(presentSuspense(await resolveSuspense(tx, request.principal, request.params.id, request.body))),
       ),
   )
 }

@@ -100,15 +100,14 @@ const leaveSuspense = async (tx: Tx, item: SuspenseRecord, outcome: ResolveSuspe
 /** A person decided what became of the money. */
 export const resolveSuspense = async (
   tx: Tx,
-  deps: Pick<Deps, 'clock'>,
   operator: Operator,
   id: Uuid,
   { outcome, note }: ResolveSuspense,
 ): Promise<SuspenseRecord> => {
-  const at = deps.clock.now()
   const [item] = await tx.orm.select().from(suspenseItems).where(eq(suspenseItems.id, id)).for('update')
   if (!item) throw notFound()
   if (item.resolvedAt !== null) throw conflict('This item was resolved before.')
+  const { at } = tx
   await leaveSuspense(tx, item, outcome, at)
   const resolved = { outcome, note, resolvedBy: nameOfOperator(operator), resolvedAt: at }
   await tx.orm.update(suspenseItems).set(resolved).where(eq(suspenseItems.id, id))

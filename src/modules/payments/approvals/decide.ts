@@ -20,8 +20,8 @@ import type { ProvenSigner } from './signer.ts'
 
 type DecideDeps = Pick<Deps, 'appendEvents' | 'config' | 'jobs'>
 
-type Choice = Decide['decision']
-type Decider = {
+type Decision = {
+  choice: Decide['decision']
   accountId: Uuid
   actor: Actor
   via: 'credential' | 'signature'
@@ -47,9 +47,9 @@ export const expireApproval = async (
   await endApproval(tx, deps, actor, { ...record, payment }, 'expired')
 }
 
-const alreadyDecided = (record: ApprovalRecord, decider: Decider, choice: Choice): ApprovalRecord | undefined => {
+const alreadyDecided = (record: ApprovalRecord, { accountId, choice }: Decision): ApprovalRecord | undefined => {
   const { approval } = record
-  const own = record.decisions.find((decision) => decision.accountId === decider.accountId)
+  const own = record.decisions.find((earlier) => earlier.accountId === accountId)
   if (own && own.decision === choice) return record
   if (own) throw conflict('You have decided otherwise already.', 'decided', { decision: own.decision })
   if (approval.status === 'pending') return undefined
@@ -58,14 +58,8 @@ const alreadyDecided = (record: ApprovalRecord, decider: Decider, choice: Choice
   })
 }
 
-const finish = async (
-  tx: Tx,
-  deps: DecideDeps,
-  record: ApprovalRecord,
-  decider: Decider,
-  choice: Choice,
-): Promise<ApprovalRecord> => {
-  const { actor } = decider
+/** What follows from the decisions that the record has now. */
+const finish = async (tx: Tx, deps: DecideDeps, record: ApprovalRecord, { actor, choice }: Decision): Promise<ApprovalRecord> => {
   if (choice === 'reject') {
     const payment = await releasePayment(tx, deps, record.payment, { to: 'rejected', actor })
     return endApproval(tx, deps, actor, { ...record, payment }, 'rejected')
@@ -84,42 +78,37 @@ const finish = async (
  * Takes one decision. One approver counts once, one rejection rejects, the last approval that was needed sends the payment on. What
  * must leave a trace (an expiry found here) commits.
  */
-const decide = async (
-  tx: Tx,
-  deps: DecideDeps,
-  record: ApprovalRecord,
-  decider: Decider,
-  choice: Choice,
-): Promise<ApprovalRecord> => {
+const decide = async (tx: Tx, deps: DecideDeps, record: ApprovalRecord, decision: Decision): Promise<ApprovalRecord> => {
   const { at } = tx
-  const settled = alreadyDecided(record, decider, choice)
+  const settled = alreadyDecided(record, decision)
   if (settled) return settled
   if (record.approval.expiresAt <= at) {
     await expireApproval(tx, deps, record)
     throw new CommitThenThrow(conflict('The approval has expired.', 'expired', { status: 'expired' }))
   }
-  if (record.approval.separationOfDuties && decider.accountId === record.payment.initiatorAccountId)
+  const { accountId, actor, choice, proof, reason, via } = decision
+  if (record.approval.separationOfDuties && accountId === record.payment.initiatorAccountId)
     throw new Refusal('separation_of_duties')
   const row = {
     id: newId(),
     approvalId: record.approval.id,
-    accountId: decider.accountId,
+    accountId,
     decision: choice,
-    via: decider.via,
-    reason: decider.reason,
-    signer: decider.proof?.signer ?? null,
-    signature: decider.proof?.signature ?? null,
-    message: decider.proof?.message ?? null,
+    via,
+    reason,
+    signer: proof?.signer ?? null,
+    signature: proof?.signature ?? null,
+    message: proof?.message ?? null,
     decidedAt: at,
   }
   await tx.orm.insert(approvalDecisions).values(row)
-  await audit(tx, decider.actor, at, {
+  await audit(tx, actor, at, {
     action: `approval.${choice}`,
     workspaceId: record.payment.workspaceId,
     subject: { type: 'approval', id: record.approval.id },
-    after: { via: decider.via, account: decider.accountId },
+    after: { via, account: accountId },
   })
-  return finish(tx, deps, { ...record, decisions: [...record.decisions, row] }, decider, choice)
+  return finish(tx, deps, { ...record, decisions: [...record.decisions, row] }, decision)
 }
 
 /** Credentials of the lineage that initiated the payment never decide it: an agent can't have a sub-agent say yes. */
@@ -145,13 +134,14 @@ export const decideByCredential = async (
   if (await sharesLineage(tx, principal, record.payment.grantId)) throw new Refusal('separation_of_duties')
   if (input.decision === 'approve') requireActiveAccount(principal)
   if (input.decision === 'approve' && principal.workspace.frozen) throw new Refusal('workspace_frozen')
-  return decide(
-    tx,
-    deps,
-    record,
-    { accountId: principal.accountId, actor: principal, via: 'credential', reason: input.reason ?? null, proof: null },
-    input.decision,
-  )
+  return decide(tx, deps, record, {
+    choice: input.decision,
+    accountId: principal.accountId,
+    actor: principal,
+    via: 'credential',
+    reason: input.reason ?? null,
+    proof: null,
+  })
 }
 
 const mayDecide = `
@@ -190,11 +180,12 @@ export const decideBySignature = async (
   if (input.decision === 'approve' && account.frozen) throw new Refusal('workspace_frozen')
   const accountId = account.account_id
   const actor = { accountId, origin, way: 'signature' }
-  return decide(
-    tx,
-    deps,
-    record,
-    { accountId, actor, via: 'signature', reason: input.reason ?? null, proof: proven ?? null },
-    input.decision,
-  )
+  return decide(tx, deps, record, {
+    choice: input.decision,
+    accountId,
+    actor,
+    via: 'signature',
+    reason: input.reason ?? null,
+    proof: proven ?? null,
+  })
 }

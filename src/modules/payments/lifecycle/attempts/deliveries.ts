@@ -42,10 +42,7 @@ const hasRoom = async (deps: Pick<Deps, 'db'>, attemptId: Uuid): Promise<boolean
   return kept.length < keptPerAttempt
 }
 
-const keep = async (
-  deps: Pick<Deps, 'clock' | 'db' | 'jobs' | 'vault'>,
-  { attemptId, kind, body, sourceIp }: Arrival,
-): Promise<void> => {
+const keep = async (deps: Pick<Deps, 'db' | 'jobs' | 'vault'>, { attemptId, kind, body, sourceIp }: Arrival): Promise<void> => {
   const id = newId()
   const sealed = deps.vault.seal(body, deliveryContext(id))
   await inTx(deps.db, async (tx) => {
@@ -57,7 +54,7 @@ const keep = async (
       bodyKeyId: sealed.keyId,
       sourceIp,
       authentic: true,
-      receivedAt: deps.clock.now(),
+      receivedAt: tx.at,
     })
     tx.afterCommit(() => deps.jobs.wake('deliveries'))
   })
