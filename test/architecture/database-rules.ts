@@ -220,11 +220,13 @@ const createReach = (files: readonly Source[]) => {
     if (known !== undefined) return known
     answers.set(body, false)
     let found = false
-    within(body, (node) => {
-      if (found || node.type !== 'CallExpression' || node.callee.type !== 'Identifier') return
-      const next = find(file, node.callee.name)
-      const from = cached(imports, file, importedNames).get(node.callee.name)?.path ?? ''
-      if (next ? reaches(next) : waits.test(node.callee.name) || networkModules.test(from)) found = true
+    within(body, (node, around) => {
+      if (found || node.type !== 'Identifier') return
+      const parent = around.at(-1)
+      const isCalled = parent?.type === 'CallExpression' && parent.callee === node
+      const next = isCalled ? find(file, node.name) : undefined
+      const from = cached(imports, file, importedNames).get(node.name)?.path ?? ''
+      if (next ? reaches(next) : networkModules.test(from) || (isCalled && waits.test(node.name))) found = true
     })
     answers.set(body, found)
     return found
