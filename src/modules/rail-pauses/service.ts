@@ -18,12 +18,7 @@ export type PausableRail = (typeof pausableRails)[number]
 export const listPauses = (db: Db): Promise<RailPause[]> => db.orm.select().from(railPauses).orderBy(railPauses.rail)
 
 /** Nothing is sent by the rail until it is resumed; what is due waits. Pausing again changes nothing. */
-export const pauseRail = async (
-  tx: Tx,
-  operator: Operator,
-  rail: PausableRail,
-  reason: string,
-): Promise<void> => {
+export const pauseRail = async (tx: Tx, operator: Operator, rail: PausableRail, reason: string): Promise<void> => {
   const { at } = tx
   const pause = { rail, reason, pausedBy: nameOfOperator(operator), pausedAt: at }
   const added = await tx.orm.insert(railPauses).values(pause).onConflictDoNothing().returning()

@@ -155,12 +155,7 @@ export const reconcileLines = async (
   return run
 }
 
-export const resolveDifference = async (
-  tx: Tx,
-  operator: Operator,
-  id: Uuid,
-  note: string,
-): Promise<DifferenceRecord> => {
+export const resolveDifference = async (tx: Tx, operator: Operator, id: Uuid, note: string): Promise<DifferenceRecord> => {
   const [row] = await tx.orm.select().from(reconciliationDifferences).where(eq(reconciliationDifferences.id, id)).for('update')
   if (!row) throw notFound()
   if (row.resolvedAt !== null) throw conflict('This difference was resolved before.')
