@@ -80,11 +80,14 @@ export class CommitThenThrow extends Error {
 }
 
 /** 400 with `details.fields`: the shape of every validation failure. */
-export const invalidFields = (...fields: FieldError[]) =>
-  new Refusal('invalid_request', {
-    message: fields.length === 1 && fields[0] ? `${fields[0].path}: ${fields[0].message}` : catalogue.invalid_request[1],
-    details: { fields },
-  })
+const fieldsInMessage = 5
+
+/** A program may show the message alone: it says what to correct as well. */
+export const invalidFields = (...fields: FieldError[]) => {
+  const sentences = fields.slice(0, fieldsInMessage).map(({ path, message }) => `${path}: ${message}`)
+  if (fields.length > fieldsInMessage) sentences.push(`and ${fields.length - fieldsInMessage} more in details.fields`)
+  return new Refusal('invalid_request', { message: sentences.join('; ') || catalogue.invalid_request[1], details: { fields } })
+}
 
 /** `field`: the field of the body, or the header, whose id names nothing (or what another tenant has: the answer is the same). */
 export const notFound = (field?: string) =>

@@ -188,13 +188,17 @@ describe('the shape', () => {
 
   test('several faults are listed together, and none of them is named as the only one', async () => {
     const answer = await key.api.post('/v1/payments', { amount_minor: 5, beneficiary: 'x' })
-    expect(answer.body.message).toBe('The request is not valid.')
+    expect(answer.body.message).toBe(
+      'beneficiary_id: is required; amount_minor: send "5", a string of minor units; beneficiary: is not a known field; did you mean "beneficiary_id"?',
+    )
     expect(answer.body.details.fields).toEqual([
       { path: 'beneficiary_id', message: 'is required' },
       { path: 'amount_minor', message: 'send "5", a string of minor units' },
       { path: 'beneficiary', message: 'is not a known field; did you mean "beneficiary_id"?' },
     ])
     expect(answer.body.details.param).toBeUndefined()
+    const many = await key.api.post('/v1/payments', { ...answer.body, amount_minor: 5, a: 1, b: 2, c: 3 })
+    expect(many.body.message).toMatch(/; and [1-9] more in details\.fields$/)
   })
 })
 

@@ -32,9 +32,11 @@ const mismatch = (config: Config, what: string, actual: unknown): Refusal =>
 export const readSiweMessage = (text: string): SiweMessage => {
   try {
     return new SiweMessage(text)
-  } catch (cause) {
-    const reason = cause instanceof Error ? cause.message.split('\n')[0] : ''
-    throw invalidFields({ path: 'message', message: `must be an EIP-4361 (Sign-In with Ethereum) message: ${reason}` })
+  } catch {
+    throw invalidFields({
+      path: 'message',
+      message: 'must be a Sign-In with Ethereum message (EIP-4361), such as POST /v1/auth/wallet/nonce gives',
+    })
   }
 }
 
