@@ -17,3 +17,7 @@ export const totalApplies = (policy: string, total: string): string =>
 /** Whose rows these are: with the workspace and the month they are all that is read, however many payees there are. */
 export const payeesOfTotals = (beneficiaryIds: string): string =>
   `array(select payee_id from beneficiaries where id = any(${beneficiaryIds}) union all select '${everyPayee}' where cardinality(${beneficiaryIds}) = 0)`
+
+/** Whether a policy may apply to a payment to one of these payees: of a hundred policies for one payee each, one has to be looked at. */
+export const mayApplyTo = (policy: string, beneficiaryIds: string): string =>
+  `(cardinality(${policy}.beneficiary_ids) = 0 or ${policy}.beneficiary_ids && ${beneficiaryIds})`

@@ -121,7 +121,16 @@ export type Bench = {
   databaseUrl: string
   postgresPid: number
   query: (text: string, values?: unknown[]) => Promise<Record<string, unknown>[]>
+  /** Another database on the same server, and a folder for the service that uses it. */
+  another: (name: string) => Promise<Bench>
   stop: () => Promise<void>
+}
+
+const connectTo = async (url: string): Promise<pg.Client> => {
+  const client = new pg.Client({ connectionString: url })
+  client.on('error', () => undefined)
+  await client.connect()
+  return client
 }
 
 /** A database that is thrown away afterwards: DATABASE_URL's server when BENCH_DATABASE_URL names one, else our own. */
@@ -136,19 +145,33 @@ export const openBench = async (): Promise<Bench> => {
     },
   })
   const pidFile = await readFile(join(folder, 'postgres', 'cluster', 'data', 'postmaster.pid'), 'utf8')
-  const client = new pg.Client({ connectionString: postgres.url })
-  client.on('error', () => undefined)
-  await client.connect()
-  await client.query('create extension if not exists pg_stat_statements')
-  return {
-    folder,
-    databaseUrl: postgres.url,
-    postgresPid: Number(pidFile.split('\n')[0]),
-    query: async (text, values) => (await client.query(text, values)).rows,
-    stop: async () => {
-      await client.end()
-      await postgres.stop()
-      await rm(folder, { recursive: true, force: true })
-    },
+  const postgresPid = Number(pidFile.split('\n')[0])
+  const of = async (databaseUrl: string, ownFolder: string, stop: () => Promise<void>): Promise<Bench> => {
+    const client = await connectTo(databaseUrl)
+    await client.query('create extension if not exists pg_stat_statements')
+    const others: Bench[] = []
+    return {
+      folder: ownFolder,
+      databaseUrl,
+      postgresPid,
+      query: async (text, values) => (await client.query(text, values)).rows,
+      another: async (name) => {
+        await client.query(`create database ${name}`)
+        const url = new URL(databaseUrl)
+        url.pathname = `/${name}`
+        const other = await of(url.href, join(folder, name), async () => undefined)
+        others.push(other)
+        return other
+      },
+      stop: async () => {
+        for (const other of others) await other.stop()
+        await client.end()
+        await stop()
+      },
+    }
   }
+  return of(postgres.url, folder, async () => {
+    await postgres.stop()
+    await rm(folder, { recursive: true, force: true })
+  })
 }

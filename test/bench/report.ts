@@ -3,7 +3,11 @@ import { availableParallelism, cpus, loadavg } from 'node:os'
 
 export type Spread = { median: number; min: number; max: number; rounds: number }
 
-const median = (numbers: readonly number[]): number => [...numbers].sort((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? 0
+const median = (numbers: readonly number[]): number => {
+  const sorted = [...numbers].sort((a, b) => a - b)
+  const [below = 0, above = 0] = [sorted[(sorted.length - 1) >> 1], sorted[sorted.length >> 1]]
+  return (below + above) / 2
+}
 
 export const spread = (numbers: readonly number[]): Spread => ({
   median: median(numbers),

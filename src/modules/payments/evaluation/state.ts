@@ -3,6 +3,7 @@ import { type Db, statement } from '../../../db/client.ts'
 import { plainList } from '../../../db/lists.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import type { Minor } from '../../../lib/money.ts'
+import { mayApplyTo } from '../../../policy/scope-sql.ts'
 import type { GrantRules, Limits, Periods, PolicyRules } from '../../../policy/types.ts'
 import type { RailName } from '../../../rails/rail.ts'
 import type { AccountRecord } from '../../identity/accounts/queries.ts'
@@ -37,6 +38,7 @@ export type LockedState = {
   workspaces: ReadonlyMap<Uuid, WorkspaceState>
   beneficiaries: ReadonlyMap<Uuid, BeneficiaryState>
   grants: ReadonlyMap<Uuid, GrantState>
+  /** Those that may apply to a payment to one of the beneficiaries. */
   policies: ReadonlyMap<Uuid, readonly PolicyState[]>
   usage: Map<string, Minor>
   /** The first local dates of the days and months whose usage was read. */
@@ -127,7 +129,11 @@ const limitsJson = `
  */
 const read = statement(
   'payments.state',
-  `select
+  `with same_payee as materialized (
+     select array(select x.id from beneficiaries b join beneficiaries x on x.payee_id = b.payee_id where b.id = any($3::uuid[])) as ids),
+   applicable as materialized (
+     select p.* from spending_policies p, same_payee where p.workspace_id = any($1::uuid[]) and p.archived_at is null and ${mayApplyTo('p', 'same_payee.ids')})
+   select
     (select json_agg(json_build_object('id', w.id, 'owner', w.owning_account_id, 'frozen', w.frozen_at is not null or w.suspended_at is not null,
        'closed', w.closed_at is not null, 'zone', w.time_zone, 'next_zone', w.next_time_zone, 'next_from', w.next_time_zone_from,
        'approvers', (select json_agg(m.account_id) from members m join accounts a on a.id = m.account_id
@@ -148,10 +154,10 @@ const read = statement(
     (select json_agg(json_build_object('id', id, 'workspace', workspace_id, 'name', name, 'version', version, ${limitsJson}, 'types', payment_types,
        'beneficiaries', beneficiary_ids, 'count', required_approval_count, 'duties', separation_of_duties, 'window', duplicate_window_seconds,
        'on_duplicate', on_duplicate))
-     from spending_policies where workspace_id = any($1::uuid[]) and archived_at is null) as policies,
+     from applicable) as policies,
     (select json_agg(json_build_object('id', c.subject_id, 'period', c.period, 'start', c.period_start, 'used', c.used_minor::text))
      from usage_counters c
-     where c.subject_id = any(array(select unnest($2::uuid[]) union all select id from spending_policies where workspace_id = any($1::uuid[]) and archived_at is null))
+     where c.subject_id = any(array(select unnest($2::uuid[]) union all select id from applicable))
        and c.period in ('day', 'month') and c.period_start = any($4::date[])) as usage`,
 )
 
