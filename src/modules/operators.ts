@@ -2,7 +2,7 @@ import type { Principal } from '../auth/principal.ts'
 import type { Actor } from '../events/audit.ts'
 import { formatId } from '../lib/ids.ts'
 
-/** An administrator over HTTP, or a person at a shell of the machine, who is known by their user name there. */
+/** An administrator over HTTP, a person at a shell of the machine, who is known by their user name there, or the daily work. */
 export type Operator = Principal | (Extract<Actor, { way: string }> & { accountId: null })
 
 export const shellOperator = (user: string): Operator => ({
@@ -11,6 +11,9 @@ export const shellOperator = (user: string): Operator => ({
   origin: { ip: null, userAgent: `shell:${user}`, requestId: null },
 })
 
-/** How a record names its operator: an account's id, or `shell:` and the user's name. */
+/** What the service does by itself at a time of day. */
+export const timerOperator: Operator = { accountId: null, way: 'timer', origin: null }
+
+/** How a record names its operator: an account's id, `shell:` and the user's name, or `timer`. */
 export const nameOfOperator = (operator: Operator): string =>
-  operator.accountId === null ? (operator.origin?.userAgent ?? 'shell') : formatId('account', operator.accountId)
+  operator.accountId === null ? (operator.origin?.userAgent ?? operator.way) : formatId('account', operator.accountId)

@@ -11,3 +11,6 @@ export const nairobiDate = (at: Date): string => local(at).slice(0, 10)
 
 /** yyyy-MM-dd HH:mm:ss */
 export const nairobiDateTime = (at: Date): string => local(at).slice(0, 19).replace('T', ' ')
+
+/** The beginning of the day that holds `at`. */
+export const nairobiMidnight = (at: Date): Date => new Date(Date.parse(`${nairobiDate(at)}T00:00:00Z`) - offsetMs)

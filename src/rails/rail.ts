@@ -100,9 +100,14 @@ export type PayoutRail = {
   ) => Delivery
 }
 
+/** Money that moved, as the provider lists it: positive where it came in. */
+export type Movement = { receipt: string; at: Date; amountMinor: Minor; references: readonly string[] }
+
 /** What a collection rail (top-ups) must do. */
 export type CollectionRail = {
   readonly limits: RailLimits
+  /** Everything that was paid in from `start` until before `end`; undefined when the provider does not list it whole. */
+  listPaidIn: (period: { start: Date; end: Date }) => Promise<Movement[] | undefined>
   collect: (instruction: CollectionInstruction) => Promise<Submission>
   query: (attempt: Attempt) => Promise<Evidence>
   readDelivery: (kind: DeliveryKind, body: unknown) => Delivery

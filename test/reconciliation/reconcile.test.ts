@@ -1,14 +1,15 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { newId } from '../../src/lib/ids.ts'
 import { subjects } from '../../src/modules/jobs.ts'
 import { shellOperator } from '../../src/modules/operators.ts'
-import { reconcileStatement } from '../../src/modules/reconciliation/service.ts'
+import { reconcilePaidIn, reconcileStatement } from '../../src/modules/reconciliation/service.ts'
 import { statementCsv } from '../../src/sandbox/statement.ts'
 import { type Administered, startAdministered } from '../admin/administrators.ts'
 import { credit, newBeneficiary } from '../harness/money.ts'
 import { type Person, signIn } from '../harness/people.ts'
 import type { TestService } from '../harness/service.ts'
 import { findBreaches } from '../harness/verify.ts'
-import { alerts, balanceOf, initiate, pass, pay, paymentOf } from '../rails-flows/scene.ts'
+import { alerts, balanceOf, initiate, pass, pay, paymentOf, topupOf } from '../rails-flows/scene.ts'
 
 let administered: Administered
 let service: TestService
@@ -94,4 +95,110 @@ test('what the books have and the statement lacks is a difference with what to d
   ])
   const { data } = (await administered.admin.api.get('/v1/admin/reconciliations')).body
   expect(data[0]).toMatchObject({ booked_minor: '-450000', stated_minor: '-300000' })
+})
+
+describe('what the provider lists as paid in', () => {
+  const nairobiDay = 86_400
+  /** To an hour of the next day in Nairobi, UTC+3. */
+  const nextDayAt = (hour: number) => {
+    const now = service.clock.now().getTime() + 3 * 3_600_000
+    service.clock.advance(nairobiDay - (Math.floor(now / 1000) % nairobiDay) + hour * 3_600)
+  }
+  const runs = async () => (await administered.admin.api.get('/v1/admin/reconciliations')).body.data.filter(byApi)
+  const byApi = ({ source }: { source: string }) => source === 'provider'
+  const sweep = () => reconcilePaidIn(service.deps, subjects)
+
+  test('is compared with each past day once, by whichever process asks first', async () => {
+    nextDayAt(4)
+    await sweep()
+    await initiate(person, '254722000011')
+    await initiate(person, '254722000012')
+    await service.settle()
+    nextDayAt(2)
+    const before = await runs()
+    await sweep()
+    expect(await runs()).toEqual(before)
+    service.clock.advance(2 * 3_600)
+    await Promise.all([sweep(), sweep(), sweep()])
+    const [run, ...others] = await runs()
+    expect(others).toEqual(before)
+    const end = new Date(service.clock.now())
+    end.setUTCHours(21, 0, 0, 0)
+    end.setUTCDate(end.getUTCDate() - 1)
+    expect(run).toMatchObject({
+      provider: 'MPESA',
+      requested_by: 'timer',
+      period_start: new Date(end.getTime() - nairobiDay * 1000).toISOString(),
+      period_end: end.toISOString(),
+      lines: 2,
+      matched: 2,
+      differences: 0,
+    })
+  })
+
+  test('belongs to the day in which the provider has it, when we heard of it after midnight', async () => {
+    nextDayAt(4)
+    await sweep()
+    const now = service.clock.now().getTime() + 3 * 3_600_000
+    service.clock.advance(nairobiDay - (Math.floor(now / 1000) % nairobiDay) - 20)
+    const lostCallback = '254711000001'
+    const id = await initiate(person, lostCallback)
+    await service.settle()
+    await pass(service, 120)
+    expect(await topupOf(person, id)).toMatchObject({ status: 'succeeded' })
+    nextDayAt(4)
+    await sweep()
+    const [after, of] = await runs()
+    expect([of, after]).toMatchObject([
+      { lines: 1, matched: 1, differences: 0 },
+      { lines: 0, matched: 0, differences: 0 },
+    ])
+  })
+
+  test('stands on the suspense account when nothing here asked for it, and an administrator is told what to do', async () => {
+    nextDayAt(4)
+    await sweep()
+    // Another system of the organisation asks a phone to pay to the same shortcode.
+    const sent = await service.deps.rails.collection?.collect({
+      attemptId: newId(),
+      amountMinor: 4_200n,
+      currency: 'KES',
+      phoneNumber: '254722000013',
+      reference: 'SHOP42',
+      at: service.clock.now(),
+      callbacks: { result: 'http://127.0.0.1:9/nowhere', timeout: 'http://127.0.0.1:9/nowhere' },
+    })
+    expect(sent).toMatchObject({ kind: 'accepted' })
+    await service.settle()
+    nextDayAt(4)
+    service.log.length = 0
+    await sweep()
+    expect(alerts(service)).toEqual(['reconciliation_difference'])
+    const { receipt } = service.sandbox.movements().at(-1) ?? {}
+    expect((await runs())[0]).toMatchObject({ lines: 1, matched: 0, differences: 1, stated_minor: '4200', booked_minor: '0' })
+    expect((await open('/v1/admin/reconciliation-differences'))[0]).toMatchObject({
+      kind: 'not_in_our_books',
+      provider_receipt: receipt,
+      action: expect.stringContaining('Find out who moved it'),
+    })
+    expect((await open('/v1/admin/suspense'))[0]).toMatchObject({
+      direction: 'in',
+      provider_receipt: receipt,
+      amount_minor: '4200',
+    })
+  })
+
+  test('is asked for again when the provider did not answer, for every day that was missed', async () => {
+    nextDayAt(4)
+    await sweep()
+    const [last] = await runs()
+    nextDayAt(4)
+    nextDayAt(4)
+    service.sandbox.rules.add({ effect: 'outage', times: 1, delay_ms: 0 })
+    await expect(sweep()).rejects.toThrow('did not list')
+    expect((await runs())[0]).toEqual(last)
+    await sweep()
+    const [newer, older] = await runs()
+    expect([older.period_start, newer.period_start]).toEqual([last.period_end, older.period_end])
+  })
 })

@@ -4,7 +4,9 @@ import { reconciliationDifferences, reconciliations } from '../../db/tables/rail
 import type { PageRequest } from '../../http/pagination.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import type { Booked } from './rules.ts'
-import type { Provider } from './statement-rules.ts'
+
+/** The source of a comparison that was asked for by API; a file's is its name. */
+export const providerSource = 'provider'
 
 export type ReconciliationRecord = typeof reconciliations.$inferSelect
 export type DifferenceRecord = typeof reconciliationDifferences.$inferSelect
@@ -24,18 +26,23 @@ const bookedStatement = statement(
      or t.id in (select subject_id from rail_attempts where reference = any($5::text[])))`,
 )
 
-const railsOf: Readonly<Record<Provider, readonly string[]>> = {
-  MPESA: ['MPESA_B2C', 'MPESA_B2B', 'MPESA_STK'],
-  PESALINK: ['PESALINK'],
-}
-
 export const readBooked = (
   db: Db,
-  provider: Provider,
+  rails: readonly string[],
   period: { start: Date; end: Date },
   names: { receipts: readonly string[]; references: readonly string[] },
-): Promise<Booked[]> =>
-  db.query<Booked>(bookedStatement, [railsOf[provider], period.start, period.end, names.receipts, names.references])
+): Promise<Booked[]> => db.query<Booked>(bookedStatement, [rails, period.start, period.end, names.receipts, names.references])
+
+/** When the newest day ended whose payments in were compared with the provider's own list. */
+export const lastListedUntil = async (db: Db, provider: ReconciliationRecord['provider']): Promise<Date | null> => {
+  const [row] = await db.orm
+    .select({ end: reconciliations.periodEnd })
+    .from(reconciliations)
+    .where(and(eq(reconciliations.provider, provider), eq(reconciliations.source, providerSource)))
+    .orderBy(desc(reconciliations.periodEnd))
+    .limit(1)
+  return row?.end ?? null
+}
 
 export const listReconciliations = (db: Db, page: PageRequest): Promise<ReconciliationRecord[]> =>
   db.orm

@@ -1,8 +1,9 @@
 import type { Uuid } from '../../lib/ids.ts'
 import { displayAmount, type Minor } from '../../lib/money.ts'
+import type { Movement } from '../../rails/rail.ts'
 
-/** A line of a provider's statement. `amountMinor` is positive for money that came in, negative for money that went out. */
-export type StatementLine = { receipt: string; at: Date; amountMinor: Minor; references: readonly string[] }
+/** A line of a provider's statement. */
+export type StatementLine = Movement
 
 /** What our books say of one payment or top-up that was sent: its amount is signed as in a statement. */
 export type Booked = {

@@ -3,15 +3,17 @@ import { eq } from 'drizzle-orm'
 import { inTx, type Tx } from '../../db/client.ts'
 import { reconciliationDifferences, reconciliations } from '../../db/tables/rails.ts'
 import { audit } from '../../events/audit.ts'
-import { conflict, invalidFields, notFound } from '../../lib/errors.ts'
+import { daysAfter } from '../../lib/clock.ts'
+import { conflict, invalidFields, notFound, Refusal } from '../../lib/errors.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
+import { nairobiMidnight } from '../../rails/nairobi-time.ts'
 import type { Evidence } from '../../rails/rail.ts'
 import type { Deps } from '../deps.ts'
-import { nameOfOperator, type Operator } from '../operators.ts'
+import { nameOfOperator, type Operator, timerOperator } from '../operators.ts'
 import { applyEvidence, openAttempt } from '../payments/lifecycle/attempts/evidence.ts'
 import type { Subjects } from '../payments/lifecycle/attempts/subject.ts'
 import { recordSuspense } from '../suspense/service.ts'
-import { type DifferenceRecord, type ReconciliationRecord, readBooked } from './queries.ts'
+import { type DifferenceRecord, lastListedUntil, providerSource, type ReconciliationRecord, readBooked } from './queries.ts'
 import { type Difference, match, type StatementLine } from './rules.ts'
 import { type Provider, readStatement } from './statement-rules.ts'
 
@@ -20,10 +22,31 @@ type ReconciliationDeps = Pick<Deps, 'alerts' | 'appendEvents' | 'clock' | 'conf
 /** How far around a statement's first and last line our own times may lie: a completion is reported to us later than it happened. */
 const edgeMs = 3_600_000
 
-const within = (line: StatementLine[], edge: number) => ({
-  start: new Date(Math.min(...line.map(({ at }) => at.getTime())) - edge),
-  end: new Date(Math.max(...line.map(({ at }) => at.getTime())) + edge),
-})
+type Statement = {
+  provider: Provider
+  /** What it lists: of other rails nothing is missing in it. */
+  rails: readonly string[]
+  source: string
+  /** The same content is compared once. */
+  content: string
+  lines: readonly StatementLine[]
+  period: { start: Date; end: Date }
+  /** What it lists just before and after its period, where it does. */
+  listedOutside?: readonly StatementLine[]
+}
+
+const railsOf: Readonly<Record<Provider, readonly string[]>> = {
+  MPESA: ['MPESA_B2C', 'MPESA_B2B', 'MPESA_STK'],
+  PESALINK: ['PESALINK'],
+}
+
+const namesOf = (lines: readonly StatementLine[]): ReadonlySet<string> =>
+  new Set(lines.flatMap(({ receipt, references }) => [receipt, ...references]))
+
+const periodOf = (lines: readonly StatementLine[]) => {
+  const times = lines.map(({ at }) => at.getTime())
+  return { start: new Date(Math.min(...times)), end: new Date(Math.max(...times)) }
+}
 
 /** A statement is the provider's word: what it shows of an attempt that is still open ends it. */
 const takeAsEvidence = async (
@@ -64,26 +87,26 @@ const putInSuspense = async (
 
 const store = async (
   deps: Pick<Deps, 'alerts' | 'clock' | 'db'>,
-  statement: { provider: Provider; source: string; hash: Buffer; lines: StatementLine[]; operator: Operator },
+  { statement, operator }: { statement: Statement; operator: Operator },
   result: ReturnType<typeof match>,
 ): Promise<ReconciliationRecord> =>
   inTx(deps.db, async (tx) => {
     const { at } = tx
-    const { start, end } = within(statement.lines, 0)
+    const { start, end } = statement.period
     const [run] = await tx.orm
       .insert(reconciliations)
       .values({
         id: newId(),
         provider: statement.provider,
         source: statement.source,
-        contentHash: statement.hash,
+        contentHash: createHash('sha256').update(statement.content).digest(),
         periodStart: start,
         periodEnd: end,
         lines: statement.lines.length,
         matched: result.matched,
         differences: result.differences.length,
         totals: { booked_minor: result.bookedMinor.toString(), stated_minor: result.statedMinor.toString() },
-        requestedBy: nameOfOperator(statement.operator),
+        requestedBy: nameOfOperator(operator),
         createdAt: at,
       })
       .onConflictDoNothing()
@@ -107,7 +130,7 @@ const store = async (
       })
       if (difference.kind === 'not_in_our_books') await putInSuspense(tx, deps, statement.provider, difference, at)
     }
-    await audit(tx, statement.operator, at, {
+    await audit(tx, operator, at, {
       action: 'admin.reconcile',
       subject: { type: 'reconciliation', id: run.id },
       after: { provider: run.provider, source: run.source, lines: run.lines, matched: run.matched, differences: run.differences },
@@ -125,34 +148,90 @@ export const reconcileStatement = async (
   deps: ReconciliationDeps,
   subjects: Subjects,
   operator: Operator,
-  statement: { source: string; text: string },
+  { source, text }: { source: string; text: string },
 ): Promise<ReconciliationRecord> => {
-  const read = readStatement(statement.text)
+  const read = readStatement(text)
   if ('problem' in read) throw invalidFields({ path: 'file', message: read.problem })
-  return reconcileLines(deps, subjects, operator, { ...read, source: statement.source, content: statement.text })
+  const { provider, lines } = read
+  if (lines.length === 0) throw invalidFields({ path: 'file', message: 'it lists nothing that was completed' })
+  const statement = { provider, rails: railsOf[provider], source, content: text, lines, period: periodOf(lines) }
+  return reconcileLines(deps, subjects, operator, statement)
 }
 
-export const reconcileLines = async (
+const reconcileLines = async (
   deps: ReconciliationDeps,
   subjects: Subjects,
   operator: Operator,
-  { lines, provider, source, content }: { lines: StatementLine[]; provider: Provider; source: string; content: string },
+  statement: Statement,
 ): Promise<ReconciliationRecord> => {
-  if (lines.length === 0) throw invalidFields({ path: 'file', message: 'it lists nothing that was completed' })
+  const { lines, rails, listedOutside } = statement
+  const { start, end } = statement.period
   const names = { receipts: lines.map(({ receipt }) => receipt), references: lines.flatMap(({ references }) => references) }
-  const booked = await readBooked(deps.db, provider, within(lines, edgeMs), names)
-  // Around the edges only what the statement names belongs to its period.
-  const { start, end } = within(lines, 0)
-  const listed = new Set(names.receipts)
-  const ofPeriod = booked.filter(({ receipt, at, status }) =>
-    (receipt !== null && listed.has(receipt)) || !['succeeded', 'returned'].includes(status) ? true : at >= start && at <= end,
-  )
+  const around = { start: new Date(start.getTime() - edgeMs), end: new Date(end.getTime() + edgeMs) }
+  const booked = await readBooked(deps.db, rails, around, names)
+  const inside = namesOf(lines)
+  const outside = namesOf(listedOutside ?? [])
+  // Around the edges only what the statement names belongs to its period; a booking may know its reference alone.
+  const ofPeriod = booked.filter(({ receipt, reference, at, status }) => {
+    const isNamed = (names: ReadonlySet<string>) => [receipt, reference].some((name) => name !== null && names.has(name))
+    if (!['succeeded', 'returned'].includes(status) || isNamed(inside)) return true
+    return !isNamed(outside) && at >= start && at <= end
+  })
   const result = match(lines, ofPeriod, deps.config.CURRENCY)
-  const hash = createHash('sha256').update(content).digest()
-  const run = await store(deps, { provider, source, hash, lines, operator }, result)
+  const run = await store(deps, { statement, operator }, result)
   for (const difference of result.differences)
     if (difference.kind === 'under_way') await takeAsEvidence(deps, subjects, operator, difference)
   return run
+}
+
+/** A day is asked for this long after its end: the provider's list may lag. */
+const settledAfterMs = 3 * 3_600_000
+/** After a longer outage the days before are a file's work. */
+const mostDaysBehind = 7
+
+/**
+ * The days, in the provider's time zone, whose payments in are not compared with its own list yet, oldest first. A service that has
+ * just been set up begins with yesterday.
+ */
+const daysToList = (now: Date, listedUntil: Date | null): { start: Date; end: Date }[] => {
+  const today = nairobiMidnight(new Date(now.getTime() - settledAfterMs))
+  const first = listedUntil ?? daysAfter(today, -1)
+  const days: { start: Date; end: Date }[] = []
+  for (let end = today; end > first && days.length < mostDaysBehind; end = daysAfter(end, -1))
+    days.unshift({ start: daysAfter(end, -1), end })
+  return days
+}
+
+/**
+ * Compares each past day's top-ups with what the provider lists as paid in, once a day, by API: M-PESA has one for what comes in. What
+ * went out is compared by the organisation's statement.
+ */
+export const reconcilePaidIn = async (deps: ReconciliationDeps & Pick<Deps, 'rails'>, subjects: Subjects): Promise<void> => {
+  const { collection } = deps.rails
+  if (!collection) return
+  for (const period of daysToList(deps.clock.now(), await lastListedUntil(deps.db, 'MPESA'))) {
+    const { start, end } = period
+    const around = { start: new Date(start.getTime() - edgeMs), end: new Date(end.getTime() + edgeMs) }
+    const movements = await collection.listPaidIn(around)
+    if (movements === undefined) throw new Error('the provider did not list what was paid in')
+    const isOfDay = ({ at }: StatementLine) => at >= start && at < end
+    const lines = movements.filter(isOfDay)
+    const listedOutside = movements.filter((movement) => !isOfDay(movement))
+    // One comparison a day, whichever process makes it.
+    const content = `paid in until ${period.end.toISOString()}`
+    const statement = {
+      provider: 'MPESA',
+      rails: ['MPESA_STK'],
+      source: providerSource,
+      content,
+      lines,
+      period,
+      listedOutside,
+    } as const
+    await reconcileLines(deps, subjects, timerOperator, statement).catch((error: unknown) => {
+      if (!(error instanceof Refusal && error.code === 'conflict')) throw error
+    })
+  }
 }
 
 export const resolveDifference = async (tx: Tx, operator: Operator, id: Uuid, note: string): Promise<DifferenceRecord> => {

@@ -9,7 +9,7 @@ import { readCollectionDelivery, readCollectionQuery } from './collection-eviden
 import { stkPassword } from './credentials.ts'
 import type { Post } from './gateway.ts'
 import { type DarajaOptions, stkLimits } from './options.ts'
-import { findPaidIn } from './paid-in.ts'
+import { findPaidIn, listPaidIn } from './paid-in.ts'
 import { readSubmission } from './submission.ts'
 
 const mobile = /^254[17]\d{8}$/
@@ -60,5 +60,11 @@ export const createCollectionRail = (options: DarajaOptions, post: Post, clock: 
     return readCollectionQuery(await post('/mpesa/stkpushquery/v1/query', { ...proof(), CheckoutRequestID: request }), request)
   }
 
-  return { limits: stkLimits, collect, query, readDelivery: readCollectionDelivery }
+  return {
+    limits: stkLimits,
+    listPaidIn: (period) => listPaidIn(post, options.shortcode, period),
+    collect,
+    query,
+    readDelivery: readCollectionDelivery,
+  }
 }

@@ -1,36 +1,61 @@
 import { readShillings } from '../amounts.ts'
 import { asList, field, textField } from '../json.ts'
 import { nairobiDateTime } from '../nairobi-time.ts'
-import type { Attempt, Evidence } from '../rail.ts'
+import type { Attempt, Evidence, Movement } from '../rail.ts'
 import { receiptOf } from '../text.ts'
 import type { Post } from './gateway.ts'
 
 const unknown = (code: string, message: string): Evidence => ({ kind: 'unknown', code, message })
 
 const pageSize = 100
-const mostPages = 10
+/** A hundred thousand payments: a list that goes on for longer is not believed. */
+const mostPages = 1_000
 /** Our clock and the provider's need not agree to the second. */
 const marginMs = 300_000
+
+type Period = { start: Date; end: Date }
+
+/** The provider's list of payments to the shortcode, page by page. Undefined when it does not answer, or not to the end. */
+const readList = async (post: Post, shortcode: string, { start, end }: Period): Promise<unknown[] | undefined> => {
+  const period = { ShortCode: shortcode, StartDate: nairobiDateTime(start), EndDate: nairobiDateTime(end) }
+  const payments: unknown[] = []
+  for (let page = 0; page < mostPages; page += 1) {
+    const answer = await post('/pulltransactions/v1/query', { ...period, OffSetValue: String(page * pageSize) })
+    if (answer.kind !== 'answer' || textField(answer.body, 'ResponseCode') !== '1000') return undefined
+    const listed = asList(field(answer.body, 'Response')).flatMap(asList)
+    payments.push(...listed)
+    if (listed.length < pageSize) return payments
+  }
+  return undefined
+}
+
+const movementOf = (payment: unknown): Movement | undefined => {
+  const receipt = receiptOf(textField(payment, 'transactionId'))
+  const amountMinor = readShillings(textField(payment, 'amount'))
+  const at = new Date(textField(payment, 'trxDate') ?? Number.NaN)
+  const reference = textField(payment, 'billreference')
+  if (receipt === undefined || amountMinor === undefined || Number.isNaN(at.getTime())) return undefined
+  return { receipt, at, amountMinor, references: reference ? [reference] : [] }
+}
+
+/** A line that cannot be read makes the list useless: half a list would show differences that are none. */
+export const listPaidIn = async (post: Post, shortcode: string, { start, end }: Period): Promise<Movement[] | undefined> => {
+  const payments = await readList(post, shortcode, { start, end })
+  const movements = payments?.map(movementOf) ?? []
+  const read = movements.flatMap((movement) => movement ?? [])
+  if (payments === undefined || read.length < payments.length) return undefined
+  return read.filter(({ at }) => at >= start && at < end)
+}
 
 /**
  * What was paid in under an attempt's reference, from the provider's list of payments: for a prompt whose answer was lost, so that there
  * is no id to ask by. Not being listed proves nothing. Two payments under one reference are for a person.
  */
 export const findPaidIn = async (post: Post, shortcode: string, attempt: Attempt, now: Date): Promise<Evidence> => {
-  const period = {
-    ShortCode: shortcode,
-    StartDate: nairobiDateTime(new Date(attempt.at.getTime() - marginMs)),
-    EndDate: nairobiDateTime(new Date(now.getTime() + marginMs)),
-  }
-  const payments: unknown[] = []
-  for (let page = 0; page < mostPages; page += 1) {
-    const answer = await post('/pulltransactions/v1/query', { ...period, OffSetValue: String(page * pageSize) })
-    if (answer.kind !== 'answer' || textField(answer.body, 'ResponseCode') !== '1000')
-      return unknown('not_listed', 'The provider did not list what was paid in.')
-    const listed = asList(field(answer.body, 'Response')).flatMap(asList)
-    payments.push(...listed.filter((each) => textField(each, 'billreference') === attempt.reference))
-    if (listed.length < pageSize) break
-  }
+  const margin = { start: new Date(attempt.at.getTime() - marginMs), end: new Date(now.getTime() + marginMs) }
+  const listed = await readList(post, shortcode, margin)
+  if (listed === undefined) return unknown('not_listed', 'The provider did not list what was paid in.')
+  const payments = listed.filter((each) => textField(each, 'billreference') === attempt.reference)
   const [only] = payments
   if (payments.length !== 1)
     return unknown(payments.length === 0 ? 'not_listed' : 'listed_twice', 'The list of payments does not decide it.')
