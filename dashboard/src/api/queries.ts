@@ -219,6 +219,16 @@ export const differencesQuery = infiniteQueryOptions({
     ),
   ...pages,
 })
+export const reconciliationsQuery = infiniteQueryOptions({
+  queryKey: ['reconciliations'],
+  queryFn: ({ pageParam }) =>
+    call(api.GET('/v1/admin/reconciliations', { params: { query: parametersOf({ limit: 20, cursor: pageParam }) } })),
+  ...pages,
+})
+export const trialBalanceQuery = queryOptions({
+  queryKey: ['trial balance'],
+  queryFn: () => call(api.GET('/v1/admin/ledger/trial-balance')),
+})
 export const workspaceGrantsQuery = infiniteQueryOptions({
   queryKey: ['grants', 'workspace'],
   queryFn: ({ pageParam }) =>

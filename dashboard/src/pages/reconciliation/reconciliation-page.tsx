@@ -8,22 +8,28 @@ import { Button } from '../../ui/button.tsx'
 import { Card, Empty, PageHeader } from '../../ui/layout.tsx'
 import { Listing } from '../../ui/listing.tsx'
 import { ExactTime } from '../../ui/time.tsx'
+import { Clearing, Comparisons } from './books.tsx'
 import { ResolveDifference, ResolveSuspense } from './resolve.tsx'
 
 type Difference = Schemas['ReconciliationDifference']
 type Item = Schemas['SuspenseItem']
 
 /** For administrators of the service: where the providers and our books disagree, and what is to be decided. */
-export const ReconciliationPage = () => (
-  <div className="stack">
-    <PageHeader
-      title="Reconciliation"
-      lead="Where the providers and the books disagree. Only administrators of the service can see and resolve this."
-    />
-    <Suspense />
-    <Differences />
-  </div>
-)
+export const ReconciliationPage = () => {
+  const { currency } = useSession().workspace
+  return (
+    <div className="stack">
+      <PageHeader
+        title="Reconciliation"
+        lead="Where the providers and the books disagree. Only administrators of the service can see and resolve this."
+      />
+      <Suspense />
+      <Differences />
+      <Clearing />
+      <Comparisons currency={currency} />
+    </div>
+  )
+}
 
 const reasons: Readonly<Record<Item['reason'], string>> = {
   superseded_attempt: 'An attempt that another one had replaced moved money',

@@ -1,0 +1,87 @@
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { reconciliationsQuery, trialBalanceQuery } from '../../api/queries.ts'
+import type { Schemas } from '../../api/types.ts'
+import { moneyText, sumMinor } from '../../lib/money.ts'
+import { Failure } from '../../ui/failure.tsx'
+import { Card, Empty, Facts, SkeletonRows } from '../../ui/layout.tsx'
+import { Listing } from '../../ui/listing.tsx'
+import { ExactTime } from '../../ui/time.tsx'
+
+type Line = Schemas['TrialBalance']['lines'][number]
+type Run = Schemas['Reconciliation']
+
+const balanceOf = (lines: readonly Line[], account: string): string => {
+  const line = lines.find((each) => each.account === account)
+  return line ? (BigInt(line.debits_minor) - BigInt(line.credits_minor)).toString() : '0'
+}
+
+/** What the books say of the money at the providers: topped up, paid out, not accounted for, and what is left there. */
+export const Clearing = () => {
+  const query = useQuery(trialBalanceQuery)
+  return (
+    <Card title="Clearing accounts" note="What the books say the providers hold for this service.">
+      {query.isPending && <SkeletonRows rows={4} />}
+      {query.isError && <Failure error={query.error} onRetry={() => void query.refetch()} />}
+      {query.isSuccess && <ClearingFacts {...query.data} />}
+    </Card>
+  )
+}
+
+const ClearingFacts = ({ lines, currency }: Schemas['TrialBalance']) => {
+  const [toppedUp, paidOut, suspense] = ['topup_clearing', 'rail_clearing', 'suspense'].map((account) =>
+    balanceOf(lines, account),
+  )
+  const atProviders = sumMinor([toppedUp, paidOut, suspense].map((each) => each ?? '0'))
+  return (
+    <Facts
+      facts={[
+        ['Top-ups received', moneyText(toppedUp ?? '0', currency)],
+        ['Payments sent', moneyText(paidOut ?? '0', currency)],
+        ['In suspense', moneyText(suspense ?? '0', currency)],
+        ['Left at the providers', moneyText(atProviders, currency)],
+      ]}
+    />
+  )
+}
+
+const result = ({ differences, matched, lines }: Run): string => {
+  const listed = lines === 0 ? 'nothing listed' : `${matched} of ${lines} matched`
+  if (differences === 0) return listed
+  return `${listed}, ${differences} ${differences === 1 ? 'difference' : 'differences'}`
+}
+
+/** Every comparison with a provider's own list or statement, newest first. */
+export const Comparisons = ({ currency }: { currency: string }) => {
+  const query = useInfiniteQuery(reconciliationsQuery)
+  return (
+    <Card
+      title="Comparisons"
+      note="Top-ups are compared with M-PESA’s own list every day. A statement is compared when an administrator reads it in."
+      flush
+    >
+      <Listing query={query} empty={<Empty icon="list" title="Nothing has been compared yet" />}>
+        {(runs) => (
+          <ul className="rows">
+            {runs.map((run) => (
+              <li key={run.id}>
+                <div className="item">
+                  <span className="item-main">
+                    {run.provider === 'MPESA' ? 'M-PESA' : 'PesaLink'},{' '}
+                    {run.source === 'provider' ? 'top-ups of a day' : run.source}
+                    <span className="item-note block">
+                      <ExactTime at={run.period_start} /> to <ExactTime at={run.period_end} />
+                    </span>
+                    <span className="item-note block">
+                      {result(run)}; books {moneyText(run.booked_minor, currency)}, provider{' '}
+                      {moneyText(run.stated_minor, currency)}
+                    </span>
+                  </span>
+                </div>
+              </li>
+            ))}
+          </ul>
+        )}
+      </Listing>
+    </Card>
+  )
+}
