@@ -39,7 +39,7 @@ import { WorkspacePage } from './pages/workspace/workspace-page.tsx'
 import { SignedIn } from './shell/session.tsx'
 import { Shell } from './shell/shell.tsx'
 
-/** Every address inside; the service knows them by their first part (src/http/dashboard.ts). */
+/** Every address inside the shell; the service lists their first parts (src/http/dashboard.ts). */
 const Inside = () => (
   <Switch>
     <Route path="/" component={OverviewPage} />

@@ -14,7 +14,7 @@ export type Visit = {
 
 export type Viewport = { width: number; height: number }
 export const phone: Viewport = { width: 360, height: 760 }
-const desk: Viewport = { width: 1280, height: 860 }
+export const desk: Viewport = { width: 1280, height: 860 }
 
 type VisitOptions = { wallets?: PrivateKeyAccount[]; viewport?: Viewport }
 

@@ -5,6 +5,7 @@ import { createTestClock } from '../harness/clock.ts'
 import { newWallet } from '../harness/people.ts'
 import { startService, type TestService } from '../harness/service.ts'
 import { openBrowser } from './browser.ts'
+import { createHousehold, type Household } from './household.ts'
 import { createWindows, type Windows } from './windows.ts'
 
 /** One service and one browser for every flow. They are there once the tests run. */
@@ -13,12 +14,15 @@ export type World = {
   readonly administrator: PrivateKeyAccount
   readonly service: TestService
   readonly windows: Windows
+  /** An account as it looks after a while, made once: for tests that change nothing about it. */
+  readonly household: () => Promise<Household>
 }
 
 export const createWorld = (): World => {
   const administrator = newWallet()
   let service: TestService | undefined
   let browser: Browser | undefined
+  let household: Promise<Household> | undefined
   beforeAll(async () => {
     // The browser's clock is the machine's: what expires has to expire for both.
     const env = { ADMIN_ACCOUNTS: administrator.address }
@@ -44,5 +48,9 @@ export const createWorld = (): World => {
       return running()
     },
     windows,
+    household: () => {
+      household ??= createHousehold(running())
+      return household
+    },
   }
 }

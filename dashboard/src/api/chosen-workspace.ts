@@ -10,7 +10,7 @@ const read = (): string | null => {
 
 let chosen = read()
 
-/** The workspace that this tab shows; null: the session's own, which is where this person worked last. */
+/** The workspace of this tab. Null: the session's own, where this person worked last. */
 export const chosenWorkspace = (): string | null => chosen
 
 export const chooseWorkspace = (id: string | null): void => {

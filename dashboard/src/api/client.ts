@@ -8,7 +8,7 @@ import type { paths } from './types.ts'
 const workspaceHeader: Middleware = {
   onRequest: ({ request }) => {
     const workspace = chosenWorkspace()
-    // Who signs in may be somebody else than who chose it.
+    // The person who signs in may not be the one who chose it.
     const signsIn = new URL(request.url).pathname.startsWith('/v1/auth/')
     // A request that names its workspace itself is about another one than this tab's.
     if (workspace !== null && !signsIn && !request.headers.has('Workspace-Id')) request.headers.set('Workspace-Id', workspace)

@@ -1,6 +1,6 @@
 export type FieldProblem = { path: string; message: string }
 
-/** A refusal of the service, as its envelope told it. `status` 0: it was never reached. */
+/** A refusal of the service, from its error envelope. `status` 0: the service was not reached. */
 export class ApiError extends Error {
   readonly status: number
   readonly code: string
@@ -39,7 +39,7 @@ export const toApiError = (status: number, body: unknown, requestId: string | nu
 
 export const unreachable = (): ApiError => new ApiError(0, 'unreachable', 'The service could not be reached.')
 
-/** Nobody is signed in any more, whichever way that came about. */
+/** No one is signed in any more, for whatever reason. */
 export const isSignedOut = (error: unknown): boolean =>
   error instanceof ApiError && error.status === 401 && error.code !== 'invalid_signature'
 

@@ -1,2 +1,2 @@
-/** For a request about another workspace than the one that this tab shows. */
+/** For a request about a workspace other than this tab's. */
 export const inWorkspace = (id: string) => ({ headers: { 'Workspace-Id': id } })

@@ -5,10 +5,10 @@ import { accountQuery } from './queries.ts'
 
 const maxRetries = 2
 
-/** The gate asks for these itself and sees their refusals; asking again because of them would never end. */
-const askedByGate = ['account', 'workspace']
+/** The gate makes these requests itself and handles their refusals; retrying because of them would never end. */
+const gateQueries = ['account', 'workspace']
 
-/** A refusal stays one however often it is asked again; only what may pass is retried. */
+/** A refusal stays a refusal; only failures that may pass are retried. */
 const mayPass = (error: unknown): boolean =>
   error instanceof ApiError && (error.status === 0 || error.status >= 500) && error.code !== 'provider_not_configured'
 
@@ -22,9 +22,9 @@ export const createQueryClient = (): QueryClient => {
   const client = new QueryClient({
     queryCache: new QueryCache({
       onError: (error, query) => {
-        // Read again while somebody was signed in, and refused: the session has ended.
+        // A request that was allowed before is refused: the session has ended.
         if (query.queryKey[0] === 'account' && isSignedOut(error) && query.state.data) sessionEnded.set(true)
-        if (!askedByGate.includes(String(query.queryKey[0]))) noticeSignOut(error)
+        if (!gateQueries.includes(String(query.queryKey[0]))) noticeSignOut(error)
       },
     }),
     mutationCache: new MutationCache({ onError: noticeSignOut }),

@@ -9,13 +9,13 @@ const mostPages = 10
 export type Beneficiaries = {
   all: Schemas['Beneficiary'][]
   isPending: boolean
-  /** On its way for the first time. */
+  /** Loading for the first time. */
   isLoading: boolean
   nameOf: (id: string) => string
   find: (id: string) => Schemas['Beneficiary'] | undefined
 }
 
-/** Every beneficiary of the workspace (up to a thousand): lists are chosen from and ids are put into names. */
+/** Every beneficiary of the workspace (up to a thousand), for choosing one and for turning ids into names. */
 export const useBeneficiaries = (): Beneficiaries => {
   const { can } = useSession()
   const query = useInfiniteQuery({ ...beneficiariesQuery, enabled: can('beneficiary.read') })

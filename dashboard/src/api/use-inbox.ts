@@ -8,7 +8,7 @@ import type { Schemas } from './types.ts'
 type Approval = Schemas['Approval']
 type View = Pick<Schemas['WorkspaceView'], 'workspace' | 'membership'>
 
-/** One approval, and the workspace that it is about. */
+/** An approval and its workspace. */
 export type InboxItem = { approval: Approval; workspace: Schemas['Workspace'] }
 
 const mostPerWorkspace = 100
@@ -24,7 +24,7 @@ export const inboxQuery = (workspaceId: string) => ({
     ),
 })
 
-/** Whether this person can still say something: nobody decides twice, nor what they asked for themselves where others have to. */
+/** Whether this person can still decide: no one decides twice, nor a request of their own under separation of duties. */
 export const isForMe = (approval: Approval, accountId: string): boolean =>
   !approval.decisions.some((decision) => decision.account_id === accountId) &&
   !(approval.separation_of_duties && approval.payment.initiated_by.account_id === accountId)
@@ -34,17 +34,17 @@ const decides = ({ membership }: View): boolean => permissionsOf(membership).has
 const byExpiry = (a: InboxItem, b: InboxItem): number => Date.parse(a.approval.expires_at) - Date.parse(b.approval.expires_at)
 
 export type Inbox = {
-  /** What this person can decide, in every workspace, the most urgent first. */
+  /** Approvals that this person can decide, in every workspace, the most urgent first. */
   mine: InboxItem[]
-  /** What waits for somebody else, in the workspaces that this person may look into. */
+  /** Approvals that wait for someone else, in the workspaces that this person can see. */
   others: InboxItem[]
   isPending: boolean
   error: unknown
-  /** More than one workspace has something in it, so each row says which one. */
+  /** There are approvals of more than one workspace, so each row names its own. */
   several: boolean
 }
 
-/** What waits for a decision, over all workspaces of the reader. */
+/** Pending approvals of all the person's workspaces. */
 export const useInbox = (): Inbox => {
   const { account, workspace, membership } = useSession()
   const { data } = useQuery(workspacesQuery)

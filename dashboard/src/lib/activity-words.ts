@@ -43,7 +43,7 @@ const changeOfMember = ({ name, before, after }: Object): string => {
   return role === null ? `changed the membership of ${member}` : `changed the role of ${member} to ${role}`
 }
 
-/** After a person's name. What begins with a capital letter stands alone: nobody in the workspace did it. */
+/** They follow a person's name. A sentence with a capital letter stands alone: no one in the workspace did it. */
 const words: Readonly<Record<Action, string | ((object: Object) => string)>> = {
   'api_key.create': ({ name }) => `created ${thing(name, 'an API key')}`,
   'api_key.revoke': ({ name }) => `revoked ${thing(name, 'an API key')}`,
@@ -124,9 +124,9 @@ const nameIn = ({ action, before, after }: Entry, { people, currency }: Context)
 
 /** "Amina approved a payment", "You created the policy “Office expenses”". */
 export const activityWords = (entry: Entry, context: Context): string => {
-  const said = Object.hasOwn(words, entry.action) ? words[entry.action as Action] : 'Another action was recorded'
+  const sentence = Object.hasOwn(words, entry.action) ? words[entry.action as Action] : 'Another action was recorded'
   const object = { name: nameIn(entry, context), before: fieldsOf(entry.before), after: fieldsOf(entry.after) }
-  const text = typeof said === 'string' ? said : said(object)
+  const text = typeof sentence === 'string' ? sentence : sentence(object)
   if (/^[A-Z]/.test(text)) return text
   return capitalized(`${entry.account_id ? context.people(entry.account_id) : 'the service'} ${text}`)
 }

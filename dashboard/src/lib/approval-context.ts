@@ -8,7 +8,7 @@ export type ApprovalContext = {
 
 export type Warning = { payment_id: string; created_at: string }
 
-/** What a list leaves out and one approval tells. */
+/** Fields that only a single approval has, not one in a list. */
 export const contextOf = (approval: Schemas['Approval']): ApprovalContext | null =>
   'context' in approval ? (approval.context as ApprovalContext) : null
 

@@ -1,6 +1,6 @@
 import { isRail, railLabels } from './rails.ts'
 
-/** What of the text is for people, and what the pages call it; the rest binds the signature and is shown word for word below. */
+/** The lines of the text that people need, with the pages' labels. The page shows the whole text word for word below them. */
 const labels: Readonly<Record<string, string>> = {
   Beneficiary: 'Beneficiary',
   Destination: 'Destination',
@@ -18,13 +18,13 @@ const readable = (name: string, value: string): string => {
 
 export type ReadMessage = { amount: string | null; beneficiary: string | null; facts: (readonly [name: string, value: string])[] }
 
-/** Reads the readable lines out of the text that is signed, so that what is shown large is what is signed. */
+/** Reads the facts out of the text that is signed, so that what the page shows is what is signed. */
 export const readMessage = (message: string): ReadMessage => {
   const lines = message.split('\n').flatMap((line) => {
     const match = /^([A-Z][a-z ]+): (.+)$/.exec(line)
     return match?.[1] && match[2] ? [[match[1], match[2]] as const] : []
   })
-  const textOf = (wanted: string) => lines.find(([name]) => name === wanted)?.[1] ?? null
+  const textOf = (label: string) => lines.find(([name]) => name === label)?.[1] ?? null
   return {
     amount: textOf('Amount'),
     beneficiary: textOf('Beneficiary'),

@@ -1,6 +1,6 @@
 let expected = false
 
-/** The next page is reached from here, not by loading it: its content gets the focus, as after every other change of page. */
+/** The next page is opened from here, not loaded: its content gets the focus, as after every change of page. */
 export const expectArrival = (): void => {
   expected = true
 }

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react'
 
-/** The value once it has stayed the same for a moment: what is typed is not asked about letter by letter. */
+/** The value once it has not changed for a moment, so that typing does not send a request for each letter. */
 export const useDebounced = <Value>(value: Value, ms = 250): Value => {
   const [settled, setSettled] = useState(value)
   const content = JSON.stringify(value)

@@ -25,38 +25,38 @@ export const sourceWords = ({ source, rule }: Pick<TraceEntry, 'source' | 'rule'
 }
 
 const approvals = (count: number): string => countWords(count, 'approval')
-const people = (count: number): string => (count === 0 ? 'nobody can' : countWords(count, 'person can', 'people can'))
+const people = (count: number): string => (count === 0 ? 'no one can' : countWords(count, 'person can', 'people can'))
 
-type Words = { limit: string; used: string; asked: string; resets: string; entry: TraceEntry }
+type Words = { limit: string; used: string; requested: string; resets: string; entry: TraceEntry }
 type Phrase = (words: Words) => string
 
 const over =
   (period: string): Phrase =>
-  ({ limit, used, asked, resets, entry }) =>
+  ({ limit, used, requested, resets, entry }) =>
     entry.outcome === 'allow'
-      ? `${asked} fits: ${used} of ${limit} used ${period}.`
-      : `${asked} is too much: ${used} of ${limit} used ${period}. Resets ${resets}.`
+      ? `${requested} fits: ${used} of ${limit} used ${period}.`
+      : `${requested} is too much: ${used} of ${limit} used ${period}. Resets ${resets}.`
 
 const yesNo =
   (yes: string, no: string): Phrase =>
   ({ entry }) =>
     entry.outcome === 'allow' ? yes : no
 
-const perPayment: Phrase = ({ limit, asked, entry }) =>
+const perPayment: Phrase = ({ limit, requested, entry }) =>
   entry.outcome === 'allow'
-    ? `${asked} is within the per-payment limit of ${limit}.`
-    : `${asked} is over the per-payment limit of ${limit}.`
+    ? `${requested} is within the per-payment limit of ${limit}.`
+    : `${requested} is over the per-payment limit of ${limit}.`
 
-/** Every rule of the service in plain words; what a payment method or a stop adds is named by what it is about. */
+/** Every rule of the service in plain words, also those of payment methods and freezes. */
 const phrases: Readonly<Record<string, Phrase>> = {
   payments: yesNo('Payments are enabled.', 'Payments are disabled for the account that pays.'),
   per_payment_limit: perPayment,
   daily_limit: over('today'),
   monthly_limit: over('this month'),
-  approval_threshold: ({ limit, asked, entry }) =>
+  approval_threshold: ({ limit, requested, entry }) =>
     entry.required_approvals
-      ? `${asked} is at or above ${limit}: ${approvals(entry.required_approvals)} required.`
-      : `${asked} is below ${limit}, where approval starts.`,
+      ? `${requested} is at or above ${limit}: ${approvals(entry.required_approvals)} required.`
+      : `${requested} is below ${limit}, where approval starts.`,
   required_approval_count: ({ entry }) => `Every payment requires ${approvals(entry.required_approvals ?? 1)}.`,
   payment_types: yesNo('This payment type is allowed.', 'This payment type is not allowed.'),
   beneficiary_ids: yesNo('This beneficiary is allowed.', 'This beneficiary is not allowed.'),
@@ -67,8 +67,10 @@ const phrases: Readonly<Record<string, Phrase>> = {
   mandate_payment_types: yesNo('The mandate allows this payment type.', 'The mandate does not allow this payment type.'),
   mandate_beneficiary_ids: yesNo('The mandate allows this beneficiary.', 'The mandate does not allow this beneficiary.'),
   mandate_per_payment: perPayment,
-  mandate_total: ({ limit, used, asked, entry }) =>
-    entry.outcome === 'allow' ? `${asked} fits: ${used} of ${limit} used.` : `${asked} is too much: ${used} of ${limit} used.`,
+  mandate_total: ({ limit, used, requested, entry }) =>
+    entry.outcome === 'allow'
+      ? `${requested} fits: ${used} of ${limit} used.`
+      : `${requested} is too much: ${used} of ${limit} used.`,
   mandate_max_payments: yesNo('The mandate has payments left.', 'The mandate has no payments left.'),
   mandate_signer: yesNo('Its signer can approve this payment.', 'Its signer can’t approve this payment.'),
   eligible_approvers: ({ entry }) =>
@@ -95,13 +97,13 @@ export const traceWords = (entry: TraceEntry, currency: string): string => {
   return (phrases[entry.rule] ?? unnamed)({
     limit: money(entry.limit_minor),
     used: money(entry.used_minor),
-    asked: money(entry.requested_minor),
+    requested: money(entry.requested_minor),
     resets: entry.resets_at ? shortTime(entry.resets_at) : 'later',
     entry,
   })
 }
 
-/** What decided it, as the service says it; its instants in this machine's time. */
+/** The service's explanation of a decision, with times in this machine's time zone. */
 export const decisionReason = ({ explanation }: Pick<Decision, 'explanation'>): string =>
   explanation.replace(/\bat (\d{4}-\d\d-\d\dT[\d:.]+Z)/g, (_match, instant: string) => shortTime(instant))
 
@@ -115,7 +117,7 @@ const ruleNames: Readonly<Record<string, string>> = {
   required_approval_count: 'number of approvals',
 }
 
-/** What the hard limits alone leave: the most that can be asked for, with as many approvals as it takes. */
+/** What the hard limits leave: the largest amount that could be sent with approval. */
 const mostWithApproval = (trace: Decision['trace']): string | null => {
   const rooms = trace.flatMap(({ rule, limit_minor: limit, used_minor: used }) => {
     if (limit === undefined || !hardLimits.has(rule)) return []
@@ -125,7 +127,7 @@ const mostWithApproval = (trace: Decision['trace']): string | null => {
   return least !== null && least > 0n ? least.toString() : null
 }
 
-/** What would have let it pass, as little as possible. The amount that passes without an approval is not the most that can be asked for. */
+/** The smallest changes that would let it pass. The amount that passes without approval may be less than what could be sent with it. */
 export const remedyWords = ({ remedy, trace }: Pick<Decision, 'remedy' | 'trace'>, currency: string): string[] => {
   if (!remedy) return []
   const most = mostWithApproval(trace)

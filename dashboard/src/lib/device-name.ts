@@ -13,7 +13,7 @@ const systems: readonly (readonly [pattern: RegExp, name: string])[] = [
   [/Linux/, 'Linux'],
 ]
 
-/** "Chrome on macOS", as far as a User-Agent can be believed. */
+/** "Chrome on macOS", as the User-Agent says. */
 export const deviceName = (userAgent: string | null): string => {
   if (!userAgent) return 'Unknown device'
   const browser = browsers.find(([pattern]) => pattern.test(userAgent))?.[1]

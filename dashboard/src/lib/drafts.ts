@@ -23,7 +23,7 @@ const write = <Value>(key: string, kept: Kept<Value>): void => {
   }
 }
 
-/** What was typed belongs to whoever typed it: it goes when they sign out, and nobody else is shown it. */
+/** A draft belongs to the person who typed it: it is deleted when they sign out, and no one else sees it. */
 export const forgetDrafts = (): void => {
   try {
     for (const key of Object.keys(sessionStorage)) if (key.startsWith(prefix)) sessionStorage.removeItem(key)
@@ -33,8 +33,8 @@ export const forgetDrafts = (): void => {
 }
 
 /**
- * The state of a form that outlives the end of a session: kept in this tab while the form is open, given back after the same person has
- * signed in again, and forgotten when they leave the page by themselves or `clear` it once it was sent.
+ * The state of a form that survives the end of a session: kept in this tab while the form is open, restored after the same person has
+ * signed in again, and deleted when they leave the page or `clear` it after it was sent.
  */
 export const useDraft = <Value>(name: string, account: string, initial: () => Value) => {
   const key = prefix + name

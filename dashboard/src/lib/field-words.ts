@@ -1,4 +1,4 @@
-/** The API's names for what a form asks, in the form's own words: what the service says about one of them is shown to a person. */
+/** The labels of the API's field names: the service's messages about a field are shown to people. */
 const names: readonly (readonly [field: string, words: string])[] = [
   ['per_payment_limit_minor', 'the per-payment limit'],
   ['daily_limit_minor', 'the daily limit'],
@@ -33,7 +33,7 @@ const rails: readonly (readonly [code: string, words: string])[] = [
   ['PESALINK', 'PesaLink'],
 ]
 
-/** A sentence of the service without the names of its fields. */
+/** A message of the service with labels in place of field names. */
 export const plainWords = (message: string): string =>
   [...names, ...rails].reduce(
     (text, [field, words]) => text.replaceAll(new RegExp(`["“]?\\b${field}\\b["”]?`, 'g'), words),

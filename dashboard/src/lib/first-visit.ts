@@ -1,9 +1,9 @@
 const { dataset } = document.documentElement
 
-/** The service writes into the page when the browser brought no session along: then nobody needs to ask who is signed in. */
+/** The service writes into the page that the browser sent no session, so no request is needed to find that out. */
 export const hasNoSession = (): boolean => dataset.session === 'none'
 
-/** From now on there may be one. */
+/** From now on there may be a session. */
 export const expectSession = (): void => {
   delete dataset.session
 }

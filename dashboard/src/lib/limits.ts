@@ -26,7 +26,7 @@ export const ofPolicy = (policy: Schemas['SpendingPolicy']): LimitUse[] =>
 export const ofGrant = (grant: Schemas['Grant'], href: string): LimitUse[] =>
   grant.revoked_at === null ? uses(grant.id, grant.label, href, grant.spending_controls, grant.usage) : []
 
-/** The most used first; what nothing was used of yet is left out. */
+/** The most used limits first; unused ones are left out. */
 export const mostUsed = (limits: readonly LimitUse[], count: number): LimitUse[] =>
   limits
     .filter(({ used, limit }) => share(used, limit) > 0)

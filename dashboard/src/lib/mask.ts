@@ -2,7 +2,7 @@
 export const shortAddress = (address: string): string =>
   address.length > 14 ? `${address.slice(0, 6)}…${address.slice(-4)}` : address
 
-/** What a provider calls somebody: enough to recognise it, not to copy it. */
+/** A provider's identifier of a person: enough to recognise it, not to copy it. */
 export const maskSubject = (subject: string): string =>
   subject.length > 8 ? `${subject.slice(0, 3)}…${subject.slice(-3)}` : subject
 

@@ -2,7 +2,7 @@ import { createStore } from './store.ts'
 
 const storageName = 'notify'
 
-/** How this browser calls attention to a new approval. Desktop notifications are asked for, never assumed. */
+/** How this browser announces a new approval. Desktop notifications are off until a person turns them on. */
 export type NotifyChoices = { toast: boolean; badge: boolean; desktop: boolean }
 
 const standard: NotifyChoices = { toast: true, badge: true, desktop: false }
@@ -30,11 +30,11 @@ export const chooseNotify = (change: Partial<NotifyChoices>): void => {
 
 export const desktopAvailable = (): boolean => 'Notification' in window
 
-/** Asks the browser, which asks the person. Whether it may from now on. */
+/** Requests the browser's permission. Returns whether it is granted. */
 export const allowDesktop = async (): Promise<boolean> =>
   desktopAvailable() && (await Notification.requestPermission()) === 'granted'
 
-/** One notification an approval, however many tabs hear of it. Only while nobody looks at any page of ours here. */
+/** One notification for an approval, however many tabs are open. Only while no tab of ours is visible. */
 export const notifyDesktop = (title: string, body: string, tag: string, open: () => void): void => {
   if (!notifyChoices.get().desktop || !desktopAvailable() || Notification.permission !== 'granted' || !document.hidden) return
   const shown = new Notification(title, { body, tag, icon: '/icon.svg' })

@@ -1,6 +1,6 @@
 import type { Permission } from '../../../src/auth/permissions.ts'
 
-/** What a permission allows, as it is asked for on the consent page and chosen for a key. */
+/** What a permission allows, for the consent page and for a new key. */
 export const permissionWords: Readonly<Record<Permission, string>> = {
   'account.read': 'See the account, its balance and history',
   'account.manage': 'Change the account and its sign-in methods',

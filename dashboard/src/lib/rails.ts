@@ -9,12 +9,12 @@ export const railLabels: Readonly<Record<RailName, string>> = {
   PESALINK: 'PesaLink to a bank',
 }
 
-/** Whom the money is handed to, and who has yet to answer. */
+/** The provider that carries a payment. */
 export const railNames: Readonly<Record<RailName, string>> = { MPESA_B2C: 'M-PESA', MPESA_B2B: 'M-PESA', PESALINK: 'PesaLink' }
 
 export const railIcons: Readonly<Record<RailName, IconName>> = { MPESA_B2C: 'phone', MPESA_B2B: 'receipt', PESALINK: 'bank' }
 
 export const isRail = (text: string): text is RailName => rails.some((rail) => rail === text)
 
-/** A payment type in words: a rail's own name, or the type as its maker called it. */
+/** A payment type in words: a payment method, or a type of the workspace's own. */
 export const typeLabel = (type: string): string => (isRail(type) ? railLabels[type] : type.replaceAll('_', ' '))

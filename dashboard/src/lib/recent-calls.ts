@@ -5,10 +5,10 @@ export type RecentCall = { id: number; method: string; path: string; body: strin
 const kept = 50
 let counter = 0
 
-/** What this tab has done, newest first. In memory only: bodies may hold phone numbers and destinations. */
+/** This tab's requests, newest first. In memory only: bodies may contain phone numbers and destinations. */
 export const recentCalls = createStore<readonly RecentCall[]>([])
 
-/** Signing in and out, and asking what would happen, are nothing that an integrator does from a script. */
+/** Sign-in, sign-out and dry runs are left out: a script needs none of them. */
 const uninteresting = /^\/v1\/(auth|oauth)\/|\/simulate$|\/prepare$/
 
 export const recordCall = (request: Request, body: string, requestId: string | null): void => {
@@ -21,7 +21,7 @@ export const recordCall = (request: Request, body: string, requestId: string | n
 
 const shellQuote = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`
 
-/** The same request for a terminal. The key is a variable there, so that it is in no history. */
+/** The same request as a curl command. The key is a shell variable, so that it is in no shell history. */
 export const curlOf = ({ method, path, body }: Pick<RecentCall, 'method' | 'path' | 'body'>): string => {
   const lines = [
     `curl -X ${method} ${location.origin}${path}`,

@@ -1,4 +1,4 @@
 import { createStore } from './store.ts'
 
-/** A session that was there has ended, without its owner having asked for that in this tab. */
+/** The session has ended without a sign-out in this tab. */
 export const sessionEnded = createStore(false)

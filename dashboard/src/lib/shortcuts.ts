@@ -11,7 +11,7 @@ const enabledAtStart = (): boolean => {
   }
 }
 
-/** Single letters get in the way of some people's tools (dictation), so they can be switched off. */
+/** Single-key shortcuts conflict with some tools (dictation), so they can be turned off. */
 export const shortcutsOn = createStore(enabledAtStart())
 
 export const switchShortcuts = (on: boolean): void => {

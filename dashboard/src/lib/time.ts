@@ -13,7 +13,7 @@ export const clockText = (at: string): string => clock.format(new Date(at))
 /** "21 Nov" of a calendar date (2026-11-21), whatever the zone of this machine. */
 export const dayLabel = (date: string): string => dayAndMonth.format(new Date(`${date}T00:00:00Z`))
 
-/** Short beside other things: relative while it is near, a date when it is not. */
+/** A short form: relative while it is near, else a date. */
 export const shortTime = (at: string): string => {
   const time = new Date(at)
   const seconds = (time.getTime() - now()) / 1000
@@ -25,7 +25,7 @@ export const shortTime = (at: string): string => {
   return time.getFullYear() === new Date(now()).getFullYear() ? sameYear.format(time) : dateOnly.format(time)
 }
 
-/** "2 d 4 h", "3 h 12 min", "4:05": as exact as it matters. */
+/** "2 d 4 h", "3 h 12 min", "4:05". */
 export const remainingText = (ms: number): string => {
   const seconds = Math.max(0, Math.ceil(ms / 1000))
   const [days, hours, minutes] = [Math.floor(seconds / 86_400), Math.floor(seconds / 3600) % 24, Math.floor(seconds / 60) % 60]

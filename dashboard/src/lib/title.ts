@@ -1,7 +1,7 @@
 import { useEffect } from 'react'
 import { createStore } from './store.ts'
 
-/** How many approvals wait for the reader: in the tab's title and its icon, to be seen from another tab. */
+/** The number of pending approvals, shown in the tab's title and icon. */
 export const waitingCount = createStore(0)
 
 let page = ''
@@ -10,12 +10,12 @@ const render = () => {
   const count = waitingCount.get()
   document.title = `${count > 0 ? `(${count}) ` : ''}${page === '' ? '' : `${page} · `}Payments`
   const icon = document.querySelector<HTMLLinkElement>('link[rel="icon"]')
-  const wanted = count > 0 ? '/icon-waiting.svg' : '/icon.svg'
-  if (icon && icon.getAttribute('href') !== wanted) icon.href = wanted
+  const href = count > 0 ? '/icon-waiting.svg' : '/icon.svg'
+  if (icon && icon.getAttribute('href') !== href) icon.href = href
 }
 waitingCount.subscribe(render)
 
-/** The tab's title, and with it what a screen reader says when the page changes. */
+/** The tab's title, which a screen reader announces when the page changes. */
 export const useTitle = (title: string): void => {
   useEffect(() => {
     page = title

@@ -1,4 +1,4 @@
-/** What an event makes out of date, by the resource that its type begins with. Names are the first part of query keys. */
+/** Which queries an event makes out of date, by the first part of its type. Names are the first part of query keys. */
 const affected: Readonly<Record<string, readonly string[]>> = {
   balance: ['account', 'history', 'summary'],
   topup: ['topup', 'account', 'history', 'summary'],

@@ -5,7 +5,7 @@ export type ConnectionState = 'connecting' | 'live' | 'reconnecting'
 
 export type Listener = {
   onEvent: (event: LiveEvent) => void
-  /** What was missed is not in the stream any more: everything has to be read again. */
+  /** The missed events are no longer in the stream: everything has to be read again. */
   onReset: () => void
   onState: (state: ConnectionState) => void
 }

@@ -1,4 +1,4 @@
-/** An event as the stream and the list tell it. */
+/** An event as the stream and the list carry it. */
 export type LiveEvent = {
   id: string
   type: string

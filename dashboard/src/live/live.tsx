@@ -11,7 +11,7 @@ const keptEvents = 200
 const gatherMs = 60
 
 export const connection = createStore<ConnectionState>('connecting')
-/** What came over the stream since the page was opened, newest first. */
+/** Events of the stream since the page was opened, newest first. */
 export const recentEvents = createStore<readonly LiveEvent[]>([])
 
 const remember = (event: LiveEvent): boolean => {
@@ -20,7 +20,7 @@ const remember = (event: LiveEvent): boolean => {
   return true
 }
 
-/** These name the workspace that they are about behind their name, so that an event in one leaves the others alone. */
+/** The second part of these keys is a workspace, so that an event in one does not reload the others. */
 const ofOneWorkspace = new Set(['inbox'])
 
 const staleFrom = (events: readonly LiveEvent[]) => {
@@ -32,7 +32,7 @@ const staleFrom = (events: readonly LiveEvent[]) => {
 
 type LiveProps = { accountId: string; onEvent?: (event: LiveEvent) => void }
 
-/** Keeps everything on the page as it is at the service: an event says what changed, and that is read again. */
+/** Keeps the page current: an event says what changed, and that is read again. */
 export const Live = ({ accountId, onEvent }: LiveProps) => {
   const client = useQueryClient()
   const latest = useRef(onEvent)
@@ -41,7 +41,7 @@ export const Live = ({ accountId, onEvent }: LiveProps) => {
     let gathered: LiveEvent[] = []
     let timer: ReturnType<typeof setTimeout> | undefined
     let interrupted = false
-    // A payment makes several events at once; they are one reason to read, not many.
+    // A payment makes several events at once; one read covers them all.
     const refresh = () => {
       timer = undefined
       const isStale = staleFrom(gathered)
@@ -62,7 +62,7 @@ export const Live = ({ accountId, onEvent }: LiveProps) => {
         connection.set(state)
         if (state === 'live' && interrupted) refreshEverything(client)
         interrupted = state === 'reconnecting'
-        // The stream of a session that has ended is closed: asking again finds out.
+        // The stream of an ended session is closed: the account's query finds that out.
         if (interrupted) void client.invalidateQueries({ queryKey: ['account'] })
       },
     })

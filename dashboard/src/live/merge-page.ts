@@ -1,7 +1,7 @@
 export type Row = { id: string }
 export type PageOf<Item> = { data: Item[]; next_cursor: string | null }
 
-/** What is known about one row from an event. `stays`: whether it still belongs into the list. */
+/** A row from an event. `stays`: whether it still belongs in the list. */
 export type Patch<Item> = { id: string; row: Item; stays: boolean }
 
 /**

@@ -10,7 +10,7 @@ const rowsOf: Readonly<Record<string, string>> = { payment: 'payments', benefici
 
 const isRow = (data: Record<string, unknown>): data is Record<string, unknown> & Row => typeof data.id === 'string'
 
-/** Whether a row that has changed still belongs under the filter: status is all that changes about a payment. */
+/** Whether a changed row still matches the filter: only the status of a payment changes. */
 const fits = (filters: unknown, data: Record<string, unknown>): boolean => {
   if (typeof filters === 'string') return filters === 'all' || filters === data.status
   const { status } = (filters ?? {}) as PaymentFilters
@@ -25,7 +25,7 @@ const patchesFor = (query: Query, events: readonly LiveEvent[]): Patch<Row>[] =>
 
 const isList = (data: unknown): data is List => typeof data === 'object' && data !== null && 'pages' in data
 
-/** Only the first page is read again, whatever has been unfolded below it; the row that an event is about is put in its place. */
+/** Only the first page is read again, however many are shown below it; the row of the event is replaced in its place. */
 const refreshOne = async (client: QueryClient, query: Query, data: List, events: readonly LiveEvent[]): Promise<void> => {
   const key = query.queryKey
   const { queryFn } = query.options
@@ -47,7 +47,7 @@ const refreshOne = async (client: QueryClient, query: Query, data: List, events:
   })
 }
 
-/** After a break nobody knows what has changed: every list begins again at its first page, and everything that is shown is read anew. */
+/** After a break anything may have changed: every list restarts at its first page, and everything that is shown is read again. */
 export const refreshEverything = (client: QueryClient): void => {
   for (const query of client.getQueryCache().getAll()) {
     const { data } = query.state
@@ -57,7 +57,7 @@ export const refreshEverything = (client: QueryClient): void => {
   void client.invalidateQueries()
 }
 
-/** Every unfolded list with one of these names; single queries are not touched. */
+/** Every paged list with one of these names; single queries are not touched. */
 export const refreshLists = (
   client: QueryClient,
   isStale: (key: readonly unknown[]) => boolean,
@@ -72,7 +72,7 @@ export const refreshLists = (
       )
       continue
     }
-    // Nobody looks at it: what is kept of it is its first page, which is read again when somebody does.
+    // It is not shown: only its first page is kept, and read again when it is.
     client.setQueryData<List>(query.queryKey, { pages: data.pages.slice(0, 1), pageParams: data.pageParams.slice(0, 1) })
     void client.invalidateQueries({ queryKey: query.queryKey, exact: true, refetchType: 'none' })
   }

@@ -1,7 +1,7 @@
 import { type ConnectionState, connect, type Listener } from './connection.ts'
 import type { LiveEvent } from './event.ts'
 
-type Told =
+type Message =
   | { kind: 'event'; event: LiveEvent }
   | { kind: 'reset' }
   | { kind: 'state'; state: ConnectionState }
@@ -9,7 +9,7 @@ type Told =
 
 /**
  * One stream for all tabs of a person: over HTTP/1.1 a browser has six connections for a site, and streams would take them all.
- * The tab that holds the lock has the stream and tells the others; when it goes, the next one takes over.
+ * The tab that holds the lock has the stream and passes its events to the others; when it closes, the next one takes over.
  */
 export const connectShared = (account: string, listener: Listener): (() => void) => {
   if (!('locks' in navigator) || !('BroadcastChannel' in window)) return connect(listener)
@@ -18,32 +18,32 @@ export const connectShared = (account: string, listener: Listener): (() => void)
   const stopped = new AbortController()
   let state: ConnectionState = 'connecting'
   let leads = false
-  const tell = (told: Told) => channel.postMessage(told)
+  const post = (message: Message) => channel.postMessage(message)
 
-  channel.onmessage = ({ data }: MessageEvent<Told>) => {
-    if (data.kind === 'hello' && leads) tell({ kind: 'state', state })
+  channel.onmessage = ({ data }: MessageEvent<Message>) => {
+    if (data.kind === 'hello' && leads) post({ kind: 'state', state })
     if (leads) return
     if (data.kind === 'event') listener.onEvent(data.event)
     if (data.kind === 'reset') listener.onReset()
     if (data.kind === 'state') listener.onState(data.state)
   }
-  tell({ kind: 'hello' })
+  post({ kind: 'hello' })
 
   const lead = () =>
     new Promise<void>((resolve) => {
       leads = true
       const disconnect = connect({
         onEvent: (event) => {
-          tell({ kind: 'event', event })
+          post({ kind: 'event', event })
           listener.onEvent(event)
         },
         onReset: () => {
-          tell({ kind: 'reset' })
+          post({ kind: 'reset' })
           listener.onReset()
         },
         onState: (next) => {
           state = next
-          tell({ kind: 'state', state })
+          post({ kind: 'state', state })
           listener.onState(state)
         },
       })
@@ -53,7 +53,7 @@ export const connectShared = (account: string, listener: Listener): (() => void)
       })
     })
 
-  // Between two leaders something may be missed: whoever takes over reads everything anew.
+  // Events may be missed between two leaders: the new one reads everything again.
   const waited = navigator.locks.request(name, { ifAvailable: true }, (lock) => (lock ? lead() : null))
   waited
     .then(() => {

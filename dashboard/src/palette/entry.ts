@@ -6,7 +6,7 @@ export type Entry = {
   title: string
   note?: string
   icon: IconName
-  /** Further words that it is found by. */
+  /** More words that match it. */
   also?: string
   run: () => void
 }
@@ -20,7 +20,7 @@ const rank = (entry: Entry, words: readonly string[]): number | null => {
   return title.includes(first) ? 1 : 2
 }
 
-/** The entries in which every word is found, those first whose title begins with it; groups keep their order. */
+/** The entries that contain every word; those whose title starts with the text first. Groups keep their order. */
 export const findEntries = (entries: readonly Entry[], text: string, perGroup: number): Entry[] => {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean)
   const ranked = entries.flatMap((entry) => {

@@ -6,7 +6,7 @@ import { useEntries } from './use-entries.ts'
 
 const perGroup = 5
 
-/** Find anything, do anything, by typing: a combobox over a list, so that the focus never leaves the field. */
+/** Search and commands: a combobox over a list, so that the focus stays in the field. */
 export const Palette = ({ onClose }: { onClose: () => void }) => {
   const dialog = useRef<HTMLDialogElement>(null)
   const id = useId()

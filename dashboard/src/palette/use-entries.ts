@@ -29,7 +29,7 @@ const useActions = (go: Go): Entry[] => {
   ]
 }
 
-/** Everything that can be gone to. Payments are looked for by the service, over all of them. */
+/** Everything that the palette can open. The service searches the payments, over all of them. */
 export const useEntries = (text: string): { entries: Entry[]; payments: Entry[] } => {
   const { currency, workspace } = useSession()
   const [, navigate] = useLocation()

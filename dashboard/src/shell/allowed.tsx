@@ -5,7 +5,7 @@ import { LinkButton } from '../ui/button.tsx'
 import { Empty } from '../ui/layout.tsx'
 import { useSession } from './session.tsx'
 
-/** A form for those who may send it; for everybody else, why it isn't there and whom to ask. `action`: "make payments". */
+/** A form for people who may submit it; for others, why it is missing and whom to ask. `action`: such as "make payments". */
 export const Allowed = ({ permission, action, children }: { permission: Permission; action: string; children: ReactNode }) => {
   const { can, workspace, membership } = useSession()
   if (can(permission)) return children

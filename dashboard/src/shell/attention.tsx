@@ -16,7 +16,7 @@ import { useSwitchWorkspace } from './switch-workspace.ts'
 
 const isApproval = (data: Record<string, unknown>): data is Schemas['Approval'] => 'payment' in data && 'decisions' in data
 
-/** The stream, and what of it deserves to interrupt somebody: an approval that waits for them. */
+/** Follows the stream, and announces an approval that waits for this person. */
 export const Attention = ({ waiting }: { waiting: number }) => {
   const { account, workspace } = useSession()
   const { badge } = useStore(notifyChoices)

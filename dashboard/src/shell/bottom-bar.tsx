@@ -9,11 +9,11 @@ const pay: NavItem = { href: '/payments/new', label: 'Pay', icon: 'plus', keys: 
 
 const byHref = (href: string): NavItem[] => mainNav.filter((item) => item.href === href)
 
-/** Paying is a place of its own: while it is open, the list of payments isn't. */
+/** "Pay" has an entry of its own: while it is current, "Payments" is not. */
 const isShown = ({ href }: NavItem, location: string): boolean =>
   isCurrent(href, location) && !(href === '/payments' && location === pay.href)
 
-/** On a phone: what is used most under the thumb, the rest one step away. */
+/** The navigation of a phone: the most used pages, and a menu with the rest. */
 export const BottomBar = ({ waiting, onSearch }: { waiting: number; onSearch: () => void }) => {
   const { can } = useSession()
   const [location] = useLocation()

@@ -4,7 +4,7 @@ import { connection } from '../live/live.tsx'
 
 const patienceMs = 1500
 
-/** Over the page rather than in it, so that nothing moves when it comes and goes. A short break isn't worth a word. */
+/** Over the page, so that nothing moves when it appears. Not shown for a short break. */
 export const ConnectionBar = () => {
   const state = useStore(connection)
   const [shown, setShown] = useState(false)

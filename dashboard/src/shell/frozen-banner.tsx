@@ -2,7 +2,7 @@ import { Link } from 'wouter'
 import { Notice } from '../ui/layout.tsx'
 import { useSession } from './session.tsx'
 
-/** What stops everything is said on every page. */
+/** A freeze is shown on every page. */
 export const FrozenBanner = () => {
   const { workspace, account, membership, can } = useSession()
   const notes = [

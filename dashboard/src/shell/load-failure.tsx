@@ -10,7 +10,7 @@ import { announce } from '../ui/toast.tsx'
 import { useSession } from './session.tsx'
 import { useSwitchWorkspace } from './switch-workspace.ts'
 
-/** Who was sent a link may have opened it in another workspace: we look in each of theirs, and only in theirs. */
+/** A link may have been opened in another workspace: looks for its target in each of the person's own workspaces. */
 const useElsewhere = (path: string, lost: boolean) => {
   const { workspace } = useSession()
   const views = useQuery({ ...workspacesQuery, enabled: lost })
@@ -28,7 +28,7 @@ const useElsewhere = (path: string, lost: boolean) => {
   })
 }
 
-/** In the place of what could not be read. `path`: where the API keeps it, to look for it in the reader's other workspaces. */
+/** Shown when a request failed. `path`: the API's path of the resource, to look for it in the person's other workspaces. */
 export const LoadFailure = ({ error, path, onRetry }: { error: unknown; path: string; onRetry: () => void }) => {
   const lost = hasCode(error, 'not_found')
   const [location] = useLocation()

@@ -9,7 +9,7 @@ const words: Readonly<Record<string, string>> = {
   denied: 'You declined. Nothing has changed',
 }
 
-/** Says once how a way round by Google or GitHub ended, and takes it out of the address. */
+/** Announces once how a sign-in or link by Google or GitHub ended, and removes that from the address. */
 export const Outcome = () => {
   useEffect(() => {
     const url = new URL(location.href)

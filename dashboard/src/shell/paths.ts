@@ -8,8 +8,8 @@ const decoded = (path: string): string | null => {
 }
 
 /**
- * Only a page of this site: what stands in an address bar must not send anybody elsewhere, nor into the middle of a link or a sign-in
- * (/v1, /link), as the service itself refuses. Dot segments and percent-encoding are undone before it is looked at.
+ * Only pages of this site: a crafted address must not lead to another site, nor into the middle of a link or a sign-in (/v1, /link),
+ * which the service refuses too. Dot segments and percent-encoding are resolved before the check.
  */
 export const safeReturn = (value: string | null): string => {
   if (!value?.startsWith('/') || /^\/[/\\]/.test(value) || /[\u0000-\u001f\\]/.test(value)) return '/'
@@ -17,7 +17,7 @@ export const safeReturn = (value: string | null): string => {
   return path === null || /^\/(\/|(v1|link)(\/|$))/i.test(path) ? '/' : value
 }
 
-/** The sign-in page, which leads back. `ended`: a session was there, and the page says so. */
+/** The sign-in page, which leads back to this one. `ended`: says that a session has ended. */
 export const signInPath = (from: string, ended = false): string => {
   const params = new URLSearchParams({ ...(from !== '/' && { return_to: from }), ...(ended && { reason: 'session_ended' }) })
   return params.size === 0 ? '/sign-in' : `/sign-in?${params}`

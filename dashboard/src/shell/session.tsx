@@ -30,18 +30,18 @@ export const useSession = (): Session => {
   return session
 }
 
-/** What a membership lets its holder do. */
+/** The permissions of a membership. */
 export const permissionsOf = ({ status, role }: Schemas['WorkspaceView']['membership']): ReadonlySet<Permission> =>
   effectivePermissions(status === 'active' ? role : null, null)
 
-/** Shows its children to whoever is signed in, and the way in to everybody else. */
+/** Shows its children to people who are signed in, and the sign-in page to others. */
 export const SignedIn = ({ children }: { children: ReactNode }) => {
   const [location] = useLocation()
   const client = useQueryClient()
   const stranger = hasNoSession()
   const account = useQuery({ ...accountQuery, enabled: !stranger })
   const view = useQuery({ ...workspaceQuery, enabled: !stranger })
-  // The workspace chosen in this browser may be another person's, or not be there any more.
+  // The workspace chosen in this browser may be another person's, or may no longer exist.
   const lost =
     chosenWorkspace() !== null &&
     [account.error, view.error].some((error) => hasCode(error, 'not_found') || hasCode(error, 'membership_suspended'))
@@ -51,7 +51,7 @@ export const SignedIn = ({ children }: { children: ReactNode }) => {
     void client.resetQueries()
   }, [lost, client])
 
-  // From now on every request names it, so that nothing that switches the session elsewhere moves this tab along.
+  // From now on every request names it, so that a switch in another tab does not change this one.
   const current = view.data?.workspace.id
   useEffect(() => {
     if (current && chosenWorkspace() === null) chooseWorkspace(current)

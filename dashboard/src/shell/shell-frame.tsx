@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react'
 import { SkeletonText } from '../ui/layout.tsx'
 
-/** The page before anything is known about who looks at it: in the place and size of what follows. */
+/** The page while the session loads, in the size of what follows. */
 export const ShellFrame = ({ children }: { children?: ReactNode }) => (
   <div className="shell">
     <aside className="sidebar" aria-hidden="true" />
@@ -10,7 +10,7 @@ export const ShellFrame = ({ children }: { children?: ReactNode }) => (
       {children || (
         <div className="page-header">
           <SkeletonText width="180px" height={26} />
-          <span className="visually-hidden">Loading</span>
+          <h1 className="visually-hidden">Loading</h1>
         </div>
       )}
     </main>

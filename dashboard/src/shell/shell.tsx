@@ -39,7 +39,7 @@ const NavLinks = ({ items, waiting }: { items: readonly NavItem[]; waiting: numb
 
 const firstField = ':is(.main form, .main search) :is(input, select, textarea)[autofocus]'
 
-/** After a change of page the reading begins at the new page, or at the one field that it was opened for; not at the link that led there. */
+/** After a change of page the focus moves to the new page's content, unless the page has focused a field. */
 const useArrival = (location: string) => {
   const main = useRef<HTMLElement>(null)
   const last = useRef('')

@@ -4,7 +4,7 @@ import { api, call } from '../api/client.ts'
 import { forgetDrafts } from '../lib/drafts.ts'
 import { signInPath } from './paths.ts'
 
-/** A whole new page afterwards: nothing that was read stays in memory for whoever signs in next. `to`: where they go on. */
+/** Loads a new page afterwards, so that nothing stays in memory for the next person. `to`: where the next sign-in leads. */
 export const useSignOut = (to = '/') =>
   useMutation({
     mutationFn: () => call(api.POST('/v1/auth/logout')),

@@ -4,8 +4,8 @@ import { chooseWorkspace } from '../api/chosen-workspace.ts'
 import { api } from '../api/client.ts'
 
 /**
- * Everything that was read belongs to the workspace before, so nothing of it is kept. The service is told as well: the next sign-in
- * begins where this person worked last.
+ * Everything that was loaded belongs to the previous workspace, so it is dropped. The service stores the choice: the next sign-in
+ * starts in this workspace.
  */
 export const useSwitchWorkspace = (): ((id: string, to?: string) => void) => {
   const client = useQueryClient()
@@ -15,7 +15,7 @@ export const useSwitchWorkspace = (): ((id: string, to?: string) => void) => {
     chooseWorkspace(id)
     navigate(to)
     void client.resetQueries()
-    // It only makes the next sign-in begin here; a refusal changes nothing in this tab.
+    // It only affects the next sign-in; a refusal changes nothing in this tab.
     void api.PUT('/v1/workspaces/current', { body: { workspace_id: id } }).catch(() => undefined)
   }
 }

@@ -5,9 +5,9 @@ type AmountProps = {
   minor: string
   currency: string
   size?: 'normal' | 'medium' | 'big'
-  /** What it did to a balance, with its sign. */
+  /** A change of a balance: shown with its sign. */
   signed?: boolean
-  /** Income, in the colour of income; what merely comes back is not. */
+  /** In the colour of income. Money that is only returned is not income. */
   gain?: boolean
 }
 

@@ -7,7 +7,7 @@ type ConfirmProps = {
   title: string
   children: ReactNode
   action: string
-  /** What the other button says, where "Cancel" could mean the action itself. */
+  /** The label of the other button, where "Cancel" could mean the action itself. */
   keep?: string
   busy: boolean
   error: unknown
@@ -16,7 +16,7 @@ type ConfirmProps = {
   harmless?: boolean
 }
 
-/** Asks once before something that can't be taken back, and says what it does. */
+/** Confirms an action that can't be undone, and says what it does. */
 export const Confirm = ({
   title,
   children,

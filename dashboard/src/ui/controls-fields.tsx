@@ -32,7 +32,7 @@ export const draftOfControls = (controls: Controls): ControlsDraft => ({
   beneficiary_ids: controls.beneficiary_ids ?? [],
 })
 
-/** Limits that are left empty are left out: they don't hold. Null while an amount can't be read. */
+/** Empty limits are left out and don't apply. Null while an amount can't be read. */
 export const controlsOfDraft = (draft: ControlsDraft): Controls | null => {
   const controls: Controls = {}
   for (const { field, path } of amounts) {
@@ -52,19 +52,19 @@ type Props = {
   currency: string
   error: unknown
   beneficiaries?: Beneficiaries
-  asked?: Controls
-  /** Without them only what the payments may be for is asked, not how much. */
+  requested?: Controls
+  /** False: only what the payments may be for can be limited, not how much. */
   amounts?: boolean
 }
 
-/** Limits as fields. `asked`: what a client asked for, which may only be narrowed. */
+/** Limits as fields. `requested`: what a client requested, which may only be narrowed. */
 export const ControlsFields = ({
   draft,
   onChange,
   currency,
   error,
   beneficiaries,
-  asked,
+  requested,
   amounts: withAmounts = true,
 }: Props) => {
   const set = (change: Partial<ControlsDraft>) => onChange({ ...draft, ...change })
@@ -87,7 +87,7 @@ export const ControlsFields = ({
               onChange={(value) => set({ [field]: value })}
               currency={currency}
               error={problem(field, path)}
-              hint={asked?.[path] && `Requested: ${moneyText(asked[path], currency)}`}
+              hint={requested?.[path] && `Requested: ${moneyText(requested[path], currency)}`}
             />
           ))}
       </div>

@@ -38,7 +38,7 @@ export const CopyButton = ({ value, children = 'Copy' }: { value: string; childr
   )
 }
 
-/** Shown once: what can't be read again has to be easy to take along. */
+/** A secret that is shown once, so it must be easy to copy. */
 export const Secret = ({ value, label }: { value: string; label: string }) => (
   <div className="secret">
     <code>

@@ -3,7 +3,7 @@ import { Notice } from './layout.tsx'
 
 type Props = { children: ReactNode }
 
-/** A fault of these pages: said plainly, with the one thing that helps. What the service holds is not touched by it. */
+/** Shown after a bug in these pages. Nothing at the service is affected by it. */
 export class Crash extends Component<Props, { error: Error | null }> {
   override state: { error: Error | null } = { error: null }
 

@@ -19,7 +19,7 @@ const download = async (path: string, query: Props['query']): Promise<Blob> => {
   return response.blob()
 }
 
-/** All that the filters find, not only what has been unfolded. */
+/** Everything that the filters match, not only the pages that are shown. */
 export const CsvButton = ({ path, query, name }: Props) => {
   const save = useMutation({
     mutationFn: () => download(path, query),

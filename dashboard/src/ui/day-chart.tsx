@@ -6,7 +6,7 @@ export type DayBar = { date: string; up: string; down: string }
 type Props = {
   days: readonly DayBar[]
   currency: string
-  /** What the bars above and below the line are: "Money in", "Money out". Without the second there is nothing below it. */
+  /** Names of the bars above and below the line, such as "Money in" and "Money out". Without `down` there are no bars below. */
   names: { up: string; down?: string }
 }
 
@@ -15,10 +15,10 @@ const gap = 0.28
 
 const largest = (amounts: readonly string[]): number => Math.max(1, ...amounts.map(Number))
 
-/** A bar's ends: it begins at the line, and what is not nothing is seen. */
+/** Where a bar starts and how high it is: an amount above zero is at least visible. */
 const barHeight = (minor: string, perMinor: number): number => (minor === '0' ? 0 : Math.max(2, Number(minor) * perMinor))
 
-/** Days as bars, and the same as a table for whoever can't see them or wants the numbers. */
+/** Days as bars, and the same numbers as a table. */
 export const DayChart = ({ days, currency, names }: Props) => {
   const both = names.down !== undefined
   const height = both ? 168 : 112

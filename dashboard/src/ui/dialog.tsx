@@ -14,7 +14,7 @@ type DialogProps = {
 /** Where typing begins; a question without a field takes the focus itself, so that no button is pressed by accident. */
 const fields = '.dialog-body :is(input:not([type="radio"], [type="checkbox"]), select, textarea)'
 
-/** The browser's own dialog: it keeps the focus inside, gives it back, and closes on Escape. Shown as long as it is rendered. */
+/** The browser's own dialog: it keeps the focus inside, restores it, and closes on Escape. It is open while it is rendered. */
 export const Dialog = ({ title, onClose, children, footer, wide = false, onSubmit }: DialogProps) => {
   const element = useRef<HTMLDialogElement>(null)
   const titleId = useId()

@@ -7,7 +7,7 @@ import { Button } from './button.tsx'
 import { CopyText } from './copy.tsx'
 import { Notice } from './layout.tsx'
 
-/** What went wrong, what to do about it, and what to tell support. */
+/** What went wrong, what to do about it, and the request ID for support. */
 export const Failure = ({ error, onRetry }: { error: unknown; onRetry?: () => void }) => {
   if (!error) return null
   const requestId = error instanceof ApiError ? error.requestId : null

@@ -6,7 +6,7 @@ type FieldProps = { label: ReactNode; hint?: ReactNode; error?: string | undefin
 
 type Wiring = { id: string; 'aria-describedby': string | undefined; 'aria-invalid': true | undefined }
 
-/** A label, what helps to fill the field in, and what is wrong with it: wired together for everybody who can't see that they are near. */
+/** A label, a hint and an error, connected to their field for screen readers. */
 export const Field = ({
   label,
   hint,

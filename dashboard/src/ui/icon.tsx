@@ -45,7 +45,7 @@ const paths = {
 
 export type IconName = keyof typeof paths
 
-/** Decoration beside text; never the only thing that says what something is. */
+/** Decoration beside text; never the only label of something. */
 export const Icon = ({ name, size = 18 }: { name: IconName; size?: number }) => (
   <svg
     width={size}

@@ -99,7 +99,7 @@ export const Empty = ({
   </div>
 )
 
-/** Name and value pairs; nothing is shown for what isn't there. */
+/** Name and value pairs; pairs without a value are left out. */
 export const Facts = ({
   facts,
   stacked = false,
@@ -114,7 +114,7 @@ export const Facts = ({
   </dl>
 )
 
-/** Holds the place of rows that are on their way, in their height, so that nothing jumps when they come. */
+/** Placeholders of loading rows, in the rows' height, so that nothing moves when they arrive. */
 export const SkeletonRows = ({ rows = 4 }: { rows?: number }) => (
   <ul className="rows" aria-label="Loading">
     {Array.from({ length: rows }, (_, index) => (

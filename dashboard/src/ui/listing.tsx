@@ -10,12 +10,12 @@ type ListingProps<Item> = {
   query: UseInfiniteQueryResult<InfiniteData<PageOf<Item>>>
   empty: ReactNode
   rows?: number
-  /** Only the first page is of interest: there is no way to more. */
+  /** Show the first page only, without a button for more. */
   whole?: boolean
   children: (items: Item[]) => ReactNode
 }
 
-/** A list in pages, in each of its states: on its way, failed, empty, more to come. */
+/** A paged list in each of its states: loading, failed, empty, with more pages. */
 export const Listing = <Item,>({ query, empty, rows = 5, whole = false, children }: ListingProps<Item>) => {
   if (query.isPending) return <SkeletonRows rows={rows} />
   if (query.isError)

@@ -8,20 +8,20 @@ type PickManyProps = {
   options: readonly Option[]
   chosen: readonly string[]
   onChange: (chosen: string[]) => void
-  /** Anything may be typed as well, not only what is offered. */
+  /** Values that are not among the options may be typed too. */
   free?: boolean
   placeholder: string
 }
 
-/** Chips of what is chosen, and a field that adds more: works by keyboard alone, with the browser's own suggestions. */
+/** Chips of the chosen values and a field that adds more. Works by keyboard alone, with the browser's own suggestions. */
 export const PickMany = ({ label, hint, options, chosen, onChange, free = false, placeholder }: PickManyProps) => {
   const id = useId()
   const [text, setText] = useState('')
   const labelOf = (value: string) => options.find((option) => option.value === value)?.label ?? value
   const offered = options.filter(({ value }) => !chosen.includes(value))
   const add = (typed: string) => {
-    const wanted = typed.trim().toLowerCase()
-    const match = offered.find((option) => option.label.toLowerCase() === wanted || option.value.toLowerCase() === wanted)
+    const text = typed.trim().toLowerCase()
+    const match = offered.find((option) => option.label.toLowerCase() === text || option.value.toLowerCase() === text)
     const value = match?.value ?? (free ? typed.trim() : '')
     if (value === '' || chosen.includes(value)) return
     onChange([...chosen, value])
@@ -60,7 +60,7 @@ export const PickMany = ({ label, hint, options, chosen, onChange, free = false,
         aria-describedby={hint ? `${id}-hint` : undefined}
         onChange={(event) => {
           setText(event.target.value)
-          // A click on a suggestion comes as its whole text at once.
+          // A click on a suggestion arrives as its whole text at once.
           if (offered.some((option) => option.label === event.target.value)) add(event.target.value)
         }}
         onKeyDown={(event) => {

@@ -5,7 +5,7 @@ import { ChoiceField } from './field.tsx'
 
 export type Spending = { choice: 'limited' | 'unlimited'; draft: ControlsDraft }
 
-/** Small enough that a mistake costs little, and there before anybody thinks about it. */
+/** The limits a form starts with: small, so that a mistake costs little. */
 const cautious: Controls = { per_payment_limit_minor: '100000', daily_limit_minor: '500000' }
 
 const hasAmount = (controls: Controls): boolean =>
@@ -13,13 +13,13 @@ const hasAmount = (controls: Controls): boolean =>
     (limit) => limit !== undefined,
   )
 
-/** What is asked for where something is asked for, else little. */
-export const initialSpending = (asked: Controls = {}): Spending => ({
+/** The limits that the client requested; without a request, the cautious ones. */
+export const initialSpending = (requested: Controls = {}): Spending => ({
   choice: 'limited',
-  draft: draftOfControls(hasAmount(asked) ? asked : { ...cautious, ...asked }),
+  draft: draftOfControls(hasAmount(requested) ? requested : { ...cautious, ...requested }),
 })
 
-/** The limits that are chosen; null while they can't be read, or while there are none and nobody said that there should be none. */
+/** The chosen limits. Null while an amount can't be read, and while there is no limit without "No limit" being chosen. */
 export const controlsOf = ({ choice, draft }: Spending): Controls | null => {
   const controls = controlsOfDraft(draft)
   if (choice === 'limited') return controls && hasAmount(controls) ? controls : null
@@ -47,11 +47,11 @@ type Props = {
   currency: string
   error: unknown
   beneficiaries?: Beneficiaries
-  asked?: Controls
+  requested?: Controls
 }
 
-/** Limits are there from the beginning; having none is something that one has to choose. */
-export const SpendChoice = ({ value, onChange, currency, error, beneficiaries, asked }: Props) => (
+/** Limits are filled in from the start; having no limit takes an explicit choice. */
+export const SpendChoice = ({ value, onChange, currency, error, beneficiaries, requested }: Props) => (
   <div className="stack">
     <ChoiceField
       label="Spending"
@@ -70,7 +70,7 @@ export const SpendChoice = ({ value, onChange, currency, error, beneficiaries, a
       error={error}
       amounts={value.choice === 'limited'}
       {...(beneficiaries && { beneficiaries })}
-      {...(asked && { asked })}
+      {...(requested && { requested })}
     />
     {value.choice === 'limited' && controlsOf(value) === null && (
       <p className="field-error">Enter at least one limit, or choose “No limit”.</p>

@@ -13,7 +13,7 @@ export const Time = ({ at }: { at: string }) => {
 
 export const ExactTime = ({ at }: { at: string }) => <time dateTime={at}>{fullTime(at)}</time>
 
-/** Counts down in place; a screen reader is told the moment itself, not every second. */
+/** Counts down in place. It is not a live region, so a screen reader does not announce every second. */
 export const Countdown = ({ to, over = 'Expired', suffix = '' }: { to: string; over?: string; suffix?: string }) => {
   const time = useNow(1000)
   const left = Date.parse(to) - time

@@ -11,19 +11,19 @@ export type WalletFlow = {
   address: string | null
   error: unknown
   start: (wallet: Wallet) => void
-  /** Back to the choice of wallets, asking the wallet for another account on the way. */
+  /** Back to the choice of wallets, with a request to the wallet for another account. */
   changeAccount: () => void
   reset: () => void
 }
 
 type Options<Result> = {
-  /** The text for this address: made by the service alone. */
+  /** The text to sign for this address; only the service makes it. */
   prepare: (address: string) => Promise<string>
   send: (signed: Signed) => Promise<Result>
   done: (result: Result) => void
 }
 
-/** Connect, sign, send: each step told, so that it is plain whether to look at this page or at the wallet. */
+/** Connect, sign, send: each step is shown, so that a person knows whether to look at this page or at the wallet. */
 export const useWalletFlow = <Result>({ prepare, send, done }: Options<Result>): WalletFlow => {
   const [state, setState] = useState<{ step: WalletStep; wallet: Wallet | null; address: string | null; error: unknown }>({
     step: 'idle',

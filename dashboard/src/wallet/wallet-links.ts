@@ -8,5 +8,5 @@ export const walletLinks = (page: string): readonly { name: string; href: string
   ]
 }
 
-/** A phone or tablet: the wallet is an app on it. Elsewhere it is an extension, or on another device. */
+/** On a phone or tablet the wallet is an app. Elsewhere it is an extension, or on another device. */
 export const isHandheld = (): boolean => matchMedia('(pointer: coarse) and (hover: none)').matches

@@ -18,7 +18,7 @@ const Face = ({ wallet }: { wallet: Wallet }) => (
   <span className="avatar">{wallet.icon ? <img src={wallet.icon} alt="" /> : <Icon name="wallet" />}</span>
 )
 
-/** Another account of the same wallet may be the right one: the one thing that a stranger's signature needs. */
+/** After a refused signature: another account of the same wallet may be the right one. */
 const WrongAccount = ({ flow }: { flow: WalletFlow }) => {
   const wrong = hasCode(flow.error, 'invalid_signature') || (flow.error instanceof ApiError && flow.error.code === 'conflict')
   if (!wrong || !flow.wallet || !flow.address) return null

@@ -159,8 +159,13 @@ export const approvalFlows = (world: World): void => {
     })
     await page.goto(`/approve/${home.approvalId}`)
     await page.getByRole('heading', { name: 'KES 23,499.00 to Savannah Supplies Ltd' }).waitFor()
-    for (const text of ['Paper, toner and chairs', 'Procurement agent, an agent of Wanjiku Kamau', 'Personal'])
-      await page.getByText(text, { exact: true }).waitFor()
+    const facts = [
+      'Paper, toner and chairs',
+      'Procurement agent, an agent of Wanjiku Kamau',
+      'Personal',
+      'PesaLink to a bank, *********6523',
+    ]
+    for (const text of facts) await page.getByText(text, { exact: true }).waitFor()
     await page.getByRole('button', { name: 'Approve with Test Wallet' }).click()
     await page.getByText('Sign again with a wallet that is linked to the account.').waitFor()
     expect(await statusOf(home)).toBe('pending')

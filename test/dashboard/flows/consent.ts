@@ -52,6 +52,9 @@ export const consentFlows = (world: World): void => {
     await page.getByRole('button', { name: 'Deny' }).click()
     expect((await answerPage(page)).get('error')).toBe('access_denied')
     expect((await person.api.get('/v1/accounts/me/grants')).body.data).toEqual([])
+    await page.goto('/consent?authorization=oaz_01h455vb4pex5vsknk084sn02q')
+    await page.getByText('This request has expired or was already used.').waitFor()
+    await page.getByText('Go back to the app and start again.').waitFor()
     await close()
   })
 

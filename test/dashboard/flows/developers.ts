@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
 import { letIn } from '../../harness/oauth.ts'
 import { createKey, signIn } from '../../harness/people.ts'
-import { createHousehold } from '../household.ts'
 import { visitAs } from '../visit.ts'
 import type { World } from '../world.ts'
 
@@ -91,7 +90,7 @@ export const developerFlows = (world: World): void => {
 
   test('an agent’s page shows its limits, its own payments and what it spent by day', async () => {
     world.service.clock.set(new Date())
-    const home = await createHousehold(world.service)
+    const home = await world.household()
     const { page, complaints, close } = await visitAs(world, home.person)
     await page.goto('/developers')
     await page.getByRole('link', { name: /Procurement agent/ }).click()

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
 import { fund } from '../../harness/money.ts'
 import { signIn } from '../../harness/people.ts'
-import { createHousehold } from '../household.ts'
 import { createTeam } from '../team.ts'
 import { visitAs } from '../visit.ts'
 import type { World } from '../world.ts'
@@ -83,7 +82,7 @@ export const overviewFlows = (world: World): void => {
     await banner.getByText('in Savannah Coffee').waitFor()
     await close()
 
-    const home = await createHousehold(world.service)
+    const home = await world.household()
     const own = await visitAs(world, home.person)
     await own.page.goto('/')
     await own.page.getByRole('meter', { name: 'Office expenses, used today' }).waitFor()

@@ -1,13 +1,12 @@
 import { expect, test } from 'vitest'
 import { signIn } from '../../harness/people.ts'
-import { createHousehold } from '../household.ts'
 import { createTeam } from '../team.ts'
 import { visitAs } from '../visit.ts'
 import type { World } from '../world.ts'
 
 export const paletteFlows = (world: World): void => {
   test('a payment, a beneficiary, an agent, a policy and an action are each found and opened by keyboard alone', async () => {
-    const home = await createHousehold(world.service)
+    const home = await world.household()
     const { page, complaints, close } = await visitAs(world, home.person)
     await page.goto('/')
     await page.getByRole('heading', { name: 'Overview' }).waitFor()
@@ -100,7 +99,9 @@ export const paletteFlows = (world: World): void => {
       .click()
     await page.getByRole('button', { name: 'Workspace Savannah Coffee' }).first().waitFor()
     await page.goto('/workspace/activity')
-    await page.getByText('You created a payment').waitFor()
+    await page.getByText(/^You created a payment of KES\s4,500$/).waitFor()
+    await page.getByText('You created the policy “Team rules”').waitFor()
+    await page.getByText('You added Roastery Kiambu as a beneficiary').waitFor()
     await page.getByText('Amina Otieno accepted an invitation').waitFor()
     await page.getByLabel('Activity', { exact: true }).selectOption('Invitations')
     await page.getByText('You created a payment').waitFor({ state: 'detached' })

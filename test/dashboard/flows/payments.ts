@@ -105,6 +105,7 @@ export const paymentFlows = (world: World): void => {
     const { page, complaints, close } = await visitAs(world, payer)
     await page.goto('/payments')
     await page.getByLabel('Totals').getByText('3 payments').waitFor()
+    await page.getByLabel('Totals').getByText('1 needs approval').waitFor()
     await page.getByLabel('Search', { exact: true }).fill('small')
     await page.getByText('Held one').waitFor({ state: 'detached' })
     await page.getByLabel('Totals').getByText('1 payment').waitFor()
@@ -156,7 +157,7 @@ export const paymentFlows = (world: World): void => {
     expect(await page.getByLabel('Purpose').inputValue()).toBe('Rent')
     // What came back is no income.
     await page.goto('/history')
-    const back = page.getByRole('row', { name: /Returned to balance/ })
+    const back = page.getByRole('row', { name: /Returned to balance from Closed Line/ })
     await back.waitFor()
     expect(await back.locator('.amount-good').count()).toBe(0)
     await close()

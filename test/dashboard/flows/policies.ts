@@ -27,6 +27,24 @@ export const policyFlows = (world: World): void => {
     await close()
   })
 
+  test('a policy for one beneficiary is replayed over the payments to that beneficiary alone', async () => {
+    const home = await world.household()
+    const policies = (await home.person.api.get('/v1/spending-policies')).body.data
+    const { id } = policies.find(({ name }: { name: string }) => name === 'Utilities')
+    const { page, close } = await visitAs(world, home.person)
+    await page.goto(`/policies/${id}`)
+    await page.getByText('It would have applied to 1 payment:').waitFor()
+    await page.getByText('1 would go through').waitFor()
+    // A threshold means nothing while no approvals are needed.
+    const hint = page.getByText('If empty, every payment needs approval.')
+    expect(await hint.count()).toBe(0)
+    await page.getByLabel('Approvals needed').selectOption('1 person')
+    await hint.waitFor()
+    await page.getByLabel('Require approval at or above').fill('100')
+    await hint.waitFor({ state: 'detached' })
+    await close()
+  })
+
   test('limits that contradict are marked; a policy that changed meanwhile is not overwritten', async () => {
     const home = await createHousehold(world.service)
     const [policy] = (await home.person.api.get('/v1/spending-policies')).body.data

@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest'
-import { createHousehold } from '../household.ts'
 import { phone, visitAs } from '../visit.ts'
 import type { World } from '../world.ts'
 
@@ -27,7 +26,7 @@ const isInView = (selector: string) => `(() => {
 export const smallThings = (world: World): void => {
   test('menus are whole, fields have an edge, the first one is ready, and a cancellation cancels one thing', async () => {
     world.service.clock.set(new Date())
-    const home = await createHousehold(world.service)
+    const home = await world.household()
     const { page, complaints, close } = await visitAs(world, home.person)
     await page.goto('/beneficiaries/new')
     await page.getByLabel('Name', { exact: true }).waitFor()
@@ -54,7 +53,7 @@ export const smallThings = (world: World): void => {
   })
 
   test('on a phone the emergency stop and what happened to a payment are on the first two screens', async () => {
-    const home = await createHousehold(world.service)
+    const home = await world.household()
     const { page, close } = await visitAs(world, home.person, phone)
     const depth = async (name: string | RegExp) =>
       (await page.getByRole('heading', { name, exact: true }).first().boundingBox())?.y ?? Number.POSITIVE_INFINITY

@@ -1,18 +1,34 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { askPerson, letIn, newPkce, registerClient } from '../../harness/oauth.ts'
-import { createKey, newWallet, walletMessage } from '../../harness/people.ts'
-import { findings } from '../axe.ts'
+import { createKey, newWallet, type Person, walletMessage } from '../../harness/people.ts'
+import { createInspector, type Inspector } from '../axe.ts'
 import { createHousehold, type Household } from '../household.ts'
 import { takeScreenshots } from '../screenshots.ts'
 import { createTeam, type Team } from '../team.ts'
-import { visit, visitAs } from '../visit.ts'
+import { desk, phone, type Viewport, type Visit, visit, visitAs } from '../visit.ts'
 import type { World } from '../world.ts'
 
 type Step = (page: Page) => Promise<unknown>
-/** How to come from the page to what is looked at next. What it opens over the page is closed again afterwards. */
-type Opened = { name: string; steps: readonly Step[] }
-type View = { name: string; path: string; opened?: readonly Opened[] }
+/** The steps from a page to a further state of it. A dialog that they open is closed again afterwards. */
+type Opened = {
+  name: string
+  steps: readonly Step[]
+  /** The text to wait for where no dialog opens. */
+  shows?: string | RegExp
+  on?: Viewport
+}
+type View = {
+  name: string
+  path: string
+  /** Before the page is opened: how requests fare. */
+  prepare?: Step
+  /** The text to wait for where the page stays incomplete. */
+  shows?: string | RegExp
+  opened?: readonly Opened[]
+  /** A page for developers, which shows the API's own names. */
+  technical?: boolean
+}
 
 const press =
   (name: string | RegExp): Step =>
@@ -23,6 +39,22 @@ const fill =
   (label: string, text: string): Step =>
   (page) =>
     page.getByLabel(label, { exact: true }).fill(text)
+
+const follow =
+  (name: string | RegExp): Step =>
+  (page) =>
+    page.locator('main').getByRole('link', { name }).first().click()
+/** From now on these requests fail, or are never answered. */
+const failing =
+  (path: string): Step =>
+  (page) =>
+    page.route(path, (route) =>
+      route.fulfill({ status: 500, json: { error: 'internal_error', message: 'Something went wrong.' } }),
+    )
+const unanswered =
+  (path: string): Step =>
+  (page) =>
+    page.route(path, () => {})
 
 const opens = (...names: readonly (string | RegExp)[]): Opened => ({ name: names.join(' '), steps: names.map(press) })
 
@@ -37,7 +69,7 @@ const personalViews = async (world: World, home: Household): Promise<View[]> => 
   const [policy] = (await api.get('/v1/spending-policies')).body.data
   const [agent] = (await api.get('/v1/accounts/me/grants')).body.data
   const topup = await api.post('/v1/topups/initiate', { amount_minor: '100000', phone_number: '254700001037' })
-  const { bank, phone } = home.beneficiaries
+  const { bank, phone: person } = home.beneficiaries
   const pay = { beneficiary_id: bank, amount_minor: '1500000', narrative: 'Desks', account_reference: 'PO-2292' }
   await home.agent.api.post('/v1/payments', pay)
   const second = newWallet()
@@ -47,13 +79,38 @@ const personalViews = async (world: World, home: Household): Promise<View[]> => 
     {
       name: 'overview',
       path: '/',
-      opened: [opens(/^Search/), { name: 'shortcuts', steps: [(page) => page.keyboard.press('?')] }],
+      opened: [
+        opens(/^Search/),
+        { name: 'shortcuts', steps: [(page) => page.keyboard.press('?')] },
+        { ...opens('More'), on: phone },
+        {
+          name: 'offline',
+          steps: [(page) => page.context().setOffline(true)],
+          shows: 'Reconnecting',
+        },
+      ],
     },
     { name: 'payments', path: '/payments' },
+    { name: 'payments-loading', path: '/payments', prepare: unanswered('**/v1/payments?*'), shows: 'All statuses' },
+    { name: 'payments-failing', path: '/payments', prepare: failing('**/v1/payments?*'), shows: 'Something went wrong' },
+    {
+      name: 'payment-loading',
+      path: `/payments/${home.paymentId}`,
+      prepare: unanswered(`**/v1/payments/${home.paymentId}`),
+      shows: /^Payments?$/,
+    },
+    {
+      name: 'payment-failing',
+      path: `/payments/${home.paymentId}`,
+      prepare: failing(`**/v1/payments/${home.paymentId}`),
+      shows: 'Something went wrong',
+    },
+    { name: 'overview-loading', path: '/', prepare: unanswered('**/v1/payments?*'), shows: 'Overview' },
+    { name: 'session-loading', path: '/', prepare: unanswered('**/v1/accounts/me'), shows: /./ },
     { name: 'payment-beside', path: `/payments?open=${home.paymentId}` },
     {
       name: 'new-payment',
-      path: `/payments/new?beneficiary=${phone}`,
+      path: `/payments/new?beneficiary=${person}`,
       opened: [{ name: 'review', steps: [fill('Amount', '1200'), press(/^Review KES/)] }],
     },
     { name: 'payment', path: `/payments/${home.paymentId}` },
@@ -86,21 +143,32 @@ const personalViews = async (world: World, home: Household): Promise<View[]> => 
     {
       name: 'key',
       path: `/developers/keys/${home.agent.grantId}`,
-      opened: [opens('Edit limits'), opens('Freeze'), opens('Revoke'), opens('Rotate'), opens('Rotate', 'Rotate')],
+      opened: [
+        opens('Edit limits'),
+        { name: 'limits saved', steps: [press('Edit limits'), press('Save limits')], shows: 'Limits saved' },
+        opens('Freeze'),
+        opens('Revoke'),
+        opens('Rotate'),
+        opens('Rotate', 'Rotate'),
+      ],
     },
     {
       name: 'new-key',
       path: '/developers/keys/new',
-      opened: [{ name: 'shown once', steps: [fill('Name', 'Night job'), press('Create key')] }],
+      opened: [
+        { name: 'shown once', steps: [fill('Name', 'Night job'), press('Create key')] },
+        { name: 'curl', steps: [follow('API keys'), follow('Requests'), press(/api-keys/)] },
+      ],
     },
     { name: 'agents', path: '/developers/agents', opened: [opens('Revoke all')] },
     { name: 'agent', path: `/developers/agents/${agent.id}`, opened: [opens('Revoke')] },
     {
       name: 'events',
       path: '/developers/events',
+      technical: true,
       opened: [{ name: 'event', steps: [(page) => page.getByText('payment.created').first().click()] }],
     },
-    { name: 'requests', path: '/developers/requests' },
+    { name: 'requests', path: '/developers/requests', technical: true },
     { name: 'account', path: '/account', opened: [opens(/^Link wallet$/), opens(/^Unlink/), opens('Sign out everywhere else')] },
     { name: 'notifications', path: '/account/notifications' },
     { name: 'new-workspace', path: '/workspace/new' },
@@ -112,13 +180,13 @@ const personalViews = async (world: World, home: Household): Promise<View[]> => 
   ]
 }
 
-const teamViews = async (team: Team): Promise<View[]> => {
+const teamViews = async (team: Team): Promise<{ views: View[]; member: Person }> => {
   await team.join('approver', 'Njeri Mwangi')
   const member = await team.join('member', 'Amina Otieno')
   const key = await createKey({ api: team.within(member) }, { name: 'Roaster’s agent' })
   const { token } = (await team.within(team.owner).post('/v1/workspaces/current/invitations', { role: 'viewer' })).body
   await team.hold('450000')
-  return [
+  const views: View[] = [
     {
       name: 'workspace',
       path: '/workspace',
@@ -129,6 +197,7 @@ const teamViews = async (team: Team): Promise<View[]> => {
         opens('Invite', 'Create invitation'),
         opens(/^Revoke /),
         opens('Freeze workspace'),
+        { ...opens(/^Cancel invitation/), shows: 'Invitation cancelled' },
       ],
     },
     { name: 'member-agent', path: `/workspace/agents/${key.grantId}`, opened: [opens('Revoke')] },
@@ -136,6 +205,7 @@ const teamViews = async (team: Team): Promise<View[]> => {
     { name: 'approval-of-others', path: '/approvals' },
     { name: 'invitation', path: `/invitation#${token}` },
   ]
+  return { views, member }
 }
 
 /** What has moved without being asked to, since the page was opened. */
@@ -150,35 +220,54 @@ const settled = async (page: Page) => {
   await page.locator('.skeleton, main[aria-busy="true"]').first().waitFor({ state: 'detached' })
 }
 
-/** In both themes: of axe's rules only contrast can tell them apart. */
-const inBothThemes = async (page: Page, within: string): Promise<string[]> => {
-  const light = (await findings(page, { within })).map((finding) => `light: ${finding}`)
-  await page.emulateMedia({ colorScheme: 'dark' })
-  const dark = (await findings(page, { within, rules: ['color-contrast'] })).map((finding) => `dark: ${finding}`)
-  await page.emulateMedia({ colorScheme: 'light' })
-  return [...light, ...dark]
-}
+/** What no person should read: ids, codes and field names of the API, and what is left of a value that is missing. */
+const notForPeople =
+  /\b[a-z]{2,4}_[0-9a-hjkmnp-tv-z]{26}\b|\b[a-z]+_[a-z_]+\b|\b[A-Z]{3,}_[A-Z0-9_]+\b|\bPESALINK\b|\bundefined\b|\bnull\b|\bNaN\b|Invalid Date|\buntil in\b|\b(some|no|any|every)body\b/
 
-const lookAtPage = async (page: Page, { name, path }: View): Promise<string[]> => {
+/** The texts that are seen, without those set as code: what a wallet signs, addresses, keys. */
+const textsIn = (within: string) => `(() => {
+  const texts = []
+  const walker = document.createTreeWalker(document.querySelector('${within}'), NodeFilter.SHOW_TEXT)
+  while (walker.nextNode()) {
+    const { parentElement: element, data } = walker.currentNode
+    if (data.trim() && element.checkVisibility() && !element.closest('.mono, code, pre, .message-block, .code-block, [data-secret], script'))
+      texts.push(data.trim())
+  }
+  return texts
+})()`
+
+const strayWords = async (page: Page, within: string): Promise<string[]> =>
+  (await page.evaluate<string[]>(textsIn(within))).filter((text) => notForPeople.test(text)).map((text) => `says "${text}"`)
+
+const lookAtPage = async (page: Page, inspector: Inspector, view: View): Promise<string[]> => {
+  const { name, path, prepare, shows, technical } = view
+  await prepare?.(page)
   await page.goto(path)
-  await settled(page)
+  if (shows) await page.getByText(shows).first().waitFor({ state: 'attached' })
+  else await settled(page)
   const shift = Number(await page.evaluate(layoutShift))
-  const found = await inBothThemes(page, 'html')
-  await page.setViewportSize({ width: 360, height: 760 })
+  const found = await inspector.inBothThemes(page)
+  if (!technical) found.push(...(await strayWords(page, 'body')))
+  await page.setViewportSize(phone)
   const wide = await page.evaluate('document.documentElement.scrollWidth > document.documentElement.clientWidth')
-  await page.setViewportSize({ width: 1280, height: 860 })
+  await page.setViewportSize(desk)
   await takeScreenshots(page, name)
   return [...found, ...(shift > 0.1 ? [`jumps by ${shift}`] : []), ...(wide ? ['is wider than a phone'] : [])]
 }
 
-const lookAtOpened = async (page: Page, view: View, { name, steps }: Opened): Promise<string[]> => {
+const lookAtOpened = async (page: Page, inspector: Inspector, view: View, opened: Opened): Promise<string[]> => {
+  const { name, steps, shows, on } = opened
+  if (on) await page.setViewportSize(on)
   for (const step of steps) await step(page)
   const dialog = page.getByRole('dialog')
   const review = page.getByRole('heading', { name: /^Pay KES/ })
-  await dialog.or(review).first().waitFor()
-  const over = (await dialog.count()) > 0
-  const found = await inBothThemes(page, over ? 'dialog' : 'html')
+  await (shows ? page.getByText(shows) : dialog.or(review)).first().waitFor()
+  const over = !shows && (await dialog.count()) > 0
+  const within = over ? 'dialog' : 'html'
+  const found = await inspector.inBothThemes(page, within)
+  if (!view.technical) found.push(...(await strayWords(page, over ? 'dialog' : 'body')))
   await takeScreenshots(page, `${view.name}-${name.toLowerCase().replace(/[^a-z0-9]+/g, '-')}`)
+  if (on) await page.setViewportSize(desk)
   if (over) {
     await page.keyboard.press('Escape')
     await dialog.waitFor({ state: 'detached' })
@@ -186,38 +275,43 @@ const lookAtOpened = async (page: Page, view: View, { name, steps }: Opened): Pr
   return found.map((finding) => `${name}, ${finding}`)
 }
 
-const problemsOf = async (page: Page, views: readonly View[]): Promise<string[]> => {
+const problemsOf = async (page: Page, inspector: Inspector, views: readonly View[]): Promise<string[]> => {
   const problems: string[] = []
   for (const view of views) {
-    const found = await lookAtPage(page, view)
-    for (const opened of view.opened ?? []) found.push(...(await lookAtOpened(page, view, opened)))
+    const found = await lookAtPage(page, inspector, view)
+    for (const opened of view.opened ?? []) found.push(...(await lookAtOpened(page, inspector, view, opened)))
+    if (view.prepare) await page.unrouteAll({ behavior: 'ignoreErrors' })
+    await page.context().setOffline(false)
     problems.push(...found.map((finding) => `${view.name}: ${finding}`))
   }
   return problems
 }
 
 export const everyView = (world: World): void => {
-  test('every page keeps to itself, jumps nowhere and fits a phone; it and its dialogs have no accessibility finding in either theme', async () => {
-    world.service.clock.set(new Date())
-    const home = await createHousehold(world.service)
-    const { page, complaints, close } = await visitAs(world, home.person)
-    expect(await problemsOf(page, await personalViews(world, home))).toEqual([])
+  const inspector = createInspector()
+  const expectSound = async ({ page, complaints, close }: Visit, views: readonly View[]) => {
+    expect((await problemsOf(page, inspector, views)).join('\n')).toBe('')
     expect(complaints).toEqual([])
     await close()
+  }
+
+  test('every page keeps to itself, jumps nowhere, fits a phone and shows no code; it and its dialogs, while loading and after a failure too, have no accessibility finding in either theme', async () => {
+    world.service.clock.set(new Date())
+    const home = await createHousehold(world.service)
+    await expectSound(await visitAs(world, home.person), await personalViews(world, home))
   }, 240_000)
 
-  test('neither have those of a team', async () => {
+  test('neither have those of a team, for its owner and for a member', async () => {
     const team = await createTeam(world.service)
-    const views = await teamViews(team)
-    await team.owner.api.put('/v1/workspaces/current', { workspace_id: team.workspaceId })
-    const { page, complaints, close } = await visitAs(world, team.owner)
-    expect([...(await problemsOf(page, views)), ...complaints]).toEqual([])
-    await close()
+    const { views, member } = await teamViews(team)
+    for (const { api } of [team.owner, member]) await api.put('/v1/workspaces/current', { workspace_id: team.workspaceId })
+    await expectSound(await visitAs(world, team.owner), views)
+    const own = { name: 'workspace-of-member', path: '/workspace', opened: [opens('Leave')] }
+    await expectSound(await visitAs(world, member), [own])
   }, 120_000)
 
   test('nor has the sign-in', async () => {
-    const { page, complaints, close } = await visit(world)
-    expect([...(await problemsOf(page, [{ name: 'sign-in', path: '/sign-in' }])), ...complaints]).toEqual([])
-    await close()
+    const ended = { name: 'sign-in-ended', path: '/sign-in?reason=session_ended', shows: 'Your session has ended' }
+    await expectSound(await visit(world), [{ name: 'sign-in', path: '/sign-in' }, ended])
   })
 }

@@ -4,7 +4,7 @@ import { api, call } from '../../api/client.ts'
 import { ProviderMark, providerNames } from '../../ui/provider-mark.tsx'
 import { announce } from '../../ui/toast.tsx'
 
-/** The same route that a program calls; its answer names the page where the provider asks. */
+/** The public route; its answer names the provider's page. */
 export const LinkProvider = ({ provider }: { provider: 'google' | 'github' }) => {
   const link = useMutation({
     mutationFn: () => call(api.POST('/v1/accounts/me/identities', { body: { provider, return_to: '/account' } })),

@@ -4,7 +4,7 @@ import { useStore } from '../../lib/store.ts'
 import { CheckField } from '../../ui/field.tsx'
 import { Card, Notice, PageHeader } from '../../ui/layout.tsx'
 
-/** How this browser tells that an approval waits. */
+/** How this browser announces approvals. */
 export const NotificationsPage = () => {
   const choices = useStore(notifyChoices)
   const [refused, setRefused] = useState(false)
@@ -17,7 +17,7 @@ export const NotificationsPage = () => {
     <div className="stack">
       <PageHeader
         title="Notifications"
-        lead="How this browser tells you that a payment needs your approval, in any of your workspaces."
+        lead="How this browser alerts you when a payment needs your approval, in any of your workspaces."
         back={{ href: '/account', label: 'Account' }}
       />
       <div className="narrow">

@@ -7,7 +7,7 @@ import { Button } from '../../ui/button.tsx'
 import { Confirm } from '../../ui/confirm.tsx'
 import { announce } from '../../ui/toast.tsx'
 
-/** Every living session but this one, however many pages of them there are. */
+/** Ends every active session but this one, however many there are. */
 const endOthers = async (): Promise<number> => {
   let ended = 0
   let cursor: string | undefined

@@ -7,7 +7,7 @@ import { LinkButton } from '../../ui/button.tsx'
 import { Card, SkeletonText } from '../../ui/layout.tsx'
 import { Timeline } from '../payments/timeline.tsx'
 
-/** What became of the payment after it was decided, as it happens; and the next one that waits. */
+/** What happened to the payment after the decision, live, and a link to the next approval. */
 export const Aftermath = ({ approval }: { approval: Schemas['Approval'] }) => {
   const payment = useQuery(paymentQuery(approval.payment.id))
   const people = usePeople()

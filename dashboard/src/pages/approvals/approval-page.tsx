@@ -10,7 +10,7 @@ import { Aftermath } from './aftermath.tsx'
 import { ApprovalSummary } from './approval-summary.tsx'
 import { Decide } from './decide.tsx'
 import { subjectWords } from './decided-words.ts'
-import { Given } from './given.tsx'
+import { Decisions } from './decisions.tsx'
 
 type Approval = Schemas['Approval']
 
@@ -48,7 +48,7 @@ const ApprovalDetail = ({ approval }: { approval: Approval }) => {
       </Card>
       <div className="stack split-aside">
         {pending ? <Decide approval={approval} /> : <Aftermath approval={approval} />}
-        <Given approval={approval} people={people} />
+        <Decisions approval={approval} people={people} />
       </div>
       <div className="split-below">
         <Card title="Policy checks" note="Every rule that was checked.">

@@ -1,8 +1,8 @@
 import type { Schemas } from '../../api/types.ts'
-import { askerWords } from '../../lib/asker.ts'
 import { decisionReason } from '../../lib/decision-words.ts'
 import { capitalized } from '../../lib/list-words.ts'
 import { railLabels, typeLabel } from '../../lib/rails.ts'
+import { requesterWords } from '../../lib/requester.ts'
 import { useSession } from '../../shell/session.tsx'
 import { Amount } from '../../ui/amount.tsx'
 import { CopyButton } from '../../ui/copy.tsx'
@@ -13,7 +13,7 @@ import { Cautions, ContextFacts } from './context-facts.tsx'
 
 type Props = { approval: Schemas['Approval']; people: (accountId: string) => string }
 
-/** Everything that a decision is about, the most important first. */
+/** Everything that a decision needs, the most important first. */
 export const ApprovalSummary = ({ approval, people }: Props) => {
   const { workspace } = useSession()
   const { payment } = approval
@@ -41,8 +41,8 @@ export const ApprovalSummary = ({ approval, people }: Props) => {
           ['Purpose', payment.narrative],
           [
             'Requested by',
-            <span key="asker">
-              {capitalized(askerWords(payment.initiated_by, people))}{' '}
+            <span key="requester">
+              {capitalized(requesterWords(payment.initiated_by, people))}{' '}
               {payment.initiated_by.label !== null && (
                 <Badge tone="info" dot={false}>
                   Agent or API key

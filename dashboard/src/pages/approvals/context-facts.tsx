@@ -9,13 +9,13 @@ import { Time } from '../../ui/time.tsx'
 
 type Approval = Schemas['Approval']
 
-/** How many times the typical amount makes a payment unusual. */
+/** A payment over this multiple of the typical amount is unusual. */
 const unusualFactor = 3n
 
 const isUnusual = ({ payment }: Approval, typical: string | null | undefined): typical is string =>
   typical != null && compareMinor(payment.amount_minor, (BigInt(typical) * unusualFactor).toString()) > 0
 
-/** What a careful person would want to be told before anything else. */
+/** Warnings that come before everything else. */
 export const Cautions = ({ approval }: { approval: Approval }) => {
   const { payment } = approval
   const typical = contextOf(approval)?.payee.typical_amount_minor
@@ -43,7 +43,7 @@ export const Cautions = ({ approval }: { approval: Approval }) => {
   )
 }
 
-/** History with the payee, what is left afterwards, and who else can decide. */
+/** History with the beneficiary, the balance afterwards, and who else can decide. */
 export const ContextFacts = ({ approval, people }: { approval: Approval; people: (accountId: string) => string }) => {
   const { account } = useSession()
   const { payment, status } = approval

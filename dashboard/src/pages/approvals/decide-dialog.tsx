@@ -22,7 +22,7 @@ const titleOf = (approvals: readonly Approval[], choice: Choice): string => {
 const total = (approvals: readonly Approval[]): string =>
   shortMoney(sumMinor(approvals.map(({ payment }) => payment.amount_minor)), approvals[0]?.payment.currency ?? '')
 
-/** Every payment that the decision is about, by name: what is decided together is still seen one by one. */
+/** Lists every payment that is decided, also in bulk. */
 const Subjects = ({ approvals }: { approvals: readonly Approval[] }) => (
   <ul className="decide-list">
     {approvals.map(({ id, payment }) => (
@@ -38,7 +38,7 @@ const Subjects = ({ approvals }: { approvals: readonly Approval[] }) => (
   </ul>
 )
 
-/** Asks once more, with everything that it is about, and takes a reason along. */
+/** Confirms a decision, with its payments and an optional reason. */
 export const DecideDialog = ({ approvals, choice, onDecided, onClose }: Props) => {
   const [reason, setReason] = useState('')
   const decide = useDecide(approvals, choice, onDecided)

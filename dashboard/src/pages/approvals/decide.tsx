@@ -28,7 +28,7 @@ const useHindrance = (approval: Approval): string | null => {
   return null
 }
 
-/** Where to go after a decision: the next one that waits for this person, in whichever workspace. Null: it was the last. */
+/** Opens the next approval that waits for this person, in any workspace. Does nothing after the last. */
 const useNext = (approval: Approval) => {
   const { workspace } = useSession()
   const { mine } = useInbox()

@@ -9,7 +9,7 @@ export type Choice = 'approve' | 'reject'
 export const subjectWords = ({ payment }: Pick<Approval, 'payment'>): string =>
   `${shortMoney(payment.amount_minor, payment.currency)} to ${payment.beneficiary.display_name}`
 
-/** What a decision has done, by what the service answered: one of two approvals sends nothing yet. */
+/** The result of a decision, from the service's answer: the first of two approvals sends nothing yet. */
 export const decidedWords = (approval: Approval): string => {
   if (approval.status === 'approved') return `Approved: ${subjectWords(approval)} is on its way`
   if (approval.status === 'rejected') return `Rejected: ${subjectWords(approval)} won’t be sent`

@@ -1,10 +1,10 @@
 import type { ReactNode } from 'react'
 import { Link } from 'wouter'
 import type { InboxItem } from '../../api/use-inbox.ts'
-import { askerWords } from '../../lib/asker.ts'
 import { cx } from '../../lib/class-names.ts'
 import { decisionReason } from '../../lib/decision-words.ts'
 import { typeLabel } from '../../lib/rails.ts'
+import { requesterWords } from '../../lib/requester.ts'
 import { useSession } from '../../shell/session.tsx'
 import { useSwitchWorkspace } from '../../shell/switch-workspace.ts'
 import { Amount } from '../../ui/amount.tsx'
@@ -20,7 +20,7 @@ type Props = {
   check?: ReactNode
 }
 
-/** Enough to decide without opening it: how much, to whom, what for, who asks, which rule wants it, and since when. */
+/** Enough to decide without opening it: amount, beneficiary, purpose, requester, reason and age. */
 export const InboxRow = ({ item: { approval, workspace }, people, named, check }: Props) => {
   const current = useSession().workspace
   const switchTo = useSwitchWorkspace()
@@ -48,7 +48,7 @@ export const InboxRow = ({ item: { approval, workspace }, people, named, check }
           </span>
           <span className="block">{payment.narrative ?? typeLabel(payment.payment_type)}</span>
           <span className="item-note block">
-            Requested by {askerWords(payment.initiated_by, people)} · <Time at={approval.created_at} />
+            Requested by {requesterWords(payment.initiated_by, people)} · <Time at={approval.created_at} />
           </span>
           {pending && <span className="item-note block">{decisionReason(payment.decision)}</span>}
         </span>

@@ -13,7 +13,7 @@ import { Countdown } from '../../ui/time.tsx'
 import { type Choice, decidedWords } from './decided-words.ts'
 import { SignDecision, SignedText } from './sign-decision.tsx'
 
-/** For a wallet holder with a link and a phone: what the wallet will show, and nothing that needs a sign-in. */
+/** For the holder of a signing link: what the wallet will show, and nothing that needs a sign-in. */
 export const PublicApprovalPage = ({ id }: { id: string }) => {
   const [choice, setChoice] = useState<Choice>('approve')
   const [decided, setDecided] = useState<Schemas['Approval'] | null>(null)

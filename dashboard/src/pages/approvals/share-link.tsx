@@ -4,7 +4,7 @@ import { CopyButton } from '../../ui/copy.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { QrCode } from '../../ui/qr-code.tsx'
 
-/** A page that needs no sign-in: whoever holds a wallet that may decide opens it on the device that the wallet is on. */
+/** A link to a page without sign-in, for the device that has the approver's wallet. */
 export const ShareLink = ({ approvalId }: { approvalId: string }) => {
   const [shown, setShown] = useState(false)
   const link = `${location.origin}/approve/${approvalId}`

@@ -56,7 +56,7 @@ const PasteSignature = ({ id, choice, message, onDecided }: Props) => {
   )
 }
 
-/** Decides by signature alone: whoever holds a wallet that may decide, signed in or not. */
+/** Decides by signature alone, signed in or not. */
 export const SignDecision = ({ id, choice, message, onDecided }: Props) => {
   const flow = useWalletFlow({
     prepare: async () => message,

@@ -9,7 +9,21 @@ import { type Choice, decidedWords } from './decided-words.ts'
 
 type Approval = Schemas['Approval']
 
-/** Keeps the pages true after a decision, before the stream says so. */
+/** "2 payments approved"; those that need another approval are counted apart. */
+const bulkWords = (approvals: readonly Approval[]): string => {
+  const count = (status: Approval['status']) => approvals.filter((approval) => approval.status === status).length
+  const parts = [
+    [count('approved'), 'approved'],
+    [count('rejected'), 'rejected'],
+    [count('pending'), 'approved by you, waiting for another approval'],
+  ] as const
+  return parts
+    .filter(([number]) => number > 0)
+    .map(([number, outcome]) => `${countWords(number, 'payment')} ${outcome}`)
+    .join('. ')
+}
+
+/** Updates the pages after a decision, before the stream does. */
 export const useAfterDecision = () => {
   const client = useQueryClient()
   return (approvals: readonly Approval[]) => {
@@ -17,8 +31,7 @@ export const useAfterDecision = () => {
       client.setQueryData(approvalQuery(approval.id).queryKey, (before) => ({ ...before, ...approval }))
     for (const name of ['inbox', 'approvals', 'payments', 'payment']) void client.invalidateQueries({ queryKey: [name] })
     const [only] = approvals
-    if (approvals.length > 1)
-      announce(`${countWords(approvals.length, 'payment')} ${only?.status === 'rejected' ? 'rejected' : 'approved'}`)
+    if (approvals.length > 1) announce(bulkWords(approvals))
     else if (only) announce(decidedWords(only))
   }
 }

@@ -21,7 +21,7 @@ export const useReview = (approvals: readonly Approval[]) => {
   const focusOn = (id: string | undefined) =>
     document.querySelector<HTMLElement>(`#${id === undefined ? 'none' : rowId({ id })} a`)?.focus()
 
-  // Where the focus goes after a decision: once the dialog has given it back, and again once the decided rows have gone.
+  // Moves the focus after a decision: when the dialog has closed, and again when the decided rows are gone.
   const landing = useRef<{ on: string; decided: readonly string[] } | null>(null)
   const ids = approvals.map(({ id }) => id).join()
   // biome-ignore lint/correctness/useExhaustiveDependencies: when the dialog closes, and when other rows are there

@@ -37,7 +37,7 @@ const BeneficiaryForm = () => {
       clear()
       void client.invalidateQueries({ queryKey: ['beneficiaries'] })
       announce(`${beneficiary.display_name} added`)
-      // On the way to a first payment the next step is to pay it.
+      // In the first steps, the next one is to pay this beneficiary.
       navigate(params.has('then_pay') ? `/payments/new?beneficiary=${beneficiary.id}` : `/beneficiaries/${beneficiary.id}`)
     },
   })

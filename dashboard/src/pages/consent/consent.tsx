@@ -13,7 +13,7 @@ import { Failure, fieldError } from '../../ui/failure.tsx'
 import { SelectField } from '../../ui/field.tsx'
 import { controlsOf, initialSpending, SpendChoice, spendingWords } from '../../ui/spend-choice.tsx'
 import { PermissionChecks } from '../developers/permission-checks.tsx'
-import { Asker } from './asker.tsx'
+import { RequestSummary } from './request-summary.tsx'
 
 type Authorization = Schemas['OAuthAuthorization']
 
@@ -53,7 +53,7 @@ const Question = ({ authorization }: { authorization: Authorization }) => {
   const [permissions, setPermissions] = useState<Permission[]>(authorization.scopes)
   const [spending, setSpending] = useState(() => initialSpending(authorization.spending_controls))
   const [days, setDays] = useState('90')
-  const [askedAt] = useState(() => now())
+  const [openedAt] = useState(() => now())
   const held = places.find(({ id }) => id === place)?.permissions ?? []
   const chosen = permissions.filter((permission) => held.includes(permission))
   const pays = chosen.includes('payment.create')
@@ -69,7 +69,7 @@ const Question = ({ authorization }: { authorization: Authorization }) => {
               permissions: chosen,
               spending_controls: controls ?? {},
               workspace_id: place,
-              ...(days && { expires_at: new Date(askedAt + Number(days) * dayMs).toISOString() }),
+              ...(days && { expires_at: new Date(openedAt + Number(days) * dayMs).toISOString() }),
             },
       ),
     onSuccess: ({ redirect_to: to }) => location.assign(to),
@@ -89,7 +89,7 @@ const Question = ({ authorization }: { authorization: Authorization }) => {
         if (!busy && ready) answer.mutate('approve')
       }}
     >
-      <Asker authorization={authorization} sentence={sentence} />
+      <RequestSummary authorization={authorization} sentence={sentence} />
       <div className="columns">
         <SelectField
           label="Workspace"
@@ -111,7 +111,7 @@ const Question = ({ authorization }: { authorization: Authorization }) => {
           onChange={setSpending}
           currency={currency}
           error={answer.error}
-          {...(authorization.spending_controls && { asked: authorization.spending_controls })}
+          {...(authorization.spending_controls && { requested: authorization.spending_controls })}
         />
       )}
       <details open={chosen.length <= 4}>
@@ -136,7 +136,7 @@ const Question = ({ authorization }: { authorization: Authorization }) => {
   )
 }
 
-/** The answer is given in somebody's name: whose, and the way out when it is not theirs. */
+/** Whose account the decision is for, and a way to change it. */
 const SignedInAs = () => {
   const { account } = useSession()
   const signOut = useSignOut(location.pathname + location.search)

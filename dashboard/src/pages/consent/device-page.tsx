@@ -16,7 +16,7 @@ const outcomes: Readonly<Record<string, { title: string; text: string }>> = {
   denied: { title: 'Denied', text: 'The device gets no access. You can close this page.' },
 }
 
-/** For agents without a browser: the code that the device shows, then the same question as anywhere. */
+/** For agents without a browser: enter the code that the device shows, then decide as on the consent page. */
 export const DevicePage = () => {
   useTitle('Connect a device')
   const [params, setParams] = useSearchParams()

@@ -29,7 +29,7 @@ const EventRow = ({ event, onOpen }: { event: Shown; onOpen: () => void }) => (
   </button>
 )
 
-/** What came over the stream, on top of what the list remembers: the same events, each once. */
+/** Events of the stream above those of the list, each once. */
 const merge = (live: readonly LiveEvent[], listed: readonly Shown[]): Shown[] => {
   const ids = new Set(listed.map(({ id }) => id))
   return [...live.filter(({ id }) => !ids.has(id)), ...listed]

@@ -5,7 +5,7 @@ import type { Schemas } from '../../api/types.ts'
 import { Confirm } from '../../ui/confirm.tsx'
 import { announce } from '../../ui/toast.tsx'
 
-/** The brake that can be let go again. */
+/** Freezing can be undone; revoking can't. */
 export const FreezeGrant = ({ grant, onClose }: { grant: Schemas['Grant']; onClose: () => void }) => {
   const client = useQueryClient()
   const { frozen, label, id } = grant

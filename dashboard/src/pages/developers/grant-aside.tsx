@@ -12,7 +12,7 @@ type Shown = Pick<
 >
 type Props = { grant: Shown; facts: readonly (readonly [string, ReactNode])[] }
 
-/** What a key or an agent is and may do, beside its limits. `facts`: what only this page says of it. */
+/** The details and permissions of a key or an agent. `facts`: those that only this page shows. */
 export const GrantAside = ({ grant, facts }: Props) => (
   <div className="stack split-aside">
     <Card title="Details">

@@ -11,7 +11,7 @@ import { Card, Empty } from '../../ui/layout.tsx'
 import { Listing } from '../../ui/listing.tsx'
 import { PaymentRow } from '../payments/payment-row.tsx'
 
-/** What it has paid: day by day, and payment by payment. Of the workspace that it belongs to, so only where that is open. */
+/** Its payments, by day and one by one. They belong to its workspace, so they are shown only there. */
 export const GrantPayments = ({ grant }: { grant: Schemas['Grant'] }) => {
   const { workspace, can } = useSession()
   if (grant.workspace_id !== workspace.id || !can('payment.read')) return null

@@ -19,7 +19,7 @@ type Props = {
   ended?: boolean
 }
 
-/** A key or an agent in a list: what it may spend, how much of that it has, and a page behind it. */
+/** A key or an agent in a list: its limits and their use, with a link to its page. */
 export const GrantRow = ({ grant, href, icon, badges, note, ended = false }: Props) => {
   const { currency, workspace } = useSession()
   const beneficiaries = useBeneficiaries()

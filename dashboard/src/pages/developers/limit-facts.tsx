@@ -6,7 +6,7 @@ import { typeLabel } from '../../lib/rails.ts'
 import { useSession } from '../../shell/session.tsx'
 import { Facts, Notice } from '../../ui/layout.tsx'
 
-/** Its limits in words; what is spent of them is above. */
+/** The limits in words; their use is shown above. */
 export const LimitFacts = ({ grant }: { grant: Pick<Schemas['Grant'], 'spending_controls'> }) => {
   const { currency } = useSession()
   const { nameOf } = useBeneficiaries()

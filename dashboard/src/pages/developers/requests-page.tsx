@@ -8,7 +8,7 @@ import { Card, Empty } from '../../ui/layout.tsx'
 import { Badge } from '../../ui/status.tsx'
 import { DevelopersLayout } from './developers-layout.tsx'
 
-/** Everything that was done in this tab, as requests: the dashboard has no way in that a program doesn't have. */
+/** This tab's requests: the dashboard uses only the public API, so a program can do the same. */
 export const RequestsPage = () => {
   const calls = useStore(recentCalls)
   const [open, setOpen] = useState<RecentCall | null>(null)

@@ -3,7 +3,7 @@ import { CodeBlock, Secret } from '../../ui/copy.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Notice } from '../../ui/layout.tsx'
 
-/** The only moment at which the key can be read. */
+/** The key is shown here and never again. */
 export const ShownOnce = ({ title, value, onClose }: { title: string; value: string; onClose: () => void }) => (
   <Dialog
     title={title}

@@ -26,7 +26,7 @@ const titles: Readonly<Record<EntryType, string>> = {
   adjustment: 'Adjustment',
 }
 
-/** "Held for Kenya Power": which payment, in the words by which people know it. */
+/** "Held for Kenya Power": names the payment by its beneficiary. */
 const titleOf = ({ type, beneficiary }: Entry): string => {
   if (!beneficiary) return titles[type]
   const { display_name: name } = beneficiary
@@ -40,7 +40,7 @@ const hrefOf = ({ reference }: Entry): string | null => {
   return reference.type === 'topup' ? `/top-up/${reference.id}` : null
 }
 
-/** Every entry of the ledger that moved the balance or what is held of it, for those who reconcile. */
+/** Every entry of the ledger that changed the available or held amount, for reconciliation. */
 export const HistoryPage = () => {
   const { ownsBalance, workspace } = useSession()
   if (!ownsBalance)
@@ -59,18 +59,18 @@ export const HistoryPage = () => {
 
 const OwnHistory = () => {
   const filters = useFilters()
-  const asked = {
+  const parameters = {
     type: types.find((type) => type === filters.get('type')),
     created_after: dayStart(filters.get('from')),
     created_before: dayEnd(filters.get('to')),
   }
-  const query = useInfiniteQuery(historyQuery(asked))
+  const query = useInfiniteQuery(historyQuery(parameters))
   return (
     <div className="stack">
       <PageHeader
         title="History"
         lead="Every entry on your balance, newest first."
-        actions={<CsvButton path="/v1/accounts/me/history" query={asked} name="history" />}
+        actions={<CsvButton path="/v1/accounts/me/history" query={parameters} name="history" />}
       />
       <FilterBar filters={filters}>
         <SelectField

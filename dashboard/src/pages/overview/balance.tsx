@@ -7,13 +7,13 @@ import { type DayBar, DayChart } from '../../ui/day-chart.tsx'
 import { Failure } from '../../ui/failure.tsx'
 import { SkeletonText } from '../../ui/layout.tsx'
 
-/** How the account stands, and how it got there. In someone else's workspace: what was spent, and whose balance pays. */
+/** The balance and the last 30 days. In someone else's workspace: what was spent, and whose balance pays. */
 export const Balance = () => (useSession().ownsBalance ? <OwnBalance /> : <WorkspaceSpending />)
 
 const total = (days: readonly DayBar[], side: 'up' | 'down', currency: string): string =>
   shortMoney(sumMinor(days.map((day) => day[side])), currency)
 
-/** Kept current by the stream: every movement says that the account is to be read anew. */
+/** Kept current by the stream: every change of the balance reads the account again. */
 const OwnBalance = () => {
   const { account } = useSession()
   const { available_minor: available, held_minor: held, currency } = account.balance
@@ -47,7 +47,7 @@ const OwnBalance = () => {
             <li className="faint">Last 30 days</li>
           </ul>
           {summary.isPending && <SkeletonText width="100%" height={168} />}
-          {summary.isError && <Failure error={summary.error} />}
+          {summary.isError && <Failure error={summary.error} onRetry={() => void summary.refetch()} />}
           {summary.data && <DayChart days={days} currency={currency} names={{ up: 'Money in', down: 'Money out' }} />}
         </div>
       </div>
@@ -69,7 +69,7 @@ const WorkspaceSpending = () => {
         </div>
         <div className="stack-s">
           {summary.isPending && <SkeletonText width="100%" height={112} />}
-          {summary.isError && <Failure error={summary.error} />}
+          {summary.isError && <Failure error={summary.error} onRetry={() => void summary.refetch()} />}
           {summary.data && <DayChart days={days} currency={currency} names={{ up: 'Spent' }} />}
         </div>
       </div>

@@ -35,7 +35,7 @@ const start = (href: string, label: string) => (
   </LinkButton>
 )
 
-/** The way from an empty account to a first payment: one step is open at a time, and gone once all have been taken. */
+/** The steps from an empty account to a first payment: one is open at a time, and the card goes once all are done. */
 export const FirstSteps = () => {
   const { ownsBalance, can } = useSession()
   const has = useHas()

@@ -10,7 +10,7 @@ import { PaymentRow } from '../payments/payment-row.tsx'
 
 const shown = 8
 
-/** One row a payment, wherever it stands. The ledger's entries have a page of their own. */
+/** One row for each payment, in any status. The ledger's entries have a page of their own. */
 export const RecentPayments = () => {
   const { can, ownsBalance } = useSession()
   const beneficiaries = useBeneficiaries()

@@ -11,7 +11,7 @@ import { useBeneficiaries } from '../../api/use-beneficiaries.ts'
 import { useInbox } from '../../api/use-inbox.ts'
 import { useSession } from '../../shell/session.tsx'
 
-/** Whether everything is known that decides what stands on the page: shown one by one, each part would push the ones below it. */
+/** Whether everything has loaded that decides the page's layout: shown one by one, each part would push the ones below it. */
 export const useReady = (): boolean => {
   const { ownsBalance } = useSession()
   const inbox = useInbox()
@@ -20,6 +20,6 @@ export const useReady = (): boolean => {
   const spending = useQuery({ ...paymentsSummaryQuery({}), enabled: !ownsBalance })
   const history = useInfiniteQuery({ ...historyQuery({}), enabled: ownsBalance })
   const lists = [useInfiniteQuery(policiesQuery('active')), useInfiniteQuery(grantsQuery), useInfiniteQuery(paymentsQuery({}))]
-  // `isLoading`: on its way for the first time; what is not asked for, or has failed, holds nothing up.
+  // `isLoading`: loading for the first time. A query that is disabled or has failed does not hold the page up.
   return ![own, spending, history, ...lists].some(({ isLoading }) => isLoading) && !inbox.isPending && !beneficiaries.isLoading
 }

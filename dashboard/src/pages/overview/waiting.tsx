@@ -6,7 +6,7 @@ import { Icon } from '../../ui/icon.tsx'
 import { Countdown } from '../../ui/time.tsx'
 import { subjectWords } from '../approvals/decided-words.ts'
 
-/** What waits for the reader, in any of their workspaces. */
+/** Approvals that wait for this person, in any of their workspaces. */
 export const Waiting = () => {
   const { workspace } = useSession()
   const { mine } = useInbox()

@@ -20,7 +20,7 @@ export type Draft = { beneficiary_id: string; amount_minor: string; payment_type
 const isDecision = (simulation: Schemas['Simulation']): simulation is Schemas['Simulation'] & Decision =>
   simulation.outcome !== undefined && simulation.trace !== undefined
 
-/** Asks what would happen, each time the draft has come to rest. `decision` is for the draft as it is now, or null while that is not known. */
+/** Simulates the payment each time typing pauses. `decision` is for the current draft; null until it is known. */
 export const useDryRun = (draft: Draft | null) => {
   const settled = useDebounced(draft)
   const query = useQuery({
@@ -35,15 +35,15 @@ export const useDryRun = (draft: Draft | null) => {
     staleTime: 0,
   })
   const current = JSON.stringify(settled) === JSON.stringify(draft) && !query.isPlaceholderData
-  return { query, asked: settled, decision: current ? (query.data ?? null) : null }
+  return { query, simulated: settled, decision: current ? (query.data ?? null) : null }
 }
 
 type DryRunProps = { draft: Draft | null; run: ReturnType<typeof useDryRun> }
 
-/** Keeps the last answer in sight, faded, while the next one is on its way: nothing jumps while somebody types. */
+/** Keeps the last answer visible, faded, while the next one loads, so that nothing moves while typing. */
 export const DryRun = ({ draft, run }: DryRunProps) => {
   const { account, ownsBalance, currency } = useSession()
-  const { query, asked, decision } = run
+  const { query, simulated, decision } = run
   const available = ownsBalance ? account.balance.available_minor : null
   return (
     <Card title="What will happen">
@@ -60,15 +60,15 @@ export const DryRun = ({ draft, run }: DryRunProps) => {
           </div>
         )}
         {draft && query.isError && <Failure error={query.error} onRetry={() => void query.refetch()} />}
-        {draft && asked && query.data && (
-          <Outcome decision={query.data} verdict={verdictOf(query.data, asked.amount_minor, available, currency)} />
+        {draft && simulated && query.data && (
+          <Outcome decision={query.data} verdict={verdictOf(query.data, simulated.amount_minor, available, currency)} />
         )}
       </div>
     </Card>
   )
 }
 
-/** A payment of the same amount to the same payee a short while ago is more often a mistake than not. */
+/** A second payment of the same amount to the same beneficiary within a short time is often a mistake. */
 export const DuplicateWarning = ({ decision }: { decision: Decision }) =>
   warningsOf(decision).map((warning) => (
     <Notice key={warning.payment_id} tone="warn" title="Possible duplicate">

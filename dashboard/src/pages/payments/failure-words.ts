@@ -3,7 +3,7 @@ import { railNames } from '../../lib/rails.ts'
 
 type Payment = Schemas['Payment']
 
-/** For the codes that a person can do something about; everything else is told by the service's own sentence. */
+/** Sentences for codes that the dashboard can explain better; for the others the service's own sentence is used. */
 const words: Readonly<Record<string, string>> = {
   policy_changed: 'The policies changed before it could be sent.',
 }

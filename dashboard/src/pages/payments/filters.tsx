@@ -12,7 +12,7 @@ import { statuses, type usePaymentFilters } from './payment-filters.ts'
 
 type Props = { filters: ReturnType<typeof usePaymentFilters> }
 
-/** What is asked most stays in sight; the rest unfolds, and is unfolded while it filters. */
+/** The most used filters are always shown; the others unfold, and start unfolded while one of them is set. */
 export const Filters = ({ filters }: Props) => {
   const beneficiaries = useBeneficiaries()
   const { get, set } = filters

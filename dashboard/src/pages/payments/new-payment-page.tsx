@@ -34,7 +34,7 @@ export const NewPaymentPage = () => (
   </div>
 )
 
-/** The form begins with what the address names: a beneficiary, or a payment to make once more. */
+/** The form starts with what the address names: a beneficiary, or a payment to repeat. */
 const Prepared = () => {
   const beneficiaries = useBeneficiaries()
   const [params] = useSearchParams()

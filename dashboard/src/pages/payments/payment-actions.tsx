@@ -11,10 +11,10 @@ import { CancelPayment } from './cancel-payment.tsx'
 
 type Payment = Schemas['Payment']
 
-/** A new payment to the same payee over the same amount; it is reviewed like any other. */
+/** A new payment with the same beneficiary and amount; it is reviewed like any other. */
 const again = ({ id }: Payment): string => `/payments/new?again=${id}`
 
-/** What can be done with a payment in the state that it is in, by the person who looks at it. */
+/** The actions that this person can take on a payment in its current status. */
 export const PaymentActions = ({ payment }: { payment: Payment }) => {
   const { can, account } = useSession()
   const [open, setOpen] = useState<Choice | 'cancel' | null>(null)

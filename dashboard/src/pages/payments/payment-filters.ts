@@ -16,16 +16,16 @@ export const statuses: readonly PaymentStatus[] = [
   'returned',
 ]
 
-/** The panel beside the list is in the address as well, and no filter. */
+/** The panel beside the list is in the address too, but it is not a filter. */
 export const panelParam = 'open'
 
 const minor = (text: string | null): string | undefined => (text ? (parseMajor(text) ?? undefined) : undefined)
 
-/** What the address filters by, and the same in the API's words. */
+/** The filters of the address, and the API's parameters for them. */
 export const usePaymentFilters = () => {
   const filters = useFilters([panelParam])
   const { get } = filters
-  const wanted: PaymentFilters = {
+  const parameters: PaymentFilters = {
     q: get('q')?.trim() || undefined,
     status: statuses.find((status) => status === get('status')),
     beneficiary_id: get('beneficiary') ?? undefined,
@@ -36,5 +36,5 @@ export const usePaymentFilters = () => {
     created_after: dayStart(get('from')),
     created_before: dayEnd(get('to')),
   }
-  return { ...filters, asked: useDebounced(wanted, 200) }
+  return { ...filters, parameters: useDebounced(parameters, 200) }
 }

@@ -12,7 +12,7 @@ export type PaymentFields = {
 
 export const emptyPayment: PaymentFields = { beneficiary: '', amount: '', reference: '', narrative: '', type: '', mandate: '' }
 
-/** What the rules are tried with; null while somebody to pay or an amount is missing. */
+/** The body of the dry run; null while the beneficiary or the amount is missing. */
 export const draftOf = ({ beneficiary, amount, type, mandate }: PaymentFields): Draft | null => {
   const minor = parseMajor(amount)
   if (beneficiary === '' || minor === null || minor === '0') return null
@@ -24,7 +24,7 @@ export const draftOf = ({ beneficiary, amount, type, mandate }: PaymentFields): 
   }
 }
 
-/** What is sent. */
+/** The body of the payment. */
 export const bodyOf = (draft: Draft, { reference, narrative }: PaymentFields) => ({
   ...draft,
   ...(reference.trim() && { account_reference: reference.trim() }),

@@ -41,7 +41,7 @@ const useSend = (onSent: () => void) => {
   })
 }
 
-/** What is typed, then what was typed in one piece to look at: money leaves from the second step only. */
+/** Two steps, form and review: money leaves from the second only. */
 export const PaymentForm = ({ beneficiaries, first }: { beneficiaries: Beneficiaries; first: PaymentFields }) => {
   const { currency, account, ownsBalance } = useSession()
   const form = useDraft('payment', account.id, () => first)

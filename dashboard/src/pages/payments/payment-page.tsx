@@ -15,7 +15,7 @@ import { Timeline } from './timeline.tsx'
 
 const back = { href: '/payments', label: 'Payments' }
 
-/** The stream says when it changes; while it is under way we also ask, in case nothing comes. */
+/** The stream reports changes; while the payment is processing it is also polled, in case an event is missed. */
 export const followedPayment = (id: string) => ({
   ...paymentQuery(id),
   refetchInterval: ({ state }: { state: { data?: Schemas['Payment'] | undefined } }) =>

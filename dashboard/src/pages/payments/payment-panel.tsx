@@ -16,7 +16,7 @@ import { Timeline } from './timeline.tsx'
 
 const wideEnough = '(min-width: 1100px)'
 
-/** Which payment is open beside the list; in the address, so that going back closes it. `open` says whether there is room for it. */
+/** The payment that is open beside the list. It is in the address, so that going back closes it. `open` returns whether there is room. */
 export const usePanel = () => {
   const [params, setParams] = useSearchParams()
   const id = params.get(panelParam)
@@ -44,7 +44,7 @@ export const usePanel = () => {
   }
 }
 
-/** A payment beside the list that it was found in: the list stays where it was. */
+/** A payment beside its list, which keeps its place. */
 export const PaymentPanel = ({ id, onClose }: { id: string; onClose: () => void }) => {
   const payment = useQuery(followedPayment(id))
   const beneficiaries = useBeneficiaries()
@@ -54,7 +54,7 @@ export const PaymentPanel = ({ id, onClose }: { id: string; onClose: () => void 
   latest.current = onClose
   useEffect(() => {
     heading.current?.focus({ preventScroll: true })
-    // On the page, not on the panel: the button that had the focus may be gone after what it did.
+    // On the page, not on the panel: the focused button may be gone after its action.
     const onKey = (event: KeyboardEvent) => {
       if (event.key === 'Escape' && !event.defaultPrevented && !document.querySelector('dialog[open]')) latest.current()
     }

@@ -12,7 +12,7 @@ import { useInitiator } from './use-initiator.ts'
 
 type Payment = Schemas['Payment']
 
-/** What needs saying before any detail: money that may have moved, and money that has not. */
+/** Shown before the details: whether the money may have moved or is back. */
 export const PaymentNotices = ({ payment }: { payment: Payment }) => {
   if (payment.status === 'unknown')
     return (

@@ -9,7 +9,7 @@ import { Time } from '../../ui/time.tsx'
 type Props = {
   payment: Schemas['Payment']
   name: string
-  /** Shows it beside the list instead of on a page of its own; false where there is no room for that. */
+  /** Opens it beside the list. Returns false where there is no room, and the link opens its page. */
   onOpen?: (id: string) => boolean
   current?: boolean
 }

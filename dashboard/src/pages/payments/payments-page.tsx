@@ -19,7 +19,7 @@ export const PaymentsPage = () => {
   const filters = usePaymentFilters()
   const beneficiaries = useBeneficiaries()
   const panel = usePanel()
-  const query = useInfiniteQuery(paymentsQuery(filters.asked))
+  const query = useInfiniteQuery(paymentsQuery(filters.parameters))
   const create = can('payment.create') && (
     <LinkButton href="/payments/new" variant="primary" icon="plus">
       New payment
@@ -31,7 +31,7 @@ export const PaymentsPage = () => {
         title="Payments"
         actions={
           <>
-            <CsvButton path="/v1/payments" query={filters.asked} name="payments" />
+            <CsvButton path="/v1/payments" query={filters.parameters} name="payments" />
             {create}
           </>
         }
@@ -74,9 +74,9 @@ export const PaymentsPage = () => {
   )
 }
 
-/** What is filtered, added up: over all of it, not only over what has been unfolded. */
+/** Totals over everything that the filters match, not only the pages that are shown. */
 const Totals = ({ filters }: { filters: ReturnType<typeof usePaymentFilters> }) => {
-  const { data } = useQuery(paymentsSummaryQuery(filters.asked))
+  const { data } = useQuery(paymentsSummaryQuery(filters.parameters))
   if (!data || data.count === 0) return null
   return (
     <ul className="totals" aria-label="Totals">

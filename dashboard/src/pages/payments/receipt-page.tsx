@@ -15,11 +15,11 @@ import { StatusBadge } from '../../ui/status.tsx'
 import { ExactTime } from '../../ui/time.tsx'
 import { announce } from '../../ui/toast.tsx'
 
-/** Everything that the payment was decided by, with the signatures, to be checked without us. */
+/** The receipt with its decision and signatures, which can be verified without the service. */
 const saveJson = (name: string, content: unknown): void =>
   saveFile(name, new Blob([JSON.stringify(content, null, 2)], { type: 'application/json' }))
 
-/** For paper and for the books: what was paid to whom, and the rail's number for it. */
+/** A printable receipt: what was paid to whom, and the provider's receipt number. */
 export const ReceiptPage = ({ id }: { id: string }) => {
   const { workspace } = useSession()
   const payment = useQuery(paymentQuery(id))

@@ -24,7 +24,7 @@ type Props = {
   onBack: () => void
 }
 
-/** The last look before money leaves: how much, to whom, by which way, and what will happen. */
+/** The last step before money leaves: amount, beneficiary, payment method, and what will happen. */
 export const ReviewPayment = ({ fields, draft, beneficiary, decision, verdict, busy, error, onSend, onBack }: Props) => {
   const { currency, workspace } = useSession()
   const heading = useRef<HTMLHeadingElement>(null)

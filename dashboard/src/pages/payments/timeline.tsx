@@ -32,18 +32,18 @@ const decisionStep = (decision: Approval['decisions'][number], who: (account: st
 
 const approvalSteps = (payment: Payment, approval: Approval | undefined, who: (account: string) => string): Step[] => {
   if (!payment.approval_id) return []
-  const asked: Step = {
-    key: 'asked',
+  const requested: Step = {
+    key: 'requested',
     tone: 'good',
     icon: 'approvals',
     title: `${countWords(payment.decision.required_approvals, 'approval')} requested`,
     at: approval?.created_at ?? payment.created_at,
   }
-  const given = approval?.decisions.map((decision) => decisionStep(decision, who)) ?? []
-  if (payment.status !== 'pending_approval') return [asked, ...given]
+  const decisions = approval?.decisions.map((decision) => decisionStep(decision, who)) ?? []
+  if (payment.status !== 'pending_approval') return [requested, ...decisions]
   return [
-    asked,
-    ...given,
+    requested,
+    ...decisions,
     {
       key: 'waiting',
       tone: 'now',

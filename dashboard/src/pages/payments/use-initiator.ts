@@ -2,11 +2,11 @@ import { useInfiniteQuery } from '@tanstack/react-query'
 import { grantsQuery } from '../../api/queries.ts'
 import type { Schemas } from '../../api/types.ts'
 import { usePeople } from '../../api/use-people.ts'
-import { askerWords } from '../../lib/asker.ts'
+import { requesterWords } from '../../lib/requester.ts'
 
 type InitiatedBy = Schemas['Payment']['initiated_by']
 
-/** Who started it: a person, or an agent by the name of its key where the reader may know it. */
+/** Who started it: a person, or an agent by name where this person may see it. */
 export const useInitiator = (): ((by: InitiatedBy) => string) => {
   const people = usePeople()
   const { data } = useInfiniteQuery(grantsQuery)
@@ -16,6 +16,6 @@ export const useInitiator = (): ((by: InitiatedBy) => string) => {
     const grant = grants.find((candidate) => candidate.id === id)
     const person = people(account)
     if (!grant) return person === 'you' ? 'your agent' : `${person}’s agent`
-    return askerWords({ account_id: account, grant_id: id, label: grant.label }, people)
+    return requesterWords({ account_id: account, grant_id: id, label: grant.label }, people)
   }
 }

@@ -11,7 +11,7 @@ export type Verdict = {
   text: string
 }
 
-/** What will happen, in one line. The balance is looked at as well where it is the reader's own. */
+/** What will happen, in one line. The balance counts where it is the person's own. */
 export const verdictOf = (decision: Decision, amountMinor: string, available: string | null, currency: string): Verdict => {
   if (decision.outcome === 'deny')
     return { kind: 'refused', tone: 'bad', icon: 'cross', title: 'It will be refused', text: decisionReason(decision) }

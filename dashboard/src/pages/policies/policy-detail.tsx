@@ -7,7 +7,7 @@ import { typeLabel } from '../../lib/rails.ts'
 import { useSession } from '../../shell/session.tsx'
 import { Card, Facts } from '../../ui/layout.tsx'
 
-/** For those who may read a policy and not change it. */
+/** A policy for people who may read it but not change it. */
 export const PolicyDetail = ({ policy }: { policy: Schemas['SpendingPolicy'] }) => {
   const { currency } = useSession()
   const { nameOf } = useBeneficiaries()

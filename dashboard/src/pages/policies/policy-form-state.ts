@@ -32,7 +32,7 @@ const draftOf = (policy: Schemas['SpendingPolicy'] | null): PolicyDraft => ({
 
 const minorOf = (text: string): string | null => (text.trim() === '' ? null : parseMajor(text))
 
-/** What the form says in the terms of the API; null while an amount in it is none. */
+/** The form's content for the API; null while an amount is not valid. */
 const termsOf = (draft: PolicyDraft) => {
   if (amountFields.some((field) => draft[field].trim() !== '' && parseMajor(draft[field]) === null)) return null
   const threshold = minorOf(draft.threshold)

@@ -33,7 +33,7 @@ const approvalCounts = Array.from({ length: 11 }, (_, count) => ({
   label: count === 0 ? 'None' : count === 1 ? '1 person' : `${count} people`,
 }))
 
-/** New when there is no policy yet. A change names the version it was made from, so that two people don't undo each other. */
+/** Creates a policy, or changes one. A change names the version it was made from, so that two people don't overwrite each other. */
 export const PolicyForm = ({ policy }: { policy: Policy | null }) => {
   const { currency, workspace } = useSession()
   const [, navigate] = useLocation()
@@ -43,11 +43,11 @@ export const PolicyForm = ({ policy }: { policy: Policy | null }) => {
   const { draft, terms, set, clear, invalid } = usePolicyForm(policy)
   const [archiving, setArchiving] = useState(false)
 
-  const keep = (saved: Policy, said: string) => {
+  const keep = (saved: Policy, message: string) => {
     clear()
     client.setQueryData(policyQuery(saved.id).queryKey, saved)
     void client.invalidateQueries({ queryKey: ['policies'] })
-    announce(said)
+    announce(message)
     navigate('/policies')
   }
   const save = useMutation({

@@ -22,7 +22,7 @@ const outcomes = {
   deny: { tone: 'bad', text: 'Refused' },
 } as const
 
-/** The last 30 days once more, as if the policy had been there: what a limit would have meant is easier to see than to imagine. */
+/** What the policy would have done to the payments of the last 30 days. */
 export const Replay = ({ terms }: { terms: Terms | null }) => {
   const settled = useDebounced(terms, 400)
   const replay = useQuery({

@@ -3,8 +3,10 @@ import { type ReactNode, useState } from 'react'
 import { differencesQuery, suspenseQuery } from '../../api/queries.ts'
 import type { Schemas } from '../../api/types.ts'
 import { moneyText } from '../../lib/money.ts'
+import { typeLabel } from '../../lib/rails.ts'
 import { useSession } from '../../shell/session.tsx'
 import { Button } from '../../ui/button.tsx'
+import { CopyButton } from '../../ui/copy.tsx'
 import { Card, Empty, PageHeader } from '../../ui/layout.tsx'
 import { Listing } from '../../ui/listing.tsx'
 import { ExactTime } from '../../ui/time.tsx'
@@ -14,7 +16,7 @@ import { ResolveDifference, ResolveSuspense } from './resolve.tsx'
 type Difference = Schemas['ReconciliationDifference']
 type Item = Schemas['SuspenseItem']
 
-/** For administrators of the service: where the providers and our books disagree, and what is to be decided. */
+/** For administrators of the service: where the providers and the books disagree. */
 export const ReconciliationPage = () => {
   const { currency } = useSession().workspace
   return (
@@ -56,6 +58,12 @@ const Row = ({ title, children, onResolve }: { title: string; children: ReactNod
 
 const Note = ({ children }: { children: ReactNode }) => <span className="item-note block">{children}</span>
 
+/** Which payment or top-up it is about. It may be another workspace's, so there is no link. */
+const Subject = ({ of: { payment_id: payment, topup_id: topup } }: { of: Pick<Item, 'payment_id' | 'topup_id'> }) => {
+  const id = payment ?? topup
+  return id && <CopyButton value={id}>{payment ? 'Copy payment ID' : 'Copy top-up ID'}</CopyButton>
+}
+
 const Suspense = () => {
   const { currency } = useSession().workspace
   const query = useInfiniteQuery(suspenseQuery)
@@ -69,15 +77,15 @@ const Suspense = () => {
               <Row key={item.id} title={reasons[item.reason]} onResolve={() => choose(item)}>
                 <Note>
                   {[
-                    item.rail,
+                    typeLabel(item.rail),
                     item.direction === 'in' ? 'paid in' : 'paid out',
                     item.amount_minor === null ? 'amount not known' : moneyText(item.amount_minor, currency),
                     item.provider_receipt,
-                    item.payment_id ?? item.topup_id,
                   ]
                     .filter(Boolean)
                     .join(', ')}
                 </Note>
+                <Subject of={item} />
                 <Note>
                   <ExactTime at={item.created_at} />
                 </Note>
@@ -109,9 +117,8 @@ const Differences = () => {
             {differences.map((each) => (
               <Row key={each.id} title={each.reason} onResolve={() => choose(each)}>
                 <Note>{each.action}</Note>
-                <Note>
-                  {[sides(each, currency), each.provider_receipt, each.payment_id ?? each.topup_id].filter(Boolean).join(', ')}
-                </Note>
+                <Note>{[sides(each, currency), each.provider_receipt].filter(Boolean).join(', ')}</Note>
+                <Subject of={each} />
               </Row>
             ))}
           </ul>

@@ -1,5 +1,5 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import { api, call } from '../../api/client.ts'
 import type { Schemas } from '../../api/types.ts'
 import { Confirm } from '../../ui/confirm.tsx'
@@ -14,39 +14,29 @@ const outcomes: readonly { value: Outcome; label: string }[] = [
   { value: 'reversed', label: 'Reversed: the provider took it back' },
 ]
 
-const useResolve = (send: () => Promise<unknown>, key: string, onClose: () => void) => {
+type ResolveProps = {
+  title: string
+  /** The list that is read again afterwards. */
+  list: 'suspense' | 'differences'
+  send: (note: string) => Promise<unknown>
+  children: ReactNode
+  onClose: () => void
+}
+
+const Resolve = ({ title, list, send, children, onClose }: ResolveProps) => {
   const client = useQueryClient()
-  return useMutation({
-    mutationFn: send,
+  const [note, setNote] = useState('')
+  const resolve = useMutation({
+    mutationFn: () => send(note),
     onSuccess: () => {
-      void client.invalidateQueries({ queryKey: [key] })
+      void client.invalidateQueries({ queryKey: [list] })
       announce('Resolved')
       onClose()
     },
   })
-}
-
-const NoteField = ({ value, onChange }: { value: string; onChange: (value: string) => void }) => (
-  <TextField
-    label="What was found"
-    hint="Kept with the decision, for whoever audits it."
-    value={value}
-    onChange={onChange}
-    maxLength={500}
-  />
-)
-
-export const ResolveSuspense = ({ item, onClose }: { item: Schemas['SuspenseItem']; onClose: () => void }) => {
-  const [outcome, setOutcome] = useState<Outcome>('explained')
-  const [note, setNote] = useState('')
-  const resolve = useResolve(
-    () => call(api.POST('/v1/admin/suspense/{id}/resolve', { params: { path: { id: item.id } }, body: { outcome, note } })),
-    'suspense',
-    onClose,
-  )
   return (
     <Confirm
-      title="Resolve this item?"
+      title={title}
       action="Resolve"
       harmless
       busy={resolve.isPending}
@@ -55,47 +45,56 @@ export const ResolveSuspense = ({ item, onClose }: { item: Schemas['SuspenseItem
       onClose={onClose}
     >
       <div className="stack">
-        <SelectField
-          label="What became of the money"
-          value={outcome}
-          onChange={(value) => setOutcome(outcomes.find((each) => each.value === value)?.value ?? 'explained')}
-          options={[...outcomes]}
+        {children}
+        <TextField
+          label="What was found"
+          hint="Saved with the decision, for the audit."
+          value={note}
+          onChange={setNote}
+          maxLength={500}
         />
-        <NoteField value={note} onChange={setNote} />
       </div>
     </Confirm>
+  )
+}
+
+export const ResolveSuspense = ({ item, onClose }: { item: Schemas['SuspenseItem']; onClose: () => void }) => {
+  const [outcome, setOutcome] = useState<Outcome>('explained')
+  return (
+    <Resolve
+      title="Resolve this item?"
+      list="suspense"
+      send={(note) =>
+        call(api.POST('/v1/admin/suspense/{id}/resolve', { params: { path: { id: item.id } }, body: { outcome, note } }))
+      }
+      onClose={onClose}
+    >
+      <SelectField
+        label="What happened to the money"
+        value={outcome}
+        onChange={(value) => setOutcome(outcomes.find((each) => each.value === value)?.value ?? 'explained')}
+        options={outcomes}
+      />
+    </Resolve>
   )
 }
 
 type DifferenceProps = { difference: Schemas['ReconciliationDifference']; onClose: () => void }
 
-export const ResolveDifference = ({ difference, onClose }: DifferenceProps) => {
-  const [note, setNote] = useState('')
-  const resolve = useResolve(
-    () =>
+export const ResolveDifference = ({ difference, onClose }: DifferenceProps) => (
+  <Resolve
+    title="Resolve this difference?"
+    list="differences"
+    send={(note) =>
       call(
         api.POST('/v1/admin/reconciliation-differences/{id}/resolve', {
           params: { path: { id: difference.id } },
           body: { note },
         }),
-      ),
-    'differences',
-    onClose,
-  )
-  return (
-    <Confirm
-      title="Resolve this difference?"
-      action="Resolve"
-      harmless
-      busy={resolve.isPending}
-      error={resolve.error}
-      onConfirm={() => resolve.mutate()}
-      onClose={onClose}
-    >
-      <div className="stack">
-        <p>{difference.action}</p>
-        <NoteField value={note} onChange={setNote} />
-      </div>
-    </Confirm>
-  )
-}
+      )
+    }
+    onClose={onClose}
+  >
+    <p>{difference.action}</p>
+  </Resolve>
+)

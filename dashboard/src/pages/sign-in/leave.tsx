@@ -1,6 +1,6 @@
 import { useEffect, useRef } from 'react'
 
-/** Somebody who is signed in already goes where they were going. */
+/** A person who is already signed in continues to where they were going. */
 export const Leave = ({ go }: { go: () => void }) => {
   const left = useRef(false)
   useEffect(() => {

@@ -8,7 +8,7 @@ import { ProviderMark, providerNames } from '../../ui/provider-mark.tsx'
 const providers = ['google', 'github'] as const
 type Provider = (typeof providers)[number]
 
-/** Asked as JSON first, so that what the operator hasn't set up is said here and not on a bare page. */
+/** Requested as JSON first, so that a provider that is not set up is reported on this page. */
 const startSignIn = async (provider: Provider, returnTo: string): Promise<string> => {
   const path = `/v1/auth/${provider}/start?return_to=${encodeURIComponent(returnTo)}`
   const response = await fetch(path, { headers: { accept: 'application/json' } }).catch(() => {

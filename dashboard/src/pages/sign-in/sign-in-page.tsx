@@ -22,7 +22,7 @@ import { prepareSignIn } from './wallet-message.ts'
 const welcome = (outcome: Answer<'/v1/auth/wallet/verify', 'post'>['outcome']): string =>
   outcome === 'account_created' ? 'Your account is ready' : 'Signed in'
 
-/** A session that ended by itself is said, and that nothing typed is lost. */
+/** Says that the session has ended and that the form is kept. */
 const SessionEnded = () => (
   <Notice tone="info" title="Your session has ended">
     <p className="quiet">Sign in again to continue where you were. What you typed is still there.</p>

@@ -16,11 +16,11 @@ import { ExactTime } from '../../ui/time.tsx'
 
 type TopUp = Schemas['Topup']
 
-/** About as long as the prompt stays on a phone. The service waits longer: no answer is not the same as no payment. */
+/** About as long as the prompt stays on a phone. The service waits longer: without an answer a payment may still have happened. */
 const promptSeconds = 60
 
 export const TopUpStatusPage = ({ id }: { id: string }) => {
-  // The stream brings the outcome; asking now and then is for when it doesn't. After a time-out a success may still be proven.
+  // The stream reports the outcome; polling covers a missed event. After a time-out a success may still be reported.
   const topup = useQuery({
     ...topupQuery(id),
     refetchInterval: ({ state }) => (state.data?.status === 'pending' ? 3000 : state.data?.status === 'expired' ? 15_000 : false),
@@ -147,7 +147,7 @@ const Succeeded = ({ topup }: { topup: TopUp }) => (
   </div>
 )
 
-/** On the way to a first payment there may be nobody to pay yet. */
+/** In the first steps there may be no beneficiary yet. */
 const NextStep = () => {
   const { can } = useSession()
   const beneficiaries = useBeneficiaries()

@@ -17,7 +17,7 @@ import { memberName } from './members.tsx'
 
 type Entry = Schemas['AuditEntry']
 
-/** Who did what in the workspace, from the log that can't be changed. */
+/** Who did what in the workspace, from the audit log. */
 export const ActivityPage = () => (
   <div className="stack">
     <PageHeader
@@ -86,16 +86,16 @@ const Activity = () => {
 const Row = ({ entry, people }: { entry: Entry; people: (id: string) => string }) => {
   const { currency } = useSession()
   const href = activityHref(entry.subject)
-  const said = activityWords(entry, { people, currency })
+  const sentence = activityWords(entry, { people, currency })
   return (
     <div className="item">
       <span className="item-main">
         {href ? (
           <Link href={href} className="in-text">
-            {said}
+            {sentence}
           </Link>
         ) : (
-          said
+          sentence
         )}
         <span className="item-note block">
           <ExactTime at={entry.created_at} />

@@ -9,7 +9,7 @@ import { TextField } from '../../ui/field.tsx'
 import { Card } from '../../ui/layout.tsx'
 import { announce } from '../../ui/toast.tsx'
 
-/** One click and one question, and no money leaves. */
+/** Stops all payments of the workspace after one confirmation. */
 export const Freeze = () => {
   const { workspace } = useSession()
   const client = useQueryClient()

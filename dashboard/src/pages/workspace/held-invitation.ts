@@ -1,6 +1,6 @@
 const name = 'invitation'
 
-/** The token travels behind the #, so that it reaches no server's log, and is taken out of the address at once. */
+/** The token is in the address's fragment, so that no server logs it, and is removed from the address at once. */
 export const heldInvitation = (): string | null => {
   try {
     const arrived = location.pathname === '/invitation' ? decodeURIComponent(location.hash.slice(1)) : ''

@@ -17,7 +17,7 @@ import { announce } from '../../ui/toast.tsx'
 import { heldInvitation, letGoOfInvitation } from './held-invitation.ts'
 import { roleHint } from './roles.ts'
 
-/** Where an invitation's link leads. Whoever opens it may have to sign in first; the token is taken up before that and waits. */
+/** The page of an invitation's link. A person may have to sign in first, so the token is stored before that. */
 export const InvitationPage = () => {
   const [token] = useState(heldInvitation)
   return (

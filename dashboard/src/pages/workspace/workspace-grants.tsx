@@ -15,7 +15,7 @@ import { RevokeMemberGrant } from './revoke-member-grant.tsx'
 
 type Grant = Schemas['WorkspaceGrant']
 
-/** For owners: every key and agent of the workspace, whoever made it. */
+/** For owners: the keys and agents of all members. */
 export const WorkspaceGrants = () => {
   const { currency } = useSession()
   const people = usePeople()

@@ -5,8 +5,8 @@ import { Icon } from '../../ui/icon.tsx'
 import { Card } from '../../ui/layout.tsx'
 import { Time } from '../../ui/time.tsx'
 
-/** Who has decided what so far. */
-export const Given = ({ approval, people }: { approval: Schemas['Approval']; people: (id: string) => string }) => {
+/** The decisions so far. */
+export const Decisions = ({ approval, people }: { approval: Schemas['Approval']; people: (id: string) => string }) => {
   if (approval.decisions.length === 0) return null
   return (
     <Card title="Decisions">

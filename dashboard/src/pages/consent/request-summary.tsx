@@ -5,8 +5,8 @@ import { Badge } from '../../ui/status.tsx'
 
 type Props = { authorization: Schemas['OAuthAuthorization']; sentence: string }
 
-/** Who asks, what for in one sentence, and where the answer goes: what a forged request can't hide. */
-export const Asker = ({ authorization, sentence }: Props) => {
+/** Who requests access, for what, and where the answer goes: what a forged request can't hide. */
+export const RequestSummary = ({ authorization, sentence }: Props) => {
   const { client, redirect_host: host, redirect_is_local: local, flow, user_code: code } = authorization
   const verified = client.verified_host !== null
   return (
