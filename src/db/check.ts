@@ -1,3 +1,4 @@
+import { type IdKind, idPrefixes } from '../lib/ids.ts'
 import type { Db } from './client.ts'
 
 /** What a check may need to know besides the data. */
@@ -47,5 +48,5 @@ export const sqlCheck = (invariant: string, promise: string, text: string, value
 const digits = '0123456789abcdefghjkmnpqrstvwxyz'
 
 /** A UUID column as the TypeID that it is on the wire: 130 bits, five a digit. */
-export const typeIdSql = (prefix: string, column: string): string =>
-  `('${prefix}_' || (select string_agg(substr('${digits}', substring(B'00' || ('x' || replace(${column}::text, '-', ''))::bit(128) from 5 * i + 1 for 5)::bit(5)::int + 1, 1), '' order by i) from generate_series(0, 25) as i))`
+export const typeIdSql = (kind: IdKind, column: string): string =>
+  `('${idPrefixes[kind]}_' || (select string_agg(substr('${digits}', substring(B'00' || ('x' || replace(${column}::text, '-', ''))::bit(128) from 5 * i + 1 for 5)::bit(5)::int + 1, 1), '' order by i) from generate_series(0, 25) as i))`

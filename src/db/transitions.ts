@@ -1,3 +1,10 @@
+import type { approvalStatuses } from './tables/approvals.ts'
+import type { mandateStatuses } from './tables/mandates.ts'
+import type { attemptStates, paymentStatuses, topupStatuses } from './tables/payments.ts'
+
+/** For every state of a table's list the states that may follow it. */
+type Moves<State extends string> = Readonly<Record<State, readonly State[]>>
+
 /**
  * How every record with a state moves, in one place: writers check it before they write, `verify` holds what was published against
  * it, and SQL takes its lists of states from here. A state without an entry behind it is an end.
@@ -37,7 +44,13 @@ export const transitions = {
     disputed: ['resolved'],
     resolved: ['disputed'],
   },
-} as const satisfies Readonly<Record<string, Readonly<Record<string, readonly string[]>>>>
+} as const satisfies {
+  payment: Moves<(typeof paymentStatuses)[number]>
+  topup: Moves<(typeof topupStatuses)[number]>
+  approval: Moves<(typeof approvalStatuses)[number]>
+  mandate: Moves<(typeof mandateStatuses)[number]>
+  attempt: Moves<(typeof attemptStates)[number]>
+}
 
 export type Resource = keyof typeof transitions
 export type StateOf<R extends Resource> = Extract<keyof (typeof transitions)[R], string>
@@ -73,8 +86,17 @@ export const countedPaymentStatuses: readonly StateOf<'payment'>[] = (
   Object.keys(transitions.payment) as StateOf<'payment'>[]
 ).filter((status) => !isReleased(status))
 
+/** Payments whose money reached the payee, also when it came back later. */
+export const paidPaymentStatuses = ['succeeded', 'returned'] as const
+export const isPaid = (status: string): boolean => (paidPaymentStatuses as readonly string[]).includes(status)
+
+/** Payments that count and are not paid yet: they may still give back what they hold. */
+export const openPaymentStatuses = countedPaymentStatuses.filter((status) => !isPaid(status))
+
 const sqlList = (states: readonly string[]): string => `(${states.map((state) => `'${state}'`).join(', ')})`
 
 /** For `status in …`: these are names of ours, never input. */
 export const releasedPaymentsSql = sqlList(releasedPaymentStatuses)
+export const paidPaymentsSql = sqlList(paidPaymentStatuses)
+export const openPaymentsSql = sqlList(openPaymentStatuses)
 export const countedPaymentsSql = sqlList(countedPaymentStatuses)

@@ -1,5 +1,5 @@
 import { beginningOf, type Check, type CheckFacts, sqlCheck } from '../db/check.ts'
-import { releasedPaymentsSql } from '../db/transitions.ts'
+import { paidPaymentsSql, releasedPaymentsSql } from '../db/transitions.ts'
 import { findDrift, trialBalance } from './reports.ts'
 
 /** Only what was made or changed since: the first value of a check. */
@@ -96,7 +96,7 @@ export const ledgerChecks: readonly Check[] = [
        left join ledger_transfers h on h.id = p.hold_transfer_id left join ledger_accounts d on d.id = h.debit_account_id left join ends e on e.pending_id = h.id
      where p.updated_at >= $1::timestamptz and ((h.kind, h.reference_id, h.amount_minor, d.owner_id) is distinct from ('pending', p.id, p.amount_minor, p.account_id)
         or e.kind is distinct from case
-             when p.status in ('succeeded', 'returned') then 'post' when p.status in ${releasedPaymentsSql} then 'void' end)
+             when p.status in ${paidPaymentsSql} then 'post' when p.status in ${releasedPaymentsSql} then 'void' end)
      union all
      select t.id::text from ledger_transfers t
      where t.kind = 'pending' and t.created_at >= $1::timestamptz and not exists (select from payments p where p.hold_transfer_id = t.id)`,

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { railNames } from '../rails/rail.ts'
+import { railNames } from '../lib/rail-names.ts'
 
 const pattern = /^[a-z][a-z0-9_]{0,39}$/
 const isRail = (text: string): boolean => railNames.some((rail) => rail === text)

@@ -1,8 +1,9 @@
 import { Counter, Histogram, type Registry } from 'prom-client'
 import type { AppendEvents, NewEvent } from '../events/append.ts'
 import { Refusal } from '../lib/errors.ts'
+import type { RailName } from '../lib/rail-names.ts'
 import type { SubmitPayment } from '../modules/payments/create/request.ts'
-import type { CollectionRail, PayoutRail, RailName, Rails } from '../rails/rail.ts'
+import type { CollectionRail, PayoutRail, Rails } from '../rails/rail.ts'
 
 /** Parts of the service with a watch in their hand: each does what the one inside it does, and notes how long it took. */
 export type Measures = {

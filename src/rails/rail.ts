@@ -1,9 +1,6 @@
 import type { Failure } from '../lib/failure-codes.ts'
 import type { Minor } from '../lib/money.ts'
-
-/** How money leaves: the `payment_rail` of a beneficiary. */
-export const railNames = ['MPESA_B2B', 'MPESA_B2C', 'PESALINK'] as const
-export type RailName = (typeof railNames)[number]
+import type { RailName } from '../lib/rail-names.ts'
 
 /** What a rail can move at all. `wholeUnits`: amounts are multiples of 100 minor units. */
 export type RailLimits = { minMinor: Minor; maxMinor: Minor; wholeUnits: boolean }

@@ -21,7 +21,7 @@ const retainedSince = ({ now, eventRetentionDays, since }: CheckFacts): Date => 
   return since !== null && since > retained ? since : retained
 }
 
-const lastPublished = (resource: string, prefix: string, table: string, column: string) =>
+const lastPublished = (resource: 'payment' | 'topup' | 'approval', table: string) =>
   sqlCheck(
     'I8',
     `the last published status of every ${resource} is its status`,
@@ -29,8 +29,8 @@ const lastPublished = (resource: string, prefix: string, table: string, column: 
      from ${table} t join (
        select distinct on (data->>'id') data->>'id' as id, data->>'status' as status from published_events e
        where split_part(type, '.', 1) = '${resource}' and created_at >= $1::timestamptz order by data->>'id', e.transaction desc, e.id desc) as published
-     on published.id = ${typeIdSql(prefix, 't.id')}
-     where published.status <> t.status and t.${column} > $1::timestamptz`,
+     on published.id = ${typeIdSql(resource, 't.id')}
+     where published.status <> t.status and t.updated_at > $1::timestamptz`,
     (facts) => [retainedSince(facts)],
   )
 
@@ -38,9 +38,9 @@ const hourAgo = (now: Date): Date => new Date(now.getTime() - 3_600_000)
 
 export const stateChecks = [
   ...moves,
-  lastPublished('payment', 'pay', 'payments', 'updated_at'),
-  lastPublished('topup', 'top', 'topups', 'updated_at'),
-  lastPublished('approval', 'apr', 'approvals', 'updated_at'),
+  lastPublished('payment', 'payments'),
+  lastPublished('topup', 'topups'),
+  lastPublished('approval', 'approvals'),
   sqlCheck(
     'I5',
     'the status of an approval agrees with its payment and with its decisions',

@@ -26,21 +26,21 @@ const inAudit = audited.map(({ table, where }) =>
 )
 
 const published = [
-  { table: 'api_keys', prefix: 'key', type: 'api_key.created' },
-  { table: 'grants', prefix: 'gra', type: 'grant.created' },
-  { table: 'sessions', prefix: 'ses', type: 'session.created' },
-  { table: 'identities', prefix: 'idn', type: 'identity.linked' },
-  { table: 'spending_policies', prefix: 'pol', type: 'policy.created' },
-  { table: 'beneficiaries', prefix: 'ben', type: 'beneficiary.created' },
-  { table: 'intent_mandates', prefix: 'man', type: 'mandate.created' },
-  { table: 'invitations', prefix: 'inv', type: 'member.invited' },
-]
+  { table: 'api_keys', kind: 'api_key', type: 'api_key.created' },
+  { table: 'grants', kind: 'grant', type: 'grant.created' },
+  { table: 'sessions', kind: 'session', type: 'session.created' },
+  { table: 'identities', kind: 'identity', type: 'identity.linked' },
+  { table: 'spending_policies', kind: 'policy', type: 'policy.created' },
+  { table: 'beneficiaries', kind: 'beneficiary', type: 'beneficiary.created' },
+  { table: 'intent_mandates', kind: 'mandate', type: 'mandate.created' },
+  { table: 'invitations', kind: 'invitation', type: 'member.invited' },
+] as const
 
 /** A day's margin: what is older may have left the table already. */
 const retainedSince = ({ now, eventRetentionDays, since }: CheckFacts): Date =>
   new Date(Math.max(now.getTime() - Math.max(0, eventRetentionDays - 1) * 86_400_000, since?.getTime() ?? 0))
 
-const inEvents = published.map(({ table, prefix, type }) =>
+const inEvents = published.map(({ table, kind, type }) =>
   sqlCheck(
     'I8',
     `every row of ${table} was published by ${type}`,
@@ -48,7 +48,7 @@ const inEvents = published.map(({ table, prefix, type }) =>
     `with published as materialized (
        select data->>'id' as id from events where type = '${type}' and created_at >= $1::timestamptz - interval '1 day')
      select t.id::text as subject from ${table} t
-     where t.created_at > $1::timestamptz and not exists (select from published where published.id = ${typeIdSql(prefix, 't.id')})`,
+     where t.created_at > $1::timestamptz and not exists (select from published where published.id = ${typeIdSql(kind, 't.id')})`,
     (facts) => [retainedSince(facts)],
   ),
 )

@@ -59,7 +59,7 @@ const multiply = async (paymentId: string): Promise<void> => {
         )
       })
   }
-  const wire = `to_jsonb(${typeIdSql('pay', made('001'))})`
+  const wire = `to_jsonb(${typeIdSql('payment', made('001'))})`
   await copy('ledger_transfers', `t.id = (select hold_transfer_id from payments where id = '${id}')`, {
     id: made('002'),
     reference_id: made('001'),

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { bigint, boolean, check, index, pgTable, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
 import { emailKeyOf } from '../email-key.ts'
-import { id, instant } from './columns.ts'
+import { id, instant, oneOf } from './columns.ts'
 
 export const accountStatuses = ['active', 'frozen', 'closed'] as const
 export const identityProviders = ['google', 'github', 'wallet'] as const
@@ -25,7 +25,7 @@ export const accounts = pgTable(
   },
   (t) => [
     uniqueIndex('accounts_email_key').on(sql`(${emailKeyOf(t.email)})`),
-    check('accounts_status_check', sql`${t.status} in ('active', 'frozen', 'closed')`),
+    check('accounts_status_check', oneOf(t.status, accountStatuses)),
   ],
 )
 
@@ -59,7 +59,7 @@ export const identities = pgTable(
       .on(sql`(${emailKeyOf(t.email)})`)
       .where(sql`${t.emailVerified}`),
     index('identities_linked_by').on(t.linkedByGrantId).where(sql`${t.linkedByGrantId} is not null`),
-    check('identities_provider_check', sql`${t.provider} in ('google', 'github', 'wallet')`),
+    check('identities_provider_check', oneOf(t.provider, identityProviders)),
     check('identities_chain_check', sql`${t.chainId} is null or ${t.provider} = 'wallet'`),
   ],
 )

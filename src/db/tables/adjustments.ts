@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { check, index, pgTable, text, uuid } from 'drizzle-orm/pg-core'
 import { accounts } from './accounts.ts'
-import { id, instant, money } from './columns.ts'
+import { id, instant, money, oneOf } from './columns.ts'
 
 export const adjustmentStatuses = ['pending', 'posted', 'rejected'] as const
 
@@ -29,7 +29,7 @@ export const adjustments = pgTable(
     index('adjustments_operator').on(t.requestedBy, t.decidedAt),
     index('adjustments_account').on(t.accountId, t.id),
     index('adjustments_pending').on(t.id).where(sql`${t.status} = 'pending'`),
-    check('adjustments_status_check', sql`${t.status} in ('pending', 'posted', 'rejected')`),
+    check('adjustments_status_check', oneOf(t.status, adjustmentStatuses)),
     check('adjustments_amount_check', sql`${t.amountMinor} <> 0`),
     check('adjustments_posted_check', sql`(${t.status} = 'posted') = (${t.transferId} is not null)`),
   ],

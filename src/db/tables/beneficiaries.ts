@@ -1,10 +1,8 @@
-import { sql } from 'drizzle-orm'
 import { boolean, check, index, jsonb, pgTable, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
+import { railNames } from '../../lib/rail-names.ts'
 import { accounts } from './accounts.ts'
-import { bytes, id, instant } from './columns.ts'
+import { bytes, id, instant, oneOf } from './columns.ts'
 import { workspaces } from './workspaces.ts'
-
-export const beneficiaryRails = ['MPESA_B2B', 'MPESA_B2C', 'PESALINK'] as const
 
 /** One destination of a workspace, however many beneficiaries name it: lists and freezes follow it, so a second name escapes nothing. */
 export const payees = pgTable(
@@ -35,7 +33,7 @@ export const beneficiaries = pgTable(
     type: text().notNull(),
     displayName: text().notNull(),
     legalName: text(),
-    paymentRail: text({ enum: beneficiaryRails }).notNull(),
+    paymentRail: text({ enum: railNames }).notNull(),
     destinationCiphertext: bytes().notNull(),
     destinationKeyId: text().notNull(),
     destinationMask: text().notNull(),
@@ -52,6 +50,6 @@ export const beneficiaries = pgTable(
   (t) => [
     index('beneficiaries_workspace').on(t.workspaceId, t.id),
     index('beneficiaries_payee').on(t.payeeId),
-    check('beneficiaries_rail_check', sql`${t.paymentRail} in ('MPESA_B2B', 'MPESA_B2C', 'PESALINK')`),
+    check('beneficiaries_rail_check', oneOf(t.paymentRail, railNames)),
   ],
 )

@@ -1,3 +1,4 @@
+import { type AnyColumn, type SQL, sql } from 'drizzle-orm'
 import { bigint, customType, timestamp, uuid } from 'drizzle-orm/pg-core'
 
 /** Milliseconds, as a Date holds them: a row read back equals what was written, so it can be compared with its own times. */
@@ -8,3 +9,7 @@ export const id = () => uuid().primaryKey()
 export const bytes = customType<{ data: Buffer }>({ dataType: () => 'bytea' })
 /** The 64-bit transaction id that never wraps: orders what readers see by commit safety (see events/README). */
 export const transactionId = customType<{ data: bigint; driverData: string }>({ dataType: () => 'xid8' })
+
+/** A check that a column has one of these values, from the list that its type has. They are names of ours, never input. */
+export const oneOf = (column: AnyColumn, values: readonly string[]): SQL =>
+  sql`${column} in ${sql.raw(`(${values.map((value) => `'${value}'`).join(', ')})`)}`

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { check, foreignKey, index, pgTable, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
 import { accounts } from './accounts.ts'
-import { bytes, id, instant, money } from './columns.ts'
+import { bytes, id, instant, money, oneOf } from './columns.ts'
 import { workspaces } from './workspaces.ts'
 
 export const grantKinds = ['api_key', 'oauth'] as const
@@ -45,7 +45,7 @@ export const grants = pgTable(
     index('grants_workspace').on(t.workspaceId, t.id),
     index('grants_due').on(t.expiresAt).where(sql`${t.revokedAt} is null and ${t.expiresAt} is not null`),
     index('grants_ancestors').using('gin', t.ancestorIds),
-    check('grants_kind_check', sql`${t.kind} in ('api_key', 'oauth')`),
+    check('grants_kind_check', oneOf(t.kind, grantKinds)),
     check('grants_parent_check', sql`(${t.parentGrantId} is null) = (cardinality(${t.ancestorIds}) = 0)`),
   ],
 )

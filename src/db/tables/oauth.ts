@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { boolean, check, index, integer, jsonb, pgTable, text, timestamp, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
 import { accounts } from './accounts.ts'
-import { bytes, id, instant } from './columns.ts'
+import { bytes, id, instant, oneOf } from './columns.ts'
 import { grants } from './grants.ts'
 import { sessions } from './sessions.ts'
 
@@ -34,7 +34,7 @@ export const oauthClients = pgTable(
     index('oauth_clients_idle').on(t.lastUsedAt, t.createdAt),
     check('oauth_clients_secret_check', sql`(${t.authMethod} = 'none') = (${t.secretHash} is null)`),
     check('oauth_clients_url_check', sql`${t.url} is null or ${t.authMethod} = 'none'`),
-    check('oauth_clients_auth_method_check', sql`${t.authMethod} in ('none', 'client_secret_basic', 'client_secret_post')`),
+    check('oauth_clients_auth_method_check', oneOf(t.authMethod, clientAuthMethods)),
   ],
 )
 
@@ -83,8 +83,8 @@ export const oauthAuthorizations = pgTable(
     index('oauth_authorizations_client').on(t.clientId),
     index('oauth_authorizations_grant').on(t.grantId),
     index('oauth_authorizations_expiry').on(t.expiresAt),
-    check('oauth_authorizations_flow_check', sql`${t.flow} in ('code', 'device')`),
-    check('oauth_authorizations_status_check', sql`${t.status} in ('pushed', 'pending', 'approved', 'denied', 'redeemed')`),
+    check('oauth_authorizations_flow_check', oneOf(t.flow, authorizationFlows)),
+    check('oauth_authorizations_status_check', oneOf(t.status, authorizationStatuses)),
     check(
       'oauth_authorizations_code_check',
       sql`${t.flow} = 'device' or (${t.redirectUri} is not null and ${t.codeChallenge} is not null)`,

@@ -1,8 +1,8 @@
 import { sql } from 'drizzle-orm'
 import { boolean, check, date, index, integer, json, jsonb, pgTable, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
 import { failureCodes } from '../../lib/failure-codes.ts'
+import { collectionRail, railNames } from '../../lib/rail-names.ts'
 import { accounts } from './accounts.ts'
-import { beneficiaryRails } from './beneficiaries.ts'
 import { bytes, id, instant, money } from './columns.ts'
 import { grants } from './grants.ts'
 import { workspaces } from './workspaces.ts'
@@ -38,7 +38,7 @@ export const payments = pgTable(
     /** The destination behind the beneficiary: what limits and duplicates follow. */
     payeeId: uuid().notNull(),
     paymentType: text().notNull(),
-    rail: text({ enum: beneficiaryRails }).notNull(),
+    rail: text({ enum: railNames }).notNull(),
     accountReference: text(),
     narrative: text(),
     metadata: jsonb().$type<Record<string, string>>().notNull(),
@@ -102,7 +102,7 @@ export const railAttempts = pgTable(
     id: id(),
     kind: text({ enum: attemptKinds }).notNull(),
     subjectId: uuid().notNull(),
-    rail: text({ enum: [...beneficiaryRails, 'MPESA_STK'] }).notNull(),
+    rail: text({ enum: [...railNames, collectionRail] }).notNull(),
     state: text({ enum: attemptStates }).notNull(),
     amountMinor: money().notNull(),
     /** 12 digits, never used twice: what the rail knows the attempt by. */

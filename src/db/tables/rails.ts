@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { check, index, integer, jsonb, pgTable, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
+import { providers } from '../../lib/rail-names.ts'
 import { bytes, id, instant, money } from './columns.ts'
 
 export const suspenseReasons = [
@@ -48,7 +49,7 @@ export const reconciliations = pgTable(
   'reconciliations',
   {
     id: id(),
-    provider: text({ enum: ['MPESA', 'PESALINK'] }).notNull(),
+    provider: text({ enum: providers }).notNull(),
     /** The file's name, or `provider` when it was asked for by API. */
     source: text().notNull(),
     contentHash: bytes().notNull(),

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { check, index, pgTable, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
 import { accounts } from './accounts.ts'
-import { bytes, id, instant } from './columns.ts'
+import { bytes, id, instant, oneOf } from './columns.ts'
 
 export const flowProviders = ['google', 'github'] as const
 
@@ -32,7 +32,7 @@ export const signInFlows = pgTable(
     uniqueIndex('sign_in_flows_state_key').on(t.stateHash),
     uniqueIndex('sign_in_flows_link_key').on(t.linkHash),
     index('sign_in_flows_expiry').on(t.expiresAt),
-    check('sign_in_flows_provider_check', sql`${t.provider} in ('google', 'github')`),
+    check('sign_in_flows_provider_check', oneOf(t.provider, flowProviders)),
     check('sign_in_flows_intent_check', sql`num_nonnulls(${t.accountId}, ${t.credentialKind}, ${t.credentialId}) in (0, 3)`),
     check('sign_in_flows_binding_check', sql`num_nonnulls(${t.browserHash}, ${t.linkHash}) > 0`),
   ],

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { check, index, pgTable, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
 import { accounts } from './accounts.ts'
-import { bytes, id, instant } from './columns.ts'
+import { bytes, id, instant, oneOf } from './columns.ts'
 
 export const roles = ['owner', 'admin', 'approver', 'member', 'viewer'] as const
 export const memberStatuses = ['active', 'suspended'] as const
@@ -32,7 +32,7 @@ export const workspaces = pgTable(
   (t) => [
     uniqueIndex('workspaces_one_personal').on(t.owningAccountId).where(sql`${t.kind} = 'personal'`),
     index('workspaces_owner').on(t.owningAccountId),
-    check('workspaces_kind_check', sql`${t.kind} in ('personal', 'team')`),
+    check('workspaces_kind_check', oneOf(t.kind, workspaceKinds)),
   ],
 )
 
@@ -56,8 +56,8 @@ export const members = pgTable(
   (t) => [
     uniqueIndex('members_workspace_account_key').on(t.workspaceId, t.accountId),
     index('members_account').on(t.accountId),
-    check('members_role_check', sql`${t.role} in ('owner', 'admin', 'approver', 'member', 'viewer')`),
-    check('members_status_check', sql`${t.status} in ('active', 'suspended')`),
+    check('members_role_check', oneOf(t.role, roles)),
+    check('members_status_check', oneOf(t.status, memberStatuses)),
   ],
 )
 

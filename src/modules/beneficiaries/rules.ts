@@ -1,6 +1,6 @@
 import { invalidFields } from '../../lib/errors.ts'
 import { mobileProblem, parseKenyanMobile } from '../../lib/phone.ts'
-import type { RailName } from '../../rails/rail.ts'
+import type { RailName } from '../../lib/rail-names.ts'
 
 export type Destination = { destination: string; bankCode: string | null }
 

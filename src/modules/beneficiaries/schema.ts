@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { beneficiaryRails } from '../../db/tables/beneficiaries.ts'
 import { IdOut, Metadata, Name, TimeOut } from '../../http/wire.ts'
+import { railNames } from '../../lib/rail-names.ts'
 
 const Type = z.string().trim().min(1).max(64)
 
@@ -8,7 +8,7 @@ export const CreateBeneficiary = z
   .strictObject({
     type: Type,
     display_name: Name,
-    payment_rail: z.enum(beneficiaryRails),
+    payment_rail: z.enum(railNames),
     destination: z.string().min(1).max(64).meta({
       description:
         'MPESA_B2C: a Kenyan mobile number. MPESA_B2B: a paybill or till of 5 to 7 digits. PESALINK: an account number with bank_code, or a mobile number without.',
@@ -41,7 +41,7 @@ export const Beneficiary = z
     type: z.string(),
     display_name: z.string(),
     legal_name: z.string().nullable(),
-    payment_rail: z.enum(beneficiaryRails),
+    payment_rail: z.enum(railNames),
     destination_mask: z.string().meta({ description: 'The destination is never shown: all but its last characters are *.' }),
     account_reference_required: z.boolean(),
     bank_code: z.string().nullable(),

@@ -1,4 +1,5 @@
 import type { Db, Tx } from '../../db/client.ts'
+import { openPaymentsSql } from '../../db/transitions.ts'
 import { notFound } from '../../lib/errors.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import type { Minor } from '../../lib/money.ts'
@@ -60,8 +61,7 @@ export const loadMandate = async (tx: Tx, workspaceId: Uuid, id: Uuid, counted?:
   })
 }
 
-const mayStillFail =
-  "select 1 from payments where mandate_id = $1 and status in ('pending_approval', 'processing', 'unknown') limit 1"
+const mayStillFail = `select 1 from payments where mandate_id = $1 and status in ${openPaymentsSql} limit 1`
 
 /**
  * After a payment has succeeded. `exhausted` is an end, so it is reached only when nothing can be given back any more: while a

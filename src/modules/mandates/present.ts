@@ -1,11 +1,8 @@
 import { isoTime, isoTimeOrNull } from '../../http/wire.ts'
 import { formatId } from '../../lib/ids.ts'
 import { formatMinor, minor } from '../../lib/money.ts'
-import type { MandateRecord, MandateRow } from './queries.ts'
+import { type MandateRecord, mandateStatus } from './queries.ts'
 import type { Mandate } from './schema.ts'
-
-export const mandateStatus = (mandate: Pick<MandateRow, 'status' | 'expiresAt'>, at: Date): MandateRow['status'] =>
-  mandate.status === 'active' && mandate.expiresAt <= at ? 'expired' : mandate.status
 
 export const presentMandate = (mandate: MandateRecord, at: Date): Mandate => ({
   id: formatId('mandate', mandate.id),

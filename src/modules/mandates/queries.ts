@@ -40,7 +40,11 @@ export const findMandateIn = async (db: Db, workspaceId: Uuid, id: Uuid): Promis
 export const findMandateByNonce = async (db: Db, nonce: string): Promise<MandateRecord | undefined> =>
   (await select(db, eq(intentMandates.nonce, nonce)))[0]
 
-/** The status as it is shown: a mandate whose time is over is expired, whether the sweep has been there or not. */
+/** The status as it is shown: a mandate whose time is over is expired, also before the sweep has recorded it. */
+export const mandateStatus = (mandate: Pick<MandateRow, 'status' | 'expiresAt'>, at: Date): MandateRow['status'] =>
+  mandate.status === 'active' && mandate.expiresAt <= at ? 'expired' : mandate.status
+
+/** The same in SQL. */
 const hasStatus = (status: MandateRow['status'], at: Date): SQL => {
   if (status === 'expired')
     return sql`(${intentMandates.status} = 'expired' or (${intentMandates.status} = 'active' and ${intentMandates.expiresAt} <= ${at}))`

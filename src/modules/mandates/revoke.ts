@@ -8,8 +8,8 @@ import type { Deps } from '../deps.ts'
 import { walletProof } from '../identity/identities/proof.ts'
 import { findIdentity } from '../identity/identities/queries.ts'
 import { endMandate } from './end.ts'
-import { mandateStatus } from './present.ts'
-import { findMandateIn, lockMandate, type MandateRecord } from './queries.ts'
+
+import { findMandateIn, lockMandate, type MandateRecord, mandateStatus } from './queries.ts'
 
 /** Revoking again is the same answer; what ended otherwise stays what it is. */
 const revoke = async (

@@ -6,7 +6,7 @@ import { payments } from '../../db/tables/payments.ts'
 import { notFound } from '../../lib/errors.ts'
 import { parseId, type Uuid } from '../../lib/ids.ts'
 import type { Minor } from '../../lib/money.ts'
-import { railNames } from '../../rails/rail.ts'
+import { railNames } from '../../lib/rail-names.ts'
 
 export type PaymentRecord = typeof payments.$inferSelect
 export type PaymentStatus = PaymentRecord['status']

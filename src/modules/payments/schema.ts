@@ -3,7 +3,7 @@ import { paymentStatuses } from '../../db/tables/payments.ts'
 import { PageQuery } from '../../http/pagination.ts'
 import { IdIn, IdOut, Metadata, MinorIn, MinorOut, PositiveMinorIn, TimeIn, TimeOut } from '../../http/wire.ts'
 import { failureCodes } from '../../lib/failure-codes.ts'
-import { railNames } from '../../rails/rail.ts'
+import { railNames } from '../../lib/rail-names.ts'
 import { PaymentType } from '../payment-type.ts'
 import { Decision } from '../policies/schema.ts'
 

@@ -1,6 +1,7 @@
 import { and, desc, eq, isNotNull, isNull, lt } from 'drizzle-orm'
 import { type Db, statement } from '../../db/client.ts'
 import { reconciliationDifferences, reconciliations } from '../../db/tables/rails.ts'
+import { paidPaymentsSql } from '../../db/transitions.ts'
 import type { PageRequest } from '../../http/pagination.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import type { Booked } from './rules.ts'
@@ -17,7 +18,7 @@ const bookedStatement = statement(
   `select 'payment' as kind, p.id, a.id as "attemptId", a.reference, p.provider_receipt as receipt, -p.amount_minor as "amountMinor", p.status,
      coalesce(p.completed_at, p.updated_at) as at
    from payments p left join lateral (select id, reference from rail_attempts where subject_id = p.id order by created_at desc limit 1) a on true
-   where p.rail = any($1::text[]) and ((p.status in ('succeeded', 'returned') and p.completed_at between $2 and $3) or p.provider_receipt = any($4::text[])
+   where p.rail = any($1::text[]) and ((p.status in ${paidPaymentsSql} and p.completed_at between $2 and $3) or p.provider_receipt = any($4::text[])
      or p.id in (select subject_id from rail_attempts where reference = any($5::text[])))
    union all
    select 'topup', t.id, a.id, a.reference, t.provider_receipt, t.amount_minor, t.status, coalesce(t.completed_at, t.updated_at)

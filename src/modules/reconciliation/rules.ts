@@ -1,3 +1,4 @@
+import { isPaid } from '../../db/transitions.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { displayAmount, type Minor } from '../../lib/money.ts'
 import type { Movement } from '../../rails/rail.ts'
@@ -39,7 +40,7 @@ export type Difference = {
 
 export type Match = { matched: number; differences: Difference[]; bookedMinor: Minor; statedMinor: Minor }
 
-const isBooked = ({ status }: Booked): boolean => status === 'succeeded' || status === 'returned'
+const isBooked = ({ status }: Booked): boolean => isPaid(status)
 const isOpen = ({ status }: Booked): boolean => ['pending', 'processing', 'unknown', 'expired'].includes(status)
 
 const amountText = (amount: Minor, currency: string): string => displayAmount(amount < 0n ? -amount : amount, currency)

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { PageQuery } from '../../http/pagination.ts'
 import { IdIn, IdOut, MinorOut, TimeOut } from '../../http/wire.ts'
+import { providers } from '../../lib/rail-names.ts'
 import { differenceKinds } from './rules.ts'
 
 const SignedMinor = MinorOut.meta({ pattern: '^-?(0|[1-9]\\d{0,17})$', description: 'Minor units; what went out is negative.' })
@@ -8,7 +9,7 @@ const SignedMinor = MinorOut.meta({ pattern: '^-?(0|[1-9]\\d{0,17})$', descripti
 export const Reconciliation = z
   .object({
     id: IdOut('reconciliation'),
-    provider: z.enum(['MPESA', 'PESALINK']),
+    provider: z.enum(providers),
     source: z.string(),
     period_start: TimeOut,
     period_end: TimeOut,

@@ -2,10 +2,12 @@ import { createHash } from 'node:crypto'
 import { eq } from 'drizzle-orm'
 import { inTx, type Tx } from '../../db/client.ts'
 import { reconciliationDifferences, reconciliations } from '../../db/tables/rails.ts'
+import { isPaid } from '../../db/transitions.ts'
 import { audit } from '../../events/audit.ts'
 import { daysAfter } from '../../lib/clock.ts'
 import { conflict, invalidFields, notFound, Refusal } from '../../lib/errors.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
+import { type Provider, providerRails } from '../../lib/rail-names.ts'
 import { nairobiMidnight } from '../../rails/nairobi-time.ts'
 import type { Evidence } from '../../rails/rail.ts'
 import type { Deps } from '../deps.ts'
@@ -15,7 +17,7 @@ import type { Subjects } from '../payments/lifecycle/attempts/subject.ts'
 import { recordSuspense } from '../suspense/service.ts'
 import { type DifferenceRecord, lastListedUntil, providerSource, type ReconciliationRecord, readBooked } from './queries.ts'
 import { type Difference, match, type StatementLine } from './rules.ts'
-import { type Provider, readStatement } from './statement-rules.ts'
+import { readStatement } from './statement-rules.ts'
 
 type ReconciliationDeps = Pick<Deps, 'alerts' | 'appendEvents' | 'clock' | 'config' | 'db'>
 
@@ -33,11 +35,6 @@ type Statement = {
   period: { start: Date; end: Date }
   /** What it lists just before and after its period, where it does. */
   listedOutside?: readonly StatementLine[]
-}
-
-const railsOf: Readonly<Record<Provider, readonly string[]>> = {
-  MPESA: ['MPESA_B2C', 'MPESA_B2B', 'MPESA_STK'],
-  PESALINK: ['PESALINK'],
 }
 
 const namesOf = (lines: readonly StatementLine[]): ReadonlySet<string> =>
@@ -154,7 +151,7 @@ export const reconcileStatement = async (
   if ('problem' in read) throw invalidFields({ path: 'file', message: read.problem })
   const { provider, lines } = read
   if (lines.length === 0) throw invalidFields({ path: 'file', message: 'it lists nothing that was completed' })
-  const statement = { provider, rails: railsOf[provider], source, content: text, lines, period: periodOf(lines) }
+  const statement = { provider, rails: providerRails[provider], source, content: text, lines, period: periodOf(lines) }
   return reconcileLines(deps, subjects, operator, statement)
 }
 
@@ -174,7 +171,7 @@ const reconcileLines = async (
   // Around the edges only what the statement names belongs to its period; a booking may know its reference alone.
   const ofPeriod = booked.filter(({ receipt, reference, at, status }) => {
     const isNamed = (names: ReadonlySet<string>) => [receipt, reference].some((name) => name !== null && names.has(name))
-    if (!['succeeded', 'returned'].includes(status) || isNamed(inside)) return true
+    if (!isPaid(status) || isNamed(inside)) return true
     return !isNamed(outside) && at >= start && at <= end
   })
   const result = match(lines, ofPeriod, deps.config.CURRENCY)

@@ -1,7 +1,6 @@
+import { type Provider, providers } from '../../lib/rail-names.ts'
 import { readShillings } from '../../rails/amounts.ts'
 import type { StatementLine } from './rules.ts'
-
-export type Provider = 'MPESA' | 'PESALINK'
 
 /** The columns of each provider's export, by every name that was seen for them. */
 const columns = {
@@ -76,7 +75,7 @@ export type ReadStatement = { lines: StatementLine[]; provider: Provider } | { p
  */
 export const readStatement = (text: string): ReadStatement => {
   const rows = parseCsv(text).filter((row) => row.some((cell) => cell.trim() !== ''))
-  for (const provider of ['MPESA', 'PESALINK'] as const) {
+  for (const provider of providers) {
     const required = columns[provider]
     const at = (names: readonly string[], header: readonly string[]) => header.findIndex((name) => names.includes(name))
     const headerAt = rows.findIndex((row) => {

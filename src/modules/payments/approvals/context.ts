@@ -1,5 +1,6 @@
 import { decidingRoles } from '../../../auth/permissions.ts'
 import type { Db } from '../../../db/client.ts'
+import { paidPaymentsSql } from '../../../db/transitions.ts'
 import { getBalance } from '../../../ledger/ledger.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import type { Minor } from '../../../lib/money.ts'
@@ -21,7 +22,7 @@ const payee = `
   select count(*)::int as payments, max(p.completed_at) as last_paid_at,
     percentile_disc(0.5) within group (order by p.amount_minor) as typical_minor
   from payments p join beneficiaries named on named.id = p.beneficiary_id
-  where named.payee_id = (select payee_id from beneficiaries where id = $1) and p.status in ('succeeded', 'returned') and p.id <> $2`
+  where named.payee_id = (select payee_id from beneficiaries where id = $1) and p.status in ${paidPaymentsSql} and p.id <> $2`
 
 /** As at the decision: who has decided already decides no more, and neither does who asked, where duties are separate. */
 const approvers = `

@@ -4,6 +4,7 @@ import { approvalDecisions, approvals } from '../../../db/tables/approvals.ts'
 import { beneficiaries } from '../../../db/tables/beneficiaries.ts'
 import { grants } from '../../../db/tables/grants.ts'
 import { payments } from '../../../db/tables/payments.ts'
+import { paidPaymentsSql } from '../../../db/transitions.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 
 export type ApprovalRow = typeof approvals.$inferSelect
@@ -21,7 +22,7 @@ export type ApprovalRecord = {
 
 const firstPayment = sql<boolean>`not exists (
   select from payments earlier join beneficiaries named on named.id = earlier.beneficiary_id
-  where named.payee_id = ${beneficiaries.payeeId} and earlier.status in ('succeeded', 'returned') and earlier.id <> ${payments.id})`
+  where named.payee_id = ${beneficiaries.payeeId} and earlier.status in ${sql.raw(paidPaymentsSql)} and earlier.id <> ${payments.id})`
 
 const select = (db: Db) =>
   db.orm

@@ -3,7 +3,7 @@ import { approvalChoices, approvalStatuses } from '../../../db/tables/approvals.
 import { paymentStatuses } from '../../../db/tables/payments.ts'
 import { PageQuery } from '../../../http/pagination.ts'
 import { IdOut, MinorOut, TimeOut } from '../../../http/wire.ts'
-import { railNames } from '../../../rails/rail.ts'
+import { railNames } from '../../../lib/rail-names.ts'
 import { Decision } from '../../policies/schema.ts'
 
 export const PaymentSummary = z

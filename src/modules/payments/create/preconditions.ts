@@ -1,6 +1,7 @@
 import { conflict, type FieldError, invalidFields, Refusal } from '../../../lib/errors.ts'
 import { displayAmount, type Minor } from '../../../lib/money.ts'
-import { type RailName, type Rails, railNames } from '../../../rails/rail.ts'
+import { type RailName, railNames } from '../../../lib/rail-names.ts'
+import type { Rails } from '../../../rails/rail.ts'
 import type { PaymentContext } from '../evaluation/context.ts'
 
 export type PaymentTerms = { amountMinor: Minor; paymentType: string; accountReference: string | null }

@@ -3,9 +3,9 @@ import { type Db, statement } from '../../../db/client.ts'
 import { plainList } from '../../../db/lists.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import type { Minor } from '../../../lib/money.ts'
+import type { RailName } from '../../../lib/rail-names.ts'
 import { mayApplyTo } from '../../../policy/scope-sql.ts'
 import type { GrantRules, Limits, Periods, PolicyRules } from '../../../policy/types.ts'
-import type { RailName } from '../../../rails/rail.ts'
 import type { AccountRecord } from '../../identity/accounts/queries.ts'
 
 export type WorkspaceState = {

@@ -1,3 +1,4 @@
+import { isPaid } from '../../../db/transitions.ts'
 import type { Minor } from '../../../lib/money.ts'
 import type { Evidence } from '../../../rails/rail.ts'
 import type { PaymentRecord } from '../queries.ts'
@@ -15,7 +16,6 @@ const none = (verdict: Exclude<Verdict, 'applied'>): Judged => ({ move: null, ve
 
 /** Whether the money is under way or its outcome unknown: the states that evidence may end. */
 export const isUnderWay = ({ status }: Pick<PaymentRecord, 'status'>): boolean => status === 'processing' || status === 'unknown'
-const hasMoved = ({ status }: PaymentRecord): boolean => status === 'succeeded' || status === 'returned'
 
 type Success = { receipt: string | null; amountMinor: Minor | null }
 
@@ -31,7 +31,7 @@ const onSuccess = (payment: PaymentRecord, evidence: Success, receiptIsTaken: bo
   const strange = receiptIsTaken || (amountMinor !== null && amountMinor !== payment.amountMinor)
   if (isUnderWay(payment)) return strange ? none('mismatch') : { move: 'succeed' }
   if (payment.status === 'failed') return onLateSuccess(payment, evidence, receiptIsTaken)
-  if (strange || !hasMoved(payment)) return none('contradiction')
+  if (strange || !isPaid(payment.status)) return none('contradiction')
   if (receipt === null || receipt === payment.providerReceipt) return none('repeated')
   return payment.providerReceipt === null ? { move: 'complete' } : none('contradiction')
 }

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { approvalChoices, approvalStatuses, decisionWays } from '../../../db/tables/approvals.ts'
 import { IdOut, MinorOut, TimeOut } from '../../../http/wire.ts'
 import { transferKinds } from '../../../ledger/reports.ts'
-import { railNames } from '../../../rails/rail.ts'
+import { railNames } from '../../../lib/rail-names.ts'
 import { Payment } from '../schema.ts'
 
 const Signed = z.object({ signer: z.string(), signature: z.string(), message: z.string() })
