@@ -69,17 +69,24 @@ export const isInitiator = (provider: Provider, name: string, credential: string
 
 const stranger: Scenario = { code: '2001', reporting: 'once', losesAnswer: false }
 
-export const b2c = (provider: Provider, body: unknown): Answer => {
-  const parsed = B2c.safeParse(body)
-  if (!parsed.success) return invalidField(parsed.error)
-  const request = parsed.data
-  if (provider.book.find(['MPESA_B2C'], request.OriginatorConversationID)) {
-    return gatewayError(500, '500.002.1001', 'Duplicate OriginatorConversationID.')
-  }
-  const known = isInitiator(provider, request.InitiatorName, request.SecurityCredential)
+type PayoutFields = {
+  Amount: bigint
+  Occassion?: string | undefined
+  PartyB: string
+  ResultURL: string
+  QueueTimeOutURL: string
+}
+
+/** Takes a payout to a phone or an organisation. `known`: the initiator's name and password are right. */
+const takePayout = (
+  provider: Provider,
+  rail: 'MPESA_B2C' | 'MPESA_B2B',
+  request: PayoutFields,
+  { key, known }: { key: string; known: boolean },
+): Answer => {
   const order = take(provider, {
-    rail: 'MPESA_B2C',
-    key: request.OriginatorConversationID,
+    rail,
+    key,
     conversation: newConversation(provider),
     amountMinor: request.Amount * 100n,
     ours: request.Occassion ?? '',
@@ -91,23 +98,23 @@ export const b2c = (provider: Provider, body: unknown): Answer => {
   return accepted(order, order.scenario.losesAnswer)
 }
 
+export const b2c = (provider: Provider, body: unknown): Answer => {
+  const parsed = B2c.safeParse(body)
+  if (!parsed.success) return invalidField(parsed.error)
+  const request = parsed.data
+  if (provider.book.find(['MPESA_B2C'], request.OriginatorConversationID)) {
+    return gatewayError(500, '500.002.1001', 'Duplicate OriginatorConversationID.')
+  }
+  const known = isInitiator(provider, request.InitiatorName, request.SecurityCredential)
+  return takePayout(provider, 'MPESA_B2C', request, { key: request.OriginatorConversationID, known })
+}
+
 export const b2b = (provider: Provider, body: unknown): Answer => {
   const parsed = B2b.safeParse(body)
   if (!parsed.success) return invalidField(parsed.error)
   const request = parsed.data
   const known = isInitiator(provider, request.Initiator, request.SecurityCredential)
-  const order = take(provider, {
-    rail: 'MPESA_B2B',
-    key: randomUUID(),
-    conversation: newConversation(provider),
-    amountMinor: request.Amount * 100n,
-    ours: request.Occassion ?? '',
-    party: request.PartyB,
-    resultUrl: request.ResultURL,
-    timeoutUrl: request.QueueTimeOutURL,
-    ...(!known && { scenario: stranger }),
-  })
-  return accepted(order, order.scenario.losesAnswer)
+  return takePayout(provider, 'MPESA_B2B', request, { key: randomUUID(), known })
 }
 
 /** The state is that of the moment of the answer, not of the question. */

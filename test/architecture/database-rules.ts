@@ -7,6 +7,7 @@ import { isFunction, type Node, namesIn, textOf, walk, within } from './syntax.t
 const composedSql: Readonly<Record<string, string>> = {
   'db/check.ts': 'the text of a check, around which it counts',
   'db/records.ts': 'the columns that the module above declares',
+  'db/tables/columns.ts': 'the values of a closed list',
   'db/transaction-ids.ts': 'a number that is computed',
   'events/read.ts': 'one of two directions',
   'ledger/ledger.ts': 'one of two kinds of transfer',

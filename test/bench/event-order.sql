@@ -35,24 +35,24 @@ begin
   insert into ordered.advisory_events select gen_random_uuid(), who, '{"type": "payment.created"}' from generate_series(1, 3 * size);
 end $$;
 
+-- A payment that numbers the events of its account, in the tables of one shape.
+create function ordered.make_numbered_pay(shape text) returns void language plpgsql as $make$
+begin
+  execute format($pay$
+    create function ordered.pay_%1$s(who int, size int) returns void language plpgsql as $body$
+    declare last bigint;
+    begin
+      insert into ordered.%1$s_keys select gen_random_uuid() from generate_series(1, size);
+      update ordered.%1$s_accounts set available = available - size, event_sequence = event_sequence + 3 * size where id = who returning event_sequence into last;
+      insert into ordered.%1$s_payments select gen_random_uuid(), who, 1 from generate_series(1, size);
+      insert into ordered.%1$s_events select gen_random_uuid(), who, '{"type": "payment.created"}', last - 3 * size + n from generate_series(1, 3 * size) n;
+    end $body$ $pay$, shape);
+end $make$;
+
 -- A position for each account, from the update that holds its row already. Read by account alone: no order over accounts.
 select ordered.make_shape('sequence', 'sequence bigint not null', array['account, sequence']);
-create function ordered.pay_sequence(who int, size int) returns void language plpgsql as $$
-declare last bigint;
-begin
-  insert into ordered.sequence_keys select gen_random_uuid() from generate_series(1, size);
-  update ordered.sequence_accounts set available = available - size, event_sequence = event_sequence + 3 * size where id = who returning event_sequence into last;
-  insert into ordered.sequence_payments select gen_random_uuid(), who, 1 from generate_series(1, size);
-  insert into ordered.sequence_events select gen_random_uuid(), who, '{"type": "payment.created"}', last - 3 * size + n from generate_series(1, 3 * size) n;
-end $$;
+select ordered.make_numbered_pay('sequence');
 
 -- The same, with what one reader for all accounts of a process needs besides.
 select ordered.make_shape('feed', 'sequence bigint not null, transaction xid8 not null default pg_current_xact_id()', array['account, sequence', 'transaction, id']);
-create function ordered.pay_feed(who int, size int) returns void language plpgsql as $$
-declare last bigint;
-begin
-  insert into ordered.feed_keys select gen_random_uuid() from generate_series(1, size);
-  update ordered.feed_accounts set available = available - size, event_sequence = event_sequence + 3 * size where id = who returning event_sequence into last;
-  insert into ordered.feed_payments select gen_random_uuid(), who, 1 from generate_series(1, size);
-  insert into ordered.feed_events select gen_random_uuid(), who, '{"type": "payment.created"}', last - 3 * size + n from generate_series(1, 3 * size) n;
-end $$;
+select ordered.make_numbered_pay('feed');
