@@ -12,12 +12,13 @@ const folder = join(root, 'dashboard')
 const built = join(folder, 'dist')
 const stamp = join(built, 'sources.sha256')
 
-/** The pages share pure parts with the service: the policy engine, roles, the catalogue of events. */
+/** The pages stand on the typed client, and share pure parts with the service: the policy engine, roles, the catalogue of events. */
 const sources = [
   'dashboard/src',
   'dashboard/public',
   'dashboard/index.html',
   'dashboard/vite.config.ts',
+  'client/src',
   'src/policy',
   'src/auth/permissions.ts',
   'src/events/types.ts',

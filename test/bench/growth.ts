@@ -1,3 +1,4 @@
+import { type Answer, createClient } from '../harness/client.ts'
 import { findGenerator } from './load.ts'
 import { payments, preparePayers, reads } from './prepare.ts'
 import { type Bench, startService } from './processes.ts'
@@ -51,12 +52,13 @@ const grow = async ({ bench }: Prepared, { paymentCount, eventCount, keyCount }:
   await bench.query('vacuum analyze')
 }
 
-const pagesOf = async ({ payers: [payer] }: Prepared): Promise<number[]> => {
+const pagesOf = async ({ service, payers: [payer] }: Prepared): Promise<number[]> => {
+  const reader = createClient(service.url, { bearer: payer?.key })
   const took: number[][] = [[], []]
   let cursor: string | null = null
   for (let page = 0; payer && page < 200; page += 1) {
     const began = performance.now()
-    const answer = await payer.person.api.get(`/v1/payments?limit=100${cursor ? `&cursor=${cursor}` : ''}`)
+    const answer: Answer = await reader.get(`/v1/payments?limit=100${cursor ? `&cursor=${cursor}` : ''}`)
     took[page < 100 ? 0 : 1]?.push(performance.now() - began)
     cursor = answer.body.next_cursor
     if (cursor === null) break

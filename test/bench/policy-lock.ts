@@ -1,6 +1,7 @@
 import { performance } from 'node:perf_hooks'
 import { parseId } from '../../src/lib/ids.ts'
 import { everyPayee } from '../../src/policy/scope-sql.ts'
+import { type Client, createClient } from '../harness/client.ts'
 import { multiply } from './growth.ts'
 import { type Payer, preparePayers } from './prepare.ts'
 import { type Bench, startService } from './processes.ts'
@@ -16,12 +17,12 @@ const timed = async (work: () => Promise<{ status: number; text: string }>): Pro
 }
 
 /** Payments of the same account one after the other while `work` runs, and how long each of them took. */
-const whilePaying = async ({ person, beneficiary }: Payer, work: () => Promise<void>): Promise<number[]> => {
+const whilePaying = async (api: Client, { beneficiary }: Payer, work: () => Promise<void>): Promise<number[]> => {
   const took: number[] = []
   let working = true
   const paying = (async () => {
     const body = { beneficiary_id: beneficiary, amount_minor: '10000' }
-    while (working) took.push(await timed(() => person.api.post('/v1/payments', body)))
+    while (working) took.push(await timed(() => api.post('/v1/payments', body)))
   })()
   await work()
   working = false
@@ -37,7 +38,7 @@ export const measurePolicyLock = async (bench: Bench, { write, paymentCount }: P
   try {
     const [payer] = await preparePayers(service.url, bench, 1)
     if (!payer) throw new Error('there is no payer')
-    const { api } = payer.person
+    const api = createClient(service.url, { cookie: payer.session })
     await timed(() => api.post('/v1/payments', { beneficiary_id: payer.beneficiary, amount_minor: '10000' }))
     await multiply(bench, 'payments', paymentCount, {
       id: 'gen_random_uuid()',
@@ -67,10 +68,10 @@ export const measurePolicyLock = async (bench: Bench, { write, paymentCount }: P
       say(`  ${name}: ${counted?.rows} totals`)
       // While the tables were filled the service closed the connections that this client still keeps.
       for (let count = 0; count < 5; count += 1) await api.get('/healthz').catch(() => undefined)
-      const undisturbed = await whilePaying(payer, () => new Promise((resolve) => setTimeout(resolve, 3_000)))
+      const undisturbed = await whilePaying(api, payer, () => new Promise((resolve) => setTimeout(resolve, 3_000)))
       const changed: number[] = []
       const created: number[] = []
-      const disturbed = await whilePaying(payer, async () => {
+      const disturbed = await whilePaying(api, payer, async () => {
         for (let change = 0; change < changes; change += 1) {
           const made = await api.post('/v1/spending-policies', { name: 'Bench', daily_limit_minor: '800000000000000' })
           created.push(made.status)

@@ -1,26 +1,38 @@
 import { createHash, randomBytes } from 'node:crypto'
+import { signInWithWallet } from 'payments-service-client/wallet'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { newId, parseId } from '../../src/lib/ids.ts'
-import { createClient } from '../harness/client.ts'
-import { createKey, type Person, signIn } from '../harness/people.ts'
 import type { Asked } from './load.ts'
 import type { Bench } from './processes.ts'
 
-export type Payer = { person: Person; key: string; grantId: string; beneficiary: string; workspaceId: string }
+export type Payer = {
+  /** What the cookie `service_session` holds. */
+  session: string
+  key: string
+  grantId: string
+  beneficiary: string
+  workspaceId: string
+}
 
 /** Accounts that can pay: a key with limits, a policy that falls on every payment, a beneficiary, and money. */
 export const preparePayers = async (serviceUrl: string, bench: Bench, count: number): Promise<Payer[]> => {
-  const api = createClient(serviceUrl)
   const payers: Payer[] = []
   for (let n = 0; n < count; n += 1) {
-    const person = await signIn(api, privateKeyToAccount(generatePrivateKey()))
-    const destination = `2547${String(30_000_000 + n).padStart(8, '0')}`
-    const body = { type: 'supplier', display_name: 'Bench', payment_rail: 'MPESA_B2C', destination }
-    const beneficiary = (await person.api.post('/v1/beneficiaries', body)).body.id
-    await person.api.post('/v1/spending-policies', { name: 'Bench', daily_limit_minor: '900000000000000' })
-    const { key, grantId } = await createKey(person, { spending_controls: { monthly_limit_minor: '900000000000000' } })
-    const workspaceId = (await person.api.get('/v1/workspaces/current')).body.workspace.id
-    payers.push({ person, key, grantId, beneficiary, workspaceId })
+    const { client, session } = await signInWithWallet({ baseUrl: serviceUrl }, privateKeyToAccount(generatePrivateKey()))
+    const beneficiary = await client.beneficiaries.create({
+      type: 'supplier',
+      display_name: 'Bench',
+      payment_rail: 'MPESA_B2C',
+      destination: `2547${String(30_000_000 + n).padStart(8, '0')}`,
+    })
+    await client.policies.create({ name: 'Bench', daily_limit_minor: '900000000000000' })
+    const { key, grant } = await client.apiKeys.create({
+      name: 'Agent',
+      spending_controls: { monthly_limit_minor: '900000000000000' },
+    })
+    const { workspace } = await client.workspaces.current()
+    if (session === undefined || key === undefined) throw new Error('the service gave no session or no key')
+    payers.push({ session, key, grantId: grant.id, beneficiary: beneficiary.id, workspaceId: String(workspace.id) })
   }
   // Straight into the totals: the bench is about what a payment costs, and its database is thrown away.
   await bench.query("update ledger_accounts set posted_credits_minor = 900000000000000 where kind = 'customer'")

@@ -67,7 +67,7 @@ export const measureRatios = async (bench: Bench, options: RatioOptions): Promis
     } satisfies Load
     const kinds = {
       'read, API key': to('read, API key', reads(payers.map(({ key }) => key))),
-      'read, session': to('read, session', reads(payers.map(({ person }) => `cookie ${person.cookie}`))),
+      'read, session': to('read, session', reads(payers.map(({ session }) => `cookie ${session}`))),
       'read, access token': to('read, access token', reads(tokens)),
     }
     const spreadLoad = to('payments', payments(payers))

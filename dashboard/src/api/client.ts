@@ -1,47 +1,52 @@
-import createClient, { type Middleware } from 'openapi-fetch'
+import { ConnectionError, Payments, PaymentsError } from 'payments-service-client'
+import type { Body, Method, MethodOf, Path, Query } from '../../../client/src/route-types.ts'
 import { noteServerTime } from '../lib/clock.ts'
 import { recordCall } from '../lib/recent-calls.ts'
 import { chosenWorkspace } from './chosen-workspace.ts'
-import { toApiError, unreachable } from './error.ts'
-import type { paths } from './types.ts'
+import { ApiError, unreachable } from './error.ts'
 
-const workspaceHeader: Middleware = {
-  onRequest: ({ request }) => {
-    const workspace = chosenWorkspace()
-    // The person who signs in may not be the one who chose it.
-    const signsIn = new URL(request.url).pathname.startsWith('/v1/auth/')
-    // A request that names its workspace itself is about another one than this tab's.
-    if (workspace !== null && !signsIn && !request.headers.has('Workspace-Id')) request.headers.set('Workspace-Id', workspace)
-    return request
-  },
+/** Every request is about this tab's workspace, and is noted for whoever wants to do the same by a script. */
+const send: typeof fetch = async (address, init) => {
+  const request = new Request(address, init)
+  const workspace = chosenWorkspace()
+  // The person who signs in may not be the one who chose it.
+  const signsIn = new URL(request.url).pathname.startsWith('/v1/auth/')
+  // A request that names its workspace itself is about another one than this tab's.
+  if (workspace !== null && !signsIn && !request.headers.has('Workspace-Id')) request.headers.set('Workspace-Id', workspace)
+  const response = await fetch(request)
+  noteServerTime(response.headers.get('date'))
+  if (response.ok && request.method !== 'GET')
+    recordCall(request, typeof init?.body === 'string' ? init.body : '', response.headers.get('x-request-id'))
+  return response
 }
 
-const bodies = new WeakMap<Request, string>()
+/** Nothing is sent again beneath the cache: it decides what to read again, and a person what to send again. */
+const payments = new Payments({ baseUrl: location.origin, credentials: 'same-origin', retries: 0, fetch: send })
 
-const observer: Middleware = {
-  onRequest: async ({ request }) => {
-    if (request.method !== 'GET') bodies.set(request, await request.clone().text())
-    return request
-  },
-  onResponse: ({ request, response }) => {
-    noteServerTime(response.headers.get('date'))
-    if (response.ok && request.method !== 'GET')
-      recordCall(request, bodies.get(request) ?? '', response.headers.get('x-request-id'))
-    return response
-  },
+type PathWith<M extends Method> = { [P in Path]: M extends MethodOf<P> ? P : never }[Path]
+type Given<P extends Path, M extends Method & MethodOf<P>> = {
+  params?: { path?: Record<string, string>; query?: Query<P, M> }
+  body?: Body<P, M>
+  headers?: Record<string, string>
 }
 
-export const api = createClient<paths>({ baseUrl: location.origin, credentials: 'same-origin' })
-api.use(workspaceHeader, observer)
+const by =
+  <M extends Method>(method: M) =>
+  <P extends PathWith<M>>(path: P, { params, headers, ...rest }: Given<P, M & MethodOf<P>> = {}) => {
+    const { 'Idempotency-Key': idempotencyKey, ...others } = headers ?? {}
+    const key = idempotencyKey !== undefined && { idempotencyKey }
+    return payments.call(method as M & MethodOf<P>, path, { ...params, ...rest, ...key, headers: others })
+  }
 
-type Answered<Data> = { data?: Data; error?: unknown; response: Response }
+/** The routes by method, typed by the API document. */
+export const api = { GET: by('get'), POST: by('post'), PUT: by('put'), PATCH: by('patch'), DELETE: by('delete') }
 
-/** The answer's body, or the refusal as an ApiError. */
-export const call = async <Data>(answering: Promise<Answered<Data>>): Promise<Data> => {
-  const answer = await answering.catch(() => {
-    throw unreachable()
-  })
-  const { data, error, response } = answer
-  if (!response.ok) throw toApiError(response.status, error, response.headers.get('x-request-id'))
-  return data as Data
+/** What was answered, or the refusal as the pages show it. */
+export const call = async <Data>(answering: Promise<Data>): Promise<Data> => {
+  try {
+    return await answering
+  } catch (error) {
+    if (error instanceof PaymentsError) throw new ApiError(error)
+    throw error instanceof ConnectionError ? unreachable() : error
+  }
 }

@@ -1,22 +1,14 @@
+import { PaymentsError } from 'payments-service-client'
+
 export type FieldProblem = { path: string; message: string }
 
+type Told = Pick<PaymentsError, 'status' | 'code' | 'message' | 'details'> &
+  Partial<Pick<PaymentsError, 'requestId' | 'shouldRetry'>>
+
 /** A refusal of the service, from its error envelope. `status` 0: the service was not reached. */
-export class ApiError extends Error {
-  readonly status: number
-  readonly code: string
-  readonly details: Readonly<Record<string, unknown>>
-
-  constructor(status: number, code: string, message: string, details: Readonly<Record<string, unknown>> = {}) {
-    super(message)
-    this.name = 'ApiError'
-    this.status = status
-    this.code = code
-    this.details = details
-  }
-
-  get requestId(): string | null {
-    const { request_id: id } = this.details
-    return typeof id === 'string' ? id : null
+export class ApiError extends PaymentsError {
+  constructor({ status, code, message, details, requestId, shouldRetry }: Told) {
+    super({ status, code, message, details, requestId, shouldRetry, retryAfterMs: undefined })
   }
 
   get fields(): FieldProblem[] {
@@ -29,15 +21,17 @@ const isRecord = (value: unknown): value is Record<string, unknown> => typeof va
 const isFieldProblem = (value: unknown): value is FieldProblem =>
   isRecord(value) && typeof value.path === 'string' && typeof value.message === 'string'
 
+/** For an answer that is no JSON when it is good: a file, a redirect. */
 export const toApiError = (status: number, body: unknown, requestId: string | null): ApiError => {
   const envelope = isRecord(body) ? body : {}
   const details = isRecord(envelope.details) ? envelope.details : {}
   const code = typeof envelope.error === 'string' ? envelope.error : 'unexpected_answer'
   const message = typeof envelope.message === 'string' ? envelope.message : `The service answered ${status}.`
-  return new ApiError(status, code, message, requestId && !details.request_id ? { ...details, request_id: requestId } : details)
+  return new ApiError({ status, code, message, details, requestId: requestId ?? undefined })
 }
 
-export const unreachable = (): ApiError => new ApiError(0, 'unreachable', 'The service could not be reached.')
+export const unreachable = (): ApiError =>
+  new ApiError({ status: 0, code: 'unreachable', message: 'The service could not be reached.', details: {} })
 
 /** No one is signed in any more, for whatever reason. */
 export const isSignedOut = (error: unknown): boolean =>
