@@ -129,7 +129,7 @@ describe('money', () => {
     ['of a limit, as a number', () => policy({ daily_limit_minor: 100 }), 400, 'invalid_request', 'daily_limit_minor: send "100", a string of minor units', 'daily_limit_minor'],
     ['cents on a rail of whole shillings', () => payment({ amount_minor: '5050' }), 400, 'invalid_request', 'amount_minor: must be whole units of KES for MPESA_B2C', 'amount_minor'],
     ['more than the rail moves', () => payment({ amount_minor: '99999900' }), 400, 'invalid_request', /^amount_minor: MPESA_B2C moves KES 10\.00 to KES 250,000\.00/, 'amount_minor'],
-    ['more than is there', () => payment({ amount_minor: '5000000' }), 402, 'insufficient_funds', 'The available balance does not cover this payment.'],
+    ['more than is there', () => payment({ amount_minor: '5000000' }), 402, 'insufficient_funds', 'The available balance, KES 1,000.00, does not cover this payment.'],
   ])
 
   test('402 shows what is available to those who may read the account, and nothing to others', async () => {
@@ -138,6 +138,7 @@ describe('money', () => {
     const blind = await createKey(person, { permissions: ['payment.create'] })
     const refused = await blind.api.post('/v1/payments', payment({ amount_minor: '5000000' }).body)
     expect([refused.status, refused.body.details.available_minor]).toEqual([402, undefined])
+    expect(refused.body.message).toBe('The available balance does not cover this payment.')
   })
 })
 

@@ -2,7 +2,7 @@ import type { Principal } from '../../../auth/principal.ts'
 import type { Balance } from '../../../ledger/ledger.ts'
 import { notFound, Refusal } from '../../../lib/errors.ts'
 import { newId, type Uuid } from '../../../lib/ids.ts'
-import { formatMinor, type Minor } from '../../../lib/money.ts'
+import { displayAmount, formatMinor, type Minor } from '../../../lib/money.ts'
 import { periodsAt } from '../../../policy/calendar.ts'
 import { chargesFor, evaluate } from '../../../policy/evaluate.ts'
 import { explain } from '../../../policy/explain.ts'
@@ -42,11 +42,17 @@ export type Accepted = {
 export type Denied = { kind: 'denied'; principal: Principal; decision: Decision; refusal: Refusal }
 
 /** What is available is shown to those who may read the account. */
-const shortOf = ({ accountId, workspace, permissions }: Principal, availableMinor: Minor, requestedMinor: Minor): Refusal =>
+const shortOf = (
+  { accountId, workspace, permissions }: Principal,
+  available: Minor,
+  requested: Minor,
+  currency: string,
+): Refusal =>
   new Refusal('insufficient_funds', {
     ...(accountId === workspace.owningAccountId &&
       permissions.has('account.read') && {
-        details: { available_minor: formatMinor(availableMinor), requested_minor: formatMinor(requestedMinor) },
+        message: `The available balance, ${displayAmount(available, currency)}, does not cover this payment.`,
+        details: { available_minor: formatMinor(available), requested_minor: formatMinor(requested) },
       }),
   })
 
@@ -152,7 +158,7 @@ export const decidePayment = (
   const decision = evaluate(evaluation)
   if (decision.outcome === 'deny') return denied(principal, decision, currency)
   const available = state.balances.get(workspace.owningAccountId)?.availableMinor ?? 0n
-  if (available < amountMinor) throw shortOf(principal, available, amountMinor)
+  if (available < amountMinor) throw shortOf(principal, available, amountMinor, currency)
   const payment = recordOf(request, { evaluation, decision, context, at, currency })
   const accepted: Accepted = { kind: 'accepted', principal, payment, decision, charges: chargesFor(evaluation), mandate }
   use(state, accepted)
