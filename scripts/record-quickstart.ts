@@ -1,4 +1,4 @@
-import { execFileSync, type SpawnOptions, spawn } from 'node:child_process'
+import { type SpawnOptions, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -90,7 +90,6 @@ const start = async () => {
   }
 }
 
-const commit = execFileSync('git', ['rev-parse', '--short', 'HEAD'], { cwd: root, encoding: 'utf8' }).trim()
 try {
   note('$ git clone … payments-service && cd payments-service')
   await run('git', ['clone', '--quiet', '--local', root, clone], {})
@@ -130,8 +129,8 @@ try {
 
 What [the quickstart](guides/quickstart.md) does on a fresh clone, in each language, with the seconds since the beginning. Written by
 \`npm run quickstart:record\`, which clones what is committed, installs, starts and runs the programs as they stand in the guide. A wallet
-plays the person who makes the key and approves. This run was of commit ${commit}, with Node ${process.versions.node} on
-${process.platform} ${process.arch}, on a machine that other work was using.
+plays the person who makes the key and approves. This run was with Node ${process.versions.node} on ${process.platform} ${process.arch},
+on a machine that other work was using.
 
 \`\`\`text
 ${ids}
