@@ -26,7 +26,7 @@ beforeAll(async () => {
 })
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
-test('its types are those of the API document: after a change, node scripts/api-types.ts writes them again', async () => {
+test('its types are those of the API document: after a change, npm run check:types writes them again', async () => {
   expect(await readFile(apiTypesFile, 'utf8')).toBe(await apiTypes())
 })
 

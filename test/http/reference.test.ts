@@ -39,9 +39,12 @@ const operations = () =>
 const ajv = new Ajv2020({ strict: false, validateFormats: false })
 const validatorOf = (name: string) => ajv.compile({ $ref: `openapi.json#/components/schemas/${name}` })
 
+const howToRecord = 'call it in test/http/example-scene.ts, then run RECORD_EXAMPLES=1 npm test -- test/http/reference.test.ts'
+
 describe('every operation', () => {
   test('has a summary, a text, and a group that is described; and every text belongs to an operation', () => {
     for (const { id, operation } of operations()) {
+      expect(operationTexts, 'describe it in src/reference/operations/').toHaveProperty([id])
       expect([id, operation.summary, operation.tags]).toEqual([
         id,
         operationTexts[id]?.summary,
@@ -57,7 +60,7 @@ describe('every operation', () => {
   test('shows one real request and answer', () => {
     for (const { id, operation } of operations()) {
       const example = exampleOf(id)
-      expect([id, example !== undefined]).toEqual([id, true])
+      expect([id, example !== undefined], howToRecord).toEqual([id, true])
       const [body] = Object.values<Json>(operation.requestBody?.content ?? {})
       if (operation.requestBody?.required) expect([id, body?.example]).toEqual([id, expect.anything()])
       const answer = operation.responses[String(example?.status)]
@@ -81,14 +84,16 @@ describe('every operation', () => {
         .filter(([media, { schema }]) => media !== 'text/event-stream' && media !== 'text/csv' && schema.$ref === undefined)
         .map(() => id),
     )
-    expect(anonymous).toEqual([])
+    expect(anonymous, 'name the body by `body` in src/reference/operations/, an answer by `.meta({ id })` of its schema').toEqual(
+      [],
+    )
   })
 })
 
 test('every example is what the service answers: the story of example-scene.ts, recorded (RECORD_EXAMPLES=1 records it again)', async () => {
   const played = await playExamples(service, operations(), administrators)
   const expected = operations().map(({ id }) => id)
-  expect(Object.keys(played).toSorted()).toEqual(expected.toSorted())
+  expect(Object.keys(played).toSorted(), howToRecord).toEqual(expected.toSorted())
   if (process.env.RECORD_EXAMPLES) {
     const text = JSON.stringify(
       Object.fromEntries(Object.entries(shown(played)).toSorted(([a], [b]) => (a < b ? -1 : 1))),
