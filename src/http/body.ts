@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer'
+import { parse } from 'node:querystring'
 import type { FastifyRequest } from 'fastify'
 import { invalidFields, Refusal } from '../lib/errors.ts'
 import type { App } from './app-type.ts'
@@ -25,6 +26,16 @@ const refuseUnreadBody = (request: FastifyRequest): void => {
   if (names.length > 0) throw invalidFields(...names.map((path) => ({ path, message: 'is not a known field' })))
 }
 
+/** No id holds a NUL and no column can: a path with one names nothing, a parameter with one is refused by its name. */
+const refuseNul = (url: string): void => {
+  if (!url.includes('%00')) return
+  const at = url.indexOf('?')
+  if (at === -1 || url.slice(0, at).includes('%00')) throw new Refusal('not_found')
+  const parameters = Object.entries(parse(url.slice(at + 1)))
+  const [name = 'query'] = parameters.find((each) => each.join('').includes('\u0000')) ?? []
+  throw invalidFields({ path: name.replaceAll('\u0000', ''), message: 'has characters that cannot be stored' })
+}
+
 /** JSON and nothing else; a request without a body may carry any Content-Type. */
 export const registerBodyParsing = (app: App): void => {
   app.decorateRequest('rawBody', null)
@@ -46,7 +57,7 @@ export const registerBodyParsing = (app: App): void => {
       if (empty) delete headers['content-type']
       // Parsers disagree about a tab in it, and such a disagreement has let bodies past their checks.
       if (headers['content-type']?.includes('\t')) throw new Refusal('unsupported_media_type')
-      if (/%00/.test(request.raw.url ?? '')) throw new Refusal('not_found')
+      refuseNul(request.raw.url ?? '')
     }),
   )
   app.addHook('preValidation', atOnce(refuseUnreadBody))

@@ -38,6 +38,8 @@ describe('every refusal has the envelope, and names its request', () => {
     ['a method that a path does not have', ['DELETE /v1/accounts/me HTTP/1.1'], 405, 'method_not_allowed'],
     ['a path that cannot be decoded', ['GET /v1/%ff HTTP/1.1'], 404, 'not_found'],
     ['a path with a NUL', ['GET /v1/beneficiaries/%00 HTTP/1.1'], 404, 'not_found'],
+    ['a parameter with a NUL', ['GET /v1/payments?q=a%00b HTTP/1.1'], 400, 'invalid_request'],
+    ["a provider's answer with a NUL", ['GET /v1/auth/google/callback?code=%00 HTTP/1.1'], 400, 'invalid_request'],
     ['a path with an endless part', [`GET /v1/beneficiaries/${'a'.repeat(500)} HTTP/1.1`], 404, 'not_found'],
     ['no credential', ['GET /v1/accounts/me HTTP/1.1'], 401, 'authentication_required'],
     ['headers without end', ['GET /v1/accounts/me HTTP/1.1', `X-Long: ${'a'.repeat(20_000)}`], 413, 'payload_too_large'],
