@@ -44,7 +44,6 @@ const clean = async ({ context, page }: Window): Promise<void> => {
   // A page of the site that runs no script, which could write again.
   await page.goto('/icon.svg')
   await page.evaluate('localStorage.clear(), sessionStorage.clear()')
-  await page.goto('about:blank')
   await page.emulateMedia({ colorScheme: 'light' })
 }
 

@@ -12,6 +12,7 @@ const advice: Readonly<Record<string, string>> = {
   invalid_signature: 'Sign again with a wallet that is linked to the account.',
   insufficient_funds: 'Top up the account or pay a smaller amount.',
   forbidden: 'Ask an owner or administrator of the workspace for a role that allows it.',
+  admin_required: 'Sign in with the account of an administrator of this service.',
   workspace_frozen: 'An owner or administrator can unfreeze it on the workspace page.',
   grant_frozen: 'Unfreeze it under Developers.',
   beneficiary_frozen: 'Unfreeze the beneficiary on its page.',

@@ -27,6 +27,9 @@ const holder = (name: string | null): string => (name === null ? 'a key or agent
 const payee = (name: string | null): string => name ?? 'a beneficiary'
 const amount = (name: string | null, one: string): string => (name === null ? one : `${one} of ${name}`)
 
+const roleName = (role: unknown): string | null => (role === 'admin' ? 'administrator' : textOf(role))
+const asRole = (role: unknown): string => (roleName(role) === null ? '' : ` as ${roleName(role)}`)
+
 const changeOfBeneficiary = ({ name, before, after }: Object): string => {
   if (before.status === after.status) return `changed ${name === null ? 'a beneficiary' : `the beneficiary ${name}`}`
   return `${after.status === 'frozen' ? 'froze' : 'unfroze'} payments to ${payee(name)}`
@@ -39,7 +42,7 @@ const changeOfMember = ({ name, before, after }: Object): string => {
   const member = name ?? 'a member'
   if (after.status === 'suspended') return `suspended ${member}`
   if (after.status === 'active' && before.status !== 'active') return `reinstated ${member}`
-  const role = after.role === 'admin' ? 'administrator' : textOf(after.role)
+  const role = roleName(after.role)
   return role === null ? `changed the membership of ${member}` : `changed the role of ${member} to ${role}`
 }
 
@@ -62,7 +65,7 @@ const words: Readonly<Record<Action, string | ((object: Object) => string)>> = {
   'grant.revoke': ({ name }) => `revoked the access of ${holder(name)}`,
   'grant.update': changeOfGrant,
   'invitation.accept': 'accepted an invitation',
-  'invitation.create': ({ name }) => `invited ${name ?? 'someone'}`,
+  'invitation.create': ({ name, after }) => `invited ${name ?? 'someone'}${asRole(after.role)}`,
   'invitation.revoke': 'cancelled an invitation',
   'mandate.create': ({ name }) => `signed ${thing(name, 'a mandate')}`,
   'mandate.exhausted': 'A mandate was used up',
@@ -139,7 +142,7 @@ export const activityGroups: readonly { value: string; label: string }[] = [
   { value: 'policy.', label: 'Policies' },
   { value: 'mandate.', label: 'Mandates' },
   { value: 'api_key.', label: 'API keys' },
-  { value: 'oauth_consent.', label: 'Connected agents' },
+  { value: 'oauth_consent.', label: 'Agents' },
   { value: 'grant.', label: 'Access and limits' },
   { value: 'member.', label: 'Members' },
   { value: 'invitation.', label: 'Invitations' },

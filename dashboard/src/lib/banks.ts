@@ -1,7 +1,12 @@
 /**
- * Kenya's banks by the two digits that the Central Bank gives each of them, which PesaLink knows them by too. Compared on 2026-11-22
- * with the list of PesaLink's participants at docs.pesaswap.io/api-reference/payouts/pesapay--bank-codes and, for 05, 06, 17, 26 and 59,
- * which it leaves out, with the directory of banks in the Central Bank's QR code standard. Whoever is in neither is "Another bank".
+ * Kenya's banks by their two-digit bank code, which PesaLink uses too. The Central Bank publishes no list of these codes for PesaLink, so
+ * they come from the bank code pages of two payout providers, docs.pesaswap.io (PesaPay) and developers.kulmipay.com. Where both name a
+ * bank they agree. 05, 26 and 59 are only in the bank directory of the Central Bank's QR code standard.
+ *
+ * HFC is 61: both providers say so. That QR code standard says 83 for it, which identifies a bank in a QR code, not in a payment.
+ *
+ * Checked on 2026-11-22. To check again, compare with the participants' list that IPSL, PesaLink's operator, gives to its customers; do so
+ * before real payments are sent. A bank that is not here is "Another bank", and its code is typed in.
  */
 const byCode: readonly (readonly [code: string, name: string])[] = [
   ['03', 'Absa Bank'],

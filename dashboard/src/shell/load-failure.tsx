@@ -37,7 +37,7 @@ export const LoadFailure = ({ error, path, onRetry }: { error: unknown; path: st
   // biome-ignore lint/correctness/useExhaustiveDependencies: once, when it was found
   useEffect(() => {
     if (!found) return
-    announce(`Switched to ${found.name}, where this is`)
+    announce(`Switched to ${found.name} to open this link`)
     switchTo(found.id, location)
   }, [found])
   if (lost && (isPending || found))

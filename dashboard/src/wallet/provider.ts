@@ -22,7 +22,7 @@ const codeOf = (error: unknown): number | null =>
 const toWalletError = (error: unknown): WalletError => {
   const code = codeOf(error)
   if (code === 4001) return new WalletError('rejected', 'You declined in the wallet. Nothing was signed.')
-  if (code === -32_002) return new WalletError('busy', 'The wallet has a request open already. Finish it there, then try again.')
+  if (code === -32_002) return new WalletError('busy', 'The wallet already has an open request. Finish it there, then try again.')
   return new WalletError('failed', 'The wallet could not do this. Unlock it and try again.')
 }
 
@@ -39,7 +39,10 @@ export const connectWallet = async ({ provider }: Wallet): Promise<string> => {
   const accounts = await request(provider, 'eth_requestAccounts')
   const first: unknown = Array.isArray(accounts) ? accounts[0] : undefined
   if (typeof first !== 'string')
-    throw new WalletError('no_account', 'The wallet shares no account with this page. Choose one there and try again.')
+    throw new WalletError(
+      'no_account',
+      'The wallet has not shared an account with this page. Choose one in the wallet and try again.',
+    )
   return first
 }
 

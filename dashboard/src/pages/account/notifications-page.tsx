@@ -24,7 +24,7 @@ export const NotificationsPage = () => {
         <Card>
           <div className="stack">
             <CheckField
-              label="Message in the page"
+              label="Message on the page"
               hint="A short message with a link to review it."
               checked={choices.toast}
               onChange={(toast) => chooseNotify({ toast })}

@@ -29,7 +29,7 @@ export const SignOutElsewhere = () => {
   const end = useMutation({
     mutationFn: endOthers,
     onSuccess: (count) => {
-      announce(count === 0 ? 'You are signed in nowhere else' : `${countWords(count, 'session')} ended`)
+      announce(count === 0 ? 'You aren’t signed in anywhere else' : `${countWords(count, 'session')} ended`)
       setAsking(false)
     },
     onSettled: () => void client.invalidateQueries({ queryKey: ['sessions'] }),

@@ -146,7 +146,7 @@ const SignedInAs = () => {
       <button type="button" className="link-button" onClick={() => signOut.mutate()}>
         Not you?
       </button>{' '}
-      You can revoke access at any time under Developers, Connected agents.
+      You can revoke access at any time under Developers, Agents.
     </p>
   )
 }

@@ -4,7 +4,7 @@ import { PageHeader } from '../../ui/layout.tsx'
 
 const tabs = [
   { href: '/developers', label: 'API keys' },
-  { href: '/developers/agents', label: 'Connected agents' },
+  { href: '/developers/agents', label: 'Agents' },
   { href: '/developers/events', label: 'Events' },
   { href: '/developers/requests', label: 'Requests' },
 ] as const

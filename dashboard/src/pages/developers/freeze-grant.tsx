@@ -22,7 +22,7 @@ export const FreezeGrant = ({ grant, onClose }: { grant: Schemas['Grant']; onClo
     <Confirm
       title={`${frozen ? 'Unfreeze' : 'Freeze'} ${label}?`}
       action={frozen ? 'Unfreeze' : 'Freeze'}
-      harmless
+      harmless={frozen}
       busy={change.isPending}
       error={change.error}
       onConfirm={() => change.mutate()}

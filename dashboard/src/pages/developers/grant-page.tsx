@@ -21,7 +21,7 @@ type ApiKey = Schemas['ApiKey']
 
 const places = {
   api_key: { href: '/developers', label: 'API keys' },
-  oauth: { href: '/developers/agents', label: 'Connected agents' },
+  oauth: { href: '/developers/agents', label: 'Agents' },
 } as const
 
 /** A key's or an agent's own page: what it may spend and has spent, its payments, and every way to stop it. */

@@ -35,7 +35,9 @@ export const RotateKey = ({ apiKey, onClose }: { apiKey: Schemas['ApiKey']; onCl
     },
   })
   if (rotate.data)
-    return <ShownOnce title={`The new ${apiKey.name}`} value={rotate.data.key ?? 'The key was shown before.'} onClose={onClose} />
+    return (
+      <ShownOnce title={`New key for ${apiKey.name}`} value={rotate.data.key ?? 'The key was shown before.'} onClose={onClose} />
+    )
   return (
     <Dialog
       title={`Rotate ${apiKey.name}`}

@@ -93,7 +93,7 @@ const Entries = ({ entries }: { entries: readonly Entry[] }) => {
   const { currency } = useSession()
   return (
     <div className="table-scroll">
-      <table className="table">
+      <table className="table table-folded">
         <thead>
           <tr>
             <th scope="col">When</th>

@@ -27,7 +27,7 @@ export const Filters = ({ filters }: Props) => {
             type="search"
             value={get('q') ?? ''}
             onChange={(value) => set('q', value)}
-            placeholder="Beneficiary, purpose, reference or receipt"
+            placeholder="Name, purpose or reference"
           />
         </div>
         <SelectField

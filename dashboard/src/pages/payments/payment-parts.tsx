@@ -51,7 +51,11 @@ export const PaymentFacts = ({ payment }: { payment: Payment }) => {
           'Destination',
           <span key="destination">
             {railLabels[payment.payment_rail]}
-            {beneficiary && <span className="mono">, {beneficiary.destination_mask}</span>}
+            {beneficiary && (
+              <>
+                , <span className="mono">{beneficiary.destination_mask}</span>
+              </>
+            )}
           </span>,
         ],
         ['Type', payment.payment_type === payment.payment_rail ? null : typeLabel(payment.payment_type)],

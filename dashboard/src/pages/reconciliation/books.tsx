@@ -15,7 +15,7 @@ const balanceOf = (lines: readonly Line[], account: string): string => {
   return line ? (BigInt(line.debits_minor) - BigInt(line.credits_minor)).toString() : '0'
 }
 
-/** What the books say of the money at the providers: topped up, paid out, not accounted for, and what is left there. */
+/** The books’ totals of the money at the providers: topped up, paid out, in suspense, and what is left there. */
 export const Clearing = () => {
   const query = useQuery(trialBalanceQuery)
   return (
@@ -56,7 +56,7 @@ export const Comparisons = ({ currency }: { currency: string }) => {
   return (
     <Card
       title="Comparisons"
-      note="Top-ups are compared with M-PESA’s own list every day. A statement is compared when an administrator reads it in."
+      note="Top-ups are compared with M-PESA’s own list every day. A statement is compared when an administrator imports it."
       flush
     >
       <Listing query={query} empty={<Empty icon="list" title="Nothing has been compared yet" />}>

@@ -1,11 +1,13 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
+import { adviceFor } from '../../api/advice.ts'
+import { hasCode } from '../../api/error.ts'
 import { differencesQuery, suspenseQuery } from '../../api/queries.ts'
 import type { Schemas } from '../../api/types.ts'
 import { moneyText } from '../../lib/money.ts'
 import { typeLabel } from '../../lib/rails.ts'
 import { useSession } from '../../shell/session.tsx'
-import { Button } from '../../ui/button.tsx'
+import { Button, LinkButton } from '../../ui/button.tsx'
 import { CopyButton } from '../../ui/copy.tsx'
 import { Card, Empty, PageHeader } from '../../ui/layout.tsx'
 import { Listing } from '../../ui/listing.tsx'
@@ -19,12 +21,21 @@ type Item = Schemas['SuspenseItem']
 /** For administrators of the service: where the providers and the books disagree. */
 export const ReconciliationPage = () => {
   const { currency } = useSession().workspace
+  const suspense = useInfiniteQuery(suspenseQuery)
+  if (hasCode(suspense.error, 'admin_required'))
+    return (
+      <div className="stack">
+        <PageHeader title="Reconciliation" />
+        <div className="card">
+          <Empty icon="lock" title="Only administrators can see this" actions={<LinkButton href="/">Go to overview</LinkButton>}>
+            {adviceFor(suspense.error)}
+          </Empty>
+        </div>
+      </div>
+    )
   return (
     <div className="stack">
-      <PageHeader
-        title="Reconciliation"
-        lead="Where the providers and the books disagree. Only administrators of the service can see and resolve this."
-      />
+      <PageHeader title="Reconciliation" lead="Where the providers and the books disagree, for administrators of the service." />
       <Suspense />
       <Differences />
       <Clearing />
@@ -34,11 +45,11 @@ export const ReconciliationPage = () => {
 }
 
 const reasons: Readonly<Record<Item['reason'], string>> = {
-  superseded_attempt: 'An attempt that another one had replaced moved money',
+  superseded_attempt: 'A replaced attempt moved money',
   amount_mismatch: 'The provider reports another amount',
-  receipt_taken: 'The receipt stands for something else already',
+  receipt_taken: 'The receipt already belongs to something else',
   contradiction: 'The provider contradicts what is recorded as final',
-  unbookable_delivery: 'A callback failed again and again and was put aside',
+  unbookable_delivery: 'A callback failed repeatedly and was set aside',
   not_in_our_books: 'The statement lists it, and the books do not',
 }
 

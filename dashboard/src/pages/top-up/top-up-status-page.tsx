@@ -185,7 +185,7 @@ const TimedOut = () => (
         <Icon name="alert" size={22} />
       </span>
       <h2>M-PESA didn’t answer in time</h2>
-      <p>That doesn’t mean that nothing happened.</p>
+      <p>The top-up may still have happened.</p>
     </div>
     <Notice tone="warn" title="The money may have moved. We’re checking">
       <p className="quiet">

@@ -40,7 +40,7 @@ const MemberRow = ({ member, onChange, onRemove }: { member: Member; onChange: (
         </p>
         <p className="item-note">
           {statusText(member.role)}
-          {owning && ', pays from their balance'}
+          {owning && `, payments come from ${own ? 'your' : 'their'} balance`}
           {member.email && member.display_name && `, ${member.email}`}
         </p>
       </div>

@@ -14,7 +14,7 @@ export const WorkspacePage = () => {
     <div className="stack">
       <PageHeader
         title="Workspace"
-        lead="Members, settings and the emergency stop."
+        lead={can('workspace.manage') ? 'Members, settings and the emergency stop.' : 'Members and settings.'}
         actions={
           <>
             {manages && (
