@@ -109,8 +109,12 @@ const addressOf = (options: TransportOptions, { path, query }: Outgoing): string
   return url.href
 }
 
+/** Not by `crypto.randomUUID`: pages of plain http have it on localhost alone. */
+const randomKey = (): string =>
+  Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('')
+
 const keyOf = (outgoing: Outgoing) =>
-  outgoing.method.toUpperCase() === 'POST' ? (outgoing.idempotencyKey ?? crypto.randomUUID()) : undefined
+  outgoing.method.toUpperCase() === 'POST' ? (outgoing.idempotencyKey ?? randomKey()) : undefined
 
 export const requestOf = async (options: TransportOptions, outgoing: Outgoing, more: Record<string, string> = {}) => {
   const token = await options.token()

@@ -11,7 +11,7 @@ import {
   WaitTimeoutError,
 } from 'payments-service-client'
 import { decideByWallet, signInWithWallet, signMandate } from 'payments-service-client/wallet'
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { fund, newBeneficiary } from '../harness/money.ts'
 import { createKey, type Key, newWallet, type Person, signIn } from '../harness/people.ts'
 import { startService, type TestService } from '../harness/service.ts'
@@ -60,6 +60,18 @@ describe('a call whose connection fails', () => {
     expect(proxy.seen).toHaveLength(4)
     expect(new Set(proxy.seen.map(({ key: sent }) => sent)).size).toBe(1)
     expect(await countPayments()).toBe(before + 1)
+  })
+
+  test('has a key on pages of plain http too, which have no crypto.randomUUID', async () => {
+    const missing = vi.spyOn(crypto, 'randomUUID').mockImplementation(() => {
+      throw new TypeError('crypto.randomUUID is not a function')
+    })
+    try {
+      await client.payments.create(order())
+      expect(proxy.seen.map(({ key: sent }) => sent)).toEqual([expect.stringMatching(/^[0-9a-f]{32}$/)])
+    } finally {
+      missing.mockRestore()
+    }
   })
 
   test('ends with the key that settles it, when no attempt was answered', async () => {
