@@ -22,7 +22,5 @@ export const openBrowser = (): Promise<Browser> =>
       '--disable-background-networking',
       '--disable-component-update',
       '--disable-sync',
-      // A page of the same window goes on in the process of the one before it, instead of in a new one.
-      '--process-per-site',
     ],
   })
