@@ -53,6 +53,22 @@ describe('a payment counts in one day', () => {
     expect(answers.find(({ status }) => status === 403)?.body.error).toBe('policy_denied')
   })
 
+  test('of two that two processes hold at the lock across midnight, one passes: the second reads what the first used today', async () => {
+    advanceTo(20, 59, 59)
+    const someone = await payer()
+    await someone.api.post('/v1/spending-policies', { name: 'A day', daily_limit_minor: '10000' })
+    const other = await startService({ database: service.database, clock: service.clock, env: { RATE_LIMIT_ENABLED: 'false' } })
+    const elsewhere: Payer = { ...someone, api: other.api.as({ cookie: someone.cookie }) }
+    const hold = await holdAccount(service, someone.accountId)
+    const both = [pay(someone, '10000'), pay(elsewhere, '10000')]
+    await hold.waiting(2)
+    service.clock.advance(2)
+    await hold.release()
+    const answers = await Promise.all(both)
+    await other.close()
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, 403])
+  })
+
   test('approved on a later day it is decided again for that day, and counts there', async () => {
     const someone = await payer()
     const rules = { name: 'A day', daily_limit_minor: '100000', approval_threshold_minor: '1' }

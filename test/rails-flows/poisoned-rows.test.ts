@@ -19,13 +19,13 @@ const payer = async (): Promise<Person> => {
   return person
 }
 
-/** From now on every change of this row of the table fails, until it is repaired. */
-const poison = async (table: string, id: string): Promise<void> => {
+/** From now on every change of this row of the table fails, or each for which `condition` holds, until it is repaired. */
+const poison = async (table: string, id: string, condition = 'true'): Promise<void> => {
   await service.deps.db.query(
     `create or replace function refuse_poisoned() returns trigger language plpgsql as $$ begin raise exception 'poisoned' using errcode = 'data_corrupted'; end $$`,
   )
   await service.deps.db.query(
-    `create trigger poisoned before update on ${table} for each row when (old.id = '${id}') execute function refuse_poisoned()`,
+    `create trigger poisoned before update on ${table} for each row when (old.id = '${id}' and ${condition}) execute function refuse_poisoned()`,
   )
 }
 const heal = (table: string) => service.deps.db.query(`drop trigger poisoned on ${table}`)
@@ -153,6 +153,27 @@ test.each(cases)('$sweep goes on behind a row that fails, reports it, and proces
   await heal(table)
   await pass(service, becomesDueIn)
   expect(await all()).toEqual([after, after, after])
+})
+
+test('payments.give_up goes on behind a row that fails, reports it, and processes it when it can', async () => {
+  service.sandbox.rules.add({ effect: 'spike_arrest', rail: 'MPESA_B2C', times: null, delay_ms: 0 })
+  const due: Due[] = []
+  for (let count = 0; count < 3; count += 1) {
+    const of = await payer()
+    due.push({ id: await pay(of, fine), of })
+    await service.settle()
+  }
+  const all = () => Promise.all(due.map(async ({ id, of }) => (await paymentOf(of, id)).status))
+  expect(await all()).toEqual(['processing', 'processing', 'processing'])
+  await poison('payments', uuidOf('payment', due[0]?.id ?? ''), "new.status = 'failed'")
+  for (let minute = 0; minute < 50; minute += 5) await pass(service, 300)
+  expect(await all()).toEqual(['processing', 'failed', 'failed'])
+  expect(raised()).toContainEqual({ alert: 'sweep_failing', subject: 'payments.give_up' })
+  await heal('payments')
+  await pass(service, 300)
+  expect(await all()).toEqual(['failed', 'failed', 'failed'])
+  service.sandbox.rules.clear()
+  await pass(service, 300)
 })
 
 test('a sweep that fails altogether keeps none of the others from running, and is reported at the third time', async () => {
