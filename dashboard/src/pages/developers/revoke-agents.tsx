@@ -12,11 +12,13 @@ export const RevokeAgents = ({ agents, onClose, onRevoked }: Props) => {
   const [only] = agents
   const one = agents.length === 1 && only
   const revoke = useMutation({
-    mutationFn: async () => {
-      for (const { id } of agents) await call(api.DELETE('/v1/accounts/me/grants/{id}', { params: { path: { id } } }))
+    // The list is what was confirmed: while it is worked through, the page's own list grows shorter.
+    mutationFn: async (confirmed: Props['agents']) => {
+      for (const { id } of confirmed) await call(api.DELETE('/v1/accounts/me/grants/{id}', { params: { path: { id } } }))
     },
-    onSuccess: () => {
-      announce(one ? `${one.label} revoked` : `${countWords(agents.length, 'agent')} revoked`)
+    onSuccess: (_, confirmed) => {
+      const [first] = confirmed
+      announce(first && confirmed.length === 1 ? `${first.label} revoked` : `${countWords(confirmed.length, 'agent')} revoked`)
       onRevoked()
     },
     onSettled: () => {
@@ -29,7 +31,7 @@ export const RevokeAgents = ({ agents, onClose, onRevoked }: Props) => {
       action="Revoke"
       busy={revoke.isPending}
       error={revoke.error}
-      onConfirm={() => revoke.mutate()}
+      onConfirm={() => revoke.mutate(agents)}
       onClose={onClose}
     >
       <p>
