@@ -1,6 +1,8 @@
 import { ApiError } from './error.ts'
 
-const retry = 'Try again. If it keeps failing, give support the request ID.'
+const retry = 'Try again. If it keeps failing, contact support.'
+/** With the button beside it that copies the ID. */
+const retryWithId = 'Try again. If it keeps failing, give support the request ID.'
 
 const advice: Readonly<Record<string, string>> = {
   unreachable: 'Check your connection, then try again. Nothing is sent twice.',
@@ -27,7 +29,6 @@ const advice: Readonly<Record<string, string>> = {
   last_identity: 'Link another sign-in method first.',
   last_owner: 'Make someone else an owner first.',
   rate_limited: 'Wait a moment, then try again.',
-  internal_error: retry,
   provider_error: 'Try again in a minute. If money may have moved, the status here will say so.',
   provider_not_configured: 'Use another sign-in method. This one is not set up.',
   unavailable: 'Try again in a few seconds.',
@@ -35,7 +36,7 @@ const advice: Readonly<Record<string, string>> = {
 
 /** What a person can do about it. */
 export const adviceFor = (error: unknown): string => {
-  if (error instanceof ApiError) return advice[error.code] ?? retry
+  if (error instanceof ApiError) return advice[error.code] ?? (error.requestId ? retryWithId : retry)
   return 'Reload the page and try again.'
 }
 

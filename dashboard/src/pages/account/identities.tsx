@@ -7,6 +7,7 @@ import { CopyText } from '../../ui/copy.tsx'
 import { Card } from '../../ui/layout.tsx'
 import { ProviderMark, providerNames } from '../../ui/provider-mark.tsx'
 import { Time } from '../../ui/time.tsx'
+import { identityName } from './identity-name.ts'
 import { LinkProvider } from './link-provider.tsx'
 import { LinkWallet } from './link-wallet.tsx'
 import { Unlink } from './unlink.tsx'
@@ -44,7 +45,7 @@ const IdentityCard = ({ identity, onUnlink, last }: { identity: Identity; onUnli
       variant="danger"
       disabled={last}
       onClick={onUnlink}
-      label={`Unlink ${providerNames[identity.provider]}`}
+      label={`Unlink ${identityName(identity)}`}
       {...(last && { describedBy: 'last-identity' })}
     >
       Unlink

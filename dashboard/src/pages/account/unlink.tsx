@@ -4,6 +4,7 @@ import type { Schemas } from '../../api/types.ts'
 import { Confirm } from '../../ui/confirm.tsx'
 import { providerNames } from '../../ui/provider-mark.tsx'
 import { announce } from '../../ui/toast.tsx'
+import { identityName } from './identity-name.ts'
 
 export const Unlink = ({ identity, onClose }: { identity: Schemas['Identity']; onClose: () => void }) => {
   const client = useQueryClient()
@@ -18,7 +19,7 @@ export const Unlink = ({ identity, onClose }: { identity: Schemas['Identity']; o
   })
   return (
     <Confirm
-      title={`Unlink ${name}?`}
+      title={`Unlink ${identityName(identity)}?`}
       action="Unlink"
       busy={unlink.isPending}
       error={unlink.error}

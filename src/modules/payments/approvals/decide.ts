@@ -65,12 +65,11 @@ const finish = async (tx: Tx, deps: DecideDeps, record: ApprovalRecord, { actor,
     return endApproval(tx, deps, actor, { ...record, payment }, 'rejected')
   }
   if (approvalsGiven(record) < record.approval.requiredApprovals) return record
-  const counted = await countOnApproval(tx, deps, record.payment)
+  const failure = await countOnApproval(tx, deps, record.payment)
   const approved = await endApproval(tx, deps, actor, record, 'approved')
-  const payment =
-    'code' in counted
-      ? await releasePayment(tx, deps, record.payment, { to: 'failed', actor, failure: counted })
-      : await startPayment(tx, deps, counted)
+  const payment = failure
+    ? await releasePayment(tx, deps, record.payment, { to: 'failed', actor, failure })
+    : await startPayment(tx, deps, record.payment)
   return { ...approved, payment }
 }
 

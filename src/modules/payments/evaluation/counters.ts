@@ -121,9 +121,7 @@ export const releaseCharges = async (tx: Tx, { id, amountMinor }: { id: Uuid; am
 }
 
 /** Has a payment count in another day, and in that day's month: one that is approved later than it was made. */
-export const moveCharges = async (tx: Tx, payment: PaymentRecord, day: string): Promise<PaymentRecord> => {
-  const { id, amountMinor } = payment
-  await releaseCharges(tx, payment)
+export const moveCharges = async (tx: Tx, { id, amountMinor }: { id: Uuid; amountMinor: Minor }, day: string): Promise<void> => {
+  await releaseCharges(tx, { id, amountMinor })
   await Promise.all([tx.query(setDay, [id, day]), tx.query(charge, [id, amountMinor]), tx.query(chargeTotals, [id, amountMinor])])
-  return { ...payment, countedDay: day }
 }

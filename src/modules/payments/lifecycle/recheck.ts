@@ -145,9 +145,10 @@ export const countOnApproval = async (
   tx: Tx,
   deps: Pick<Deps, 'config'>,
   payment: PaymentRecord,
-): Promise<PaymentRecord | Failure> => {
+): Promise<Failure | undefined> => {
   const now = await currentPeriods(tx, payment, tx.at)
-  if (now.day === payment.countedDay) return payment
+  if (now.day === payment.countedDay) return undefined
   const [failed] = await decideAgain(tx, deps, [{ payment, day: now.day }])
-  return failed ?? moveCharges(tx, payment, now.day)
+  if (!failed) await moveCharges(tx, payment, now.day)
+  return failed
 }
