@@ -1,28 +1,28 @@
 import type { FastifyReply } from 'fastify'
 import { sha256 } from '../auth/secrets.ts'
-import { escapeHtml } from './page.ts'
+import { colours, escapeHtml } from './page.ts'
 
 export type GuideLink = { href: string; title: string; summary: string }
 
 const style = `
-:root { color-scheme: light dark; font: 17px/1.6 system-ui, sans-serif; }
-body { margin: 0 auto; max-width: 72rem; padding: 1.5rem 1.25rem 4rem; display: grid; gap: 2.5rem; }
+:root { color-scheme: light dark; font: 17px/1.6 system-ui, sans-serif; ${colours} }
+body { margin: 0 auto; max-width: 72rem; padding: 1.5rem 1.25rem 4rem; display: grid; grid-template-columns: minmax(0, 1fr); gap: 2.5rem; background: var(--bg); color: var(--ink); }
 @media (min-width: 60rem) { body { grid-template-columns: 13rem minmax(0, 46rem); } nav { position: sticky; top: 1.5rem; align-self: start; } }
 nav ul { list-style: none; margin: 0; padding: 0; }
-nav a { display: block; padding: .2rem 0; color: inherit; text-decoration: none; opacity: .8; }
-nav a:hover, nav a[aria-current] { opacity: 1; text-decoration: underline; }
+nav a { display: block; padding: .2rem 0; color: var(--ink-2); text-decoration: none; }
+nav a:hover, nav a[aria-current] { color: var(--ink); text-decoration: underline; }
 nav a[aria-current] { font-weight: 600; }
 h1 { font-size: 1.9rem; line-height: 1.2; margin: 0 0 1rem; }
 h2 { font-size: 1.35rem; margin: 2.5rem 0 .75rem; }
 h3 { font-size: 1.1rem; margin: 1.75rem 0 .5rem; }
 p, ul, ol, table, pre { margin: 0 0 1rem; }
-main a { color: light-dark(#1f5fd0, #8ab4ff); }
-a:focus-visible, pre:focus-visible { outline: 3px solid #5b9bff; outline-offset: 2px; }
+main a { color: var(--focus); }
+a:focus-visible, pre:focus-visible { outline: 3px solid var(--focus); outline-offset: 2px; }
 code, pre { font: .88em/1.5 ui-monospace, monospace; }
-:not(pre) > code { background: #8882; border-radius: .3rem; padding: .1rem .3rem; overflow-wrap: anywhere; }
-pre { background: #8881; border: 1px solid #8884; border-radius: .6rem; padding: .9rem 1rem; overflow-x: auto; }
+:not(pre) > code { background: var(--surface); border: 1px solid var(--line); border-radius: .3rem; padding: .1rem .3rem; overflow-wrap: anywhere; }
+pre { background: var(--surface); border: 1px solid var(--line); border-radius: .6rem; padding: .9rem 1rem; overflow-x: auto; }
 table { border-collapse: collapse; display: block; overflow-x: auto; }
-th, td { border-bottom: 1px solid #8884; padding: .4rem .75rem .4rem 0; text-align: left; vertical-align: top; }
+th, td { border-bottom: 1px solid var(--line); padding: .4rem .75rem .4rem 0; text-align: left; vertical-align: top; }
 `
 
 /** No script at all; the one style is named by its hash. */

@@ -5,9 +5,13 @@ import type { Refusal } from '../lib/errors.ts'
 export type PageLink = { href: string; text: string; primary?: boolean }
 export type Page = { title: string; paragraphs: readonly string[]; links?: readonly PageLink[]; note?: string }
 
-/** The dashboard's look (its tokens.css), for the few pages that are made here: no script and nothing loaded, so a copy. */
+/** The dashboard's colours (its tokens.css), as properties of `:root`. */
+export const colours =
+  '--bg: light-dark(#f7f7f4, #0e0f12); --surface: light-dark(#fff, #16181c); --line: light-dark(#e5e5df, #272b32); --field: light-dark(#8a8c94, #6f7582); --ink: light-dark(#17181c, #eceef2); --ink-2: light-dark(#4b4e57, #b0b5c0); --accent: light-dark(#3b4fd8, #5263e6); --focus: light-dark(#3546c4, #a3aeff);'
+
+/** The dashboard's look, for the few pages that are made here: no script and nothing loaded, so a copy. */
 const style = `
-:root { color-scheme: light dark; font: 15px/1.5 -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif; --bg: light-dark(#f7f7f4, #0e0f12); --surface: light-dark(#fff, #16181c); --line: light-dark(#e5e5df, #272b32); --field: light-dark(#8a8c94, #6f7582); --ink: light-dark(#17181c, #eceef2); --ink-2: light-dark(#4b4e57, #b0b5c0); --accent: light-dark(#3b4fd8, #5263e6); --focus: light-dark(#3546c4, #a3aeff); }
+:root { color-scheme: light dark; font: 15px/1.5 -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif; ${colours} }
 body { display: grid; place-items: start center; margin: 0; padding: clamp(2rem, 10vh, 6rem) 1rem 3rem; background: var(--bg); color: var(--ink); }
 main { box-sizing: border-box; width: 100%; max-width: 30rem; padding: 1.5rem; border: 1px solid var(--line); border-radius: 12px; background: var(--surface); }
 h1 { margin: 0 0 .75rem; font-size: 1.4rem; line-height: 1.3; letter-spacing: -.018em; }

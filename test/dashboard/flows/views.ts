@@ -307,7 +307,13 @@ export const everyView = (world: World): void => {
     for (const { api } of [team.owner, member]) await api.put('/v1/workspaces/current', { workspace_id: team.workspaceId })
     await expectSound(await visitAs(world, team.owner), views)
     const own = { name: 'workspace-of-member', path: '/workspace', opened: [opens('Leave')] }
-    await expectSound(await visitAs(world, member), [own])
+    const documents = ['/docs/guides/quickstart', '/docs/errors/policy_denied'].map((path) => ({
+      name: path.slice('/docs/'.length).replace('/', '-'),
+      path,
+      shows: /Quickstart|policy_denied/,
+      technical: true,
+    }))
+    await expectSound(await visitAs(world, member), [own, ...documents])
   }, 120_000)
 
   test('nor has the sign-in', async () => {
