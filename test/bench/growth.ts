@@ -23,9 +23,11 @@ export const multiply = async (bench: Bench, table: string, count: number, repla
   const names = columns.map(({ name }) => String(name))
   const values = names.map((name) => replaced[name] ?? `t.${name}`)
   await bench.query('set session_replication_role = replica')
+  const [counted] = await bench.query(`select count(*) as rows from ${table}`)
+  // Joined by a value of each side: hashed, where a condition over both would compare every row with every number.
   await bench.query(
     `insert into ${table} (${names.join(', ')}) select ${values.join(', ')}
-     from (select *, row_number() over () as r, count(*) over () as total from ${table}) t join generate_series(1, ${count}) n on n % t.total = t.r - 1`,
+     from (select *, row_number() over () - 1 as r from ${table}) t join (select n, n % ${counted?.rows} as r from generate_series(1, ${count}) n) as n on n.r = t.r`,
   )
   await bench.query('set session_replication_role = origin')
   say(`  ${count} more rows in ${table}`)
