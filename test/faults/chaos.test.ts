@@ -92,7 +92,7 @@ test.runIf(isFull)(
         counts.writes += 1
       }),
     )
-    const admin = new pg.Client({ connectionString: world.database.url })
+    const admin = new pg.Client({ connectionString: world.database.url, application_name: 'fault-suite' })
     await admin.connect()
     const lies = effects.filter((effect) => !['delay', 'drop', 'outage', 'never_end'].includes(effect))
     while (!isOver()) {
@@ -108,7 +108,7 @@ test.runIf(isFull)(
           break
         case 1: {
           const { rowCount } = await admin.query(
-            `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid() order by random() limit 2`,
+            `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and application_name <> 'fault-suite' order by random() limit 2`,
           )
           counts.backends += rowCount ?? 0
           break
