@@ -104,6 +104,12 @@ test('a prompt whose answer and callback were both lost is found by what was pai
   expect(await rail.query(attempt)).toMatchObject({ kind: 'succeeded', amountMinor: 50_000n })
 })
 
+test('the list is read for the hour after the prompt, however late it is asked for', async () => {
+  const { rail, attempt } = await play('254711000008')
+  const hoursBefore = { ...attempt, at: new Date(attempt.at.getTime() - 7_200_000) }
+  expect(await rail.query(hoursBefore)).toMatchObject({ kind: 'unknown', code: 'not_listed' })
+})
+
 test('a callback with another amount reports that amount', async () => {
   const { evidence } = await play('254711000005')
   expect(evidence).toMatchObject([{ kind: 'succeeded', amountMinor: 50_100n }])

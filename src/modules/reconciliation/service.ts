@@ -82,8 +82,32 @@ const putInSuspense = async (
   })
 }
 
+/** A statement takes 65,535 parameters at most. */
+const rowsAtOnce = 1_000
+
+const insertDifferences = async (tx: Tx, reconciliationId: Uuid, differences: readonly Difference[]): Promise<void> => {
+  const { at } = tx
+  const rows = differences.map(({ kind, receipt, subject, bookedMinor, statedMinor, reason, action }) => ({
+    id: newId(),
+    reconciliationId,
+    kind,
+    receipt,
+    subjectKind: subject?.kind ?? null,
+    subjectId: subject?.id ?? null,
+    bookedMinor,
+    statedMinor,
+    reason,
+    action,
+    createdAt: at,
+    // What was taken as evidence needs no person.
+    ...(kind === 'under_way' && { resolvedAt: at, resolvedBy: 'statement', note: 'Taken as evidence.' }),
+  }))
+  for (let from = 0; from < rows.length; from += rowsAtOnce)
+    await tx.orm.insert(reconciliationDifferences).values(rows.slice(from, from + rowsAtOnce))
+}
+
 const store = async (
-  deps: Pick<Deps, 'alerts' | 'clock' | 'db'>,
+  deps: Pick<Deps, 'alerts' | 'db'>,
   { statement, operator }: { statement: Statement; operator: Operator },
   result: ReturnType<typeof match>,
 ): Promise<ReconciliationRecord> =>
@@ -109,24 +133,9 @@ const store = async (
       .onConflictDoNothing()
       .returning()
     if (!run) throw conflict('This statement was reconciled before.')
-    for (const difference of result.differences) {
-      await tx.orm.insert(reconciliationDifferences).values({
-        id: newId(),
-        reconciliationId: run.id,
-        kind: difference.kind,
-        receipt: difference.receipt,
-        subjectKind: difference.subject?.kind ?? null,
-        subjectId: difference.subject?.id ?? null,
-        bookedMinor: difference.bookedMinor,
-        statedMinor: difference.statedMinor,
-        reason: difference.reason,
-        action: difference.action,
-        createdAt: at,
-        // What was taken as evidence needs no person.
-        ...(difference.kind === 'under_way' && { resolvedAt: at, resolvedBy: 'statement', note: 'Taken as evidence.' }),
-      })
+    await insertDifferences(tx, run.id, result.differences)
+    for (const difference of result.differences)
       if (difference.kind === 'not_in_our_books') await putInSuspense(tx, deps, statement.provider, difference, at)
-    }
     await audit(tx, operator, at, {
       action: 'admin.reconcile',
       subject: { type: 'reconciliation', id: run.id },

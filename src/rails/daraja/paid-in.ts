@@ -12,6 +12,8 @@ const pageSize = 100
 const mostPages = 1_000
 /** Our clock and the provider's need not agree to the second. */
 const marginMs = 300_000
+/** A prompt is answered within minutes: a payment that came in an hour later was not made by it. */
+const promptMs = 3_600_000
 
 type Period = { start: Date; end: Date }
 
@@ -52,8 +54,9 @@ export const listPaidIn = async (post: Post, shortcode: string, { start, end }: 
  * is no id to ask by. Not being listed proves nothing. Two payments under one reference are for a person.
  */
 export const findPaidIn = async (post: Post, shortcode: string, attempt: Attempt, now: Date): Promise<Evidence> => {
-  const margin = { start: new Date(attempt.at.getTime() - marginMs), end: new Date(now.getTime() + marginMs) }
-  const listed = await readList(post, shortcode, margin)
+  const end = Math.min(now.getTime(), attempt.at.getTime() + promptMs)
+  const around = { start: new Date(attempt.at.getTime() - marginMs), end: new Date(end + marginMs) }
+  const listed = await readList(post, shortcode, around)
   if (listed === undefined) return unknown('not_listed', 'The provider did not list what was paid in.')
   const payments = listed.filter((each) => textField(each, 'billreference') === attempt.reference)
   const [only] = payments
