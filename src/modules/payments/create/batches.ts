@@ -8,16 +8,16 @@ import { decidePayments } from './decide-payments.ts'
 import type { PaymentRequest, PaymentResult, SubmitPayment } from './request.ts'
 import type { BatchDeps } from './write.ts'
 
-/** More in one transaction than this are not faster, and a batch that fails is decided again. */
+/** A larger batch is not faster, and a batch that fails is decided again in halves. */
 const mostInBatch = 64
 /**
- * While Postgres works for one batch, the next is decided: when as many wait as are under way, for a smaller one would cost as much and
- * carry less. A third would only make all of them smaller.
+ * The second batch is decided while Postgres works on the first, but only when as many requests wait as are under way: a smaller batch
+ * costs nearly as much and carries less. A third batch would only make all of them smaller.
  */
 const mostUnderWay = 2
-/** Batches that wait for an account which another transaction holds: each keeps a connection. */
+/** Batches that wait for an account that another transaction holds: each one keeps a connection. */
 const mostWaiting = 2
-/** What is refused at once instead of waiting for longer than its caller would. */
+/** More requests than this are refused at once: they would wait for longer than their callers do. */
 const mostQueued = 2_000
 
 type Entry = { request: PaymentRequest; resolve: (sent: Sent) => void; reject: (error: unknown) => void }
@@ -31,10 +31,10 @@ const halves = <T>(items: readonly T[]): [T[], T[]] => {
 }
 
 /**
- * Collects requests for payments into batches: those that arrive while batches are on their way form the next. When nothing is under
- * way a request goes alone and at once. Requests of one owning account never race each other from this process, and are taken in
- * turns with those of others. A batch that fails is decided again in halves, so that one that cannot go with the others goes alone;
- * requests for an account that another transaction holds wait for it in a batch of their own.
+ * Collects requests for payments into batches: requests that arrive while batches are under way form the next one. When no batch is under
+ * way, a request is decided alone and at once. Requests of one owning account never run at the same time in this process, and accounts take
+ * turns. When a batch fails, each half of it is decided again, so that in the end only the request that caused the failure fails. Requests
+ * for an account that another transaction holds wait for it in a batch of their own.
  */
 export const createPaymentBatches = (deps: BatchDeps & Pick<Deps, 'db' | 'logger'>): SubmitPayment => {
   const queues = new Map<Uuid, Queue>()
@@ -48,7 +48,7 @@ export const createPaymentBatches = (deps: BatchDeps & Pick<Deps, 'db' | 'logger
     try {
       return await inTx(deps.db, (tx) => decidePayments(tx, deps, requests, wait))
     } catch (error) {
-      // Alone, or with an unknown outcome: to decide again could pay twice.
+      // A request that is alone, or whose outcome is unknown, is not decided again: that could pay twice.
       if (requests.length === 1 || error instanceof Refusal) throw error
       deps.logger.warn(
         { requests: requests.length, error: (error as Error).name },
@@ -74,7 +74,7 @@ export const createPaymentBatches = (deps: BatchDeps & Pick<Deps, 'db' | 'logger
     return count
   }
 
-  /** Taken in turns, one of each account, so that a busy account fills what others leave free. */
+  /** The accounts take turns, one request each, so that a busy account fills only the places that the others leave free. */
   const take = (): Map<Uuid, Entry[]> => {
     const free = [...queues].filter(([, queue]) => isFree(queue))
     const taken = new Map<Uuid, Entry[]>()
@@ -135,7 +135,7 @@ export const createPaymentBatches = (deps: BatchDeps & Pick<Deps, 'db' | 'logger
     }
     let from = 0
     for (const [account, own] of batch) {
-      // After a failure every entry has its answer, and a second one changes nothing.
+      // After a failure every entry already has its answer; settling it a second time changes nothing.
       const slice = results.length > 0 ? results.slice(from, from + own.length) : own.map(() => unavailable())
       settle(account, own, slice)
       from += own.length
@@ -165,7 +165,7 @@ export const createPaymentBatches = (deps: BatchDeps & Pick<Deps, 'db' | 'logger
       })
     }
   }
-  /** What arrives in one turn of the event loop goes together. */
+  /** All requests that arrive in one turn of the event loop form one batch. */
   const schedule = (): void => {
     if (scheduled || queued === 0) return
     scheduled = true

@@ -44,7 +44,7 @@ const refusalOf = (error: unknown): Refusal => {
 
 const standingOf = async (tx: Tx, { stand }: PaymentRequest): Promise<Principal | Refusal> => stand(tx).catch(refusalOf)
 
-/** Two payments of one batch may look the same as well. */
+/** Two payments of one batch may look the same too. */
 const createMemory = (state: LockedState) => {
   const seen = new Map<string, EarlierPayment>()
   const keyOf = ({ input }: PaymentRequest): string =>
@@ -57,12 +57,12 @@ const createMemory = (state: LockedState) => {
 }
 
 /**
- * Decides requests for payments one after the other, in ONE transaction of two trips: the locks with everything that is read behind
- * them, then everything that is written, with the commit. The second sees what the first used. Each has its own answer: a refusal
- * affects no other payment, and leaves nothing behind but its audit row.
+ * Decides requests for payments one after the other, in ONE transaction of two round trips: the first takes the locks and reads everything
+ * behind them, the second writes everything and commits. Each request sees what the earlier ones used, and each has its own answer: a
+ * refusal affects no other payment, and writes nothing but its audit row.
  *
- * Lock order: owning accounts exclusively and the callers' own at least shared, sorted; all that can stop a payment is stopped under
- * one of these. `wait`: whether to wait for them. The clock is read once, behind the locks.
+ * Lock order, sorted by id: the owning accounts exclusively, and the callers' own accounts at least shared. Everything that can stop a
+ * payment is changed under one of these locks. `wait`: whether to wait for them. The clock is read once, after the locks.
  */
 export const decidePayments = async (
   tx: Tx,
@@ -94,7 +94,7 @@ export const decidePayments = async (
     Promise.all(requests.map((request) => standingOf(tx, request))),
   ])
   const { at } = tx
-  // The lock may have been waited for across midnight.
+  // The wait for the lock may have lasted past midnight.
   const periods = periodsOf(requests, at)
   const isKnown = periods.every(({ day, month }) => first.periodStarts.has(day) && first.periodStarts.has(month))
   const state: SpendingState = { ...(isKnown ? first : await readState(tx, { ...query, periods })), balances }

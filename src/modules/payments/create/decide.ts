@@ -18,7 +18,7 @@ import type { PaymentRecord } from '../queries.ts'
 import type { CreatePayment } from '../schema.ts'
 import { checkPreconditions, checkRailRules } from './preconditions.ts'
 
-/** The locked state with what its owners can spend: that moves on with each decision, like the usage. */
+/** The locked state, and what its owners can spend: each decision changes it, as it changes the usage. */
 export type SpendingState = LockedState & { balances: Map<Uuid, Balance> }
 /** Settings of the deployment, the same for every payment. */
 export type DecisionSettings = { rails: Rails; currency: string; duplicateWindowSeconds: number }
@@ -27,7 +27,7 @@ export type DecisionRequest = {
   input: CreatePayment
   mandate: PaymentMandate | null
   earlier: EarlierPayment | null
-  /** The trace that the request is part of. */
+  /** The trace to which the request belongs. */
   traceparent?: string | null
 }
 export type Accepted = {
@@ -38,10 +38,10 @@ export type Accepted = {
   charges: readonly Charge[]
   mandate: PaymentMandate | null
 }
-/** A denial moves nothing, but stays in the audit log. */
+/** A denial moves no money, but it is in the audit log. */
 export type Denied = { kind: 'denied'; principal: Principal; decision: Decision; refusal: Refusal }
 
-/** What is available is shown to those who may read the account. */
+/** The available balance is shown to callers who may read the account. */
 const shortOf = (
   { accountId, workspace, permissions }: Principal,
   available: Minor,
@@ -109,7 +109,7 @@ const recordOf = ({ principal, input, traceparent }: DecisionRequest, terms: Ter
   }
 }
 
-/** The next decision of the same transaction sees what this one used. */
+/** The next decision of the same transaction counts what this one used. */
 const use = (state: SpendingState, { payment, charges, mandate }: Accepted): void => {
   const balance = state.balances.get(payment.accountId)
   if (!balance) throw new Error('a payment was accepted without a balance')
@@ -127,8 +127,8 @@ const use = (state: SpendingState, { payment, charges, mandate }: Accepted): voi
 }
 
 /**
- * Decides one payment at `at` by numbers that stand under the locks, and moves them on when it is accepted. Nothing is written here.
- * Throws what is no decision of a spending rule: a stopped workspace, a rail's own rules, too little money.
+ * Decides one payment at `at` by numbers read under the locks, and adds it to these numbers when it is accepted. Writes nothing. Throws a
+ * refusal that no spending rule decides: a stopped workspace, a rail's own rules, too little money.
  */
 export const decidePayment = (
   state: SpendingState,

@@ -6,7 +6,7 @@ import type { PaymentContext } from '../evaluation/context.ts'
 
 export type PaymentTerms = { amountMinor: Minor; paymentType: string; accountReference: string | null }
 
-/** What Daraja's business payments take as an account reference: another one would be cut, and cut it names another account. */
+/** The form of an account reference in Daraja's business payments. A longer one would be cut, and would then name another account. */
 const b2bReference = /^[A-Za-z0-9 .,_/-]{1,13}$/
 
 const railProblems = (terms: PaymentTerms, context: PaymentContext, rails: Rails, currency: string): FieldError[] => {
@@ -27,20 +27,20 @@ const railProblems = (terms: PaymentTerms, context: PaymentContext, rails: Rails
   if (beneficiary.rail === 'MPESA_B2B' && accountReference !== null && !b2bReference.test(accountReference)) {
     problems.push({ path: 'account_reference', message: 'must be at most 13 letters, digits, spaces or . , _ / - for MPESA_B2B' })
   }
-  // A list of payment types matches the type or the rail: a type that names another rail would talk its way past a list of rails.
+  // A list of payment types allows a type or its rail. A type that names a different rail is refused: it would bypass a list of rails.
   const otherRail = railNames.find((rail: RailName) => rail === terms.paymentType && rail !== beneficiary.rail)
   if (otherRail)
     problems.push({ path: 'payment_type', message: `names a rail that is not the beneficiary's (${beneficiary.rail})` })
   return problems
 }
 
-/** What the rail can't do at all: 400, before any limit is looked at. */
+/** What the rail cannot do at all is refused with 400, before any limit is checked. */
 export const checkRailRules = (terms: PaymentTerms, context: PaymentContext, rails: Rails, currency: string): void => {
   const problems = railProblems(terms, context, rails, currency)
   if (problems.length > 0) throw invalidFields(...problems)
 }
 
-/** Everything that stops a payment of any amount, the stop buttons first. */
+/** Everything that stops a payment of any amount; freezes and suspensions come first. */
 export const checkPreconditions = (context: PaymentContext, callerMayPay: boolean): void => {
   const { workspace, owner, grants, beneficiary } = context
   if (workspace.frozen || workspace.closed) throw new Refusal('workspace_frozen')

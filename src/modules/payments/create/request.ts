@@ -6,15 +6,15 @@ import type { CreatePayment, Payment } from '../schema.ts'
 
 /** One request for a payment, as it waits for its batch. */
 export type PaymentRequest = {
-  /** Who asked, as it was authenticated on arrival. */
+  /** The principal, as it was authenticated when the request arrived. */
   principal: Principal
   input: CreatePayment
   once: Once | null
-  /** The trace that the request is part of: its batch may run in that of another. */
+  /** The trace to which the request belongs: its batch may run in the trace of another request. */
   traceparent?: string | null
-  /** The caller's standing under the locks of the deciding transaction; throws as the request itself would be refused now. */
+  /** Checks the caller again under the locks of the deciding transaction; throws if it would be refused now. */
   stand: (tx: Tx) => Promise<Principal>
-  /** The answer's text. */
+  /** The response's body, as text. */
   serialize: (payment: Payment) => string
 }
 /** `busy`: another transaction holds an account that the request needs. */

@@ -13,7 +13,7 @@ import { requestApproval } from '../approvals/request.ts'
 import { chargeCounters } from '../evaluation/counters.ts'
 import type { Accepted, Denied, SpendingState } from './decide.ts'
 
-/** A parameter a column; what all payments of a batch share comes once. */
+/** One parameter for each column; a value that all payments of a batch share is sent once. */
 const insert = statement(
   'payments.insert',
   `insert into payments (id, workspace_id, account_id, status, amount_minor, currency, beneficiary_id, payee_id, payment_type, rail,
@@ -57,10 +57,10 @@ const insertValues = (written: readonly Written[], at: Date) => {
   ]
 }
 
-/** What deciding and writing a batch takes. */
+/** What is needed to decide and write a batch. */
 export type BatchDeps = Pick<Deps, 'appendEvents' | 'clock' | 'config' | 'derivations' | 'jobs' | 'rails' | 'vault'>
 
-/** `text`: the payment as the wire shows it: its snapshot, which its events and its key's answer refer to. */
+/** `text`: the payment as JSON on the wire. Its events and the stored response of its idempotency key refer to this snapshot. */
 export type Written = Accepted & { text: string }
 
 const eventsOf = (accepted: readonly Written[], state: SpendingState): NewEvent[] => {
@@ -72,7 +72,7 @@ const eventsOf = (accepted: readonly Written[], state: SpendingState): NewEvent[
     if (status === 'processing') events.push({ type: 'payment.processing', accountId, workspaceId, paymentId })
     owners.add(accountId)
   }
-  // The balance after all of them: the states in between were never visible.
+  // The balance after all of the payments: no reader ever saw the states in between.
   for (const accountId of owners) {
     const owner = state.owners.get(accountId)
     const balance = state.balances.get(accountId)
@@ -101,7 +101,7 @@ const auditOf = (accepted: readonly Written[], denied: readonly Denied[], curren
   ),
 ]
 
-/** What is left on the account behind each hold: the owners' balances stand behind the last of them. */
+/** What is left on the account after each hold. The owners' balances are those after the last hold. */
 const holdsOf = (accepted: readonly Written[], state: SpendingState) => {
   const available = new Map([...state.balances].map(([id, balance]) => [id, balance.availableMinor]))
   return accepted
@@ -130,8 +130,8 @@ const requestApprovals = async (tx: Tx, deps: BatchDeps, { payment, decision, ma
 }
 
 /**
- * Everything that a batch leaves behind, one statement a table, all of them deferred: they travel with the commit, and a failure of
- * one fails it. The rows of approvals come after those that they name.
+ * Writes everything for a batch, one statement for each table. All statements are deferred: they are sent together with the commit, and a
+ * failure of one of them makes the commit fail. Approvals are inserted after the payments that they name.
  */
 export const writePayments = async (
   tx: Tx,

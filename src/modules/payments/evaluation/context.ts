@@ -3,7 +3,7 @@ import type { Uuid } from '../../../lib/ids.ts'
 import type { GrantRules, Periods, PolicyRules, Usage } from '../../../policy/types.ts'
 import { type BeneficiaryState, type LockedState, readState, usageKey, type WorkspaceState } from './state.ts'
 
-/** What one decision looks at. */
+/** What one payment's decision is based on. */
 export type PaymentContext = {
   workspace: WorkspaceState
   owner: { status: string; paymentsEnabled: boolean }
@@ -21,7 +21,7 @@ const usageOf = ({ usage }: LockedState, id: Uuid, periods: Periods): Usage => (
   monthMinor: usage.get(usageKey(id, 'month', periods.month)) ?? 0n,
 })
 
-/** The part of the state that one payment is decided by; undefined when the beneficiary is none of the workspace. */
+/** The part of the state that decides one payment; undefined when the workspace has no such beneficiary. */
 export const contextOf = (state: LockedState, query: ContextQuery): PaymentContext | undefined => {
   const { workspaceId, lineage, beneficiaryId, periods } = query
   const workspace = state.workspaces.get(workspaceId)
@@ -39,7 +39,7 @@ export const contextOf = (state: LockedState, query: ContextQuery): PaymentConte
   }
 }
 
-/** One payment's context by itself: for a simulation, and for the look before a payment is sent. */
+/** The context of one payment alone: for a simulation, and for the check before a payment is sent. */
 export const loadContext = async (db: Db, query: ContextQuery): Promise<PaymentContext | undefined> => {
   const state = await readState(db, {
     workspaceIds: [query.workspaceId],

@@ -6,10 +6,10 @@ import { everyPayee, policyApplies } from '../../../policy/scope-sql.ts'
 import type { Charge } from '../../../policy/types.ts'
 import type { PaymentRecord } from '../queries.ts'
 
-/** A total has no period: this date stands for it, so that every counter has one key. */
+/** A total has no period. This date stands in its place, so that every counter has the same kind of key. */
 const totalStart = '0001-01-01'
 
-/** What one payment adds to its counters: the ones of its policies, grants and mandate, and its owner's totals. */
+/** What one payment adds to: the counters of its policies, grants and mandate, and its owner's totals. */
 export type Counted = { payment: PaymentRecord; charges: readonly Charge[] }
 
 const add = statement(
@@ -27,7 +27,7 @@ const addTotals = statement(
      set used_minor = t.used_minor + excluded.used_minor, payments = t.payments + excluded.payments`,
 )
 
-/** Everything that a payment is counted by, which follows from the payment alone. */
+/** Everything that counts a payment; it follows from the payment alone. */
 const keysOf = `
   select s.subject, s.id, k.period, k.start from payments p
   cross join lateral (
@@ -83,8 +83,8 @@ const column = <Key extends readonly string[]>(rows: readonly { key: Key }[], at
   plainList(rows.map(({ key }) => key[at] ?? null))
 
 /**
- * Charges payments to every counter that they fall under, and to their owners' totals: one row a counter, however many payments.
- * The owning ledger accounts' locks are held, and no other transaction touches these rows.
+ * Adds payments to every counter that counts them and to their owners' totals: one row for each counter, however many payments. The caller
+ * holds the owning ledger accounts' locks, and no other transaction touches these rows.
  */
 export const chargeCounters = async (tx: Tx, counted: readonly Counted[]): Promise<void> => {
   const charges = summed(
@@ -115,12 +115,12 @@ export const chargeCounters = async (tx: Tx, counted: readonly Counted[]): Promi
   ])
 }
 
-/** Gives back what a payment was charged, in the day and month that it counts in. A counter that was forgotten has nothing of it. */
+/** Takes a payment off its counters, in the day and month in which it counts. A counter that was deleted is not created again. */
 export const releaseCharges = async (tx: Tx, { id, amountMinor }: { id: Uuid; amountMinor: Minor }): Promise<void> => {
   await Promise.all([tx.query(release, [id, amountMinor]), tx.query(releaseTotals, [id, amountMinor])])
 }
 
-/** Has a payment count in another day, and in that day's month: one that is approved later than it was made. */
+/** Moves a payment to another day and that day's month: one that is approved on a later day than it was created. */
 export const moveCharges = async (tx: Tx, { id, amountMinor }: { id: Uuid; amountMinor: Minor }, day: string): Promise<void> => {
   await releaseCharges(tx, { id, amountMinor })
   await Promise.all([tx.query(setDay, [id, day]), tx.query(charge, [id, amountMinor]), tx.query(chargeTotals, [id, amountMinor])])

@@ -5,10 +5,10 @@ import type { Uuid } from '../../../lib/ids.ts'
 import type { Minor } from '../../../lib/money.ts'
 import type { EarlierPayment } from '../../../policy/types.ts'
 
-/** The longest window that a policy may name, in seconds: nothing older matters to anyone. */
+/** The longest window that a policy may set, in seconds: no check looks at older payments. */
 const longestWindowSeconds = 604_800
 
-/** Two invoices of one amount differ by their references. */
+/** Two invoices over the same amount differ in their references. */
 export type Lookalike = { beneficiaryId: Uuid; amountMinor: Minor; accountReference: string | null }
 
 const read = statement(
@@ -22,7 +22,7 @@ const read = statement(
      order by p.created_at desc limit 1) as p`,
 )
 
-/** For each, in their order: the newest payment that looks the same and counts, or null. */
+/** For each payment, in the same order: the newest payment that looks the same and counts, or null. */
 export const findEarlier = async (db: Db, requests: readonly Lookalike[], at: Date): Promise<(EarlierPayment | null)[]> => {
   const rows = await db.query<{ n: bigint; id: Uuid; created_at: Date }>(read, [
     plainList(requests.map(({ beneficiaryId }) => beneficiaryId)),

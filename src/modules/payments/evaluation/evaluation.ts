@@ -3,7 +3,7 @@ import type { Minor } from '../../../lib/money.ts'
 import type { EarlierPayment, Evaluation, MandateRules, Periods } from '../../../policy/types.ts'
 import type { PaymentContext } from './context.ts'
 
-/** A payment as the engine sees it, before it is one. */
+/** A payment as the policy engine sees it, before it is created. */
 export type PaymentRequest = {
   workspaceId: Uuid
   initiatorAccountId: Uuid
@@ -11,12 +11,12 @@ export type PaymentRequest = {
   amountMinor: Minor
   paymentType: string
   at: Date
-  /** The newest one that looks the same, and how far back that matters where no policy says otherwise. */
+  /** The newest payment that looks the same, and how far back the service looks where no policy says otherwise. */
   earlier: EarlierPayment | null
   duplicateWindowSeconds: number
 }
 
-/** What the pure engine is handed: numbers that the transaction has locked. */
+/** The input of the pure engine: numbers that the transaction has locked. */
 export const evaluationOf = (
   context: PaymentContext,
   request: PaymentRequest,

@@ -32,16 +32,16 @@ export type BeneficiaryState = {
 export type GrantState = Omit<GrantRules, 'usage'> & { frozen: boolean; revoked: boolean; depth: number }
 export type PolicyState = Omit<PolicyRules, 'usage'> & { workspaceId: Uuid }
 
-/** Everything that decisions look at, as it stands under the locks of the deciding transaction. `usage` moves on with each of them. */
+/** Everything that decisions depend on, as it is under the locks of the deciding transaction. Each decision adds to `usage`. */
 export type LockedState = {
   owners: ReadonlyMap<Uuid, AccountRecord>
   workspaces: ReadonlyMap<Uuid, WorkspaceState>
   beneficiaries: ReadonlyMap<Uuid, BeneficiaryState>
   grants: ReadonlyMap<Uuid, GrantState>
-  /** Those that may apply to a payment to one of the beneficiaries. */
+  /** The policies that may apply to a payment to one of the beneficiaries. */
   policies: ReadonlyMap<Uuid, readonly PolicyState[]>
   usage: Map<string, Minor>
-  /** The first local dates of the days and months whose usage was read. */
+  /** The first local date of each day and month whose usage was read. */
   periodStarts: ReadonlySet<string>
 }
 
@@ -118,14 +118,14 @@ type Row = {
   usage: { id: Uuid; period: string; start: string; used: string }[] | null
 }
 
-// Money travels as text inside JSON: a JSON number would be a float.
+// Amounts are text inside JSON: a JSON number would be a float.
 const limitsJson = `
   'per_payment', per_payment_limit_minor::text, 'daily', daily_limit_minor::text, 'monthly', monthly_limit_minor::text,
   'threshold', approval_threshold_minor::text`
 
 /**
- * One row for any number of requests, and no row locks: a transaction that freezes, revokes, archives or alters one of these holds the
- * account's lock that the deciding transaction holds as well.
+ * One row for any number of requests, and no row locks: a transaction that freezes, revokes, archives or changes one of these holds the
+ * account's lock, which the deciding transaction holds too.
  */
 const read = statement(
   'payments.state',
@@ -219,7 +219,7 @@ export type StateQuery = {
   periods: readonly Pick<Periods, 'day' | 'month'>[]
 }
 
-/** What decisions for these workspaces, grants and beneficiaries need, in one round trip. Under the locks, or for a simulation. */
+/** Reads what decisions for these workspaces, grants and beneficiaries need, in one round trip: under the locks, or for a simulation. */
 export const readState = async (db: Db, query: StateQuery): Promise<LockedState> => {
   const periodStarts = new Set(query.periods.flatMap(({ day, month }) => [day, month]))
   const [row] = await db.query<Row>(read, [
