@@ -2,7 +2,7 @@ import type { Uuid } from '../lib/ids.ts'
 import { statement, type Tx } from './client.ts'
 import { plainList } from './lists.ts'
 
-/** `exclusive`: accounts whose money, limits or status change. `shared`: accounts that act with another account's money. */
+/** `exclusive`: accounts whose money, limits or status change. `shared`: accounts of callers that move another account's money. */
 export type AccountLocks = { exclusive: readonly Uuid[]; shared?: readonly Uuid[] }
 
 const take = statement(
@@ -22,7 +22,7 @@ const keyOf = (account: Uuid): bigint => BigInt.asIntN(64, BigInt(`0x${account.r
 
 type Wanted = { account: Uuid; key: bigint; exclusive: boolean }
 
-/** Sorted, so that two transactions that want the same accounts never wait for each other in a circle. */
+/** Sorted, so that two transactions that lock the same accounts never deadlock. */
 const missing = (tx: Tx, { exclusive, shared = [] }: AccountLocks): Wanted[] => {
   const whole = new Set(exclusive)
   const accounts = [...new Set([...exclusive, ...shared])]
@@ -58,12 +58,12 @@ export const lockAccounts = async (tx: Tx, locks: AccountLocks): Promise<void> =
   if (await lock(tx, locks)) throw new Error('an account was locked after the first write of its transaction')
 }
 
-/** For accounts that are known only after a write: another member's grants, the account behind a token. Never where money moves. */
+/** For accounts that are known only after a write: another member's grants, the account behind a token. Not for writers that move money. */
 export const lockFurtherAccounts = async (tx: Tx, ...exclusive: Uuid[]): Promise<void> => void (await lock(tx, { exclusive }))
 
 export const lockAccount = (tx: Tx, account: Uuid): Promise<void> => lockAccounts(tx, { exclusive: [account] })
 
-/** Takes what is free and waits for nothing. Answers the accounts that another transaction holds. */
+/** Takes the locks that are free, without waiting. Returns the accounts that another transaction holds. */
 export const tryLockAccounts = async (tx: Tx, locks: AccountLocks): Promise<ReadonlySet<Uuid>> => {
   const needed = missing(tx, locks)
   const rows = await tx.query<{ account: Uuid; taken: boolean }>(tryTake, [
@@ -76,7 +76,7 @@ export const tryLockAccounts = async (tx: Tx, locks: AccountLocks): Promise<Read
   return new Set(needed.filter(({ account }) => !taken.has(account)).map(({ account }) => account))
 }
 
-/** For what must run in the same turn as its caller: a deferred statement cannot wait for a lock first. */
+/** For code that must run in the same turn as its caller: a deferred statement cannot wait for a lock first. */
 export const requireLocked = (tx: Tx, accounts: readonly Uuid[]): void => {
   if (accounts.some((account) => tx.accountLocks.get(account) !== 'exclusive'))
     throw new Error("money moves under its account's lock")

@@ -17,30 +17,30 @@ export { type Statement, statement } from './statement.ts'
 
 type Orm = NodePgDatabase<typeof tables>
 
-/** What a reader needs; a transaction fits as well. */
+/** What a reader needs; a transaction can be passed too. */
 export type Db = {
   readonly orm: Orm
   query: Query
 }
 
 /**
- * Reads whose best way depends on what is looked for (a part of a text): each statement is planned for its own values, and may combine
- * indexes, which the connections' settings leave out for everything else. In a transaction that can write nothing.
+ * Reads whose best plan depends on the text that is searched for: each statement is planned for its own values and may combine indexes,
+ * which the connections' settings switch off for everything else. Runs in a read-only transaction.
  */
 export type Search = <T>(read: (db: Db) => Promise<T>) => Promise<T>
 
 const inTransaction = Symbol('inTransaction')
 
 /**
- * What a writer needs. Statements of one transaction run in the order in which they were asked for, so those that don't need each
- * other's answers are asked for together (`Promise.all`) and leave in one system call: the first ones with the `begin`, the last ones
- * with the `commit`. `defer` is for a last one that is not waited for: its failure fails the commit. So a transaction that asks for
- * what it must know in one go, and defers what it writes, takes two trips. `afterCommit` is for wake-ups: what must happen belongs
- * into the transaction.
+ * What a writer needs. Statements of one transaction run in the order in which they are issued. Statements that do not need each other's
+ * answers are issued together (`Promise.all`) and leave in one system call: the first ones with the `begin`, the last ones with the
+ * `commit`. `defer` is for a last statement whose answer is not awaited: its failure fails the commit. So a transaction that reads
+ * everything at once and defers its writes takes two round trips. `afterCommit` is for wake-ups only: what must not be lost is written in
+ * the transaction.
  */
 export type Tx = Db & {
   readonly [inTransaction]: true
-  /** The one instant of this transaction: the clock is read when it is first asked for, which is after the first lock. */
+  /** The one instant of this transaction: the clock is read at the first access, which comes after the first lock. */
   readonly at: Date
   defer: (query: Promise<unknown>) => void
   afterCommit: (task: () => void) => void
@@ -50,7 +50,10 @@ export type Tx = Db & {
 
 export type Database = Db & {
   readonly pool: pg.Pool
-  /** Fast reads by an index, on a connection that many share: one slow statement would hold up all behind it. Never in a transaction. */
+  /**
+   * Fast reads by an index, on a connection that many requests share: a slow statement would delay all those after it. Never in a
+   * transaction.
+   */
   readonly lookup: Query
   readonly search: Search
   transaction: <T>(work: (tx: Tx) => Promise<T>) => Promise<T>
@@ -74,7 +77,7 @@ const keepVerdict = (error: unknown): { verdict: Error } => {
   throw error
 }
 
-/** A span for each statement, by its name; what it is bound to stays here. Without tracing the query itself, and nothing around it. */
+/** A span for each statement, by its name and without its bound values. Without tracing this is the query itself. */
 const traced = <T>(query: Statement | string, run: () => Promise<T>): Promise<T> => {
   if (!isTracing()) return run()
   const name = typeof query === 'string' ? 'statement' : query.name
@@ -94,7 +97,7 @@ const queryPool =
 const queryClient =
   (client: pg.PoolClient, named: boolean, isOver: () => boolean, failed: (error: unknown) => void): Query =>
   async <Row extends object>(query: Statement | string, values: readonly unknown[] = []): Promise<Row[]> => {
-    // Behind the commit the connection already serves another caller.
+    // After the commit the connection may already serve another caller.
     if (isOver()) throw new Error('a statement came after the end of its transaction')
     corkUntilTick(client)
     try {
@@ -110,19 +113,21 @@ export type DatabaseOptions = {
   poolSize: number
   logger: Logger
   clock: Clock
-  /** Locks are waited for two thirds as long; a connection that says nothing for a third longer is given up. */
+  /** A lock is waited for two thirds as long; a connection without an answer for a third longer is destroyed. */
   statementTimeoutMs: number
   lockTimeoutMs?: number
-  /** Behind a transaction pooler (PgBouncer): its own settings stand for ours, and named statements only where it keeps them. */
+  /**
+   * Behind a transaction pooler (PgBouncer): its settings replace ours, and statements are named only where it keeps prepared statements.
+   */
   pooler?: Pick<Pooler, 'keepsStatements'>
-  /** Called with how long each taker of a connection waited for it. */
+  /** Called with how long each caller waited for a connection. */
   waited?: (seconds: number) => void
 }
 
-/** A pool that gives statements more time than this reads whole tables on purpose (verify). */
+/** A pool with a longer statement time-out reads whole tables on purpose (verify). */
 const longestRequestMs = 60_000
 
-/** A server that is there gives up first, by its own time-out; past this there is no answer, and the connection is destroyed. */
+/** A server that answers cancels the statement first, by its own time-out. After this time the connection is destroyed. */
 const answerTimeoutMs = (statementTimeoutMs: number): number => Math.ceil((statementTimeoutMs * 4) / 3)
 
 const settings = ({ statementTimeoutMs, lockTimeoutMs = Math.floor((statementTimeoutMs * 2) / 3) }: DatabaseOptions) =>
@@ -131,11 +136,11 @@ const settings = ({ statementTimeoutMs, lockTimeoutMs = Math.floor((statementTim
     lock_timeout: lockTimeoutMs,
     idle_in_transaction_session_timeout: 30_000,
     timezone: 'UTC',
-    // Our statements are lookups by key or over arrays of unknown length: a plan for the values at hand is never better, and costs
-    // as much as running it.
+    // Our statements are lookups by key or over arrays of unknown length: a plan for the actual values is never better, and making one
+    // costs as much as running the statement.
     plan_cache_mode: 'force_generic_plan',
-    // A plan is kept until the table's statistics change. One that was made while a table was small reads and sorts what by now are
-    // thousands of rows (measured: 13 ms for a lookup by key): so the ways that only pay on small tables cost what they would later.
+    // A plan is kept until the table's statistics change. A plan made while a table was small reads and sorts rows that have since become
+    // thousands (measured: 13 ms for a lookup by key). So the plans that pay only on small tables are switched off.
     ...(statementTimeoutMs <= longestRequestMs && { enable_seqscan: 'off', enable_bitmapscan: 'off' }),
     jit: 'off',
   })
@@ -161,13 +166,13 @@ export const connect = (options: DatabaseOptions): Database => {
     ...(!options.pooler && { options: settings(options) }),
   }
   const pool = new pg.Pool({
-    // Statements are sent as they come, not one answer apart; see Tx.
+    // Statements are sent without waiting for the answers before them; see Tx.
     pipeline: true,
     ...connection,
     max: options.poolSize,
   })
   if (options.waited) watchPoolWait(pool, options.waited)
-  // The pool ends before its connections have said goodbye: what a server that stops right after us does to them is no news.
+  // The pool ends before its connections are closed: an error that the server's own shutdown causes on them is expected.
   let closing = false
   const lost = (message: string) => (error: Error) => {
     if (!closing) options.logger.warn({ error: error.message }, message)
@@ -200,7 +205,7 @@ export const connect = (options: DatabaseOptions): Database => {
     let cause: unknown
     let over = false
     try {
-      // Not waited for: it travels with the first statement, which fails when it fails.
+      // Not awaited: it is sent with the first statement, which fails when it fails.
       corkUntilTick(client)
       const begun = client.query('begin')
       begun.catch(() => undefined)
@@ -235,7 +240,7 @@ export const connect = (options: DatabaseOptions): Database => {
         throw isOutcomeUnknown(error) ? translateDatabaseError(error) : error
       })
       const [commit] = await Promise.all([committed, ...deferred])
-      // After an error that was swallowed, COMMIT succeeds as a ROLLBACK: never take that for a commit.
+      // After an error that was caught, COMMIT succeeds as a ROLLBACK: it must not count as a commit.
       if (commit.command !== 'COMMIT') throw new Error('the transaction was rolled back at its commit')
       for (const task of afterCommit) task()
       return outcome
@@ -247,7 +252,7 @@ export const connect = (options: DatabaseOptions): Database => {
           broken = failure
         })
       }
-      // Statements that were sent behind a failed one fail because of it: the first one's error says why, and whether to try again.
+      // Statements that were sent after a failed one fail because of it: the first error tells the reason and whether to retry.
       throw sqlState(error) === '25P02' ? (cause ?? error) : error
     } finally {
       client.release(broken)

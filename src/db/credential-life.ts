@@ -1,6 +1,6 @@
 import { daysAfter } from '../lib/clock.ts'
 
-// Whether a grant, a key or a session is active: here alone, in code and in SQL. A test holds the two against each other.
+// Whether a grant, a key or a session is active. The only definition, in code and in SQL; a test compares the two.
 
 export type Life = 'active' | 'revoked' | 'expired'
 export type Ends = { revokedAt: Date | null; expiresAt: Date | null }
@@ -8,19 +8,19 @@ export type SessionTimes = { revokedAt: Date | null; expiresAt: Date; lastUsedAt
 
 const isPast = (time: Date | null, now: Date): boolean => time !== null && time <= now
 
-/** A revoked grant has ended at any time. It may have expired as well: revoked comes first. */
+/** A revoked grant is inactive at any time. It may have expired too: then it still counts as revoked. */
 export const grantLife = ({ revokedAt, expiresAt }: Ends, now: Date): Life => {
   if (revokedAt) return 'revoked'
   return isPast(expiresAt, now) ? 'expired' : 'active'
 }
 
-/** A key's revocation may lie ahead: until then a rotated key works beside its successor. */
+/** A key's revocation may lie in the future: until then a rotated key works beside its successor. */
 export const keyLife = ({ revokedAt, expiresAt }: Ends, now: Date): Life => {
   if (isPast(revokedAt, now)) return 'revoked'
   return isPast(expiresAt, now) ? 'expired' : 'active'
 }
 
-/** A session ends at its time, or when it was not used for so many days. */
+/** A session ends at its expiry, or when it was not used for this many days. */
 export const sessionEnd = ({ expiresAt, lastUsedAt }: Pick<SessionTimes, 'expiresAt' | 'lastUsedAt'>, idleDays: number): Date => {
   const idleEnd = daysAfter(lastUsedAt, idleDays)
   return idleEnd < expiresAt ? idleEnd : expiresAt

@@ -11,7 +11,7 @@ const pgError = (error: unknown): PgLike | undefined => {
   return undefined
 }
 
-/** The SQLSTATE of an error, however it was wrapped. Never its message: drizzle's holds the bound parameters. */
+/** The SQLSTATE of an error, at any depth of wrapping. Never its message: drizzle's contains the bound parameters. */
 export const sqlState = (error: unknown): string | undefined => {
   const code = pgError(error)?.code
   return typeof code === 'string' ? code : undefined
@@ -31,7 +31,7 @@ const isConnectionLost = (error: unknown): boolean => {
   )
 }
 
-/** A server that took the connection and lost it, or is starting up: it is there, or will be in a moment. */
+/** A server that accepted the connection and lost it, or that is starting: it is running, or will be soon. */
 export const isInterrupted = (error: unknown): boolean => {
   const state = sqlState(error)
   return state === undefined ? isConnectionLost(error) : ['ECONNRESET', 'EPIPE', '57P01', '57P02', '57P03'].includes(state)
@@ -41,20 +41,20 @@ export const isOutcomeUnknown = (error: unknown): boolean => isUnavailable(error
 
 export const isUnavailable = (error: unknown): boolean => {
   const databaseError = pgError(error)
-  // FATAL: the server gave up the session, or never began it.
+  // FATAL: the server ended the session, or never started it.
   if (databaseError?.severity === 'FATAL' || databaseError?.severity === 'PANIC') return true
   const state = sqlState(error)
   if (state !== undefined) return connectionCodes.has(state) || unavailableStates.test(state)
   return isConnectionLost(error) || (error instanceof Error && error.cause instanceof Error && isConnectionLost(error.cause))
 }
 
-/** What the database could not do now is 503 with `Retry-After`, never "failed"; everything else stays as it is. */
+/** A temporary failure of the database becomes 503 with `Retry-After`, never "failed"; every other error stays as it is. */
 export const translateDatabaseError = (error: unknown): unknown => {
   if (error instanceof Refusal || !(isUnavailable(error) || isRetryable(error))) return error
   return new Refusal('unavailable', { headers: { 'retry-after': '1' }, cause: error })
 }
 
-/** Where an error was made. Its stack begins with its message, which can have lines of its own: that part is cut off first. */
+/** Where an error was created. Its stack begins with its message, which can have several lines: that part is removed first. */
 const placesOf = ({ message, stack = '' }: Error): string => {
   const begin = message === '' ? 0 : stack.indexOf(message) + message.length
   return stack
@@ -66,8 +66,8 @@ const placesOf = ({ message, stack = '' }: Error): string => {
 }
 
 /**
- * What may be logged of an error: never the message of a database error, which holds the bound values. Drizzle puts them into the
- * message of its own error even where the database never answered; what happened is in its cause.
+ * What may be logged of an error: never the message of a database error, which contains the bound values. Drizzle puts them into the
+ * message of its own error even where the database never answered; the reason is in its cause.
  */
 export const describeError = (error: unknown): Record<string, unknown> => {
   if (!(error instanceof Error)) return { error: typeof error }

@@ -1,7 +1,7 @@
 export type JoinOptions<Key, Found> = {
-  /** Answers every key, in their order. */
+  /** Returns an answer for every key, in the same order. */
   ask: (keys: readonly Key[]) => Promise<readonly Found[]>
-  /** How many questions may be on their way at once: what comes meanwhile waits, and goes together with the next. */
+  /** How many queries may be under way at once: later keys wait, and are sent together in the next query. */
   inFlight: number
   maxKeys: number
 }
@@ -9,8 +9,8 @@ export type JoinOptions<Key, Found> = {
 type Waiting<Key, Found> = { key: Key; resolve: (answers: Found) => void; reject: (error: unknown) => void }
 
 /**
- * One question for all that is asked in one turn of the event loop, or while the questions before are on their way. Every answer was
- * read after it was asked for: nothing is kept for the next one.
+ * One query for all keys that are asked for in one turn of the event loop, or while earlier queries are under way. Every answer is read
+ * after its key was asked for: nothing is cached for the next query.
  */
 export const joinTurn = <Key, Found>({ ask, inFlight, maxKeys }: JoinOptions<Key, Found>): ((key: Key) => Promise<Found>) => {
   let waiting: Waiting<Key, Found>[] = []

@@ -1,7 +1,7 @@
-// How lists are passed to a statement: one parameter for each column, for any number of rows. As one JSON document each row costs Postgres a hash
-// table and each of its texts a second reading; the driver's own arrays look at every character for quotes.
+// How lists are passed to a statement: one parameter for each column, for any number of rows. One JSON document would cost Postgres a hash
+// table for each row and a second parse of each text; the driver's own arrays examine every character for quotes.
 
-/** For `unnest($n::type[])`. The items need no quotes: ids, numbers, times, names from our own lists. */
+/** For `unnest($n::type[])`. The items need no quotes: ids, numbers, times, and names from our own lists. */
 export const plainList = (items: readonly (string | number | bigint | null)[]): string =>
   `{${items.map((item) => item ?? 'NULL').join(',')}}`
 
@@ -9,11 +9,11 @@ export const plainList = (items: readonly (string | number | bigint | null)[]): 
 export const bytesList = (items: readonly Buffer[]): string =>
   `{${items.map((item) => `"\\\\x${item.toString('hex')}"`).join(',')}}`
 
-/** For `unnest($n::text[])`, of what people wrote. */
+/** For `unnest($n::text[])`, with text that people wrote. */
 export const textList = (items: readonly (string | null)[]): string =>
   `{${items.map((item) => (item === null ? 'NULL' : `"${item.replace(/[\\"]/g, '\\$&')}"`)).join(',')}}`
 
-/** For `documents(n)`. JSON holds no control characters, so one can stand between its texts. */
+/** For `documents(n)`. JSON contains no control characters, so one of them can separate its texts. */
 export const documentList = (items: readonly (string | null)[]): string => items.map((item) => item ?? '').join('\u001f')
 
 /** The documents of parameter `n`, as rows of `text`. */

@@ -12,13 +12,13 @@ export type LookupOptions = {
   lost: (error: Error) => void
 }
 
-/** Lookups are fast: one that is not answered by now has a database behind it that says nothing. Ends the connection. */
+/** Lookups are fast: when one is not answered within this time, the database does not respond. The connection is closed. */
 const longestAnswerMs = 5_000
 
 /**
- * One connection that many requests read through at once: statements are sent as they come and answered in order, without one waiting
- * for the answer to another. Opened when first needed and again after it was lost; what was under way then fails as 503, and is a
- * read that may simply be asked again. A second such connection was no faster: one Postgres process keeps up with one of ours.
+ * One connection that many requests share for reads: statements are sent as they come and answered in order, without one waiting for the
+ * answer to another. It is opened when first needed, and again after it was lost; reads under way then fail as 503 and can be repeated. A
+ * second such connection was not faster: one Postgres process keeps up with one of ours.
  */
 export const createLookups = ({ connection, named, lost }: LookupOptions): Lookups => {
   let current: Promise<pg.Client> | undefined
@@ -40,7 +40,7 @@ export const createLookups = ({ connection, named, lost }: LookupOptions): Looku
     client.on('error', (error) => {
       forget(opened)
       lost(error)
-      // A socket that only reports an error may still be open: nothing of ours reads from it again.
+      // A socket that only reports an error may still be open: the service reads nothing from it again.
       client.end().catch(() => undefined)
     })
     client.once('end', () => forget(opened))

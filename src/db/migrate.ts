@@ -9,7 +9,7 @@ import { StartupError } from '../lib/startup-error.ts'
 
 export const migrationsFolder = fileURLToPath(new URL('../../migrations', import.meta.url))
 
-// Any number that nothing else locks: processes that start together apply the migrations one after another.
+// A number that no other lock uses: processes that start together apply the migrations one after another.
 const migrationLock = 7_241_990
 
 /** Brings the database at `url` up to date with the folder. Safe to call from several processes at once. */
@@ -17,13 +17,13 @@ export const migrate = async (url: string, folder = migrationsFolder): Promise<v
   const expected = readJournal(folder)
   if (expected.length === 0) return
   const client = new pg.Client({ connectionString: url, application_name: 'migrate', connectionTimeoutMillis: 5_000 })
-  // Lost between two statements: the statement says so.
+  // The connection was lost between two statements: the next statement reports it.
   client.on('error', () => undefined)
   await client.connect()
   try {
     await client.query('SELECT pg_advisory_lock($1)', [migrationLock])
     await applyMigrations(drizzle(client), { migrationsFolder: folder })
-    // drizzle compares only the newest timestamp: a migration that landed with an older one is skipped without a word.
+    // drizzle compares only the newest timestamp: it silently skips a migration that was merged with an older one.
     const missing = await missingFrom(client, expected)
     if (missing > 0) {
       throw new StartupError(
@@ -36,8 +36,8 @@ export const migrate = async (url: string, folder = migrationsFolder): Promise<v
 }
 
 /**
- * Whether every migration has been applied, unchanged: what readiness asks. The folder is read once: a running process needs the
- * migrations of its own release, not those of a newer one that is being laid beside it.
+ * Whether every migration has been applied, unchanged: readiness asks this. The folder is read once: a running process needs the migrations
+ * of its own release, not those of a newer release that is being installed beside it.
  */
 export const migrationsCheck = (pool: pg.Pool, folder = migrationsFolder): (() => Promise<boolean>) => {
   const expected = readJournal(folder)

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import pg from 'pg'
 
-/** A text that was sent once may never come again; lists of every length make new ones without end. */
+/** The same text may never be sent again: lists of every length make new texts without end. */
 const afterTimes = 2
 const mostNames = 500
 const mostTexts = 5_000
@@ -12,8 +12,8 @@ const isSent = (query: unknown): query is Sent =>
   typeof query === 'object' && query !== null && 'text' in query && typeof query.text === 'string' && !('submit' in query)
 
 /**
- * Names for the statements that the ORM builds: those with the same text get the same name, and are planned once a connection instead of
- * once a request (0.14 ms for a read). One for all connections of a pool.
+ * Names for the statements that the ORM builds: equal texts get the same name, and are planned once for each connection instead of once for
+ * each request (0.14 ms for a read). One instance for all connections of a pool.
  */
 export const createNaming = (): ((query: Sent) => string | undefined) => {
   let seen = new Map<string, number>()

@@ -1,14 +1,14 @@
 import pg from 'pg'
 
-/** Something between us and Postgres that gives its connections to others between our transactions: PgBouncer, as a rule. */
+/** A program between us and Postgres that gives its connections to other clients between our transactions: usually PgBouncer. */
 export type Pooler = { keepsStatements: boolean; statementTimeout: boolean }
 
 const marker = 'payments_service_probe'
 
 /**
- * Undefined for a Postgres that we speak to ourselves. A pooler gives each client a process id of its own, which is not that of the
- * server's process. PgBouncer from 1.21 on, with `max_prepared_statements` above 0, renames the statements that it keeps; a pooler that does
- * not (Debian 12 has 1.18) forgets them, and gets statements without names.
+ * Undefined for a direct connection to Postgres. A pooler gives each client a process id of its own, which differs from that of the
+ * server's process. PgBouncer from 1.21 on, with `max_prepared_statements` above 0, keeps prepared statements under names of its own; an
+ * older one (Debian 12 has 1.18) loses them, so statements go to it without names.
  */
 export const detectPooler = async (url: string): Promise<Pooler | undefined> => {
   const client = new pg.Client({

@@ -3,16 +3,16 @@ import { migrationsCheck } from './migrate.ts'
 import { statement } from './statement.ts'
 
 const writable = statement('ready.writable', `select not current_setting('transaction_read_only')::boolean as writable`)
-/** A commit that reaches the disk and leaves no row: of a standby, or where the log has no room, it fails. */
+/** A commit that reaches the disk and leaves no row: it fails on a standby, or where the disk is full. */
 const write = statement('ready.write', `select pg_logical_emit_message(true, 'payments-service', 'ready')`)
 
 const deadlineMs = 2_000
-/** However often readiness is asked for, this process writes no more than that. */
+/** This process writes at most once in this time, however often readiness is asked for. */
 const writeEveryMs = 1_000
 
 /**
- * Whether the database answers in time, has this release's migrations, and takes writes. Those who ask while a look is under way share
- * its answer; one that the database does not answer is left to itself at the deadline.
+ * Whether the database answers in time, has this release's migrations, and accepts writes. Callers that ask while a check is under way
+ * share its answer. A check without an answer at the deadline is abandoned.
  */
 export const createReadiness = (db: Database): (() => Promise<boolean>) => {
   const isMigrated = migrationsCheck(db.pool)

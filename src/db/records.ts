@@ -1,16 +1,16 @@
 import { joinTurn } from './join-turn.ts'
 import { type Query, type Statement, statement } from './statement.ts'
 
-// Neither can be in a field: numbers, ids, times, names from our own lists, and what a person wrote as JSON, which escapes them.
+// Neither can occur in a field: fields are numbers, ids, times, names from our own lists, and JSON, which escapes them.
 const between = { fields: '\u001f', records: '\u001e' } as const
 
 /** A text that a person chose, as a field: `JSON.parse` gives it back. */
 export const quoted = (expression: string): string => `to_json(${expression})`
 
 /**
- * A statement that answers many keys with ONE value: every row as a text of its fields, each behind the number of its key. A row as
- * columns costs a message, an event and a parser for each column, on every request; a text that is the same as before has been read
- * before (`memoised`). `from` begins behind `from` and may use `key.*` with the columns named by `keys`.
+ * A statement that answers many keys with ONE value: every row as a text of its fields, each after the number of its key. A row as columns
+ * costs a message, an event and a parser for each column, on every request. A text that was parsed before is not parsed again (`memoised`).
+ * `from` is the text after the word `from`, and may use `key.*` with the columns named by `keys`.
  */
 export const recordsStatement = (
   name: string,
@@ -28,7 +28,7 @@ export const recordsStatement = (
   )
 }
 
-/** A pure function of a text, whose results are kept for the latest texts. The text itself is read from the database each time. */
+/** Caches the results of a pure function for its latest texts. The text itself is read from the database each time. */
 const memoised = <Value>(read: (text: string) => Value, most = 4096): ((text: string) => Value) => {
   let known = new Map<string, Value>()
   return (text) => {
@@ -49,7 +49,7 @@ export type RecordsOptions<Key, Row> = {
   read: (fields: readonly string[]) => Row
 }
 
-/** Looks up one key; those of one turn of the event loop travel together. */
+/** Looks up one key; the keys of one turn of the event loop are sent together. */
 export const joinedRecords = <Key, Row>(options: RecordsOptions<Key, Row>): ((key: Key) => Promise<readonly Row[]>) => {
   const row = memoised((text) => options.read(text.split(between.fields)))
   return joinTurn<Key, readonly Row[]>({

@@ -4,7 +4,7 @@ import type { Database, Db } from './client.ts'
 import { joinTurn } from './join-turn.ts'
 import { statement } from './statement.ts'
 
-/** Where lists and exports are read from. Never for a decision: what a standby says may be true no longer. */
+/** Where lists and exports are read from. Never for a decision: what a standby returns may be out of date. */
 export type Reads = { db: () => Promise<Db & Pick<Database, 'search'>>; close: () => Promise<void> }
 
 const position = statement('standby.position', 'select pg_current_wal_lsn()::text as position')
@@ -15,8 +15,8 @@ const pauseMs = 5
 const complaintEveryMs = 60_000
 
 /**
- * The standby, once it has everything that had been committed when the request asked; the primary when it is further behind, or away. So
- * no reader misses a write that was acknowledged before the read began, its own or another's, made by any process.
+ * The standby, once it has everything that was committed when the request arrived; the primary when the standby is further behind or
+ * unreachable. So no reader misses a write that was acknowledged before the read began, whoever made it and in whichever process.
  */
 export const createReads = (primary: Database, standby: Database | null, logger: Logger): Reads => {
   if (!standby) return { db: async () => primary, close: async () => undefined }

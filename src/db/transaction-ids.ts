@@ -5,13 +5,13 @@ const newest = `
     (select transaction from events order by transaction desc limit 1))::text as newest,
     pg_snapshot_xmax(pg_current_snapshot())::text as next`
 
-/** A second's worth. */
+/** As many as a busy second uses. */
 const batch = 100_000n
 
 /**
- * Events and audit rows remember the transaction they were written in, and readers and seals go by its order. Restored from a dump
- * into another server, rows may come from transactions that this server has not reached yet; what it writes next would stand before
- * them. This uses transaction ids up until it has caught up and returns how many those were: none, unless there was a restore.
+ * Events and audit rows store the id of their transaction, and readers and seals follow its order. In a database that was restored from a
+ * dump into another server, rows may carry ids that this server has not reached yet; new rows would be ordered before them. This uses up
+ * transaction ids until the server has caught up, and returns how many it used: none, unless there was a restore.
  */
 export const catchUpTransactionIds = async (url: string): Promise<bigint> => {
   const client = new pg.Client({
@@ -19,7 +19,7 @@ export const catchUpTransactionIds = async (url: string): Promise<bigint> => {
     application_name: 'payments-service-catch-up',
     connectionTimeoutMillis: 5_000,
   })
-  // Lost between two statements: the statement says so.
+  // The connection was lost between two statements: the next statement reports it.
   client.on('error', () => undefined)
   await client.connect()
   try {

@@ -2,16 +2,16 @@ import type { approvalStatuses } from './tables/approvals.ts'
 import type { mandateStatuses } from './tables/mandates.ts'
 import type { attemptStates, paymentStatuses, topupStatuses } from './tables/payments.ts'
 
-/** For every state of a table's list the states that may follow it. */
+/** For every state of a table, the states that may follow it. */
 type Moves<State extends string> = Readonly<Record<State, readonly State[]>>
 
 /**
- * How every record with a state moves, in one place: writers check it before they write, `verify` holds what was published against
- * it, and SQL takes its lists of states from here. A state without an entry behind it is an end.
+ * The states and transitions of every record, in one place: writers check them before they write, `verify` compares the published events
+ * with them, and SQL takes its lists of states from here. A state that nothing follows is final.
  */
 export const transitions = {
   payment: {
-    // Failed: approved in a later period, whose limits it no longer fits.
+    // Failed: it was approved in a later period, and exceeds that period's limits.
     pending_approval: ['processing', 'rejected', 'expired', 'cancelled', 'failed'],
     processing: ['succeeded', 'failed', 'unknown'],
     unknown: ['succeeded', 'failed'],
@@ -31,9 +31,9 @@ export const transitions = {
   approval: { pending: ['approved', 'rejected', 'expired', 'cancelled'], approved: [], rejected: [], expired: [], cancelled: [] },
   mandate: { active: ['exhausted', 'expired', 'revoked'], exhausted: [], expired: [], revoked: [] },
   /**
-   * One send to a rail. `recorded`: no process may send it yet. `sending`: one process has the right to, so it may have been sent.
-   * `not_sent`: proof that it never was; it becomes `resolved` only when the provider proves that it was after all.
-   * A mismatch disputes an attempt whenever it comes, also after its end.
+   * One send to a rail. `recorded`: no process may send it yet. `sending`: one process has the right to send, so it may have been sent.
+   * `not_sent`: proven never to have been sent; it becomes `resolved` only when the provider proves that it was sent after all.
+   * A mismatch makes an attempt disputed at any time, also after it has ended.
    */
   attempt: {
     recorded: ['sending', 'not_sent'],
@@ -63,12 +63,12 @@ const statesAfter = (resource: Resource, from: string): readonly string[] => {
 export const mayMove = <R extends Resource>(resource: R, from: StateOf<R>, to: StateOf<R>): boolean =>
   statesAfter(resource, from).includes(to)
 
-/** A move that no table allows is a bug, and undoes its transaction. */
+/** A transition that the table does not allow is a bug, and undoes its transaction. */
 export const requireMove = <R extends Resource>(resource: R, from: StateOf<R>, to: StateOf<R>): void => {
   if (!mayMove(resource, from, to)) throw new Error(`a ${resource} does not move from ${from} to ${to}`)
 }
 
-/** The states from which a record may come to this one: for an update that is its own check. */
+/** The states from which a record may come to this one: for an update that checks the state itself. */
 export const statesBefore = <R extends Resource>(resource: R, to: StateOf<R>): StateOf<R>[] =>
   (Object.keys(transitions[resource]) as StateOf<R>[]).filter((from) => mayMove(resource, from, to))
 
@@ -76,7 +76,7 @@ export const statesBefore = <R extends Resource>(resource: R, to: StateOf<R>): S
 export const edgesOf = (resource: Resource): string[] =>
   Object.keys(transitions[resource]).flatMap((from) => statesAfter(resource, from).map((to) => `${from}>${to}`))
 
-/** Payments that gave their hold and their charges back. Every other one counts against its limits. */
+/** Payments that gave their hold and their charges back. Every other payment counts against its limits. */
 export const releasedPaymentStatuses = ['rejected', 'failed', 'cancelled', 'expired'] as const
 export type ReleasedPaymentStatus = (typeof releasedPaymentStatuses)[number]
 
@@ -86,11 +86,11 @@ export const countedPaymentStatuses: readonly StateOf<'payment'>[] = (
   Object.keys(transitions.payment) as StateOf<'payment'>[]
 ).filter((status) => !isReleased(status))
 
-/** Payments whose money reached the payee, also when it came back later. */
+/** Payments whose money reached the payee, even if it came back later. */
 export const paidPaymentStatuses = ['succeeded', 'returned'] as const
 export const isPaid = (status: string): boolean => (paidPaymentStatuses as readonly string[]).includes(status)
 
-/** Payments that count and are not paid yet: they may still give back what they hold. */
+/** Payments that count and are not paid yet: their hold may still be released. */
 export const openPaymentStatuses = countedPaymentStatuses.filter((status) => !isPaid(status))
 
 const sqlList = (states: readonly string[]): string => `(${states.map((state) => `'${state}'`).join(', ')})`

@@ -8,8 +8,8 @@ const pauseMs = 200
 const isAway = (error: unknown): boolean => isUnavailable(error) || (error instanceof Refusal && error.code === 'unavailable')
 
 /**
- * For a start, whose work may be done again: a connection that is reset, or a server that starts up beside us, is no reason to give up.
- * `worth`: which of these failures are waited out.
+ * For work at start that may be repeated: it waits for a connection that was reset, or for a server that is still starting. `worth`: which
+ * of these failures are waited out.
  */
 export const untilAnswered = async <T>(work: () => Promise<T>, worth = isAway): Promise<T> => {
   const giveUpAt = performance.now() + patienceMs

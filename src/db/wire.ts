@@ -3,7 +3,10 @@ import type { Statement } from './statement.ts'
 
 type Config = { text: string; values: unknown[]; name?: string }
 
-/** A time as Postgres reads it everywhere; the driver's own way goes through the process's time zone and costs six times as much. */
+/**
+ * A time in a form that Postgres reads with any settings. The driver's own format depends on the process's time zone and costs six times as
+ * much.
+ */
 const encode = (value: unknown): unknown => (value instanceof Date ? value.toISOString() : value)
 
 const encodeAll = (values: readonly unknown[]): unknown[] =>
@@ -18,11 +21,11 @@ export const queryConfig = (query: Statement | string, values: readonly unknown[
 }
 
 /**
- * Holds back what is written to this connection until the code that runs now has finished, so that everything it asks for leaves in
- * one system call: a transaction's `begin` with its first statements, its last statements with the `commit`.
+ * Holds back what is written to this connection until the running code has finished, so that all its statements leave in one system call: a
+ * transaction's `begin` with its first statements, its last statements with the `commit`.
  */
 export const corkUntilTick = (client: pg.ClientBase): void => {
-  // A pool's clients are these as well; their type says less.
+  // A pool's clients have this type too, although its declared type does not say so.
   if (!(client instanceof pg.Client)) return
   const { stream } = client.connection
   if (stream.writableCorked > 0) return

@@ -2,7 +2,7 @@ import type { Minor } from '../lib/money.ts'
 
 const largest = 10n ** 17n
 
-/** "500" for 50000n, or undefined when the amount has cents: M-PESA moves whole shillings and rounding is not ours to do. */
+/** "500" for 50000n, or undefined when the amount has cents: M-PESA moves whole shillings, and the service never rounds. */
 export const wholeShillings = (amount: Minor): string | undefined =>
   amount > 0n && amount % 100n === 0n ? (amount / 100n).toString() : undefined
 

@@ -11,8 +11,8 @@ type Deps = {
 const notSent = (code: string, message: string): Exchange => ({ kind: 'not_sent', code, message })
 
 /**
- * A request with a token. A gateway that refuses the token has not looked at the request, so it is safe to send it once more with
- * a fresh one; a second refusal proves that nothing was sent.
+ * A request with a token. A gateway that refuses the token has not processed the request, so it is safe to send it once more with a fresh
+ * one; a second refusal proves that nothing was sent.
  */
 export const authorizedExchange = async (
   deps: Deps,
@@ -22,7 +22,8 @@ export const authorizedExchange = async (
   for (let attempt = 1; attempt <= 2; attempt += 1) {
     const token = await deps.tokens.get()
     if (token.kind === 'none') return notSent(token.code, token.message)
-    // The token may have been waited for, the process may have slept: a decision made meanwhile that nothing was sent stands.
+    // Time may have passed: waiting for the token, or a process that slept. The attempt may have been recorded as not sent meanwhile; then
+    // nothing is sent.
     if (!mayStillSend()) return notSent('too_late', 'The time to send it was over.')
     const answer = await exchange(
       { ...request, headers: { ...request.headers, authorization: `Bearer ${token.value}` } },

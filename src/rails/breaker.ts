@@ -1,7 +1,7 @@
-/** How a call to a provider went: it answered, it refused the call because there were too many, or there was no answer. */
+/** How a call to a provider ended: answered, refused because there were too many calls, or without an answer. */
 export type CallOutcome = 'answered' | 'throttled' | 'failed'
 
-/** `trips`: how often it opened without a success in between; the pause grows with it. */
+/** `trips`: how often the breaker opened without a success in between; the pause grows with it. */
 export type Breaker = {
   phase: 'closed' | 'open' | 'half_open'
   failures: number
@@ -12,7 +12,7 @@ export type Breaker = {
 
 export const closedBreaker: Breaker = { phase: 'closed', failures: 0, trips: 0, untilMs: 0, cause: 'answered' }
 
-/** So many calls in a row must fail before a rail counts as down: a single lost answer says little. */
+/** This many calls in a row must fail before a rail counts as down: a single lost answer proves little. */
 const failuresToOpen = 5
 const pausesMs = {
   failed: { first: 5_000, most: 60_000 },
@@ -30,7 +30,7 @@ const open = (breaker: Breaker, cause: CallOutcome, nowMs: number): Breaker => (
   cause,
 })
 
-/** One answer closes it. A failed trial call, a fifth failure in a row, or a provider that wants fewer calls opens it. */
+/** One answer closes it. A failed trial call, a fifth failure in a row, or a rate limit of the provider opens it. */
 export const afterCall = (breaker: Breaker, outcome: CallOutcome, nowMs: number): Breaker => {
   if (outcome === 'answered') return closedBreaker
   if (outcome === 'throttled') return breaker.phase === 'open' ? breaker : open(breaker, 'throttled', nowMs)

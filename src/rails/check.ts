@@ -1,6 +1,6 @@
 import type { Clock } from '../lib/clock.ts'
 
-/** One thing that a rail needs, and what is missing of it in a sentence; null when it is there. */
+/** One requirement of a rail, and what is missing, in a sentence; null when it is met. */
 export type RailCheck = { what: string; problem: string | null }
 
 const mostSkewSeconds = 120

@@ -8,7 +8,7 @@ import { inSpan } from '../lib/tracing.ts'
 import { parseJson, textField } from './json.ts'
 
 /**
- * One HTTP exchange and what it proves. `not_sent`: the connection never stood. `lost`: the request may have arrived.
+ * One HTTP exchange and what it proves. `not_sent`: no connection was established. `lost`: the request may have arrived.
  * `answer.body` is undefined when the answer was not JSON.
  */
 export type Exchange =
@@ -25,9 +25,9 @@ export type ExchangeRequest = {
 }
 
 /**
- * Looks up a provider's name once for all who ask at the same time. The system's lookup holds one of the four threads that file access,
- * hashing and every other lookup share, until name servers that say nothing are given up: without this, a few payments would hold them
- * all. Each caller has its own deadline.
+ * Looks up a provider's name once for all callers at the same time. The system's lookup occupies one of the four threads that file access,
+ * hashing and every other lookup share, until it gives up on name servers that do not answer: without this, a few payments would occupy all
+ * four. Each caller has its own deadline.
  */
 export const createLookup = (resolve: (name: string) => Promise<LookupAddress[]> = lookUpAll): LookupFunction => {
   const underWay = new Map<string, Promise<LookupAddress[]>>()
@@ -52,7 +52,10 @@ const lookUpAll = (name: string): Promise<LookupAddress[]> => lookup(name, { all
 
 const shared = createLookup()
 
-/** Speaks to the provider. `connected`: the name was found, the host reached and TLS agreed; until then nothing can have been sent. */
+/**
+ * Sends a request to the provider. `connected`: the name was resolved, the host reached and TLS established; before that nothing can have
+ * been sent.
+ */
 const converse = (
   given: ExchangeRequest,
   { signal, lookup, connected }: { signal: AbortSignal; lookup: LookupFunction; connected: () => void },
@@ -103,12 +106,12 @@ const send = async (given: ExchangeRequest, lookup: LookupFunction): Promise<Exc
 }
 
 /**
- * Never throws for what the network does. The deadline covers all of it, from looking up the name to the last byte of the answer.
- * Redirects are not followed: a 307 would send a payment a second time. No connection is used twice: one that the provider closes while
- * it idles would turn a payment that was never sent into a lost one, and a lost one may need a person. A handshake is cheaper.
+ * Never throws for a network failure. The deadline covers everything, from the name lookup to the last byte of the answer. Redirects are
+ * not followed: a 307 would send a payment a second time. No connection is reused: one that the provider closes while it is idle would turn
+ * a payment that was never sent into a lost one, and a lost one may need a person. A handshake is cheaper.
  */
 export const exchange = (request: ExchangeRequest, lookup: LookupFunction = shared): Promise<Exchange> => {
-  // The address may hold an id of the provider's; its host says which one it is.
+  // The address may contain an id of the provider; its host identifies the provider.
   const { host } = new URL(request.url)
   return inSpan(`rail ${request.method}`, { 'server.address': host, 'http.request.method': request.method }, () =>
     send(request, lookup),

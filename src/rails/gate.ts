@@ -8,12 +8,12 @@ const outcomeOf = (submission: Submission): CallOutcome => {
   return submission.code === 'throttled' ? 'throttled' : 'failed'
 }
 
-/** `concurrency`: calls of this process to this rail at once. */
+/** `concurrency`: calls of this process to this rail at the same time. */
 export const createGate = (options: { clock: Clock; concurrency: number }): Gate => {
   let breaker: Breaker = closedBreaker
   let since: Date | null = null
   let underWay = 0
-  /** A call that tries whether the rail is back; those that were under way before it prove nothing about now. */
+  /** A call that tests whether the rail works again; calls that began before it prove nothing about now. */
   let trialUnderWay = false
   const nowMs = () => options.clock.now().getTime()
   const current = (): Breaker => {
@@ -60,7 +60,7 @@ export const gatedCollection = (rail: CollectionRail, gate: Gate): CollectionRai
   collect: (instruction) => gate.run(() => rail.collect(instruction)),
 })
 
-/** The rails that take no calls now, and why: for the answer about readiness. */
+/** The rails that take no calls now, and the reason: shown by readiness. */
 export const railsDown = (gates: Readonly<Record<string, Gate | undefined>>): Record<string, string> =>
   Object.fromEntries(
     Object.entries(gates).flatMap(([rail, gate]) => {

@@ -22,11 +22,11 @@ export type PayoutInstruction = {
   reference: string
   at: Date
   callbacks: CallbackUrls
-  /** Asked once more right before the request leaves, when a token may have been waited for. No: it is `not_sent`. */
+  /** Called once more right before the request leaves, because the token may have taken time. On false the result is `not_sent`. */
   mayStillSend?: () => boolean
 }
 
-/** A top-up: the payer is asked on the phone to pay in. */
+/** A top-up: the payer gets a prompt on the phone to pay. */
 export type CollectionInstruction = {
   attemptId: string
   amountMinor: Minor
@@ -35,16 +35,16 @@ export type CollectionInstruction = {
   reference: string
   at: Date
   callbacks: CallbackUrls
-  /** As a payout's. */
+  /** As for a payout. */
   mayStillSend?: () => boolean
 }
 
-/** What the provider is known by, kept with the attempt so that it can be asked later. */
+/** The provider's ids, stored with the attempt for later queries. */
 export type ProviderReference = { request: string | null; conversation: string | null }
 
 /**
- * The answer to sending. `lost`: it may have arrived, so it is never sent again. `not_sent`: proof that it never reached the
- * provider (no token, connection refused, spike arrest): sending again is safe. `refused`: the provider's word that nothing moves.
+ * The answer to a send. `lost`: it may have arrived, so it is never sent again. `not_sent`: proof that it never reached the provider (no
+ * token, connection refused, spike arrest): sending again is safe. `refused`: the provider states that no money moves.
  */
 export type Submission =
   | { kind: 'accepted'; provider: ProviderReference; evidence?: Evidence }
@@ -53,9 +53,9 @@ export type Submission =
   | { kind: 'lost'; message: string }
 
 /**
- * What the provider says happened. Only `succeeded`, `failed` and `returned` are evidence; `pending` and `unknown` end nothing.
- * `amountMinor` is what the provider says it moved (null when it doesn't say): a difference is for a person to look at. `receipt` is
- * null only where the proof names none (the STK query): the callback may still bring it. Messages carry no phone or account number.
+ * What the provider reports. Only `succeeded`, `failed` and `returned` are evidence; `pending` and `unknown` end nothing. `amountMinor` is
+ * the amount that the provider reports (null when it reports none): a person looks at a difference. `receipt` is null only where the proof
+ * has none (the STK query): the callback may still bring it. Messages contain no phone or account number.
  */
 export type Evidence =
   | { kind: 'succeeded'; receipt: string | null; amountMinor: Minor | null }
@@ -74,21 +74,21 @@ export type Attempt = {
   callbacks: CallbackUrls
 }
 
-/** Which of an attempt's URLs a delivery came to. */
+/** The attempt's URL at which a delivery arrived. */
 export type DeliveryKind = 'result' | 'timeout'
 
-/** A parsed delivery: the evidence in it, and what it names, to be held against the attempt that its path names. */
+/** A parsed delivery: its evidence, and the ids that it names, which are compared with the attempt in its path. */
 export type Delivery = { evidence: Evidence; provider: ProviderReference }
 
-/** What a payout rail must do. It sees no database; it never throws for what the provider does, only for bugs. */
+/** A payout rail. It has no access to the database. It throws only for bugs, never for what the provider does. */
 export type PayoutRail = {
   readonly limits: Readonly<Partial<Record<RailName, RailLimits>>>
   pay: (instruction: PayoutInstruction) => Promise<Submission>
-  /** Asks what became of an attempt. `pending` also when the provider's answer will come as a delivery. */
+  /** Asks for the outcome of an attempt. Also `pending` when the provider's answer will come as a delivery. */
   query: (attempt: Attempt) => Promise<Evidence>
   /**
-   * Throws nothing: a body that can't be understood is `unknown`. The attempt is needed because an answer to our own question comes
-   * to the same URL: a question that was refused must not be read as a payment that failed.
+   * Does not throw: a body that cannot be understood is `unknown`. The attempt is needed because the answer to our own query comes to the
+   * same URL: a refused query must not be read as a payment that failed.
    */
   readDelivery: (
     kind: DeliveryKind,
@@ -97,13 +97,13 @@ export type PayoutRail = {
   ) => Delivery
 }
 
-/** Money that moved, as the provider lists it: positive where it came in. */
+/** Money that moved, as the provider lists it: positive for incoming money. */
 export type Movement = { receipt: string; at: Date; amountMinor: Minor; references: readonly string[] }
 
-/** What a collection rail (top-ups) must do. */
+/** A collection rail (top-ups). */
 export type CollectionRail = {
   readonly limits: RailLimits
-  /** Everything that was paid in from `start` until before `end`; undefined when the provider does not list it whole. */
+  /** Everything that was paid in from `start` until before `end`; undefined when the provider does not return the whole list. */
   listPaidIn: (period: { start: Date; end: Date }) => Promise<Movement[] | undefined>
   collect: (instruction: CollectionInstruction) => Promise<Submission>
   query: (attempt: Attempt) => Promise<Evidence>
@@ -112,19 +112,19 @@ export type CollectionRail = {
 
 export type GateState = { state: 'up' | 'throttled' | 'down'; since: Date | null; underWay: number }
 
-/** Whether a rail takes calls now. Asked before an attempt is recorded: what is not sent now stays due, and costs no try. */
+/** Whether a rail accepts calls now. Checked before an attempt is recorded: what is not sent now stays due, and does not count as a try. */
 export type Gate = {
   /** How many more calls may begin now. */
   free: () => number
   read: () => GateState
-  /** Counts a call and how it went. */
+  /** Records a call and its result. */
   run: (call: () => Promise<Submission>) => Promise<Submission>
 }
 
-/** Every rail of a deployment, by name: what the modules are given. A rail that is not configured is missing. */
+/** Every rail of a deployment, by name. A rail that is not configured is missing. */
 export type Rails = {
   payout: Readonly<Partial<Record<RailName, PayoutRail>>>
   collection: CollectionRail | null
-  /** Whether each takes calls now. A rail without one always does. */
+  /** Whether each rail accepts calls now. A rail without a gate always does. */
   gates: Readonly<Partial<Record<RailName | 'MPESA_STK', Gate>>>
 }

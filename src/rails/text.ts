@@ -1,4 +1,7 @@
-/** Letters, digits and simple punctuation: what the providers take in free text. Accents are folded, the rest becomes a space. */
+/**
+ * Letters, digits and simple punctuation: the characters that the providers accept in free text. Accents are removed, the rest becomes a
+ * space.
+ */
 const plain = (text: string): string =>
   text
     .normalize('NFKD')
@@ -7,7 +10,7 @@ const plain = (text: string): string =>
     .replace(/\s+/g, ' ')
     .trim()
 
-/** Free text that does not decide who is paid: cleaned and cut to `max`, or the fallback when nothing (or a lone character) is left. */
+/** Free text that does not decide who is paid: cleaned and cut to `max`, or the fallback when nothing (or a single character) is left. */
 export const freeText = (text: string | null, max: number, fallback: string): string => {
   const clean = plain(text ?? '')
     .slice(0, max)
@@ -16,15 +19,15 @@ export const freeText = (text: string | null, max: number, fallback: string): st
 }
 
 /**
- * A reference that decides where money goes (the account at a paybill): passed on unchanged or not at all. Cutting it would pay
- * another person's account.
+ * A reference that decides where money goes (the account at a paybill): passed on unchanged or refused. A shortened one would pay another
+ * person's account.
  */
 export const exactReference = (text: string, max: number): string | undefined => {
   const trimmed = text.trim()
   return trimmed.length > 0 && trimmed.length <= max && plain(trimmed) === trimmed ? trimmed : undefined
 }
 
-/** A provider's own words, fit to be stored and shown: short, and without anything that could be a phone or account number. */
+/** A provider's own text, made safe to store and show: short, and without anything that could be a phone or account number. */
 export const safeMessage = (text: string | undefined, fallback: string): string => {
   const clean = plain(text ?? '')
     .replace(/\d{5,}/g, '*****')
@@ -33,7 +36,7 @@ export const safeMessage = (text: string | undefined, fallback: string): string 
   return clean === '' ? fallback : clean
 }
 
-/** A provider's code, bounded: it is stored, and it comes from outside. Long digit runs are no codes. */
+/** A provider's code, limited in length: it comes from outside and is stored. Long digit runs are not codes. */
 export const safeCode = (text: string | undefined): string => {
   const clean = (text ?? '')
     .replace(/[^A-Za-z0-9._-]/g, '')
@@ -42,6 +45,6 @@ export const safeCode = (text: string | undefined): string => {
   return clean === '' ? 'none' : clean
 }
 
-/** A receipt makes a payment unique, so it is taken as it is or not at all: one word, of a length that can be stored. */
+/** A receipt makes a payment unique, so it is accepted unchanged or not at all: one word of limited length. */
 export const receiptOf = (text: string | undefined): string | undefined =>
   text !== undefined && /^[\w./-]{1,64}$/.test(text) ? text : undefined

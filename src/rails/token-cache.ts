@@ -3,12 +3,12 @@ import { type Clock, secondsAfter } from '../lib/clock.ts'
 export type Token = { value: string; lifetimeSeconds: number }
 export type TokenAnswer = { kind: 'token'; value: string } | { kind: 'none'; code: string; message: string }
 
-/** Renewed this long before its end, so that no request is under way with a token that expires. */
+/** Renewed this long before it expires, so that no request is under way with an expired token. */
 const marginSeconds = 60
 
 /**
- * One token for all requests, fetched once however many ask at the same time. `reject` forgets a token that the provider refused,
- * but only that one: a request that was slower must not throw away its successor.
+ * One token for all requests, fetched once however many ask at the same time. `reject` discards a token that the provider refused, but only
+ * that one: a slower request must not discard its successor.
  */
 export const createTokenCache = (deps: { clock: Clock; obtain: () => Promise<Token | { code: string; message: string }> }) => {
   let held: { value: string; until: Date } | undefined

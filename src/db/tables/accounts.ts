@@ -11,7 +11,7 @@ export const accounts = pgTable(
   {
     id: id(),
     status: text({ enum: accountStatuses }).notNull().default('active'),
-    /** A verified e-mail of an identity that is attached now. */
+    /** A verified e-mail of one of the attached identities. */
     email: text(),
     displayName: text(),
     topupsEnabled: boolean().notNull().default(true),
@@ -37,17 +37,19 @@ export const identities = pgTable(
       .notNull()
       .references(() => accounts.id),
     provider: text({ enum: identityProviders }).notNull(),
-    /** Who vouched for it: the provider's issuer, `eip155` for a wallet. A sandbox identity never passes for a real one. */
+    /**
+     * The issuer that identified the person: the provider's, or `eip155` for a wallet. A sandbox identity is never accepted as a real one.
+     */
     issuer: text().notNull(),
     subject: text().notNull(),
-    /** What uniqueness is on: the lower-cased address of a wallet, else the subject. */
+    /** The unique key: the lower-cased address of a wallet, else the subject. */
     subjectKey: text().notNull(),
     email: text(),
     emailVerified: boolean().notNull().default(false),
     displayName: text(),
-    /** Of a contract wallet: the chain its contract answered on. Null for everything that is no contract. */
+    /** Of a contract wallet: the chain on which its contract answered. Null for everything else. */
     chainId: bigint({ mode: 'number' }),
-    /** The grant that linked it, or by whose identity the session came that did: it ends with that grant. A person's own: null. */
+    /** The grant that linked it, or the grant behind the session that linked it: it ends with that grant. Null when a person linked it. */
     linkedByGrantId: uuid(),
     createdAt: instant().notNull(),
     lastUsedAt: instant(),

@@ -5,7 +5,10 @@ import { id, instant, money, oneOf } from './columns.ts'
 
 export const adjustmentStatuses = ['pending', 'posted', 'rejected'] as const
 
-/** A correction of a customer's balance by an administrator, against the ledger's adjustments account. A large one waits for a second one. */
+/**
+ * A correction of a customer's balance by an administrator, against the ledger's adjustments account. A large one needs a second
+ * administrator.
+ */
 export const adjustments = pgTable(
   'adjustments',
   {
@@ -14,7 +17,7 @@ export const adjustments = pgTable(
     accountId: uuid()
       .notNull()
       .references(() => accounts.id),
-    /** Signed: above 0 credits the customer. */
+    /** Signed: a positive amount credits the customer. */
     amountMinor: money().notNull(),
     currency: text().notNull(),
     reason: text().notNull(),

@@ -4,7 +4,10 @@ import { accounts } from './accounts.ts'
 import { bytes, id, instant, oneOf } from './columns.ts'
 import { workspaces } from './workspaces.ts'
 
-/** One destination of a workspace, however many beneficiaries name it: lists and freezes follow it, so a second name escapes nothing. */
+/**
+ * One destination of a workspace. Several beneficiaries may name it: lists and freezes apply to the destination, so a second name does not
+ * avoid them.
+ */
 export const payees = pgTable(
   'payees',
   {

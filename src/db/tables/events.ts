@@ -10,7 +10,7 @@ export const events = pgTable(
     type: text().notNull(),
     accountId: uuid().notNull(),
     workspaceId: uuid(),
-    /** The resource as REST returned it. Null for the making of a payment, whose snapshot it is. */
+    /** The resource as REST returned it. Null for the creation of a payment: its snapshot is in the payment's row. */
     data: json(),
     paymentId: uuid(),
     createdAt: instant().notNull(),
@@ -18,7 +18,7 @@ export const events = pgTable(
   (t) => [
     index('events_order').on(t.transaction, t.id),
     index('events_workspace').on(t.workspaceId, t.transaction, t.id),
-    // Only what is of no workspace is looked for by its account.
+    // Only events without a workspace are searched by their account.
     index('events_account').on(t.accountId, t.transaction, t.id).where(sql`${t.workspaceId} is null`),
     check('events_data_check', sql`num_nonnulls(${t.data}, ${t.paymentId}) = 1`),
   ],
@@ -53,7 +53,7 @@ export const auditLog = pgTable(
   ],
 )
 
-/** The open streams of all processes, so that an account's are counted together. A place that is not renewed is free again. */
+/** The open streams of all processes, so that an account's streams are counted together. A place that is not renewed becomes free. */
 export const streamPlaces = pgTable(
   'stream_places',
   { id: id(), accountId: uuid().notNull(), renewedAt: instant().notNull().default(sql`clock_timestamp()`) },
@@ -68,10 +68,10 @@ export const auditSeals = pgTable(
     throughTransaction: transactionId().notNull(),
     throughId: uuid().notNull(),
     rows: integer().notNull(),
-    /** Of the seal before, and of this one: SHA-256 over the former and the rows. It can be computed again from the rows. */
+    /** Of the seal before, and of this one: SHA-256 over the former and the rows. It can be recomputed from the rows. */
     previousDigest: bytes().notNull(),
     digest: bytes().notNull(),
-    /** The digest under one of our secrets: who can only write the table cannot make it. */
+    /** A keyed hash of the digest: an attacker who can only write the table cannot make it. */
     hash: bytes().notNull(),
     /** Which of TOKEN_SECRETS the hash is keyed with. */
     keyId: text().notNull(),
@@ -80,7 +80,7 @@ export const auditSeals = pgTable(
   (t) => [uniqueIndex('audit_seals_hash_key').on(t.hash)],
 )
 
-/** Which response an idempotency key stands for. Written in the transaction of the effect it names. */
+/** The stored response of an idempotency key. Written in the transaction of the effect that it describes. */
 export const idempotencyKeys = pgTable(
   'idempotency_keys',
   {
@@ -88,7 +88,7 @@ export const idempotencyKeys = pgTable(
     scope: bytes().notNull(),
     bodyHash: bytes().notNull(),
     status: integer().notNull(),
-    /** The answer's text, or the payment whose snapshot it is. */
+    /** The response's text, or the payment whose snapshot it is. */
     response: text(),
     paymentId: uuid(),
     createdAt: instant().notNull(),

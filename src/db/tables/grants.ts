@@ -23,7 +23,10 @@ export const grants = pgTable(
     parentGrantId: uuid(),
     /** Root first, the parent last; empty for a root. Written once, so that a chain is read without recursion. */
     ancestorIds: uuid().array().notNull(),
-    /** Made in a session that came in by a sign-in method which this grant linked: not below it, but it ends with it. */
+    /**
+     * The grant that linked the sign-in method of the session in which this grant was created. This grant is not its descendant, but ends
+     * with it.
+     */
     derivedFromGrantId: uuid(),
     perPaymentLimitMinor: money(),
     dailyLimitMinor: money(),
@@ -64,7 +67,7 @@ export const apiKeys = pgTable(
       .notNull()
       .references(() => grants.id),
     name: text().notNull(),
-    /** The first hex digits of the secret: finds the row, proves nothing. */
+    /** The first hex digits of the secret: they find the row and prove nothing. */
     lookup: text().notNull(),
     salt: bytes().notNull(),
     hash: bytes().notNull(),

@@ -5,8 +5,8 @@ import { id, instant, money } from './columns.ts'
 export const ledgerAccountKinds = ['customer', 'rail_clearing', 'topup_clearing', 'adjustments', 'suspense'] as const
 
 /**
- * A customer's account keeps running totals, and its row is the lock that its money and limits stand behind. System accounts are
- * summed from their transfers and never locked, so that two customers never wait for each other; their totals stay zero here.
+ * A customer's account keeps running totals, and its row is the lock for its money and its limits. System accounts are summed from their
+ * transfers and never locked, so that two customers never wait for each other; their totals stay zero here.
  */
 export const ledgerAccounts = pgTable(
   'ledger_accounts',
@@ -44,7 +44,7 @@ export const ledgerTransfers = pgTable(
   {
     id: id(),
     kind: text({ enum: transferKinds }).notNull(),
-    /** What a post or a void ends; unique, so that a hold ends once. */
+    /** The transfer that a post or a void ends; unique, so that a hold ends once. */
     pendingId: uuid(),
     debitAccountId: uuid().notNull(),
     creditAccountId: uuid().notNull(),

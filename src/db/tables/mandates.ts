@@ -7,7 +7,7 @@ import { workspaces } from './workspaces.ts'
 
 export const mandateStatuses = ['active', 'exhausted', 'expired', 'revoked'] as const
 
-/** What a wallet holder agreed to in advance. What is spent of it is kept in usage_counters, like the use of every limit. */
+/** What a wallet holder agreed to in advance. The amount that is used is in usage_counters, as for every limit. */
 export const intentMandates = pgTable(
   'intent_mandates',
   {

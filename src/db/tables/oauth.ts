@@ -21,12 +21,12 @@ export const oauthClients = pgTable(
     authMethod: text({ enum: clientAuthMethods }).notNull(),
     /** Argon2id, in its own encoded form. */
     secretHash: text(),
-    /** What it asks for when it names no scope; null = everything that can be asked for. */
+    /** The scope for a request that names none; null = everything that may be requested. */
     scopes: text().array(),
     uri: text(),
     createdAt: instant().notNull(),
     lastUsedAt: instant(),
-    /** When the metadata document has to be read again. */
+    /** When the metadata document must be read again. */
     freshUntil: instant(),
   },
   (t) => [
@@ -41,7 +41,7 @@ export const oauthClients = pgTable(
 export const authorizationFlows = ['code', 'device'] as const
 export const authorizationStatuses = ['pushed', 'pending', 'approved', 'denied', 'redeemed'] as const
 
-/** One request of a client to a person, from its arrival (pushed, by browser, or by a device) to the code that it ends in. */
+/** One authorization request of a client, from its arrival (pushed, by browser, or by a device) until its code is issued. */
 export const oauthAuthorizations = pgTable(
   'oauth_authorizations',
   {
@@ -63,10 +63,10 @@ export const oauthAuthorizations = pgTable(
     userCode: text(),
     pollIntervalSeconds: integer(),
     lastPolledAt: instant(),
-    /** The account that was signed in to the browser of the request, if any: no other account may decide it. */
+    /** The account that was signed in to the browser when the request arrived, if any: no other account may decide it. */
     accountId: uuid().references(() => accounts.id),
     sessionId: uuid().references(() => sessions.id, { onDelete: 'set null' }),
-    /** What was decided: a grant that lives no longer than the code, until the code is redeemed. */
+    /** The decision: a grant that expires with the code, until the code is redeemed. */
     grantId: uuid().references(() => grants.id),
     codeHash: bytes(),
     codeExpiresAt: instant(),
@@ -98,8 +98,8 @@ export const oauthAuthorizations = pgTable(
 )
 
 /**
- * What a grant of kind `oauth` has besides: its client, its audience and where its refresh tokens stand. Two generations are known
- * by their hashes; an older one is recognised by what it is derived from, so that a row never grows however often it is refreshed.
+ * What a grant of kind `oauth` has in addition: its client, its audience and the state of its refresh tokens. The hashes of two generations
+ * are stored; an older token is recognised by what it is derived from, so that the row stays small however often it is refreshed.
  */
 export const oauthGrants = pgTable(
   'oauth_grants',
@@ -111,17 +111,17 @@ export const oauthGrants = pgTable(
       .notNull()
       .references(() => oauthClients.id),
     resources: text().array().notNull(),
-    /** The client asked with authorization_details and so is answered with them. */
+    /** The client sent authorization_details, so its response contains them. */
     detailed: boolean().notNull(),
     /** Random; what the grant's refresh tokens begin with, and part of what all its tokens are derived from. */
     handle: text().notNull(),
     generation: integer().notNull(),
-    /** Which key of TOKEN_SECRETS the current generation is derived under. */
+    /** The key of TOKEN_SECRETS from which the current generation is derived. */
     keyId: text().notNull(),
-    /** Null for a client that gets no refresh tokens. */
+    /** Null for a client without refresh tokens. */
     currentHash: bytes(),
     expiresAt: instant().notNull(),
-    /** The last moment that the consenting person allowed: refreshing moves no end beyond it. Null: as long as it is used. */
+    /** The latest end that the consenting person allowed: no refresh extends the grant beyond it. Null: as long as it is used. */
     endsAt: instant(),
   },
   (t) => [uniqueIndex('oauth_grants_handle_key').on(t.handle), index('oauth_grants_client').on(t.clientId)],
@@ -139,7 +139,7 @@ export const oauthAccessTokens = pgTable(
     scopes: text().array().notNull(),
     resources: text().array().notNull(),
     createdAt: instant().notNull(),
-    /** When the refresh token before was used for this pair, by the database's clock alone, to the microsecond. */
+    /** When the previous refresh token was exchanged for the current pair, by the database's clock alone, to the microsecond. */
     rotatedAt: timestamp({ withTimezone: true, precision: 6, mode: 'string' }).notNull().default(sql`clock_timestamp()`),
     expiresAt: instant().notNull(),
   },

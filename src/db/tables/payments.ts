@@ -19,15 +19,15 @@ export const paymentStatuses = [
   'returned',
 ] as const
 
-/** How an administrator books money that left for a payment that had failed: at the account's charge, or at ours. */
+/** How an administrator books money that left for a payment that had failed: charged to the account, or to us. */
 export const lateSuccessResolutions = ['charged', 'written_off'] as const
 
 export const payments = pgTable(
   'payments',
   {
     id: id(),
-    // No foreign keys: what a payment names is read under its account's lock and never deleted, and each key would lock its row with
-    // every payment, a third of what the row costs. `verify` looks for what names nothing.
+    // No foreign keys: the rows that a payment names are read under its account's lock and never deleted, and each key would lock its row
+    // with every payment, a third of what the row costs. `verify` looks for references to rows that do not exist.
     workspaceId: uuid().notNull(),
     /** The workspace's owning account: whose balance pays. */
     accountId: uuid().notNull(),
@@ -35,7 +35,7 @@ export const payments = pgTable(
     amountMinor: money().notNull(),
     currency: text().notNull(),
     beneficiaryId: uuid().notNull(),
-    /** The destination behind the beneficiary: what limits and duplicates follow. */
+    /** The destination of the beneficiary: limits and the duplicate check follow it. */
     payeeId: uuid().notNull(),
     paymentType: text().notNull(),
     rail: text({ enum: railNames }).notNull(),
@@ -47,11 +47,11 @@ export const payments = pgTable(
     initiatorAccountId: uuid().notNull(),
     grantId: uuid(),
     /**
-     * The payment as it was answered when it was made, its decision among the rest: kept once, here. The events of its making and the
-     * answer of its idempotency key refer to it. Never looked into: `json` keeps its text.
+     * The payment as REST returned it when it was created, with its decision: stored once, here. The events of its creation and the stored
+     * response of its idempotency key refer to it. It is never queried, so the type is `json`, which keeps the text as it is.
      */
     snapshot: json().$type<{ decision: unknown }>().notNull(),
-    /** The local day whose limits it counts against; its month is that day's. Which counters follows from the payment itself. */
+    /** The local day whose limits count it; its month is that day's month. Which counters count it follows from the payment itself. */
     countedDay: date({ mode: 'string' }).notNull(),
     holdTransferId: uuid().notNull(),
     providerReceipt: text(),
@@ -59,28 +59,28 @@ export const payments = pgTable(
     failureCode: text({ enum: failureCodes }),
     failureMessage: text(),
     providerCode: text(),
-    /** Proof that the money moved after all, which came after the payment had failed. Booked by an administrator. */
+    /** Proof, received after the payment had failed, that the money moved after all. An administrator books it. */
     lateSuccessReceipt: text(),
     lateSuccessAmountMinor: money(),
     lateSuccessAt: instant(),
     lateSuccessResolution: text({ enum: lateSuccessResolutions }),
     lateSuccessResolvedAt: instant(),
-    /** When it is to be sent: the row is its own place in the queue. Null when it is not to be sent, or an attempt is under way. */
+    /** When it is to be sent: the row itself is the queue entry. Null when it is not to be sent, or an attempt is under way. */
     dispatchDueAt: instant(),
-    /** The trace of the request that made it (W3C Trace Context), for what is done later. */
+    /** The trace of the request that created it (W3C Trace Context), for later work. */
     traceparent: text(),
     createdAt: instant().notNull(),
     updatedAt: instant().notNull(),
     completedAt: instant(),
   },
   (t) => [
-    // What is due, by rail and tenant, so that dispatchers can go from tenant to tenant.
+    // What is due, by rail and tenant, so that dispatchers can take each tenant in turn.
     index('payments_dispatch').on(t.rail, t.accountId, t.dispatchDueAt).where(sql`${t.dispatchDueAt} is not null`),
     index('payments_late_success').on(t.id).where(sql`${t.lateSuccessAt} is not null and ${t.lateSuccessResolvedAt} is null`),
     index('payments_workspace').on(t.workspaceId, t.id),
     index('payments_workspace_status').on(t.workspaceId, t.status, t.id),
     index('payments_beneficiary').on(t.beneficiaryId, t.id),
-    // The same money to the same payee, lately: the guard against paying twice.
+    // Recent payments of the same amount to the same payee: guards against paying twice.
     index('payments_duplicates').on(t.payeeId, t.amountMinor, t.createdAt),
     index('payments_mandate').on(t.mandateId).where(sql`${t.mandateId} is not null`),
     index('payments_open').on(t.status, t.updatedAt).where(sql`${t.status} in ('processing', 'unknown')`),
@@ -92,10 +92,10 @@ export const payments = pgTable(
 )
 
 export const attemptKinds = ['payment', 'topup'] as const
-/** The states of `transitions.attempt`. `disputed`: what the provider says is not about what was sent; only a person ends it. */
+/** The states of `transitions.attempt`. `disputed`: the provider's report does not match what was sent; only a person ends it. */
 export const attemptStates = ['recorded', 'sending', 'submitted', 'lost', 'not_sent', 'disputed', 'resolved'] as const
 
-/** One send to a rail, committed before the rail is called: what the provider reports later is matched by it. */
+/** One send to a rail, committed before the rail is called: later reports of the provider are matched with it. */
 export const railAttempts = pgTable(
   'rail_attempts',
   {
@@ -105,10 +105,10 @@ export const railAttempts = pgTable(
     rail: text({ enum: [...railNames, collectionRail] }).notNull(),
     state: text({ enum: attemptStates }).notNull(),
     amountMinor: money().notNull(),
-    /** 12 digits, never used twice: what the rail knows the attempt by. */
+    /** 12 digits, never used twice: the rail knows the attempt by this number. */
     reference: text().notNull(),
     secretHash: bytes().notNull(),
-    /** The secret itself under the vault's key: a later query must be able to name the same callback again. */
+    /** The secret, encrypted with the vault's key: a later query must be able to name the same callback again. */
     secretCiphertext: bytes().notNull(),
     secretKeyId: text().notNull(),
     providerRequest: text(),
@@ -121,28 +121,28 @@ export const railAttempts = pgTable(
   (t) => [
     uniqueIndex('rail_attempts_reference_key').on(t.reference),
     index('rail_attempts_subject').on(t.subjectId),
-    // Nothing is sent twice, even if the code above has a defect: a second attempt needs proof that the first one was never sent.
+    // Prevents a second send even if the code above has a defect: a second attempt needs proof that the first one was never sent.
     uniqueIndex('rail_attempts_one_live').on(t.subjectId).where(sql`${t.state} <> 'not_sent'`),
     index('rail_attempts_due').on(t.nextCheckAt).where(sql`${t.state} <> 'resolved'`),
     check('rail_attempts_amount_check', sql`${t.amountMinor} > 0`),
   ],
 )
 
-/** Everything that came in on the operator's listener, as it came. Encrypted: bodies carry phone numbers. */
+/** Every request to the callback listener, unchanged. Encrypted: bodies contain phone numbers. */
 export const callbackDeliveries = pgTable(
   'callback_deliveries',
   {
     id: id(),
     attemptId: uuid(),
     kind: text().notNull(),
-    /** Null for what was refused: of a stranger's request nothing is kept but that it came. */
+    /** Null for a refused request: only its arrival is recorded. */
     bodyCiphertext: bytes(),
     bodyKeyId: text(),
     sourceIp: text(),
     authentic: boolean().notNull(),
-    /** What became of it: applied, repeated, mismatch, ignored, forged … */
+    /** The result: applied, repeated, mismatch, ignored, forged … */
     verdict: text(),
-    /** How often work on it failed for another reason than a database that is away. */
+    /** How often processing failed for a reason other than an unavailable database. */
     failures: integer().notNull().default(0),
     receivedAt: instant().notNull(),
     processedAt: instant(),
@@ -177,7 +177,7 @@ export const topups = pgTable(
     phoneCiphertext: bytes().notNull(),
     phoneKeyId: text().notNull(),
     phoneMask: text().notNull(),
-    /** HMAC of the number: prompts to one phone are counted without knowing it. */
+    /** HMAC of the number: prompts to one phone are counted without storing the number. */
     phoneFingerprint: bytes().notNull(),
     initiatorAccountId: uuid()
       .notNull()
@@ -188,7 +188,7 @@ export const topups = pgTable(
     failureCode: text({ enum: failureCodes }),
     failureMessage: text(),
     providerCode: text(),
-    /** As payments'. */
+    /** As for payments. */
     dispatchDueAt: instant(),
     traceparent: text(),
     createdAt: instant().notNull(),

@@ -21,10 +21,10 @@ export const spendingPolicies = pgTable(
     monthlyLimitMinor: money(),
     approvalThresholdMinor: money(),
     requiredApprovalCount: integer().notNull(),
-    /** The count follows from the threshold: the policy names none. */
+    /** The count was derived from the threshold: the policy does not name one. */
     countImplied: boolean().notNull(),
     separationOfDuties: boolean().notNull(),
-    /** How far back a payment of the same amount to the same payee is looked for; null: the deployment's window. */
+    /** How far back the service looks for a payment of the same amount to the same payee; null: the deployment's window. */
     duplicateWindowSeconds: integer(),
     onDuplicate: text({ enum: duplicateAnswers }),
     version: integer().notNull().default(1),
@@ -44,7 +44,7 @@ export const spendingPolicies = pgTable(
   ],
 )
 
-/** Every version that a decision may have been made with, as it was. */
+/** Every version of a policy with which a payment may have been decided, unchanged. */
 export const spendingPolicyVersions = pgTable(
   'spending_policy_versions',
   {
@@ -62,7 +62,7 @@ export const spendingPolicyVersions = pgTable(
 export const counterSubjects = ['policy', 'grant', 'mandate'] as const
 export const counterPeriods = ['day', 'month', 'total'] as const
 
-/** What is used of a limit. Guarded by the owning ledger account's lock, like the balance it limits. */
+/** How much of a limit is used. Guarded by the owning ledger account's lock, like the balance. */
 export const usageCounters = pgTable(
   'usage_counters',
   {
@@ -81,9 +81,9 @@ export const usageCounters = pgTable(
 )
 
 /**
- * What an owner's payments of a local day come to, by everything that a policy can select them by: for each payee, and for all together.
- * A new or altered policy is seeded from these few rows: the payments themselves, and their payees, may be millions. Guarded by the
- * owning ledger account's lock.
+ * The sum of an owner's payments of one local day, by everything that a policy can select by: for each payee, and for all together. A new
+ * or changed policy is seeded from these few rows: the payments themselves, and their payees, may be millions. Guarded by the owning ledger
+ * account's lock.
  */
 export const spendingTotals = pgTable(
   'spending_totals',

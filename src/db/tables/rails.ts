@@ -13,7 +13,7 @@ export const suspenseReasons = [
 ] as const
 export const suspenseOutcomes = ['adjusted', 'reversed', 'explained'] as const
 
-/** What a provider says happened with money and nothing here can be booked for: a person decides. */
+/** Money that a provider reports as moved and that the service cannot book: a person decides. */
 export const suspenseItems = pgTable(
   'suspense_items',
   {
@@ -21,7 +21,7 @@ export const suspenseItems = pgTable(
     rail: text().notNull(),
     direction: text({ enum: ['in', 'out'] }).notNull(),
     reason: text({ enum: suspenseReasons }).notNull(),
-    /** One item for one finding, however often a provider repeats it. */
+    /** One item for each finding, however often a provider repeats it. */
     fingerprint: text().notNull(),
     attemptId: uuid(),
     deliveryId: uuid(),
@@ -58,7 +58,7 @@ export const reconciliations = pgTable(
     lines: integer().notNull(),
     matched: integer().notNull(),
     differences: integer().notNull(),
-    /** Sums of both sides over the period: what came in and what went out. */
+    /** Sums of both sides over the period: money in and money out. */
     totals: jsonb().$type<Record<string, string>>().notNull(),
     requestedBy: text().notNull(),
     createdAt: instant().notNull(),
@@ -79,7 +79,7 @@ export const reconciliationDifferences = pgTable(
     subjectId: uuid(),
     bookedMinor: money(),
     statedMinor: money(),
-    /** What the difference is and what to do about it, each a sentence. */
+    /** What the difference is and what to do about it, in one sentence each. */
     reason: text().notNull(),
     action: text().notNull(),
     resolvedAt: instant(),
@@ -101,7 +101,7 @@ export const railPauses = pgTable('rail_pauses', {
   pausedAt: instant().notNull(),
 })
 
-/** What the last look at all the promises found, and when. */
+/** What the last check of all promises found, and when. */
 export const verifyPoints = pgTable('verify_points', {
   name: text().primaryKey(),
   through: text().notNull(),

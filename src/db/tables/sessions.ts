@@ -33,7 +33,7 @@ export const sessions = pgTable(
   ],
 )
 
-/** Lives no longer than the credential that minted it: its parent is looked at on every use. */
+/** Ends with the credential that issued it: the parent is checked on every use. */
 export const dashboardTokens = pgTable(
   'dashboard_tokens',
   {
@@ -68,7 +68,7 @@ export const nonces = pgTable(
   {
     nonce: text().primaryKey(),
     purpose: text({ enum: noncePurposes }).notNull(),
-    /** What it is bound to besides its purpose: the digest of a mandate's terms. */
+    /** What it is bound to besides its purpose: for a mandate, the digest of its terms. */
     boundTo: text(),
     createdAt: instant().notNull(),
     expiresAt: instant().notNull(),

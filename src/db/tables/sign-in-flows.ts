@@ -5,7 +5,7 @@ import { bytes, id, instant, oneOf } from './columns.ts'
 
 export const flowProviders = ['google', 'github'] as const
 
-/** A browser on its way to a provider and back. Deleted when it comes back: a state is good for one return. */
+/** A browser's way to a provider and back. Deleted when the browser comes back: a state is valid for one return. */
 export const signInFlows = pgTable(
   'sign_in_flows',
   {
@@ -20,7 +20,7 @@ export const signInFlows = pgTable(
     sealed: bytes().notNull(),
     sealedKeyId: text().notNull(),
     returnTo: text().notNull(),
-    /** Whose account the identity will be linked to, and by whose word; all null for a sign-in. */
+    /** The account to which the identity will be linked, and the credential that asked for it; all null for a sign-in. */
     accountId: uuid().references(() => accounts.id),
     credentialKind: text({ enum: ['api_key', 'oauth', 'dashboard', 'session'] }),
     credentialId: uuid(),

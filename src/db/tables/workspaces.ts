@@ -14,7 +14,7 @@ export const workspaces = pgTable(
     name: text().notNull(),
     kind: text({ enum: workspaceKinds }).notNull(),
     timeZone: text().notNull(),
-    /** A new time zone holds from the next local month, so that no limit's period is cut or counted twice. */
+    /** A new time zone takes effect with the next local month, so that no limit's period is shortened or counted twice. */
     nextTimeZone: text(),
     nextTimeZoneFrom: instant(),
     owningAccountId: uuid()
@@ -23,7 +23,7 @@ export const workspaces = pgTable(
     /** By its members: the stop button. */
     frozenAt: instant(),
     freezeReason: text(),
-    /** By an administrator; members can't undo it. */
+    /** By an administrator; members cannot undo it. */
     suspendedAt: instant(),
     closedAt: instant(),
     createdAt: instant().notNull(),
@@ -48,7 +48,7 @@ export const members = pgTable(
       .references(() => accounts.id),
     role: text({ enum: roles }).notNull(),
     status: text({ enum: memberStatuses }).notNull().default('active'),
-    /** When the account itself, not a grant of its, last acted in the workspace: its next session begins in the latest. */
+    /** When the account itself, not one of its grants, last acted in the workspace: its next session begins in the most recent one. */
     lastUsedAt: instant(),
     createdAt: instant().notNull(),
     updatedAt: instant().notNull(),

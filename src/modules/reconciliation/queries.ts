@@ -6,13 +6,13 @@ import type { PageRequest } from '../../http/pagination.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import type { Booked } from './rules.ts'
 
-/** The source of a comparison that was asked for by API; a file's is its name. */
+/** The source of a comparison by API; for a file it is the file's name. */
 export const providerSource = 'provider'
 
 export type ReconciliationRecord = typeof reconciliations.$inferSelect
 export type DifferenceRecord = typeof reconciliationDifferences.$inferSelect
 
-/** What was completed in the period, and what the statement names by receipt or reference, of any time. */
+/** What was completed in the period, and what the statement names by receipt or reference, at any time. */
 const bookedStatement = statement(
   'reconciliation.booked',
   `select 'payment' as kind, p.id, a.id as "attemptId", a.reference, p.provider_receipt as receipt, -p.amount_minor as "amountMinor", p.status,
@@ -34,7 +34,7 @@ export const readBooked = (
   names: { receipts: readonly string[]; references: readonly string[] },
 ): Promise<Booked[]> => db.query<Booked>(bookedStatement, [rails, period.start, period.end, names.receipts, names.references])
 
-/** When the newest day ended whose payments in were compared with the provider's own list. */
+/** The end of the newest day whose incoming payments were compared with the provider's own list. */
 export const lastListedUntil = async (db: Db, provider: ReconciliationRecord['provider']): Promise<Date | null> => {
   const [row] = await db.orm
     .select({ end: reconciliations.periodEnd })

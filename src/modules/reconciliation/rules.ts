@@ -6,7 +6,7 @@ import type { Movement } from '../../rails/rail.ts'
 /** A line of a provider's statement. */
 export type StatementLine = Movement
 
-/** What our books say of one payment or top-up that was sent: its amount is signed as in a statement. */
+/** Our record of one payment or top-up that was sent: its amount is signed as in a statement. */
 export type Booked = {
   kind: 'payment' | 'topup'
   id: Uuid
@@ -108,7 +108,7 @@ export const match = (lines: readonly StatementLine[], booked: readonly Booked[]
   const referred = (line: StatementLine): Booked | undefined => {
     for (const reference of line.references) {
       const ours = byReference.get(reference)
-      // A receipt of ours that differs belongs to another movement of the same account reference.
+      // A different receipt of ours belongs to another movement with the same account reference.
       if (ours && !matchedBookings.has(ours) && (ours.receipt === null || ours.receipt === line.receipt)) return ours
     }
     return undefined

@@ -21,19 +21,19 @@ import { readStatement } from './statement-rules.ts'
 
 type ReconciliationDeps = Pick<Deps, 'alerts' | 'appendEvents' | 'clock' | 'config' | 'db'>
 
-/** How far around a statement's first and last line our own times may lie: a completion is reported to us later than it happened. */
+/** How far our own times may lie outside a statement's first and last line: a completion reaches us later than it happened. */
 const edgeMs = 3_600_000
 
 type Statement = {
   provider: Provider
-  /** What it lists: of other rails nothing is missing in it. */
+  /** The rails that the statement lists: payments by other rails are not missing in it. */
   rails: readonly string[]
   source: string
-  /** The same content is compared once. */
+  /** The same content is compared only once. */
   content: string
   lines: readonly StatementLine[]
   period: { start: Date; end: Date }
-  /** What it lists just before and after its period, where it does. */
+  /** The lines that it has just before and after its period, if any. */
   listedOutside?: readonly StatementLine[]
 }
 
@@ -45,7 +45,7 @@ const periodOf = (lines: readonly StatementLine[]) => {
   return { start: new Date(Math.min(...times)), end: new Date(Math.max(...times)) }
 }
 
-/** A statement is the provider's word: what it shows of an attempt that is still open ends it. */
+/** A statement comes from the provider: what it shows about an attempt that is still open ends the attempt. */
 const takeAsEvidence = async (
   deps: Pick<Deps, 'alerts' | 'appendEvents' | 'config' | 'db'>,
   subjects: Subjects,
@@ -99,7 +99,7 @@ const insertDifferences = async (tx: Tx, reconciliationId: Uuid, differences: re
     reason,
     action,
     createdAt: at,
-    // What was taken as evidence needs no person.
+    // A line that was accepted as evidence needs no person.
     ...(kind === 'under_way' && { resolvedAt: at, resolvedBy: 'statement', note: 'Taken as evidence.' }),
   }))
   for (let from = 0; from < rows.length; from += rowsAtOnce)
@@ -149,7 +149,7 @@ const store = async (
     return run
   })
 
-/** Holds a provider's statement against our books; every difference is a row with its reason and what to do. */
+/** Compares a provider's statement with our books; every difference becomes a row with its reason and what to do. */
 export const reconcileStatement = async (
   deps: ReconciliationDeps,
   subjects: Subjects,
@@ -177,7 +177,7 @@ const reconcileLines = async (
   const booked = await readBooked(deps.db, rails, around, names)
   const inside = namesOf(lines)
   const outside = namesOf(listedOutside ?? [])
-  // Around the edges only what the statement names belongs to its period; a booking may know its reference alone.
+  // Near the start and the end, only what the statement names belongs to its period; a booking may have only its reference.
   const ofPeriod = booked.filter(({ receipt, reference, at, status }) => {
     const isNamed = (names: ReadonlySet<string>) => [receipt, reference].some((name) => name !== null && names.has(name))
     if (!isPaid(status) || isNamed(inside)) return true
@@ -190,14 +190,14 @@ const reconcileLines = async (
   return run
 }
 
-/** A day is asked for this long after its end: the provider's list may lag. */
+/** A day is compared this long after its end: the provider's list may be late. */
 const settledAfterMs = 3 * 3_600_000
-/** After a longer outage the days before are a file's work. */
+/** After a longer outage, earlier days are compared by file. */
 const mostDaysBehind = 7
 
 /**
- * The days, in the provider's time zone, whose payments in are not compared with its own list yet, oldest first. A service that has
- * just been set up begins with yesterday.
+ * The days, in the provider's time zone, whose incoming payments are not yet compared with its own list, oldest first. A new installation
+ * begins with yesterday.
  */
 const daysToList = (now: Date, listedUntil: Date | null): { start: Date; end: Date }[] => {
   const today = nairobiMidnight(new Date(now.getTime() - settledAfterMs))
@@ -209,8 +209,8 @@ const daysToList = (now: Date, listedUntil: Date | null): { start: Date; end: Da
 }
 
 /**
- * Compares each past day's top-ups with what the provider lists as paid in, once a day, by API: M-PESA has one for what comes in. What
- * went out is compared by the organisation's statement.
+ * Compares each past day's top-ups with the provider's list of incoming payments, once a day, by API: M-PESA has one for incoming payments.
+ * Outgoing payments are compared by the organisation's statement.
  */
 export const reconcilePaidIn = async (deps: ReconciliationDeps & Pick<Deps, 'rails'>, subjects: Subjects): Promise<void> => {
   const { collection } = deps.rails
@@ -223,7 +223,7 @@ export const reconcilePaidIn = async (deps: ReconciliationDeps & Pick<Deps, 'rai
     const isOfDay = ({ at }: StatementLine) => at >= start && at < end
     const lines = movements.filter(isOfDay)
     const listedOutside = movements.filter((movement) => !isOfDay(movement))
-    // One comparison a day, whichever process makes it.
+    // One comparison for each day, in whichever process.
     const content = `paid in until ${period.end.toISOString()}`
     const statement = {
       provider: 'MPESA',

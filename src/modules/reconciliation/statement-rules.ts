@@ -2,7 +2,7 @@ import { type Provider, providers } from '../../lib/rail-names.ts'
 import { readShillings } from '../../rails/amounts.ts'
 import type { StatementLine } from './rules.ts'
 
-/** The columns of each provider's export, by every name that was seen for them. */
+/** The columns of each provider's export, with every name that has been seen for them. */
 const columns = {
   MPESA: {
     receipt: ['receipt no.', 'receipt no', 'receipt'],
@@ -70,8 +70,8 @@ const readAmount = (text: string): bigint | undefined => {
 export type ReadStatement = { lines: StatementLine[]; provider: Provider } | { problem: string }
 
 /**
- * An organisation's statement as its portal exports it. What stands before the row of column names is passed over; a line that cannot
- * be read refuses the whole file, because half a statement would show differences that are none.
+ * An organisation's statement as its portal exports it. Lines before the column names are skipped. A line that cannot be read makes the
+ * whole file invalid, because an incomplete statement would show differences that do not exist.
  */
 export const readStatement = (text: string): ReadStatement => {
   const rows = parseCsv(text).filter((row) => row.some((cell) => cell.trim() !== ''))

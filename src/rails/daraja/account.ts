@@ -7,17 +7,17 @@ import type { DarajaOptions } from './options.ts'
 import { readResult } from './result.ts'
 import { readSubmission, referenceOfAnswer } from './submission.ts'
 
-/** What one of the organisation's accounts holds at the provider. */
+/** The balance of one of the organisation's accounts at the provider. */
 export type AccountBalance = { account: string; currency: string; availableMinor: Minor }
 
-/** What to take back: only what came in can be; a payout is irrevocable by API. */
+/** The payment to reverse: only incoming payments can be reversed; a payout is irrevocable by API. */
 export type Reversal = { receipt: string; amountMinor: Minor; callbacks: CallbackUrls }
 
 export type DarajaAccount = {
-  /** Asks what the accounts hold; the answer comes as a delivery, for `readBalances`. Moves nothing. */
+  /** Asks for the balances; the answer comes as a delivery, for `readBalances`. Moves nothing. */
   askBalances: (callbacks: CallbackUrls) => Promise<Submission>
   readBalances: (body: unknown) => AccountBalance[] | undefined
-  /** Takes a payment back. There is no idempotency: a lost answer must not be sent again, only looked up in the statement. */
+  /** Reverses a payment. It is not idempotent: after a lost answer it must not be sent again, only looked up in the statement. */
   reverse: (reversal: Reversal) => Promise<Submission>
   readReversal: (body: unknown) => Evidence
 }
@@ -29,7 +29,7 @@ const balanceOf = (text: string): AccountBalance | undefined => {
   return account && currency && availableMinor !== undefined ? { account, currency, availableMinor } : undefined
 }
 
-/** All of them or none: half an answer would look like money that is missing. */
+/** All of them or none: a partial answer would look like missing money. */
 const readBalances = (body: unknown): AccountBalance[] | undefined => {
   const result = readResult(body)
   const text = result?.code === '0' ? result.parameter('AccountBalance') : undefined

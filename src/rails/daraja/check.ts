@@ -3,7 +3,7 @@ import { createCredential } from './credentials.ts'
 import { obtainToken } from './gateway.ts'
 import type { DarajaDeps, DarajaOptions } from './options.ts'
 
-/** What can be tried without moving money: a token, the certificate, the clock. */
+/** What can be tested without moving money: a token, the certificate, the clock. */
 export async function* checkDaraja(options: DarajaOptions, deps: DarajaDeps): AsyncGenerator<RailCheck> {
   const token = await obtainToken(options, deps)
   const keys = 'DARAJA_CONSUMER_KEY and DARAJA_CONSUMER_SECRET'

@@ -48,7 +48,7 @@ const lookUp =
 export const collectionFailure = lookUp(collection)
 export const payoutFailure = lookUp(payout)
 
-/** The prompt is still on the phone. */
+/** The prompt is still open on the phone. */
 export const stillUnderWay = '4999'
 
 /** TransactionStatus words that end a payment without money. */

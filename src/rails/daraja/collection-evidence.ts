@@ -8,7 +8,7 @@ import { metadataItem } from './result.ts'
 
 const unknown = (code: string, message: string): Evidence => ({ kind: 'unknown', code, message })
 
-/** Every code but success: evidence only when it is one that proves that nothing was paid. */
+/** Every code but success: it is evidence only when the code proves that nothing was paid. */
 const readOtherCode = (code: string | undefined): Evidence => {
   if (code === stillUnderWay) return { kind: 'pending' }
   const failure = code === undefined ? undefined : collectionFailure(code)
@@ -40,7 +40,7 @@ export const readCollectionDelivery = (kind: DeliveryKind, body: unknown): Deliv
 
 /**
  * The STK query's answer. It does not name a receipt or an amount: a success is proven, its receipt may still come by callback.
- * 500.001.1001 is said of payments under way and of payments that exist alike: no verdict.
+ * 500.001.1001 is returned for payments under way and for payments that exist: it proves nothing.
  */
 export const readCollectionQuery = (answer: Exchange, checkoutRequestId: string): Evidence => {
   if (answer.kind !== 'answer') return unknown('unreachable', 'The provider could not be asked.')

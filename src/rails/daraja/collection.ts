@@ -15,7 +15,7 @@ import { readSubmission } from './submission.ts'
 const mobile = /^254[17]\d{8}$/
 
 export const createCollectionRail = (options: DarajaOptions, post: Post, clock: Clock): CollectionRail => {
-  /** Of this moment, not of the attempt: the provider refuses an old one. */
+  /** The current time, not the attempt's: the provider refuses an old one. */
   const proof = () => {
     const timestamp = nairobiTimestamp(clock.now())
     return {
@@ -25,7 +25,7 @@ export const createCollectionRail = (options: DarajaOptions, post: Post, clock: 
     }
   }
 
-  /** STK knows no idempotency: two sends are two prompts on the phone, so a lost answer is never sent again. */
+  /** STK is not idempotent: two sends are two prompts on the phone, so a lost answer is never sent again. */
   const collect = async (instruction: CollectionInstruction): Promise<Submission> => {
     const amount = wholeShillings(instruction.amountMinor)
     if (amount === undefined) return { kind: 'refused', ...failure('invalid_amount', null, 'M-PESA moves whole shillings only.') }

@@ -4,7 +4,7 @@ import { textField } from '../json.ts'
 import { createTokenCache, type Token } from '../token-cache.ts'
 import type { DarajaDeps, DarajaOptions } from './options.ts'
 
-/** What the gateway answers when it did not accept the token; it has not looked at the request then. */
+/** The gateway's answer when it did not accept the token; it has not processed the request then. */
 const tokenRefusals = new Set(['401.002.01', '401.003.01', '404.001.03', '404.001.04'])
 
 export type Post = (path: string, body: Record<string, string>, mayStillSend?: () => boolean) => Promise<Exchange>
@@ -24,7 +24,7 @@ export const obtainToken = async (
   const value = answer.kind === 'answer' && answer.status === 200 ? textField(answer.body, 'access_token') : undefined
   if (answer.kind !== 'answer' || value === undefined)
     return { code: 'token_unavailable', message: 'The provider gave no access token.' }
-  // Seconds as a string or a number; one that can't be read is taken as short rather than as endless.
+  // Seconds as a string or a number; an unreadable value counts as short, not as endless.
   const seconds = Number.parseInt(textField(answer.body, 'expires_in') ?? '', 10)
   return { value, lifetimeSeconds: Number.isFinite(seconds) && seconds > 0 ? seconds : 60 }
 }

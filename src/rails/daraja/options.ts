@@ -3,7 +3,7 @@ import type { Clock } from '../../lib/clock.ts'
 import type { Minor } from '../../lib/money.ts'
 import type { RailLimits } from '../rail.ts'
 
-/** One Daraja application with its shortcodes and its initiator. All of it comes from configuration; nothing is guessed here. */
+/** One Daraja application with its shortcodes and its initiator. Everything comes from configuration; nothing is guessed. */
 export type DarajaOptions = {
   baseUrl: string
   consumerKey: string
@@ -23,7 +23,7 @@ export type DarajaOptions = {
   initiatorPassword: string
   /** The environment's certificate, or its public key. */
   certificatePem: string
-  /** The documentation says "4" for every receiver; production systems were seen to send "2" for tills. */
+  /** The documentation says "4" for every receiver; production systems have been seen to send "2" for tills. */
   tillIdentifierType: '2' | '4'
   timeoutMs: number
   b2bMinMinor?: Minor

@@ -8,16 +8,16 @@ import type { Post } from './gateway.ts'
 const unknown = (code: string, message: string): Evidence => ({ kind: 'unknown', code, message })
 
 const pageSize = 100
-/** A hundred thousand payments: a list that goes on for longer is not believed. */
+/** A hundred thousand payments: a longer list is treated as an error. */
 const mostPages = 1_000
-/** Our clock and the provider's need not agree to the second. */
+/** Our clock and the provider's may differ by some seconds. */
 const marginMs = 300_000
 /** A prompt is answered within minutes: a payment that came in an hour later was not made by it. */
 const promptMs = 3_600_000
 
 type Period = { start: Date; end: Date }
 
-/** The provider's list of payments to the shortcode, page by page. Undefined when it does not answer, or not to the end. */
+/** The provider's list of payments to the shortcode, page by page. Undefined when it does not answer, or does not finish. */
 const readList = async (post: Post, shortcode: string, { start, end }: Period): Promise<unknown[] | undefined> => {
   const period = { ShortCode: shortcode, StartDate: nairobiDateTime(start), EndDate: nairobiDateTime(end) }
   const payments: unknown[] = []
@@ -40,7 +40,7 @@ const movementOf = (payment: unknown): Movement | undefined => {
   return { receipt, at, amountMinor, references: reference ? [reference] : [] }
 }
 
-/** A line that cannot be read makes the list useless: half a list would show differences that are none. */
+/** A line that cannot be read makes the list useless: an incomplete list would show differences that do not exist. */
 export const listPaidIn = async (post: Post, shortcode: string, { start, end }: Period): Promise<Movement[] | undefined> => {
   const payments = await readList(post, shortcode, { start, end })
   const movements = payments?.map(movementOf) ?? []
@@ -50,8 +50,8 @@ export const listPaidIn = async (post: Post, shortcode: string, { start, end }: 
 }
 
 /**
- * What was paid in under an attempt's reference, from the provider's list of payments: for a prompt whose answer was lost, so that there
- * is no id to ask by. Not being listed proves nothing. Two payments under one reference are for a person.
+ * What was paid in under an attempt's reference, from the provider's list of payments: for a prompt whose answer was lost, so that there is
+ * no id to query by. A missing entry proves nothing. Two payments under one reference are left for a person.
  */
 export const findPaidIn = async (post: Post, shortcode: string, attempt: Attempt, now: Date): Promise<Evidence> => {
   const end = Math.min(now.getTime(), attempt.at.getTime() + promptMs)

@@ -13,7 +13,7 @@ const nameless = { request: null, conversation: null }
 /** The value of TransactionID when there was no transaction: "OAK0000000". */
 const isPlaceholder = (receipt: string): boolean => /0{7}$/.test(receipt)
 
-/** A success needs a receipt (what makes it unique) and an amount that can be read: both always come with a real one. */
+/** A success needs a receipt (which makes it unique) and a readable amount: a real one always has both. */
 const succeeded = (named: string | undefined, amount: string | undefined): Evidence => {
   const receipt = receiptOf(named)
   if (receipt === undefined || isPlaceholder(receipt))
@@ -51,7 +51,10 @@ const readPayoutResult = (result: Result, attempt: Asked): Evidence => {
     : { kind: 'failed', ...failure }
 }
 
-/** TransactionStatus of a status query's result. 2032 (no such receipt) has none: not being found is no proof of not having gone. */
+/**
+ * TransactionStatus of a status query's result. 2032 (no such receipt) has none: that a receipt is not found does not prove that nothing
+ * was sent.
+ */
 const readStatus = (status: string, result: Result, attempt: Asked): Evidence => {
   const conversation = result.parameter('ConversationID')
   if (conversation !== undefined && attempt.provider.conversation !== null && conversation !== attempt.provider.conversation) {
@@ -84,7 +87,7 @@ export const readPayoutDelivery = (kind: DeliveryKind, body: unknown, attempt: A
   if (!result) return { evidence: unknown('unreadable', 'The delivery could not be understood.'), provider: nameless }
   const status = result.parameter('TransactionStatus')
   if (status === undefined) return { evidence: readPayoutResult(result, attempt), provider: result.provider }
-  // The ids of the envelope are the question's; the payment's stands among the parameters.
+  // The ids of the envelope belong to the query; the payment's ids are among the parameters.
   const provider = { request: null, conversation: result.parameter('ConversationID') ?? null }
   return { evidence: readStatus(status, result, attempt), provider }
 }

@@ -4,7 +4,7 @@ import type { PayoutInstruction } from '../rail.ts'
 import { exactReference, freeText } from '../text.ts'
 import type { DarajaOptions } from './options.ts'
 
-/** A request ready to be sent, or the reason why this instruction can't be one. */
+/** A request ready to be sent, or the reason why this instruction cannot be sent. */
 export type Prepared = { path: string; body: Record<string, string> } | { refusal: Failure }
 
 const mobile = /^254[17]\d{8}$/
@@ -38,7 +38,7 @@ const toMobile = (options: DarajaOptions, credential: string, instruction: Payou
   }
 }
 
-/** A paybill needs to know whose account is paid; a payment without an account reference is one to a till. */
+/** A paybill needs the account reference of the payee; a payment without an account reference goes to a till. */
 const toOrganisation = (options: DarajaOptions, credential: string, instruction: PayoutInstruction, amount: string): Prepared => {
   if (!organisation.test(instruction.destination))
     return refusal('invalid_destination', 'The destination is not a paybill or till number.')

@@ -22,9 +22,9 @@ export const createPayoutRail = (options: DarajaOptions, post: Post, credential:
   }
 
   /**
-   * Asks by the id under which the payout was sent; the answer comes as a delivery to the attempt's result URL, so the best that this
-   * can return is `pending`. A B2B payout whose submit was not answered has no id that the provider knows: only its own delivery,
-   * or a person with the statement, can show the outcome.
+   * Queries by the id under which the payout was sent. The answer comes as a delivery to the attempt's result URL, so the best that this
+   * can return is `pending`. For a B2B payout whose submit was not answered, the provider knows no id: only its own delivery, or a person
+   * with the statement, can show the outcome.
    */
   const query = async (attempt: Attempt): Promise<Evidence> => {
     const original = attempt.provider.request ?? (attempt.rail === 'MPESA_B2C' ? attempt.attemptId : null)

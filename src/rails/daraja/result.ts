@@ -1,7 +1,7 @@
 import { asList, asText, field, textField } from '../json.ts'
 import type { ProviderReference } from '../rail.ts'
 
-/** A `Result` delivery in our words. Parameters are found by name: their order, number and even their being a list vary. */
+/** A parsed `Result` delivery. Parameters are found by name: their order and number vary, and so does whether they are a list. */
 export type Result = {
   code: string | undefined
   transactionId: string | undefined
@@ -9,7 +9,7 @@ export type Result = {
   parameter: (name: string) => string | undefined
 }
 
-/** The first entry of that name that has a value: names come twice, and values are left out. */
+/** The first entry of that name with a value: names occur twice, and values may be missing. */
 const named = (list: unknown, nameField: 'Key' | 'Name', name: string): string | undefined => {
   for (const item of asList(list)) {
     if (textField(item, nameField) !== name) continue
@@ -34,6 +34,6 @@ export const readResult = (body: unknown): Result | undefined => {
   }
 }
 
-/** An STK callback's metadata, likewise by name. */
+/** An STK callback's metadata, also found by name. */
 export const metadataItem = (callback: unknown, name: string): string | undefined =>
   named(field(field(callback, 'CallbackMetadata'), 'Item'), 'Name', name)

@@ -4,12 +4,12 @@ import { textField } from '../json.ts'
 import type { ProviderReference, Submission } from '../rail.ts'
 import { safeCode, safeMessage } from '../text.ts'
 
-/** The gateway turned the request away before it looked at it: too many at once, or the quota is used up. */
+/** The gateway rejected the request before it processed it: too many at once, or the quota is used up. */
 const turnedAway = new Set(['500.003.02', '500.003.03'])
 
 const lost = (message: string): Submission => ({ kind: 'lost', message })
 
-/** What an accepted request is known by at the provider. */
+/** The provider's ids of an accepted request. */
 export const referenceOfAnswer = (body: unknown): ProviderReference | undefined => {
   const request = textField(body, 'OriginatorConversationID') ?? null
   const conversation = textField(body, 'ConversationID') ?? null

@@ -3,7 +3,7 @@ import { obtainToken } from './gateway.ts'
 import type { PesalinkDeps, PesalinkOptions } from './options.ts'
 import { createSigner } from './signature.ts'
 
-/** What can be tried without moving money: a token, the signing key, the clock. */
+/** What can be tested without moving money: a token, the signing key, the clock. */
 export async function* checkPesalink(options: PesalinkOptions, deps: PesalinkDeps): AsyncGenerator<RailCheck> {
   const token = await obtainToken(options, deps)
   yield {

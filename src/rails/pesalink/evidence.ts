@@ -12,7 +12,7 @@ const failed = (code: string | undefined, failureCodes: readonly string[]): Evid
     : unknown(safeCode(code), 'The bank reports a failure that proves nothing.')
 
 /**
- * What a transaction's details say. "Failed" alone is not enough: Jenga answers Failed with code 400105 for "unknown status, contact
+ * What a transaction's details prove. "Failed" alone is not enough: Jenga answers Failed with code 400105 for "unknown status, contact
  * support". So the code must be one that the bank documents as final.
  */
 export const readDetails = (details: unknown, failureCodes: readonly string[]): Evidence => {
@@ -42,7 +42,7 @@ export const readDetails = (details: unknown, failureCodes: readonly string[]): 
 const named = (details: unknown): string | undefined =>
   textField(details, 'reference') ?? textField(details, 'transactionReference')
 
-/** The answer to a question by reference; Jenga's own does not repeat it, so only an answer that names another one is turned down. */
+/** The answer to a query by reference. Jenga's own does not repeat the reference, so only an answer with a different one is rejected. */
 export const readAnswer = (details: unknown, reference: string, failureCodes: readonly string[]): Evidence => {
   const other = textField(details, 'reference')
   return other !== undefined && other !== reference

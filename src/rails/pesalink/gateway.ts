@@ -25,14 +25,14 @@ export const obtainToken = async (options: PesalinkOptions, deps: PesalinkDeps):
   const answer = await exchange(request, deps.lookup)
   const value = answer.kind === 'answer' && answer.status === 200 ? textField(answer.body, 'accessToken') : undefined
   if (answer.kind !== 'answer' || value === undefined) return unavailable
-  // `expiresIn` is the instant of its end; one that can't be read is taken as near.
+  // `expiresIn` is the instant of expiry; an unreadable one counts as near.
   const seconds = (Date.parse(textField(answer.body, 'expiresIn') ?? '') - deps.clock.now().getTime()) / 1000
   return { value, lifetimeSeconds: Number.isFinite(seconds) && seconds > 0 ? seconds : 60 }
 }
 
 export const createGateway = (options: PesalinkOptions, deps: PesalinkDeps): Send => {
   const tokens = createTokenCache({ clock: deps.clock, obtain: () => obtainToken(options, deps) })
-  // A 401 of the bank's API itself, in JSON: one of something in between would prove nothing about what lies behind it.
+  // A 401 of the bank's API itself, in JSON: a 401 of a proxy would prove nothing about the bank.
   const refusesToken = (answer: { status: number; body: unknown }) => answer.status === 401 && asRecord(answer.body) !== undefined
   return ({ method, path, body, signature, mayStillSend }) =>
     authorizedExchange(

@@ -11,11 +11,11 @@ export type PesalinkOptions = {
   /** RSA private key (PEM) whose public half the bank holds. */
   privateKeyPem: string
   source: { countryCode: string; name: string; accountNumber: string }
-  /** Our bank codes in the bank's own numbering ("0012" here is "57" there). A code that is not listed is refused, never guessed. */
+  /** Our bank codes in the bank's numbering ("0012" here is "57" there). A code that is not listed is refused, never guessed. */
   bankCodes: Readonly<Record<string, string>> | 'as_given'
   /** The codes of the bank's documentation that prove that no money moved. Any other code of a failure is `unknown`. */
   failureCodes: readonly string[]
-  /** The field of the request that takes a delivery URL, where the bank has one; null: the outcome is only reported when asked for. */
+  /** The field of the request for a delivery URL, where the bank has one; null: the outcome is known only by query. */
   callbackField: string | null
   /** Paths below `baseUrl`; the defaults are Jenga's. */
   tokenPath?: string

@@ -12,8 +12,8 @@ import { createSigner } from './signature.ts'
 const unknown = (code: string, message: string): Evidence => ({ kind: 'unknown', code, message })
 
 /**
- * `refused` needs the bank's own 4xx with `status: false`. A duplicate reference (409) is `lost`: it already went. An answer of 200
- * with `status: false` says nothing certain about the money.
+ * `refused` needs the bank's own 4xx with `status: false`. A duplicate reference (409) is `lost`: the transfer was already sent. An answer
+ * of 200 with `status: false` proves nothing about the money.
  */
 const readSubmission = (answer: Exchange, reference: string, failureCodes: readonly string[]): Submission => {
   if (answer.kind !== 'answer') return answer
@@ -32,7 +32,7 @@ const readSubmission = (answer: Exchange, reference: string, failureCodes: reado
   return evidence.kind === 'succeeded' ? { kind: 'accepted', provider, evidence } : { kind: 'accepted', provider }
 }
 
-/** Payouts to bank accounts and phones by PesaLink. The 12-digit reference is unique at the bank and is what it is asked by. */
+/** Payouts to bank accounts and phones by PesaLink. The 12-digit reference is unique at the bank, and queries use it. */
 export const createPesalink = (input: PesalinkOptions, deps: PesalinkDeps): PayoutRail => {
   const options = { ...input, baseUrl: input.baseUrl.replace(/\/+$/, '') }
   const sign = createSigner(options.privateKeyPem)
