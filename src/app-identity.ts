@@ -17,7 +17,7 @@ import { isLoopbackUrl } from './lib/loopback.ts'
 import { StartupError } from './lib/startup-error.ts'
 import { createIdentitySandbox, sandboxIssuerPrefix } from './sandbox/identity.ts'
 
-// With app.ts the only place that says which identity providers there are.
+// Apart from app.ts, the only place that names the identity providers.
 
 const realGoogle = (config: Config, clientId: string, clientSecret: string): GoogleOptions => {
   const standIn = config.GOOGLE_ISSUER === googleIssuer ? undefined : config.GOOGLE_ISSUER
@@ -54,9 +54,9 @@ const selfUrlOf = ({ HOST, PORT }: Config): string => {
 
 export type IdentityParts = {
   providers: IdentityProviders
-  /** Mounts the simulated providers, if there are any, on the public server. */
+  /** Adds the simulated providers, if there are any, to the public server. */
   registerSandbox: (http: App) => Promise<void>
-  /** A provider is simulated. */
+  /** Whether a provider is simulated. */
   simulated: boolean
 }
 

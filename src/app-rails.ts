@@ -11,7 +11,7 @@ import type { PesalinkOptions } from './rails/pesalink/options.ts'
 import { createPesalink } from './rails/pesalink/pesalink.ts'
 import type { Rails } from './rails/rail.ts'
 
-// With app.ts the only place that names concrete rails.
+// Apart from app.ts, the only place that names concrete rails.
 
 /** A PEM in one environment variable: its line breaks may be written as \n. */
 const pem = (text: string | undefined): string => (text ?? '').replaceAll('\\n', '\n')
@@ -48,7 +48,7 @@ const pesalinkOptions = (config: Config): PesalinkOptions => ({
   timeoutMs: config.PESALINK_TIMEOUT_MS,
 })
 
-/** The adapters for one set of provider options: real ones, or the emulator's. The adapters cannot see a difference. */
+/** The adapters for one set of provider options: the real providers', or the emulator's. The adapters do not know which. */
 const railsOf = (config: Config, clock: Clock, daraja: DarajaOptions | null, pesalink: PesalinkOptions | null): Rails => {
   const mpesa =
     daraja && createDaraja({ ...daraja, b2bMinMinor: config.B2B_MIN_MINOR, b2bMaxMinor: config.B2B_MAX_MINOR }, { clock })
@@ -76,7 +76,7 @@ export const realRails = (config: Config, clock: Clock): Rails =>
     config.RAILS?.includes('pesalink') ? pesalinkOptions(config) : null,
   )
 
-/** What the emulator in `sandbox/` gives out to be reached by. */
+/** How the emulator in `sandbox/` is reached. */
 export type SandboxOptions = {
   darajaOptions: (baseUrl: string) => DarajaOptions
   pesalinkOptions: (baseUrl: string) => PesalinkOptions
@@ -85,7 +85,7 @@ export type SandboxOptions = {
 export const sandboxRails = (config: Config, clock: Clock, sandbox: SandboxOptions, baseUrl: string): Rails =>
   railsOf(config, clock, sandbox.darajaOptions(baseUrl), sandbox.pesalinkOptions(baseUrl))
 
-/** Tries what the configured rails need without moving money. */
+/** Tests what the configured rails need, without moving money. */
 export async function* configuredRailChecks(config: Config, clock: Clock): AsyncGenerator<RailCheck> {
   const named = config.RAILS?.filter((rail) => rail !== 'sandbox') ?? []
   if (named.length === 0) {

@@ -68,11 +68,11 @@ export type Service = {
   stop: () => Promise<void>
 }
 
-/** `databaseUrl` is migrated already; the keys of `config` are there (made in development). */
+/** `databaseUrl` is already migrated, and the keys of `config` exist (in development they were generated). */
 export type ServiceOptions = {
   config: Config
   databaseUrl: string
-  /** Postgres itself, where `databaseUrl` is a pooler's. */
+  /** Postgres itself, where `databaseUrl` leads to a pooler. */
   directUrl?: string
   pooler?: Pooler
   clock: Clock
@@ -132,7 +132,7 @@ const buildDeps = (options: PartsOptions, identity: IdentityParts, measures?: Me
   return { ...parts, submitPayment: measures ? measures.payments(submitPayment) : submitPayment }
 }
 
-/** The parts alone, for commands that run beside the service: no listener, no worker, nothing that starts. */
+/** The parts alone, for commands that run beside the service: without listeners and without jobs. */
 export const createParts = (options: PartsOptions): Deps => buildDeps(options, createIdentityParts(options.config, options.clock))
 
 const buildHttp = async (
@@ -182,7 +182,7 @@ const buildHttp = async (
     perAddress: config.rateLimitPublicPerMinute,
     redisUrl: config.REDIS_URL,
   })
-  // Hooks run in this order for every request: who, then how often, then whether.
+  // Hooks run in this order for every request: authenticate, then rate limits, then authorize.
   registerCsrfGuard(http, config.publicUrl, config.CORS_ORIGINS)
   registerAuthentication(http, {
     ...resolversFor(''),
@@ -206,7 +206,7 @@ const buildHttp = async (
   return { http, routes }
 }
 
-/** A process that works on jobs also holds the data against every promise, once a day over all processes. */
+/** A process that runs jobs also checks the data against every promise, once a day over all processes. */
 const dailyVerification = (deps: Deps, databaseUrl: string): Sweep[] =>
   deps.config.JOBS === 'off'
     ? []
@@ -228,7 +228,7 @@ const dailyVerification = (deps: Deps, databaseUrl: string): Sweep[] =>
         },
       ]
 
-/** The wiring diagram: every part, built from what it depends on. Nothing listens and nothing runs before `start`. */
+/** The wiring: every part, built from what it depends on. Nothing listens and nothing runs before `start`. */
 export const createService = async (options: ServiceOptions): Promise<Service> => {
   const identity = createIdentityParts(options.config, options.clock)
   const registry = new Registry()
@@ -244,7 +244,7 @@ export const createService = async (options: ServiceOptions): Promise<Service> =
     operator,
     routes,
     start: async () => {
-      // Each may be begun again: what reads or writes at a start is lost with its connection, or was done.
+      // Each of these may be repeated: what it reads or writes at start is either lost with its connection, or done.
       await untilAnswered(() => refuseSimulatedIdentities(deps.config, deps.db))
       await untilAnswered(() => openSystemAccounts(deps.db, deps.config.CURRENCY, deps.clock.now()))
       await untilAnswered(() => deps.feed.start())

@@ -84,7 +84,7 @@ const environment = z.object({
   PESALINK_CALLBACK_FIELD: z.string().optional(),
   PESALINK_TIMEOUT_MS: whole(100, 120_000).default(30_000),
   ADMIN_ACCOUNTS: list.default([]),
-  /** An adjustment above this waits for a second administrator. */
+  /** An adjustment above this needs a second administrator. */
   ADJUSTMENT_CONFIRM_MINOR: minorAmount.default(1_000_000n),
   REDIS_URL: z.url({ protocol: /^rediss?$/ }).optional(),
   OTEL_EXPORTER_OTLP_ENDPOINT: z.url({ protocol: /^https?$/ }).optional(),
@@ -120,14 +120,14 @@ export const variableNames: readonly string[] = Object.keys(environment.shape)
 
 type Environment = z.output<typeof environment>
 
-/** Every setting, checked and in the unit its name says. Missing keys are null here: `development-keys.ts` makes them. */
+/** Every setting, checked and in the unit that its name says. Missing keys are null here: `development-keys.ts` generates them. */
 export type Config = Readonly<
   Environment & {
     publicUrl: string
     operatorUrl: string
     rateLimitPerMinute: number
     rateLimitPublicPerMinute: number
-    /** How often phones are asked to pay; null: without a limit. */
+    /** How many prompts to pay phones may get; null: no limit. */
     promptLimits: { perPhoneMinute: number; perPhoneDay: number; perAccountMinute: number } | null
   }
 >

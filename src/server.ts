@@ -16,20 +16,20 @@ import { handleSignals } from './process/signals.ts'
 import { summarize } from './process/summary.ts'
 
 const say = (text: string) => process.stdout.write(`${text}\n`)
-// The reader of our output may end before we do (`npm start | head`); that is no reason to end.
+// The reader of our output may end before the service does (`npm start | head`); the service keeps running.
 process.stdout.on('error', () => undefined)
 
 const signals = handleSignals(isWorker ? () => undefined : say)
 const parts = new AsyncDisposableStack()
 
-/** What the service stands on. A worker is given all of it by the first process, through its environment. */
+/** What the service needs before it is built. A worker gets all of it from the first process, through its environment. */
 type Ground = { config: Config; logger: Logger; database: RunningDatabase; keys: Keys; rails: RunningRails }
 
 const clock = createMovableClock()
 
 const prepare = async (): Promise<Ground> => {
   const variables = readEnvironment()
-  // A worker's ports are open already: in the first process.
+  // A worker's ports are already open: in the first process.
   const config = isWorker ? loadConfig(variables) : await loadConfigWithPorts(variables)
   const logger = await createLogger(config)
   const crash = (error: unknown) => {
@@ -57,7 +57,7 @@ const trace = async (endpoint: string, serviceName: string): Promise<void> => {
 
 /** Whether the browser's pages are part of this installation. */
 const serve = async ({ config, logger, database, keys, rails: { rails, sandbox } }: Ground): Promise<boolean> => {
-  // Not loaded by a first process that only keeps others.
+  // Not loaded by a first process that only manages workers.
   if (config.OTEL_EXPORTER_OTLP_ENDPOINT !== undefined) await trace(config.OTEL_EXPORTER_OTLP_ENDPOINT, config.OTEL_SERVICE_NAME)
   const { createService } = await import('./app.ts')
   const { ENCRYPTION_KEYS, TOKEN_SECRETS } = keys
@@ -99,7 +99,7 @@ const start = async () => {
   const ground = await prepare()
   const dashboard = await (count === 1 ? serve(ground) : keep(count, ground))
   signals.closeWith(() => parts.disposeAsync())
-  // Not before: what it delivers without a listener is lost.
+  // Not earlier: a delivery that it sends before we listen is lost.
   ground.rails.sandbox?.resume()
   if (isWorker) {
     reportReady(dashboard)

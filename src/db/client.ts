@@ -50,10 +50,7 @@ export type Tx = Db & {
 
 export type Database = Db & {
   readonly pool: pg.Pool
-  /**
-   * Fast reads by an index, on a connection that many requests share: a slow statement would delay all those after it. Never in a
-   * transaction.
-   */
+  /** Fast reads by an index, outside transactions, on a connection that many requests share: a slow statement delays all later ones. */
   readonly lookup: Query
   readonly search: Search
   transaction: <T>(work: (tx: Tx) => Promise<T>) => Promise<T>
@@ -116,9 +113,7 @@ export type DatabaseOptions = {
   /** A lock is waited for two thirds as long; a connection without an answer for a third longer is destroyed. */
   statementTimeoutMs: number
   lockTimeoutMs?: number
-  /**
-   * Behind a transaction pooler (PgBouncer): its settings replace ours, and statements are named only where it keeps prepared statements.
-   */
+  /** Behind a transaction pooler (PgBouncer): its settings replace ours, and statements have names only if it keeps prepared ones. */
   pooler?: Pick<Pooler, 'keepsStatements'>
   /** Called with how long each caller waited for a connection. */
   waited?: (seconds: number) => void

@@ -9,7 +9,7 @@ import { registerSuspense } from './suspense/routes.ts'
 import { registerAdminLedger } from './trial-balance/routes.ts'
 import { registerAdminWorkspaces } from './workspaces/admin-routes.ts'
 
-/** For administrators in person. Each of them asks for nothing else: who is one is decided with the principal. */
+/** For administrators in person. No other check is needed: the principal says who is an administrator. */
 export const registerAdmin = (app: App, deps: Deps): void => {
   registerAdminAccounts(app, deps)
   registerAdminWorkspaces(app, deps)

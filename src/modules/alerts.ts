@@ -1,7 +1,7 @@
 import type { Logger } from 'pino'
 import type { Tx } from '../db/client.ts'
 
-/** What a person has to look at, because nothing here can end it or because money and records disagree. */
+/** What a person has to look at: the service cannot end it, or money and records disagree. */
 const sentences = {
   payment_unknown: 'the outcome of a payment is unknown; it is held until the provider or an operator ends it',
   evidence_mismatch: 'a provider reports something else than what was sent; nothing was booked',
@@ -22,7 +22,7 @@ export type AlertFacts = { subject: string; id: string; attempt?: string; code?:
 
 export type Alerts = {
   raise: (alert: Alert, facts: AlertFacts) => void
-  /** How often each was raised since the process started: for the metrics. */
+  /** How often each alert was raised since the process started: for the metrics. */
   counts: () => Readonly<Record<Alert, number>>
 }
 
@@ -37,6 +37,6 @@ export const createAlerts = (logger: Logger): Alerts => {
   }
 }
 
-/** Raised once what it is about has been committed: a transaction that is tried again must not alarm twice. */
+/** Raised after the commit of its cause: a transaction that is retried must not raise an alert twice. */
 export const alertAfterCommit = (tx: Tx, deps: { alerts: Alerts }, alert: Alert, facts: AlertFacts): void =>
   tx.afterCommit(() => deps.alerts.raise(alert, facts))

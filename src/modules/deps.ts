@@ -18,7 +18,7 @@ import type { Alerts } from './alerts.ts'
 import type { DocumentFetcher } from './oauth/clients/fetch-document.ts'
 import type { SubmitPayment } from './payments/create/request.ts'
 
-/** What a feature is built from; `app.ts` makes it once. */
+/** The parts that features are built from; `app.ts` creates them once. */
 export type Deps = {
   config: Config
   db: Database
@@ -39,11 +39,11 @@ export type Deps = {
   jobs: Jobs
   rails: Rails
   alerts: Alerts
-  /** Payments are decided in batches: every way in to one leads through here. */
+  /** Payments are decided in batches: every route and tool that creates a payment uses this. */
   submitPayment: SubmitPayment
   /**
-   * Called in the transaction that revokes grants: sign-in methods end with the grant that linked them. Delegation does not know
-   * sign-in, which is built on it.
+   * Called in the transaction that revokes grants: sign-in methods end with the grant that linked them. Delegation cannot import sign-in,
+   * which imports it.
    */
   onGrantsRevoked: (tx: Tx, actor: Actor, ended: { accountId: Uuid; grantIds: readonly Uuid[] }) => Promise<void>
 }

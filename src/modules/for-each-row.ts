@@ -18,7 +18,7 @@ const isolate = async <Row extends { id: Uuid }>(
   }
 }
 
-/** Works on rows, each by itself: one that fails is reported and holds up none of the others, of any tenant. */
+/** Processes rows one by one: a failure is reported and does not stop the other rows, of any tenant. */
 export const forEachRow = async <Row extends { id: Uuid }>(
   deps: Isolated,
   sweep: string,
@@ -31,8 +31,8 @@ export const forEachRow = async <Row extends { id: Uuid }>(
 }
 
 /**
- * Works on everything that is due. `read` answers what is due behind an id, in the order of ids, at most `batch` rows: so rows that
- * fail, and stay due, never keep the ones behind them from being read.
+ * Processes everything that is due. `read` returns what is due after an id, in the order of ids, at most `batch` rows: so rows that fail,
+ * and stay due, never keep later ones from being read.
  */
 export const sweepRows = async <Row extends { id: Uuid }>(
   deps: Isolated,

@@ -22,13 +22,13 @@ import { reconcilePaidIn } from './reconciliation/service.ts'
 import { expireTopups } from './topups/expiry.ts'
 import { topupSubject } from './topups/subject.ts'
 
-/** What rails are asked to do something for. */
+/** What rails are called for. */
 export const subjects: Subjects = { payment: paymentSubject, topup: topupSubject }
 
 /** How long a session that has ended is still listed. */
 const endedSessionDays = 30
 
-/** What is looked for again and again, by every feature that has something to look for. Who asks comes before who gives up. */
+/** The sweeps of every feature. A sweep that queries a rail comes before one that gives up. */
 const createSweeps = (deps: Deps): Sweep[] => {
   const { db, clock, config } = deps
   const daysAgo = (days: number) => daysAfter(clock.now(), -days)
@@ -53,7 +53,7 @@ const createSweeps = (deps: Deps): Sweep[] => {
 
 const failuresBeforeAlert = 3
 
-/** What rows can be due for, and what is looked for again and again. */
+/** The lanes and sweeps of all features. */
 const createWork = (deps: Deps): Work => ({
   lanes: {
     ...createSendingLanes(deps, subjects),
@@ -71,8 +71,8 @@ const createWork = (deps: Deps): Work => ({
 const wakeAfterMs = 100
 
 /**
- * Starts all work. The process that accepts a payment sends it; the wake-up that every process receives starts the others a moment later, for
- * when the process that accepted it runs no jobs, or is busy. `more`: the sweeps of parts that stand above the features.
+ * Starts all work. The process that accepts a payment sends it. The wake-up that every process receives starts the other processes a moment
+ * later, for when the process that accepted it runs no jobs or is busy. `more`: the sweeps of parts above the features.
  */
 export const startWork = async (deps: Deps, more: readonly Sweep[]): Promise<void> => {
   const work = createWork(deps)

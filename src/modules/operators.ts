@@ -2,7 +2,7 @@ import type { Principal } from '../auth/principal.ts'
 import type { Actor } from '../events/audit.ts'
 import { formatId } from '../lib/ids.ts'
 
-/** An administrator over HTTP, a person at a shell of the machine, who is known by their user name there, or the daily work. */
+/** An administrator over HTTP, a person in a shell on the machine (identified by the user name there), or the daily job. */
 export type Operator = Principal | (Extract<Actor, { way: string }> & { accountId: null })
 
 export const shellOperator = (user: string): Operator => ({

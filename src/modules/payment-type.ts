@@ -4,7 +4,7 @@ import { railNames } from '../lib/rail-names.ts'
 const pattern = /^[a-z][a-z0-9_]{0,39}$/
 const isRail = (text: string): boolean => railNames.some((rail) => rail === text)
 
-/** What the sender probably meant: limits match types by the letter, so a second spelling would escape them. */
+/** The type that the sender probably meant: limits match types exactly, so a second spelling would avoid them. */
 const problem = (text: string): string => {
   const upper = text.trim().toUpperCase()
   if (isRail(upper)) return `is a rail's name: send "${upper}"`
@@ -18,7 +18,7 @@ const problem = (text: string): string => {
   return word === '' ? rule : `${rule}: send "${word}"`
 }
 
-/** A rail's name, or a word of the caller's own in one spelling. */
+/** A rail's name, or a caller's own word in one spelling. */
 export const PaymentType = z
   .string()
   .superRefine((text, context) => {

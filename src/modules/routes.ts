@@ -25,7 +25,7 @@ import { registerInvitations } from './workspaces/invitations/routes.ts'
 import { registerMembers } from './workspaces/members/routes.ts'
 import { registerWorkspaces } from './workspaces/routes.ts'
 
-/** The codes of OAuth's endpoints: their pages stand beside those of our own. */
+/** The codes of OAuth's endpoints: each has a page beside those of our own codes. */
 export const oauthCodes = Object.entries(oauthCatalogue).map(([code, [status, sentence]]) => ({ code, status, sentence }))
 
 /** Every feature's routes, in the order of the contract. */

@@ -10,7 +10,7 @@ export type AdjustmentRecord = typeof adjustments.$inferSelect
 export const findAdjustment = async (db: Db, id: Uuid): Promise<AdjustmentRecord | undefined> =>
   (await db.orm.select().from(adjustments).where(eq(adjustments.id, id)))[0]
 
-/** The balance's lock is held already. */
+/** The caller already holds the balance's lock. */
 export const lockAdjustment = async (tx: Tx, id: Uuid): Promise<AdjustmentRecord> => {
   const [adjustment] = await tx.orm.select().from(adjustments).where(eq(adjustments.id, id)).for('update')
   if (!adjustment) throw new Error('an adjustment that must exist is missing')

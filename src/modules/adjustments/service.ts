@@ -25,7 +25,7 @@ const auditStep = (tx: Tx, operator: Operator, { action, adjustment, reason }: A
     after: { ...presentAdjustment(adjustment), ...(reason !== undefined && { rejected_because: reason }) },
   })
 
-/** Moves the money. The balance is locked. */
+/** Moves the money. The caller has locked the balance. */
 const post = async (
   tx: Tx,
   deps: Pick<Deps, 'appendEvents' | 'config'>,
@@ -50,19 +50,19 @@ const post = async (
   return posted
 }
 
-/** An administrator never decides about their own money, alone or as the second one. */
+/** Administrators never decide about their own money, neither alone nor as the second one. */
 const refuseOwnAccount = (operator: Operator, accountId: Uuid): void => {
   if (operator.accountId === accountId)
     throw new Refusal('separation_of_duties', { message: 'An administrator does not adjust their own account.' })
 }
 
-/** What one administrator moves alone adds up: of several requests at once each sees what the one before it moved. */
+/** The amounts that one administrator moves alone are added up: of several requests at once, each counts the one before it. */
 const lockOperator = (tx: Tx, operator: Operator): Promise<unknown> =>
   tx.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [`adjustments:${nameOfOperator(operator)}`])
 
 /**
- * Corrects a balance, at once or, when what this administrator moved alone within a day comes to more than the configured amount,
- * after a second administrator has confirmed it: many small ones are no way around the rule.
+ * Corrects a balance: at once, or after a second administrator has confirmed it when the amounts that this administrator moved alone within
+ * a day exceed the configured one. So many small adjustments do not avoid the rule.
  */
 export const createAdjustment = async (
   tx: Tx,

@@ -3,7 +3,7 @@ import { formatId, isIdKind, type Uuid } from '../../lib/ids.ts'
 import type { AuditRecord } from './queries.ts'
 import type { AuditEntry } from './schema.ts'
 
-/** What has no id on the wire, as a dashboard token, is named by its bare UUID. */
+/** A credential without an id on the wire, such as a dashboard token, is named by its bare UUID. */
 const nameOf = (type: string, id: Uuid): string => (isIdKind(type) ? formatId(type, id) : id)
 
 export const presentAudit = (row: AuditRecord): AuditEntry => ({

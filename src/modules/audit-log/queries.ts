@@ -6,7 +6,7 @@ import type { FindAudit } from './schema.ts'
 
 export type AuditRecord = typeof auditLog.$inferSelect
 export type AuditFilter = Omit<FindAudit, 'limit' | 'cursor'> & {
-  /** Without what people do about their own accounts while they stand in a workspace: their sign-ins are private. */
+  /** Without what people do about their own accounts while they work in a workspace: their sign-ins are private. */
   ofWorkspace?: boolean
 }
 

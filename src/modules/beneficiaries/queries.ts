@@ -33,7 +33,7 @@ export const listBeneficiaries = (
     .orderBy(desc(beneficiaries.id))
     .limit(page.take)
 
-/** Which of these ids are no beneficiaries of the workspace: for lists in policies, grants and mandates. */
+/** The ids among these that are not beneficiaries of the workspace: for lists in policies, grants and mandates. */
 export const missingBeneficiaries = async (db: Db, workspaceId: Uuid, ids: readonly Uuid[]): Promise<Uuid[]> => {
   if (ids.length === 0) return []
   const rows = await db.orm

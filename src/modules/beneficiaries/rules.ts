@@ -24,7 +24,7 @@ const refuseBank = (rail: RailName, bankCode: string | null): void => {
   if (bankCode !== null) refuse('bank_code', `does not go with ${rail}`)
 }
 
-/** What a rail can pay to, in the one form that it is stored and compared in. Throws a 400 that names the field, never the value. */
+/** A destination in the one form in which it is stored and compared. Throws a 400 that names the field, never the value. */
 export const normaliseDestination = (rail: RailName, destination: string, bankCode: string | null): Destination => {
   switch (rail) {
     case 'MPESA_B2C':
@@ -41,6 +41,6 @@ export const normaliseDestination = (rail: RailName, destination: string, bankCo
   }
 }
 
-/** What makes two beneficiaries the same payee; hashed with a key, so that the stored value reveals nothing. */
+/** Equal for two beneficiaries with the same payee; hashed with a key, so that the stored value reveals nothing. */
 export const fingerprintText = (workspaceId: string, rail: RailName, { destination, bankCode }: Destination): string =>
   JSON.stringify([workspaceId, rail, bankCode, destination])

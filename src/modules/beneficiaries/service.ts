@@ -16,7 +16,7 @@ import type { CreateBeneficiary, UpdateBeneficiary } from './schema.ts'
 
 type Payee = { id: Uuid; frozenAt: Date | null }
 
-/** What a destination is sealed with: moved to another row or workspace it doesn't open. */
+/** The context that a sealed destination is bound to: moved to another row or workspace it cannot be opened. */
 export const destinationContext = (beneficiaryId: Uuid, workspaceId: Uuid): readonly string[] => [
   'beneficiary',
   beneficiaryId,
@@ -25,7 +25,10 @@ export const destinationContext = (beneficiaryId: Uuid, workspaceId: Uuid): read
 
 const findPayee = 'select id, frozen_at as "frozenAt" from payees where workspace_id = $1 and fingerprint = any($2::bytea[])'
 
-/** The payee of a destination, made with its first beneficiary; found under every key of the ring, so a rotation never splits a payee in two. */
+/**
+ * The payee of a destination, created with its first beneficiary. It is searched under every key of the ring, so a key rotation never
+ * splits a payee in two.
+ */
 const ensurePayee = async (
   tx: Tx,
   deps: Pick<Deps, 'derivations'>,
@@ -46,7 +49,7 @@ const ensurePayee = async (
     .onConflictDoNothing()
     .returning({ id: payees.id, frozenAt: payees.frozenAt })
   if (made) return made
-  // Another transaction made it between the look and the insert, and has committed.
+  // Another transaction created it between the read and the insert, and has committed.
   const [theirs] = await tx.query<Payee>(findPayee, [workspaceId, [current.mac]])
   if (!theirs) throw new Error('a payee that exists cannot be read')
   return theirs
@@ -119,7 +122,7 @@ const lockBeneficiary = async (tx: Tx, principal: Principal, id: Uuid): Promise<
   return record
 }
 
-/** In a frozen workspace a beneficiary can still be stopped, and nothing else. */
+/** In a frozen workspace a beneficiary can only be stopped. */
 const refuseWhileFrozen = (principal: Principal, change: UpdateBeneficiary): void => {
   const onlyStops = change.status === 'frozen' && Object.keys(change).length === 1
   if (!onlyStops) requireActiveAccount(principal)
@@ -159,7 +162,7 @@ export const updateBeneficiary = async (
   return after
 }
 
-/** Archiving again changes nothing and publishes nothing. A freeze stays with the payee. */
+/** Archiving again changes nothing and publishes nothing. A payee's freeze stays. */
 export const archiveBeneficiary = async (
   tx: Tx,
   deps: Pick<Deps, 'appendEvents'>,

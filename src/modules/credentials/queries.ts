@@ -13,7 +13,7 @@ type Row = {
   used_this_month: Minor
 }
 
-/** A policy that asks for approvals without a threshold asks from 0 on. */
+/** A policy that asks for approvals without a threshold asks for them from 0 on. */
 const limits = statement(
   'credentials.limits',
   `with limiting as (

@@ -12,7 +12,7 @@ import type { Deps } from '../deps.ts'
 import { loadLimits } from './queries.ts'
 import type { Credential } from './schema.ts'
 
-/** What the caller is and may do now, so that an agent need not learn its limits from refusals. */
+/** What the caller may do now, so that an agent need not learn its limits from refusals. */
 export const readCredential = async (deps: Pick<Deps, 'clock' | 'db'>, principal: Principal): Promise<Credential> => {
   const at = deps.clock.now()
   const { workspace, grant } = principal

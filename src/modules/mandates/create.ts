@@ -18,7 +18,7 @@ type Agreed = { accountId: Uuid; workspaceId: Uuid; message: string }
 
 const noNonce = (message: string) => new Refusal('invalid_signature', { message, details: { field: 'nonce' } })
 
-/** The same nonce, terms and wallet again is the same mandate: a caller that lost the answer gets it once more. */
+/** The same nonce, terms and wallet give the same mandate: a caller that lost the answer gets it again. */
 const repeat = (mandate: MandateRecord, input: CreateMandate, proof: MandateProof): CreatedMandate => {
   const same = mandate.termsDigest === proof.digest && mandate.signer === input.address
   if (!same) throw conflict('This nonce was used for other terms.', 'nonce')
@@ -26,7 +26,7 @@ const repeat = (mandate: MandateRecord, input: CreateMandate, proof: MandateProo
   return { mandate, replayed: true }
 }
 
-/** The nonce's row is locked first: of two requests at once the second waits, and then finds the first one's mandate. */
+/** The nonce's row is locked first: of two requests at once, the second waits, and then finds the first one's mandate. */
 const decide = async (
   tx: Tx,
 
@@ -74,8 +74,8 @@ const insert = async (tx: Tx, input: CreateMandate, termsDigest: string, agreed:
 }
 
 /**
- * Creates a mandate on the strength of a signature alone: its wallet names the account. Refusals commit, so that their audit
- * rows stay. The nonce is not burnt by a failed attempt: it is worth nothing without the wallet's signature over exactly its terms.
+ * Creates a mandate by a signature alone: its wallet identifies the account. Refusals commit, so that their audit rows stay. A failed
+ * attempt does not use the nonce up: it is worth nothing without the wallet's signature over exactly its terms.
  */
 export const createMandate = async (
   tx: Tx,

@@ -10,7 +10,7 @@ import { lockMandate, type MandateRecord } from './queries.ts'
 
 export type MandateEnd = { to: 'exhausted' | 'expired' | 'revoked'; actor: Actor; why?: Record<string, unknown> }
 
-/** Ends an active mandate, which the caller has locked, for good: there is no way back from any of its ends. */
+/** Ends an active mandate, which the caller has locked, permanently. */
 export const endMandate = async (
   tx: Tx,
   deps: Pick<Deps, 'appendEvents'>,
@@ -33,7 +33,7 @@ export const endMandate = async (
   return after
 }
 
-/** Mandates whose time is over. Payments are refused by the window itself; here the end is recorded and published. */
+/** Mandates that have expired. Payments are already refused by the mandate's window; here the end is recorded and published. */
 export const expireMandates = (deps: Pick<Deps, 'alerts' | 'appendEvents' | 'clock' | 'db' | 'logger'>): Promise<void> =>
   sweepRows(
     deps,

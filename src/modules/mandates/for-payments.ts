@@ -8,7 +8,7 @@ import type { Deps } from '../deps.ts'
 import { endMandate } from './end.ts'
 import { findMandateIn, lockMandate, type MandateRecord } from './queries.ts'
 
-/** What the policy engine holds a payment against, and the signature that stands for its signer's approval. */
+/** What the policy engine compares a payment with, and the signature that counts as its signer's approval. */
 export type PaymentMandate = {
   rules: MandateRules
   signature: { accountId: Uuid; signer: string; signature: string; message: string }
@@ -45,9 +45,9 @@ export const readMandate = async (db: Db, workspaceId: Uuid, id: Uuid): Promise<
 }
 
 /**
- * Locks the mandate: the last lock of all, after the owning ledger account's, which guards its counter. `counted`: the amount of a
- * payment that it counts already, looked at once more before it is sent. Such a payment was made within the mandate's time; that
- * the time has run out since does not undo it, a revocation does. Undefined when it is none of this workspace.
+ * Locks the mandate: the last lock of all, after the owning ledger account's, which guards its counter. `counted`: the amount of a payment
+ * that it already counts, when the payment is checked once more before it is sent. Such a payment was created within the mandate's time; a
+ * mandate that has expired since does not stop it, a revoked one does. Undefined when the workspace has no such mandate.
  */
 export const loadMandate = async (tx: Tx, workspaceId: Uuid, id: Uuid, counted?: Minor): Promise<PaymentMandate | undefined> => {
   const mandate = await lockMandate(tx, id)
@@ -64,9 +64,9 @@ export const loadMandate = async (tx: Tx, workspaceId: Uuid, id: Uuid, counted?:
 const mayStillFail = `select 1 from payments where mandate_id = $1 and status in ${openPaymentsSql} limit 1`
 
 /**
- * After a payment has succeeded. `exhausted` is an end, so it is reached only when nothing can be given back any more: while a
- * payment under way holds the last of the budget the mandate stays active, its limits refuse further payments, and should that
- * payment fail, its share is there again. The owning ledger account is locked.
+ * Runs after a payment has succeeded. `exhausted` is final, so it is set only when nothing can be given back any more: while a payment
+ * under way holds the last of the budget, the mandate stays active and its limits refuse further payments; if that payment fails, its
+ * amount is available again. The caller has locked the owning ledger account.
  */
 export const exhaustMandateIfSpent = async (tx: Tx, deps: Pick<Deps, 'appendEvents'>, id: Uuid): Promise<void> => {
   const mandate = await lockMandate(tx, id)

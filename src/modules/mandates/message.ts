@@ -15,8 +15,8 @@ const amount = (config: Config, minor: Minor): string => `${displayAmount(minor,
 export type MandateOffer = { address: Address; terms: MandateTerms; digest: string; nonce: string; signBy: Date }
 
 /**
- * What a wallet holder reads and signs (EIP-191 text). The server alone writes it: from equal terms comes the same text, so it is
- * built again to check a signature and never taken from a request.
+ * What a wallet holder reads and signs (EIP-191 text). Only the server writes it: equal terms give the same text, so it is built again to
+ * check a signature and never taken from a request.
  */
 export const mandateMessage = (config: Config, { address, terms, digest, nonce, signBy }: MandateOffer): string => {
   const { workspaceId, grantId, maxPerPaymentMinor, maxPayments, validFrom } = terms
@@ -56,7 +56,7 @@ export type Revocable = {
   expiresAt: Date
 }
 
-/** Needs no nonce: a mandate is revoked once, and saying so again changes nothing. */
+/** Needs no nonce: a mandate is revoked once, and a second revocation changes nothing. */
 export const revocationMessage = (config: Config, mandate: Revocable): string =>
   [
     `${domainOf(config)} asks you to revoke an intent mandate.`,

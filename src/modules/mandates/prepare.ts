@@ -8,7 +8,7 @@ import { nonceBinding, termContradictions, termsDigest } from './terms.ts'
 
 export type PreparedMandate = IssuedNonce & { message: string }
 
-/** Looks nothing up: the answer reveals nothing about an account, a workspace, a grant or a beneficiary. */
+/** Reads nothing: the answer reveals nothing about an account, a workspace, a grant or a beneficiary. */
 export const prepareMandate = async (
   deps: Pick<Deps, 'clock' | 'config' | 'db'>,
   { address, terms }: PrepareMandate,

@@ -9,7 +9,7 @@ import { nonceBinding, termsDigest } from './terms.ts'
 
 type ProofDeps = Pick<Deps, 'config' | 'contractWallets' | 'db'>
 
-/** Which text a mandate's signature must be over, and whether it is. Null: there is no such text, and the creation will say why. */
+/** The text that a mandate's signature must cover, and whether it does. Null: there is no such text, and the creation gives the reason. */
 export type MandateProof = { digest: string; message: string | null; signed: boolean; recovered: Address | undefined }
 
 const messageOf = async (
@@ -24,7 +24,7 @@ const messageOf = async (
   return mandateMessage(deps.config, { address, terms, digest, nonce, signBy: issued.expiresAt })
 }
 
-/** Before the transaction, for a contract wallet's chain may have to be asked; what a nonce is bound to never changes. */
+/** Before the transaction, because a contract wallet's chain may have to be queried; the nonce's binding never changes. */
 export const proveMandate = async (deps: ProofDeps, input: CreateMandate): Promise<MandateProof> => {
   const { address, signature } = input
   const digest = termsDigest(input.terms)

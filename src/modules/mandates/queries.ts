@@ -8,7 +8,7 @@ import type { Uuid } from '../../lib/ids.ts'
 import type { Minor } from '../../lib/money.ts'
 
 export type MandateRow = typeof intentMandates.$inferSelect
-/** With what the payments that name it count: those that ended unpaid do not. */
+/** With the sum of the payments that count against it: those that ended unpaid do not. */
 export type MandateRecord = MandateRow & { spentMinor: Minor; paymentsMade: number }
 
 const select = async (
@@ -40,7 +40,7 @@ export const findMandateIn = async (db: Db, workspaceId: Uuid, id: Uuid): Promis
 export const findMandateByNonce = async (db: Db, nonce: string): Promise<MandateRecord | undefined> =>
   (await select(db, eq(intentMandates.nonce, nonce)))[0]
 
-/** The status as it is shown: a mandate whose time is over is expired, also before the sweep has recorded it. */
+/** The status to show: a mandate after its end is expired, even before the sweep has recorded it. */
 export const mandateStatus = (mandate: Pick<MandateRow, 'status' | 'expiresAt'>, at: Date): MandateRow['status'] =>
   mandate.status === 'active' && mandate.expiresAt <= at ? 'expired' : mandate.status
 
@@ -62,8 +62,8 @@ export const listMandates = (
 ): Promise<MandateRecord[]> => select(db, and(eq(intentMandates.workspaceId, workspaceId), status && hasStatus(status, at)), page)
 
 /**
- * The signer's account first, as for every writer of its money, then the mandate: and read afterwards, so that what is read of its
- * counter is what the lock's last holder left.
+ * Locks the signer's account first, like every writer of its money, then the mandate. The mandate is read afterwards, so that its counter
+ * is the one that the lock's last holder left.
  */
 export const lockMandate = async (tx: Tx, id: Uuid): Promise<MandateRecord | undefined> => {
   const unlocked = await findMandate(tx, id)

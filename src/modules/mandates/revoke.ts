@@ -11,7 +11,7 @@ import { endMandate } from './end.ts'
 
 import { findMandateIn, lockMandate, type MandateRecord, mandateStatus } from './queries.ts'
 
-/** Revoking again is the same answer; what ended otherwise stays what it is. */
+/** A second revocation gives the same answer; a mandate that ended otherwise stays as it is. */
 const revoke = async (
   tx: Tx,
   deps: Pick<Deps, 'appendEvents'>,
@@ -37,11 +37,11 @@ export const revokeByCredential = async (
   return revoke(tx, deps, principal, mandate, { via: 'credential' })
 }
 
-/** The wallet that signed it may always take it back, and so may any other wallet that its account has now. */
+/** The wallet that signed a mandate may always revoke it, and so may any other wallet that its account has now. */
 const mayRevoke = async (tx: Tx, mandate: MandateRecord, signer: Address): Promise<boolean> =>
   signer === mandate.signer || (await findIdentity(tx, walletProof(signer, null)))?.accountId === mandate.accountId
 
-/** `signer`: the wallet that is proven to have signed the revocation, if one has. */
+/** `signer`: the wallet whose signature on the revocation was verified, if there is one. */
 export type SignedRevocation = { origin: RequestOrigin; signer: Address | undefined; signature: string }
 
 export const revokeBySignature = async (

@@ -28,7 +28,7 @@ import {
 const path = '/v1/intent-mandates'
 const one = `${path}/:id`
 
-/** Without a signature the credential must be one that may. */
+/** Without a signature the credential needs the permission. */
 const requireManager = (request: FastifyRequest): Principal => {
   if (!request.caller) throw new Refusal('authentication_required')
   checkPermission(request.caller, ['mandate.manage'])

@@ -5,7 +5,7 @@ import { PageQuery } from '../../http/pagination.ts'
 import { IdIn, IdOut, MinorOut, PositiveMinorIn, TimeIn, TimeOut } from '../../http/wire.ts'
 import { PaymentType } from '../payment-type.ts'
 
-/** Part of a text that a wallet signs: on one line, and without characters that could begin a new line. */
+/** Part of a text that a wallet signs: on one line, and without characters that could start a new line. */
 const SignedText = (max: number) =>
   z
     .string()
@@ -16,7 +16,7 @@ const SignedText = (max: number) =>
 
 const unique = <Item>(list: readonly Item[] | null | undefined): Item[] => [...new Set(list ?? [])].sort()
 
-/** The two lists allow: an empty one would allow nothing, which no one means. */
+/** The two lists name what is allowed, so an empty one would allow nothing and is refused. */
 export const MandateTerms = z
   .strictObject({
     workspace_id: IdIn('workspace').nullish(),

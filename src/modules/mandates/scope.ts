@@ -13,7 +13,7 @@ import { workspaceStatus } from '../workspaces/present.ts'
 import { findPersonalWorkspaceId, shareWorkspace } from '../workspaces/queries.ts'
 import type { MandateTerms } from './schema.ts'
 
-/** The account that the wallet is linked to now. */
+/** The account to which the wallet is linked now. */
 export const signingAccount = async (tx: Tx, signer: Address) => {
   const identity = await findIdentity(tx, walletProof(signer, null))
   if (!identity) return undefined
@@ -24,7 +24,7 @@ export const signingAccount = async (tx: Tx, signer: Address) => {
   return account
 }
 
-/** A live grant of this account in this workspace; another's is the same 404 as none. */
+/** An active grant of this account in this workspace; another account's grant is answered with the same 404 as none. */
 const requireGrant = async (tx: Tx, id: Uuid, accountId: Uuid, workspaceId: Uuid, at: Date): Promise<void> => {
   const [grant] = await tx.orm
     .select()
@@ -35,7 +35,7 @@ const requireGrant = async (tx: Tx, id: Uuid, accountId: Uuid, workspaceId: Uuid
   if (grantLife(grant, at) !== 'active') throw conflict('This grant has ended.', 'grant_ended')
 }
 
-/** Only who owns the money can agree to its being spent: the workspace must be one that the signer's account owns. */
+/** Only the owner of the money can agree to spending it: the workspace must belong to the signer's account. */
 export const requireScope = async (tx: Tx, terms: MandateTerms, accountId: Uuid, at: Date): Promise<Uuid> => {
   const workspaceId = terms.workspaceId ?? (await findPersonalWorkspaceId(tx, accountId))
   const workspace = await shareWorkspace(tx, workspaceId)

@@ -7,7 +7,7 @@ import { formatId } from '../../lib/ids.ts'
 import { formatMinor, minor } from '../../lib/money.ts'
 import type { MandateTerms } from './schema.ts'
 
-/** Terms that cannot all be meant, or that are over before they begin. */
+/** Terms that contradict each other, or that end before they begin. */
 export const termContradictions = (terms: MandateTerms, at: Date): FieldError[] => {
   const { maxTotalMinor, maxPerPaymentMinor, validFrom, expiresAt } = terms
   const problems: FieldError[] = []
@@ -18,7 +18,7 @@ export const termContradictions = (terms: MandateTerms, at: Date): FieldError[] 
   return problems
 }
 
-/** SHA-256 of the terms' canonical JSON: equal terms have one digest, however they were written. Absent terms are absent from it. */
+/** SHA-256 of the terms' canonical JSON: equal terms have one digest, in any notation. It does not include absent terms. */
 export const termsDigest = (terms: MandateTerms): string => {
   const { workspaceId, grantId, maxPerPaymentMinor, maxPayments, beneficiaryIds, paymentTypes, validFrom } = terms
   const canonical = {
@@ -36,5 +36,5 @@ export const termsDigest = (terms: MandateTerms): string => {
   return sha256(canonicalJson(canonical)).toString('hex')
 }
 
-/** What a nonce is given out for: these terms, for this wallet to sign. */
+/** What a nonce is bound to: these terms, for this wallet to sign. */
 export const nonceBinding = (address: Address, digest: string): string => `${address.toLowerCase()}:${digest}`

@@ -13,7 +13,7 @@ export const presentNotification = (event: StoredEvent): Notification => ({
   data: event.data,
 })
 
-/** A thousand streams that send one event send the same text. */
+/** A thousand streams that send one event share its text. */
 const frames = new WeakMap<StoredEvent, string>()
 
 export const frameOf = (event: StoredEvent): string => {
@@ -25,7 +25,7 @@ export const frameOf = (event: StoredEvent): string => {
   return frame
 }
 
-/** The empty id makes a browser forget the one that can't be resumed from. */
+/** With an empty id the browser forgets the one that cannot be resumed from. */
 export const resetFrame = (accountId: string, at: Date, retentionDays: number): string => {
   const data = {
     id: null,

@@ -10,7 +10,7 @@ const memberships = statement(
 )
 const descendants = statement('notifications.descendants', 'select id from grants where ancestor_ids @> array[$1::uuid]')
 
-/** Which events this principal may read now. */
+/** The events that this principal may read now. */
 export const findReader = async (db: Db, principal: Principal): Promise<Reader> => {
   const rows = await db.query<{ workspace_id: Uuid; role: Role }>(memberships, [principal.accountId])
   const permissions = new Map<Uuid, ReadonlySet<Permission>>(

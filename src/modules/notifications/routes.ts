@@ -11,7 +11,7 @@ import { listNotifications, openNotificationStream } from './service.ts'
 export const registerNotifications = (app: App, deps: Deps): void => {
   const fanOut = createFanOut(deps)
   const places = createStreamPlaces({ db: deps.db, logger: deps.logger, most: deps.config.STREAMS_PER_ACCOUNT })
-  // Before the server waits for its open requests, which streams are.
+  // Before the server waits for its open requests, because a stream is one.
   app.addHook('preClose', async () => fanOut.close())
   app.addHook('onClose', () => places.close())
   app.get(
@@ -23,7 +23,7 @@ export const registerNotifications = (app: App, deps: Deps): void => {
         access: 'authenticated',
         refuses: ['invalid_request', 'rate_limited', 'forbidden', 'membership_suspended'],
       },
-      // A HEAD of it would never end.
+      // A HEAD request of it would never end.
       exposeHeadRoute: false,
       schema: { querystring: StreamQuery, response: { 200: EventStream } },
     },

@@ -13,7 +13,7 @@ import type { Deps } from '../deps.ts'
 import { frameOf, resetFrame } from './present.ts'
 import { findReader } from './queries.ts'
 
-/** An event that this reader may read and that is still there. Another tenant's counts as unknown. */
+/** An event that this reader may read and that is still stored. Another tenant's counts as unknown. */
 const findOwnEvent = async (
   deps: Pick<Deps, 'clock' | 'config' | 'db'>,
   reader: Reader,
@@ -24,7 +24,7 @@ const findOwnEvent = async (
   return event.createdAt >= daysAfter(deps.clock.now(), -deps.config.EVENT_RETENTION_DAYS) ? event : undefined
 }
 
-/** The streams of this process, and the places of all. */
+/** The streams of this process, and the open streams of all processes. */
 export type Streams = { fanOut: FanOut; places: StreamPlaces }
 
 export type StreamRequest = {
@@ -34,7 +34,7 @@ export type StreamRequest = {
   connect: () => SseConnection
 }
 
-/** Refuses before the first byte what can be refused; from then on only the stream itself can end. */
+/** Every refusal comes before the first byte; after it only the stream itself can end. */
 export const openNotificationStream = async (
   deps: Pick<Deps, 'clock' | 'config' | 'db' | 'logger'>,
   { fanOut, places }: Streams,
@@ -76,7 +76,7 @@ const unknownAfter = () =>
 
 type Wanted = { from: Position | null; oldestFirst: boolean; take: number }
 
-/** Reads on until a page is full of what the reader may see, or there is no more. */
+/** Reads on until a page is full of events that the reader may see, or there are no more. */
 const collect = async (deps: Pick<Deps, 'db'>, reader: Reader, { from, oldestFirst, take }: Wanted): Promise<StoredEvent[]> => {
   const collected: StoredEvent[] = []
   const audience = audienceOf(reader)
@@ -92,7 +92,7 @@ const collect = async (deps: Pick<Deps, 'db'>, reader: Reader, { from, oldestFir
   return collected
 }
 
-/** The stream's events for those who rather ask: with `after` what came later, oldest first, else the newest first. */
+/** The stream's events for polling: with `after` the later events, oldest first, else the newest first. */
 export const listNotifications = async (
   deps: Pick<Deps, 'clock' | 'config' | 'db'>,
   principal: Principal,

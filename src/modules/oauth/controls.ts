@@ -21,7 +21,7 @@ const parseJson = (text: string): unknown => {
   }
 }
 
-/** RFC 9396: one object of our one type. A member that we don't know is refused, as a limit with a typing error would be no limit. */
+/** RFC 9396: one object of our one type. An unknown member is refused, because a limit with a typing error would be no limit. */
 export const parseDetails = (text: string | undefined): SpendingControls | null => {
   if (text === undefined) return null
   const list = parseJson(text)
@@ -58,7 +58,7 @@ const narrowList = (requested: string[] | null, decided: string[] | null): strin
   return isSubset(decided, requested) ? decided : 'wider'
 }
 
-/** The limits that will hold: what was asked for, made narrower where the person said so. Wider is refused, never cut. */
+/** The limits that will apply: those requested, narrowed by the person's choices. Wider ones are refused, never reduced. */
 export const narrowControls = (requested: Controls, decided: Controls | undefined, under: string): Controls => {
   if (!decided) return requested
   const fields: FieldError[] = []

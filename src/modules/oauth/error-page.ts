@@ -7,7 +7,7 @@ import { messagePage, pageHeaders } from './pages.ts'
 
 const formType = 'application/x-www-form-urlencoded'
 
-/** RFC 6749 appendix B: what came was no form. */
+/** RFC 6749 appendix B: the body was not a form. */
 const noForm = (): OAuthError => new OAuthError('invalid_request', `Send the parameters as a form: Content-Type: ${formType}.`)
 
 /** A refusal of ours or of OAuth's; anything else is a bug: logged, and never shown. */
@@ -58,7 +58,7 @@ const titles: Readonly<Record<number, string>> = {
   429: 'Too many requests',
 }
 
-/** For a browser: what went wrong stays on a page of ours, which leads nowhere. */
+/** For a browser: an error stays on a page of ours, which links nowhere. */
 export const handlePageError = (error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
   const refused = understood(error, request)
   const { status, message, headers } = refused

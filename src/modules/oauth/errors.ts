@@ -29,7 +29,7 @@ export const oauthCatalogue = {
 
 export type OAuthErrorCode = keyof typeof oauthCatalogue
 
-/** A refusal in the words of OAuth. Elsewhere refusals are `Refusal`; the two never mix on one route. */
+/** A refusal with an OAuth error code. Elsewhere refusals are `Refusal`; no route uses both. */
 export class OAuthError extends Error {
   readonly code: OAuthErrorCode
   readonly status: number

@@ -1,6 +1,6 @@
 import { sha256 } from '../../auth/secrets.ts'
 
-/** For what went wrong on the way to the dashboard's pages: no script, nothing loaded from anywhere, a page that leads nowhere. */
+/** Error pages before the dashboard's pages are reached: no script, nothing loaded, no links. */
 const style = `:root{color-scheme:light dark;font:16px/1.5 system-ui,sans-serif}body{max-width:34rem;margin:3rem auto;padding:0 1rem}
 h1{font-size:1.4rem}fieldset{border:1px solid #8888;border-radius:.5rem;margin:1rem 0}label{display:block;margin:.3rem 0}
 input[type=text],select{font:inherit;padding:.2rem .4rem;max-width:100%}button{font:inherit;padding:.5rem 1.2rem;margin-right:.5rem}

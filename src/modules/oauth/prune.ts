@@ -3,7 +3,7 @@ import { pruneInBatches } from '../../db/prune.ts'
 import { daysAfter } from '../../lib/clock.ts'
 import type { Deps } from '../deps.ts'
 
-/** Used codes stay a day longer than they could be used: until then a second use of one still ends what the first one gave. */
+/** Used codes are kept for a day after they expire: until then a second use of one still ends the grant of the first. */
 const retentionDays = 1
 const stateRetentionDays = 30
 const unusedClientDays = 7
@@ -17,13 +17,13 @@ const accessTokens = statement(
   'oauth.prune_access_tokens',
   'delete from oauth_access_tokens where id in (select id from oauth_access_tokens where expires_at < $1 order by expires_at limit $2) returning 1',
 )
-/** The grant itself stays: what was delegated is history. Without this row none of its tokens is known any more. */
+/** The grant itself stays: it is the history of what was delegated. Without this row its tokens are unknown. */
 const deadGrants = statement(
   'oauth.prune_grants',
   `delete from oauth_grants where grant_id in (
      select o.grant_id from oauth_grants o join grants g on g.id = o.grant_id where least(o.expires_at, g.revoked_at) < $1 limit $2) returning 1`,
 )
-/** No account has given them a grant, or is being asked for one. */
+/** No account has given them a grant, or is deciding about one. */
 const idleClients = (name: string, condition: string) =>
   statement(
     name,
@@ -35,7 +35,7 @@ const idleClients = (name: string, condition: string) =>
 const unusedClients = idleClients('oauth.prune_unused_clients', 'c.last_used_at is null and c.created_at < $1')
 const lapsedClients = idleClients('oauth.prune_lapsed_clients', 'c.last_used_at < $1')
 
-/** Idle registrations, used codes, ended tokens: what every caller may create must be deleted some day. */
+/** Idle registrations, used codes, ended tokens: rows that every caller may create must be deleted some time. */
 export const pruneOAuth = async ({ db, clock }: Pick<Deps, 'clock' | 'db'>): Promise<void> => {
   const daysAgo = (days: number) => daysAfter(clock.now(), -days)
   await pruneInBatches(db, authorizations, daysAgo(retentionDays))

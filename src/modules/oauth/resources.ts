@@ -23,8 +23,8 @@ const parse = (text: string, own: string): string => {
 }
 
 /**
- * The audience of a token (RFC 8707), in one spelling. It is this API unless the client names others: a token for another party's
- * server is worth nothing here, and that server asks the introspection endpoint about it.
+ * The audience of a token (RFC 8707), in one spelling. It is this API unless the client names others: a token for another server is not
+ * accepted here, and that server asks the introspection endpoint about it.
  */
 export const parseResources = (requested: string | readonly string[] | undefined, own: string): string[] | undefined => {
   const named = requested === undefined ? [] : typeof requested === 'string' ? [requested] : requested

@@ -36,7 +36,7 @@ const registerMetadata = (app: App, deps: Deps): void => {
   }
 }
 
-/** Where a browser brings a client's request. */
+/** Where a browser brings a client's authorization request. */
 const registerAuthorize = (app: App, deps: Deps): void => {
   app.register(async (scope: App) => {
     scope.setErrorHandler(handlePageError)

@@ -5,7 +5,7 @@ import { IdIn, IdOut, TimeIn, TimeOut } from '../../http/wire.ts'
 import { SpendingControls, SpendingControlsIn } from '../delegation/grants/schema.ts'
 import { type OAuthErrorCode, oauthCatalogue } from './errors.ts'
 
-/** A parameter sent without a value counts as not sent (RFC 6749 section 3.1). Twice the same one is refused, as a list is no text. */
+/** A parameter sent without a value counts as absent (RFC 6749 section 3.1). A repeated one is refused, because a list is not a string. */
 const Text = (description: string) =>
   z
     .string()

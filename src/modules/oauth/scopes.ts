@@ -1,10 +1,10 @@
 import { isPermission, type Permission, permissions, undelegable } from '../../auth/permissions.ts'
 import { OAuthError } from './errors.ts'
 
-/** Scopes are the permission names, less what only a person can hand on. */
+/** Scopes are the permission names, without those that only a person can delegate. */
 export const oauthScopes: readonly Permission[] = permissions.filter((permission) => !undelegable.has(permission))
 
-/** Asked for by habit of OpenID Connect; refresh tokens need no scope here. */
+/** Requested by OpenID Connect clients out of habit; refresh tokens need no scope here. */
 const ignored = new Set(['offline_access'])
 
 const words = (text: string): string[] => text.split(' ').filter((word) => word !== '' && !ignored.has(word))
@@ -23,7 +23,7 @@ export const parseScope = (text: string | undefined): Permission[] | undefined =
   return inOrder(new Set(named.filter(isScope)))
 }
 
-/** For a registration: what is unknown is left out, for a client registers with many servers in the same words. */
+/** For a registration: unknown scopes are left out, because a client registers the same way with many servers. */
 export const knownScopes = (text: string | undefined): Permission[] | undefined => {
   const known = words(text ?? '').filter(isScope)
   return known.length === 0 ? undefined : inOrder(new Set(known))
@@ -34,7 +34,7 @@ export const isSubset = <Item>(part: readonly Item[], whole: readonly Item[]): b
 
 export const formatScope = (scopes: readonly string[]): string => scopes.join(' ')
 
-/** What the tools of the MCP server need. */
+/** The scopes that the MCP server's tools need. */
 export const mcpScopes = [
   'account.read',
   'beneficiary.read',

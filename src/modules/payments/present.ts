@@ -25,7 +25,7 @@ export const presentPayment = (payment: PaymentRecord): Payment => ({
     account_id: formatId('account', payment.initiatorAccountId),
     grant_id: payment.grantId && formatId('grant', payment.grantId),
   },
-  // Written by presentDecision when it was made, and kept as it was.
+  // Written by presentDecision when the payment was created, and unchanged since.
   decision: payment.snapshot.decision as Decision,
   provider_receipt: payment.providerReceipt,
   failure_code: payment.failureCode,
@@ -54,7 +54,7 @@ const columnOf = (name: keyof Payment): Column<Exported> => [
   },
 ]
 
-/** A payment as a line of a table. Its decision is too deep for one; the payee's name is what people look for. */
+/** A payment as a row of a table. The decision is nested too deeply for a row; the payee's name is what people search for. */
 export const paymentColumns: readonly Column<Exported>[] = [
   ...(['id', 'created_at', 'status', 'amount_minor', 'fee_minor', 'currency', 'beneficiary_id'] as const).map(columnOf),
   ['beneficiary_name', (row) => row.payee],

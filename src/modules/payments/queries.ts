@@ -19,20 +19,18 @@ export const findPayment = async (db: Db, workspaceId: Uuid, id: Uuid): Promise<
       .where(and(eq(payments.workspaceId, workspaceId), eq(payments.id, id)))
   )[0]
 
-/** Whose money a payment moves: looked up without a lock, because that account's lock comes first. */
+/** The account that pays: read without a lock, because that account's lock comes first. */
 export const ownerOfPayment = async (db: Db, id: Uuid): Promise<Uuid | undefined> =>
   (await db.orm.select({ accountId: payments.accountId }).from(payments).where(eq(payments.id, id)))[0]?.accountId
 
-/** The payment, locked. The owning ledger account's lock is held already. */
+/** The payment, locked. The caller already holds the owning ledger account's lock. */
 export const lockPayment = async (tx: Tx, id: Uuid): Promise<PaymentRecord> => {
   const [payment] = await tx.orm.select().from(payments).where(eq(payments.id, id)).for('update')
   if (!payment) throw new Error('a payment that must exist is missing')
   return payment
 }
 
-/**
- * The one way to lock a payment: its owning account first, then its row. Throws `not_found` for a payment that does not exist.
- */
+/** The only way to lock a payment: its owning account first, then its row. Throws `not_found` for a payment that does not exist. */
 export const lockPaymentWithAccount = async (tx: Tx, id: Uuid): Promise<PaymentRecord> => {
   const accountId = await ownerOfPayment(tx, id)
   if (!accountId) throw notFound()
@@ -40,7 +38,7 @@ export const lockPaymentWithAccount = async (tx: Tx, id: Uuid): Promise<PaymentR
   return payment
 }
 
-/** Part of what a person remembers of a payment, and the beneficiaries whose names it is a part of. */
+/** The text that a person searches for, and the beneficiaries whose names contain it. */
 type SearchedText = { text: string; beneficiaryIds: readonly Uuid[] }
 
 export type PaymentFilter = {
@@ -57,14 +55,14 @@ export type PaymentFilter = {
   createdBefore?: Date
 }
 
-/** What is asked for: its text has not been looked up among the beneficiaries yet. */
+/** The filter of a request: its text has not been looked up among the beneficiaries yet. */
 export type PaymentSearch = Omit<PaymentFilter, 'text'> & { text?: string }
 
 const patternOf = (text: string): string => `%${text.replace(/[\\%_]/g, '\\$&')}%`
 
 /**
- * Payments are looked up by keys; only a text is searched for. Who is named so is asked first: Postgres then knows how few payments of
- * theirs there are, and combines the indexes instead of reading all of a workspace.
+ * Keys select payments directly; only a text is searched for. The beneficiaries with that text in their names are read first: then Postgres
+ * knows how few payments they have, and combines the indexes instead of reading the whole workspace.
  */
 export const readMatching = <T>(
   db: Db & Pick<Database, 'search'>,
@@ -85,7 +83,7 @@ export const readMatching = <T>(
 /** The expression of the index payments_search: both must be the same text. */
 const searched = sql`(coalesce(${payments.accountReference}, '') || ' ' || coalesce(${payments.narrative}, ''))`
 
-/** An index for each alternative. */
+/** Each alternative has an index. */
 const says = ({ text, beneficiaryIds }: SearchedText): SQL | undefined => {
   const id = parseId('payment', text.toLowerCase())
   return or(
@@ -96,7 +94,7 @@ const says = ({ text, beneficiaryIds }: SearchedText): SQL | undefined => {
   )
 }
 
-/** The payments of a workspace that a filter finds: one definition for the list, its totals and its export. */
+/** The payments of a workspace that match a filter: one definition for the list, its totals and its export. */
 export const matching = (workspaceId: Uuid, filter: PaymentFilter) =>
   and(
     eq(payments.workspaceId, workspaceId),
@@ -126,7 +124,7 @@ export const listPayments = (
     .orderBy(desc(payments.id))
     .limit(page.take)
 
-/** The same with the payee's name, for readers outside of this service. */
+/** The same with the payee's name, for readers outside this service. */
 export const listPaymentsWithPayee = (
   db: Db,
   workspaceId: Uuid,

@@ -9,10 +9,10 @@ import type { Deps } from '../deps.ts'
 import { matching, type PaymentSearch, type PaymentStatus, readMatching } from './queries.ts'
 import type { PaymentsSummary } from './schema.ts'
 
-/** Money that has left or is on its way: what a day's spending is. */
+/** Money that has left or is under way: this counts as a day's spending. */
 const spending: readonly PaymentStatus[] = ['processing', 'unknown', 'succeeded']
 
-/** How many payments a filter finds and what they add up to, and what was spent on each of the last days: in two statements. */
+/** How many payments match a filter, their sums, and what was spent on each of the last days: in two statements. */
 export const summarizePayments = async (
   deps: Pick<Deps, 'clock' | 'config' | 'db'>,
   { workspace }: Pick<Principal, 'workspace'>,

@@ -34,7 +34,7 @@ export const presentPolicy = (record: PolicyRecord, usage?: Usage): Policy => ({
   updated_at: isoTime(record.updatedAt),
 })
 
-/** The id that stands for a policy that is only proposed, as in a simulation. */
+/** The id of a policy that is only proposed, as in a simulation. */
 export const proposedPolicyId: Uuid = 'ffffffff-ffff-7fff-bfff-ffffffffffff'
 
 const sourceKinds: Readonly<Partial<Record<TraceSource['kind'], IdKind>>> = {

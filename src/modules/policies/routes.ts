@@ -20,7 +20,7 @@ export const registerPolicies = (app: App, deps: Deps): void => {
   app.post(
     path,
     {
-      // Creating can only tighten, so an agent may: policy.create is enough.
+      // A new policy can only tighten, so an agent may create one: policy.create is enough.
       config: {
         operation: 'policies.create',
         permission: ['policy.create', 'policy.manage'],
@@ -91,7 +91,7 @@ export const registerPolicies = (app: App, deps: Deps): void => {
   app.delete(
     one,
     {
-      // Contract: archive stays possible while the workspace is frozen.
+      // A policy can be archived while the workspace is frozen, as the contract says.
       config: {
         operation: 'policies.archive',
         permission: 'policy.manage',

@@ -4,12 +4,12 @@ import { contradictions } from '../../policy/contradictions.ts'
 import type { Limits, PolicyRules } from '../../policy/types.ts'
 import type { CreatePolicy } from './schema.ts'
 
-/** A policy's rules without a name and a place: what is stored, evaluated and replayed. */
+/** A policy's rules without its name and id: what is stored, evaluated and replayed. */
 export type PolicyTerms = Limits & {
   paymentTypes: string[]
   beneficiaryIds: Uuid[]
   requiredApprovalCount: number
-  /** The count follows from the threshold, because none was named. */
+  /** The count was derived from the threshold, because the policy names none. */
   countImplied: boolean
   separationOfDuties: boolean
   duplicateWindowSeconds: number | null
@@ -21,7 +21,7 @@ const unique = <T>(list: readonly T[]): T[] => [...new Set(list)]
 type PolicyInput = Omit<CreatePolicy, 'name'>
 
 const pick = <T>(input: T | null | undefined, current: T): T => input ?? current
-/** Left out: stays. Null: taken away. */
+/** Left out: stays. Null: removed. */
 const orCleared = <T>(input: T | null | undefined, current: T | null): T | null => (input === undefined ? current : input)
 
 const nothing: PolicyTerms = {
@@ -39,8 +39,8 @@ const nothing: PolicyTerms = {
 }
 
 /**
- * What a request means, over what stands already. A threshold without a count asks for one approval; a count without a threshold
- * asks for every payment. Throws 400 on limits that can't all be meant.
+ * What a request means, given the rules that exist already. A threshold without a count asks for one approval; a count without a threshold
+ * asks for every payment. Throws 400 on limits that contradict each other.
  */
 export const policyTerms = (input: PolicyInput, current: PolicyTerms = nothing): PolicyTerms => {
   const approvalThresholdMinor = orCleared(input.approval_threshold_minor, current.approvalThresholdMinor)

@@ -7,7 +7,7 @@ const PaymentTypes = z.array(PaymentType).max(100)
 const BeneficiaryIds = z.array(IdIn('beneficiary')).max(500)
 const Limit = MinorIn.nullish()
 
-/** What a policy says, whether it is kept or only proposed. */
+/** The rules of a policy, whether it is stored or only proposed. */
 export const policyFields = {
   payment_types: PaymentTypes.nullish(),
   beneficiary_ids: BeneficiaryIds.nullish(),
@@ -30,7 +30,7 @@ export const policyFields = {
 export const CreatePolicy = z.strictObject({ name: Name, ...policyFields }).meta({ id: 'CreateSpendingPolicy' })
 export type CreatePolicy = z.output<typeof CreatePolicy>
 
-/** Fields that are left out stay as they are; null takes a limit away. */
+/** Fields that are left out stay as they are; null removes a limit. */
 export const UpdatePolicy = z
   .strictObject({ version: z.number().int().positive(), name: Name.optional(), ...policyFields })
   .meta({ id: 'UpdateSpendingPolicy' })

@@ -20,9 +20,9 @@ const seed = statement(
 )
 
 /**
- * Counts the running month against a new or altered policy, as if it had been there from the month's beginning: a limit set at noon
- * counts the morning. Months before are forgotten: a payment of theirs that ends unpaid has nothing to give back to this policy. The
- * caller holds the owning ledger account's lock, which every payment takes first.
+ * Counts the current month against a new or changed policy, as if it had existed since the month began: a limit set at noon counts the
+ * morning. Earlier months are deleted: a payment of theirs that ends unpaid gives nothing back to this policy. The caller holds the owning
+ * ledger account's lock, which every payment takes first.
  */
 export const seedPolicy = async (tx: Tx, policy: PolicyRecord, zone: { timeZone: string; at: Date }): Promise<void> => {
   const { month } = periodsAt(zone.at, zone.timeZone)

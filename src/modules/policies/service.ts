@@ -17,7 +17,7 @@ import { type PolicyTerms, policyTerms } from './rules.ts'
 import type { CreatePolicy, UpdatePolicy } from './schema.ts'
 import { seedPolicy } from './seed.ts'
 
-/** Every beneficiary that a policy names must be one of the workspace. */
+/** Every beneficiary that a policy names must belong to the workspace. */
 export const requireBeneficiaries = async (
   tx: Tx,
   workspaceId: Uuid,
@@ -51,7 +51,7 @@ const recordPolicyChange = async (
   })
 }
 
-/** Keeps the version as it is now, for the decisions that will be made with it, and counts the month's payments against it. */
+/** Stores the current version, for the decisions that will be made with it, and counts the month's payments against it. */
 const takeEffect = async (tx: Tx, principal: Principal, record: PolicyRecord, at: Date): Promise<void> => {
   const document = presentPolicy(record)
   await tx.orm
@@ -117,7 +117,7 @@ export const updatePolicy = async (
   return after
 }
 
-/** An archived policy applies to nothing any more; what it decided keeps its versions. */
+/** An archived policy applies to nothing any more; its versions stay, for the decisions made with it. */
 export const archivePolicy = async (
   tx: Tx,
   deps: Pick<Deps, 'appendEvents'>,

@@ -10,7 +10,7 @@ const counters = `
   select subject_id, period, used_minor from usage_counters
   where subject_id = any($1::uuid[]) and ((period = 'day' and period_start = $2::date) or (period = 'month' and period_start = $3::date))`
 
-/** What of each policy's limits is used in the workspace's current day and month. */
+/** How much of each policy's limits is used in the workspace's current day and month. */
 export const readUsage = async (
   db: Db,
   { zone }: Principal['workspace'],

@@ -11,13 +11,13 @@ import type { Subjects } from '../payments/lifecycle/attempts/subject.ts'
 
 export type RailPause = typeof railPauses.$inferSelect
 
-/** Every rail that something can be sent by. */
+/** Every rail by which something can be sent. */
 export const pausableRails = [...railNames, 'MPESA_STK'] as const
 export type PausableRail = (typeof pausableRails)[number]
 
 export const listPauses = (db: Db): Promise<RailPause[]> => db.orm.select().from(railPauses).orderBy(railPauses.rail)
 
-/** Nothing is sent by the rail until it is resumed; what is due waits. Pausing again changes nothing. */
+/** Sends nothing by the rail until it is resumed; what is due waits. Pausing again changes nothing. */
 export const pauseRail = async (tx: Tx, operator: Operator, rail: PausableRail, reason: string): Promise<void> => {
   const { at } = tx
   const pause = { rail, reason, pausedBy: nameOfOperator(operator), pausedAt: at }
@@ -40,9 +40,9 @@ const waitingPayments = statement(
 const neverAgain = statement('restore.never_send', 'update payments set dispatch_due_at = null where id = $1')
 
 /**
- * After a restore to an earlier moment: what waited to be sent at that moment may have been sent since, and nothing here remembers it.
- * All rails are paused, and every payment that waited becomes `unknown`: the provider's statement, or a person, ends it. Never sent
- * again, so never paid twice.
+ * After a restore to an earlier moment: what waited to be sent at that moment may have been sent since, and the restored data do not show
+ * it. All rails are paused, and every payment that waited becomes `unknown`: the provider's statement, or a person, ends it. It is never
+ * sent again, so never paid twice.
  */
 export const distrustAfterRestore = async (
   deps: Pick<Deps, 'alerts' | 'appendEvents' | 'clock' | 'config' | 'db'>,

@@ -25,7 +25,7 @@ const railEntries = (refusal: Refusal, context: PaymentContext): TraceEntry[] =>
   return (fields ?? [{ path: refusal.code }]).map(({ path }) => entry('rail', context.beneficiary.rail, path))
 }
 
-/** What would stop a payment before any limit is looked at, as entries of a trace: a simulation explains where a payment refuses. */
+/** What would stop a payment before any limit is checked, as entries of a trace: a simulation explains what a payment refuses. */
 export const preconditionEntries = (
   terms: PaymentTerms,
   context: PaymentContext,

@@ -12,14 +12,14 @@ import type { Outcome, Periods, PolicyRules } from '../../policy/types.ts'
 export type ReplayedPayment = { id: Uuid; amountMinor: Minor; createdAt: Date; outcome: Outcome; rule: string }
 export type Replay = {
   days: number
-  /** Payments that the policy applies to; each is allowed, held or refused. */
+  /** Payments that the policy applies to; each is allowed, held for approval or refused. */
   considered: number
   allowed: number
   held: number
   refused: number
-  /** The first of those that would have been held or refused. */
+  /** The first ones that would have been held or refused. */
   affected: ReplayedPayment[]
-  /** There were more payments than are looked at: the newest were left out. */
+  /** There were more payments than the limit: the newest were left out. */
   truncated: boolean
 }
 
@@ -58,8 +58,9 @@ const add = (counters: Counters, periods: Periods, amount: Minor): void => {
 }
 
 /**
- * Runs a proposed policy over what was really paid, in order, with the engine that decides payments. What it would have refused it
- * doesn't count; what really failed or was rejected gave its charge back and isn't counted either.
+ * Applies a proposed policy to the payments that were really made, in order, with the engine that decides payments. A payment that the
+ * policy would have refused does not count for the next ones; neither does one that really failed or was rejected, because its charge was
+ * given back.
  */
 export const replayPolicy = async (
   tx: Tx,
@@ -108,7 +109,7 @@ export const replayPolicy = async (
       earlier: null,
       duplicateWindowSeconds: 0,
     })
-    // Payments that the policy does not apply to would say nothing about it.
+    // A payment that the policy does not apply to would show nothing about it.
     if (decision.policyVersions.length === 0) continue
     replay.considered += 1
     if (decision.outcome === 'allow') replay.allowed += 1

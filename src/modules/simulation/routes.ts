@@ -8,7 +8,7 @@ export const registerSimulation = (app: App, deps: Deps): void => {
   app.post(
     '/v1/spending-policies/simulate',
     {
-      // Reads only, and so does a POST of it in a frozen workspace.
+      // Only reads, so its POST is allowed in a frozen workspace.
       config: {
         operation: 'policies.simulate',
         permission: ['policy.read', 'payment.create'],

@@ -20,7 +20,7 @@ import type { Simulate } from './schema.ts'
 
 export type Simulation = { decision: Decision | null; replay: Replay | null }
 
-/** What a policy would have counted by now, had it been there: the same that seeding would charge to it. */
+/** What a policy would have counted by now if it had existed before: the same sums that seeding would charge to it. */
 const usageNow = statement(
   'simulation.usage',
   `select coalesce(sum(t.used_minor) filter (where t.day = $2::date), 0)::text as day, coalesce(sum(t.used_minor), 0)::text as month
@@ -78,7 +78,7 @@ const decideNow = async (
     duplicateWindowSeconds: deps.config.DUPLICATE_WINDOW_SECONDS,
   }
   const decision = evaluate(evaluationOf(context, request, periods, mandate?.rules ?? null))
-  // A missing account reference is no matter of whether the payment may be made.
+  // A missing account reference does not decide whether the payment is allowed.
   const reference = input.account_reference ?? (context.beneficiary.accountReferenceRequired ? '-' : null)
   const failed = preconditionEntries(
     { amountMinor, paymentType, accountReference: reference },
@@ -100,7 +100,7 @@ const required = (input: Simulate): void => {
   if (input.amount_minor === undefined) throw invalidFields({ path: 'amount_minor', message: 'is required' })
 }
 
-/** Decides as a payment would be decided now, by the same engine over the same numbers, and writes nothing. */
+/** Decides as a payment would be decided now, by the same engine with the same numbers, and writes nothing. */
 export const simulate = async (
   deps: Pick<Deps, 'config' | 'db' | 'rails'>,
   principal: Principal,

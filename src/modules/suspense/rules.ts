@@ -13,11 +13,11 @@ export type Finding = {
   receipt?: string | null
   amountMinor?: Minor | null
   /**
-   * Whether the books lack this money: then it is posted to the suspense account, so that the clearing accounts agree with the
-   * provider's statement. False while a hold still stands for it.
+   * Whether the books lack this money: then it is posted to the suspense account, so that the clearing accounts agree with the provider's
+   * statement. False while a hold still covers it.
    */
   book: boolean
-  /** An alert about it was raised already. */
+  /** An alert about it was already raised. */
   alerted?: boolean
   at: Date
 }
@@ -25,9 +25,9 @@ export type Finding = {
 type Asked = { kind: 'payment' | 'topup'; amountMinor: Minor }
 
 /**
- * What evidence that could not be applied leaves for a person: only a success speaks of money. A payment's hold still stands for its
- * money, so nothing is booked for it; money of a top-up that is not credited is missing from our books and is. A receipt that
- * stands for something else already is booked there. The hold of a superseded attempt belongs to the attempt that followed it.
+ * The suspense item for evidence that could not be applied: only a success reports money. A payment's hold still covers its money, so
+ * nothing is booked for it; money of a top-up that is not credited is missing in our books and is booked. A receipt that belongs to
+ * something else is already booked there. The hold of a superseded attempt belongs to the attempt that followed it.
  */
 export const suspenseOf = (
   attempt: Asked,

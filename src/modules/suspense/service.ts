@@ -23,8 +23,8 @@ const fingerprintOf = ({ rail, reason, attemptId, deliveryId, receipt, subject }
   [rail, reason, attemptId ?? deliveryId ?? subject?.id ?? '', receipt ?? ''].join(':')
 
 /**
- * Records money that a provider says it moved and that nothing here can be booked for, and alerts an operator. The same finding is
- * recorded once, however often it is repeated. Takes no lock: it may be called under any.
+ * Records money that a provider reports as moved and that the service cannot book, and alerts an operator. A repeated finding is recorded
+ * once. Takes no lock: it may be called under any.
  */
 export const recordSuspense = async (tx: Tx, deps: Pick<Deps, 'alerts'>, finding: Finding): Promise<Uuid | null> => {
   const id = newId()
@@ -73,7 +73,7 @@ export const recordSuspense = async (tx: Tx, deps: Pick<Deps, 'alerts'>, finding
 
 type Doubted = { id: Uuid; kind: 'payment' | 'topup'; subjectId: Uuid; rail: string; amountMinor: Minor }
 
-/** Records what evidence that could not be applied says of money; the caller has raised the alert about it. */
+/** Records the money in evidence that could not be applied; the caller has raised the alert about it. */
 export const recordDoubtful = async (
   tx: Tx,
   deps: Pick<Deps, 'alerts'>,
@@ -87,7 +87,7 @@ export const recordDoubtful = async (
   await recordSuspense(tx, deps, { ...left, rail: attempt.rail, attemptId: attempt.id, subject, alerted: true, at: tx.at })
 }
 
-/** Where the money of a resolved item goes: to the adjustment that was made for it, or back where it came from. */
+/** The other side of a resolved item's money: the adjustment that was made for it, or the account where it came from. */
 const leaveSuspense = async (tx: Tx, item: SuspenseRecord, outcome: ResolveSuspense['outcome'], at: Date): Promise<void> => {
   const { id, direction, amountMinor, transferId } = item
   if (transferId === null || amountMinor === null) return
@@ -97,7 +97,7 @@ const leaveSuspense = async (tx: Tx, item: SuspenseRecord, outcome: ResolveSuspe
   await transferWithin(tx, { ...sides, amountMinor, reference: { type: 'suspense', id }, memo: outcome, at })
 }
 
-/** A person decided what became of the money. */
+/** Records a person's decision about the money. */
 export const resolveSuspense = async (
   tx: Tx,
   operator: Operator,

@@ -27,7 +27,7 @@ const expire = async (tx: Tx, deps: Pick<Deps, 'appendEvents'>, id: Uuid): Promi
   })
 }
 
-/** Ends the waiting, not the money: a success that is proven later is credited all the same. */
+/** Ends the waiting only: a success that is proven later is credited all the same. */
 export const expireTopups = async (
   deps: Pick<Deps, 'alerts' | 'appendEvents' | 'clock' | 'config' | 'db' | 'logger'>,
 ): Promise<void> => {

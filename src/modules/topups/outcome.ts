@@ -41,7 +41,7 @@ export const topupEvent = (type: EventType, topup: TopupRecord): NewEvent => ({
 
 type Step = { topup: TopupRecord; witness: Witness }
 
-/** Writes a change with its event and its audit row; `action` for a change that is no change of state. */
+/** Writes a change with its event and its audit row; `action` for a change without a new state. */
 const write = async (
   tx: Tx,
   deps: Pick<Deps, 'appendEvents'>,
@@ -54,7 +54,7 @@ const write = async (
   const event = topupEvent(`topup.${after.status}` as EventType, after)
   await deps.appendEvents(tx, at, balance ? [event, balance] : [event])
   await audit(tx, actorOf(witness), at, {
-    // The one state that only a new top-up has.
+    // The state that only a new top-up has.
     action: action ?? (after.status === 'pending' ? 'topup.initiate' : `topup.${after.status}`),
     workspaceId: after.workspaceId,
     subject: { type: 'topup', id: after.id },
@@ -105,7 +105,7 @@ const fail = (
 
 export type SettledTopup = { verdict: Verdict; topup: TopupRecord }
 
-/** Ends a top-up on evidence, once: evidence may come any number of times and in any order. Its owning account is locked. */
+/** Ends a top-up on evidence, once: evidence may arrive any number of times and in any order. The caller has locked its owning account. */
 export const settleTopup = async (
   tx: Tx,
   deps: Pick<Deps, 'appendEvents' | 'config'>,

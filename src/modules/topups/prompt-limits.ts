@@ -10,7 +10,7 @@ type PromptLimits = NonNullable<Config['promptLimits']>
 const minuteSeconds = 60
 const daySeconds = 86_400
 
-/** Equal for two prompts to one phone. Without our secrets it does not reveal which phone that was. */
+/** Equal for two prompts to one phone. Without our secrets it does not reveal the phone number. */
 export const phoneFingerprint = (derivations: Derivations, phone: string): Buffer => derivations.mac('topup.phone', phone)
 
 const lockPhone = statement('topups.lock_phone', `select pg_advisory_xact_lock(hashtextextended(encode($1::bytea, 'hex'), 0))`)
@@ -32,8 +32,8 @@ const tooMany = (message: string, at: Date, since: Date | null, windowSeconds: n
 }
 
 /**
- * Refuses a prompt that would be one too many, to a phone, by any caller, or for an account. The phone may be a stranger's, and
- * rings each time. Of several at once each sees the one before: the phone is locked, and its accounts are by the caller.
+ * Refuses a prompt that would be one too many: to a phone, by any caller, or for an account. The phone may be a stranger's, and rings each
+ * time. Of several at once, each counts the one before: the phone is locked here, and the caller has locked its accounts.
  */
 export const refuseManyPrompts = async (
   tx: Tx,

@@ -14,7 +14,7 @@ export const findTopup = async (db: Db, workspaceId: Uuid, id: Uuid): Promise<To
       .where(and(eq(topups.id, id), eq(topups.workspaceId, workspaceId)))
   )[0]
 
-/** The one way to lock a top-up: the account that it credits, which guards it. */
+/** The only way to lock a top-up: by the account that it credits, which guards it. */
 export const lockTopupWithAccount = async (tx: Tx, id: Uuid): Promise<TopupRecord> => {
   const { accountId } = await getTopup(tx, id)
   const [, topup] = await Promise.all([lockAccount(tx, accountId), getTopup(tx, id)])
@@ -35,7 +35,7 @@ export const readDueTopups = (tx: Tx, ids: readonly Uuid[], at: Date): Promise<T
       ),
     )
     .orderBy(topups.dispatchDueAt, topups.id)
-    // A query of drizzle's is sent when it is awaited; this one goes ahead of the next.
+    // A drizzle query is sent when it is awaited; this one is sent before the next.
     .execute()
 
 export const getTopup = async (db: Db, id: Uuid): Promise<TopupRecord> => {

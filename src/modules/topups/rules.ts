@@ -14,7 +14,7 @@ export const amountErrors = (amountMinor: Minor, limits: RailLimits, currency: s
   ]
 }
 
-/** What evidence does to a top-up: credit it, end it, complete it by its receipt, or nothing, with the verdict that says why. */
+/** What evidence does to a top-up: credit it, end it, complete it by its receipt, or nothing, with a verdict that gives the reason. */
 export type TopupMove = { move: 'credit' | 'fail' | 'complete' } | { move: 'none'; verdict: Exclude<Verdict, 'applied'> }
 
 const none = (verdict: Exclude<Verdict, 'applied'>): TopupMove => ({ move: 'none', verdict })
@@ -25,7 +25,7 @@ const onSuccess = (topup: TopupRecord, evidence: Success, receiptIsTaken: boolea
   const strange = receiptIsTaken || (evidence.amountMinor !== null && evidence.amountMinor !== topup.amountMinor)
   if (topup.status !== 'succeeded') {
     if (strange) return none('mismatch')
-    // The word of a delivery against the answer to a question: only a receipt outweighs a failure that was reported.
+    // A delivery against the answer to a query: only a receipt outweighs a reported failure.
     if (topup.status === 'failed' && evidence.receipt === null) return none('contradiction')
     return { move: 'credit' }
   }

@@ -16,7 +16,7 @@ import type { InitiateTopup } from './schema.ts'
 
 export const phoneContext = (topup: { id: Uuid; workspaceId: Uuid }): string[] => ['topup', topup.id, topup.workspaceId]
 
-/** The caller may, the account that is credited may, and neither is stopped. */
+/** The caller and the credited account may receive top-ups, and neither is stopped. */
 const checkMayTopUp = async (tx: Tx, principal: Principal): Promise<void> => {
   if (principal.grant?.frozen) throw new Refusal('grant_frozen')
   const { owningAccountId } = principal.workspace
@@ -26,7 +26,7 @@ const checkMayTopUp = async (tx: Tx, principal: Principal): Promise<void> => {
   if (credited.status !== 'active') throw new Refusal('account_frozen')
 }
 
-/** Records a top-up of the workspace's owning account; the payer is asked on the phone right after the commit. */
+/** Records a top-up of the workspace's owning account; the payer gets the prompt right after the commit. */
 export const initiateTopup = async (
   tx: Tx,
   deps: Pick<Deps, 'config' | 'derivations' | 'jobs' | 'rails' | 'vault'>,

@@ -37,7 +37,7 @@ const prepare = async (tx: Tx, deps: PrepareDeps, ids: readonly Uuid[]): Promise
   return due.filter((topup) => !isLate(topup)).map((topup) => outgoingOf(deps, topup))
 }
 
-/** How top-ups are sent: a prompt on the payer's phone. One that is too old gets none: it expires. */
+/** How top-ups are sent: a prompt on the payer's phone. A top-up that is too old gets no prompt: it expires. */
 export const topupSubject: AttemptSubject = {
   kind: 'topup',
   open: async (tx, deps, id) => {

@@ -19,7 +19,7 @@ export const publishWorkspaceEvent = async (
   return workspace
 }
 
-/** Several things can stop a workspace; its status is published when the first one does and when the last one no longer does. */
+/** Several things can stop a workspace. Its status is published when the first of them begins and when the last one ends. */
 export const publishWorkspaceStatusEvent = async (
   tx: Tx,
   deps: Pick<Deps, 'appendEvents' | 'config'>,

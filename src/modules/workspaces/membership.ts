@@ -14,8 +14,8 @@ import {
 } from './queries.ts'
 
 /**
- * The caller's workspace, locked, and the caller's membership as it is behind the lock: of two owners who remove each other at the
- * same moment the second is no owner any more when its turn comes.
+ * The caller's workspace, locked, and the caller's membership read under the lock: of two owners who remove each other at the same moment,
+ * the second is no longer an owner when its turn comes.
  */
 export const lockMembership = async (
   tx: Tx,
@@ -36,8 +36,8 @@ export const lockMembership = async (
 }
 
 /**
- * The caller's membership of a workspace, held as it is until the transaction ends: a member who is being removed or suspended meanwhile
- * makes nothing there that would outlive it. A workspace that was never the caller's is not there.
+ * The caller's membership of a workspace, locked until the transaction ends: a member who is being removed or suspended at the same time
+ * creates nothing that would outlive the membership. A workspace without the caller's membership counts as not found.
  */
 export const shareMembership = async (tx: Tx, principal: Principal, workspaceId: Uuid): Promise<MemberRecord> => {
   const workspace = await shareWorkspace(tx, workspaceId)
@@ -49,12 +49,12 @@ export const shareMembership = async (tx: Tx, principal: Principal, workspaceId:
     : notFound()
 }
 
-/** Asked behind the lock, for the stop button may have been pressed since the request came in. */
+/** Checked under the lock, because the workspace may have been frozen since the request arrived. */
 export const requireOpen = (workspace: WorkspaceRecord): void => {
   if (workspaceStatus(workspace) !== 'active') throw new Refusal('workspace_frozen')
 }
 
-/** For what a delegation cannot pass on: it only narrows. */
+/** For rights that cannot be delegated: a delegation only narrows. */
 export const requireUndelegated = (principal: Principal): void => {
   if (principal.grant) throw new Refusal('forbidden', { message: 'A delegated credential cannot do this.' })
 }

@@ -29,7 +29,7 @@ export const presentWorkspaceView = (
   membership: { role: member.role, status: member.status },
 })
 
-/** What the caller's credential says already, so that no query is needed. Null where it is no member. */
+/** What the caller's credential already contains, so that no query is needed. Null where the caller is not a member. */
 export const presentCurrent = ({ workspace, role, memberStatus }: Principal, currency: string): WorkspaceView | null =>
   role && memberStatus
     ? {

@@ -22,13 +22,13 @@ const selectWorkspace = (db: Db, id: Uuid) =>
 export const findWorkspace = async (db: Db, id: Uuid): Promise<WorkspaceRecord | undefined> => (await selectWorkspace(db, id))[0]
 
 /**
- * A writer of a workspace, its members or its invitations waits for this row: what it read of them before is stale then.
- * Not FOR UPDATE, which would also wait for every insert that merely refers to the workspace.
+ * A writer of a workspace, its members or its invitations waits for this row: what it read of them before may be out of date then. Not FOR
+ * UPDATE, which would also wait for every insert that only refers to the workspace.
  */
 export const lockWorkspace = async (tx: Tx, id: Uuid): Promise<WorkspaceRecord | undefined> =>
   (await selectWorkspace(tx, id).for('no key update', { of: workspaces }))[0]
 
-/** Holds a workspace as it is while something is done on the strength of it. */
+/** Locks a workspace against changes while another change depends on it. */
 export const shareWorkspace = async (tx: Tx, id: Uuid): Promise<WorkspaceRecord | undefined> =>
   (await selectWorkspace(tx, id).for('share', { of: workspaces }))[0]
 
@@ -40,7 +40,7 @@ export const findMembership = async (db: Db, workspaceId: Uuid, accountId: Uuid)
       .where(and(eq(members.workspaceId, workspaceId), eq(members.accountId, accountId)))
   )[0]
 
-/** Newest workspace first; `only`: the one that a grant is bound to. */
+/** Newest workspace first; `only`: the workspace of a grant. */
 export const listMemberships = async (
   db: Db,
   accountId: Uuid,
@@ -71,7 +71,7 @@ export const findPersonalWorkspaceId = async (db: Db, accountId: Uuid): Promise<
   return row.id
 }
 
-/** Where an account's session begins: the workspace that it used last and that still admits it, else its personal one. */
+/** Where an account's session begins: the workspace that it used last and may still use, else its personal one. */
 export const findHomeWorkspaceId = async (db: Db, accountId: Uuid): Promise<Uuid> => {
   const [row] = await db.orm
     .select({ id: workspaces.id })

@@ -64,7 +64,7 @@ export const updateWorkspace = async (
   return { workspace: await publishWorkspaceEvent(tx, deps, 'workspace.updated', workspace.id), member }
 }
 
-/** The stop button: all writes of the workspace but the ones that only stop something; what is under way finishes. */
+/** Freezes the workspace: refuses all its writes except those that only stop something; what is under way finishes. */
 export const freezeWorkspace = async (
   tx: Tx,
   deps: Pick<Deps, 'appendEvents' | 'config'>,

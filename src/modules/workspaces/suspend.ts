@@ -36,7 +36,7 @@ const setSuspended = async (
   return publishWorkspaceStatusEvent(tx, deps, workspace)
 }
 
-/** Stops a workspace as its own stop button does, but its members can't let go of it. */
+/** Stops a workspace like its own freeze does, but its members cannot undo it. */
 export const suspendWorkspace = (
   tx: Tx,
   deps: Pick<Deps, 'appendEvents' | 'config'>,
@@ -45,7 +45,7 @@ export const suspendWorkspace = (
   reason?: string,
 ): Promise<WorkspaceRecord> => setSuspended(tx, deps, operator, { id, suspended: true, reason })
 
-/** Gives a workspace back to its members; one that they froze themselves stays frozen. */
+/** Returns a workspace to its members; if they froze it themselves, it stays frozen. */
 export const reinstateWorkspace = (
   tx: Tx,
   deps: Pick<Deps, 'appendEvents' | 'config'>,

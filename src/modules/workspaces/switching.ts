@@ -8,7 +8,10 @@ import { notFound, Refusal } from '../../lib/errors.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { findMembership, shareWorkspace, type WorkspaceMembership } from './queries.ts'
 
-/** Where this credential works from now on. Behind the workspace's lock: a member on the way out doesn't get in again by it. */
+/**
+ * The workspace in which this credential works from now on. Under the workspace's lock: a member who is being removed cannot switch back to
+ * it.
+ */
 export const switchWorkspace = async (tx: Tx, principal: Principal, to: Uuid): Promise<WorkspaceMembership> => {
   const workspace = await shareWorkspace(tx, to)
   const member = workspace && (await findMembership(tx, to, principal.accountId))

@@ -6,9 +6,9 @@ import { limitGrantEnd, revokeGrant } from '../grants/revoke.ts'
 import { lastKeyEnd } from './queries.ts'
 
 /**
- * A grant ends with its last live key, and what is below it as well. All ends of keys are known when they are written, so a later
- * end becomes the grant's (and its descendants') own `expires_at` here: authentication needs to look at nothing above a grant.
- * The grant is locked.
+ * A grant ends with its last active key, and its descendants end too. Every key's end is known when the key is written, so the latest end
+ * also becomes the `expires_at` of the grant and its descendants: authentication reads nothing above a grant. The caller has locked the
+ * grant.
  */
 export const endGrantWithItsKeys = async (
   tx: Tx,

@@ -22,7 +22,7 @@ export const listKeys = (db: Db, scope: GrantScope, { before, take }: PageReques
     .orderBy(desc(apiKeys.id))
     .limit(take)
 
-/** When the last of a grant's keys ends: null when one of them has no end. Their ends are all known once they are written. */
+/** When the last of a grant's keys ends; null when one of them has no end. Every end is known when a key is written. */
 export const lastKeyEnd = async (db: Db, grantId: Uuid): Promise<Date | null> => {
   const [row] = await db.query<{ endless: boolean; ends_at: Date }>(
     `select bool_or(least(revoked_at, expires_at) is null) as endless, max(least(revoked_at, expires_at)) as ends_at from api_keys where grant_id = $1`,

@@ -26,7 +26,7 @@ export type CreateApiKey = z.output<typeof CreateApiKey>
 export const UpdateApiKey = z.strictObject({ name: Name, spending_controls: SpendingControlsChange }).partial()
 export type UpdateApiKey = z.output<typeof UpdateApiKey>
 
-/** May be left out altogether: then the old key ends at once. */
+/** Optional: without a body the old key ends at once. */
 export const RotateApiKey = z
   .strictObject({
     overlap_seconds: z

@@ -33,7 +33,7 @@ const requireCapability = (principal: Principal): void => {
   if (!principal.capabilities.apiKeys) throw new Refusal('capability_disabled', { details: { capability: 'api_keys' } })
 }
 
-/** The plaintext leaves this function once and is kept nowhere. */
+/** The plaintext leaves this function once and is not stored. */
 const issueKey = async (
   tx: Tx,
   deps: Pick<Deps, 'appendEvents'>,
@@ -67,7 +67,7 @@ const issueKey = async (
   return { ...view, key: plaintext }
 }
 
-/** A key and its own grant. What the list of permissions leaves out a person still decides: see `defaultKeyPermissions`. */
+/** A key and its grant. Permissions that are missing in the list are left for a person to decide: see `defaultKeyPermissions`. */
 export const createApiKey = async (
   tx: Tx,
   deps: Pick<Deps, 'appendEvents'>,
@@ -91,7 +91,7 @@ const requireKey = async (tx: Tx, principal: Principal, id: Uuid): Promise<KeyWi
   return record
 }
 
-/** The grant's lock guards its keys: of two who change them at once, the second sees what the first did. */
+/** The grant's lock guards its keys: of two changes at the same time, the second sees the first. */
 const lockKey = async (tx: Tx, principal: Principal, id: Uuid): Promise<KeyWithGrant> => {
   const { grant } = await requireKey(tx, principal, id)
   await lockGrant(tx, grant.id)
@@ -128,7 +128,7 @@ const requireRotatable = ({ key, grant }: KeyWithGrant, at: Date): void => {
     at,
   )
   if (status !== 'active') throw conflict(`This key is ${status}: only an active key can be rotated.`, status)
-  // Its successor is there already; a third key would come from two requests that meant the same one.
+  // The key has a successor already; a third key would come from a repeated request.
   if (key.revokedAt) throw conflict('This key has been rotated already and ends when its overlap does.', 'rotated')
 }
 
@@ -160,7 +160,7 @@ export const rotateApiKey = async (
   return issued
 }
 
-/** Ends a key with the next request; its grant and all below it too when it was the last. Again is the same answer. */
+/** Ends a key from the next request on; with the last key its grant and all descendants end too. A second call gives the same answer. */
 export const revokeApiKey = async (
   tx: Tx,
   deps: Pick<Deps, 'appendEvents' | 'onGrantsRevoked'>,

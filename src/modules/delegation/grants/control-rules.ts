@@ -2,7 +2,7 @@ import { invalidFields } from '../../../lib/errors.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import type { Limits } from '../../../policy/types.ts'
 
-/** A grant's spending controls as they are stored; null = no such limit from this grant. */
+/** A grant's spending controls as they are stored; null = this grant sets no such limit. */
 export type Controls = Limits & { paymentTypes: string[] | null; beneficiaryIds: Uuid[] | null }
 
 export const noControls: Controls = {
@@ -14,7 +14,7 @@ export const noControls: Controls = {
   beneficiaryIds: null,
 }
 
-/** Undefined: as it was. */
+/** Undefined: unchanged. */
 export type ControlsChange = { [Name in keyof Controls]?: Controls[Name] | undefined }
 
 export const changeControls = (controls: Controls, change: ControlsChange): Controls => {
@@ -22,13 +22,13 @@ export const changeControls = (controls: Controls, change: ControlsChange): Cont
   return { ...controls, ...Object.fromEntries(named) }
 }
 
-/** Whether anything limits. */
+/** Whether there is any limit. */
 export const isLimited = (controls: Controls): boolean =>
   (Object.keys(noControls) as (keyof Controls)[]).some((name) => controls[name] !== null)
 
 /**
- * `account.manage` opens the whole account to its holder: a session that it leads to has no limits. So both together would be limits
- * that do not hold.
+ * `account.manage` opens the whole account to its holder: a session that it leads to has no limits. So limits beside this permission would
+ * not hold.
  */
 export const refuseLimitedAccountManager = (permissions: readonly string[], controls: Controls): void => {
   if (permissions.includes('account.manage') && isLimited(controls))

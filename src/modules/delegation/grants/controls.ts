@@ -3,7 +3,10 @@ import { invalidFields } from '../../../lib/errors.ts'
 import { formatId, type Uuid } from '../../../lib/ids.ts'
 import { missingBeneficiaries } from '../../beneficiaries/queries.ts'
 
-/** Beneficiaries that a list names must be of the workspace: else 400 with the list's path, the same for another tenant's as for none. */
+/**
+ * Beneficiaries in a list must belong to the workspace: else 400 with the list's path, the same for another tenant's beneficiary as for
+ * none.
+ */
 export const requireBeneficiaries = async (
   db: Db,
   workspaceId: Uuid,

@@ -20,11 +20,11 @@ export type NewGrant = {
   permissions: readonly Permission[]
   controls: Controls
   expiresAt: Date | null
-  /** The caller's current workspace when left out; only an un-delegated caller may name another of its own. */
+  /** The caller's current workspace when left out; only an un-delegated caller may name another of its workspaces. */
   workspaceId?: Uuid
 }
 
-/** What the caller itself may do in the workspace that the grant will be bound to, as long as this transaction lasts. */
+/** What the caller may do in the grant's workspace; locked until the transaction ends. */
 const heldPermissions = async (tx: Tx, principal: Principal, workspaceId: Uuid): Promise<ReadonlySet<Permission>> => {
   if (principal.grant && workspaceId !== principal.workspace.id)
     throw new Refusal('forbidden', { message: 'A delegated credential is bound to its own workspace.' })
@@ -33,7 +33,7 @@ const heldPermissions = async (tx: Tx, principal: Principal, workspaceId: Uuid):
   return principal.grant ? new Set([...held].filter((permission) => principal.permissions.has(permission))) : held
 }
 
-/** Some permissions only the person itself can hand on, and never to an OAuth client. */
+/** Some permissions can be delegated only by the person, and never to an OAuth client. */
 const checkPermissions = (principal: Principal, held: ReadonlySet<Permission>, grant: NewGrant): void => {
   const delegates = principal.grant !== null || grant.kind === 'oauth'
   const refused = grant.permissions.find((permission) => !held.has(permission) || (delegates && undelegable.has(permission)))
@@ -54,8 +54,9 @@ const endedParent = (parent: GrantRecord | undefined, at: Date): Refusal | undef
 }
 
 /**
- * The parent is locked until this transaction ends: it is either revoked before, which is refused here, or afterwards, and then its
- * revocation finds the child. Refuses an end after the parent's rather than cutting it: the caller must learn what it did not get.
+ * The parent is locked until this transaction ends: when it was revoked before, this is refused; when it is revoked afterwards, the
+ * revocation finds the child. An end after the parent's is refused, not shortened: the caller must learn that it did not get what it asked
+ * for.
  */
 const inheritFromParent = async (tx: Tx, principal: Principal, expiresAtRequested: Date | null, at: Date) => {
   if (expiresAtRequested && expiresAtRequested <= at)
@@ -77,7 +78,7 @@ const inheritFromParent = async (tx: Tx, principal: Principal, expiresAtRequeste
   }
 }
 
-/** Delegates part of what the caller may do. A grant made through a grant is its child: all that stands above holds for it as well. */
+/** Delegates part of what the caller may do. A grant created through a grant is its child: everything above also limits the child. */
 export const createGrant = async (
   tx: Tx,
   deps: Pick<Deps, 'appendEvents'>,

@@ -10,7 +10,7 @@ export type ApiKeyRecord = typeof apiKeys.$inferSelect
 
 const dateOrNull = (time: string | null): Date | null => (time === null ? null : new Date(time))
 
-/** The same order as authentication has: what was revoked is never merely expired, and a key lives no longer than its grant. */
+/** The same order as in authentication: a revoked key is never shown as expired, and a key ends with its grant at the latest. */
 export const apiKeyStatus = (key: ApiKeyRecord, grant: Pick<Grant, 'revoked_at' | 'expires_at'>, at: Date): ApiKey['status'] => {
   const life = keyLife(key, at)
   if (life !== 'active') return life

@@ -7,7 +7,7 @@ import type { Uuid } from '../../../lib/ids.ts'
 
 export type GrantRecord = typeof grants.$inferSelect
 
-/** What a caller may see at all: a person its account's grants, a delegated caller its own grant and what descends from it. */
+/** What a caller may see: a person its account's grants, a delegated caller its own grant and its descendants. */
 export type GrantScope = { accountId: Uuid; within: Uuid | null }
 
 export const scopeOf = (principal: Pick<Principal, 'accountId' | 'grant'>): GrantScope => ({
@@ -40,7 +40,7 @@ const page = (db: Db, where: SQL | undefined, { before, take }: PageRequest): Pr
 export const listGrants = (db: Db, scope: GrantScope, request: PageRequest): Promise<GrantRecord[]> =>
   page(db, inScope(scope), request)
 
-/** The living ones of a kind that have no parent: with each of them, what is below it ends too. */
+/** The active grants of a kind without a parent: everything below them ends with them. */
 export const listRootGrantIds = async (db: Db, scope: GrantScope, kind: GrantRecord['kind']): Promise<Uuid[]> =>
   (
     await db.orm
@@ -50,7 +50,7 @@ export const listRootGrantIds = async (db: Db, scope: GrantScope, kind: GrantRec
       .orderBy(asc(grants.id))
   ).map(({ id }) => id)
 
-/** Everybody's grants of a workspace: for its owners. */
+/** All grants of a workspace, of every account: for its owners. */
 export const listWorkspaceGrants = (db: Db, workspaceId: Uuid, request: PageRequest): Promise<GrantRecord[]> =>
   page(db, eq(grants.workspaceId, workspaceId), request)
 
@@ -62,7 +62,7 @@ export const lockGrant = async (tx: Tx, id: Uuid): Promise<GrantRecord> => {
 
 const depth = sql`cardinality(${grants.ancestorIds})`
 
-/** Holds a chain as it is, root first, until the transaction ends: nothing of it can be revoked in between. */
+/** Locks a chain, root first, until the transaction ends: no grant in it can be revoked meanwhile. */
 export const shareChain = (tx: Tx, lineage: readonly Uuid[]): Promise<GrantRecord[]> =>
   tx.orm
     .select()
@@ -71,7 +71,7 @@ export const shareChain = (tx: Tx, lineage: readonly Uuid[]): Promise<GrantRecor
     .orderBy(asc(depth))
     .for('share')
 
-/** A grant with everything above it, root first, held as `shareChain` holds it. */
+/** A grant with everything above it, root first, locked like `shareChain` locks it. */
 export const shareLineage = async (tx: Tx, id: Uuid): Promise<GrantRecord[]> => {
   const [grant] = await tx.orm.select({ ancestorIds: grants.ancestorIds }).from(grants).where(eq(grants.id, id))
   return grant ? shareChain(tx, [...grant.ancestorIds, id]) : []
@@ -85,11 +85,11 @@ const lockLiving = (tx: Tx, where: SQL | undefined): Promise<GrantRecord[]> =>
     .orderBy(asc(depth), asc(grants.id))
     .for('update')
 
-/** The grant, locked already, and everything below it that lives, locked in the order of their depth. */
+/** The grant, already locked, and its active descendants, locked in the order of their depth. */
 export const lockDescendants = (tx: Tx, id: Uuid): Promise<GrantRecord[]> =>
   lockLiving(tx, arrayContains(grants.ancestorIds, [id]))
 
-/** Everything that ends with a grant, locked already: what is below it, what was derived from any of these, and so on. */
+/** Everything that ends with a grant, already locked: its descendants, the grants created in sessions that these led to, and so on. */
 export const lockDependents = async (tx: Tx, id: Uuid): Promise<GrantRecord[]> => {
   const chain: GrantRecord[] = []
   for (let roots = [id]; roots.length > 0; ) {

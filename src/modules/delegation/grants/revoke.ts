@@ -11,7 +11,7 @@ import { presentGrant, viewGrants } from './present.ts'
 import { type GrantRecord, lockDependents, lockDescendants, lockGrant } from './queries.ts'
 import { loadGrantUsage } from './usage.ts'
 
-/** Keys that expired by themselves stay expired; those that end later, or never, end now. */
+/** Keys that have expired stay expired; all others end now. */
 const revokeKeysOf = async (tx: Tx, grantIds: readonly Uuid[], at: Date) => {
   const keys = await tx.orm
     .select()
@@ -26,9 +26,9 @@ const revokeKeysOf = async (tx: Tx, grantIds: readonly Uuid[], at: Date) => {
 }
 
 /**
- * Ends a grant, everything below it, all their keys, and the sign-in methods and sessions that came of them, for good and with the
- * next request. Whether the actor may is the caller's to decide. The grant is locked first and its descendants are read afterwards: a
- * child that was being made meanwhile is among them.
+ * Ends a grant, its descendants, all their keys, and the sign-in methods and sessions that came from them, permanently and from the next
+ * request on. The caller has checked whether the actor may. The grant is locked first and its descendants are read afterwards, so that a
+ * child created meanwhile is found.
  */
 export const revokeGrant = async (
   tx: Tx,
@@ -73,7 +73,7 @@ export const revokeGrant = async (
   return { ...root, revokedAt: at }
 }
 
-/** Nothing of a grant, or below it, lives after `end`. The grant is locked. */
+/** Neither the grant nor a descendant stays active after `end`. The caller has locked the grant. */
 export const limitGrantEnd = async (
   tx: Tx,
   deps: Pick<Deps, 'appendEvents'>,

@@ -63,7 +63,7 @@ export const registerGrants = (app: App, deps: Deps): void => {
   app.patch(
     '/v1/accounts/me/grants/:id',
     {
-      // A grant can be frozen although its workspace is; the service then refuses new controls.
+      // A grant can be frozen while its workspace is frozen; the service then refuses new controls.
       config: {
         operation: 'grants.update',
         permission: 'grant.manage',

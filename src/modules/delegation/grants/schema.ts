@@ -20,7 +20,7 @@ const wire = z.strictObject({
 
 const once = <Item>(items: readonly Item[] | null | undefined) => items && [...new Set(items)]
 
-/** Undefined where the wire named nothing. */
+/** Undefined where the request has no value. */
 const toChange = (input: z.output<typeof wire>): ControlsChange => ({
   perPaymentLimitMinor: input.per_payment_limit_minor,
   dailyLimitMinor: input.daily_limit_minor,
@@ -30,14 +30,14 @@ const toChange = (input: z.output<typeof wire>): ControlsChange => ({
   beneficiaryIds: once(input.beneficiary_ids),
 })
 
-/** For what is made: what is absent is not limited. Limits that contradict each other are refused here, for every caller. */
+/** For a new grant: an absent limit is no limit. Contradicting limits are refused here, for every caller. */
 export const SpendingControlsIn = wire.transform((input, context): Controls => {
   const controls = changeControls(noControls, toChange(input))
   for (const { path, message } of controlContradictions(controls)) context.addIssue({ code: 'custom', path: [path], message })
   return controls
 })
 
-/** For what exists: a limit that is left out stays, null removes it. Whether the result contradicts itself is known to who merges. */
+/** For an existing grant: an absent limit stays, null removes it. Only the code that merges them can check for contradictions. */
 export const SpendingControlsChange = wire
   .transform(toChange)
   .meta({ description: 'What is left out stays; null removes a limit.' })

@@ -10,7 +10,7 @@ import { sweepRows } from '../../for-each-row.ts'
 import { findGrant, type GrantRecord, listRootGrantIds, lockGrant, scopeOf } from './queries.ts'
 import { revokeGrant } from './revoke.ts'
 
-/** Revokes one of the caller's own: its account's, or at or below the grant that it acts with. */
+/** Revokes one of the caller's grants: its account's, or at or below the grant that it acts with. */
 export const revokeOwnGrant = async (
   tx: Tx,
   deps: Pick<Deps, 'appendEvents' | 'onGrantsRevoked'>,
@@ -21,7 +21,7 @@ export const revokeOwnGrant = async (
   return revokeGrant(tx, deps, principal, grantId)
 }
 
-/** Every grant of one kind that the caller's account has given, with what is below it: all agents, or all keys, at once. */
+/** Every grant of one kind that the caller's account has given, with its descendants: all agents, or all keys, at once. */
 export const revokeAllGrants = async (
   tx: Tx,
   deps: Pick<Deps, 'appendEvents' | 'onGrantsRevoked'>,
@@ -33,11 +33,11 @@ export const revokeAllGrants = async (
   return revoked
 }
 
-/** An OAuth grant ends with the last token that it gave out. The grant is locked by the caller. */
+/** An OAuth grant ends with its last token. The caller has locked the grant. */
 export const moveGrantEnd = (tx: Tx, grantId: Uuid, end: Date): Promise<unknown> =>
   tx.orm.update(grants).set({ expiresAt: end }).where(eq(grants.id, grantId))
 
-/** Ends all that an account delegated, in one workspace or in all. Roots first: each takes what is below it along. */
+/** Ends every grant of an account, in one workspace or in all. Roots first: their descendants end with them. */
 export const revokeGrantsOf = async (
   tx: Tx,
   deps: Pick<Deps, 'appendEvents' | 'onGrantsRevoked'>,
@@ -54,14 +54,16 @@ export const revokeGrantsOf = async (
 
 const batch = 100
 
-/** A refresh may have moved the end of an OAuth grant while its lock was waited for. */
+/** A refresh may have moved the end of an OAuth grant while this waited for its lock. */
 const revokeIfDue = async (tx: Tx, deps: Pick<Deps, 'appendEvents' | 'onGrantsRevoked'>, id: Uuid): Promise<void> => {
   const { expiresAt } = await lockGrant(tx, id)
   if (!expiresAt || expiresAt > tx.at) return
   await revokeGrant(tx, deps, { accountId: null, origin: null, way: 'end_of_grant' }, id)
 }
 
-/** Grants whose end has come: authentication refuses them already; here they and what is below them are revoked, and the events are published. */
+/**
+ * Grants that have expired: authentication already refuses them; here they and their descendants are revoked, and the events are published.
+ */
 export const revokeDueGrants = (
   deps: Pick<Deps, 'alerts' | 'appendEvents' | 'clock' | 'db' | 'logger' | 'onGrantsRevoked'>,
 ): Promise<void> =>
@@ -69,7 +71,7 @@ export const revokeDueGrants = (
     deps,
     'grants.end',
     batch,
-    // A grant is older than those below it, so it is met before them.
+    // A grant is older than its descendants, so it comes before them.
     (behind, take) =>
       deps.db.query<{ id: Uuid }>(
         'select id from grants where revoked_at is null and expires_at <= $1 and id > $2 order by id limit $3',

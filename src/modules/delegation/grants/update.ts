@@ -15,20 +15,20 @@ import { findGrant, type GrantRecord, lockGrant, scopeOf } from './queries.ts'
 
 export type GrantChange = { controls?: ControlsChange; frozen?: boolean; label?: string }
 
-/** A delegated caller manages what stands strictly below it: what binds itself is for those above to change. */
+/** A delegated caller manages only the grants below its own: its own grant is changed by those above it. */
 export const requireDescendant = (principal: Principal, grantId: Uuid): void => {
   if (principal.grant?.id === grantId)
     throw new Refusal('forbidden', { message: 'A credential cannot do this to its own grant, only to those below it.' })
 }
 
-/** Stopping and restarting a grant stays possible in a frozen workspace; everything else about it waits. */
+/** A grant can be frozen and unfrozen in a frozen workspace; nothing else about it can change. */
 const requireUnfrozen = async (tx: Tx, principal: Principal, workspaceId: Uuid): Promise<void> => {
   if (principal.accountStatus === 'frozen') throw new Refusal('account_frozen')
   const workspace = await findWorkspace(tx, workspaceId)
   if (!workspace || workspace.frozenAt || workspace.suspendedAt || workspace.closedAt) throw new Refusal('workspace_frozen')
 }
 
-/** What the change leaves is checked as if it were new: a limit that stays may contradict one that is set. */
+/** The result of the change is checked like a new grant: a limit that stays may contradict a new one. */
 const mergeControls = (grant: GrantRecord, change: ControlsChange): Controls => {
   const { perPaymentLimitMinor, dailyLimitMinor, monthlyLimitMinor, approvalThresholdMinor, paymentTypes, beneficiaryIds } = grant
   const before = {
@@ -52,7 +52,7 @@ const summary = (grant: GrantRecord) => ({
   frozen: grant.frozenAt !== null,
 })
 
-/** Limits that are left out stay. The next payment feels the change: payments hold the chain while they decide. */
+/** Limits that are left out stay. The change applies to the next payment: payments hold the chain's lock while they are decided. */
 export const updateGrant = async (
   tx: Tx,
   deps: Pick<Deps, 'appendEvents'>,

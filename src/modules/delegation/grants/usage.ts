@@ -10,7 +10,7 @@ import { effectiveTimeZone } from '../../../policy/time-zone.ts'
 import type { Periods, Usage } from '../../../policy/types.ts'
 import type { GrantRecord } from './queries.ts'
 
-/** What of a grant changes with every payment: what is used, and what its whole chain leaves. */
+/** The part of a grant that changes with every payment: what is used, and what its whole chain leaves. */
 export type GrantUsage = { usage: Usage; headroom: Headroom }
 
 const lineageOf = (grant: GrantRecord): Uuid[] => [...grant.ancestorIds, grant.id]
@@ -48,7 +48,7 @@ const readCounters = async (db: Db, counterKeys: readonly CounterKey[]): Promise
   return new Map(rows.map((row) => [`${row.subject_id}:${row.period}`, row.used_minor]))
 }
 
-/** How every one of the grants stands now, in its workspace's own day and month. Four queries, however many grants. */
+/** The current usage of each grant, in its workspace's own day and month. Four queries, however many grants. */
 export const loadGrantUsage = async (db: Db, at: Date, records: readonly GrantRecord[]): Promise<Map<Uuid, GrantUsage>> => {
   if (records.length === 0) return new Map()
   const chains = await withAncestors(db, records)

@@ -9,7 +9,7 @@ import { lockMembership } from '../../workspaces/membership.ts'
 import type { GrantRecord } from './queries.ts'
 import { revokeGrant } from './revoke.ts'
 
-/** The owners of a workspace may end every grant in it, also those that others have given. */
+/** The owners of a workspace may end every grant in it, including those of other accounts. */
 export const revokeWorkspaceGrant = async (
   tx: Tx,
   deps: Pick<Deps, 'appendEvents' | 'onGrantsRevoked'>,

@@ -49,7 +49,7 @@ export const ownedWorkspaceIds = async (db: Db, accountId: Uuid): Promise<Uuid[]
     ({ id }) => id,
   )
 
-/** Which of these accounts ADMIN_ACCOUNTS names, by their e-mail or one of their wallets; `names` as `administratorNames` gives them. */
+/** The accounts among these that ADMIN_ACCOUNTS names, by e-mail or wallet; `names` comes from `administratorNames`. */
 export const namedAdministrators = async (db: Db, ids: readonly Uuid[], names: readonly string[]): Promise<Set<Uuid>> => {
   if (ids.length === 0 || names.length === 0) return new Set()
   const rows = await db.query<{ id: Uuid }>(

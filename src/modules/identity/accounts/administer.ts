@@ -37,12 +37,12 @@ const auditView = ({ status, topupsEnabled, paymentsEnabled, apiKeysEnabled, oau
   capabilities: { topups: topupsEnabled, payments: paymentsEnabled, api_keys: apiKeysEnabled, oauth: oauthEnabled },
 })
 
-/** Money in an account without a sign-in would be forgotten: it is paid out, or adjusted away, before the account is closed. */
+/** Money in an account without a sign-in would be lost to its owner: it is paid out, or adjusted away, before the account is closed. */
 const refuseToClose = ({ availableMinor, heldMinor }: Balance): void => {
   if (availableMinor !== 0n || heldMinor !== 0n) throw conflict('An account with a balance cannot be closed.', 'balance')
 }
 
-/** Ends every credential that could still act for the account. */
+/** Ends every credential that can act for the account. */
 const endCredentials = async (tx: Tx, deps: AdministerDeps, operator: Operator, id: Uuid): Promise<void> => {
   await revokeSessionsOf(tx, deps, operator, id)
   await revokeGrantsOf(tx, deps, operator, { accountId: id, workspaceId: null })
@@ -60,8 +60,8 @@ const publishWorkspaceStatusEvents = async (
 }
 
 /**
- * Freezes, closes or reactivates an account, and switches what it may do. Behind the lock of its money: no payment that was being
- * decided meanwhile goes out afterwards.
+ * Freezes, closes or reactivates an account, and changes what it may do. Takes the lock of its money: a payment that is being decided at
+ * the same time is not sent afterwards.
  */
 export const administerAccount = async (
   tx: Tx,
@@ -98,7 +98,7 @@ export const administerAccount = async (
   return { ...after, updatedAt: at }
 }
 
-/** Names an administrator, or no longer. What ADMIN_ACCOUNTS says besides stays as it is. */
+/** Makes an account an administrator, or ends that. ADMIN_ACCOUNTS stays as it is. */
 export const setAdministrator = async (tx: Tx, operator: Operator, id: Uuid, isAdmin: boolean): Promise<boolean> => {
   const account = await lockAccountRow(tx, id)
   if (account.isAdmin === isAdmin) return false

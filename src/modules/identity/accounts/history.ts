@@ -14,13 +14,13 @@ const paidTo = statement(
    where p.id = any($1) and ($2::uuid is null or p.workspace_id = $2)`,
 )
 
-/** Which workspaces' beneficiaries the reader may see: all that the account pays for in person, else the credential's own or none. */
+/** The workspaces whose beneficiaries the reader may see: in person, all that the account pays for; else the credential's own, or none. */
 const scopeOf = ({ grant, permissions, workspace }: Principal): { workspaceId: Uuid | null } | null => {
   if (!permissions.has('beneficiary.read')) return null
   return { workspaceId: grant ? workspace.id : null }
 }
 
-/** The ledger's entries, those of payments with who was paid. One query more a page, whatever it holds. */
+/** The ledger's entries; those of payments with the payee. One more query for each page, however long it is. */
 export const readHistory = async (
   db: Db,
   principal: Principal,

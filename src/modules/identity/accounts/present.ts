@@ -48,7 +48,7 @@ const columnOf = (name: Exclude<keyof Shown, 'reference' | 'beneficiary'>): Colu
   (entry) => presentHistoryEntry(entry)[name],
 ]
 
-/** A movement as a line of a table. */
+/** A movement as a row of a table. */
 export const historyColumns: readonly Column<Entry>[] = [
   ...(['id', 'created_at', 'type', 'amount_minor', 'held_change_minor', 'available_after_minor'] as const).map(columnOf),
   ['reference_type', (entry) => entry.referenceType],

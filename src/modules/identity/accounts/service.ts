@@ -12,7 +12,7 @@ import { presentAccount } from './present.ts'
 import { type AccountRecord, getAccount } from './queries.ts'
 import type { Account } from './schema.ts'
 
-/** A new account with what every account has from its birth: a ledger account and a personal workspace. */
+/** A new account with what every account has from the start: a ledger account and a personal workspace. */
 export const createAccount = async (
   tx: Tx,
   deps: Pick<Deps, 'config'>,
@@ -52,7 +52,7 @@ export const updateAccount = async (
   })
 }
 
-/** What every change of a balance publishes: the account as REST would show it now. */
+/** The data of every balance event: the account as REST shows it now. */
 export const balanceUpdated = async (
   tx: Tx,
   deps: Pick<Deps, 'config'>,

@@ -32,7 +32,7 @@ export const attachIdentity = async (
   return identity
 }
 
-/** The provider's newest word: an e-mail that it no longer vouches for is not the account's any more. */
+/** What the provider says now: an e-mail that it no longer verifies stops being the account's. */
 export const touchIdentity = async (tx: Tx, identity: IdentityRecord, proof: IdentityProof): Promise<IdentityRecord> => {
   const { email, emailVerified } = proof
   const fresh = { lastUsedAt: tx.at, email, emailVerified, displayName: proof.displayName ?? identity.displayName }

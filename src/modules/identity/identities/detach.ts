@@ -15,7 +15,7 @@ import { type IdentityRecord, listIdentities } from './queries.ts'
 
 type DetachDeps = Pick<Deps, 'appendEvents' | 'clock' | 'config'>
 
-/** Sessions that began with it end too: a thief of a sign-in method keeps nothing of it. */
+/** Sessions that began with it end too: a stolen sign-in method leaves no access behind. */
 const detach = async (tx: Tx, deps: DetachDeps, actor: Actor, identity: IdentityRecord): Promise<void> => {
   const at = tx.at
   const { id, accountId, provider, subject } = identity
@@ -26,21 +26,23 @@ const detach = async (tx: Tx, deps: DetachDeps, actor: Actor, identity: Identity
   await audit(tx, actor, at, { action: 'identity.unlink', subject: { type: 'identity', id }, before: { provider, subject } })
 }
 
-/** An account's identities as they are behind its lock. Their names, and those of all e-mails that may change hands, come first. */
+/**
+ * An account's identities, read under its lock. Their names, and those of all e-mails that may move to another account, are locked first.
+ */
 const lockAttached = async (tx: Tx, accountId: Uuid): Promise<IdentityRecord[]> => {
   await lockIdentities(tx, await listIdentities(tx, accountId))
   await lockAccount(tx, accountId)
   return listIdentities(tx, accountId)
 }
 
-/** Detaches a sign-in method. Of two removals at once the second sees what the first left, so one always stays. */
+/** Detaches a sign-in method. Of two removals at the same time, the second sees the result of the first, so one method always stays. */
 export const unlinkIdentity = async (tx: Tx, deps: DetachDeps, principal: Principal, id: Uuid): Promise<IdentityRecord> => {
   await requireSignInAuthority(tx, deps, principal)
   const attached = await lockAttached(tx, principal.accountId)
   const identity = attached.find((candidate) => candidate.id === id)
   if (!identity) throw notFound()
   const others = attached.filter((other) => other !== identity)
-  // What a key links ends with it, so a key that leaves only that behind would lock the person out.
+  // What a key links ends with the key, so a key may not leave only such methods behind: its end would lock the person out.
   const staying = principal.grant ? others.filter((other) => other.linkedByGrantId === null) : others
   if (staying.length === 0) throw new Refusal('last_identity')
   await detach(tx, deps, principal, identity)
@@ -48,8 +50,8 @@ export const unlinkIdentity = async (tx: Tx, deps: DetachDeps, principal: Princi
 }
 
 /**
- * Grants were revoked: what they linked is detached, and its sessions end. The last sign-in method of an account stays, without its
- * sessions. The grants are locked by the caller.
+ * Runs when grants were revoked: the sign-in methods that they linked are detached, and their sessions end. The last sign-in method of an
+ * account stays, without its sessions. The caller has locked the grants.
  */
 export const detachLinkedBy = async (
   tx: Tx,

@@ -16,8 +16,8 @@ const isTaken = async (tx: Tx, accountId: Uuid, email: string): Promise<boolean>
 }
 
 /**
- * After every change of an account's identities: its e-mail stays while one of them vouches for it, else the oldest that vouches for
- * one that no other account has gives its own, else there is none.
+ * Runs after every change of an account's identities. The account keeps its e-mail while one of them verifies it; else it gets the e-mail
+ * of the oldest identity whose verified e-mail no other account has; else it has none.
  */
 export const recomputeAccountEmail = async (tx: Tx, accountId: Uuid, at: Date): Promise<void> => {
   const { email: current } = await lockAccount(tx, accountId)

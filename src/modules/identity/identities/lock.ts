@@ -8,7 +8,7 @@ import type { IdentityRecord } from './queries.ts'
 type Named = Pick<IdentityRecord, 'provider' | 'issuer' | 'subjectKey'>
 type WithEmail = Pick<IdentityRecord, 'email' | 'emailVerified'>
 
-/** As it is compared. */
+/** In the form that is compared. */
 export const verifiedEmail = ({ email, emailVerified }: WithEmail): string | null =>
   email && emailVerified ? emailKey(email) : null
 
@@ -20,12 +20,12 @@ const namesOf = (identity: Named & WithEmail): string[] => {
   return email === null ? [name] : [name, emailName(email)]
 }
 
-/** What isn't there yet has no row to lock, so names are locked: of identities and of e-mails, in sorted order, before any row. */
+/** A row that does not exist yet cannot be locked, so names are locked: of identities and of e-mails, in sorted order, before any row. */
 const lockNames = async (tx: Tx, names: readonly string[]): Promise<void> => {
   for (const name of [...new Set(names)].sort()) await tx.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [name])
 }
 
-/** Two first sign-ins of one identity, or two claims on one e-mail, at the same moment: the second waits for the first. */
+/** Of two first sign-ins with one identity, or two claims on one e-mail, at the same moment, the second one waits. */
 export const lockIdentity = (tx: Tx, identity: Named & WithEmail): Promise<void> => lockNames(tx, namesOf(identity))
 
 export const lockIdentities = (tx: Tx, all: readonly (Named & WithEmail)[]): Promise<void> =>

@@ -7,7 +7,10 @@ import { verifiedEmail } from './lock.ts'
 import type { IdentityProof } from './proof.ts'
 import { findIdentity, type IdentityRecord } from './queries.ts'
 
-/** `linkedByGrantId`: what a new identity is linked by, when all that vouches for its e-mail on this account was linked by a grant. */
+/**
+ * `linkedByGrantId`: the grant that links a new identity, when every identity that verifies its e-mail on this account was linked by a
+ * grant.
+ */
 export type Match = { accountId: Uuid; existing: IdentityRecord | null; linkedByGrantId: Uuid | null }
 
 /** The attached identities whose provider has verified this e-mail. */
@@ -18,8 +21,8 @@ const carriersOf = (tx: Tx, email: string) =>
     .where(and(eq(emailKeyOf(identities.email), email), eq(identities.emailVerified, true)))
 
 /**
- * The account whose e-mail it is, else the only one that carries it on an attached identity. Only what a provider has verified is
- * matched: an unverified claim to an e-mail never leads its real owner into that account.
+ * The account with this e-mail, else the only account with an attached identity that has it. Only e-mails that a provider has verified are
+ * compared: an unverified one never leads its real owner into another account.
  */
 const matchByEmail = async (tx: Tx, proof: IdentityProof): Promise<Match | null> => {
   const email = verifiedEmail(proof)
@@ -37,7 +40,7 @@ const matchByEmail = async (tx: Tx, proof: IdentityProof): Promise<Match | null>
   return { accountId, existing: null, linkedByGrantId: byPerson ? null : (own[0]?.linkedByGrantId ?? null) }
 }
 
-/** Whose account a sign-in is for: the linked pair's, else the one with the verified e-mail, else a new one. */
+/** The account that a sign-in is for: the linked identity's, else the one with the verified e-mail, else a new one. */
 export const findMatch = async (tx: Tx, proof: IdentityProof): Promise<Match | null> => {
   const existing = await findIdentity(tx, proof)
   return existing ? { accountId: existing.accountId, existing, linkedByGrantId: null } : matchByEmail(tx, proof)

@@ -2,13 +2,13 @@ import type { Address } from '../../../auth/wallet.ts'
 import { Refusal } from '../../../lib/errors.ts'
 import type { IdentityRecord } from './queries.ts'
 
-/** What a sign-in method has proved: this subject is here now, vouched for by this issuer. */
+/** What a sign-in has proved: this issuer confirms that this subject signed in now. */
 export type IdentityProof = Pick<
   IdentityRecord,
   'provider' | 'issuer' | 'subject' | 'subjectKey' | 'email' | 'emailVerified' | 'displayName' | 'chainId'
 >
 
-/** `chainId`: of the contract that spoke for the address; null when its own key did. */
+/** `chainId`: the chain of the contract that verified the signature; null when the address's own key signed. */
 export const walletProof = (address: Address, chainId: number | null): IdentityProof => ({
   provider: 'wallet',
   issuer: 'eip155',
@@ -21,8 +21,8 @@ export const walletProof = (address: Address, chainId: number | null): IdentityP
 })
 
 /**
- * The same address can be another person's contract on another chain. So a contract wallet stays on the chain that it was linked
- * from, and an address that proved itself by its own key can't be spoken for by a contract.
+ * The same address can be another person's contract on another chain. So a contract wallet can sign in only from the chain on which it was
+ * linked, and a contract cannot sign for an address that was linked by its own key.
  */
 export const walletContradiction = (known: Pick<IdentityRecord, 'chainId'>, proof: IdentityProof): Refusal | null => {
   if (proof.chainId === null || proof.chainId === known.chainId) return null

@@ -6,7 +6,7 @@ import type { Uuid } from '../../../lib/ids.ts'
 
 export type IdentityRecord = typeof identities.$inferSelect
 
-/** All of an account's, the oldest first. */
+/** All identities of an account, the oldest first. */
 export const listIdentities = (db: Db, accountId: Uuid): Promise<IdentityRecord[]> =>
   db.orm.select().from(identities).where(eq(identities.accountId, accountId)).orderBy(asc(identities.id))
 

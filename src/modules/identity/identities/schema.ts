@@ -28,7 +28,7 @@ export const AdminAccountWithIdentities = AdminAccount.extend({ identities: z.ar
   id: 'AdminAccountWithIdentities',
 })
 
-/** A signed Sign-In with Ethereum message: what a wallet proves itself by. */
+/** A signed Sign-In with Ethereum message: the proof of a wallet. */
 const signedMessage = { message: z.string().min(1).max(4000), signature: z.string().min(1).max(20_000) }
 export const SignedMessage = z.strictObject(signedMessage)
 

@@ -17,7 +17,7 @@ import { findIdentity, type IdentityRecord } from './queries.ts'
 export type SignIn = { outcome: 'signed_in' | 'account_created'; accountId: Uuid; identity: IdentityRecord; session: NewSession }
 export type Link = { outcome: 'linked' | 'already_linked'; identity: IdentityRecord }
 
-/** Linked pair, else an account with that verified e-mail, else a new account: in this order, and then a new session. */
+/** The account of the linked identity, else the one with that verified e-mail, else a new one: in this order; then a new session. */
 export const signIn = async (
   tx: Tx,
   deps: Pick<Deps, 'appendEvents' | 'clock' | 'config'>,
@@ -55,12 +55,12 @@ const newAccount = async (tx: Tx, deps: Pick<Deps, 'config'>, proof: IdentityPro
 const signInRefusal = async (tx: Tx, match: Match, proof: IdentityProof): Promise<Refusal | null> => {
   const account = await lockAccount(tx, match.accountId)
   if (account.status === 'closed') return new Refusal('account_frozen', { message: 'This account is closed.' })
-  // A frozen account can be looked at by who could before, and gets no new way in.
+  // A frozen account can still be read by its people, but gets no new sign-in method.
   if (account.status === 'frozen' && !match.existing) return new Refusal('account_frozen')
   return match.existing && walletContradiction(match.existing, proof)
 }
 
-/** Links a proven identity to an account: attached, already there, or another account's (the answer does not say which). */
+/** Links a proven identity to an account. It may be attached already, or belong to another account (the answer does not say to which). */
 export const linkIdentity = async (
   tx: Tx,
   deps: Pick<Deps, 'appendEvents' | 'config'>,

@@ -4,8 +4,8 @@ import { walletProof } from './proof.ts'
 import { findIdentity } from './queries.ts'
 
 /**
- * The wallet that signed `message`: recovered from the signature or, when `named` is a linked wallet that is a contract, the one whose
- * chain says so. Never inside a transaction, for it may talk to the network. Whether it may decide anything is another question.
+ * The wallet that signed `message`: recovered from the signature or, when `named` is a linked contract wallet, verified by its chain. Never
+ * called inside a transaction, because it may use the network. Whether the wallet may decide anything is checked elsewhere.
  */
 export const proveSigner = async (
   deps: Pick<Deps, 'db' | 'contractWallets'>,

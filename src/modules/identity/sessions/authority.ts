@@ -14,21 +14,21 @@ const forbidden = (message: string): Refusal => new Refusal('forbidden', { messa
 
 const ended = (grant: GrantRecord, now: Date): boolean => grantLife(grant, now) !== 'active'
 
-/** The grant that an actor acts with, or began with what now comes to its end without it. */
+/** The grant that an actor acts with, or the grant that began what ends now without it. */
 export const grantOf = (actor: Actor): Uuid | null =>
   'credential' in actor ? (actor.grant?.id ?? null) : (actor.startedBy?.grantId ?? null)
 
-/** The grant with whose revocation ends what this actor links now. */
+/** The grant whose revocation also ends what this actor links now. */
 export const linkingGrantOf = (tx: Tx, actor: Actor): Promise<Uuid | null> | null => {
   if ('credential' in actor) return grantBehind(tx, actor.credential, actor.grant?.id ?? null)
   return actor.startedBy ? grantBehind(tx, { kind: 'session', id: actor.startedBy.credentialId }, actor.startedBy.grantId) : null
 }
 
 /**
- * Why an actor may not change how an account is signed in to, and so whose sessions live: an actor that can do that can become the person.
- * A person may. A key may when a person gave it `account.manage` and nothing in its lineage limits what it spends, for a session has
- * no limits; never where the account is an administrator's. Holds the lineage until the transaction ends, so it is asked before any
- * lock of the account itself: a revocation takes the same locks in this order.
+ * The reason why an actor may not change the account's sign-in methods and sessions, if there is one: an actor that can change them can
+ * take over the account. A person may. A key may when a person gave it `account.manage` and nothing in its lineage limits its spending,
+ * because a session has no limits; never where the account is an administrator's. Locks the lineage until the transaction ends, so it is
+ * called before any lock of the account itself: a revocation takes the same locks in this order.
  */
 export const signInAuthorityRefusal = async (
   tx: Tx,
@@ -50,7 +50,7 @@ export const signInAuthorityRefusal = async (
   return null
 }
 
-/** For callers that have nothing to leave behind when they are refused. */
+/** For callers that record nothing when they are refused. */
 export const requireSignInAuthority = async (
   tx: Tx,
   deps: Pick<Deps, 'config'>,

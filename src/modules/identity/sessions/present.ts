@@ -4,7 +4,7 @@ import { formatId, type Uuid } from '../../../lib/ids.ts'
 import type { SessionRecord } from './queries.ts'
 import type { Session } from './schema.ts'
 
-/** Who looks, and when: what a session's status and `current` depend on. */
+/** The reader and the time: a session's status and `current` depend on them. */
 export type SessionView = { now: Date; idleDays: number; currentId: Uuid | null }
 
 export const presentSession = (session: SessionRecord, view: SessionView): Session => {

@@ -12,7 +12,7 @@ const sessions = statement(
        and not exists (select from dashboard_tokens d where d.session_id = s.id) limit $2) returning 1`,
 )
 
-/** Ended long ago: what was done with them is in the audit log. */
+/** Sessions that ended long ago: the audit log has what was done with them. */
 export const pruneSessions = async (db: Db, endedBefore: Date): Promise<void> => {
   await pruneInBatches(db, tokens, endedBefore)
   await pruneInBatches(db, sessions, endedBefore)

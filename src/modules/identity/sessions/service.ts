@@ -22,7 +22,9 @@ export const viewFor = (deps: Pick<Deps, 'clock' | 'config'>, currentId: Uuid | 
   currentId,
 })
 
-/** A session of its own for every sign-in: its token is made here and never again, so none can be planted beforehand. */
+/**
+ * Each sign-in gets a session of its own. Its token is created here and never reused, so nobody can set one beforehand (session fixation).
+ */
 export const createSession = async (
   tx: Tx,
   deps: SessionDeps,
@@ -51,7 +53,7 @@ export const createSession = async (
   return { id: values.id, token, expiresAt: values.expiresAt }
 }
 
-/** Ends a session at once. One that has ended already stays as it is and leaves no second trace. */
+/** Ends a session at once. One that has already ended stays as it is, without a second event or audit row. */
 export const revokeSession = async (tx: Tx, deps: SessionDeps, principal: Principal, id: Uuid): Promise<SessionRecord> => {
   const { accountId } = principal
   const { at } = tx
@@ -96,7 +98,7 @@ const revokeAll = async (tx: Tx, deps: SessionDeps, actor: Actor, accountId: Uui
 export const revokeSessionsOf = (tx: Tx, deps: SessionDeps, actor: Actor, accountId: Uuid): Promise<void> =>
   revokeAll(tx, deps, actor, accountId, undefined)
 
-/** Ends the sessions that began with a sign-in method, before it is detached: afterwards no column says which those were. */
+/** Ends the sessions that began with a sign-in method, before it is detached: afterwards no column identifies them. */
 export const revokeSessionsByIdentity = (
   tx: Tx,
   deps: SessionDeps,
@@ -104,7 +106,7 @@ export const revokeSessionsByIdentity = (
   identity: { id: Uuid; accountId: Uuid },
 ): Promise<void> => revokeAll(tx, deps, actor, identity.accountId, eq(sessions.identityId, identity.id))
 
-/** Ends one of the caller's sessions. It takes the authority to change how the account is signed in to. */
+/** Ends one of the caller's sessions. The caller must be allowed to change how the account is signed in to. */
 export const endSession = async (tx: Tx, deps: SessionDeps, principal: Principal, id: Uuid): Promise<SessionRecord> => {
   await requireSignInAuthority(tx, deps, principal)
   return revokeSession(tx, deps, principal, id)
@@ -120,7 +122,7 @@ const sessionBehind = async (db: Db, { kind, id }: Principal['credential']): Pro
   return token?.sessionId ?? null
 }
 
-/** Ends the session that the caller is signed in by, with all that it minted. A key or a grant is revoked, not logged out. */
+/** Ends the caller's own session, with all tokens that it issued. A key or a grant is revoked, not logged out. */
 export const logOut = async (tx: Tx, deps: SessionDeps, principal: Principal): Promise<void> => {
   const sessionId = await sessionBehind(tx, principal.credential)
   if (sessionId !== null) await revokeSession(tx, deps, principal, sessionId)

@@ -11,7 +11,7 @@ const attributes = (config: Config) => ({
   ...(config.SESSION_COOKIE_DOMAIN !== undefined && { domain: config.SESSION_COOKIE_DOMAIN }),
 })
 
-/** By Max-Age, for a browser whose clock is wrong would take a moment in time for long past. */
+/** By Max-Age: a browser whose clock is wrong could treat a point in time as long past. */
 export const setSessionCookie = (reply: FastifyReply, config: Config, session: NewSession): void => {
   reply.setCookie(sessionCookie, session.token, { ...attributes(config), maxAge: config.SESSION_TTL_DAYS * 86_400 })
 }

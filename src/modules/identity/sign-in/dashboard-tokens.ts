@@ -8,14 +8,14 @@ import { Refusal } from '../../../lib/errors.ts'
 import { newId } from '../../../lib/ids.ts'
 import type { Deps } from '../../deps.ts'
 
-/** A short-lived bearer with the caller's own workspace, permissions and grant; it ends with the credential that minted it. */
+/** A short-lived bearer with the caller's own workspace, permissions and grant; it ends with the credential that issued it. */
 export const createDashboardToken = async (
   tx: Tx,
   deps: Pick<Deps, 'config'>,
   principal: Principal,
 ): Promise<{ token: string; expiresInSeconds: number }> => {
   const { kind, id: credentialId } = principal.credential
-  // A token that could mint its successor would outlive its parent by the back door.
+  // A token that could issue another one would outlive the credential behind it.
   if (kind === 'dashboard') throw new Refusal('forbidden', { message: 'A dashboard token cannot make another one.' })
   const { at } = tx
   const token = newSecret('dashboard_token')

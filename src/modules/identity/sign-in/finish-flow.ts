@@ -11,7 +11,7 @@ import { type Flow, type LinkIntent, takeFlow } from './flows.ts'
 import { redirectUriOf, requireProvider } from './start-flow.ts'
 import { isStillActive } from './still-active.ts'
 
-/** What the provider sent the browser back with, and which browser that is. */
+/** The parameters that the provider sent with the browser, and the browser's secret. */
 type Answer = {
   provider: ProviderName
   browser: string | null
@@ -26,7 +26,7 @@ export type FinishedFlow = {
   session: NewSession | null
 }
 
-/** `returnTo`: where the browser came from, when the flow was its own. */
+/** `returnTo`: where the browser came from, when it finished its own flow. */
 export type RefusedFlow = { returnTo: string; refusal: Refusal }
 
 const unknownFlow = (): Refusal =>
@@ -66,7 +66,7 @@ const redeem = async (
 const note = (tx: Tx, actor: FlowActor, reason: string): Promise<void> =>
   audit(tx, actor, tx.at, { action: 'sign_in.refused', after: { reason } })
 
-/** Signs in, or links for the credential that began it, if that would still be accepted. */
+/** Signs in, or links for the credential that began the flow, if that would still be accepted. */
 const conclude = async (
   tx: Tx,
   deps: Pick<Deps, 'appendEvents' | 'clock' | 'config'>,
@@ -102,7 +102,7 @@ const finish = async (
   return { returnTo: flow.returnTo, outcome: result.outcome, session: 'session' in result ? result.session : null }
 }
 
-/** Ends a flow with what the provider sent the browser back with. Its state is used up, also by a failure. */
+/** Ends a flow with the parameters that the provider sent. Its state is used up, also by a failure. */
 export const finishFlow = async (
   deps: Pick<Deps, 'appendEvents' | 'clock' | 'config' | 'db' | 'identityProviders' | 'lastUsed' | 'vault'>,
   origin: RequestOrigin,

@@ -5,18 +5,18 @@ import { flowTtlSeconds } from './flows.ts'
 
 const isSecure = (config: Config): boolean => config.NODE_ENV === 'production' || config.publicUrl.startsWith('https://')
 
-/** `__Host-`: no sibling domain can plant it, and so none can make its own flow pass for this browser's. */
+/** `__Host-`: a sibling domain cannot set this cookie, and so cannot present its own flow as this browser's. */
 const nameOf = (config: Config): string => (isSecure(config) ? '__Host-service_flow' : 'service_flow')
 
 const shape = /^[A-Za-z0-9_-]{43}$/
 
-/** The secret that identifies this browser while it is on its way to a provider and back. */
+/** The secret that identifies this browser during its way to a provider and back. */
 export const readBrowser = (request: FastifyRequest, config: Config): string | null => {
   const value = request.cookies[nameOf(config)]
   return value !== undefined && shape.test(value) ? value : null
 }
 
-/** The browser's secret, or a new one; kept while flows of other tabs may still come back. */
+/** The browser's secret, or a new one. It is kept while flows of other tabs may still return. */
 export const markBrowser = (request: FastifyRequest, reply: FastifyReply, config: Config): string => {
   const browser = readBrowser(request, config) ?? randomBytes(32).toString('base64url')
   reply.setCookie(nameOf(config), browser, {

@@ -13,7 +13,7 @@ import type { Deps } from '../../deps.ts'
 
 export const flowTtlSeconds = 600
 
-/** Whose account the identity will be linked to, and by whose word. */
+/** The account to which the identity will be linked, and the credential that asked for it. */
 export type LinkIntent = { accountId: Uuid; credential: Principal['credential']; grantId: Uuid | null }
 
 export type Flow = {
@@ -24,7 +24,7 @@ export type Flow = {
   /** Null: a sign-in. */
   intent: LinkIntent | null
   secrets: FlowSecrets
-  /** Hash of the secret of the browser that it belongs to; null while a link page's flow belongs to none. */
+  /** Hash of the secret of the browser that owns the flow; null while a link page's flow has no browser yet. */
   browserHash: Buffer | null
 }
 
@@ -41,7 +41,7 @@ const intentOf = (row: Row): LinkIntent | null => {
 
 const Secrets = z.strictObject({ state: z.string(), nonce: z.string(), verifier: z.string() })
 
-/** Sealed under a key that has been retired meanwhile, a flow is as good as over. */
+/** A flow that was sealed with a key that has been removed since counts as expired. */
 const read = (deps: Pick<Deps, 'vault'>, row: Row): Flow | undefined => {
   const { id, provider, returnTo, expiresAt, browserHash } = row
   try {
@@ -53,8 +53,8 @@ const read = (deps: Pick<Deps, 'vault'>, row: Row): Flow | undefined => {
 }
 
 /**
- * Begins a flow: for the browser that asked for it, when that is known to be the one that will finish it. A link goes by a page of ours,
- * whose secret this makes. Of the state only a hash is kept to find it by; state, nonce and verifier are sealed.
+ * Begins a flow: for the browser that asked for it, when that browser is known to be the one that will finish it. A link goes through a
+ * page of ours, whose secret this creates. The state is stored only as a hash; state, nonce and verifier are also stored encrypted.
  */
 export const openFlow = async (
   tx: Tx,
@@ -90,14 +90,14 @@ export const openFlow = async (
   return { id, provider, returnTo, expiresAt, intent, secrets, link, browserHash }
 }
 
-/** The flow behind a link page, while it lasts. */
+/** The flow of a link page, until it expires. */
 export const findByLink = async (db: Db, deps: Pick<Deps, 'clock' | 'vault'>, link: string): Promise<Flow | undefined> => {
   const live = and(eq(signInFlows.linkHash, sha256(link)), gt(signInFlows.expiresAt, deps.clock.now()))
   const [row] = await db.orm.select().from(signInFlows).where(live)
   return row && read(deps, row)
 }
 
-/** Gives a link page's flow to the first browser that goes on from it; false for every other. */
+/** Binds a link page's flow to the first browser that continues from it; false for every other browser. */
 export const bindFlow = async (db: Db, id: Uuid, browser: string): Promise<boolean> => {
   const mine = sha256(browser)
   const free = or(isNull(signInFlows.browserHash), eq(signInFlows.browserHash, mine))
@@ -109,7 +109,7 @@ export const bindFlow = async (db: Db, id: Uuid, browser: string): Promise<boole
   return bound.length > 0
 }
 
-/** Ends a flow: for the provider and the browser that it belongs to, in time, and once. */
+/** Ends a flow: for its provider and its browser, before it expires, and once. */
 export const takeFlow = async (
   db: Db,
   deps: Pick<Deps, 'clock' | 'vault'>,

@@ -22,11 +22,11 @@ const findLive = async (deps: Pick<Deps, 'clock' | 'config' | 'db' | 'vault'>, l
   return { ...flow, intent: flow.intent }
 }
 
-/** Proof that this browser was shown the page: without it, an address behind the page would skip what the page says. */
+/** Proof that this browser saw the page: without it, a link to the address behind the page would skip the page. */
 const proofOf = (deps: Pick<Deps, 'derivations'>, link: string, browser: string): Buffer =>
   deps.derivations.mac('link-page', `${link}:${browser}`)
 
-/** Where the browser goes on to without a page: when it asked for this link itself, and is signed in as the same account; else null. */
+/** Where the browser continues without the page: when it asked for this link itself, and is signed in to the same account; else null. */
 export const passLinkPage = async (
   deps: Pick<Deps, 'clock' | 'config' | 'db' | 'identityProviders' | 'vault'>,
   link: string,
@@ -38,7 +38,7 @@ export const passLinkPage = async (
   return caller?.accountId === flow.intent.accountId ? authorizationUrlOf(deps, flow) : null
 }
 
-/** What a person reads before their sign-in is linked: to which account, so that it is never linked to a stranger's. */
+/** What a person reads before their sign-in is linked: the account's name, so that nobody links it to a stranger's account. */
 export const showLinkPage = async (
   deps: Pick<Deps, 'clock' | 'config' | 'db' | 'derivations' | 'vault'>,
   link: string,
@@ -68,7 +68,7 @@ export const showLinkPage = async (
   }
 }
 
-/** Gives the flow to the browser that was shown its page, and returns where it goes on. */
+/** Binds the flow to the browser that saw its page, and returns where the browser continues. */
 export const leaveLinkPage = async (
   deps: Pick<Deps, 'clock' | 'config' | 'db' | 'derivations' | 'identityProviders' | 'vault'>,
   link: string,

@@ -25,7 +25,7 @@ const answerWithPage = async (
   }
 }
 
-/** Pages of ours for a link that was not begun in the browser that finishes it. */
+/** Our pages for a link that was begun outside the browser that finishes it. */
 export const registerLinkPages = (app: App, deps: Deps): void => {
   app.get(
     '/link/:flow',

@@ -26,8 +26,8 @@ const burn = statement(
   'update nonces set consumed_at = $3 where nonce = $1 and purpose = $2 and consumed_at is null returning expires_at',
 )
 /**
- * Uses a nonce up. False when it was never given out, is used already or has expired; of twenty at once one gets it. Outside a
- * transaction, so that nothing that is found wrong later leaves the nonce usable.
+ * Uses a nonce up. False when the service never issued it, or it is used or expired; of twenty requests at once one succeeds. Runs outside
+ * a transaction, so that a later failure does not make the nonce usable again.
  */
 export const burnNonce = async (db: Db, nonce: string, purpose: Purpose, now: Date): Promise<boolean> => {
   const [row] = await db.query<{ expires_at: Date }>(burn, [nonce, purpose, now])
@@ -55,7 +55,7 @@ const find = async (db: Db, nonce: string, purpose: Purpose, lock: '' | 'for upd
 export const findNonce = (db: Db, nonce: string, purpose: Purpose): Promise<FoundNonce | undefined> =>
   find(db, nonce, purpose, '')
 
-/** For a nonce that is used up together with what it was given out for: a second request with it waits here. */
+/** For a nonce that is used up in the same transaction as what it was issued for: a second request with it waits here. */
 export const lockNonce = (tx: Tx, nonce: string, purpose: Purpose): Promise<FoundNonce | undefined> =>
   find(tx, nonce, purpose, 'for update')
 

@@ -17,7 +17,7 @@ import { withOutcome } from './return-to.ts'
 import { CallbackQuery, Redirect, StartQuery } from './schema.ts'
 import { type StartedFlow, startLinkAs, startSignIn } from './start-flow.ts'
 
-/** In development the service answers to every name of the loopback, but the provider sends the browser back to one of them. */
+/** In development the service answers under every name of the loopback address, but the provider sends the browser back to one of them. */
 const isElsewhere = (deps: Deps, request: FastifyRequest): boolean => {
   const { publicUrl, NODE_ENV } = deps.config
   const host = `http://${request.host}`
@@ -30,7 +30,7 @@ const isElsewhere = (deps: Deps, request: FastifyRequest): boolean => {
   )
 }
 
-/** A page of another site that asks by script: no browser keeps our cookie from such an answer, so it is sent to ask by itself. */
+/** A script on another site's page: browsers drop our cookie from such a response, so the answer tells it to navigate instead. */
 const isAskedFromAfar = ({ headers }: FastifyRequest): boolean =>
   headers['sec-fetch-site'] === 'cross-site' &&
   headers['sec-fetch-mode'] !== undefined &&

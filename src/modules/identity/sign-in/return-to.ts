@@ -9,7 +9,7 @@ const refused = (): Refusal =>
     message: 'must be the path of a page of this site (/…, not under /v1/ or /link/) or a URL of an allowed origin',
   })
 
-/** Percent-encoding undone until nothing changes; undefined when it is malformed. What a proxy or a page may decode again. */
+/** Undoes percent-encoding until nothing changes, as a proxy or a page may decode again; undefined when it is malformed. */
 const fullyDecoded = (text: string): string | undefined => {
   try {
     for (let current = text; ; ) {
@@ -22,18 +22,18 @@ const fullyDecoded = (text: string): string | undefined => {
   }
 }
 
-/** Browsers read a backslash as a slash and drop tabs and line breaks: what looks like a path can be another host. */
+/** Browsers read a backslash as a slash and drop tabs and line breaks: text that looks like a path can be another host. */
 const isPlainPath = (pathname: string): boolean => {
   const decoded = fullyDecoded(pathname)
   return decoded !== undefined && /^\/(?!\/)[^\\\u0000-\u001f\u007f]*$/.test(decoded)
 }
 
-/** What has an effect of its own when a browser merely goes there, or names an account first: no sign-in leads into the middle of it. */
+/** Paths that have an effect when a browser only opens them, or that first name an account: no sign-in redirects to them. */
 const isOurMachinery = (pathname: string): boolean => /^\/(?:v1|link)(?:\/|$)/i.test(fullyDecoded(pathname) ?? '')
 
 /**
- * Where a browser may be sent after a sign-in: a path of this site that is a page, or a URL of an allowed origin. Refused, never
- * repaired.
+ * Where a browser may go after a sign-in: a path of a page on this site, or a URL of an allowed origin. Anything else is refused, never
+ * corrected.
  */
 export const readReturnTo = (config: Config, input: string): string => {
   if (input.length > longest || /[\\\s\u0000-\u001f\u007f]/.test(input)) throw refused()

@@ -31,7 +31,7 @@ export const verifyWallet = async (
     throw new Refusal('forbidden', { details: { required_permission: 'account.manage' } })
   }
   const attempt = await examineWallet(deps, input)
-  // A session begins in the workspace that was used last: what is remembered of that is written first.
+  // A session begins in the workspace that was used last, so pending "last used" times are written first.
   await deps.lastUsed.flush()
   return inTx(deps.db, async (tx): Promise<Verified> => {
     if (caller) {

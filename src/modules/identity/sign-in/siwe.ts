@@ -7,14 +7,14 @@ import { isLoopbackUrl } from '../../../lib/loopback.ts'
 export const signInStatement = 'Sign in to the payments service. This costs nothing and moves no money.'
 export const nonceTtlSeconds = 600
 
-/** What a sign-in message must say; shown to the caller before signing, and again when it was wrong. */
+/** What a sign-in message must contain; shown to the caller before signing, and again when it was wrong. */
 export const expectedOf = (config: Config) => ({
   domain: new URL(config.publicUrl).host,
   uri: config.publicUrl,
   chain_ids: config.SIWE_CHAIN_IDS,
 })
 
-/** In development a browser may reach us by any of the loopback's names. */
+/** In development a browser may use any of the loopback address's names. */
 const sameSite = (config: Config, origin: string): boolean => {
   if (origin === config.publicUrl) return true
   if (config.NODE_ENV === 'production' || !URL.canParse(origin)) return false
@@ -40,13 +40,13 @@ export const readSiweMessage = (text: string): SiweMessage => {
   }
 }
 
-/** The site itself, not a page of it: what was signed for a path may mean something else there. */
+/** The site itself, not one of its pages: a signature for a path may have another meaning there. */
 const isBare = (uri: string): boolean => /^https?:\/\/[^/?#]+\/?$/i.test(uri)
 
 /** A wallet's clock may be ahead of ours. */
 const aheadSeconds = 300
 
-/** Signed for this sign-in: not kept from long ago, and not made for later. */
+/** The message must be for this sign-in: not an old one, and not one for later. */
 const isRecent = (issued: Date | undefined, now: Date): boolean =>
   issued !== undefined &&
   issued <= secondsAfter(now, aheadSeconds) &&
@@ -54,7 +54,7 @@ const isRecent = (issued: Date | undefined, now: Date): boolean =>
 
 const timeOf = (text: string | undefined): Date | undefined => (text === undefined ? undefined : new Date(text))
 
-/** Domain, URI, chain and the message's own times: what is wrong, if anything. The nonce and the signature are looked at elsewhere. */
+/** Domain, URI, chain and the message's own times: what is wrong, if anything. The nonce and the signature are checked elsewhere. */
 export const checkSiweMessage = (config: Config, message: SiweMessage, now: Date): Refusal | null => {
   const expires = timeOf(message.expirationTime)
   const begins = timeOf(message.notBefore)

@@ -21,14 +21,14 @@ export const requireProvider = (deps: Pick<Deps, 'identityProviders'>, name: Pro
   return provider
 }
 
-/** The provider's page for a flow. A person who links chooses the account there, for the browser may know another one. */
+/** The provider's page for a flow. A person who links chooses the account there, because the browser may be signed in to another one. */
 export const authorizationUrlOf = (deps: Pick<Deps, 'config' | 'identityProviders'>, flow: Flow): Promise<string> =>
   requireProvider(deps, flow.provider).authorizationUrl(flow.secrets, {
     redirectUri: redirectUriOf(deps, flow.provider),
     chooseAccount: flow.intent !== null,
   })
 
-/** Holds what POST routes are held to by their declaration: a start is a GET, and links all the same. */
+/** Makes the checks that POST routes declare: a start is a GET, and can still link. */
 const checkLinker = (caller: Principal): void => {
   if (!caller.permissions.has('account.manage'))
     throw new Refusal('forbidden', { details: { required_permission: 'account.manage' } })
@@ -36,8 +36,9 @@ const checkLinker = (caller: Principal): void => {
 }
 
 /**
- * Begins a link. A page of ours names the account before the browser goes on to the provider: no link of another site skips it. `browser`: set for
- * a person who asked for it by a request of our own page, where they see whose account it is; only that browser goes on without the page.
+ * Begins a link. A page of ours names the account before the browser continues to the provider, so that a link on another site cannot skip
+ * it. `browser`: set when a page of ours made the request, and the person sees there whose account it is; only that browser continues
+ * without the page.
  */
 export const startLink = async (
   tx: Tx,
@@ -57,7 +58,7 @@ export const readLinkReturnTo = (deps: Pick<Deps, 'config'>, requested: string |
 
 type StartInput = { provider: ProviderName; returnTo: string | undefined }
 
-/** The session-aware start route, for a caller: a link. */
+/** The session-aware start route, for a signed-in caller: begins a link. */
 export const startLinkAs = async (deps: StartFlowDeps, caller: Principal, input: StartInput): Promise<StartedFlow> => {
   const { provider } = input
   requireProvider(deps, provider)
@@ -66,7 +67,7 @@ export const startLinkAs = async (deps: StartFlowDeps, caller: Principal, input:
   return inTx(deps.db, (tx) => startLink(tx, deps, caller, { provider, returnTo, browser: null }))
 }
 
-/** A sign-in. `browser`: the secret of the browser that asks, and that alone can finish it. */
+/** Begins a sign-in. `browser`: the secret of the browser that asks; no other browser can finish it. */
 export const startSignIn = async (
   deps: StartFlowDeps,
   origin: RequestOrigin,

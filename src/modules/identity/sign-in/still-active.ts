@@ -9,8 +9,8 @@ import type { Deps } from '../../deps.ts'
 export type Beginner = Pick<Principal, 'accountId' | 'credential'> & { grantId: Uuid | null }
 
 /**
- * Whether what began a link would still be accepted, behind its account's lock: a logout or a revocation that was acknowledged lets
- * nothing through, and a later one finds what was linked. The first statement of its transaction.
+ * Whether the credential that began a link would still be accepted, under its account's lock: after an acknowledged logout or revocation
+ * nothing is linked, and a later one ends what was linked. Must be the first statement of its transaction.
  */
 export const isStillActive = async (tx: Tx, deps: Pick<Deps, 'config'>, beginner: Beginner): Promise<boolean> => {
   await lockAccount(tx, beginner.accountId)

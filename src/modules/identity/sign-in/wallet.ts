@@ -44,7 +44,7 @@ const badNonce = (deps: Pick<Deps, 'config'>): Refusal =>
     },
   })
 
-/** Who signed: the address's own key, or its contract on the message's chain when there is a way to ask that chain. */
+/** The signer: the address's own key, or its contract on the message's chain, when that chain can be queried. */
 const findSigner = async (
   deps: Pick<Deps, 'contractWallets'>,
   siwe: SiweMessage,
@@ -61,8 +61,8 @@ const findSigner = async (
 export type WalletAttempt = { verdict: IdentityProof | Refusal }
 
 /**
- * Looks at a signed message outside any transaction, for asking a chain takes its time. The nonce is used up first: one message makes
- * one question to a chain, however often it is sent. Throws 400 when it is no message at all.
+ * Checks a signed message outside any transaction, because a query to a chain takes time. The nonce is used up first: however often one
+ * message is sent, it causes one query. Throws 400 for text that is not such a message.
  */
 export const examineWallet = async (
   deps: Pick<Deps, 'clock' | 'config' | 'contractWallets' | 'db'>,

@@ -9,7 +9,7 @@ import type { AskParameters, CodeParameters } from '../schema.ts'
 import { oauthScopes, parseScope } from '../scopes.ts'
 import { readChallenge } from './pkce.ts'
 
-/** What a client asks a person for; the same for every way in which a request can arrive. */
+/** What a client requests of a person; the same for every way in which a request can arrive. */
 export type Ask = { scopes: Permission[]; resources: string[]; requestedControls: SpendingControls | null }
 
 const isScopeOfOurs = (scope: string): scope is Permission => (oauthScopes as readonly string[]).includes(scope)
@@ -20,7 +20,7 @@ export const readAsk = (client: ClientRecord, parameters: AskParameters, own: st
   requestedControls: parseDetails(parameters.authorization_details),
 })
 
-/** Checked before everything else: until it is, no answer goes anywhere but to a page of ours. */
+/** Checked before everything else: until this passes, the answer is only ever a page of ours. */
 export const readRedirectUri = (client: ClientRecord, requested: string | undefined): string => {
   const [only, ...others] = client.redirectUris
   if (requested === undefined) {
@@ -32,7 +32,7 @@ export const readRedirectUri = (client: ClientRecord, requested: string | undefi
   return requested
 }
 
-/** Everything else of an authorization request; what is wrong here may be reported to the client. */
+/** Everything else in an authorization request; errors here may be reported to the client. */
 export const readCodeRequest = (
   client: ClientRecord,
   parameters: CodeParameters,
@@ -50,7 +50,7 @@ export const readCodeRequest = (
 
 export type Answer = { redirectUri: string; state: string | null; issuer: string }
 
-/** The authorization response, good or bad, always with `iss` (RFC 9207). The URI's own query stays as it was registered. */
+/** The authorization response, for success and error, always with `iss` (RFC 9207). The URI's own query stays as it was registered. */
 export const answerUrl = ({ redirectUri, state, issuer }: Answer, parameters: Record<string, string>): string => {
   const query = new URLSearchParams({ ...parameters, ...(state !== null && { state }), iss: issuer })
   return `${redirectUri}${redirectUri.includes('?') ? '&' : '?'}${query}`

@@ -13,7 +13,7 @@ export type AuthorizationRecord = typeof oauthAuthorizations.$inferSelect
 /** How long a person has to sign in and decide. */
 export const decisionTtlSeconds = 600
 
-/** The browser's session that a caller acts in, also when it acts by a dashboard token that the session made. */
+/** The browser's session that a caller acts in, also when it acts with a dashboard token that the session issued. */
 export const sessionOf = async (db: Db, { credential }: Principal): Promise<Uuid | null> => {
   if (credential.kind === 'session') return credential.id
   if (credential.kind !== 'dashboard') return null
@@ -24,7 +24,7 @@ export const sessionOf = async (db: Db, { credential }: Principal): Promise<Uuid
   return row?.id ?? null
 }
 
-/** The person has given this client a grant before, so it may be answered without asking them again. */
+/** The person has given this client a grant before, so the client may be answered without asking the person again. */
 export const isKnownTo = async (db: Db, client: ClientRecord, principal: Principal | null): Promise<boolean> => {
   if (!principal) return false
   const known = await db.orm
@@ -36,7 +36,7 @@ export const isKnownTo = async (db: Db, client: ClientRecord, principal: Princip
   return known.length > 0
 }
 
-/** What names a request to the person who decides it. */
+/** The public id of a request, for the person who decides it. */
 export type AuthorizationName = { id: Uuid } | { userCode: string }
 
 const named = (name: AuthorizationName) =>
@@ -44,7 +44,7 @@ const named = (name: AuthorizationName) =>
     ? and(eq(oauthAuthorizations.id, name.id), eq(oauthAuthorizations.flow, 'code'))
     : and(eq(oauthAuthorizations.userCode, name.userCode), eq(oauthAuthorizations.flow, 'device'))
 
-/** One that began in another person's browser, or has not reached a browser yet, is not found. */
+/** A request that began in another person's browser, or has not reached a browser yet, is not found. */
 const visible = (row: AuthorizationRecord | undefined, principal: Principal): AuthorizationRecord => {
   if (!row || row.status === 'pushed') throw notFound()
   if (row.accountId !== null && row.accountId !== principal.accountId) throw notFound()

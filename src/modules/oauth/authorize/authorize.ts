@@ -41,7 +41,7 @@ export const pushRequest = async (deps: AuthorizeDeps, client: ClientRecord, par
   return requestUriPrefix + reference
 }
 
-/** Takes a pushed request up, once. */
+/** Starts a pushed request, once. */
 const takePushed = async (
   deps: Pick<Deps, 'clock' | 'db'>,
   client: ClientRecord,
@@ -66,7 +66,9 @@ const takePushed = async (
   return row.id
 }
 
-/** Who is signed in where the request arrives is who may decide it. An agent's credential counts as signed out: it cannot decide anything. */
+/**
+ * Only the person signed in where the request arrives may decide it. An agent's credential counts as signed out: it cannot decide anything.
+ */
 const bindingOf = async (deps: Pick<Deps, 'db'>, principal: Principal | null) =>
   principal && !principal.grant ? { accountId: principal.accountId, sessionId: await sessionOf(deps.db, principal) } : {}
 
@@ -100,8 +102,9 @@ const begin = async (
 const consentPath = (id: Uuid): string => `/consent?authorization=${formatId('oauth_authorization', id)}`
 
 /**
- * An authorization request; returns where the browser goes next. What is wrong is reported to the client by a redirect only where the
- * person has given the client a grant before: for others we would be an open redirector to any address that a stranger registered (RFC 9700, 4.11.2).
+ * Handles an authorization request; returns where the browser goes next. An error is reported to the client by a redirect only where the
+ * person has given the client a grant before: otherwise we would redirect to any address that a stranger registered (an open redirector,
+ * RFC 9700, 4.11.2).
  */
 export const authorize = async (
   deps: Pick<Deps, 'clientDocuments' | 'clock' | 'config' | 'db'>,

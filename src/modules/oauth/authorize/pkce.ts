@@ -15,7 +15,10 @@ export const readChallenge = ({ code_challenge: challenge, code_challenge_method
   return challenge
 }
 
-/** A verifier without a challenge is as wrong as a challenge without a verifier: an attacker removed or added it on the way (RFC 9700, 4.8.2). */
+/**
+ * A verifier without a challenge is as wrong as a challenge without a verifier: an attacker may have removed or added one (RFC 9700,
+ * 4.8.2).
+ */
 export const checkVerifier = (challenge: string | null, verifier: string | undefined): void => {
   if (challenge === null && verifier === undefined) return
   if (challenge === null) throw new OAuthError('invalid_grant', 'This request was begun without a code_challenge.')

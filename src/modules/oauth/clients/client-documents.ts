@@ -16,15 +16,15 @@ const refused = (why: string) => new OAuthError('invalid_client', `The client me
 const unavailable = (why: string) =>
   new OAuthError('temporarily_unavailable', `The client metadata document ${why}.`, { 'retry-after': '5' })
 
-/** On one machine a developer's client may serve its document from the loopback address, over http and on any port. */
+/** During development on one machine a client may serve its document from the loopback address, over http and on any port. */
 const onLoopback = (config: Config, url: URL): boolean => config.OAUTH_METADATA_LOOPBACK && isLoopbackUrl(url.href)
 
-/** A client id that is the address of a metadata document, or undefined when it is no URL at all. */
+/** A client id that is the address of a metadata document, or undefined when it is not a URL. */
 export const documentUrl = (config: Config, clientId: string): URL | undefined => {
   if (!/^https?:\/\//i.test(clientId)) return undefined
   if (clientId.length > maxLength || !URL.canParse(clientId)) throw refused('has no valid address')
   const url = new URL(clientId)
-  // What a parser would rewrite (dot segments, capitals, a default port) is refused: the id is compared as text.
+  // A URL that a parser would rewrite (dot segments, capitals, a default port) is refused: ids are compared as text.
   if (url.href !== clientId || clientId.includes('#') || url.username !== '' || url.password !== '' || url.pathname === '/') {
     throw refused('must have an https address with a path, in its plain spelling')
   }
@@ -44,7 +44,7 @@ const parse = (text: string): Record<string, unknown> => {
     const value: unknown = JSON.parse(text)
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value }
   } catch {
-    // Told below.
+    // Defined below.
   }
   throw refused('is not a JSON object')
 }

@@ -9,7 +9,7 @@ export type ClientAuthMethod = (typeof clientAuthMethods)[number]
 export type ClientGrantType = (typeof clientGrantTypes)[number]
 export const deviceGrantType = 'urn:ietf:params:oauth:grant-type:device_code'
 
-/** What we keep of a client's metadata (RFC 7591 section 2); the rest is ignored, and so not echoed. */
+/** What we store of a client's metadata (RFC 7591 section 2); the rest is ignored, and so not echoed. */
 export type ClientMetadata = {
   name: string
   redirectUris: string[]
@@ -30,7 +30,7 @@ const Wire = z.object({
 })
 
 const maxNameLength = 120
-// Controls, and the invisible characters that turn text around: a name is shown where a person decides whether to trust it.
+// Control characters, and invisible ones that reverse text: a name is shown where a person decides whether to trust it.
 const invisible = /\p{C}+/gu
 
 const refused = (why: string) => new OAuthError('invalid_client_metadata', why)
@@ -52,7 +52,7 @@ const readRedirectUris = (uris: readonly string[]): string[] => {
 
 const isAuthMethod = (text: string): text is ClientAuthMethod => (clientAuthMethods as readonly string[]).includes(text)
 
-/** Grant types that we don't have are left out; what remains must be able to begin something. */
+/** Grant types that we do not support are left out; one of the rest must be able to begin a flow. */
 const readGrantTypes = (named: readonly string[] | undefined, redirectUris: readonly string[]): ClientGrantType[] => {
   const begins = redirectUris.length > 0 ? ('authorization_code' as const) : deviceGrantType
   const types: ClientGrantType[] =
@@ -72,7 +72,7 @@ const readUri = (text: string | undefined): string | null => {
   return text
 }
 
-/** Checks a client's metadata, whether it was posted or fetched. `authMethod`: what it is when the client says nothing. */
+/** Checks a client's metadata, whether it was posted or fetched. `authMethod`: the default when the client names none. */
 export const readClientMetadata = (input: unknown, defaults: { authMethod: ClientAuthMethod }): ClientMetadata => {
   const parsed = Wire.safeParse(input)
   if (!parsed.success) {

@@ -14,7 +14,7 @@ import { readClientMetadata } from './client-metadata.ts'
 
 type ClientsDeps = Pick<Deps, 'clientDocuments' | 'clock' | 'config' | 'db'>
 
-/** Argon2 is dear by design, and its threads are those that files and name lookups share. */
+/** Argon2 is expensive by design, and it uses the threads that files and name lookups share. */
 const hashSlots = createSlots({ size: 2, waiting: 64 })
 const hashing = <Result>(work: () => Promise<Result>): Promise<Result> =>
   hashSlots(work).catch((error: unknown) => {
@@ -27,7 +27,7 @@ export type ClientRecord = typeof oauthClients.$inferSelect
 
 export const clientIdOf = (client: Pick<ClientRecord, 'id' | 'url'>): string => client.url ?? formatId('oauth_client', client.id)
 
-/** Registers a client (RFC 7591): every caller may, so a registration proves nothing about the client. */
+/** Registers a client (RFC 7591): every caller may do this, so a registration proves nothing about the client. */
 export const registerClient = async (
   deps: Pick<Deps, 'clock' | 'db'>,
   origin: RequestOrigin,
@@ -66,7 +66,7 @@ export const getClient = async (db: Db, id: Uuid): Promise<ClientRecord> => {
   return client
 }
 
-/** A client as it is stored: for endpoints that it can only come to after it has asked for something. */
+/** A client as it is stored: for endpoints that a client calls only after an authorization request. */
 export const findClient = async (deps: Pick<Deps, 'config' | 'db'>, clientId: string): Promise<ClientRecord> => {
   const id = parseId('oauth_client', clientId)
   const url = id ? undefined : documentUrl(deps.config, clientId)
@@ -79,7 +79,7 @@ export const findClient = async (deps: Pick<Deps, 'config' | 'db'>, clientId: st
   return client
 }
 
-/** A client that begins something: its metadata document is read when we have none, or an old one. */
+/** A client that begins a flow: its metadata document is read when we have none, or an old one. */
 export const requireClient = async (deps: ClientsDeps, clientId: string): Promise<ClientRecord> => {
   const url = documentUrl(deps.config, clientId)
   if (!url) return findClient(deps, clientId)
@@ -144,8 +144,8 @@ const presented = ({
 }
 
 /**
- * Who is calling, at every endpoint that clients come to by themselves. A confidential client may send its secret in either way; a
- * public one has none to send. `begins`: the client may be new to us, so its metadata document is read.
+ * Identifies the caller of the endpoints that clients call directly. A confidential client may send its secret in either way; a public one
+ * has no secret. `begins`: the client may be new to us, so its metadata document is read.
  */
 export const authenticateClient = async (
   deps: ClientsDeps,

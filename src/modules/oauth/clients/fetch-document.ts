@@ -7,17 +7,17 @@ import type { Address, ResolveHost } from './resolve-host.ts'
 export type FetchOptions = {
   timeoutMs: number
   maxBytes: number
-  /** Which addresses may be connected to. */
+  /** The addresses to which connections are allowed. */
   allows: (address: string) => boolean
   resolve: ResolveHost
 }
 
 export type FetchedDocument = { text: string; cacheControl: string }
 
-/** Why a document could not be had: a sentence that reveals nothing about what answers at an address. */
+/** Why a document could not be read: a sentence that reveals nothing about what answers at an address. */
 export class FetchError extends Error {}
 
-/** Every address that the name has must be allowed: a name with one public and one private address is up to something. */
+/** Every address of the name must be allowed: a name with both a public and a private address is suspicious. */
 const checkedAddresses = async (hostname: string, options: FetchOptions): Promise<Address[]> => {
   const literal = hostname.replace(/^\[(.*)\]$/, '$1')
   const family = isIP(literal)
@@ -30,8 +30,8 @@ const checkedAddresses = async (hostname: string, options: FetchOptions): Promis
 const isJson = (type: string | undefined): boolean => /^application\/(?:[\w.-]+\+)?json(?:;|$)/i.test(type ?? '')
 
 /**
- * Reads a JSON document from an address that a stranger named. The name is resolved once and the connection is made to what was
- * checked; redirects are answers like any other and refused; size and time have an end.
+ * Reads a JSON document from an address that a stranger named. The name is resolved once, and the connection uses the addresses that were
+ * checked. A redirect is not followed, and counts as a refusal. Size and time are limited.
  */
 export const fetchDocument = async (url: URL, options: FetchOptions): Promise<FetchedDocument> => {
   const addresses = await checkedAddresses(url.hostname, options)
@@ -69,7 +69,7 @@ export const fetchDocument = async (url: URL, options: FetchOptions): Promise<Fe
 
 export type DocumentFetcher = (url: URL, options: Pick<FetchOptions, 'maxBytes' | 'allows'>) => Promise<FetchedDocument>
 
-/** A few at once, over all callers: an address that answers slowly, or not at all, holds a place for no longer than the timeout. */
+/** A few at once, over all callers: an address that answers slowly, or not at all, occupies a slot no longer than the time-out. */
 export const createDocumentFetcher = (options: Pick<FetchOptions, 'timeoutMs' | 'resolve'>): DocumentFetcher => {
   const slots = createSlots({ size: 16, waiting: 16 })
   return (url, wanted) =>

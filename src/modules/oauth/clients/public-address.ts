@@ -1,6 +1,6 @@
 import { BlockList, isIPv4 } from 'node:net'
 
-/** Not of the public internet (IANA special-purpose registries): private, loopback, link-local, documentation, multicast … */
+/** Addresses outside the public internet (IANA special-purpose registries): private, loopback, link-local, documentation, multicast … */
 const special4 = new BlockList()
 for (const range of [
   '0.0.0.0/8',
@@ -26,7 +26,7 @@ for (const range of [
   special4.addSubnet(net, Number(bits), 'ipv4')
 }
 
-// Of IPv6 only global unicast is public; what is mapped, translated or tunnelled to IPv4 lies outside it or is named here.
+// In IPv6 only global unicast is public; addresses that map, translate or tunnel to IPv4 lie outside it or are listed here.
 const global6 = new BlockList()
 global6.addSubnet('2000::', 3, 'ipv6')
 const special6 = new BlockList()

@@ -1,11 +1,11 @@
 const loopbackHosts = new Set(['127.0.0.1', '[::1]', 'localhost'])
-// The port is the only thing that may differ, so it is cut out of the text itself: parsing would normalise what must be compared.
+// Only the port may differ, so it is cut out of the text itself: a parser would normalise what must be compared.
 const loopbackPattern = /^(http:\/\/(?:127\.0\.0\.1|\[::1\]|localhost))(?::\d{1,5})?((?:[/?].*)?)$/
 const maxLength = 2000
 
 export const isLoopbackRedirect = (uri: string): boolean => loopbackPattern.test(uri)
 
-/** What is wrong with a redirect URI that a client wants to register, or undefined. */
+/** What is wrong with a redirect URI in a registration, or undefined. */
 export const redirectUriProblem = (uri: string): string | undefined => {
   if (uri.length > maxLength) return `is longer than ${maxLength} characters`
   if (/[\s\u0000-\u001f\u007f\\]/.test(uri) || !URL.canParse(uri)) return 'must be an absolute URI'
@@ -19,7 +19,8 @@ export const redirectUriProblem = (uri: string): string | undefined => {
     return loopbackHosts.has(url.hostname) && isLoopbackRedirect(uri)
       ? undefined
       : 'must be https, unless it is on 127.0.0.1, [::1] or localhost'
-  // What has no dot is the system's (smb, ssh, ms-msdt, javascript …); an application's own is a name of its maker's (RFC 8252, 7.1).
+  // A scheme without a dot belongs to the system (smb, ssh, ms-msdt, javascript …); an application's own scheme contains its maker's domain
+  // name (RFC 8252, 7.1).
   if (!scheme.includes('.'))
     return 'must be https, http on this machine, or have a private-use scheme with a dot, such as com.example.app:/callback'
   return uri.slice(scheme.length).startsWith(':/') ? undefined : 'must have a path after its scheme'
@@ -30,7 +31,7 @@ const withoutPort = (uri: string): string | undefined => {
   return parts ? `${parts[1]}${parts[2]}` : undefined
 }
 
-/** Byte for byte, but for the port of a loopback address: a native application takes a free one each time (RFC 8252, 7.3). */
+/** Equal byte for byte, except for the port of a loopback address: a native application uses a free port each time (RFC 8252, 7.3). */
 export const matchesRedirectUri = (registered: string, requested: string): boolean => {
   if (registered === requested) return true
   const anyPort = withoutPort(registered)
@@ -42,7 +43,7 @@ export const matchesRedirectUri = (registered: string, requested: string): boole
   )
 }
 
-/** What a person is shown of where the answer goes: the host, or the scheme of an application on this device. */
+/** What a person sees about where the answer goes: the host, or the scheme of an application on this device. */
 export const redirectHost = (uri: string): string => {
   const url = new URL(uri)
   return url.protocol === 'https:' || url.protocol === 'http:' ? url.host : `${url.protocol}//`

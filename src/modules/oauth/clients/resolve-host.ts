@@ -22,9 +22,9 @@ const addresses = async (answer: Promise<string[]>, family: number): Promise<Add
   (await answer.catch(() => [])).map((address) => ({ address, family }))
 
 /**
- * Names that strangers make us look up. Not by `dns.lookup`: that holds a thread of the pool that file access, hashing and every other
- * lookup share, until the system gives up; a dozen names without an answer stopped sign-ins and payouts. Here each lookup has a
- * deadline, and a name that failed is not looked up again for a while. An empty answer: there is no address, or none in time.
+ * Resolves names that strangers make us look up. It does not use `dns.lookup`: that occupies a thread of the pool that file access, hashing
+ * and every other lookup share, until the system gives up; a dozen names without an answer stopped sign-ins and payouts. Here each lookup
+ * has a deadline, and a name that failed is not looked up again for a while. An empty result: there is no address, or none in time.
  */
 export const createHostResolver = ({ clock, deadlineMs, servers }: ResolverOptions): ResolveHost => {
   const failures = new Map<string, Date>()

@@ -28,7 +28,7 @@ import type { Decision } from '../schema.ts'
 import { isSubset } from '../scopes.ts'
 import { newHandle } from '../token/tokens.ts'
 
-/** Long enough to carry a code over by hand from a browser to a terminal; PKCE makes it worthless to others meanwhile. */
+/** Long enough to copy a code by hand from a browser to a terminal; because of PKCE it is worthless to others meanwhile. */
 const codeTtlSeconds = 120
 
 export type Membership = { id: Uuid; name: string; role: (typeof members.$inferSelect)['role']; permissions: Permission[] }
@@ -50,7 +50,7 @@ const memberships = async (db: Db, accountId: Uuid, scopes: readonly Permission[
 
 export type ConsentRequest = { authorization: AuthorizationRecord; client: ClientRecord; workspaces: Membership[] }
 
-/** What a person is asked, and where they could say yes. */
+/** What a person is asked, and the workspaces for which they may agree. */
 export const readConsentRequest = async (
   deps: Pick<Deps, 'db'>,
   principal: Principal,
@@ -87,7 +87,7 @@ const choosePermissions = async (
   return chosen
 }
 
-/** The grant lives no longer than its code until the client has redeemed it: a consent that no client redeems leaves nothing behind. */
+/** The grant expires with its code until the client has redeemed it: a consent that no client redeems leaves no grant behind. */
 const approve = async (
   tx: Tx,
   deps: Pick<Deps, 'appendEvents' | 'derivations'>,
@@ -168,7 +168,7 @@ const deny = async (
 
 export type Decided = { status: 'approved' | 'denied'; redirectTo: string }
 
-/** The person's answer, once. Only a person in their own session can give it, and never more than what was asked for. */
+/** The person's decision, once. Only a person in their own session can make it, and it never grants more than was requested. */
 export const decideAuthorization = async (
   tx: Tx,
   deps: Pick<Deps, 'appendEvents' | 'config' | 'derivations'>,

@@ -26,8 +26,8 @@ export const presentRegistration = (client: ClientRecord, secret: string | null)
 })
 
 /**
- * A host vouches for a client by serving its metadata document, and only for answers that go to that host itself. In the device flow
- * no answer goes anywhere: every caller can begin it with the address of another client's document, so no host vouches for it.
+ * A host identifies a client by serving its metadata document, but only for answers that go to that host itself. The device flow has no
+ * such answer: every caller can begin it with the address of another client's document, so no host identifies the client.
  */
 const verifiedHost = (client: ClientRecord, redirectUri: string | null): string | null => {
   if (client.url === null || redirectUri === null) return null

@@ -18,7 +18,7 @@ const deviceName = (text: string): AuthorizationName => {
   return { userCode }
 }
 
-/** What a page that asks for consent is made of: the dashboard's, and any other of ours. */
+/** The data for a consent page: the dashboard's, or any other page of ours. */
 export const registerConsent = (app: App, deps: Deps): void => {
   const decided = [
     'invalid_request',

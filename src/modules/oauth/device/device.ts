@@ -19,11 +19,11 @@ import { redeem } from '../token/code.ts'
 
 export const deviceTtlSeconds = 600
 const pollIntervalSeconds = 5
-/** A client that waits exactly as long as it should may still come a little early. */
+/** A client that waits exactly the interval may still arrive slightly early. */
 const toleranceMs = 500
 const slowDownSeconds = 5
 
-/** Consonants only: no words, nothing that looks like something else. 20^8 codes (RFC 8628 section 6.1). */
+/** Consonants only: no words, and no letters that look like others. 20^8 codes (RFC 8628 section 6.1). */
 const letters = 'BCDFGHJKLMNPQRSTVWXZ'
 const codeLength = 8
 
@@ -31,7 +31,7 @@ const newUserCode = (): string => Array.from({ length: codeLength }, () => lette
 
 export const formatUserCode = (code: string): string => `${code.slice(0, codeLength / 2)}-${code.slice(codeLength / 2)}`
 
-/** As a person typed it: any case, any separators. Undefined when it can be no code of ours. */
+/** The code that a person typed: any case, any separators. Undefined when it cannot be one of ours. */
 export const readUserCode = (text: string): string | undefined => {
   const code = text.toUpperCase().replace(/[^A-Z]/g, '')
   return code.length === codeLength && [...code].every((letter) => letters.includes(letter)) ? code : undefined
@@ -89,7 +89,7 @@ const setPolled = (tx: Tx, authorization: AuthorizationRecord, at: Date, seconds
     .set({ lastPolledAt: at, pollIntervalSeconds: seconds })
     .where(eq(oauthAuthorizations.id, authorization.id))
 
-/** Still undecided: how fast the client asks is noted, so the answer is returned for the note to be kept. */
+/** Not decided yet: the time of this poll is stored, so the refusal is returned instead of thrown. */
 const keepWaiting = async (tx: Tx, authorization: AuthorizationRecord, at: Date): Promise<OAuthError> => {
   const seconds = authorization.pollIntervalSeconds ?? pollIntervalSeconds
   const { lastPolledAt } = authorization

@@ -3,7 +3,7 @@ import { invalidFields } from '../../../lib/errors.ts'
 
 export type Form = Record<string, string | string[]>
 
-/** A form's body: a name that comes twice is a list, which only the fields that may repeat accept. Never throws: the parser may not. */
+/** A form's body: a repeated name becomes a list, which only fields that may repeat accept. Never throws: a parser must not. */
 export const parseForm = (text: string): Form => {
   const form = Object.create(null) as Form
   for (const [name, value] of new URLSearchParams(text)) {
@@ -13,7 +13,7 @@ export const parseForm = (text: string): Form => {
   return form
 }
 
-/** Text that no database can hold as it is. JSON bodies are looked at where they are parsed; forms and queries are here. */
+/** Text that no database can store. JSON bodies are checked where they are parsed; forms and queries are checked here. */
 export const requireStorable = (values: unknown): void => {
   if (typeof values !== 'object' || values === null) return
   for (const [name, value] of Object.entries(values))

@@ -37,7 +37,7 @@ const credentialsOf = (request: FastifyRequest, body: Omit<ClientCredentials, 'a
   authorization: request.headers.authorization,
 })
 
-/** What clients call by themselves: forms, and errors in the words of RFC 6749. */
+/** The endpoints that clients call directly: forms, and errors with the codes of RFC 6749. */
 export const registerClientEndpoints = (app: App, deps: Deps): void => {
   app.register(async (scope: App) => {
     scope.removeAllContentTypeParsers()

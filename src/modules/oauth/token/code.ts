@@ -20,7 +20,7 @@ import { grantEnded, mintGeneration } from './tokens.ts'
 
 const unknown = () => new OAuthError('invalid_grant', 'The code is unknown or expired, or was given to another client.')
 
-/** Turns an approved request into the first tokens of its grant. The request is locked by the caller. */
+/** Exchanges an approved request for the first tokens of its grant. The caller has locked the request. */
 export const redeem = async (
   tx: Tx,
   deps: Pick<Deps, 'appendEvents' | 'config' | 'derivations'>,
@@ -53,7 +53,10 @@ export const redeem = async (
   return tokens
 }
 
-/** A code that comes twice was stolen once, by either client: what the first use got is revoked as well (RFC 6749, 4.1.2). */
+/**
+ * A code that is used twice was stolen, and one of the two uses was the thief's: the grant of the first use is revoked too (RFC 6749,
+ * 4.1.2).
+ */
 const revokeFirst = async (
   tx: Tx,
   deps: Pick<Deps, 'appendEvents' | 'onGrantsRevoked'>,

@@ -60,8 +60,8 @@ const isActive = (deps: Pick<Deps, 'clock'>, { grant, account }: Found, expiresA
 }
 
 /**
- * Every caller may register a client, so being one proves nothing: it learns of nothing but its own tokens. A resource server that an
- * operator has named learns of those that are presented to it.
+ * Every caller may register a client, so an ordinary client learns only about its own tokens. A resource server that an operator has named
+ * learns about the tokens that are presented to it.
  */
 const mayLearn = (deps: Pick<Deps, 'config'>, owner: ClientRecord, caller: ClientRecord): boolean =>
   owner.id === caller.id || deps.config.OAUTH_RESOURCE_SERVERS.includes(clientIdOf(caller))
@@ -78,7 +78,7 @@ const ofAccessToken = async (deps: IntrospectDeps, caller: ClientRecord, text: s
   return { ...describe(deps, row, { ...token, scopes }), token_type: 'Bearer' }
 }
 
-/** A refresh token is the business of its client alone. */
+/** Only its own client may ask about a refresh token. */
 const ofRefreshToken = async (deps: IntrospectDeps, caller: ClientRecord, text: string): Promise<Introspection> => {
   const presented = readRefreshToken(text)
   if (!presented) return inactive

@@ -25,7 +25,7 @@ import {
   repeatGeneration,
 } from './tokens.ts'
 
-/** By which of our own waits a request is older than its transaction. Measured with one clock, ours; never compared with another. */
+/** How long the request waited in this service before its transaction began. Measured with our own clock, never compared with another. */
 export type ElapsedMs = () => number
 
 const arrive = statement(
@@ -39,7 +39,10 @@ const cameBefore = statement(
    from oauth_access_tokens where grant_id = $1 and generation = $2`,
 )
 
-/** `live`: the presented token was the current one when the request arrived, so every later rotation happened beside it. */
+/**
+ * `live`: the presented token was the current one when the request arrived, so every later rotation happened at the same time as this
+ * request.
+ */
 type Arrival = { grantId: Uuid; arrivedAt: string; live: boolean }
 
 const arrivalOf = async (tx: Tx, presented: PresentedRefresh, elapsedMs: ElapsedMs): Promise<Arrival | undefined> => {
@@ -53,9 +56,9 @@ const arrivalOf = async (tx: Tx, presented: PresentedRefresh, elapsedMs: Elapsed
 const is = (hash: Buffer | null, presented: PresentedRefresh): boolean => hash !== null && equalBytes(hash, presented.hash)
 
 /**
- * Under way when the presented token was rotated, by the database's clock alone; or late by no more than the leeway that was configured.
- * How often its successors were rotated since makes no difference: connections of one client that refresh by themselves overtake
- * each other.
+ * The request was under way when the presented token was rotated, by the database's clock alone, or came late by no more than the
+ * configured leeway. The number of rotations since then does not matter: connections of one client that refresh independently overtake each
+ * other.
  */
 const inFlight = async (tx: Tx, deps: Pick<Deps, 'config'>, arrival: Arrival, presented: PresentedRefresh): Promise<boolean> => {
   if (arrival.live) return true
@@ -68,7 +71,7 @@ const inFlight = async (tx: Tx, deps: Pick<Deps, 'config'>, arrival: Arrival, pr
   return row?.in_time ?? false
 }
 
-/** What is asked for; never more than was consented to. A wrong wish is refused and costs nothing else. */
+/** The requested scopes; never more than the person consented to. A wrong request is refused and changes nothing. */
 const readAudience = (
   deps: Pick<Deps, 'config'>,
   grant: GrantRecord,
@@ -140,8 +143,8 @@ const settle = async (
 }
 
 /**
- * Rotates (RFC 9700 section 4.14.2). A token that was used before is either stolen or was sent twice, and only whether both requests
- * were under way together tells which; a family is one grant, so one theft costs one installation of one agent.
+ * Rotates a refresh token (RFC 9700 section 4.14.2). A token that was used before is either stolen or was sent twice; the difference is
+ * whether both requests were under way at the same time. A family is one grant, so one theft ends one installation of one agent.
  */
 export const refreshTokens = async (
   deps: Pick<Deps, 'appendEvents' | 'config' | 'db' | 'derivations' | 'onGrantsRevoked'>,

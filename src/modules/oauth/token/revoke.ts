@@ -22,7 +22,7 @@ const ofAccessToken = async (db: Db, token: string): Promise<Owner | undefined> 
       .where(eq(oauthAccessTokens.hash, sha256(token)))
   )[0]
 
-/** Also one that was rotated long ago: a client that revokes it means the whole family. */
+/** Includes a token that was rotated long ago: a client that revokes it means the whole family. */
 const ofRefreshToken = async (deps: Pick<Deps, 'db' | 'derivations'>, token: string): Promise<Owner | undefined> => {
   const presented = readRefreshToken(token)
   if (!presented || !isOurs(deps, presented)) return undefined
@@ -34,7 +34,7 @@ const ofRefreshToken = async (deps: Pick<Deps, 'db' | 'derivations'>, token: str
   )[0]
 }
 
-/** RFC 7009. Any token of a grant ends the grant; one that is not the client's ends nothing. The answer is the same. */
+/** RFC 7009. Any token of a grant ends the grant; a token of another client ends nothing. The answer is the same. */
 export const revokeToken = async (
   deps: Pick<Deps, 'appendEvents' | 'db' | 'derivations' | 'onGrantsRevoked'>,
   client: ClientRecord,

@@ -36,7 +36,7 @@ const compose = (handle: string, generation: number, mac: (purpose: string, mess
   }
 }
 
-/** A generation's tokens again, under the key that they were made with; undefined when that key has left the ring. */
+/** Derives a generation's tokens again, with the key that they were made with; undefined when that key is no longer in the ring. */
 export const deriveAgain = (
   deps: Pick<Deps, 'derivations'>,
   { handle, generation, keyId }: Pick<OAuthGrantRecord, 'handle' | 'generation' | 'keyId'>,
@@ -56,13 +56,13 @@ export const readRefreshToken = (text: string): PresentedRefresh | undefined => 
     : { handle, generation: Number.parseInt(number, 16), hash: sha256(text), text }
 }
 
-/** Whether we made this token, however long ago: under any key that we still have. */
+/** Whether this service made the token, however long ago: with any key that is still in the ring. */
 export const isOurs = (deps: Pick<Deps, 'derivations'>, { handle, generation, text }: PresentedRefresh): boolean =>
   deps.derivations
     .macs('oauth.refresh_token', '')
     .some(({ keyId }) => deriveAgain(deps, { handle, generation, keyId })?.refreshToken === text)
 
-/** Reasons why no tokens are given out for a grant, though the client asks rightly. */
+/** Reasons to issue no tokens for a grant although the request is valid. */
 export const grantEnded = async (tx: Tx, grant: GrantRecord): Promise<boolean> => {
   if (grantLife(grant, tx.at) !== 'active') return true
   const [account] = await tx.orm
@@ -96,9 +96,9 @@ const respond = (
 export type TokenGeneration = { client: ClientRecord; grant: GrantRecord; state: OAuthGrantRecord; audience: Audience }
 
 /**
- * The next generation of a grant's tokens. Only hashes are kept: both tokens are derived from the grant's handle and the generation,
- * so that requests which were under way together can all be given the same pair. The grant is locked by the caller, who commits right
- * after this: the rotation's time is the last thing written, as everybody who came before the commit came in time.
+ * The next generation of a grant's tokens. Only hashes are stored: both tokens are derived from the grant's handle and the generation, so
+ * that requests under way at the same time can all get the same pair. The caller has locked the grant and commits right after this: the
+ * time of the rotation is written last, so that every request that arrived before the commit counts as in time.
  */
 export const mintGeneration = async (
   tx: Tx,
@@ -127,7 +127,7 @@ export const mintGeneration = async (
   return respond(tokens, seconds, audience.scopes, grant, { detailed: state.detailed, refreshes })
 }
 
-/** The current generation's answer once more, and the request that it was for. */
+/** The current generation's response once more, and the request that it was for. */
 export const repeatGeneration = async (
   tx: Tx,
   deps: Pick<Deps, 'derivations'>,

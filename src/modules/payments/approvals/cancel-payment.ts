@@ -7,7 +7,7 @@ import { releasePayment } from '../lifecycle/release.ts'
 import { findPayment, lockPaymentWithAccount, type PaymentRecord } from '../queries.ts'
 import { cancelApproval } from './end.ts'
 
-/** Cancels a payment that still waits for its approval; cancelling again says the same. */
+/** Cancels a payment that still waits for its approval; a second call gives the same answer. */
 export const cancelPayment = async (
   tx: Tx,
   deps: Pick<Deps, 'appendEvents' | 'config'>,

@@ -6,7 +6,10 @@ import type { Uuid } from '../../../lib/ids.ts'
 import type { Minor } from '../../../lib/money.ts'
 import type { ApprovalRecord } from './queries.ts'
 
-/** What helps to decide and is not part of the approval itself: how this payee was paid before, what is left, who else may decide. */
+/**
+ * Information that helps to decide and is not part of the approval itself: earlier payments to this payee, what the limits leave, who else
+ * may decide.
+ */
 export type ApprovalContext = {
   paymentsCount: number
   lastPaidAt: Date | null
@@ -17,14 +20,19 @@ export type ApprovalContext = {
 
 type PayeeRow = { payments: number; last_paid_at: Date | null; typical_minor: Minor | null }
 
-/** The same payee under any name, in this workspace: its fingerprint is of one workspace. The median, which one odd payment does not move. */
+/**
+ * Payments to the same destination under any name, in this workspace: a fingerprint belongs to one workspace. The median, because one
+ * unusual payment does not move it.
+ */
 const payee = `
   select count(*)::int as payments, max(p.completed_at) as last_paid_at,
     percentile_disc(0.5) within group (order by p.amount_minor) as typical_minor
   from payments p join beneficiaries named on named.id = p.beneficiary_id
   where named.payee_id = (select payee_id from beneficiaries where id = $1) and p.status in ${paidPaymentsSql} and p.id <> $2`
 
-/** As at the decision: who has decided already decides no more, and neither does who asked, where duties are separate. */
+/**
+ * As when a decision is made: an account that has decided cannot decide again, and the initiator cannot either where duties are separate.
+ */
 const approvers = `
   select m.account_id from members m join accounts a on a.id = m.account_id
   where m.workspace_id = $1 and m.status = 'active' and m.role = any($2::text[]) and a.status = 'active'
@@ -38,7 +46,7 @@ export const readContext = async (db: Db, { approval, payment, decisions }: Appr
   ]
   const [row] = await db.query<PayeeRow>(payee, [payment.beneficiaryId, payment.id])
   const eligible = await db.query<{ account_id: Uuid }>(approvers, [payment.workspaceId, decidingRoles, excluded])
-  // While it waits its amount is held already, so what is available now is what will be after it.
+  // The amount is held already while the payment waits, so the available balance is the one after the payment.
   const { availableMinor } = await getBalance(db, payment.accountId)
   return {
     paymentsCount: row?.payments ?? 0,

@@ -29,13 +29,13 @@ type Decision = {
   proof: ProvenSigner | null
 }
 
-/** Locks in the one order: owning ledger account, payment, approval. */
+/** Lock order: owning ledger account, payment, approval. */
 const lockAll = async (tx: Tx, unlocked: ApprovalRecord): Promise<ApprovalRecord> => {
   await lockPaymentWithAccount(tx, unlocked.payment.id)
   return lockApproval(tx, unlocked.approval.id)
 }
 
-/** Expires an approval whose time is up: the payment with it, everything given back. */
+/** Expires an approval whose time is over, and its payment: the hold and the charges are given back. */
 export const expireApproval = async (
   tx: Tx,
   deps: Pick<Deps, 'appendEvents' | 'config'>,
@@ -58,7 +58,7 @@ const alreadyDecided = (record: ApprovalRecord, { accountId, choice }: Decision)
   })
 }
 
-/** What follows from the decisions that the record has now. */
+/** What follows from the decisions that are recorded now. */
 const finish = async (tx: Tx, deps: DecideDeps, record: ApprovalRecord, { actor, choice }: Decision): Promise<ApprovalRecord> => {
   if (choice === 'reject') {
     const payment = await releasePayment(tx, deps, record.payment, { to: 'rejected', actor })
@@ -74,8 +74,8 @@ const finish = async (tx: Tx, deps: DecideDeps, record: ApprovalRecord, { actor,
 }
 
 /**
- * Takes one decision. One approver counts once, one rejection rejects, the last approval that was needed sends the payment on. What
- * must leave a trace (an expiry found here) commits.
+ * Takes one decision. One approver counts once, one rejection rejects, and the last approval that is needed sends the payment. What must be
+ * recorded (an expiry found here) is committed.
  */
 const decide = async (tx: Tx, deps: DecideDeps, record: ApprovalRecord, decision: Decision): Promise<ApprovalRecord> => {
   const { at } = tx
@@ -110,7 +110,7 @@ const decide = async (tx: Tx, deps: DecideDeps, record: ApprovalRecord, decision
   return finish(tx, deps, { ...record, decisions: [...record.decisions, row] }, decision)
 }
 
-/** Credentials of the lineage that initiated the payment never decide it: an agent can't have a sub-agent say yes. */
+/** Credentials in the lineage of the payment's initiator never decide it: otherwise an agent could let a sub-agent approve. */
 const sharesLineage = async (tx: Tx, principal: Principal, initiatingGrant: Uuid | null): Promise<boolean> => {
   if (!principal.grant || !initiatingGrant) return false
   const [row] = await tx.query<{ shares: boolean }>(
@@ -158,10 +158,10 @@ const accountOf = async (tx: Tx, record: ApprovalRecord, proven: ProvenSigner) =
   return (await tx.query<{ account_id: Uuid; frozen: boolean }>(mayDecide, values))[0]
 }
 
-/** `proven`: the wallet that signed it, when one is proven to have. */
+/** `proven`: the wallet whose signature was verified, if there is one. */
 export type SignedDecision = { origin: RequestOrigin; input: DecideBySignature; proven: ProvenSigner | undefined }
 
-/** Decides by the signature alone. A signature by no wallet that may decide is refused, and the refusal is audited. */
+/** Decides by the signature alone. A signature of a wallet that may not decide is refused, and the refusal is audited. */
 export const decideBySignature = async (
   tx: Tx,
   deps: DecideDeps,

@@ -9,7 +9,7 @@ import { type ApprovalRecord, lockApproval } from './queries.ts'
 
 export type ApprovalEnd = 'approved' | 'rejected' | 'expired' | 'cancelled'
 
-/** Ends an approval: status, event, audit. The payment is dealt with by the caller, who holds all the locks. */
+/** Ends an approval: status, event, audit. The caller holds all the locks and changes the payment. */
 export const endApproval = async (
   tx: Tx,
   deps: Pick<Deps, 'appendEvents'>,

@@ -20,7 +20,7 @@ const expire = (deps: Pick<Deps, 'appendEvents' | 'config' | 'db'>, id: Uuid): P
     if (record.approval.status === 'pending') await expireApproval(tx, deps, record)
   })
 
-/** Expires what was not decided in time, each in its own transaction: one that fails holds up none of the others. */
+/** Expires approvals without a decision in time, each in its own transaction, so that one failure does not stop the others. */
 export const expireApprovals = (
   deps: Pick<Deps, 'alerts' | 'appendEvents' | 'clock' | 'config' | 'db' | 'logger'>,
 ): Promise<void> =>

@@ -3,8 +3,8 @@ import { formatId, type Uuid } from '../../../lib/ids.ts'
 import { displayAmount, formatMinor, type Minor } from '../../../lib/money.ts'
 
 /**
- * What a wallet holder is shown and signs. Everything that the decision is about is in it, so nothing can be exchanged afterwards.
- * A holder of the approval's id may read it without signing in, so it holds nothing else: no balance, no e-mail, no full destination.
+ * What a wallet holder sees and signs. It contains everything that the decision depends on, so nothing can be exchanged afterwards. Anyone
+ * with the approval's id may read it without signing in, so it contains nothing else: no balance, no e-mail, no full destination.
  */
 export type ApprovalFacts = {
   domain: string
@@ -28,10 +28,10 @@ export type ApprovalFacts = {
 
 const verbs = { approve: 'APPROVE', reject: 'REJECT' } as const
 
-/** Names are other people's text: on one line, without characters that could draw lines of their own. */
+/** Names are other people's text: on one line, without characters that could start a new line. */
 const oneLine = (text: string): string => text.replace(/[\p{C}\p{Zl}\p{Zp}]+/gu, ' ')
 
-/** The canonical message (EIP-191 text). Built once, when the approval is created, stored, and verified byte for byte. */
+/** The canonical message (EIP-191 text). It is built once, when the approval is created, stored, and verified byte for byte. */
 export const approvalMessage = (decision: 'approve' | 'reject', facts: ApprovalFacts): string =>
   [
     `${facts.domain} asks you to ${verbs[decision]} a payment.`,

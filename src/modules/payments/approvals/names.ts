@@ -1,7 +1,7 @@
 import type { Db } from '../../../db/client.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 
-/** Who asked and where, as the text that is signed says it. */
+/** The requester and the workspace, as the text that is signed names them. */
 export type AskedBy = { requester: string; workspace: string }
 
 type Row = { workspace: string; display_name: string | null; wallet: string | null; label: string | null }
@@ -12,8 +12,8 @@ const names = `
   from workspaces w join accounts a on a.id = $2 left join grants g on g.id = $3 where w.id = $1`
 
 /**
- * A holder of an approval's id may read its text, without signing in: a name that its owner chose, else an address that is public
- * anyway, and never an e-mail.
+ * Anyone with an approval's id may read its text without signing in. So it shows the name that the account's owner chose, else a wallet
+ * address, which is public anyway; never an e-mail.
  */
 const personOf = ({ display_name: name, wallet }: Row): string =>
   name ?? (wallet ? `${wallet.slice(0, 6)}…${wallet.slice(-4)}` : 'a member of the workspace')

@@ -34,7 +34,7 @@ const presentSummary = ({ payment, beneficiary, grantLabel, firstPayment }: Appr
 const presentGiven = (decision: DecisionRow): Approval['decisions'][number] => ({
   account_id: formatId('account', decision.accountId),
   decision: decision.decision,
-  // A mandate is a signature that was given in advance.
+  // A mandate is a signature given in advance.
   via: decision.via === 'credential' ? 'credential' : 'signature',
   reason: decision.reason,
   signer: decision.signer,

@@ -10,7 +10,7 @@ import type { Uuid } from '../../../lib/ids.ts'
 export type ApprovalRow = typeof approvals.$inferSelect
 export type DecisionRow = typeof approvalDecisions.$inferSelect
 
-/** An approval with what it is about and what was decided so far. */
+/** An approval with its payment and the decisions made so far. */
 export type ApprovalRecord = {
   approval: ApprovalRow
   payment: typeof payments.$inferSelect

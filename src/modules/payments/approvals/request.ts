@@ -16,13 +16,13 @@ export type ApprovalRequest = {
   payment: PaymentRecord
   decision: Decision
   beneficiary: { displayName: string; destinationMask: string }
-  /** The destination itself, for its digest alone. */
+  /** The full destination; only its digest is used. */
   destination: string
   /** The mandate's signer, who has approved in advance. */
   mandateSignature: { accountId: Uuid; signer: string; signature: string; message: string } | null
 }
 
-/** Asks for the approvals that a decision needs, in the transaction that decided. */
+/** Creates the approval that a decision needs, in the transaction that decided. */
 export const requestApproval = async (
   tx: Tx,
   deps: Pick<Deps, 'appendEvents' | 'config' | 'derivations'>,

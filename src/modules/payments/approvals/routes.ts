@@ -54,7 +54,7 @@ export const registerApprovals = (app: App, deps: Deps): void => {
   app.post(
     `${one}/decide`,
     {
-      // Rejecting stays possible while the workspace is frozen; the service refuses an approval then.
+      // A frozen workspace may still reject; the service refuses an approval then.
       config: {
         operation: 'approvals.decide',
         permission: 'approval.decide',

@@ -4,10 +4,10 @@ import { proveSigner as proveWallet } from '../../identity/identities/signer.ts'
 import type { ApprovalRecord } from './queries.ts'
 import type { DecideBySignature } from './schema.ts'
 
-/** A wallet that signed an approval's canonical message, and what it signed. Whether it may decide is looked at later, under locks. */
+/** A wallet that signed an approval's canonical message, and the message. Whether it may decide is checked later, under locks. */
 export type ProvenSigner = { signer: Address; signature: string; message: string }
 
-/** Before the transaction: nothing talks to the network inside one, and the stored message never changes. */
+/** Called before the transaction: no transaction waits for the network, and the stored message never changes. */
 export const proveSigner = async (
   deps: Pick<Deps, 'contractWallets' | 'db'>,
   { approval }: Pick<ApprovalRecord, 'approval'>,

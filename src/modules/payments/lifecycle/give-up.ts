@@ -8,7 +8,7 @@ import { sweepRows } from '../../for-each-row.ts'
 import { lockPaymentWithAccount } from '../queries.ts'
 import { releasePayment } from './release.ts'
 
-/** How long a payment waits for a rail that takes nothing: its money is held in the meantime. */
+/** How long a payment waits for a rail that takes nothing: its money is held during this time. */
 const patienceSeconds = 45 * 60
 
 const waiting = statement(
@@ -17,8 +17,8 @@ const waiting = statement(
 )
 
 /**
- * Fails what waits too long for a rail that is down. It is in the queue, so no attempt of it may have been sent. What an operator
- * paused waits on: that is the operator's decision, and so is its end.
+ * Fails payments that have waited too long for a rail that is down. They are in the queue, so no attempt of theirs may have been sent.
+ * Payments of a rail that an operator paused keep waiting: the operator decides when that ends.
  */
 export const giveUpWaiting = async (
   deps: Pick<Deps, 'alerts' | 'appendEvents' | 'clock' | 'config' | 'db' | 'logger' | 'rails'>,

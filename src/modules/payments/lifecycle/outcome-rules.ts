@@ -5,9 +5,9 @@ import type { PaymentRecord } from '../queries.ts'
 import type { Verdict } from './attempts/subject.ts'
 
 /**
- * What evidence does to a payment. `complete`: only its receipt was still missing. `mark_unknown`: from now on its outcome is unknown,
- * the hold stays. `succeed_and_return`: the provider reports the end alone, the money went and came back. `note_late_success`: it had
- * failed, its hold was released, and the money went all the same.
+ * What evidence does to a payment. `complete`: only its receipt was missing. `mark_unknown`: its outcome is unknown now, and the hold
+ * stays. `succeed_and_return`: the provider reports only the return; the money left and came back. `note_late_success`: the payment had
+ * failed and its hold was released, but the money left all the same.
  */
 export type PaymentMove = 'succeed' | 'fail' | 'mark_unknown' | 'return' | 'succeed_and_return' | 'complete' | 'note_late_success'
 export type Judged = { move: PaymentMove } | { move: null; verdict: Exclude<Verdict, 'applied'> }
@@ -19,7 +19,7 @@ export const isUnderWay = ({ status }: Pick<PaymentRecord, 'status'>): boolean =
 
 type Success = { receipt: string | null; amountMinor: Minor | null }
 
-/** Of any amount: what left is what has to be booked. A second proof with another receipt is a second payout. */
+/** For any amount: the amount that left must be booked. A second proof with a different receipt is a second payout. */
 const onLateSuccess = (payment: PaymentRecord, { receipt }: Success, receiptIsTaken: boolean): Judged => {
   if (receiptIsTaken) return none('contradiction')
   if (payment.lateSuccessAt === null) return { move: 'note_late_success' }
@@ -47,7 +47,7 @@ const onReturn = (payment: PaymentRecord, receiptIsTaken: boolean): Judged => {
   return none(payment.status === 'returned' ? 'repeated' : 'contradiction')
 }
 
-/** The move that a piece of evidence asks for, out of those that the table of transitions allows. The order of evidence does not matter. */
+/** The change that evidence leads to, among the transitions that the table allows. The order of evidence does not matter. */
 export const judgePayment = (payment: PaymentRecord, evidence: Evidence, receiptIsTaken: boolean): Judged => {
   switch (evidence.kind) {
     case 'succeeded':

@@ -40,7 +40,7 @@ const succeed = async (
   return after
 }
 
-/** The money came back from the rail. What the payment was charged to its limits stays: it was sent. */
+/** The rail returned the money. The payment still counts against its limits: it was sent. */
 const returnPayment = async (
   tx: Tx,
   deps: Pick<Deps, 'appendEvents' | 'config'>,
@@ -78,14 +78,14 @@ const fail = (
   return releasePayment(tx, deps, payment, { to: 'failed', actor: actorOf(witness), failure })
 }
 
-/** Its end was known already; the receipt came after it. */
+/** The payment had already succeeded; its receipt came later. */
 const complete = (tx: Tx, deps: Pick<Deps, 'appendEvents'>, { payment, evidence, witness }: Step): Promise<PaymentRecord> => {
   const receipt = receiptOf(evidence)
   const options = { actor: actorOf(witness), action: 'payment.receipt', after: { provider_receipt: receipt } } as const
   return writeChange(tx, deps, payment, { providerReceipt: receipt }, options)
 }
 
-/** Money left for a payment whose hold was released. It moves nothing here: an administrator books it, and is alerted. */
+/** Money left for a payment whose hold was released. Nothing is booked here: an administrator is alerted and books it. */
 const noteLateSuccess = (
   tx: Tx,
   deps: Pick<Deps, 'alerts' | 'appendEvents'>,
@@ -121,8 +121,8 @@ const moves: Readonly<Record<PaymentMove, (tx: Tx, deps: SettleDeps, step: Step)
 export type Settled = { verdict: Verdict; payment: PaymentRecord }
 
 /**
- * Ends a payment on evidence, from any witness, any number of times and in any order. Its owning account and the payment are locked. A
- * mismatch moves nothing, but makes a payment that was under way unknown. After an operator's decision no rail is asked any more.
+ * Ends a payment on evidence, from any source, any number of times and in any order. The caller has locked its owning account and the
+ * payment. A mismatch moves no money, but a payment under way becomes unknown. After an operator's decision the rail is no longer queried.
  */
 export const settlePayment = async (
   tx: Tx,

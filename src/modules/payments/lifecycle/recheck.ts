@@ -18,7 +18,7 @@ import type { PaymentRecord } from '../queries.ts'
 
 const changed = (message: string): Failure => failure('policy_changed', null, message)
 
-/** A frozen workspace lets its payments under way finish; a stopped beneficiary, grant or account does not. */
+/** A payment under way continues in a frozen workspace, but not with a stopped beneficiary, grant or account. */
 const stopped = ({ owner, grants, beneficiary }: PaymentContext): Failure | undefined => {
   if (owner.status !== 'active' || !owner.paymentsEnabled) return changed('The account may not pay any more.')
   if (grants.some((grant) => grant.revoked || grant.frozen))
@@ -31,7 +31,7 @@ const least = (minor: Minor): Minor => (minor < 0n ? 0n : minor)
 
 const monthOf = (day: string): string => `${day.slice(0, 7)}-01`
 
-/** The counters of its day include the payment already: it must not count against itself. A counter may be younger than the payment. */
+/** The counters of its day already include the payment, so it is subtracted here. A counter may be younger than the payment. */
 const withoutOwn = ({ amountMinor, countedDay }: PaymentRecord, usage: Usage, periods: Periods): Usage => ({
   dayMinor: countedDay === periods.day ? least(usage.dayMinor - amountMinor) : usage.dayMinor,
   monthMinor: monthOf(countedDay) === periods.month ? least(usage.monthMinor - amountMinor) : usage.monthMinor,
@@ -49,7 +49,7 @@ const readApprovers = statement(
    where approval_id = any($1::uuid[]) and decision = 'approve' group by approval_id`,
 )
 
-/** The grants from which each payment's own descends, and who approved it. */
+/** The lineage of each payment's grant, and the accounts that approved the payment. */
 const readOrigins = async (tx: Tx, payments: readonly PaymentRecord[]) => {
   const grantIds = unique(payments.map(({ grantId }) => grantId))
   const approvalIds = unique(payments.map(({ approvalId }) => approvalId))
@@ -65,7 +65,7 @@ const readOrigins = async (tx: Tx, payments: readonly PaymentRecord[]) => {
   }
 }
 
-/** A payment, and the day whose limits it is held against. */
+/** A payment, and the day whose limits apply to it. */
 type Again = { payment: PaymentRecord; day: string }
 
 const decideOne = async (
@@ -86,12 +86,12 @@ const decideOne = async (
     ...context,
     grants: context.grants.map((grant) => ({ ...grant, usage: withoutOwn(payment, grant.usage, periods) })),
     policies: context.policies.map((policy) => ({ ...policy, usage: withoutOwn(payment, policy.usage, periods) })),
-    // An account that has approved already counts as able to.
+    // An account that has already approved counts as eligible.
     approverAccountIds: [...new Set([...context.approverAccountIds, ...approvers])],
   }
   const mandate = payment.mandateId ? await loadMandate(tx, workspaceId, payment.mandateId, amountMinor) : null
   if (mandate === undefined) throw new Error('a payment names a mandate that is not there')
-  // A mandate's window is held against the moment the payment was made, and so was what looked like it.
+  // A mandate's window and the duplicate check use the moment when the payment was created.
   const request = { workspaceId, initiatorAccountId, lineage, amountMinor, paymentType, at: createdAt }
   const guard = { earlier: null, duplicateWindowSeconds: 0 }
   const decision = evaluate(evaluationOf(own, { ...request, ...guard }, periods, mandate?.rules ?? null))
@@ -99,7 +99,10 @@ const decideOne = async (
   return changed(`Not covered by the approvals given any more: ${explain(decision, deps.config.CURRENCY)}`)
 }
 
-/** Decides payments again, each without its own charges. What the approvals given do not cover is a failure. Answers in their order. */
+/**
+ * Decides payments again, without their own charges. A payment that needs more approvals than it has is a failure. Results are in the same
+ * order.
+ */
 const decideAgain = async (tx: Tx, deps: Pick<Deps, 'config'>, again: readonly Again[]): Promise<(Failure | undefined)[]> => {
   const payments = again.map(({ payment }) => payment)
   const origins = await readOrigins(tx, payments)
@@ -122,9 +125,9 @@ const currentPeriods = async (tx: Tx, { workspaceId }: PaymentRecord, at: Date):
 }
 
 /**
- * Everything is looked at again before money leaves: beneficiary, freezes, policies, those that are new included. The limits are those
- * of the day in which a payment counts, whenever it is sent. The owning accounts and the payments are locked. For a whole batch in a
- * few statements; answers in their order.
+ * Checks everything again before money leaves: beneficiary, freezes, policies, new policies included. The limits are those of the day in
+ * which a payment counts, whenever it is sent. The caller has locked the owning accounts and the payments. A few statements for a whole
+ * batch; results are in the same order.
  */
 export const recheckPayments = (
   tx: Tx,
@@ -138,8 +141,9 @@ export const recheckPayments = (
   )
 
 /**
- * A payment counts in the day in which it is released: one that is approved on a later day is decided again for the day of its
- * last approval, and counts there. Answers a failure when it no longer fits. The owning ledger account and the payment are locked.
+ * A payment counts in the day in which it is released: one that is approved on a later day is decided again for the day of its last
+ * approval, and counts there. Returns a failure when that day's limits refuse it. The caller has locked the owning ledger account and the
+ * payment.
  */
 export const countOnApproval = async (
   tx: Tx,

@@ -12,8 +12,8 @@ import { writeChange } from './write-change.ts'
 export type Release = { to: ReleasedPaymentStatus; actor: Actor; failure?: Failure | undefined }
 
 /**
- * Ends a payment that will not be paid: the hold and every charge are given back. The owning account and the payment are locked by
- * the caller.
+ * Ends a payment that will not be paid: releases the hold and takes every charge back. The caller has locked the owning account and the
+ * payment.
  */
 export const releasePayment = async (
   tx: Tx,

@@ -62,7 +62,7 @@ const noteResolution = (
     },
   })
 
-/** Books the money that left: it was at the provider's, so the clearing account says so, and the payer or we bear it. */
+/** Books the money that left: the provider paid it out, so it is posted to the clearing account, and charged to the payer or to us. */
 const bookLateSuccess = async (
   tx: Tx,
   deps: Pick<Deps, 'appendEvents' | 'config'>,
@@ -113,8 +113,8 @@ const endUnknown = async (
 }
 
 /**
- * What only a person can decide, who has seen at the provider what happened: the end of a payment that is `unknown` (while a
- * rail may still answer, its answer is waited for), and who bears a late success. The same outcome again says the same.
+ * Decisions for a person who has checked with the provider what happened: the outcome of a payment that is `unknown` (not while its rail
+ * may still answer), and who pays for a late success. The same outcome again gives the same answer.
  */
 export const resolvePayment = async (
   tx: Tx,

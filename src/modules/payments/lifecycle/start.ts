@@ -3,7 +3,7 @@ import type { Deps } from '../../deps.ts'
 import type { PaymentRecord } from '../queries.ts'
 import { writeChange } from './write-change.ts'
 
-/** Lets an approved payment go: the row itself is its place in the queue. */
+/** Starts an approved payment: the row itself is the queue entry. */
 export const startPayment = (
   tx: Tx,
   deps: Pick<Deps, 'appendEvents' | 'jobs'>,

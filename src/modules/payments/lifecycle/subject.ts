@@ -36,7 +36,7 @@ const lockDue = (tx: Tx, ids: readonly Uuid[], at: Date): Promise<{ payment: Pay
     )
     .orderBy(payments.dispatchDueAt, payments.id)
     .for('update', { of: payments })
-    // A query of drizzle's is sent when it is awaited; this one goes ahead of the next.
+    // A drizzle query is sent when it is awaited; this one is sent before the next.
     .execute()
 
 const outgoingOf = (deps: Pick<Deps, 'logger' | 'rails' | 'vault'>, payment: PaymentRecord, beneficiary: Payee): Outgoing => {
@@ -68,7 +68,10 @@ const outgoingOf = (deps: Pick<Deps, 'logger' | 'rails' | 'vault'>, payment: Pay
   }
 }
 
-/** How payments are sent. Everything that let one pass is looked at once more; what no longer holds fails it, and nothing was sent. */
+/**
+ * How payments are sent. Everything that allowed a payment is checked once more; when something no longer holds, the payment fails and
+ * nothing was sent.
+ */
 export const paymentSubject: AttemptSubject = {
   kind: 'payment',
   open: async (tx, deps, id) => {

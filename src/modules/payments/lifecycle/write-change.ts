@@ -14,17 +14,17 @@ export type PaymentChange = Partial<Omit<PaymentRecord, 'id' | 'accountId' | 'wo
 
 export type ChangeOptions = {
   actor: Actor
-  /** What the balance is afterwards, when money moved. */
+  /** The balance after the change, when money moved. */
   balance?: NewEvent
-  /** For a change that is no change of state; else the event and the audit row are named after the new state. Null: nothing public. */
+  /** For a change without a new state; else the event and the audit row are named after the new state. Null: no event. */
   type?: Extract<EventType, `payment.${string}`> | null
   action?: AuditAction
   after?: Record<string, unknown>
 }
 
 /**
- * The one way in which a payment changes after it was created: along an edge of the table, with its event and its audit row. A
- * payment that is not `processing` is not due to be sent. The owning account and the payment are locked.
+ * The only way to change a payment after its creation: a transition of the table, with its event and its audit row. A payment that is not
+ * `processing` is not due to be sent. The caller has locked the owning account and the payment.
  */
 export const writeChange = async (
   tx: Tx,
@@ -44,7 +44,7 @@ export const writeChange = async (
   const events: NewEvent[] = named === null ? [] : [{ type: named, accountId, workspaceId, data: presentPayment(after) }]
   await deps.appendEvents(tx, at, balance ? [...events, balance] : events)
   await audit(tx, actor, at, {
-    // The one state that only a new payment has.
+    // The state that only a new payment has.
     action: action ?? (status === 'pending_approval' ? 'payment.create' : `payment.${status}`),
     workspaceId,
     subject: { type: 'payment', id },

@@ -17,7 +17,7 @@ import type { Receipt } from './schema.ts'
 
 type Body = Omit<Receipt, 'digest'>
 
-/** The audit rows of a payment, each with the seal that covers it: the first one that reaches to or beyond the row. */
+/** The audit rows of a payment, each with the seal that covers it: the first seal at or after the row. */
 const audited = statement(
   'receipts.audit',
   `select a.id, a.action, a.at, s.sequence::text as sequence, encode(s.hash, 'hex') as hash, s.sealed_at
@@ -83,7 +83,7 @@ const versions = statement(
    join spending_policy_versions v on v.policy_id = w.id and v.version = w.version order by w.place`,
 )
 
-/** The policies that decided, each as it was then, in the order of the decision. */
+/** The policies that decided, in the versions of that time and in the order of the decision. */
 const policiesOf = async (db: Db, { policy_versions: policyVersions }: Decision): Promise<Body['policies']> => {
   const values = [policyVersions.map(({ id }) => parseId('policy', id)), policyVersions.map(({ version }) => version)]
   const rows = await db.query<{ document: Body['policies'][number]['document'] }>(versions, values)
@@ -101,7 +101,7 @@ const transfersOf = async (db: Db, payment: PaymentRecord): Promise<Body['ledger
     created_at: isoTime(transfer.createdAt),
   }))
 
-/** Everything that led to a payment and came of it, in one document whose digest binds it. docs/verify-receipt.mjs checks it offline. */
+/** Everything that led to a payment and followed from it, in one document with a digest. docs/verify-receipt.mjs checks it offline. */
 export const buildReceipt = async (db: Db, deps: Pick<Deps, 'config'>, payment: PaymentRecord): Promise<Receipt> => {
   const wire = presentPayment(payment)
   const beneficiary = await findBeneficiary(db, payment.workspaceId, payment.beneficiaryId)

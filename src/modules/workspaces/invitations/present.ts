@@ -4,7 +4,7 @@ import type { WorkspaceRecord } from '../queries.ts'
 import type { InvitationRecord } from './queries.ts'
 import type { Invitation, InvitationPreview } from './schema.ts'
 
-/** An invitation with what its reader does not know yet. */
+/** An invitation with the details that its reader does not know yet. */
 export type PreviewedInvitation = { invitation: InvitationRecord; workspace: WorkspaceRecord; inviterName: string | null }
 
 export const invitationStatus = (invitation: InvitationRecord, now: Date): Invitation['status'] => {

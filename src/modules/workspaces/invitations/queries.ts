@@ -28,7 +28,7 @@ export const findInvitation = async (db: Db, workspaceId: Uuid, id: Uuid): Promi
 export const findInvitationByToken = async (db: Db, tokenHash: Buffer): Promise<InvitationRecord | undefined> =>
   (await db.orm.select().from(invitations).where(eq(invitations.tokenHash, tokenHash)))[0]
 
-/** The addressee of an invitation: a verified e-mail or a wallet, either of which an account proves by an identity attached now. */
+/** The addressee of an invitation: a verified e-mail or a wallet. An account proves either by an identity that is attached now. */
 export type Addressee = { email: string | null; walletAddress: string | null }
 
 const provenBy = ({ email, walletAddress }: Addressee) =>

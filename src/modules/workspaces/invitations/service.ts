@@ -25,7 +25,7 @@ import type { CreateInvitation } from './schema.ts'
 
 const ttlDays = 7
 
-/** An invitation and its token, which is kept as a hash alone. */
+/** Creates an invitation and its token, which is stored only as a hash. */
 export const createInvitation = async (
   tx: Tx,
   deps: Pick<Deps, 'appendEvents'>,
@@ -63,7 +63,7 @@ export const createInvitation = async (
   return { invitation, token }
 }
 
-/** Again → the same answer; one that was accepted is a membership by now, which ends by its own route. */
+/** A second call gives the same answer. An accepted invitation is a membership by now, which has its own route to end it. */
 export const revokeInvitation = async (tx: Tx, principal: Principal, id: Uuid): Promise<InvitationRecord> => {
   const { workspace } = await lockMembership(tx, principal, 'workspace.manage')
   const invitation = await findInvitation(tx, workspace.id, id)
@@ -76,7 +76,7 @@ export const revokeInvitation = async (tx: Tx, principal: Principal, id: Uuid): 
   return { ...invitation, revokedAt: at }
 }
 
-/** The invitation behind a token, read behind its workspace's lock: of two who accept it at once the second finds it used. */
+/** The invitation of a token, read under its workspace's lock: when two accounts accept it at once, the second finds it used. */
 const lockInvitation = async (tx: Tx, token: string): Promise<{ invitation: InvitationRecord; workspace: WorkspaceRecord }> => {
   const hash = sha256(token)
   const unlocked = await findInvitationByToken(tx, hash)
@@ -100,7 +100,7 @@ const refuseStranger = async (db: Db, accountId: Uuid, invitation: InvitationRec
   })
 }
 
-/** Makes the caller a member. The same account again → the same answer, for as long as it is a member by it. */
+/** Makes the caller a member. The same account gets the same answer again while it is a member by this invitation. */
 export const acceptInvitation = async (
   tx: Tx,
   deps: Pick<Deps, 'appendEvents'>,
@@ -108,7 +108,7 @@ export const acceptInvitation = async (
   token: string,
 ): Promise<WorkspaceMembership> => {
   const { accountId } = principal
-  // A membership is the person's: a delegated credential does not accept an invitation and does not see one.
+  // A membership belongs to a person: a delegated credential can neither accept an invitation nor see one.
   requireUndelegated(principal)
   const { invitation, workspace } = await lockInvitation(tx, token)
   await refuseStranger(tx, accountId, invitation)
@@ -140,7 +140,7 @@ export const acceptInvitation = async (
   return { workspace, member: joined }
 }
 
-/** What a person sees before they accept; refused in the same cases as accepting, except that a stopped workspace does not refuse it. */
+/** What a person sees before they accept; refused in the same cases as accepting, except for a stopped workspace. */
 export const previewInvitation = async (
   deps: Pick<Deps, 'clock' | 'db'>,
   principal: Principal,

@@ -9,7 +9,7 @@ import type { CreateWorkspace } from '../schema.ts'
 import { defaultTimeZone, insertWorkspace } from '../service.ts'
 import { publishMemberEvent } from './events.ts'
 
-/** A team's workspace with its first member, who owns it. */
+/** Creates a team's workspace with its first member, who owns it. */
 export const createWorkspace = async (
   tx: Tx,
   deps: Pick<Deps, 'appendEvents' | 'config'>,

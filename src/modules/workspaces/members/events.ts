@@ -4,7 +4,7 @@ import type { Deps } from '../../deps.ts'
 import { presentMember, presentRemoved } from './present.ts'
 import { findMember, type NamedMember } from './queries.ts'
 
-/** The account of the event is the member's: its streams look again at what it may still read. */
+/** The event's account is the member's: its streams check again what it may read. */
 export const publishMemberEvent = async (
   tx: Tx,
   deps: Pick<Deps, 'appendEvents'>,

@@ -27,7 +27,7 @@ export const listMembers = (db: Db, workspaceId: Uuid, page: PageRequest): Promi
 export const findMember = async (db: Db, workspaceId: Uuid, id: Uuid): Promise<NamedMember | undefined> =>
   (await named(db).where(and(eq(members.workspaceId, workspaceId), eq(members.id, id))))[0]
 
-/** Whose membership it is: looked up before the locks, because that account's is one of them. */
+/** The account of a membership: read before the locks, because that account's lock is one of them. */
 export const accountOfMember = async (db: Db, workspaceId: Uuid, id: Uuid): Promise<Uuid[]> =>
   (await findMember(db, workspaceId, id).then((member) => member && [member.accountId])) ?? []
 

@@ -10,7 +10,10 @@ type Place = { workspaceId: Uuid; accountId: Uuid }
 const mayOffer = (role: Role | null, offered: Role): boolean =>
   role !== null && effectivePermissions(role, null).has('workspace.manage') && (offered !== 'owner' || role === 'owner')
 
-/** Open invitations end with the right to make them, or a member who is being removed could come back by one. `role`: null when gone. */
+/**
+ * Open invitations end with the right to create them; otherwise a member who is being removed could return by one. `role`: null when
+ * removed.
+ */
 export const endInvitations = async (
   tx: Tx,
 

@@ -4,14 +4,14 @@ import type { Uuid } from '../../../lib/ids.ts'
 
 type Held = { accountId: Uuid; role: Role; status: 'active' | 'suspended' }
 
-/** What becomes of a membership: a new role or status, or its end. */
+/** The change of a membership: a new role or status, or its end. */
 export type MemberChange = { role: Role; status: 'active' | 'suspended' | 'removed' }
 
 export type MemberFacts = {
   actor: Held & { delegated: boolean }
   target: Held
   owningAccountId: Uuid
-  /** Active ones, the target included where it is one. */
+  /** The active owners, the target included if it is one. */
   owners: number
 }
 
@@ -23,12 +23,12 @@ export const includesRole = (role: Role, other: Role): boolean => {
   return [...effectivePermissions(other, null)].every((permission) => held.has(permission))
 }
 
-/** More than before: a role with a permission that the old one lacks, or a suspension lifted. */
+/** More rights than before: a role with a permission that the old one lacks, or a suspension lifted. */
 const gives = (target: Held, change: MemberChange): boolean =>
   change.status !== 'removed' &&
   (!includesRole(target.role, change.role) || (target.status === 'suspended' && change.status === 'active'))
 
-/** Throws the refusal of a change, who may make it first and what the workspace can't be without after that. */
+/** Refuses a change: first when the actor may not make it, then when the workspace cannot be without what it removes. */
 export const checkMemberChange = ({ actor, target, owningAccountId, owners }: MemberFacts, change: MemberChange): void => {
   const touchesOwner = target.role === 'owner' || change.role === 'owner'
   if (touchesOwner && (actor.role !== 'owner' || actor.delegated)) throw ownersOnly()

@@ -15,7 +15,7 @@ import { endInvitations } from './removal.ts'
 import { checkMemberChange, type MemberChange } from './rules.ts'
 import type { UpdateMember } from './schema.ts'
 
-/** Ends what a member delegated in the workspace. Handed in, for delegation knows workspaces and not the other way round. */
+/** Ends what a member delegated in the workspace. Passed in, because delegation imports workspaces and not the other way round. */
 export type EndDelegations = (tx: Tx, actor: Actor, member: { accountId: Uuid; workspaceId: Uuid }) => Promise<void>
 
 const findTarget = async (tx: Tx, membership: WorkspaceMembership, id: Uuid): Promise<NamedMember> => {
@@ -64,7 +64,7 @@ export const updateMember = async (
   return publishMemberEvent(tx, deps, 'member.updated', target)
 }
 
-/** Every member may leave in person; to remove another one takes `workspace.manage`. Grants made in the workspace end at once. */
+/** Every member may leave in person; removing another member takes `workspace.manage`. The member's grants in the workspace end at once. */
 export const removeMember = async (
   tx: Tx,
   deps: Pick<Deps, 'appendEvents'>,

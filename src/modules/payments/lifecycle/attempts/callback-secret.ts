@@ -10,7 +10,7 @@ import type { AttemptRecord } from './queries.ts'
 /** Deliveries are unsigned: only the provider knows the secret in their path. */
 export const newCallbackSecret = (): string => randomBytes(24).toString('base64url')
 
-/** Twelve digits. Random, not counted: a database restored from a backup must not give out again what a rail has seen. */
+/** Twelve digits. Random, not counted: a database restored from a backup must not use a reference again that a rail has seen. */
 export const newReference = (): string => String(randomInt(100_000_000_000, 1_000_000_000_000))
 
 export const callbackUrls = (operatorUrl: string, attemptId: Uuid, secret: string): CallbackUrls => {
@@ -18,7 +18,7 @@ export const callbackUrls = (operatorUrl: string, attemptId: Uuid, secret: strin
   return { result: `${url}/result`, timeout: `${url}/timeout` }
 }
 
-/** What an attempt's secret is sealed with. */
+/** The context that an attempt's sealed secret is bound to. */
 export const attemptContext = (attemptId: Uuid): readonly string[] => ['attempt', attemptId]
 
 export const sealSecret = (vault: Vault, attemptId: Uuid, secret: string) => vault.seal(secret, attemptContext(attemptId))
@@ -29,7 +29,7 @@ const unknownSecretHash = sha256('no attempt has this secret')
 export const isSecretOf = (attempt: Pick<AttemptRecord, 'secretHash'> | undefined, secret: string): boolean =>
   equalBytes(sha256(secret), attempt?.secretHash ?? unknownSecretHash) && attempt !== undefined
 
-/** The attempt as its rail knows it, callback URLs included: what a question about it needs. */
+/** The attempt as its rail knows it, callback URLs included: a query to the rail needs this. */
 export const attemptForRail = (vault: Vault, operatorUrl: string, attempt: AttemptRecord): Attempt => {
   const secret = vault.open({ ciphertext: attempt.secretCiphertext, keyId: attempt.secretKeyId }, attemptContext(attempt.id))
   return {
@@ -43,7 +43,7 @@ export const attemptForRail = (vault: Vault, operatorUrl: string, attempt: Attem
   }
 }
 
-/** A destination, for the call alone. Undefined, and logged, when it does not open: then nothing is sent, and it is tried again. */
+/** Opens a destination for the call alone. Undefined, and logged, when it cannot be opened: then nothing is sent, and it is tried again. */
 export const tryOpen = (
   deps: { vault: Vault; logger: Logger },
   sealed: Sealed,

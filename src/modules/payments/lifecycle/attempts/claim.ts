@@ -10,12 +10,12 @@ import type { AttemptSubject } from './subject.ts'
 
 type ClaimDeps = Pick<Deps, 'appendEvents' | 'clock' | 'config' | 'db' | 'logger' | 'rails' | 'vault'>
 
-/** A payment or a top-up that is due, and whose it is. */
+/** A payment or a top-up that is due, and the account that owns it. */
 export type Due = { id: Uuid; tenant: Uuid }
 
 export type SendLane = { subject: AttemptSubject; rail: AttemptRecord['rail'] }
 
-/** `busy`: their account is locked by another transaction. */
+/** `busy`: another transaction holds their account's lock. */
 export type Claim = { sendable: Recorded[]; busy: Due[] }
 
 const recordAll = async (
@@ -29,7 +29,7 @@ const recordAll = async (
   return recordAttempts(tx, deps, { kind: subject.kind, rail }, outgoing)
 }
 
-/** The right to send is taken after the attempts are committed, and only what it was given for is sent. */
+/** The right to send is taken after the attempts are committed, and only the attempts that get it are sent. */
 const keepClaimed = async (
   deps: Pick<Deps, 'clock' | 'config' | 'db'>,
   { subject }: SendLane,
@@ -44,7 +44,7 @@ const keepClaimed = async (
 
 const tenantsOf = (due: readonly Due[]): Uuid[] => [...new Set(due.map(({ tenant }) => tenant))]
 
-/** Claims what is due of all accounts that are free, in one transaction; it waits for no lock. */
+/** Claims what is due for all accounts that are free, in one transaction; it waits for no lock. */
 export const claimFree = async (deps: ClaimDeps, lane: SendLane, due: readonly Due[]): Promise<Claim> => {
   const { recorded, busy } = await inTx(deps.db, async (tx) => {
     const held = await tryLockAccounts(tx, { exclusive: tenantsOf(due) })
@@ -57,7 +57,7 @@ export const claimFree = async (deps: ClaimDeps, lane: SendLane, due: readonly D
   return { sendable: await keepClaimed(deps, lane, recorded), busy }
 }
 
-/** Claims these, and waits for their accounts' locks. */
+/** Claims these tasks, and waits for their accounts' locks. */
 export const claimPatiently = async (deps: ClaimDeps, lane: SendLane, due: readonly Due[]): Promise<Recorded[]> => {
   const recorded = await inTx(deps.db, async (tx) => {
     await lockAccounts(tx, { exclusive: tenantsOf(due) })

@@ -18,10 +18,10 @@ export type Arrival = {
   allowedSource: boolean
 }
 
-/** What becomes of a delivery: a verdict on its evidence, or the reason why there is none. */
+/** The result of a delivery: a verdict on its evidence, or the reason why there is none. */
 export type DeliveryVerdict = Verdict | 'forged' | 'unknown_attempt' | 'foreign_source' | 'other_request' | 'unbookable'
 
-/** What a delivery's body is sealed with. */
+/** The context that a delivery's sealed body is bound to. */
 export const deliveryContext = (deliveryId: Uuid): readonly string[] => ['callback_delivery', deliveryId]
 
 const refuse = (arrival: Arrival, attempt: AttemptRecord | undefined): DeliveryVerdict | null => {
@@ -31,7 +31,7 @@ const refuse = (arrival: Arrival, attempt: AttemptRecord | undefined): DeliveryV
   return knowsSecret ? null : 'forged'
 }
 
-/** A provider sends a notice a few times. Who knows an attempt's secret and sends it without end fills no disk either. */
+/** A provider sends a notice a few times. This limit stops a sender that knows an attempt's secret from filling the disk. */
 const keptPerAttempt = 100
 
 const hasRoom = async (deps: Pick<Deps, 'db'>, attemptId: Uuid): Promise<boolean> => {
@@ -60,7 +60,7 @@ const keep = async (deps: Pick<Deps, 'db' | 'jobs' | 'vault'>, { attemptId, kind
   })
 }
 
-/** Of what is refused only that it came, from where and why: what a stranger sends is no evidence. */
+/** For a refused delivery only the time, the source and the reason are stored: what a stranger sends is not evidence. */
 const noteRefused = async (
   deps: Pick<Deps, 'clock' | 'db' | 'logger'>,
   { attemptId, kind, sourceIp }: Arrival,
@@ -75,8 +75,8 @@ const noteRefused = async (
 }
 
 /**
- * Keeps what proves our secret from an allowed source, and works on it after the answer. `mayNote`: whether another refusal of this
- * source may leave a row; asked only when there is one.
+ * Stores a delivery with the right secret from an allowed source; it is processed after the answer. `mayNote`: whether another refusal from
+ * this source may be stored; called only for a refusal.
  */
 export const receiveDelivery = async (
   deps: Pick<Deps, 'clock' | 'db' | 'jobs' | 'logger' | 'vault'>,
@@ -100,6 +100,6 @@ const removal = statement(
      select id from callback_deliveries where not authentic and received_at < $1 order by received_at limit $2) returning 1`,
 )
 
-/** Authentic ones stay: they are the evidence that money was moved on. */
+/** Authentic deliveries are kept: they are the evidence on which money was moved. */
 export const pruneRefusedDeliveries = (deps: Pick<Deps, 'clock' | 'db'>): Promise<void> =>
   pruneInBatches(deps.db, removal, daysAfter(deps.clock.now(), -refusedForDays))

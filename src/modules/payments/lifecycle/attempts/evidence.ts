@@ -6,7 +6,7 @@ import { recordDoubtful } from '../../../suspense/service.ts'
 import { type AttemptRecord, attemptsOf, moveAttempt, resolveAttempts } from './queries.ts'
 import type { AttemptSubject, OpenSubject, Verdict, Witness } from './subject.ts'
 
-/** An attempt and its subject, locked; `superseded`: another attempt has followed it. */
+/** An attempt and its subject, locked; `superseded`: a later attempt exists. */
 export type OpenAttempt = { attempt: AttemptRecord; superseded: boolean; tries: number; subject: OpenSubject }
 
 /** Locks the subject and reads its attempts, once. */
@@ -20,7 +20,7 @@ export const openAttempt = async (
   const attempts = await attemptsOf(tx, subjectId)
   const attempt = attempts.find((each) => each.id === id)
   if (!attempt) throw new Error('an attempt that must exist is missing')
-  // At most one is not `not_sent`: that one is live. When there is none, the newest would be the one that was sent after all.
+  // At most one attempt is not `not_sent`: that one is live. When there is none, the newest one would be the one that was sent after all.
   const live = attempts.find(({ state }) => state !== 'not_sent') ?? attempts.at(-1)
   return { attempt, superseded: live?.id !== id, tries: attempts.length, subject }
 }
@@ -28,8 +28,8 @@ export const openAttempt = async (
 const isConclusive = ({ kind }: Evidence): boolean => kind === 'succeeded' || kind === 'failed' || kind === 'returned'
 
 /**
- * Doubt counts only where it is new: a rail that cannot be asked right now, or that answers another question, has said nothing about
- * the money.
+ * An unknown outcome counts only when it is new information: a rail that cannot be queried right now, or that answers a different query,
+ * proves nothing about the money.
  */
 const saysNothing = (evidence: Evidence, witness: Witness): boolean =>
   evidence.kind === 'pending' || (evidence.kind === 'unknown' && (witness.kind === 'query' || evidence.code === 'other_request'))
@@ -41,7 +41,10 @@ const alertOf: Partial<Record<Verdict, Alert>> = {
   suspense: 'superseded_attempt_moved_money',
 }
 
-/** Only the live attempt settles. What another one did is recorded with it, and money that it moved waits in suspense for a person. */
+/**
+ * Only the live attempt settles the subject. The result of another attempt is recorded with that attempt, and money that it moved is
+ * recorded in suspense for a person.
+ */
 const judgeSuperseded = (evidence: Evidence): Verdict => {
   if (evidence.kind === 'succeeded') return 'suspense'
   return evidence.kind === 'returned' ? 'contradiction' : 'superseded'
@@ -51,7 +54,7 @@ const judge = async (open: OpenAttempt, evidence: Evidence, witness: Witness): P
   const { attempt, superseded, subject } = open
   if (saysNothing(evidence, witness)) return 'inconclusive'
   if (superseded) return judgeSuperseded(evidence)
-  // It never left, and the provider agrees, or doubts what we can prove.
+  // The attempt was never sent, and the provider reports nothing that contradicts this.
   if (attempt.state === 'not_sent' && evidence.kind !== 'succeeded' && evidence.kind !== 'returned') return 'repeated'
   if (attempt.state === 'disputed') return isConclusive(evidence) ? 'disputed' : 'inconclusive'
   return subject.settle(evidence, witness)
@@ -65,8 +68,8 @@ const raise = (tx: Tx, deps: Pick<Deps, 'alerts'>, attempt: AttemptRecord, verdi
 }
 
 /**
- * Compares evidence with its attempt and lets the subject settle. An attempt with a mismatch is disputed from then on: whatever comes
- * later, only a person ends it.
+ * Compares evidence with its attempt and lets the subject settle. After a mismatch the attempt is disputed: from then on only a person ends
+ * it.
  */
 export const applyEvidence = async (
   tx: Tx,

@@ -8,8 +8,8 @@ const pausedRail = statement('rails.paused', 'select from rail_pauses where rail
 const lookEveryMs = 1_000
 
 /**
- * Takes nothing while the rail is down, or an operator has paused it: what is due stays due, and costs no try. A rail that may be
- * back gets one call to show it.
+ * Takes nothing while the rail is down or paused by an operator: due tasks stay due, and this does not count as a try. A rail that may work
+ * again gets one trial call.
  */
 export const gatedLane = (deps: Pick<Deps, 'db' | 'rails'>, rail: AttemptRecord['rail'], lane: Lane): Lane => {
   let paused = false

@@ -11,8 +11,8 @@ import { createSender, type Sender } from './send.ts'
 import type { Subjects } from './subject.ts'
 
 /**
- * What is due, oldest first, of at most $4 tenants behind tenant $2: the index is walked from tenant to tenant, so that neither a
- * large backlog of one nor a large number of others makes this slow.
+ * What is due, oldest first, for at most $4 tenants after tenant $2. The index is read tenant by tenant, so that neither a large backlog of
+ * one tenant nor a large number of tenants makes this slow.
  */
 const dueByTenant = (name: string, table: string, rail: string) =>
   statement(
@@ -33,12 +33,12 @@ const dueByTenant = (name: string, table: string, rail: string) =>
 const duePayments = dueByTenant('dispatch.due_payments', 'payments', 'and rail = $7')
 const dueTopups = dueByTenant('dispatch.due_topups', 'topups', '')
 
-/** Keys of tasks that wait for an account are no rows. */
+/** Keys of tasks that wait for an account name no rows. */
 const isUuid = (key: string): boolean => /^[0-9a-f-]{36}$/.test(key)
 
 const noTenant = '00000000-0000-0000-0000-000000000000'
 
-/** Round robin over the tenants: one each, then the next of each, as long as there is room. */
+/** Round robin over the tenants: one task each, then the next one of each, while there is room. */
 const pickFairly = <Row extends { tenant: Uuid }>(due: readonly Row[], room: Room): { picked: Row[]; more: boolean } => {
   const byTenant = Map.groupBy(due, ({ tenant }) => tenant)
   const queues = [...byTenant].map(([tenant, rows]) => rows.slice(0, Math.max(0, room.ofTenant(tenant))))
@@ -54,7 +54,7 @@ const pickFairly = <Row extends { tenant: Uuid }>(due: readonly Row[], room: Roo
 
 type ReadDue = (after: Uuid, room: Room, waitedFor: readonly Uuid[]) => Promise<Due[]>
 
-/** Reads on where it stopped: a tenant that was served waits until the others were. */
+/** Continues after the last tenant that was served, so that every tenant gets its turn. */
 const createFairReader = (read: ReadDue) => {
   let last: Uuid = noTenant
   return async (room: Room, waitedFor: readonly Uuid[]): Promise<{ picked: Due[]; more: boolean }> => {
@@ -71,8 +71,9 @@ const accountsWaitedForAtOnce = 3
 type SendingLane = { name: string; lane: SendLane; limit: number; send: Sender; read: ReadDue }
 
 /**
- * Claims what is due in one transaction for all tenants whose account is free, and sends each by itself. An account that is locked is
- * waited for by a task of its own, so it delays only itself. A claim that fails is done again one by one: only its culprit fails again.
+ * Claims due tasks in one transaction for all tenants whose account is free, and sends each by itself. For a locked account a separate task
+ * waits, so it delays only itself. When a claim fails, its tasks are claimed one by one, so that only the one that caused the failure fails
+ * again.
  */
 const sendingLane = (
   deps: Pick<Deps, 'appendEvents' | 'clock' | 'config' | 'db' | 'logger' | 'rails' | 'vault'>,
@@ -161,9 +162,9 @@ const openDeliveries = statement(
    where d.processed_at is null and d.id <> all($1::uuid[]) order by d.received_at, d.id limit $2`,
 )
 
-/** Each holds a connection, and waits for its account's lock: fewer than the pool has. */
+/** Each task holds a connection while it waits for its account's lock: fewer than the pool has. */
 const deliveriesAtOnce = 6
-/** How far beyond a tenant's backlog the others' deliveries are looked for. */
+/** How many deliveries of one tenant are passed over to find those of others. */
 const deliveriesRead = 100
 
 export const createDeliveryLanes = (

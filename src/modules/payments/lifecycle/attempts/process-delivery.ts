@@ -20,7 +20,7 @@ import type { Subjects } from './subject.ts'
 
 type ProcessDeliveryDeps = Pick<Deps, 'alerts' | 'appendEvents' | 'config' | 'db' | 'logger' | 'rails' | 'vault'>
 
-/** A delivery that is not processed yet, and what it is about. */
+/** A delivery that is not processed yet, and its payment or top-up. */
 export type OpenDelivery = {
   id: Uuid
   tenant: Uuid
@@ -32,7 +32,7 @@ export type OpenDelivery = {
 
 const differs = (one: string | null, other: string | null): boolean => one !== null && other !== null && one !== other
 
-/** Whether it names another request than the one that this attempt is known by. */
+/** Whether it names a different request than the one that the provider accepted for this attempt. */
 const namesAnother = (provider: ProviderReference, attempt: AttemptRecord): boolean =>
   differs(provider.request, attempt.providerRequest) || differs(provider.conversation, attempt.providerConversation)
 
@@ -53,7 +53,7 @@ const judge = async (
   return applyEvidence(tx, deps, open, evidence, { kind: 'delivery' })
 }
 
-/** Once: a second run, by any process, finds it processed under the same locks. */
+/** Processed once: a second run, in any process, finds it processed under the same locks. */
 const processOpen = (deps: ProcessDeliveryDeps, subjects: Subjects, found: OpenDelivery): Promise<void> =>
   inTx(deps.db, async (tx) => {
     const open = await openAttempt(tx, deps, subjects[found.kind], { id: found.attemptId, subjectId: found.subjectId })
@@ -75,7 +75,7 @@ const processOpen = (deps: ProcessDeliveryDeps, subjects: Subjects, found: OpenD
     tx.afterCommit(() => deps.logger.info(facts, 'a delivery was processed'))
   })
 
-/** With the pauses between tries that is two minutes: long enough for what passes by itself. */
+/** With the pauses between tries this is two minutes: long enough for a failure that ends by itself. */
 const mostFailures = 8
 
 const countFailure = statement(
@@ -84,8 +84,8 @@ const countFailure = statement(
 )
 
 /**
- * What fails again and again is put aside for a person, with an alert: endless tries would only show in the log. Its attempt is asked
- * about as before, so the money waits for the provider's other answers, not for this one. True: it was put aside.
+ * A delivery that keeps failing is put aside for a person, with an alert: endless tries would be visible only in the log. The rail is still
+ * queried about its attempt, so another answer of the provider may end it. Returns true when it was put aside.
  */
 const putAside = (deps: Pick<Deps, 'alerts' | 'db'>, found: OpenDelivery): Promise<boolean> =>
   inTx(deps.db, async (tx) => {
@@ -109,7 +109,7 @@ const putAside = (deps: Pick<Deps, 'alerts' | 'db'>, found: OpenDelivery): Promi
     return true
   })
 
-/** A database that is away is no fault of the delivery's. */
+/** An unavailable database is not counted as a failure of the delivery. */
 const isItsOwn = (error: unknown): boolean => !(error instanceof Refusal && error.code === 'unavailable')
 
 const processOrPutAside = async (deps: ProcessDeliveryDeps, subjects: Subjects, found: OpenDelivery): Promise<void> => {
@@ -126,7 +126,7 @@ const takeUpAgain = statement(
   `update callback_deliveries set verdict = null, processed_at = null, failures = 0 where verdict = 'unbookable' returning id`,
 )
 
-/** What was put aside is worked on again: after its cause was removed. */
+/** Processes again what was put aside, after its cause was removed. */
 export const retryDeliveries = (deps: Pick<Deps, 'db' | 'jobs'>, operator: Operator): Promise<number> =>
   inTx(deps.db, async (tx) => {
     const taken = await tx.query<{ id: Uuid }>(takeUpAgain)
@@ -136,7 +136,7 @@ export const retryDeliveries = (deps: Pick<Deps, 'db' | 'jobs'>, operator: Opera
     return taken.length
   })
 
-/** Processes a delivery once, in the trace of the request that it is the end of. */
+/** Processes a delivery once, in the trace of the request that created its payment. */
 export const processDelivery = (deps: ProcessDeliveryDeps, subjects: Subjects, found: OpenDelivery): Promise<void> =>
   continueTrace(found.traceparent, 'job deliveries', { delivery: found.id, subject: found.subjectId }, () =>
     processOrPutAside(deps, subjects, found),

@@ -36,7 +36,7 @@ export type NewAttempt = Pick<
   'id' | 'subjectId' | 'amountMinor' | 'reference' | 'secretHash' | 'secretCiphertext' | 'secretKeyId'
 >
 
-/** Those that were inserted: a reference that is taken leaves its attempt out, and the caller makes another one. */
+/** Returns the attempts that were inserted: one whose reference is taken is not, and the caller makes a new one. */
 export const insertAttempts = async (
   tx: Tx,
   common: Pick<AttemptRecord, 'kind' | 'rail' | 'nextCheckAt' | 'createdAt'>,
@@ -67,7 +67,7 @@ const setState = statement(
   'update rail_attempts set state = $2, next_check_at = $3, updated_at = $4 where id = $1 and state = any($5::text[]) returning id',
 )
 
-/** Moves an attempt along an edge of the table, and says whether it could: its state is checked by the update itself. */
+/** Moves an attempt to another state, and returns whether the table allows it: the update itself checks the state. */
 export const moveAttempt = async (tx: Tx, id: Uuid, to: State, nextCheckAt: Date | null): Promise<boolean> =>
   (await tx.query(setState, [id, to, nextCheckAt, tx.at, statesBefore('attempt', to)])).length === 1
 
@@ -77,13 +77,13 @@ const setProvider = statement(
    where id = $1 and (provider_request is null or provider_conversation is null)`,
 )
 
-/** What the provider calls it, the first time that it says so; what is known already stays. */
+/** Stores the provider's ids when it reports them for the first time; known ids stay. */
 export const adoptProvider = async (tx: Tx, id: Uuid, provider: ProviderReference): Promise<void> => {
   if (provider.request !== null || provider.conversation !== null)
     await tx.query(setProvider, [id, provider.request, provider.conversation])
 }
 
-/** Those that a question or a person may still end: all but the ones that are proven never to have left. */
+/** Attempts that a query or a person may still end: all but those that are proven never to have been sent. */
 const open = (Object.keys(transitions.attempt) as State[]).filter((state) => state !== 'resolved' && state !== 'not_sent')
 
 const resolveAll = statement(
@@ -91,7 +91,7 @@ const resolveAll = statement(
   `update rail_attempts set state = 'resolved', next_check_at = null, updated_at = $2 where subject_id = $1 and state = any($3::text[])`,
 )
 
-/** The subject has ended: the rail is no longer asked. */
+/** The subject has ended: the rail is no longer queried. */
 export const resolveAttempts = async (tx: Tx, subjectId: Uuid): Promise<void> => {
   await tx.query(resolveAll, [subjectId, tx.at, open])
 }

@@ -7,7 +7,7 @@ export type AskableRail = {
   readDelivery: (kind: DeliveryKind, body: unknown, attempt: AttemptRecord) => Delivery
 }
 
-/** Undefined when the deployment no longer has the rail that an attempt was sent by. */
+/** Undefined when the deployment no longer has the attempt's rail. */
 export const railOf = (rails: Rails, name: AttemptRecord['rail']): AskableRail | undefined => {
   if (name === 'MPESA_STK') return rails.collection ?? undefined
   const rail = rails.payout[name]

@@ -11,8 +11,8 @@ const others = statement(
 )
 
 /**
- * Whether a receipt stands for something else already, at the provider of this rail. Two subjects that claim one receipt at the same moment may belong to
- * different accounts, so no other lock makes the second wait.
+ * Whether a receipt already belongs to something else, at the provider of this rail. Two subjects that claim one receipt at the same moment
+ * may belong to different accounts, so only this lock makes the second one wait.
  */
 export const isReceiptTaken = async (tx: Tx, rail: AttemptRecord['rail'], receipt: string, subjectId: Uuid): Promise<boolean> => {
   const provider = providerOf(rail)

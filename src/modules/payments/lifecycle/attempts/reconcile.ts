@@ -31,7 +31,7 @@ const nextCheck = (attempt: AttemptRecord, now: Date): Date | null => {
   return tooOld ? null : secondsAfter(now, secondsToNextQuery(attempt.checks + 1))
 }
 
-/** Takes what is due for this process alone: the next question is set before this one is asked, so a crash costs one interval. */
+/** Takes what is due for this process alone: the time of the next query is set before this query is sent, so a crash costs one interval. */
 const claim = (deps: Pick<Deps, 'db'>): Promise<AttemptRecord[]> =>
   inTx(deps.db, async (tx) => {
     const now = tx.at
@@ -56,7 +56,7 @@ const conclude = (
     if (verdict === 'inconclusive' && silent) await applyEvidence(tx, deps, open, noEvidence, { kind: 'silence' })
   })
 
-/** An attempt whose sender did not report again, as it is after that. Null when it is to be sent again. */
+/** The attempt after its sender failed to report back. Null when it is to be sent again. */
 const abandoned = async (
   deps: Pick<Deps, 'alerts' | 'appendEvents' | 'config' | 'db' | 'jobs'>,
   kind: AttemptSubject,
@@ -82,7 +82,7 @@ const ask = async (deps: ReconcileDeps, subjects: Subjects, found: AttemptRecord
   await conclude(deps, kind, attempt, await rail.query(attemptForRail(deps.vault, deps.config.operatorUrl, attempt)))
 }
 
-/** Asks the rails about every attempt whose time has come. One that cannot be asked about holds up no other. */
+/** Queries the rails about every attempt that is due. One failure does not stop the others. */
 export const reconcile = async (deps: ReconcileDeps, subjects: Subjects): Promise<void> => {
   for (let full = true; full; ) {
     const attempts = await claim(deps)

@@ -29,7 +29,7 @@ const newAttempt = (deps: Pick<Deps, 'vault'>, { subjectId, amountMinor }: Outgo
 
 type Lane = Pick<AttemptRecord, 'kind' | 'rail'>
 
-/** Records one attempt for each, in one statement; again for those whose random reference was used before. */
+/** Records one attempt for each, in one statement, and repeats it for those whose random reference was taken. */
 export const recordAttempts = async (
   tx: Tx,
   deps: Pick<Deps, 'clock' | 'config' | 'vault'>,

@@ -19,9 +19,9 @@ const claims = {
 }
 
 /**
- * Takes the right to send these attempts; only who has it may call the rail. One statement looks at everything that speaks against it:
- * the attempt is young and still waits for its sender, and its subject is under way. So a process that slept after it had recorded an
- * attempt sends nothing: by then it may have been reported as not sent.
+ * Takes the right to send these attempts; only the process that has it may call the rail. One statement checks all conditions: the attempt
+ * is young and still waits for its sender, and its subject is under way. So a process that slept after it had recorded an attempt sends
+ * nothing: the attempt may already count as not sent.
  */
 export const claimRightToSend = async (
   db: Database,

@@ -15,7 +15,9 @@ import { recordSubmission } from './submission.ts'
 
 const retryWaitsMs = [100, 500, 1_000, 3_000, 5_000]
 
-/** The rail's answer is known here alone, and STK and B2B cannot be asked without the ids in it: a database that restarts is waited for. */
+/**
+ * Only this process knows the rail's answer, and STK and B2B cannot be queried without its ids, so it waits for a database that restarts.
+ */
 const untilWritten = async (write: () => Promise<unknown>): Promise<void> => {
   for (const waitMs of retryWaitsMs) {
     try {
@@ -44,8 +46,8 @@ type Accepted = { attemptId: Uuid; provider: ProviderReference; done: () => void
 export type Sender = (lane: SendLane, recorded: Recorded) => Promise<void>
 
 /**
- * Calls rails and records what they answer. An answer that only says "taken" changes the attempt alone: those that come while one
- * statement is on its way form the next.
+ * Calls rails and records their answers. An answer that only says "accepted" changes the attempt alone: answers that arrive while one
+ * statement is under way are written together in the next.
  */
 export const createSender = (deps: Pick<Deps, 'alerts' | 'appendEvents' | 'clock' | 'config' | 'db' | 'logger'>): Sender => {
   let waiting: Accepted[] = []
@@ -84,7 +86,7 @@ export const createSender = (deps: Pick<Deps, 'alerts' | 'appendEvents' | 'clock
 
   const send: Sender = async (lane, { outgoing, sending }) => {
     const { attemptId } = sending
-    // The right was taken a moment ago; a process that slept since then leaves it.
+    // The right to send was taken a moment ago; if the process slept since then, it does not send.
     const submission = sending.mayStillSend() ? await outgoing.send(sending) : notSent('too_late')
     deps.logger.info(
       {

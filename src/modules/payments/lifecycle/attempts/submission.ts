@@ -11,7 +11,7 @@ import type { AttemptSubject } from './subject.ts'
 
 type SubmissionDeps = Pick<Deps, 'alerts' | 'appendEvents' | 'config'>
 
-/** What a rail that was never reached proves, once the last try was made. */
+/** What follows when the rail was not reached by the last try either. */
 const neverSent: Evidence = { kind: 'failed', ...failure('provider_unreachable') }
 
 const answerLost: Evidence = {
@@ -21,14 +21,14 @@ const answerLost: Evidence = {
 }
 
 /**
- * A write whose COMMIT was not answered is done again, so it must recognise its own effect: an attempt that is `not_sent` already, or
- * that another one has followed, has nothing more to learn from this.
+ * A write whose COMMIT was not answered is repeated, so it must recognise its own effect: an attempt that is already `not_sent`, or that
+ * has a later one, is left as it is.
  */
 const recordNotSent = async (tx: Tx, deps: Pick<Deps, 'alerts'>, open: OpenAttempt): Promise<void> => {
   const { attempt, superseded, subject, tries } = open
   if (superseded || attempt.state === 'not_sent') return
   const wait = secondsToNextTry(tries)
-  // One that was taken for lost meanwhile is in doubt, and doubt is ended, not sent again.
+  // An attempt that was marked lost meanwhile may have been sent: it is ended by evidence, and not sent again.
   if (attempt.state === 'sending' && wait !== undefined) {
     await moveAttempt(tx, attempt.id, 'not_sent', null)
     await subject.sendAgainAt(secondsAfter(tx.at, wait))
@@ -37,7 +37,7 @@ const recordNotSent = async (tx: Tx, deps: Pick<Deps, 'alerts'>, open: OpenAttem
   await applyEvidence(tx, deps, open, neverSent, { kind: 'submission' })
 }
 
-/** Records what the rail answered to sending. A delivery that came before has the last word. */
+/** Records the rail's answer to sending. A delivery that came earlier has priority. */
 export const recordSubmission = async (
   tx: Tx,
   deps: SubmissionDeps,
@@ -67,8 +67,8 @@ export const recordSubmission = async (
 }
 
 /**
- * An attempt whose process did not report again. Before it had the right to send, nothing was sent and nothing will be: it is sent
- * again. After that it may have been sent: in doubt from now on, asked about, never sent again.
+ * An attempt whose process did not report back. Without the right to send, nothing was sent and nothing will be: it is sent again. With it,
+ * the attempt may have been sent: its outcome is unknown, the rail is queried, and it is never sent again.
  */
 export const recordAbandoned = async (
   tx: Tx,
