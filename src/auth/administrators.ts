@@ -3,7 +3,7 @@ import { emailKeySql } from '../db/email-key.ts'
 import { emailKey } from '../lib/email-key.ts'
 import type { Uuid } from '../lib/ids.ts'
 
-/** Whether account `a` is an administrator: named in the database, or by an e-mail or a wallet in the list `names` (ADMIN_ACCOUNTS). */
+/** Whether account `a` is an administrator: marked in the database, or with an e-mail or a wallet in the list `names` (ADMIN_ACCOUNTS). */
 export const isAdministratorSql = (
   names: string,
 ): string => `a.is_admin or cardinality(${names}::text[]) > 0 and (${emailKeySql('a.email')} = any(${names}::text[]) or exists (
@@ -11,7 +11,7 @@ export const isAdministratorSql = (
 
 const administrator = statement('auth.administrator', `select from accounts a where a.id = $1 and (${isAdministratorSql('$2')})`)
 
-/** ADMIN_ACCOUNTS as it is compared: wallets and e-mails alike. */
+/** ADMIN_ACCOUNTS in the form that is compared, for wallets and e-mails alike. */
 export const administratorNames = (configured: readonly string[]): string[] => configured.map(emailKey)
 
 export const isAdministrator = async (db: Db, accountId: Uuid, names: readonly string[]): Promise<boolean> =>

@@ -9,8 +9,8 @@ const bySession = statement(
 )
 
 /**
- * The grant behind a credential: the grant that the credential carries, else the grant that linked the
- * sign-in method of its session. What is made or linked with such a credential ends when that grant is revoked.
+ * The grant behind a credential: its own grant, else the grant that linked the sign-in method of its session. Whatever is created or linked
+ * with such a credential ends when that grant is revoked.
  */
 export const grantBehind = async (db: Db, credential: Principal['credential'], grantId: Uuid | null): Promise<Uuid | null> => {
   if (grantId !== null) return grantId

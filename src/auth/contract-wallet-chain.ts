@@ -34,7 +34,7 @@ const asDeployed = async (client: PublicClient, address: Address, hash: Hex, sig
   return answer === magicValue
 }
 
-/** A wallet that may not be deployed yet: ERC-6492's validator deploys it inside the call, and asks it. */
+/** A wallet that may not be deployed yet: ERC-6492's validator deploys it inside the call, and queries it. */
 const asPredicted = async (client: PublicClient, address: Address, hash: Hex, signature: Hex): Promise<boolean> => {
   const { data } = await client.call({
     data: encodeDeployData({
@@ -47,8 +47,8 @@ const asPredicted = async (client: PublicClient, address: Address, hash: Hex, si
 }
 
 /**
- * viem's own verifyMessage falls back to recovering a key when the chain fails; here the key has been tried already, under stricter
- * rules, and a failing chain is no answer: it throws.
+ * viem's own verifyMessage recovers a key when the chain fails. Here that was already tried, with stricter rules, and a failing chain
+ * proves nothing: this throws.
  */
 export const askChain = async (url: string, { chainId, address, message, signature }: SignedByContract): Promise<boolean> => {
   const client = clientOf(url)

@@ -1,15 +1,15 @@
 import { createSlots } from '../lib/slots.ts'
 import type { SignedByContract } from './contract-wallet-chain.ts'
 
-/** Wallets that are contracts: they have no key of their own, only their chain can say whether a signature is theirs. */
+/** Wallets that are contracts: they have no key of their own, so only their chain can say whether a signature is theirs. */
 export type ContractWallets = {
-  /** False on any doubt: no RPC for the chain, one that fails or is of another chain, no contract there. */
+  /** False when anything is missing: an RPC for the chain, an answer of the RPC, the right chain, a contract. */
   isValidSignature: (signed: SignedByContract) => Promise<boolean>
 }
 
-/** All calls to a chain about one signature together; past this time there is no answer, and so a refusal. */
+/** The limit for all calls to a chain about one signature; without an answer in this time the signature is refused. */
 const deadlineMs = 3_000
-/** Every caller can make us ask. */
+/** Every caller can make us query a chain. */
 const slotOptions = { size: 16, waiting: 32 }
 
 const inTime = async (answer: Promise<boolean>): Promise<boolean> => {
@@ -22,7 +22,7 @@ const inTime = async (answer: Promise<boolean>): Promise<boolean> => {
   }
 }
 
-/** viem is loaded when a chain is asked for the first time: it costs as much memory as the rest of the service. */
+/** viem is loaded when a chain is queried for the first time: it costs as much memory as the rest of the service. */
 export const createContractWallets = (
   rpcUrls: ReadonlyMap<number, string>,
   onFailure: (failure: { chainId: number; error: string }) => void,
@@ -37,7 +37,7 @@ export const createContractWallets = (
         const { askChain } = await import('./contract-wallet-chain.ts')
         return await slots(() => inTime(askChain(url, signed)))
       } catch (error) {
-        // Never its message: viem's names the RPC's address, which may hold a key.
+        // Never its message: viem's contains the RPC's address, which may contain a key.
         onFailure({ chainId, error: error instanceof Error ? error.name : 'unknown' })
         return false
       }

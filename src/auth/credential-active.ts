@@ -22,8 +22,8 @@ const statements: Readonly<Record<Exclude<Kind, 'oauth'>, ReturnType<typeof stat
 export type Credential = Pick<Principal, 'credential'> & { grantId: Uuid | null }
 
 /**
- * Whether a credential that started something would still be accepted now, when only its id is known. An access token is active as long as its
- * grant here: that is enough, because an OAuth grant has no permission for anything that is checked by this.
+ * Whether a credential would still be accepted now, known only by its id. An access token is active as long as its grant here: that is
+ * enough, because an OAuth grant has no permission for anything that uses this.
  */
 export const isCredentialActive = async (
   db: Db,

@@ -2,22 +2,22 @@ import type { Logger } from 'pino'
 import { type Query, statement } from '../db/statement.ts'
 import type { Uuid } from '../lib/ids.ts'
 
-/** An API key is used together with its grant. */
+/** An API key is always used together with its grant. */
 export type Used = 'sessions' | 'api_keys' | 'grants' | 'members'
 
 /** How stale "last used" may be: it is written once a minute for all credentials together, not by each request. */
 export const staleAfterMs = 60_000
 
 export type LastUsed = {
-  /** Remembers a use, unless the row has a recent one. Costs no statement. */
+  /** Records a use in memory, unless the row has a recent one. Costs no statement. */
   note: (kind: Used, id: Uuid, now: Date, written: Date | null) => void
-  /** The later of what the row says and what is not written yet. */
+  /** The later of the row's time and the one that is not written yet. */
   latest: (kind: Used, id: Uuid, written: Date) => Date
-  /** Writes what is remembered, now: before it is shown, and at the end. */
+  /** Writes the recorded uses now: before they are shown, and at the end. */
   flush: () => Promise<void>
 }
 
-/** A locked row is left for the next use: a time stamp is no reason to wait for a payment, or to deadlock with a revocation. */
+/** A locked row is skipped until the next use: a time stamp must not wait for a payment, or deadlock with a revocation. */
 const touch = (kind: Used, at: number): string => `
   used_${kind} as (
     select t.id, u.at from unnest($${at}::uuid[], $${at + 1}::timestamptz[]) as u(id, at) join ${kind} t on t.id = u.id
@@ -42,7 +42,7 @@ export const createLastUsed = (query: Query, logger: Logger): LastUsed => {
     const values = kinds.flatMap((kind) => [[...waiting[kind].keys()], [...waiting[kind].values()]])
     if (values.every(({ length }) => length === 0)) return
     for (const kind of kinds) waiting[kind].clear()
-    // A stamp that is lost is a minute of "last used"; a request that fails for it would be worse.
+    // A lost time stamp costs a minute of "last used"; a request that fails because of it would be worse.
     await query(touchAll, values).catch(() => logger.debug('when credentials were last used could not be written'))
   }
   const flush = () => {

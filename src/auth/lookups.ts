@@ -17,7 +17,7 @@ import {
   readInstant,
 } from './rows.ts'
 
-// One statement a kind of credential. What is looked up by is a hash in hex, or the part of a key that proves nothing.
+// One statement for each kind of credential. The search value is a hash in hex, or the public first part of a key.
 
 type Row = IdentityRow & { id: Uuid }
 export type ApiKeyRow = Row &
@@ -33,11 +33,11 @@ export type DashboardTokenRow = Row & {
   grant: GrantRow | null
 }
 
-/** A secret's hash, and the workspace that its bearer names for the request. */
+/** A secret's hash, and the workspace that the request names. */
 export type HashKey = { hash: string; workspaceId: Uuid | null }
 
 export type CredentialLookups = {
-  /** More than one where the first digits of keys are the same. */
+  /** More than one row where the first digits of keys are the same. */
   apiKeys: (lookup: string) => Promise<readonly ApiKeyRow[]>
   session: (key: HashKey) => Promise<SessionRow | undefined>
   accessToken: (hash: string) => Promise<AccessTokenRow | undefined>
@@ -126,7 +126,7 @@ const readSession = (next: Reader): SessionRow => ({
   ...readIdentity(next),
 })
 
-/** Of the grant's permissions a token has those that it was asked for with. */
+/** A token has those of the grant's permissions that its scopes name. */
 const readAccessToken = (next: Reader): AccessTokenRow => {
   const token = { id: next(), expiresAt: readInstant(next), lastUsedAt: instantOf(next()), forThisApi: isTrue(next()) }
   const scopes = new Set(listOf(next()))
@@ -146,7 +146,7 @@ const readDashboardToken = (next: Reader): DashboardTokenRow => ({
   grant: readGrant(next),
 })
 
-/** Hex digits and ids need no quotes: the driver's own way of writing an array looks at every character. */
+/** Hex digits and ids need no quotes: the driver's own array format examines every character. */
 const array = (items: readonly (string | null)[]): string => `{${items.map((item) => item ?? 'NULL').join(',')}}`
 
 const hashes = (keys: readonly HashKey[]) => [
@@ -154,7 +154,7 @@ const hashes = (keys: readonly HashKey[]) => [
   array(keys.map(({ workspaceId }) => workspaceId)),
 ]
 
-/** `audience`: what this API is called in an access token's resources. */
+/** `audience`: this API's name in an access token's resources. */
 export type LookupOptions = { adminAccounts: readonly string[]; sessionIdleDays: number; audience: string }
 
 const createCredentialLookups = (query: Query, options: LookupOptions): CredentialLookups => {
@@ -179,7 +179,7 @@ const createCredentialLookups = (query: Query, options: LookupOptions): Credenti
   }
 }
 
-/** The lookups of a transaction are joined with each other, and stay in it. Without one: those of the shared connection. */
+/** The lookups of a transaction are joined with each other, and run in it. Without a transaction, those of the shared connection are. */
 export const createLookupsIn = (query: Query, options: LookupOptions): ((tx?: Tx) => CredentialLookups) => {
   const shared = createCredentialLookups(query, options)
   const own = new WeakMap<Tx, CredentialLookups>()

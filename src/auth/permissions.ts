@@ -51,7 +51,7 @@ export const decidingRoles: readonly Role[] = (Object.keys(ofRole) as Role[]).fi
   ofRole[role].includes('approval.decide'),
 )
 
-/** Never in a key unless an un-delegated creator names them, and never an OAuth scope. */
+/** Never in a key unless a person in their own session names them, and never an OAuth scope. */
 export const undelegable: ReadonlySet<Permission> = new Set([
   'account.manage',
   'grant.manage',
@@ -61,7 +61,7 @@ export const undelegable: ReadonlySet<Permission> = new Set([
   'approval.decide',
 ])
 
-/** (account's ∪ role's) ∩ grant's. A suspended or missing membership leaves what comes from being the account. */
+/** (account's ∪ role's) ∩ grant's. With a suspended or missing membership only the account's permissions remain. */
 export const effectivePermissions = (role: Role | null, granted: readonly string[] | null): ReadonlySet<Permission> => {
   const own = new Set<Permission>([...ofAccount, ...(role ? ofRole[role] : [])])
   return granted === null ? own : new Set([...own].filter((permission) => granted.includes(permission)))

@@ -18,8 +18,8 @@ export type ResolverDeps = {
 }
 
 /**
- * `workspaceId`: the workspace that an un-delegated caller names for this request (header `Workspace-Id`). `tx`: a writer's
- * transaction, which looks at the standing once more under its locks.
+ * `workspaceId`: the workspace that an un-delegated caller names for this request (header `Workspace-Id`). `tx`: a writer's transaction, in
+ * which the credential is checked once more under the locks.
  */
 export type Resolve = (secret: string, workspaceId: Uuid | null, tx?: Tx) => Promise<Authenticated>
 
@@ -27,7 +27,7 @@ export type BearerResolver = { prefix: string; resolve: Resolve }
 
 const made = new WeakMap<IdentityRow, Authenticated>()
 
-/** The same row gives the same principal: rows are values, and what was read again unchanged need not be built again. */
+/** The same row gives the same principal: rows are values, so an unchanged row need not be converted again. */
 const principalOf = (
   row: IdentityRow,
   credential: Principal['credential'],
@@ -82,7 +82,10 @@ const refuseForeignWorkspace = (bound: Uuid, named: Uuid | null): void => {
     throw new Refusal('forbidden', { message: 'This credential is bound to another workspace.' })
 }
 
-/** No row: the secret names nothing, or it is good and the workspace named with it isn't there, which is the 404 of any other's. */
+/**
+ * No row: the secret is unknown; or it is valid and the named workspace is not the caller's, which gives the same 404 as one that does not
+ * exist.
+ */
 const refuseUnknown = async (resolve: Resolve, secret: string, workspaceId: Uuid | null, message: string): Promise<never> => {
   if (workspaceId === null) throw new Refusal('invalid_token', { message })
   await resolve(secret, null)
@@ -101,7 +104,7 @@ const hashKey = (secret: string, workspaceId: Uuid | null): HashKey => ({ hash: 
 
 const noSalt = Buffer.alloc(16)
 
-/** The same work for an unknown prefix as for a wrong key of a known one. */
+/** The same work for an unknown prefix as for a wrong key with a known one. */
 const matching = (rows: readonly ApiKeyRow[], secret: string): ApiKeyRow => {
   const row = rows.find((candidate) => equalBytes(hashApiKey(secret, candidate.salt), candidate.hash))
   if (rows.length === 0) hashApiKey(secret, noSalt)
@@ -117,7 +120,7 @@ const resolveApiKey =
     const now = tx?.at ?? clock.now()
     const life = keyLife(row, now)
     if (life !== 'active') throw new Refusal(life === 'revoked' ? 'api_key_revoked' : 'api_key_expired')
-    // A grant ends with what stands above it, or with its last key: the key itself had no such end.
+    // A grant ends with the grants above it, or with its last key. This grant ended although the key itself did not.
     if (grantLife(grantEndsOf(row), now) !== 'active') throw new Refusal('api_key_revoked')
     const ends = earliest(row.expiresAt, row.grantExpiresAt, row.revokedAt)
     const principal = principalOf(row, { kind: 'api_key', id: row.id }, ends, row, false)
@@ -127,7 +130,7 @@ const resolveApiKey =
     return principal
   }
 
-/** Where the account itself works: its next session begins there. */
+/** The workspace is remembered: the account's next session begins there. */
 const noteWorkspace = ({ lastUsed }: ResolverDeps, { memberId, memberLastUsedAt }: IdentityRow, now: Date): void => {
   if (memberId !== null) lastUsed.note('members', memberId, now, memberLastUsedAt)
 }
@@ -149,8 +152,8 @@ const resolveSession =
   }
 
 /**
- * An OAuth access token. The grant is looked at on every request, so that a revocation is felt by the next one; a token that was
- * given out for another API is as unknown here as none.
+ * An OAuth access token. The grant is checked on every request, so that a revocation applies to the next one; a token that was issued for
+ * another API counts as unknown here.
  */
 const resolveAccessToken =
   ({ lookupsIn, lastUsed, clock }: ResolverDeps): Resolve =>
@@ -168,7 +171,7 @@ const resolveAccessToken =
     return principalOf(row, { kind: 'oauth', id: row.id }, row.expiresAt, row, false)
   }
 
-/** Lives no longer than the session, key or access token that minted it, and carries exactly what that carried. */
+/** Ends with the session, key or access token that issued it at the latest, and has exactly the rights of that credential. */
 const resolveDashboardToken =
   (deps: ResolverDeps): Resolve =>
   async (secret, workspaceId, tx) => {
@@ -187,7 +190,7 @@ const resolveDashboardToken =
     return principalOf(row, { kind: 'dashboard', id: row.id }, ends, grant, row.isAdmin)
   }
 
-/** Which resolver a bearer's prefix names, and that of the session cookie. A rejected credential never falls through to another. */
+/** The resolver for each prefix of a bearer, and for the session cookie. A rejected credential never falls through to another. */
 export const createResolvers = (deps: ResolverDeps): { bearers: BearerResolver[]; session: Resolve } => ({
   bearers: [
     { prefix: secretPrefixes.api_key, resolve: resolveApiKey(deps) },

@@ -3,7 +3,7 @@ import type { Uuid } from '../lib/ids.ts'
 import type { Role } from './permissions.ts'
 import type { Principal } from './principal.ts'
 
-/** What the lookup of every credential returns about its account and its workspace; `null` where a column is. */
+/** What the lookup of every credential returns about its account and its workspace; `null` as in the column. */
 export type IdentityRow = {
   accountId: Uuid
   accountStatus: Principal['accountStatus']
@@ -62,7 +62,7 @@ export const identityFields: readonly string[] = [
 
 export const identityJoins = `join accounts o on o.id = w.owning_account_id left join members m on m.workspace_id = w.id and m.account_id = a.id`
 
-/** Reads fields in their order: the caller knows what comes next. */
+/** Reads fields in order: the caller knows what the next one is. */
 export type Reader = () => string
 
 export const readerOf = (fields: readonly string[]): Reader => {
@@ -102,7 +102,7 @@ export const readIdentity = (next: Reader): IdentityRow => ({
   memberLastUsedAt: instantOf(next()),
 })
 
-/** `granted`: what of the grant's permissions holds for this credential. */
+/** `granted`: the grant's permissions that this credential has. */
 export const grantFields = (granted = 'g.permissions'): readonly string[] => [
   'g.id',
   'g.ancestor_ids || g.id',

@@ -1,6 +1,6 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto'
 
-/** What a secret is for. The prefix names its resolver; none of them is an id's prefix. */
+/** The kinds of secrets. The prefix names the resolver; none of them is an id's prefix. */
 export const secretPrefixes = {
   api_key: 'service_live_',
   access_token: 'service_oat_',
@@ -13,7 +13,7 @@ export const secretPrefixes = {
 } as const
 export type SecretKind = keyof typeof secretPrefixes
 
-/** 256 random bits as 64 hex digits behind the prefix. High entropy: SHA-256 is enough to store them by. */
+/** 256 random bits as 64 hex digits after the prefix. With this entropy a SHA-256 hash is enough for storage. */
 export const newSecret = (kind: SecretKind): string => secretPrefixes[kind] + randomBytes(32).toString('hex')
 
 export const newSessionToken = (): string => randomBytes(32).toString('base64url')
@@ -30,7 +30,7 @@ export const sha256Hex = (text: string): string => hash('sha256', text, 'hex')
 
 export const equalBytes = (a: Uint8Array, b: Uint8Array): boolean => a.length === b.length && timingSafeEqual(a, b)
 
-/** `service_live_` and 64 hex digits; the first twelve find the row and prove nothing. */
+/** `service_live_` and 64 hex digits; the first twelve digits find the row and prove nothing. */
 export const apiKeyPattern = /^service_live_([0-9a-f]{64})$/
 const lookupDigits = 12
 

@@ -3,7 +3,10 @@ import type { KeyRing } from '../lib/key-ring.ts'
 
 export type Sealed = { ciphertext: Buffer; keyId: string }
 
-/** AES-256-GCM under a ring of keys. The context (row id, workspace …) is bound in: a ciphertext moved elsewhere does not open. */
+/**
+ * AES-256-GCM with a ring of keys. The context (row id, workspace …) is authenticated: a ciphertext that is moved elsewhere cannot be
+ * opened.
+ */
 export type Vault = {
   readonly currentKeyId: string
   seal: (plaintext: string, context: readonly string[]) => Sealed
@@ -36,11 +39,11 @@ export const createVault = (keys: KeyRing): Vault => ({
   },
 })
 
-/** What is derived from TOKEN_SECRETS: one subkey a purpose and ring entry, so that no two uses share a key. */
+/** Keys derived from TOKEN_SECRETS: one for each purpose and ring entry, so that no two uses share a key. */
 export type Derivations = {
   readonly currentKeyId: string
   mac: (purpose: string, message: string) => Buffer
-  /** The same under every key of the ring, the current one first: for what was made before a rotation. */
+  /** The same value under every key of the ring, the current one first: for values from before a rotation. */
   macs: (purpose: string, message: string) => { keyId: string; mac: Buffer }[]
 }
 

@@ -2,19 +2,19 @@ import { createRequire } from 'node:module'
 import { keccak_256 } from '@noble/hashes/sha3'
 import { z } from 'zod'
 
-// Most processes need only these few lines of viem; the rest is loaded where a chain is asked (contract-wallet.ts).
+// Most processes need only these few lines of viem; the rest is loaded when a chain is queried (contract-wallet.ts).
 
-/** An EIP-55 checksummed address: what is stored and shown. Uniqueness is on the lower-cased one. */
+/** An EIP-55 checksummed address: stored and shown in this form, unique by its lower-cased form. */
 export type Address = `0x${string}`
 
 const require = createRequire(import.meta.url)
 
-/** The uncompressed public key that made a signature over a hash; throws where there is none. */
+/** The uncompressed public key of a signature over a hash; throws where there is none. */
 export type RecoverKey = (signature: Uint8Array, recovery: number, hash: Uint8Array) => Uint8Array
 
 /**
- * libsecp256k1 in native code, thirty times as fast as JavaScript (docs/security.md). Its package's own fallback is `elliptic`, so the
- * binding is loaded by itself, and where it does not load (no prebuilt one, no compiler) `@noble/curves` is used instead.
+ * libsecp256k1 in native code, thirty times as fast as JavaScript (docs/security.md). Its package's own fallback is `elliptic`, so only the
+ * binding is loaded here. Where it cannot be loaded (no prebuilt one, no compiler), `@noble/curves` is used.
  */
 export const nativeRecovery = (): RecoverKey | undefined => {
   try {
@@ -36,7 +36,7 @@ let recoverKey: RecoverKey | undefined
 const signaturePattern = /^0x[0-9a-fA-F]{130}$/
 const halfOrder = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n
 
-/** EIP-55: a letter is a capital where the hash of the digits has a digit of 8 or more. */
+/** EIP-55: a letter is upper case where the hash of the digits has a digit of 8 or more. */
 const checksummed = (digits: string): Address => {
   const hash = Buffer.from(keccak_256(digits)).toString('hex')
   const letters = [...digits].map((digit, at) => (Number.parseInt(hash[at] ?? '0', 16) >= 8 ? digit.toUpperCase() : digit))
@@ -46,13 +46,13 @@ const checksummed = (digits: string): Address => {
 export const parseAddress = (text: string): Address | undefined =>
   /^0x[0-9a-fA-F]{40}$/.test(text) ? checksummed(text.slice(2).toLowerCase()) : undefined
 
-/** EIP-191, version 0x45: what a wallet hashes of a text that it is asked to sign. */
+/** EIP-191, version 0x45: the hash of a text that a wallet signs. */
 const hashMessage = (message: string): Uint8Array => {
   const bytes = Buffer.from(message)
   return keccak_256(Buffer.concat([Buffer.from(`\x19Ethereum Signed Message:\n${bytes.length}`), bytes]))
 }
 
-/** A wallet address in a request: any letter case, read as its checksummed form. */
+/** A wallet address in a request: any letter case, converted to its checksummed form. */
 export const WalletAddress = z.string().transform((text, context): Address => {
   const address = parseAddress(text)
   if (address) return address
@@ -61,8 +61,8 @@ export const WalletAddress = z.string().transform((text, context): Address => {
 })
 
 /**
- * The address that signed `message` by EIP-191 `personal_sign`, or undefined when the signature is malformed or has a high s
- * (EIP-2: each signature has one accepted form, so a stored one can't be presented again in another).
+ * The address that signed `message` by EIP-191 `personal_sign`, or undefined when the signature is malformed or has a high s (EIP-2: each
+ * signature has one accepted form, so a stored one cannot be presented again in another).
  */
 export const recoverSigner = (message: string, signature: string): Address | undefined => {
   if (!signaturePattern.test(signature)) return undefined

@@ -26,7 +26,7 @@ export const origin = z.url({ protocol: /^https?$/ }).transform((text, context) 
   return url.origin
 })
 
-/** Where a provider's API is: its paths are appended to it. */
+/** The address of a provider's API: paths are appended to it. */
 export const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http or https URL' })
 
 /** An issuer may have a path; with or without a slash at its end it is the same one. */
@@ -55,7 +55,7 @@ export const rpcUrls = list.transform((entries, context): ReadonlyMap<number, st
   return urls
 })
 
-/** `0012=57,0007=11`: our code and the bank's own; not set, codes are passed on as they are. */
+/** `0012=57,0007=11`: our code and the bank's own; if it is not set, codes are passed on unchanged. */
 export const bankCodes = list.transform((entries, context): Readonly<Record<string, string>> | 'as_given' => {
   const pairs = entries.map((entry) => entry.split('='))
   if (pairs.some((pair) => pair.length !== 2 || !pair[0] || !pair[1]))
@@ -75,7 +75,7 @@ export const nameServers = list.transform((entries, context): readonly string[] 
   return entries
 })
 
-/** Names that stand for ranges of private addresses where proxies are listed. */
+/** Names for ranges of private addresses in lists of proxies. */
 const namedRanges = ['loopback', 'linklocal', 'uniquelocal']
 
 const isNetwork = (entry: string): boolean => {

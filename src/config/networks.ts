@@ -1,10 +1,12 @@
-/** A proxy's network is never as wide as this; private ranges (10.0.0.0/8, fc00::/7) are not wider. */
+/** A proxy's network must be smaller than this; private ranges (10.0.0.0/8, fc00::/7) are not larger. */
 const narrowest = { ipv4: 8, ipv6: 7 }
 
 /** IPv4 written as IPv6 (`::ffff:0.0.0.0/96`): the last 32 bits are the IPv4 address. */
 const mapped = /^(?:0*:)*:?(?:0*:)*ffff:/i
 
-/** Whether a network of trusted proxies is so wide that strangers are in it. Also the two halves of the whole, and mapped IPv4. */
+/**
+ * Whether a network of trusted proxies is so large that it includes strangers. Also detects the two halves of the whole, and mapped IPv4.
+ */
 export const coversEveryone = (network: string): boolean => {
   const [address = '', prefix] = network.split('/')
   if (prefix === undefined) return false

@@ -24,12 +24,12 @@ const pesalinkNeeds = [
   'OPERATOR_URL',
 ] as const
 
-/** What goes to a provider: sign-ins, codes, tokens, credentials, and orders to move money. */
+/** Requests to a provider: sign-ins, codes, tokens, credentials, and orders to move money. */
 const providerUrls = ['GOOGLE_ISSUER', 'GITHUB_URL', 'GITHUB_API_URL', 'DARAJA_URL', 'PESALINK_URL', 'OPERATOR_URL'] as const
 
 type Text = (typeof darajaNeeds | typeof pesalinkNeeds | typeof providerUrls)[number]
 
-/** The settings whose values can contradict each other, or be unfit for production. */
+/** The settings whose values can contradict each other, or be unsafe in production. */
 export type Settings = Readonly<Partial<Record<Text, string | undefined>>> & {
   readonly NODE_ENV: string
   readonly PORT: number
@@ -52,7 +52,7 @@ export type Settings = Readonly<Partial<Record<Text, string | undefined>>> & {
   readonly B2B_MAX_MINOR: bigint
 }
 
-/** What holds in every environment. */
+/** Rules for every environment. */
 export function* contradictions(env: Settings): Generator<string> {
   if (env.RAILS?.includes('sandbox') && env.RAILS.length > 1) yield 'RAILS is either sandbox or real rails, not both'
   for (const name of env.RAILS?.includes('daraja') ? darajaNeeds : [])
@@ -101,7 +101,7 @@ function* unsafeKeys({ ENCRYPTION_KEYS, TOKEN_SECRETS }: Settings): Generator<st
   }
 }
 
-/** What development may do and production may not, each with its own sentence. */
+/** What is allowed in development and refused in production, each with its own sentence. */
 export function* unfitForProduction(env: Settings): Generator<string> {
   if (env.NODE_ENV !== 'production') return
   yield* unsafeKeys(env)

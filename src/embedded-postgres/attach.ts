@@ -7,8 +7,8 @@ import { runningPostmaster } from './postmaster.ts'
 import { embeddedUrl, startEmbeddedPostgres } from './start.ts'
 
 /**
- * The embedded database for a command beside the service: the server that runs already, or one of its own for
- * as long as the command takes. Makes none.
+ * The embedded database for a command beside the service: the server that runs already, or one of its own while the command runs. Does not
+ * create a database.
  * @throws StartupError
  */
 export const attachEmbeddedPostgres = async (dataDir: string): Promise<{ url: string; stop: () => Promise<void> }> => {

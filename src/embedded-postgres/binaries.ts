@@ -57,7 +57,7 @@ const makeExecutable = async (...files: string[]) => {
       const { mode } = await stat(file)
       if ((mode & 0o555) !== 0o555) await chmod(file, mode | 0o555)
     } catch (cause) {
-      // Another user's installation is fine as long as we may run it.
+      // Another user's installation works as long as we may run it.
       if (await exists(file, constants.X_OK)) continue
       throw new StartupError(`The embedded PostgreSQL cannot be run from ${file}: run npm ci again, or set DATABASE_URL.`, {
         cause,

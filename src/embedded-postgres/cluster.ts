@@ -14,7 +14,7 @@ const run = promisify(execFile)
 export type Cluster = { data: string; password: string }
 export const role = 'payments'
 
-/** What the server's programs see of our environment: nothing that could change locale, time zone or data folder. */
+/** The environment variables that the server's programs get: none that could change locale, time zone or data folder. */
 export const environment = () => {
   const passed = ['PATH', 'LD_LIBRARY_PATH', 'TMPDIR', 'SystemRoot'].flatMap((name) =>
     process.env[name] ? [[name, process.env[name]]] : [],
@@ -22,7 +22,7 @@ export const environment = () => {
   return { ...Object.fromEntries(passed), LC_ALL: 'C', TZ: 'UTC' }
 }
 
-/** Opens the cluster in `folder`, made first when there is none. */
+/** Opens the cluster in `folder`; creates it first when there is none. */
 export const openCluster = async (
   folder: string,
   binaries: Binaries,
@@ -37,8 +37,8 @@ export const openCluster = async (
 }
 
 /**
- * Made beside its place and renamed into it, data and password together: a start that is killed half-way leaves nothing
- * that the next one would mistake for a database, and of two first starts at once one wins whole.
+ * Created under another name and renamed, data and password together: a start that is killed half-way leaves nothing that the next one
+ * would mistake for a database, and of two first starts at once one wins completely.
  */
 const createCluster = async (
   folder: string,
@@ -83,7 +83,7 @@ const initdb = async (
     `--username=${role}`,
     `--pwfile=${passwordFile}`,
     '--auth=scram-sha-256',
-    // Postgres' own C.UTF-8: the same order of text with every libc and ICU.
+    // Postgres' own C.UTF-8: text has the same order with every libc and ICU.
     '--encoding=UTF8',
     '--locale=C',
     '--locale-provider=builtin',
@@ -91,11 +91,11 @@ const initdb = async (
     '--no-instructions',
     ...(durable ? [] : ['--no-sync']),
   ])
-  // cwd: where we are may be a folder that the server's user cannot enter.
+  // cwd: the current folder may be one that the server's user cannot enter.
   await run(command.file, command.args, { ...command.ids, env: environment(), cwd: '/' })
 }
 
-/** Drafts whose maker no longer lives. */
+/** Unfinished clusters whose process no longer runs. */
 const removeAbandoned = async (folder: string) => {
   for (const name of await readdir(folder)) {
     const maker = /^new-(\d+)-/.exec(name)?.[1]
@@ -144,7 +144,7 @@ const readPassword = async (cluster: string) => {
 
 export const isProcessRunning = (pid: number) => hasEntry(pid) && !isZombie(pid)
 
-/** What Postgres itself goes by when it finds a lock file. */
+/** The check that Postgres itself makes when it finds a lock file. */
 export const hasEntry = (pid: number) => {
   try {
     process.kill(pid, 0)
@@ -154,7 +154,7 @@ export const hasEntry = (pid: number) => {
   }
 }
 
-// An orphan is reaped by init, in its own time; in a container that has none, never.
+// init reaps an orphan some time later; in a container without init, nothing does.
 const isZombie = (pid: number) => {
   try {
     return /\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))
@@ -166,7 +166,7 @@ const isZombie = (pid: number) => {
 export const isCode = (error: unknown, ...codes: string[]) =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' && codes.includes(error.code)
 
-/** One line of why: what the program said, or the system's error. */
+/** The reason in one line: what the program printed, or the system's error. */
 export const reason = (error: unknown) => {
   const said =
     error instanceof Error && 'stderr' in error && typeof error.stderr === 'string' ? error.stderr.trim().split('\n') : []

@@ -12,12 +12,12 @@ const pollMs = 20
 
 export type Postmaster = { pid: number; port: number }
 
-/** The server that runs on this data, if one does. */
+/** The server that runs on this data, if there is one. */
 export const runningPostmaster = async (data: string): Promise<Postmaster | undefined> => {
   const { pid, port } = await readPidFile(data)
   if (!(pid > 0) || !hasEntry(pid)) return undefined
   if (isProcessRunning(pid) && (await isPostgres(pid))) return port > 0 ? { pid, port } : undefined
-  // A zombie, or after a restart of the machine or container anything: Postgres would take either for its other self.
+  // A zombie, or another process after a restart of the machine or container: Postgres would mistake either for itself.
   await rm(join(data, 'postmaster.pid'), { force: true })
   return undefined
 }
@@ -39,13 +39,13 @@ const isPostgres = async (pid: number) => {
   return /\/bin\/postgres[\0 ]/.test(command)
 }
 
-/** Connects as soon as the server lets us; undefined when it ends instead. */
+/** Connects as soon as the server accepts; undefined when it ends instead. */
 export const connectWhenReady = async (cluster: Cluster, server: Postmaster, isGone: () => boolean, timeoutSeconds: number) => {
   const deadline = performance.now() + timeoutSeconds * 1000
   while (!isGone()) {
     const { pid, status } = await readPidFile(cluster.data)
     if (pid !== server.pid || status !== 'ready') {
-      // Asked of the file, not of the port: something else may be listening there.
+      // Read from the file, not tried at the port: something else may be listening there.
       if (performance.now() > deadline) throw notReady(timeoutSeconds)
       await wait(pollMs)
       continue
@@ -61,7 +61,7 @@ export const connectWhenReady = async (cluster: Cluster, server: Postmaster, isG
     })
     try {
       await client.connect()
-      // The server going away is seen by its exit, not by this connection.
+      // The server's exit shows that it ended, not this connection.
       client.on('error', () => undefined)
       return client
     } catch (error) {
@@ -84,8 +84,8 @@ const notReady = (seconds: number, cause?: unknown) =>
   new StartupError(`The embedded database did not accept connections within ${seconds} s.`, { cause })
 
 /**
- * One service per data folder. The lock lives on a connection, so a service that is killed gives it back at once; the
- * wait covers the moment that Postgres needs to notice.
+ * One service for each data folder. The lock belongs to a connection, so a service that is killed releases it at once; the wait covers the
+ * moment that Postgres needs to notice.
  * @returns false when the server went away meanwhile: its owner was stopping it.
  */
 export const takeOwnership = async (client: pg.Client, folder: string) => {

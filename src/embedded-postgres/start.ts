@@ -13,14 +13,14 @@ import { asUser, choosePostgresUser, type PostgresUser } from './user.ts'
 
 export type EmbeddedPostgres = { url: string; port: number; stop: () => Promise<void> }
 export type EmbeddedPostgresOptions = {
-  /** A folder of its own: the cluster, its password and the server's log go into it. */
+  /** The folder for the cluster, its password and the server's log. */
   dataDir: string
   /** Default: a free one, another at each start. */
   port?: number
   logger?: { info: (message: string) => void; error: (message: string) => void }
   /** false gives up durability for speed: for tests only. */
   durable?: boolean
-  /** Over ours: for measurements alone. */
+  /** These replace our settings: for measurements only. */
   settings?: Readonly<Record<string, string>>
 }
 
@@ -29,8 +29,8 @@ const startTimeoutSeconds = 60
 const attempts = 50
 
 /**
- * A real Postgres, from npm, for this process alone, on 127.0.0.1. It outlives a killed process; the next start takes
- * ownership of what it finds running and replaces it, so settings are always those of the running release.
+ * A real Postgres, from npm, for this process alone, on 127.0.0.1. It survives a killed process; the next start takes it over and restarts
+ * it, so the settings are always those of the running release.
  * @throws StartupError
  */
 export const startEmbeddedPostgres = async (options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> => {
@@ -88,13 +88,13 @@ const startServer = async (launch: Launch, configured: number | undefined): Prom
     }
     const said = await readFile(log, 'utf8').catch(() => '')
     const portTaken = said.includes('could not bind')
-    // The workers of a server that was killed notice it within moments; until then Postgres protects the data from us.
+    // The workers of a killed server notice it within moments; until then Postgres refuses to start on the data.
     const workersLeft = said.includes('pre-existing shared memory block')
     if (attempt < attempts && (workersLeft || (portTaken && configured === undefined))) {
       await wait(100)
       continue
     }
-    // It was asked to stop and did not fail: another process took this folder, and may have started a new log.
+    // The server was stopped and did not fail: another process took this folder, and may have started a new log.
     const stopped = child.exitCode === 0 || child.signalCode !== null
     throw new StartupError(
       portTaken ? `Port ${port} for the embedded database is already in use.` : explain(said, launch.folder, stopped),
@@ -120,7 +120,7 @@ const spawnServer = async ({ folder, binaries, user, cluster, durable, extra }: 
   })
   try {
     if (user) await output.chown(user.uid, user.gid)
-    // Detached: a Ctrl-C in the terminal is for us, and we close our connections before the server goes.
+    // Detached: a Ctrl-C in the terminal is for us, and we close our connections before the server stops.
     const child = spawn(command.file, command.args, {
       ...command.ids,
       env: environment(),
@@ -153,7 +153,7 @@ const settings = (port: number, durable: boolean, extra: Readonly<Record<string,
     shared_buffers: '128MB',
     timezone: 'UTC',
     log_timezone: 'UTC',
-    // "log" leaves ERRORs out: they are ours to log, and their details quote rows.
+    // "log" leaves ERRORs out: we log them ourselves, and their details quote rows.
     log_min_messages: 'log',
     log_checkpoints: 'off',
     fsync: durable ? 'on' : 'off',
@@ -183,7 +183,7 @@ const hasEnded = (child: ChildProcess) => child.exitCode !== null || child.signa
 
 const stopper = (child: ChildProcess, lock: pg.Client, logger: EmbeddedPostgresOptions['logger']) => {
   const pid = child.pid ?? 0
-  // A process that ends without stop() must not leave a server behind, and here nothing can be waited for.
+  // A process that ends without stop() must not leave a server behind, and nothing can be awaited here.
   const atExit = () => {
     try {
       if (!hasEnded(child)) process.kill(pid, 'SIGINT')
@@ -194,14 +194,14 @@ const stopper = (child: ChildProcess, lock: pg.Client, logger: EmbeddedPostgresO
   const unexpected = () => logger?.error('the embedded database server ended unexpectedly')
   process.once('exit', atExit)
   child.once('exit', unexpected)
-  // The server alone is no reason to keep this process running.
+  // The server alone does not keep this process running.
   child.unref()
   let stopped: Promise<void> | undefined
   return () => {
     stopped ??= (async () => {
       process.off('exit', atExit)
       child.off('exit', unexpected)
-      // Owned to the last: a process that waits for the folder must not find a server that is about to stop.
+      // The lock is held to the end: a process that waits for the folder must not find a server that is about to stop.
       await stopPostmaster(pid, () => hasEnded(child))
       await lock.end().catch(() => undefined)
     })()

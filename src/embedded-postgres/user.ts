@@ -6,12 +6,12 @@ import { StartupError } from '../lib/startup-error.ts'
 
 const run = promisify(execFile)
 
-/** The user that Postgres runs as. `capability`: what that user needs besides, to reach files below a closed folder. */
+/** The user that Postgres runs as. `capability`: what that user also needs to reach files below a closed folder. */
 export type PostgresUser = { uid: number; gid: number; capability?: string }
 
 /**
- * Postgres refuses to run as root. Ordinary users run it as themselves (undefined); root hands it to the owner of the
- * folder, so that `sudo npm start` leaves data behind that the owner can use, or else to a user without rights.
+ * Postgres refuses to run as root. Ordinary users run it as themselves (undefined). Root gives it to the owner of the folder, so that after
+ * `sudo npm start` the owner can use the data, or else to a user without rights.
  */
 export const choosePostgresUser = async (dataFolder: string, ...mustReach: string[]): Promise<PostgresUser | undefined> => {
   if (process.getuid?.() !== 0) return undefined
@@ -31,12 +31,12 @@ export const asUser = (user: PostgresUser | undefined, file: string, args: strin
   if (!user) return { file, args, ids: {} }
   const { uid, gid, capability } = user
   if (!capability) return { file, args, ids: { uid, gid } }
-  // no_setuid_fixup: without it access(2), by which Postgres looks for its programs, ignores capabilities.
+  // no_setuid_fixup: without it access(2), with which Postgres finds its programs, ignores capabilities.
   const caps = ['--securebits=+no_setuid_fixup', `--inh-caps=+${capability}`, `--ambient-caps=+${capability}`]
   return { file: 'setpriv', args: [`--reuid=${uid}`, `--regid=${gid}`, '--clear-groups', ...caps, '--', file, ...args], ids: {} }
 }
 
-// initdb looks its user up by number and fails on one without a name.
+// initdb looks its user up by number and fails on a user without a name.
 const ownerIfNamed = async (uid: number, gid: number) =>
   uid !== 0 && (await id('-un', String(uid))) !== undefined ? { uid, gid } : undefined
 
@@ -64,8 +64,8 @@ const firstClosedFolder = async ({ uid, gid }: PostgresUser, paths: string[]) =>
 }
 
 /**
- * Root's own folders (/root is 0700) are where a fresh machine's checkout often lies, and no other user can enter them.
- * Opening them to everybody is not ours to do; letting this one program pass them is, where setpriv exists.
+ * A fresh machine's checkout is often in root's own folder (/root is 0700), which no other user can enter. The service must not open it to
+ * everybody; where setpriv exists, it lets this one program pass.
  */
 const reachingCapability = async ({ uid }: PostgresUser, closed: string) => {
   const [status, setpriv] = await Promise.all([
@@ -74,8 +74,8 @@ const reachingCapability = async ({ uid }: PostgresUser, closed: string) => {
   ])
   const held = BigInt(`0x${/^CapPrm:\s*([0-9a-f]+)$/m.exec(status)?.[1] ?? '0'}`)
   const has = (bit: bigint) => ((held >> bit) & 1n) === 1n
-  // Bits of capability.h: 8 is setpcap, which setpriv needs. Reading is enough; containers usually withhold that one and
-  // grant the broader one.
+  // Bits of capability.h: 8 is setpcap, which setpriv needs. Read access is enough; containers usually remove that one and keep the broader
+  // one.
   if (setpriv && has(8n) && has(2n)) return 'dac_read_search'
   if (setpriv && has(8n) && has(1n)) return 'dac_override'
   throw new StartupError(

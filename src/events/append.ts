@@ -4,7 +4,7 @@ import { documentList, documents, plainList } from '../db/lists.ts'
 import { newId, type Uuid } from '../lib/ids.ts'
 import type { EventType } from './types.ts'
 
-/** `data`: the resource as REST returns it, or the payment whose snapshot that is. Without a workspace the event is for the account alone. */
+/** `data`: the resource as REST returns it, or the payment with this snapshot. Without a workspace the event is for the account alone. */
 export type NewEvent = { type: EventType; accountId: Uuid; workspaceId: Uuid | null } & ({ data: unknown } | { paymentId: Uuid })
 
 export type AppendEvents = (tx: Tx, at: Date, events: readonly NewEvent[]) => Promise<void>
@@ -26,12 +26,14 @@ const values = (events: readonly NewEvent[], at: Date) => [
   at,
 ]
 
-/** Writes events in the transaction of their cause; the wake-up goes out after its commit, for a notify inside would queue all commits. */
+/**
+ * Writes events in the transaction of their cause. The wake-up is sent after its commit, because a notify inside would queue all commits.
+ */
 export const createAppend =
   (wake: () => void): AppendEvents =>
   async (tx, at, events) => {
     if (events.length === 0) return
-    // Writers hold the lock of the account that they change. This is for those that know the account only after a write (a sign-in).
+    // Writers hold the lock of the account that they change. This is for those that learn the account only after a write (a sign-in).
     const locked = lockFurtherAccounts(tx, ...events.map(({ accountId }) => accountId))
     const inserted = tx.query(insert, values(events, at))
     await Promise.all([locked, inserted])

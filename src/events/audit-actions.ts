@@ -29,7 +29,7 @@ export const privateAuditActions = [
   'workspace.switch',
 ] as const
 
-/** What is done in a workspace, or to what belongs to it. */
+/** What is done in a workspace, or to something that belongs to it. */
 export const workspaceAuditActions = [
   'api_key.create',
   'api_key.revoke',
@@ -95,6 +95,6 @@ export const workspaceAuditActions = [
   'workspace.update',
 ] as const
 
-/** `feature.verb`. The compiler refuses an audit row whose action is not in these lists. */
+/** `feature.verb`. The compiler refuses an audit row with an action outside these lists. */
 export const auditActions = [...workspaceAuditActions, ...privateAuditActions] as const
 export type AuditAction = (typeof auditActions)[number]

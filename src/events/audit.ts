@@ -4,14 +4,14 @@ import { documentList, documents, plainList, textList } from '../db/lists.ts'
 import { newId, type Uuid } from '../lib/ids.ts'
 import type { AuditAction } from './audit-actions.ts'
 
-/** Who did it: a principal, or an account that proved itself otherwise (a signature, a sign-in), or the service itself. */
+/** The actor: a principal, an account that proved itself otherwise (a signature, a sign-in), or the service itself. */
 export type Actor =
   | Principal
   | {
       accountId: Uuid | null
       origin: RequestOrigin | null
       way: string
-      /** The credential that began what now comes to its end elsewhere, without it. */
+      /** The credential that began what ends now without it. */
       startedBy?: { credentialId: Uuid; grantId: Uuid | null }
     }
 
@@ -69,7 +69,7 @@ const values = (entries: readonly ActedEntry[], at: Date) => {
 
 export type ActedEntry = AuditEntry & { actor: Actor }
 
-/** Appends to the audit log in the transaction of the acts. Never a secret, never a destination: callers pass what REST would show. */
+/** Appends to the audit log in the transaction of the actions. Never a secret or a destination: callers pass what REST would show. */
 export const auditAll = async (tx: Tx, at: Date, entries: readonly ActedEntry[]): Promise<void> => {
   if (entries.length > 0) await tx.query(insert, values(entries, at))
 }

@@ -11,14 +11,14 @@ export type StreamStart = { replayFrom: Position } | { isPast: (event: Position)
 const nothing = () => false
 
 export type FanOut = {
-  /** Begins with what comes after `start`: a place to replay from, or a past to leave out. The answer ends the stream and forgets it. */
+  /** Begins after `start`: an event to replay from, or the past to leave out. The returned function ends the stream. */
   open: (stream: Omit<StreamOptions, 'from' | 'replay' | 'isPast' | 'onReader'> & { start: StreamStart }) => () => void
-  /** Ends every stream and takes no more. */
+  /** Ends every stream and accepts no more. */
   close: () => void
 }
 
 const tickMs = 250
-/** Everything that ends a credential is published by an event or known in advance; this is for what a person does in the database. */
+/** Every end of a credential is published by an event or known in advance; this interval is for changes made directly in the database. */
 const sweepMs = 60_000
 
 type Index = Map<Uuid, Set<Stream>>
@@ -37,7 +37,7 @@ const remove = (index: Index, key: Uuid, stream: Stream) => {
 
 const difference = (all: Iterable<Uuid>, less: Reader['workspaces']): Uuid[] => [...all].filter((id) => !less.has(id))
 
-/** Hands the feed's events to the streams of this process that may want them, and has them look again at who they are for. */
+/** Passes the feed's events to the streams of this process that may want them, and makes them check their credentials again. */
 export const createFanOut = (options: { feed: Feed; clock: Clock }): FanOut => {
   const { feed, clock } = options
   const byAccount: Index = new Map()
@@ -49,7 +49,7 @@ export const createFanOut = (options: { feed: Feed; clock: Clock }): FanOut => {
 
   const recheckConcerned = (event: StoredEvent) => {
     if (!changesReader(event.type)) return
-    // A person's own streams don't hang on its keys and grants; those that were delegated do.
+    // A person's own streams do not depend on its keys and grants; delegated streams do.
     const delegation = ['api_key', 'grant'].includes(resourceOf(event.type))
     for (const stream of byAccount.get(event.accountId) ?? [])
       if (!delegation || stream.reader().grants !== null) stream.recheck(last)
@@ -103,7 +103,7 @@ export const createFanOut = (options: { feed: Feed; clock: Clock }): FanOut => {
       for (const id of rest.reader.workspaces.keys()) add(byWorkspace, id, stream)
       checkedAt.set(stream, performance.now())
       ticker ??= setInterval(tick, tickMs).unref()
-      // This stream has missed what happened to its credential between the check and its place in the index.
+      // This stream missed what happened to its credential between the check and its entry in the index.
       if (closed) stream.end()
       else stream.recheck(feed.position())
       return () => {

@@ -4,20 +4,20 @@ import type { Db } from '../db/client.ts'
 import { describeError } from '../db/errors.ts'
 import { forgetForeignEvents, lastId, nextEvents, type Position, readEdge, type StoredEvent } from './read.ts'
 
-/** `wants`: whether anything receives them now. While no listener wants events, none are read: only the place moves on. */
+/** `wants`: whether a listener needs events now. While none does, no events are read: only the position moves on. */
 export type Listener = { receive: (events: readonly StoredEvent[]) => void; wants: () => boolean }
 
-/** Every event of every tenant once and in order, as it becomes settled: what the streams of this process are fed from. */
+/** Every event of every tenant once and in order, as it becomes settled: the source of this process's streams. */
 export type Feed = {
   start: () => Promise<void>
   /** Notifies every process, this one first, that events were committed. Coalesced; never part of a transaction. */
   wake: () => void
-  /** Behind the last event that the listeners were given. */
+  /** The position after the last event that the listeners received. */
   position: () => Position
   subscribe: (listener: Listener) => () => void
-  /** Calls `listener` when any process has committed events. May be missed. */
+  /** Calls `listener` when any process has committed events. A call may be lost. */
   onWake: (listener: () => void) => void
-  /** Reads on until nothing that is committed now is missing: for tests and for an orderly end. */
+  /** Reads until nothing that is committed now is missing: for tests and for an orderly end. */
   settle: () => Promise<void>
   stop: () => Promise<void>
 }
@@ -25,10 +25,10 @@ export type Feed = {
 const channel = 'events'
 const batch = 500
 const slowPollMs = 1_000
-/** A listener that receives nothing checks that the server is there: a silent connection is destroyed and opened again. */
+/** A listener that receives nothing checks that the server responds: a silent connection is destroyed and opened again. */
 const heartbeatMs = 10_000
 const answerTimeoutMs = 5_000
-/** A slower transaction holds newer events back: look again soon. */
+/** A slower transaction holds newer events back: read again soon. */
 const unsettledPollMs = 25
 
 export const createFeed = (options: { db: Db; databaseUrl: string; logger: Logger }): Feed => {
@@ -55,7 +55,7 @@ export const createFeed = (options: { db: Db; databaseUrl: string; logger: Logge
   const publish = (events: readonly StoredEvent[]) => {
     const last = events.at(-1)
     if (!last) return
-    // First the place, then the listeners: a stream that begins while they are called begins behind these events.
+    // First the position, then the listeners: a stream that begins while they are called begins after these events.
     position = { transaction: last.transaction, id: last.id }
     for (const listener of listeners) listener.receive(events)
   }
@@ -67,7 +67,7 @@ export const createFeed = (options: { db: Db; databaseUrl: string; logger: Logge
     if (batchRead.events.length === batch) again = true
   }
 
-  /** Who came while the edge was looked for begins at the place before it, and so do the events that are read for them. */
+  /** A stream that began while the edge was read begins at the position before it, and so do the events that are read for it. */
   const moveOn = async (): Promise<void> => {
     const edge = await readEdge(db)
     waiting = false
@@ -86,7 +86,7 @@ export const createFeed = (options: { db: Db; databaseUrl: string; logger: Logge
       if (!stopped) logger.warn(describeError(error), 'events could not be read')
       schedule(slowPollMs)
     } finally {
-      // In the turn of the last look at `again`: a caller from now on starts a new reading.
+      // In the same turn as the last check of `again`: a caller from now on starts a new reading.
       reading = undefined
     }
   }
@@ -107,7 +107,7 @@ export const createFeed = (options: { db: Db; databaseUrl: string; logger: Logge
       connectionString: options.databaseUrl,
       application_name: 'payments-service-events',
       connectionTimeoutMillis: answerTimeoutMs,
-      // In this mode a statement that is not answered in time ends its connection.
+      // In this mode a statement without an answer in time ends its connection.
       pipeline: true,
       query_timeout: answerTimeoutMs,
       keepAlive: true,

@@ -6,6 +6,6 @@ const oldest = statement(
   'select created_at from events where (transaction, id) > ($1::xid8, $2::uuid) order by events.transaction, events.id limit 1',
 )
 
-/** When the oldest event was made that this process has not handed to its readers yet; undefined when there is none. */
+/** The creation time of the oldest event that this process has not yet passed to its readers; undefined when there is none. */
 export const oldestUndelivered = async (db: Db, position: Position): Promise<Date | undefined> =>
   (await db.query<{ created_at: Date }>(oldest, [position.transaction, position.id]))[0]?.created_at

@@ -3,11 +3,11 @@ import { pruneInBatches } from '../db/prune.ts'
 
 const removal = statement(
   'events.prune',
-  // The oldest stand first in their order, so that no index by time is needed.
+  // The oldest events come first in their order, so no index by time is needed.
   `delete from events where id in (
      select id from (select id, created_at from events order by events.transaction, events.id limit $2) as oldest where created_at < $1)
    returning 1`,
 )
 
-/** A reader who still stands at one of these gets `stream.reset`. */
+/** A reader whose position is one of these gets `stream.reset`. */
 export const pruneEvents = (db: Db, before: Date): Promise<void> => pruneInBatches(db, removal, before)

@@ -1,14 +1,14 @@
 import { type Db, statement } from '../db/client.ts'
 import type { Uuid } from '../lib/ids.ts'
 
-/** Where a reader stands: commit order is not id order, so an event's place is its transaction first and its id second. */
+/** A reader's position: commit order is not id order, so an event's position is its transaction first and its id second. */
 export type Position = { transaction: string; id: Uuid }
 export type StoredEvent = Position & { type: string; accountId: Uuid; workspaceId: Uuid | null; data: unknown; createdAt: Date }
 
-/** Whose events a reader may be given at all, and of which resources; `mayRead` then decides one by one. */
+/** The events that a reader may get, by owner and resource; `mayRead` then decides for each event. */
 export type Audience = { accountId: Uuid; workspaceIds: readonly Uuid[]; resources: readonly string[] }
 
-/** After every id: the place behind all events of a transaction. */
+/** After every id: the position after all events of a transaction. */
 export const lastId: Uuid = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
 
 type Row = {
@@ -23,7 +23,7 @@ type Row = {
 
 const columns = `transaction::text, id, type, account_id, workspace_id,
   coalesce(data, (select snapshot from payments where payments.id = events.payment_id)) as data, created_at`
-/** Nothing that commits late is skipped: reading stops at a position where a slower transaction may still write an event. */
+/** No event that commits late is skipped: reading stops at a position where a slower transaction may still write an event. */
 const settled = 'transaction < (select events_settled_before())'
 
 const toEvent = (row: Row): StoredEvent => ({
@@ -44,7 +44,7 @@ export const comparePositions = (a: Position, b: Position): number => {
 
 const edge = statement('events.edge', 'select (events_settled_before()::text::numeric - 1)::text as transaction')
 
-/** The place behind everything that is settled now. */
+/** The position after everything that is settled now. */
 export const readEdge = async (db: Db): Promise<Position> => {
   const [row] = await db.query<{ transaction: string }>(edge, [])
   return { transaction: row?.transaction ?? '0', id: lastId }
@@ -52,7 +52,10 @@ export const readEdge = async (db: Db): Promise<Position> => {
 
 const snapshot = statement('events.snapshot', 'select pg_current_snapshot()::text as snapshot')
 
-/** Answers, for any event, whether it was committed before now: a stream without a starting point begins with what happens after the request. */
+/**
+ * Returns a function that tells, for any event, whether it was committed before now: a stream without a starting point begins with later
+ * events.
+ */
 export const readPast = async (db: Db): Promise<(event: Position) => boolean> => {
   const [row] = await db.query<{ snapshot: string }>(snapshot, [])
   const [, end = '0', running = ''] = (row?.snapshot ?? '').split(':')
@@ -65,7 +68,7 @@ const next = statement(
   `select ${columns}, ${settled} as settled from events where (transaction, id) > ($1::xid8, $2::uuid) order by events.transaction, events.id limit $3`,
 )
 
-/** What comes next for everybody. `waiting`: there is more that a slower transaction holds back. */
+/** The next events of all tenants. `waiting`: a slower transaction holds more of them back. */
 export const nextEvents = async (db: Db, after: Position, take: number): Promise<{ events: StoredEvent[]; waiting: boolean }> => {
   const rows = await db.query<Row & { settled: boolean }>(next, [after.transaction, after.id, take])
   const ready = rows.filter((row) => row.settled)
@@ -113,7 +116,7 @@ const page = async (
 export const eventsAfter = (db: Db, after: Position, audience: Audience, take: number): Promise<StoredEvent[]> =>
   page(db, later, after, audience, take)
 
-/** Newest first; from the newest when there is no place to start from. */
+/** Newest first; from the newest when there is no position to start from. */
 export const eventsBefore = (db: Db, before: Position | null, audience: Audience, take: number): Promise<StoredEvent[]> =>
   page(db, earlier, before, audience, take)
 
@@ -121,8 +124,8 @@ const forgetAll = 'delete from events'
 const isAhead = 'select exists (select from events where transaction >= pg_snapshot_xmax(pg_current_snapshot())) as ahead'
 
 /**
- * A dump restored into another cluster brings transaction numbers that this cluster has not reached: its events would come again, out
- * of order, once it does. They are a copy of what REST shows, so they are deleted, and every reader is sent there (`stream.reset`).
+ * A dump restored into another cluster contains transaction ids that this cluster has not reached: its events would come again, out of
+ * order, once it does. They are a copy of what REST shows, so they are deleted, and every reader gets `stream.reset`.
  */
 export const forgetForeignEvents = async (db: Db): Promise<boolean> => {
   const [row] = await db.query<{ ahead: boolean }>(isAhead)

@@ -3,13 +3,13 @@ import type { Derivations } from '../auth/vault.ts'
 import { type Database, type Db, inTx, statement, type Tx } from '../db/client.ts'
 import { genesis, type SealedRow, sealDigest, sealPurpose } from './seal-chain.ts'
 
-/** Where a seal ends: the place of its last row in the order of commits, as text. */
+/** Where a seal ends: the position of its last row in the order of commits, as text. */
 type Place = { transaction: string; id: string }
 export type Seal = Place & { sequence: number; rows: number; previousDigest: Buffer; digest: Buffer; hash: Buffer; keyId: string }
 
 const beginning: Place = { transaction: '0', id: '00000000-0000-0000-0000-000000000000' }
 const batch = 500
-/** Any number that nothing else locks: one process seals at a time. */
+/** A number that no other lock uses: one process seals at a time. */
 const sealLock = 7_241_991
 
 const rowColumns = `id, transaction::text, to_char(at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as at, action, account_id, credential_kind,
@@ -51,21 +51,21 @@ const toSeal = ({ sequence, previous_digest: previousDigest, key_id: keyId, ...r
   previousDigest,
 })
 
-/** The newest seal: with its hash kept elsewhere it can be checked later whether the chain up to it is still the same. */
+/** The newest seal: if its hash is recorded elsewhere, a later check can tell whether the chain up to it is still the same. */
 export const readNewestSeal = async (db: Db): Promise<Seal | undefined> => (await db.query<SealRow>(newestSeal)).map(toSeal)[0]
 
 const lastBefore = statement(
   'audit.last_seal_before',
   `select ${sealColumns} from audit_seals where sealed_at < $1 order by audit_seals.sequence desc limit 1`,
 )
-/** The newest seal that was made before an instant. */
+/** The newest seal from before an instant. */
 export const readLastSealBefore = async (db: Db, at: Date): Promise<Seal | undefined> =>
   (await db.query<SealRow>(lastBefore, [at])).map(toSeal)[0]
 
 export const readSealsAfter = async (db: Db, sequence: number, take: number): Promise<Seal[]> =>
   (await db.query<SealRow>(sealsAfter, [sequence, take])).map(toSeal)
 
-/** The rows that a seal covers, behind the one before it. */
+/** The rows that a seal covers: those after the seal before it. */
 export const readSealedRows = (db: Db, before: Place | undefined, seal: Place): Promise<SealedRow[]> => {
   const from = before ?? beginning
   return db.query<SealedRow>(between, [from.transaction, from.id, seal.transaction, seal.id])
@@ -89,8 +89,8 @@ const sealNext = async (tx: Tx, derivations: Derivations): Promise<Seal | undefi
 }
 
 /**
- * Chains what was committed since, in batches; no commit waits for it. Rows stay out while an older transaction could still write
- * one before them. The head is logged: kept where the database's owner can't reach, it anchors everything up to it.
+ * Chains what was committed since, in batches; no commit waits for it. A row is left out while an older transaction could still write one
+ * before it. The newest hash is logged: stored where the database's owner cannot change it, it proves everything up to it.
  */
 export const sealAuditLog = async (deps: { db: Database; logger: Logger; derivations: Derivations }): Promise<void> => {
   for (let more = true; more; ) {

@@ -3,7 +3,7 @@ import { type Database, inTx, statement } from '../db/client.ts'
 import { describeError } from '../db/errors.ts'
 import { newId, type Uuid } from '../lib/ids.ts'
 
-/** The streams that an account has open, counted over all processes. Times are the database's: what ends is a process, not a clock. */
+/** The open streams of an account, counted over all processes. Times are the database's, so processes with different clocks agree. */
 export type StreamPlaces = {
   /** A place for one more stream, or null when the account has as many as it may. */
   take: (accountId: Uuid) => Promise<Uuid | null>
@@ -13,7 +13,7 @@ export type StreamPlaces = {
 }
 
 const renewMs = 20_000
-/** What a process that died leaves behind is free after this. */
+/** The places of a process that died become free after this time. */
 const abandonedSeconds = 60
 
 const lock = statement('stream_places.lock', `select pg_advisory_xact_lock(hashtextextended('streams:' || $1, 0))`)
@@ -34,7 +34,7 @@ const leave = statement('stream_places.leave', 'delete from stream_places where 
 
 export const createStreamPlaces = ({ db, logger, most }: { db: Database; logger: Logger; most: number }): StreamPlaces => {
   const mine = new Set<Uuid>()
-  /** Who comes back at once finds the place that it has just left. */
+  /** A client that reconnects at once finds the place that it has just left. */
   const leaving = new Set<Promise<unknown>>()
   let timer: NodeJS.Timeout | undefined
   const note = (what: string) => (error: unknown) => logger.warn(describeError(error), what)

@@ -2,9 +2,9 @@ import type { Db } from '../db/client.ts'
 import { comparePositions, eventsAfter, type Position, type StoredEvent } from './read.ts'
 import { audienceOf, lostWorkspace, mayRead, type Reader } from './visibility.ts'
 
-/** Where a stream's events go. */
+/** The receiver of a stream's events. */
 export type Sink = {
-  /** False when the peer must be waited for. */
+  /** False when the peer does not accept more yet. */
   send: (event: StoredEvent) => boolean
   isBlocked: () => boolean
   drained: () => Promise<boolean>
@@ -15,17 +15,17 @@ export type StreamOptions = {
   db: Db
   sink: Sink
   reader: Reader
-  /** Who the credential stands for now; throws when it has ended. */
+  /** The credential's principal now; throws when the credential has ended. */
   lookAgain: () => Promise<Reader>
-  /** Whether an error of `lookAgain` says that the credential has ended, rather than that it could not be looked up. */
+  /** Whether an error of `lookAgain` means that the credential has ended, and not that it could not be read. */
   hasEnded: (error: unknown) => boolean
   /** Called before the reader changes what it is sent. */
   onReader: (reader: Reader) => void
-  /** Everything up to here is known to the peer, or is not asked for. */
+  /** The peer knows everything up to here, or did not ask for it. */
   from: Position
   /** Whether there may be events after `from` that the feed will not deliver. */
   replay: boolean
-  /** What is not asked for although the feed has not come to it yet. */
+  /** Events that the stream did not ask for, although the feed has not reached them yet. */
   isPast: (event: Position) => boolean
 }
 
@@ -33,20 +33,20 @@ export type Stream = {
   reader: () => Reader
   /** The feed's next event, in order. */
   push: (event: StoredEvent) => void
-  /** The credential may have changed: nothing behind `since` goes out before it has been looked at. */
+  /** The credential may have changed: nothing after `since` is sent before it has been checked. */
   recheck: (since: Position) => void
   end: () => void
 }
 
-/** How many live events wait while a stream catches up; with more the table is read once more instead. */
+/** How many live events wait while a stream catches up; with more of them the table is read once more instead. */
 const maxHeld = 100
 const pageSize = 100
 const retryMs = 1_000
 
 /**
- * One reader's place in the feed. Live events go out as they come. While something has to be waited for (a replay, a look at the
- * credential, a slow peer) they are held, a few of them; then the table is read from the last place on, and the held ones follow.
- * So a stream has no gap and no repetition, and keeps no queue: what a slow peer has missed stays in the table.
+ * One reader's position in the feed. Live events are sent as they come. While the stream waits (for a replay, a check of the credential, a
+ * slow peer), a few events are held in memory; then the table is read from the last position on, and the held ones follow. So a stream has
+ * no gap and no repetition, and no long queue: what a slow peer has missed is in the table.
  */
 export const createStream = (options: StreamOptions): Stream => {
   const { db, sink } = options
@@ -84,7 +84,7 @@ export const createStream = (options: StreamOptions): Stream => {
     const page = await eventsAfter(db, cursor, audienceOf(reader), pageSize)
     if (page.length === pageSize) isBehind = true
     for (const event of page) {
-      // Look first: whether the rest may be sent is not known any more.
+      // Check first: it is not known any more whether the rest may be sent.
       if (isStale) isBehind = true
       if (ended || isStale) return
       if (!send(event) && !(await sink.drained())) return end()
@@ -106,7 +106,7 @@ export const createStream = (options: StreamOptions): Stream => {
     work().catch((error: unknown) => {
       if (ended) return
       if (options.hasEnded(error)) return end()
-      // Unknown now: nothing is sent until it is known.
+      // Not known now: nothing is sent until it is.
       isStale = true
       isBehind = true
       setTimeout(run, retryMs).unref()

@@ -1,6 +1,6 @@
 import type { Permission } from '../auth/permissions.ts'
 
-/** Which permission a reader needs, by the resource that a type begins with. */
+/** The permission that a reader needs, by the resource with which a type begins. */
 export const eventPermissions = {
   balance: 'account.read',
   topup: 'topup.read',
@@ -67,14 +67,14 @@ export const eventTypes = [
 ] as const
 export type EventType = (typeof eventTypes)[number]
 
-/** `payment.created` is about a payment: what needs `payment.read` to be read. */
+/** `payment.created` is about a payment: `payment.read` is needed to read it. */
 export const resourceOf = (type: string): string => type.split('.')[0] ?? ''
 
 const permissionOf: Readonly<Record<string, Permission | undefined>> = eventPermissions
-/** About an invitation, which only those read who may make one. */
+/** About an invitation: only readers who may create one get it. */
 const stricter: Readonly<Record<string, Permission | undefined>> = { 'member.invited': 'workspace.manage' }
 
 export const permissionToRead = (type: string): Permission | undefined => stricter[type] ?? permissionOf[resourceOf(type)]
 
-/** Types after which the event's own account may read less than before, or more: its open streams look at their credential again. */
+/** Types after which the event's own account may read less or more than before: its open streams check their credential again. */
 export const changesReader = (type: string): boolean => /^(api_key|grant|member)\.|^session\.revoked$/.test(type)

@@ -4,19 +4,19 @@ import { formatId, type Uuid } from '../lib/ids.ts'
 import type { Audience, StoredEvent } from './read.ts'
 import { eventPermissions, permissionToRead, resourceOf } from './types.ts'
 
-/** A reader of events, as far as it matters which ones. */
+/** A reader of events, reduced to what decides which ones it gets. */
 export type Reader = {
   readonly accountId: Uuid
   readonly permissions: ReadonlySet<Permission>
-  /** What it may do in each workspace whose events it is given. A delegated reader has its own workspace at most. */
+  /** Its permissions in each workspace whose events it gets. A delegated reader has at most its own workspace. */
   readonly workspaces: ReadonlyMap<Uuid, ReadonlySet<Permission>>
-  /** The ids of a delegated reader's own grant and of those below it; null for the person itself, who reads of all of its grants. */
+  /** The ids of a delegated reader's own grant and of its descendants; null for the person, who reads events of all their grants. */
   readonly grants: ReadonlySet<string> | null
-  /** When its credential ends by itself. */
+  /** When its credential expires. */
   readonly expiresAt: Date | null
 }
 
-/** `memberships`: where the account is an active member, and what its role permits there. `descendants`: grants below the reader's. */
+/** `memberships`: where the account is an active member, with the permissions of its role. `descendants`: the grants below the reader's. */
 export const readerOf = (
   principal: Principal,
   memberships: ReadonlyMap<Uuid, ReadonlySet<Permission>>,
@@ -47,8 +47,8 @@ const isOwnGrant = (grants: ReadonlySet<string>, event: StoredEvent): boolean =>
 }
 
 /**
- * Whether REST would show this reader the event's resource. What belongs to an account rather than to a workspace (its balance, its
- * keys, its sessions) is for that account alone, even where others have more rights in the workspace.
+ * Whether REST would show this reader the event's resource. What belongs to an account and not to a workspace (its balance, its keys, its
+ * sessions) is for that account alone, even where others have more rights in the workspace.
  */
 export const mayRead = (reader: Reader, event: StoredEvent): boolean => {
   const needed = permissionToRead(event.type)
@@ -69,6 +69,6 @@ export const audienceOf = (reader: Reader): Audience => {
   }
 }
 
-/** A reader that lost a workspace starts again with the remaining ones; one whose role was lowered receives less from now on. */
+/** A reader that lost a workspace continues with the remaining ones; one whose role was lowered gets fewer events from now on. */
 export const lostWorkspace = (before: Reader, after: Reader): boolean =>
   [...before.workspaces.keys()].some((id) => !after.workspaces.has(id))

@@ -2,7 +2,7 @@ import { isIPv6 } from 'node:net'
 
 const groupCount = 8
 
-/** The eight groups of an IPv6 address as numbers; what is written as IPv4 at its end counts as two. */
+/** The eight groups of an IPv6 address as numbers; an IPv4 address at its end gives two of them. */
 const groupsOf = (address: string): number[] => {
   const [head = '', tail] = address.split('%')[0]?.split('::') ?? []
   const read = (part: string | undefined): number[] =>
@@ -16,7 +16,7 @@ const groupsOf = (address: string): number[] => {
 }
 
 /**
- * Whose allowance an address draws on. One customer has a whole IPv6 /64 and can take another address of it for each request, so the
+ * The address whose allowance is used. One customer has a whole IPv6 /64 and can take another address in it for each request, so the
  * network is counted. IPv4 written as IPv6 is the same IPv4 address.
  */
 export const networkOf = (address: string): string => {

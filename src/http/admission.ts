@@ -1,34 +1,37 @@
-/** What goes first when there is too much: reads and sign-in, then what moves money. What stops or gives back never goes. */
+/**
+ * What is refused first under overload: reads and sign-in, then what moves money. What stops something or gives money back is never
+ * refused.
+ */
 export type Rank = 'first' | 'last' | 'never'
 
 export type AdmissionOptions = {
-  /** Requests under way at once, at most, before what has this rank is refused. */
+  /** The most requests under way at which one of this rank is still accepted. */
   most: Readonly<Record<'first' | 'last', number>>
-  /** How long a request may have to wait for those before it, as far as it can be estimated. */
+  /** How long a request may have to wait for those before it, by estimate. */
   waitSeconds: Readonly<Record<'first' | 'last', number>>
 }
 
 export type Admission = {
-  /** Whether a request may begin. Each that may is ended by `leave`. */
+  /** Whether a request may begin. Each one that may must call `leave` at its end. */
   enter: (rank: Rank) => boolean
   leave: () => void
-  /** To be called ten times a second, with how late the event loop was: how fast requests end is measured by it. */
+  /** Called ten times a second, with the delay of the event loop: this measures how fast requests end. */
   tick: (lateMs: number) => void
   underWay: () => number
 }
 
-/** What is always accepted, however slow everything is: with less, the rate at which requests end could not be measured. */
+/** This many are always accepted, however slow everything is: with fewer, the rate at which requests end could not be measured. */
 const always = { first: 64, last: 128 } as const
 const smoothing = 0.3
-/** As late as this, the event loop is what all requests wait for: nothing but the last rank is taken on, and then nothing. */
+/** With a delay this long, the event loop is what all requests wait for: only the last rank is accepted, and then nothing. */
 const lateMs = { first: 500, last: 2_000 } as const
-/** With fewer requests under way it is no load that made the event loop late, but one piece of work: loading a library, a pause. */
+/** With fewer requests under way the cause of the delay is not load, but one piece of work: loading a library, a pause. */
 const fewest = 16
 
 /**
- * Little's law: a request that comes while n requests are under way, of which r end a second, waits n/r seconds. So the number is held
- * where that is as long as a caller should wait, and within fixed bounds: three times as many as saturate a process (128), so that a
- * request that is taken on waits no more than three times as long as at capacity. The rest is refused at once and may come back.
+ * Little's law: a request that arrives while n requests are under way, of which r end each second, waits n/r seconds. So n is limited to
+ * the number at which this wait is as long as a caller should wait, within fixed bounds: three times as many as saturate a process (128),
+ * so that an accepted request waits at most three times as long as at capacity. The rest is refused at once and may be sent again.
  */
 export const createAdmission = ({ most, waitSeconds }: AdmissionOptions): Admission => {
   let underWay = 0

@@ -22,8 +22,8 @@ export type App = FastifyInstance<
 >
 
 /**
- * Who may call a route without a permission being asked for. `public`: no credential is looked at. `optional`: a credential is
- * looked at when there is one (session-aware). `undelegated`: any credential that carries no grant.
+ * Who may call a route that needs no permission. `public`: no credential is read. `optional`: a credential is read if there is one
+ * (session-aware). `undelegated`: any credential without a grant.
  */
 export type Access = 'public' | 'optional' | 'authenticated' | 'undelegated' | 'admin'
 
@@ -35,29 +35,29 @@ declare module 'fastify' {
     permission?: Permission | readonly [Permission, ...Permission[]]
     access?: Access
     /**
-     * What the route itself can refuse. What follows from its other declarations (credentials, limits, the body's shape) is added
+     * What the route itself can refuse. Refusals that follow from its other declarations (credentials, limits, the body's schema) are added
      * when it is registered, so that this is the whole list afterwards.
      */
     refuses?: readonly ErrorCode[]
-    /** Besides the permission: only for members of this role, in person. */
+    /** In addition to the permission: only for members with this role, in person. */
     role?: 'owner'
     /** Honours Idempotency-Key; for every authenticated POST that creates something. */
     idempotent?: boolean
-    /** A write that stays possible while the workspace is frozen, because it only stops or gives back. */
+    /** A write that is allowed while the workspace is frozen, because it only stops something or gives back. */
     whileFrozen?: boolean
     /** Open to a caller whose chosen workspace no longer admits it: what it needs to choose another one, or to leave. */
     whileNotAdmitted?: boolean
-    /** Issues or guesses at credentials: the stricter limit per address holds. */
+    /** Issues credentials, or lets callers guess them: the stricter limit for each address applies. */
     credentialIssuing?: boolean
-    /** Another protected resource than the API: only bearer tokens for it, and API keys, are looked at. */
+    /** Another protected resource than the API: only bearer tokens for it, and API keys, are accepted. */
     resource?: ProtectedResource
     /** Instead of the configured origins: any origin, without cookies; or none at all. */
     cors?: false | { origin: '*'; credentials: false; methods: string; allowedHeaders: string }
-    /** Never refused for being asked often: what a load balancer asks. */
+    /** Has no rate limit: for load balancers. */
     unlimited?: boolean
-    /** Ignores query parameters that it does not know, as the RFCs of OAuth and the providers that call back ask for. */
+    /** Ignores unknown query parameters, as the RFCs of OAuth and the providers that call back require. */
     query?: 'lenient'
-    /** Lasts as long as its reader likes: not counted among the requests under way. */
+    /** Lasts as long as its reader wants: not counted among the requests under way. */
     longLived?: boolean
     /** Not an operation of the API: pages, assets, the document itself. */
     internal?: boolean
@@ -67,16 +67,16 @@ declare module 'fastify' {
     errorUrlOf: (code: string) => string
   }
   interface FastifyRequest {
-    /** Who is asking, or null where a route needs no credential and none was sent. */
+    /** The caller, or null where a route needs no credential and none was sent. */
     caller: Principal | null
-    /** Who is asking; reading it on a route that lets strangers in is a bug. */
+    /** The caller; reading it on a route that needs no credential is a bug. */
     readonly principal: Principal
     /**
-     * Who the same credential stands for now: for what outlives the request, and, with `tx`, for a writer that holds its locks.
-     * Throws as the request itself would have been refused.
+     * The credential's principal now: for work that outlives the request and, with `tx`, for a writer under its locks.
+     * Throws what the request itself would be refused with.
      */
     reauthenticate: (tx?: Tx) => Promise<Principal>
-    /** The body as it came, for the idempotency key's comparison. */
+    /** The body as it was sent, to compare it with the idempotency key's. */
     rawBody: string | null
   }
 }

@@ -13,10 +13,10 @@ export const sessionCookie = 'service_session'
 
 export type AuthenticateDeps = {
   bearers: readonly BearerResolver[]
-  /** What the MCP server takes: tokens that are for it, and API keys. */
+  /** The MCP server accepts tokens for it, and API keys. */
   mcpBearers: readonly BearerResolver[]
   session: Resolve
-  /** Called for every credential that was refused: guessing costs the guesser its allowance. Throws 429. */
+  /** Called for every refused credential: guessing uses up the address's allowance. Throws 429. */
   onRefused: (request: FastifyRequest, reply: FastifyReply) => Promise<void>
 }
 
@@ -39,7 +39,7 @@ const bearerOf = (request: FastifyRequest): string | undefined => {
 const otherHeaders = ['x-api-key', 'api-key', 'apikey', 'x-auth-token', 'x-access-token']
 const otherParameters = ['api_key', 'apikey', 'access_token', 'token', 'key']
 
-/** Where a credential was put that is not read there, the answer says where it belongs. */
+/** When a credential is somewhere that is not read, the answer says where it belongs. */
 const missingCredential = (request: FastifyRequest): Refusal => {
   const header = otherHeaders.find((name) => request.headers[name] !== undefined)
   if (header !== undefined)
@@ -91,7 +91,7 @@ const credentialOf = (deps: AuthenticateDeps, request: FastifyRequest): Credenti
 
 type Done = (error?: Error) => void
 
-/** Not an async function, nor made of them: what every request passes costs as few promises as it can. */
+/** Not an async function: every request runs it, so it creates as few promises as it can. */
 const authenticate = (
   deps: AuthenticateDeps,
   request: FastifyRequest,
@@ -132,7 +132,7 @@ const authenticate = (
       done()
     },
     (error: unknown) => {
-      // A stale cookie on a session-aware route is a fresh sign-in, not an error.
+      // A stale cookie on a session-aware route counts as no credential, not as an error.
       if (optional && !isBearer && error instanceof Refusal && error.status === 401) done()
       else refuse(error)
     },

@@ -13,7 +13,7 @@ const requiredPermissions = (request: FastifyRequest): readonly Permission[] => 
   return typeof permission === 'string' ? [permission] : permission
 }
 
-/** What comes from being the account is not of the workspace, so a frozen workspace doesn't stop it. */
+/** Permissions of the account itself do not belong to the workspace, so a frozen workspace does not stop them. */
 const ofWorkspace = (permission: Permission | undefined): boolean =>
   permission !== undefined && !permission.startsWith('account.')
 
@@ -39,8 +39,8 @@ const checkState = (request: FastifyRequest, principal: Principal): void => {
 }
 
 /**
- * A session works in the workspace that was chosen, and in no other one: where that workspace no longer admits the account,
- * it has to choose before it does anything else. A grant is bound to its workspace, and has nothing to choose.
+ * A session works in the workspace that was chosen, and in no other one: when that workspace no longer admits the account, it must choose
+ * another before it does anything else. A grant is bound to its workspace and has no choice.
  */
 const isAdmitted = ({ grant, memberStatus }: Principal): boolean => grant !== null || memberStatus === 'active'
 
@@ -49,7 +49,7 @@ const refuseNotAdmitted = ({ memberSuspended }: Principal): never => {
   throw memberSuspended ? new Refusal('membership_suspended', { message }) : new Refusal('forbidden', { message })
 }
 
-/** Holds the route's own declaration against the principal. Routes never look at what kind of credential it was. */
+/** Checks the principal against the route's declaration. Routes never look at the kind of the credential. */
 export const authorize = (request: FastifyRequest, principal: Principal): void => {
   const { access, whileNotAdmitted } = request.routeOptions.config
   if (!isAdmitted(principal) && access !== 'optional') {

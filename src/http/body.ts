@@ -14,10 +14,10 @@ const textOf = (bytes: Buffer): string => {
   return text.startsWith(byteOrderMark) ? text.slice(1) : text
 }
 
-/** A field that is not read may be a limit that the sender meant: a body where none belongs is refused unless it is empty. */
+/** A field that is not read may be a limit that the sender meant, so a body on a route without one is refused unless it is empty. */
 const refuseUnreadBody = (request: FastifyRequest): void => {
   const { body, routeOptions } = request
-  // There is nothing at this path: that is the answer to any request.
+  // There is no route at this path: every request gets this answer.
   if (request.is404) return
   if (routeOptions.schema?.body !== undefined || request.rawBody === null) return
   if (typeof body !== 'object' || body === null || Array.isArray(body))
@@ -26,7 +26,7 @@ const refuseUnreadBody = (request: FastifyRequest): void => {
   if (names.length > 0) throw invalidFields(...names.map((path) => ({ path, message: 'is not a known field' })))
 }
 
-/** No id holds a NUL and no column can: a path with one names nothing, a parameter with one is refused by its name. */
+/** No id contains a NUL and no column can store one: a path with one is not found, and a parameter with one is refused by its name. */
 const refuseNul = (url: string): void => {
   if (!url.includes('%00')) return
   const at = url.indexOf('?')
@@ -36,7 +36,7 @@ const refuseNul = (url: string): void => {
   throw invalidFields({ path: name.replaceAll('\u0000', ''), message: 'has characters that cannot be stored' })
 }
 
-/** JSON and nothing else; a request without a body may carry any Content-Type. */
+/** Only JSON; a request without a body may have any Content-Type. */
 export const registerBodyParsing = (app: App): void => {
   app.decorateRequest('rawBody', null)
   app.removeAllContentTypeParsers()
@@ -45,7 +45,7 @@ export const registerBodyParsing = (app: App): void => {
     request.rawBody = textOf(bytes)
     return readJson(request.rawBody)
   })
-  // What is not JSON is refused; that nothing at all came is only known when nothing came.
+  // A body that is not JSON is refused; an empty one is recognised only when nothing has arrived.
   app.addContentTypeParser('*', { parseAs: 'buffer' }, async (_request: FastifyRequest, bytes: Buffer) => {
     if (bytes.length > 0) throw new Refusal('unsupported_media_type')
   })
@@ -55,7 +55,7 @@ export const registerBodyParsing = (app: App): void => {
       const { headers } = request.raw
       const empty = headers['transfer-encoding'] === undefined && (headers['content-length'] ?? '0') === '0'
       if (empty) delete headers['content-type']
-      // Parsers disagree about a tab in it, and such a disagreement has let bodies past their checks.
+      // Parsers treat a tab in it differently, and such differences have let bodies pass their checks.
       if (headers['content-type']?.includes('\t')) throw new Refusal('unsupported_media_type')
       refuseNul(request.raw.url ?? '')
     }),

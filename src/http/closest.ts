@@ -14,7 +14,7 @@ const distance = (from: string, to: string): number => {
   return row[to.length] ?? 0
 }
 
-/** The known name that was probably meant, or undefined. Text from outside is cut, so that it costs nothing. */
+/** The known name that was probably meant, or undefined. The input is cut, so that long text costs nothing. */
 export const closest = (input: string, known: readonly string[]): string | undefined => {
   const text = input.slice(0, 40).toLowerCase()
   const allowed = Math.min(maxDistance, Math.floor(text.length / 3))

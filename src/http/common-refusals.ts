@@ -9,13 +9,13 @@ const ofCredentials: readonly ErrorCode[] = [
   'api_key_revoked',
   'api_key_expired',
   'session_revoked',
-  // The account may not use this kind of credential any more.
+  // The account may no longer use this kind of credential.
   'capability_disabled',
-  // `Workspace-Id` names none that the credential may act in.
+  // `Workspace-Id` names a workspace in which the credential may not act.
   'not_found',
 ]
 
-/** What the frame may refuse before a route is asked at all: found out from its declaration, so that no route has to list it. */
+/** The refusals that can occur before a route's handler runs. They follow from its declaration, so that no route lists them. */
 export const commonRefusals = (route: RouteOptions): ErrorCode[] => {
   const { permission, access, whileFrozen, idempotent, query } = route.config ?? {}
   const unsafe = isUnsafe(String(route.method))
@@ -25,7 +25,7 @@ export const commonRefusals = (route: RouteOptions): ErrorCode[] => {
     'internal_error',
     'unavailable',
     ...when(access !== 'public', ...ofCredentials),
-    // The current workspace of a session may have stopped admitting it: this can happen on every route.
+    // A session's current workspace may no longer admit the account: this can happen on every route.
     ...when(permission !== undefined || (access !== 'public' && access !== 'optional'), 'forbidden', 'membership_suspended'),
     ...when(access === 'undelegated', 'forbidden'),
     ...when(access === 'admin', 'admin_required'),

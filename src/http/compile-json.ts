@@ -1,14 +1,14 @@
 import { z } from 'zod'
 
-// Generates, from a response's schema, the code that writes it: the declared fields in their order and nothing else.
+// Generates code from a response's schema that writes the response: the declared fields in their order and nothing else.
 
 type Schema = z.core.$ZodType
 export type WriteJson = (value: unknown) => string
 
 type Code = {
-  /** Functions of the generated program, each of one object or list. */
+  /** Functions of the generated program, one for each object or list. */
   functions: string[]
-  /** What is too rare or too open to generate code for is left to zod. */
+  /** zod writes what is too rare or too open to generate code for. */
   left: Schema[]
 }
 
@@ -100,13 +100,13 @@ const isStrict = (schema: Schema): boolean => {
   return catchall !== undefined && defOf(catchall).type === 'never'
 }
 
-/** What zod itself makes of a value: every check of the schema is made. Throws where it does not fit. */
+/** Writes with zod, which makes every check of the schema. Throws where the value does not fit. */
 export const writeByZod =
   (schema: Schema): WriteJson =>
   (value) =>
     JSON.stringify(z.encode(schema, value)) ?? 'null'
 
-/** Compiled: only the kinds of the fields are looked at. Throws where one is of another kind, or missing. */
+/** Writes with the compiled code, which checks only the types of the fields. Throws where one has another type, or is missing. */
 export const compileJson = (schema: Schema): WriteJson => {
   const code: Code = { functions: [], left: [] }
   const result = expression(schema, 'value', code)

@@ -4,7 +4,7 @@ import type { App } from './app-type.ts'
 import { atOnce } from './at-once.ts'
 import { isUnsafe } from './authorize.ts'
 
-/** Whether a browser's request comes from this site or an allowed origin, as far as it says (Fetch Metadata, else Origin). */
+/** Whether a browser's request comes from this site or an allowed origin, according to its headers (Fetch Metadata, else Origin). */
 export const isFromOwnSite = (request: FastifyRequest, allowedOrigins: readonly string[]): boolean => {
   const { origin } = request.headers
   const site = request.headers['sec-fetch-site']
@@ -12,14 +12,14 @@ export const isFromOwnSite = (request: FastifyRequest, allowedOrigins: readonly 
   return site === undefined ? origin === undefined : site === 'same-origin' || site === 'none'
 }
 
-/** A script of our own page asks: every browser names the origin in such a request, and it is ours. */
+/** A script of our own page made the request: every browser sends the origin with it, and it is ours. */
 export const isAskedByOwnPage = ({ headers }: FastifyRequest, ownOrigin: string): boolean =>
   headers.origin === ownOrigin && (headers['sec-fetch-site'] ?? 'same-origin') === 'same-origin'
 
-/** Our own page sends the browser here. No page of another site can make a browser send this, not even by a redirect. */
+/** Our own page sent the browser here. A page of another site cannot cause this, not even with a redirect. */
 export const isLedByOwnPage = ({ headers }: FastifyRequest): boolean => headers['sec-fetch-site'] === 'same-origin'
 
-/** A cookie travels with requests that its owner never made: an unsafe one that carries it must come from this site. */
+/** Browsers send a cookie also with requests that its owner never made, so an unsafe request with it must come from this site. */
 export const registerCsrfGuard = (app: App, ownOrigin: string, allowedOrigins: readonly string[]): void => {
   const allowed = [ownOrigin, ...allowedOrigins]
   app.addHook(

@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { admitAgain } from './idempotency.ts'
 
-/** What a spreadsheet takes for a formula when a cell begins with it; a plain number is none. */
+/** A cell that begins with one of these is a formula to a spreadsheet; a plain number is not. */
 const formula = /^[=+\-@\t\r]/
 const number = /^-?\d+$/
 
@@ -36,14 +36,14 @@ const linesOf = async function* <Row extends { id: string }>(
     const last = rows.at(-1)
     if (!last || rows.length < pageSize) return
     before = last.id
-    // An export can take long: it ends with the credential that asked for it, and with that one's permission.
+    // An export can take long: it ends when its credential or the credential's permission ends.
     admitAgain(request, await request.reauthenticate())
   }
 }
 
 /**
- * Everything that a list's filters match, as CSV (RFC 4180), page by page and no faster than it is read. A failure in between breaks the
- * connection off, so that half an export is not taken for a whole one.
+ * Everything that matches a list's filters, as CSV (RFC 4180), page by page and no faster than it is read. A failure in between closes the
+ * connection, so that nobody mistakes half an export for a whole one.
  */
 export const sendCsv = <Row extends { id: string }>(
   request: FastifyRequest,
@@ -57,7 +57,7 @@ export const sendCsv = <Row extends { id: string }>(
     .type('text/csv; charset=utf-8')
     .send(Readable.from(linesOf(request, columns, read)))
 
-/** The two ways in which a list can be had. */
+/** The two formats of a list. */
 export const orCsv = <Schema extends z.ZodType>(schema: Schema) => ({
   description:
     'A page, or with `Accept: text/csv` everything that the filters match; `limit` and `cursor` do not apply to it then.',

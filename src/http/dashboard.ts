@@ -9,7 +9,7 @@ import { sessionCookie } from './authenticate.ts'
 
 const built = fileURLToPath(new URL('../../dashboard/dist', import.meta.url))
 
-/** The addresses that the dashboard's own router answers. What isn't here is the API's to refuse. */
+/** The paths of the dashboard's own router. Any other path is answered by the API. */
 const pages = [
   'sign-in',
   'payments',
@@ -32,16 +32,16 @@ const pages = [
 const yearSeconds = 31_536_000
 const hasHash = /-[\w-]{8}\.(js|css)(\.\w+)?$/
 
-/** A program that forgot /v1 must not take a page for its answer. */
+/** A program that forgot /v1 must get an error, not a page. */
 const isProgram = (request: FastifyRequest): boolean => {
   const { accept, authorization } = request.headers
   return authorization !== undefined || (accept?.includes('application/json') === true && !accept.includes('text/html'))
 }
 
-/** What of the outside world is simulated: shown on every page, so that simulated money is not taken for real. */
+/** The simulated providers: every page shows them, so that simulated money is not mistaken for real. */
 export type Simulated = { rails: boolean; identity: boolean }
 
-/** Part of the page itself: a browser without a session need not ask who is signed in, only to be refused. */
+/** Part of the page itself, so that a browser without a session need not ask who is signed in. */
 const withFacts = (page: string, hasSession: boolean, { rails, identity }: Simulated): string => {
   const facts = [
     ...(hasSession ? [] : ['data-session="none"']),
@@ -55,14 +55,17 @@ const sendPage = async (request: FastifyRequest, reply: FastifyReply, simulated:
   const page = await readFile(join(built, 'index.html'), 'utf8').catch((cause: unknown) => {
     throw new Refusal('unavailable', { message: 'The dashboard is not built: npm run build:dashboard.', cause })
   })
-  // One of them is where a decision is made, so none of them may be cached.
+  // People make decisions on some of these pages, so none of them may be cached.
   return reply
     .header('cache-control', 'no-store')
     .type('text/html; charset=utf-8')
     .send(withFacts(page, Boolean(request.cookies[sessionCookie]), simulated))
 }
 
-/** Serves the dashboard's build: its page at every address it knows, and its files, kept for good where their name has their content's hash. */
+/**
+ * Serves the dashboard's build: its page at every path of its router, and its files, which browsers keep if their name contains their
+ * content's hash.
+ */
 export const registerDashboard = async (app: App, simulated: Simulated): Promise<void> => {
   const declared = { config: { internal: true, cors: false as const }, schema: { hide: true } }
   for (const url of ['/', ...pages.flatMap((page) => [`/${page}`, `/${page}/*`])]) {

@@ -17,7 +17,7 @@ const page = `<!doctype html>
 </html>
 `
 
-/** Nothing is fetched from elsewhere: no fonts, no telemetry, no proxy, no assistant. */
+/** Nothing is loaded from elsewhere: no fonts, no telemetry, no proxy, no assistant. */
 const start = `Scalar.createApiReference('#app', {
   url: '/openapi.json',
   telemetry: false,
@@ -29,7 +29,7 @@ const start = `Scalar.createApiReference('#app', {
 })
 `
 
-/** The reference writes its own style sheets into the page; scripts stay what they are everywhere, our files alone. */
+/** The reference writes its own style sheets into the page; scripts are limited to our own files, as everywhere. */
 const contentSecurityPolicy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -46,8 +46,8 @@ const sendPage = (reply: FastifyReply) =>
   reply.header('content-security-policy', contentSecurityPolicy).type('text/html; charset=utf-8').send(page)
 
 /**
- * The reference's script, 4 MB of it, taken from its plugin when the reference is first opened: loaded at the
- * start it would cost every process 30 MB and a fifth of a second.
+ * The reference's script (4 MB) is read from its plugin when the reference is first opened: loaded at the start it would cost every process
+ * 30 MB and a fifth of a second.
  */
 const takeScript = async (): Promise<Buffer> => {
   const { default: reference } = await import('@scalar/fastify-api-reference')
@@ -58,7 +58,10 @@ const takeScript = async (): Promise<Buffer> => {
   return rawPayload
 }
 
-/** The interactive reference at /docs. Its plugin gives the script; the plugin's own page starts it from inline code, ours does not. */
+/**
+ * The interactive reference at /docs. The script comes from its plugin; the plugin's own page would start it with inline code, ours does
+ * not.
+ */
 export const registerDocs = async (app: App): Promise<void> => {
   let script: Promise<Buffer> | undefined
   const sendScript = (reply: FastifyReply, text: string | Buffer) =>

@@ -21,7 +21,7 @@ const reachable = (paths: Json, schemas: Json): Set<string> => {
   return known
 }
 
-/** Every schema comes as it is sent and as it is received; most are only one of them and need no second name. */
+/** Every schema exists in a form for requests and one for responses; most are used in only one of them and need no second name. */
 const nameSchemas = (document: Json): Json => {
   const components = objectAt(document, 'components')
   const schemas = objectAt(components, 'schemas')
@@ -39,7 +39,7 @@ const nameSchemas = (document: Json): Json => {
   ) as Json
 }
 
-/** What we send may get fields: a client that was generated from this must not refuse them. */
+/** Responses may get new fields: a generated client must not refuse them. */
 const mayGrow = (schema: unknown): unknown =>
   rewrite(schema, ({ additionalProperties, ...rest }) =>
     additionalProperties === false ? rest : { ...rest, ...(additionalProperties !== undefined && { additionalProperties }) },
@@ -106,5 +106,5 @@ const describeOperation = (operation: Json): Json => {
 const describeOperations = (document: Json): Json =>
   changeOperations({ ...document, components: { ...objectAt(document, 'components'), headers } }, describeOperation)
 
-/** From what the routes' schemas give to what a reader, or a generator of clients, wants to see. */
+/** Converts the document from the routes' schemas into one for readers and for generators of clients. */
 export const finishDocument = (document: object): object => nameSchemas(describeOperations(document as Json))

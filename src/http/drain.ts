@@ -5,9 +5,9 @@ const drainMs = 5_000
 const idlePollMs = 50
 
 /**
- * What is under way when the listener closes may finish, for so long. Node closes the connections that are idle at that moment. Two
- * kinds it would wait for: one that becomes idle later, because its last request was answered, and one that was opened in advance, as
- * browsers do, and never asked for anything.
+ * Requests under way when the listener closes may finish within a limit. Node closes connections that are idle at that moment, but waits
+ * for two other kinds: one that becomes idle later, after its last answer, and one that a browser opened in advance and never used. This
+ * closes both.
  */
 export const registerDrain = (app: App): void => {
   const sockets = new Set<Socket>()

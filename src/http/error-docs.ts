@@ -5,7 +5,7 @@ import { errorPagePath } from './envelope.ts'
 import { errorHelp } from './error-help.ts'
 import { renderPage, sendHtml, wantsPage } from './page.ts'
 
-/** A code that is not of our catalogue, with what its own specification says of it. */
+/** A code outside our catalogue, with the description from its own specification. */
 export type ForeignCode = { code: string; status: number; sentence: string }
 type Topic = { code: string; status: number; paragraphs: readonly string[] }
 

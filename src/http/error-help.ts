@@ -1,6 +1,6 @@
 import type { ErrorCode } from '../lib/errors.ts'
 
-/** What a caller does about a refusal, and which fields of `details` help with it. */
+/** What a caller can do about a refusal, and which fields of `details` help with it. */
 export type ErrorHelp = { fix: string; details?: string }
 
 export const errorHelp: Readonly<Record<ErrorCode, ErrorHelp>> = {

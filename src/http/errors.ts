@@ -7,7 +7,7 @@ import { type MakeEnvelope, retryHeader } from './envelope.ts'
 import { metadataPath } from './protected-resource.ts'
 import { createPathJudge } from './wrong-path.ts'
 
-/** What Fastify and its plugins refuse, in our words. */
+/** Refusals of Fastify and its plugins, with our codes. */
 const frameworkErrors: Readonly<Record<string, ErrorCode>> = {
   FST_ERR_CTP_INVALID_MEDIA_TYPE: 'unsupported_media_type',
   FST_ERR_CTP_INVALID_TYPE: 'unsupported_media_type',
@@ -18,10 +18,11 @@ const frameworkErrors: Readonly<Record<string, ErrorCode>> = {
   FST_ERR_ASYNC_CONSTRAINT: 'invalid_request',
 }
 
-// Text that Postgres can't hold (NUL, a bad encoding) or a number out of range got past a schema: the request is bad, not we.
+// Text that Postgres cannot store (NUL, a bad encoding) or a number out of range passed a schema: the request is wrong, so this is no
+// internal error.
 const unstorable = new Set(['22021', '22P05', '22003'])
 
-/** What was thrown as a refusal of ours, or undefined when it is a bug. */
+/** The refusal in a thrown value, or undefined when it is a bug. */
 export const toRefusal = (error: unknown): Refusal | undefined => {
   const translated = translateDatabaseError(error)
   if (translated instanceof Refusal) return translated
@@ -35,7 +36,7 @@ export const toRefusal = (error: unknown): Refusal | undefined => {
 
 export type ErrorOptions = { publicUrl: string; envelope: MakeEnvelope }
 
-/** What a refusal names counts where the route itself asks for nothing: one address may stand for many operations. */
+/** The refusal's own permission counts where the route declares none: one address may serve many operations. */
 const permissionsOf = (refusal: Refusal, request: FastifyRequest): readonly Permission[] => {
   const { permission } = request.routeOptions.config
   if (permission !== undefined) return [permission].flat()
@@ -43,9 +44,9 @@ const permissionsOf = (refusal: Refusal, request: FastifyRequest): readonly Perm
 }
 
 /**
- * The scopes with which the request would pass: what the operation needs, and what the caller has already, as a client that asks
- * again gets what it asks for and nothing else. None where no scope would help: only a person can have the permission, or the one
- * who gave the credential does not have it either.
+ * The scopes that the request needs: the operation's, and those that the caller already has, because a new token has only the scopes that
+ * are requested. None where no scope would help: only a person can have the permission, or the person who gave the credential does not have
+ * it.
  */
 const scopesFor = (refusal: Refusal, request: FastifyRequest): string[] => {
   const needed = permissionsOf(refusal, request).find((candidate) => !undelegable.has(candidate))
@@ -58,7 +59,7 @@ const scopesFor = (refusal: Refusal, request: FastifyRequest): string[] => {
 
 /** RFC 6750 section 3 and RFC 9728 section 5.1: where a client gets a token, and which scopes are missing. */
 const challenge = (refusal: Refusal, request: FastifyRequest, options: ErrorOptions): string | undefined => {
-  // A signature in the body is no credential that another token could replace, and a public route takes no token at all.
+  // A signature in the body is not a credential that another token could replace, and a public route accepts no token.
   if (refusal.code === 'invalid_signature' || request.routeOptions.config.access === 'public') return undefined
   const scopes = scopesFor(refusal, request)
   const scope = scopes.length === 0 ? '' : `, scope="${scopes.join(' ')}"`
@@ -73,7 +74,7 @@ const challenge = (refusal: Refusal, request: FastifyRequest, options: ErrorOpti
 
 export const undeclaredRefusal = 'a route refused with a code that it does not declare'
 
-/** A client that was generated from the document does not expect this code. The tests fail on this line. */
+/** A client generated from the document does not expect this code. The tests fail on this log line. */
 const checkDeclared = (refusal: Refusal, request: FastifyRequest): void => {
   const { operation, refuses } = request.routeOptions.config
   if (operation !== undefined && refuses && !refuses.includes(refusal.code))

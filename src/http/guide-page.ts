@@ -25,7 +25,7 @@ table { border-collapse: collapse; display: block; overflow-x: auto; }
 th, td { border-bottom: 1px solid var(--line); padding: .4rem .75rem .4rem 0; text-align: left; vertical-align: top; }
 `
 
-/** No script at all; the one style is named by its hash. */
+/** No scripts; the one style is allowed by its hash. */
 const contentSecurityPolicy = `default-src 'none'; style-src 'sha256-${sha256(style).toString('base64')}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`
 
 const slugOf = (text: string): string =>
@@ -34,7 +34,7 @@ const slugOf = (text: string): string =>
     .replace(/[^a-z0-9]+/g, '-')
     .replace(/^-|-$/g, '')
 
-/** Our own files, so their HTML is trusted. Links between them lose the `.md` that they have in the repository. */
+/** The guides are our own files, so their HTML is trusted. Links between them lose the `.md` that they have in the repository. */
 export const renderGuide = async (markdown: string): Promise<string> => {
   const { Marked } = await import('marked')
   const marked = new Marked({
@@ -45,7 +45,7 @@ export const renderGuide = async (markdown: string): Promise<string> => {
       heading({ tokens, depth, text }) {
         return `<h${depth} id="${slugOf(text)}">${this.parser.parseInline(tokens)}</h${depth}>\n`
       },
-      // A keyboard scrolls what it can reach.
+      // So that a keyboard can reach and scroll it.
       code({ text }) {
         return `<pre tabindex="0"><code>${escapeHtml(text)}</code></pre>\n`
       },

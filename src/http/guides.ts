@@ -10,7 +10,7 @@ import { wantsPage } from './page.ts'
 const folder = fileURLToPath(new URL('../../docs/guides', import.meta.url))
 const path = '/docs/guides'
 
-/** In the order in which they are read. */
+/** In reading order. */
 export const guideNames = [
   'quickstart',
   'agents',
@@ -31,7 +31,7 @@ type GuideName = (typeof guideNames)[number]
 
 type Guide = { name: GuideName; title: string; summary: string; text: string }
 
-/** What the guides call the service, so that what is copied from one runs as it is. */
+/** The address of this service replaces the one in the guides, so that copied commands work. */
 const written = 'http://localhost:3000'
 
 const readGuide = async (name: GuideName, publicUrl: string): Promise<Guide> => {
@@ -42,7 +42,7 @@ const readGuide = async (name: GuideName, publicUrl: string): Promise<Guide> => 
 
 const linkOf = ({ name, title, summary }: Guide): GuideLink => ({ href: `${path}/${name}`, title, summary })
 
-/** https://llmstxt.org: what there is to read, for a program that reads. */
+/** https://llmstxt.org: an index of what there is to read, for programs. */
 const indexFor = (guides: readonly Guide[], publicUrl: string): string =>
   [
     '# Payments service',
@@ -62,10 +62,10 @@ const indexFor = (guides: readonly Guide[], publicUrl: string): string =>
 const sendText = (reply: FastifyReply, type: 'markdown' | 'plain', text: string): FastifyReply =>
   reply.header('cache-control', 'public, max-age=300').type(`text/${type}; charset=utf-8`).send(text)
 
-/** The guides as pages, as Markdown (`.md`, or a request that does not ask for HTML), and as one text for language models. */
+/** The guides as pages, as Markdown (`.md`, or a request that does not accept HTML), and as one text for language models. */
 export const registerGuides = (app: App, publicUrl: string): void => {
   let reading: Promise<Guide[]> | undefined
-  // Read on the first request: most processes never show them.
+  // Read on the first request: most processes never serve them.
   const read = () => {
     reading ??= Promise.all(guideNames.map((name) => readGuide(name, publicUrl)))
     return reading

@@ -9,7 +9,7 @@ import { conflict, invalidFields, Refusal } from '../lib/errors.ts'
 import type { Uuid } from '../lib/ids.ts'
 import { authorize } from './authorize.ts'
 
-/** What a write answers with. `secret`: top-level fields shown once only, and never stored. */
+/** The response of a write. `secret`: top-level fields that are shown once and never stored. */
 export type Answer = { status: number; body: unknown; secret?: readonly string[] }
 
 export const ok = (body: unknown): Answer => ({ status: 200, body })
@@ -52,9 +52,9 @@ const withoutSecrets = (text: string, secret: readonly string[] | undefined): st
   return JSON.stringify(Object.fromEntries(Object.entries(value).filter(([name]) => !secret.includes(name))))
 }
 
-/** What a request's key stands for: its scope, and the body that it was first used with. */
+/** A request's key: its scope, and a digest of the body that it was first used with. */
 export type Once = { scope: Buffer; bodyHash: Buffer }
-/** An answer as it is sent. */
+/** A response in the form that is sent. */
 export type Sent = { status: number; text: string; replayed: boolean }
 
 export const onceOf = (request: FastifyRequest): Once | null => {
@@ -64,7 +64,7 @@ export const onceOf = (request: FastifyRequest): Once | null => {
 
 export type Answers = { find: (once: Once) => Sent | undefined }
 
-/** The answers given before to these keys. Their scopes' accounts are locked, so no other request is at work on one. */
+/** The stored responses of these keys. The caller has locked their scopes' accounts, so no other request uses one of them now. */
 export const readAnswers = async (db: Db, all: readonly Once[]): Promise<Answers> => {
   const rows = all.length === 0 ? [] : await db.query<Stored>(read, [bytesList(all.map(({ scope }) => scope))])
   const byScope = new Map(rows.map((row) => [row.scope.toString('hex'), row]))
@@ -80,10 +80,10 @@ export const readAnswers = async (db: Db, all: readonly Once[]): Promise<Answers
 
 export const usedOtherwise = (): Refusal => conflict('This Idempotency-Key was used with another request.', 'idempotency')
 
-/** An answer to keep: its text, or the payment that was made, whose snapshot it is. */
+/** A response to store: its text, or the payment that was created, whose snapshot it is. */
 export type Kept = { once: Once; status: number } & ({ text: string } | { paymentId: Uuid })
 
-/** Keeps answers in the transaction of what they answer. */
+/** Stores responses in the transaction of their effects. */
 export const keepAnswers = async (tx: Tx, kept: readonly Kept[]): Promise<void> => {
   if (kept.length === 0) return
   await tx.query(store, [
@@ -96,14 +96,14 @@ export const keepAnswers = async (tx: Tx, kept: readonly Kept[]): Promise<void> 
   ])
 }
 
-/** The session came into another workspace while its request waited. What was meant for one workspace is never done in another. */
+/** The session changed to another workspace while its request waited. A request for one workspace is never done in another. */
 class Moved extends Refusal {
   constructor() {
     super('unavailable', { message: 'The workspace of this session has just changed.', headers: { 'retry-after': '1' } })
   }
 }
 
-/** What was begun goes on only for the same workspace, and only while the caller may still do it. */
+/** Work that was begun continues only for the same workspace, and only while the caller may still do it. */
 export const admitAgain = (request: FastifyRequest, standing: Principal): void => {
   const before = request.principal
   request.caller = standing
@@ -112,8 +112,8 @@ export const admitAgain = (request: FastifyRequest, standing: Principal): void =
 }
 
 /**
- * Looks at the caller's standing again inside a transaction that holds its locks, as the request itself would be looked at now: what
- * was acknowledged as stopped before lets nothing through.
+ * Checks the caller again inside a transaction that holds its locks, as the request itself would be checked now: after an acknowledged
+ * freeze or revocation nothing passes.
  */
 export const standAgain = async (tx: Tx, request: FastifyRequest): Promise<Principal> => {
   const standing = await request.reauthenticate(tx)
@@ -135,10 +135,10 @@ export const sendOnce = (reply: FastifyReply, { status, text, replayed }: Sent):
 }
 
 /**
- * Runs a write: effect, event, audit, idempotency key and stored response in ONE transaction, under the locks of the caller's account
- * and of the account that owns its workspace. A second request with the key waits for the first at these locks and then replays it.
- * `concerned`: other accounts that it changes (a member's that is removed), which are locked in one order with these.
- * A refusal that `work` throws undoes everything; one that commits (`CommitThenThrow`) keeps its traces, but no key.
+ * Runs a write: effect, event, audit, idempotency key and stored response in ONE transaction, under the locks of the caller's account and
+ * of the account that owns its workspace. A second request with the key waits at these locks and then gets the stored response.
+ * `concerned`: other accounts that the write changes (of a member that is removed), locked in one order with these. A refusal that `work`
+ * throws undoes everything; one that commits (`CommitThenThrow`) keeps its audit rows, but stores no response.
  */
 export const respondOnce = async (
   deps: { db: Database },

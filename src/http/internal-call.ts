@@ -3,12 +3,12 @@ import type { FastifyRequest } from 'fastify'
 import type { Principal } from '../auth/principal.ts'
 import type { App } from './app-type.ts'
 
-/** In whose name the service calls one of its own routes. */
+/** The caller in whose name the service calls one of its own routes. */
 export type Acting = Pick<FastifyRequest, 'id' | 'reauthenticate'> & { caller: Principal }
 
 /**
- * Kept in the asynchronous context of the call and nowhere in the request: no header and no address can claim it. The route is asked
- * for its permission, its idempotency key and everything else like any other; only who is asking, and how often, was settled before.
+ * The caller is stored in the asynchronous context of the call and nowhere in the request, so no header and no address can imitate it. The
+ * route checks its permission, its idempotency key and everything else as usual; only authentication and rate limits were done before.
  */
 const acting = new AsyncLocalStorage<Acting>()
 

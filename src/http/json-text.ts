@@ -3,7 +3,7 @@ import { repeatedName } from './repeated-name.ts'
 
 const maxDepth = 16
 
-/** Text that no database and no log can hold as it is: NUL, and surrogates without their other half. */
+/** Text that no database and no log can store: NUL, and surrogates without their other half. */
 export const isStorable = (text: string): boolean => !text.includes('\u0000') && text.isWellFormed()
 
 const check = (value: unknown, path: string, depth: number): void => {
@@ -13,7 +13,7 @@ const check = (value: unknown, path: string, depth: number): void => {
   if (typeof value !== 'object' || value === null) return
   for (const [key, entry] of Object.entries(value)) {
     const at = path ? `${path}.${key}` : key
-    // A name that a careless copy would take for the object's prototype.
+    // A name that careless copying code would treat as the object's prototype.
     if (key === '__proto__') throw invalidFields({ path: at, message: 'is not a known field' })
     if (!isStorable(key)) throw invalidFields({ path: path || 'body', message: 'has a name that cannot be stored' })
     check(entry, at, depth + 1)
@@ -28,7 +28,7 @@ const parseJson = (text: string): unknown => {
   }
 }
 
-/** JSON that can be stored and that all parsers read alike: a body, or a field of a form. Throws 400. */
+/** JSON that can be stored and that all parsers read in the same way: a body, or a field of a form. Throws 400. */
 export const readJson = (text: string): unknown => {
   const value = parseJson(text)
   check(value, '', 0)

@@ -27,7 +27,7 @@ const headersFor = (config: FastifyContextConfig): (keyof typeof headerText)[] =
   ...(config.operation === 'notifications.stream' ? (['Last-Event-ID'] as const) : []),
 ]
 
-/** Headers that the frame reads for every route; as part of a route's own schema they would be validated twice. */
+/** Headers that are read for every route; in a route's own schema they would be validated twice. */
 const withHeaders = (input: ReturnType<typeof toJsonSchema>, config: FastifyContextConfig): ReturnType<typeof toJsonSchema> => {
   const names = headersFor(config)
   if (names.length === 0) return input
@@ -35,7 +35,7 @@ const withHeaders = (input: ReturnType<typeof toJsonSchema>, config: FastifyCont
   return { ...input, schema: { ...input.schema, headers: { type: 'object', properties } } }
 }
 
-/** What is said of the operations besides their schemas; kept apart from the routes, so that both can be read at once. */
+/** Texts about the operations besides their schemas; kept apart from the routes, so that each can be read as a whole. */
 export type DocumentOptions = {
   publicUrl: string
   textOf: (operation: string) => { summary: string; text: string } | undefined
@@ -58,7 +58,7 @@ const withText = (
   }
 }
 
-/** OpenAPI 3.1 from the routes' own schemas, and a reference to read it by. */
+/** OpenAPI 3.1 from the routes' own schemas, and the page that shows it. */
 export const registerOpenapi = async (app: App, options: DocumentOptions): Promise<void> => {
   await app.register(swagger, {
     openapi: {
@@ -92,7 +92,7 @@ export const registerOpenapi = async (app: App, options: DocumentOptions): Promi
   })
 }
 
-/** After every route has been registered. */
+/** Must be called after every route has been registered. */
 export const registerDocument = async (app: App): Promise<void> => {
   app.get('/openapi.json', { config: { internal: true }, schema: { hide: true } }, async (_request, reply) =>
     reply.send(app.swagger()),

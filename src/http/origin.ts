@@ -1,13 +1,13 @@
 import type { FastifyRequest } from 'fastify'
 import type { RequestOrigin } from '../auth/principal.ts'
 
-/** Where a request came from. `request.ip` believes forwarded headers only from a configured proxy. */
+/** Where a request came from. `request.ip` uses forwarded headers only from a configured proxy. */
 export const originOf = (request: FastifyRequest): RequestOrigin => ({
   ip: request.ip,
   userAgent: request.headers['user-agent']?.slice(0, 300) ?? null,
   requestId: request.id,
 })
 
-/** Whose forwarded headers are believed: the listed proxies', or none. */
+/** The proxies whose forwarded headers are trusted; none by default. */
 export const trustedProxies = (configured: readonly string[] | undefined): string[] | false =>
   configured === undefined ? false : [...configured]

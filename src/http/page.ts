@@ -9,7 +9,7 @@ export type Page = { title: string; paragraphs: readonly string[]; links?: reado
 export const colours =
   '--bg: light-dark(#f7f7f4, #0e0f12); --surface: light-dark(#fff, #16181c); --line: light-dark(#e5e5df, #272b32); --field: light-dark(#8a8c94, #6f7582); --ink: light-dark(#17181c, #eceef2); --ink-2: light-dark(#4b4e57, #b0b5c0); --accent: light-dark(#3b4fd8, #5263e6); --focus: light-dark(#3546c4, #a3aeff);'
 
-/** The dashboard's look, for the few pages that are made here: no script and nothing loaded, so a copy. */
+/** The dashboard's look, for the few pages that the server renders: they use no script and load nothing, so the rules are copied. */
 const style = `
 :root { color-scheme: light dark; font: 15px/1.5 -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif; ${colours} }
 body { display: grid; place-items: start center; margin: 0; padding: clamp(2rem, 10vh, 6rem) 1rem 3rem; background: var(--bg); color: var(--ink); }
@@ -25,7 +25,7 @@ input:not([type=checkbox]) { box-sizing: border-box; width: 100%; padding: .5rem
 small { color: var(--ink-2); }
 `
 
-/** No script, no foreign source, no frame; the one style is named by its hash. */
+/** No scripts, no foreign sources, no frames; the one style is allowed by its hash. */
 const contentSecurityPolicy = `default-src 'none'; style-src 'sha256-${sha256(style).toString('base64')}'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`
 
 const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
@@ -62,10 +62,10 @@ export const sendHtml = (reply: FastifyReply, status: number, html: string): Fas
     .type('text/html; charset=utf-8')
     .send(html)
 
-/** Whether a person looks at the answer, and not a program. */
+/** Whether a person reads the answer, and not a program. */
 export const wantsPage = (request: FastifyRequest): boolean => request.headers.accept?.includes('text/html') ?? false
 
-/** A refusal as a page for a person. The code and the request's id are there for the support that they ask. */
+/** A refusal as a page for a person. It shows the code and the request's id for questions to the support. */
 export const sendRefusalPage = (
   reply: FastifyReply,
   refusal: Refusal,

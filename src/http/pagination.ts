@@ -18,11 +18,11 @@ export type PageQuery = z.output<typeof PageQuery>
 export const pageOf = <Item extends z.ZodType>(item: Item) =>
   z.object({ data: z.array(item), next_cursor: z.string().nullable() })
 
-/** What a query needs: rows older than `before`, newest first, one more than the page holds. */
+/** The query's parameters: rows older than `before`, newest first, one more than the page holds. */
 export type PageRequest = { before: Uuid | null; take: number }
 export type Page<Item> = { data: Item[]; next_cursor: string | null }
 
-/** The keyset of a list: an id, authenticated for the one list it came from, so that it can't be made up or carried elsewhere. */
+/** The keyset of a list: an id, authenticated for the list that it came from, so that it cannot be made up or used elsewhere. */
 export type Cursors = {
   read: (list: string, cursor: string) => Uuid
   write: (list: string, last: Uuid) => string
@@ -49,7 +49,7 @@ export const createCursors = (derivations: Derivations): Cursors => ({
 })
 
 export type Listing<Row, Item> = {
-  /** The tenant: the workspace or the account whose rows these are. Null in the lists of administrators, who see all. */
+  /** The tenant: the workspace or the account that owns the rows. Null in the lists of administrators, who see all. */
   of: Uuid | null
   read: (page: PageRequest) => Promise<readonly Row[]>
   idOf: (row: Row) => Uuid
@@ -60,7 +60,7 @@ type ListRequest = Pick<FastifyRequest, 'routeOptions' | 'params'> & { query: Pa
 
 const plain = (_name: string, value: unknown): unknown => (typeof value === 'bigint' ? String(value) : value)
 
-/** A cursor holds for one operation, its tenant, and all parameters but the size of a page. */
+/** A cursor is valid for one operation, its tenant, and all parameters except the size of a page. */
 const bindingOf = ({ routeOptions, params, query }: ListRequest, of: Uuid | null): string => {
   const { limit: _limit, cursor: _cursor, ...filter } = query
   return JSON.stringify([routeOptions.config.operation, of, params, filter], plain)

@@ -4,7 +4,10 @@ type Values = Record<string, unknown>
 
 const bracketed = /^([^[\]]+)\[([^[\]]+)\]$/
 
-/** A query string's parameters; `metadata[invoice]=17` is `{metadata: {invoice: '17'}}`. No prototype: callers choose the names. */
+/**
+ * A query string's parameters; `metadata[invoice]=17` is `{metadata: {invoice: '17'}}`. Objects without a prototype, because callers choose
+ * the names.
+ */
 export const parseQuery = (text: string): Values => {
   const values = parse(text) as Values
   if (!text.includes('[') && !/%5b/i.test(text)) return values

@@ -20,7 +20,7 @@ const refuseUnknown = (request: FastifyRequest): void => {
   throw invalidFields(...unknown.map((path) => ({ path, message: `is not a known query parameter${didYouMean(path, known)}` })))
 }
 
-/** A filter that is not read would answer as if everything matched: an unknown parameter is refused like an unknown field. */
+/** Ignoring a filter would answer as if everything matched, so an unknown parameter is refused like an unknown field. */
 export const registerQueryGuard = (app: App): void => {
   app.addHook('preValidation', atOnce(refuseUnknown))
 }

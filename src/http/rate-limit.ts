@@ -11,9 +11,9 @@ export type RateLimitOptions = { enabled: boolean; perPrincipal: number; perAddr
 type Count = (request: FastifyRequest, reply: FastifyReply) => Promise<void>
 
 export type RateLimits = {
-  /** Counts a request by its principal, or by its address; throws 429 when there were too many. */
+  /** Counts a request for its principal, or for its address; throws 429 when there were too many. */
   countRequest: Count
-  /** Counts a refused credential by the address it came from; throws 429 when there were too many. */
+  /** Counts a refused credential for the address that it came from; throws 429 when there were too many. */
   countRefused: Count
 }
 
@@ -22,9 +22,9 @@ type CreateLimit = (options: CreateRateLimitOptions) => Limit
 
 const windowMs = 60_000
 
-/** What a request waits for a Redis that says nothing, before it is counted here. */
+/** How long a request waits for Redis before it is counted here. */
 const answerTimeoutMs = 100
-/** A connection on which nothing comes back is given up; until there is another one no request waits. */
+/** A connection without answers is closed; until there is another one no request waits for it. */
 const silenceTimeoutMs = 1_000
 
 const connectRedis = async (app: App, url: string): Promise<Redis> => {
@@ -41,7 +41,7 @@ const connectRedis = async (app: App, url: string): Promise<Redis> => {
   return redis
 }
 
-/** A scope of its own: the plugin keeps one store for each that it is registered in. */
+/** A scope of its own: the plugin keeps one store for each scope in which it is registered. */
 const countersIn = async (app: App, redis?: Redis): Promise<CreateLimit> => {
   const made = Promise.withResolvers<CreateLimit>()
   await app.register(async (scope) => {
@@ -51,7 +51,7 @@ const countersIn = async (app: App, redis?: Redis): Promise<CreateLimit> => {
   return made.promise
 }
 
-/** Counted by all processes together when there is a Redis; while it is away each counts for itself, so that nothing is let through. */
+/** With a Redis all processes count together; while it is away each counts for itself, so that the limits still apply. */
 const createCounters = async (app: App, redisUrl: string | undefined): Promise<CreateLimit> => {
   const own = await countersIn(app)
   if (redisUrl === undefined) return own
@@ -62,7 +62,7 @@ const createCounters = async (app: App, redisUrl: string | undefined): Promise<C
   }
 }
 
-/** A limit for each principal, and a stricter one for each address where credentials are given out or can be guessed. */
+/** A limit for each principal, and a stricter one for each address where credentials are issued or can be guessed. */
 export const createRateLimits = async (app: App, options: RateLimitOptions): Promise<RateLimits> => {
   if (!options.enabled) return { countRequest: async () => undefined, countRefused: async () => undefined }
   const createLimit = await createCounters(app, options.redisUrl)
@@ -72,7 +72,7 @@ export const createRateLimits = async (app: App, options: RateLimitOptions): Pro
     caller ? `p:${caller.accountId}:${caller.grant?.id ?? ''}` : `a:${networkOf(ip)}`,
   )
   const strict = limit(options.perAddress, ({ ip }) => `c:${networkOf(ip)}`)
-  // Many addresses are no way around it for who is signed in: the codes of devices are tried by an account.
+  // A signed-in caller cannot avoid this limit with many addresses: an account enters the codes of devices.
   const strictOfAccount = limit(options.perAddress, ({ caller }) => `ca:${caller?.accountId ?? ''}`)
   const refused = limit(options.perAddress, ({ ip }) => `r:${networkOf(ip)}`)
 
@@ -96,7 +96,7 @@ export const createRateLimits = async (app: App, options: RateLimitOptions): Pro
 export const registerRateLimits = (app: App, limits: RateLimits): void => {
   app.addHook('onRequest', (request, reply, done) => {
     const { internal, unlimited } = request.routeOptions.config
-    // A call of our own was counted when it came in from outside.
+    // The service's own call was counted when the request came in from outside.
     if (internal || unlimited || actingFor()) return done()
     limits.countRequest(request, reply).then(() => done(), done)
   })

@@ -1,8 +1,8 @@
 const tokens = /"[^"\\]*(?:\\.[^"\\]*)*"(\s*:)?|[{}[\]]/g
 
 /**
- * The first name that an object of this JSON text gives twice. Which of two amounts counts is read differently by different parsers,
- * and one of them may have been the one that a person approved. The text must be valid JSON.
+ * The first name that an object in this JSON text has twice. Parsers differ in which of two amounts counts, and a person may have approved
+ * the other one. The text must be valid JSON.
  */
 export const repeatedName = (json: string): string | undefined => {
   const open: Set<string>[] = []

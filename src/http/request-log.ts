@@ -1,7 +1,7 @@
 import type { Logger } from 'pino'
 import type { App } from './app-type.ts'
 
-/** One line a request, with who asked and never what for: paths and bodies hold ids and destinations. */
+/** One line for each request, with the caller and without path or body: these contain ids and destinations. */
 export const registerRequestLog = (app: App, logger: Logger): void => {
   if (!logger.isLevelEnabled('info')) return
   app.addHook('onResponse', (request, reply, done) => {

@@ -6,7 +6,7 @@ import { commonRefusals } from './common-refusals.ts'
 import { refusalResponses } from './refusal-responses.ts'
 import { withoutPermission } from './without-permission.ts'
 
-/** What a route declares of who may call it, and when. `access` says it in words. */
+/** Who may call a route, and when, as the route declares it. `access` says it in words. */
 export type RouteEntry = {
   method: string
   path: string
@@ -17,7 +17,7 @@ export type RouteEntry = {
   rule: Access | null
   role: 'owner' | null
   whileFrozen: boolean
-  /** What its service refuses besides what the route's declaration does. */
+  /** What its service refuses besides what follows from the route's declaration. */
   refuses: readonly ErrorCode[]
 }
 
@@ -28,7 +28,7 @@ const accessOf = ({ permission, access, role }: NonNullable<RouteOptions['config
 
 const complain = (route: RouteOptions, problem: string) => new Error(`${String(route.method)} ${route.url} ${problem}`)
 
-/** A route without a permission has to be in the one list of them, with this access and a reason. */
+/** A route without a permission must be in the one list of them, with this access and a reason. */
 const isListed = (operation: string, access: Access | undefined): boolean =>
   access === undefined || access === 'admin' || withoutPermission[operation]?.[0] === access
 
@@ -47,7 +47,7 @@ const check = (route: RouteOptions): void => {
   if (config.idempotent && route.method !== 'POST') throw complain(route, 'is idempotent by nature, not by key')
 }
 
-/** Routes of plugins that serve pages can't carry our declarations; what they serve is named here by its prefix. */
+/** Routes of plugins that serve pages cannot carry our declarations; they are named here by their prefix. */
 const pagePrefixes = ['/docs', '/assets']
 
 const isInternal = (route: RouteOptions): boolean => {
@@ -58,11 +58,11 @@ const isInternal = (route: RouteOptions): boolean => {
   return true
 }
 
-/** Refuses to start with a route that a reader of the API's table would have to wonder about. */
+/** Refuses to start with a route whose declaration is incomplete. */
 export const registerRouteGuard = (app: App): RouteEntry[] => {
   const table: RouteEntry[] = []
   app.addHook('onRoute', (route) => {
-    // Preflights are answered by a plugin, HEAD by what answers GET: neither is an operation of its own.
+    // A plugin answers preflights, and GET's handler answers HEAD: neither is an operation of its own.
     if (route.method === 'OPTIONS') route.schema = { ...route.schema, hide: true } as FastifySchema
     if (isInternal(route) || route.method === 'HEAD' || route.method === 'OPTIONS') return
     check(route)

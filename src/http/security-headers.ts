@@ -17,8 +17,8 @@ const policy = (production: boolean): string =>
   ].join(';')
 
 /**
- * The headers of every answer for browsers. Built once: built for each request, as a general plugin does,
- * these cost a tenth of a read. A page that needs another policy sets its own header over this one.
+ * The headers of every answer for browsers. Built once: a general plugin builds them for each request, which cost a tenth of a read. A page
+ * that needs another policy replaces this one.
  */
 export const securityHeaders = (production: boolean): Readonly<Record<string, string>> => ({
   'content-security-policy': policy(production),
@@ -31,7 +31,7 @@ export const securityHeaders = (production: boolean): Readonly<Record<string, st
   'x-frame-options': 'DENY',
 })
 
-/** The first hook of all: what is refused by a later one carries them as well. */
+/** The first hook of all, so that refusals of later hooks have the headers too. */
 export const registerConstantHeaders = (app: App, production: boolean): void => {
   const constant = securityHeaders(production)
   app.addHook('onRequest', (request, reply, done) => {

@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import { didYouMean } from './closest.ts'
 
-// What a validator found, in words that say what to send instead. A schema that knows better says it itself, and wins.
+// A validator's findings, in words that say what to send instead. A schema with a more exact sentence has priority.
 
 type Issue = z.core.$ZodRawIssue
 

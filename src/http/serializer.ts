@@ -10,7 +10,7 @@ const schemaOf = (declared: Declared): z.ZodType => {
   return schema
 }
 
-/** Compiled when the first answer is written: most routes of most processes never answer with most of their statuses. */
+/** Compiled when the first answer is written: most routes of most processes never use most of their statuses. */
 const lazily = (schema: z.ZodType): WriteJson => {
   let write: WriteJson | undefined
   return (value) => {
@@ -29,8 +29,8 @@ const checked = (schema: z.ZodType): WriteJson => {
 }
 
 /**
- * Writes answers as their schemas declare them; what is not declared is not written. `check`: holds each answer against zod's, which
- * looks at every format and length as well; for tests, so that the whole suite proves the two the same.
+ * Writes answers as their schemas declare them; undeclared fields are not written. `check`: compares each answer with zod's, which checks
+ * every format and length too; for tests, so that the whole suite proves the two equal.
  */
 export const serializers =
   (check: boolean): FastifySerializerCompiler<Declared> =>

@@ -32,7 +32,7 @@ const fieldErrors = (issues: readonly z.core.$ZodIssue[]): FieldError[] =>
     return [{ path: path || 'body', message: issue.message }]
   })
 
-/** A malformed id in a path names nothing: the answer of an unknown one, but where it is nearly one it says what is wrong with it. */
+/** A malformed id in a path gets the answer for an unknown one; when it resembles an id, the answer says what is wrong with it. */
 const unknownPath = (params: unknown, issues: readonly z.core.$ZodIssue[]): Refusal => {
   const [issue] = issues
   if (typeof params === 'object' && params && Object.values(params).includes(''))
@@ -48,13 +48,13 @@ export type HttpOptions = {
   trustProxy: readonly string[] | undefined
   requestTimeoutMs: number
   production: boolean
-  /** Holds every answer against its schema, for tests: it costs as much as the answer. */
+  /** Checks every answer against its schema, for tests: it costs as much as the answer. */
   checkAnswers: boolean
   /** Whether requests that would wait for long are refused at once. */
   shedLoad: boolean
 }
 
-/** The bare HTTP server: headers, limits and validation, before it knows any route. */
+/** The bare HTTP server: headers, limits and validation, without routes. */
 export const createHttp = async (options: HttpOptions): Promise<App> => {
   const envelope = createEnvelope(options.publicUrl)
   const app: App = fastify({
@@ -62,10 +62,10 @@ export const createHttp = async (options: HttpOptions): Promise<App> => {
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
     bodyLimit: bodyLimitBytes,
     ...arrivalTimeouts(options.requestTimeoutMs),
-    // A request that arrives over an open connection while we close is answered like any other, with `Connection: close`.
+    // A request on an open connection while we close is answered like any other, with `Connection: close`.
     return503OnClosing: false,
     routerOptions: { maxParamLength: 300, querystringParser: parseQuery },
-    // One id for what one request made us do.
+    // One id for everything that one request caused.
     genReqId: () => actingFor()?.id ?? randomUUID(),
     frameworkErrors: refuseUnroutable(envelope),
     clientErrorHandler: refuseGarbage(envelope),

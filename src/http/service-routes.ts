@@ -12,13 +12,13 @@ const Readiness = z
   })
   .meta({ id: 'Readiness' })
 
-/** A database that does not answer is not ready: the caller must get this answer before its own time-out. */
+/** With a database that does not answer the service is not ready: the caller must get this answer before its own time-out. */
 const answerWithinMs = 3_000
 
 const inTime = (ready: Promise<boolean>): Promise<boolean> =>
   Promise.race([ready, new Promise<boolean>((resolve) => setTimeout(() => resolve(false), answerWithinMs).unref())])
 
-/** Liveness depends on nothing else; readiness asks the database, and whether its migrations are the ones of this release. */
+/** Liveness depends on nothing else; readiness asks the database, and whether its migrations are those of this release. */
 export const registerServiceRoutes = (
   app: App,
   isReady: () => Promise<boolean>,

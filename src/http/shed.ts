@@ -6,11 +6,11 @@ import { isUnsafe } from './authorize.ts'
 import { type MakeEnvelope, retryHeader } from './envelope.ts'
 
 const tickMs = 100
-/** What the start itself took is not load. */
+/** Delays from the start itself are not load. */
 const warmUpMs = 2_000
 /**
- * A refusal is held back for so long: a client that comes back at once, as many do, would otherwise spend our time on refusals. Well
- * within the tenth of a second after which a caller should know.
+ * A refusal is delayed by this time: many clients retry at once, and would make us spend our time on refusals. It is well within the tenth
+ * of a second in which a caller should get it.
  */
 const refusalDelayMs = 40
 const retryAfterSeconds = '1'
@@ -22,8 +22,8 @@ const rankOf = (request: FastifyRequest): Rank => {
 }
 
 /**
- * Refuses at once what would have to wait for long, so that waiting requests do not pile up: 503 with Retry-After. Whether the process
- * lives is answered all the same: to restart a busy one helps no caller. Providers' callbacks come to another listener.
+ * Refuses at once requests that would wait for long, so that waiting requests do not pile up: 503 with Retry-After. Liveness is always
+ * answered: restarting a busy process helps no caller. Providers' callbacks arrive at another listener.
  */
 export const registerShedding = (app: App, makeEnvelope: MakeEnvelope): void => {
   const admission = createAdmission({ most: { first: 192, last: 384 }, waitSeconds: { first: 0.5, last: 2 } })
@@ -53,7 +53,7 @@ export const registerShedding = (app: App, makeEnvelope: MakeEnvelope): void => 
   })
   app.addHook('onClose', async () => clearInterval(ticks))
   app.addHook('onRequest', (request, reply, done) => {
-    // A stream lasts as long as its reader likes, and waits for no other request.
+    // A stream lasts as long as its reader wants, and does not wait for other requests.
     if (request.routeOptions.config.longLived) return done()
     if (admission.enter(rankOf(request))) {
       reply.raw.once('close', admission.leave)

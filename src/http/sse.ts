@@ -2,27 +2,27 @@ import type { FastifyReply } from 'fastify'
 
 /** The server's side of one text/event-stream response. */
 export type SseConnection = {
-  /** False when the peer has not taken what was written before: wait for `drained`, so that nothing piles up here. */
+  /** False when the peer has not read the earlier output: wait for `drained`, so that nothing piles up here. */
   write: (text: string) => boolean
   isBlocked: () => boolean
-  /** True when the peer has taken everything; false when it is gone. */
+  /** True when the peer has read everything; false when it is gone. */
   drained: () => Promise<boolean>
   end: () => void
   onClose: (listener: () => void) => void
 }
 
 const reconnectMs = 3_000
-/** A peer that takes nothing for so long is dropped: it comes back with the id of the last event that it has. */
+/** A peer that reads nothing for this time is disconnected: it comes back with the id of its last event. */
 const stallMs = 5_000
 
 /**
- * Answers with an event stream, written on the raw response: the headers that the hooks have set (request id, security, CORS) go out
- * with it. At most what one write holds and the system's socket buffer wait for a slow peer.
+ * Answers with an event stream, written on the raw response: the headers that the hooks have set (request id, security, CORS) are sent with
+ * it. For a slow peer at most one write and the system's socket buffer are kept in memory.
  */
 export const openSse = (reply: FastifyReply, options: { pingSeconds: number }): SseConnection => {
   reply.hijack()
   const { raw } = reply
-  // A stream may be silent for longer than any other connection; whether its peer takes what is sent is looked at below.
+  // A stream may be silent for longer than any other connection; a check below detects a peer that reads nothing.
   raw.socket?.setTimeout(0)
   for (const [name, value] of Object.entries(reply.getHeaders())) if (value !== undefined) raw.setHeader(name, value)
   raw.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store', 'x-accel-buffering': 'no' })
@@ -45,7 +45,7 @@ export const openSse = (reply: FastifyReply, options: { pingSeconds: number }): 
   const ping = setInterval(() => {
     if (!raw.writableNeedDrain) write(': ping\n\n')
   }, options.pingSeconds * 1000).unref()
-  // A peer may have gone while its request was looked at: then no event reports it any more.
+  // The peer may have disconnected while its request was processed: then no event reports it any more.
   let closed = raw.destroyed
   if (closed) clearInterval(ping)
   raw.on('drain', () => settle(true))

@@ -1,11 +1,11 @@
-/** Longer than a load balancer keeps its idle connections, so that it is never us who close one that it is about to use. */
+/** Longer than a load balancer keeps its idle connections, so that we never close one that it is about to use. */
 const keepAliveMs = 72_000
-/** Nothing was sent in either direction for so long: a peer that is gone, or one that only holds the connection. */
+/** Nothing was sent in either direction for this time: the peer is gone, or only occupies the connection. */
 const silentMs = 80_000
 
 /**
- * For both listeners: a request's headers and body have `requestMs` to arrive, counted from the moment the connection is opened, so
- * that no client holds a connection or memory by sending slowly. Node checks at intervals, by default every thirty seconds.
+ * For both listeners: a request's headers and body must arrive within `requestMs` of the opening of the connection, so that no client
+ * occupies a connection or memory by sending slowly. Node checks at intervals, by default every thirty seconds.
  */
 export const arrivalTimeouts = (requestMs: number) => ({
   requestTimeout: requestMs,

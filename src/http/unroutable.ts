@@ -5,7 +5,7 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { Refusal } from '../lib/errors.ts'
 import { type MakeEnvelope, retryHeader } from './envelope.ts'
 
-// What is refused before there is a route, and so before any hook: same envelope, written by hand.
+// Refusals before there is a route, and so before any hook: the same envelope, written directly.
 
 const headersOf = (requestId: string): Record<string, string> => ({
   'content-type': 'application/json',
@@ -14,7 +14,7 @@ const headersOf = (requestId: string): Record<string, string> => ({
   'x-request-id': requestId,
 })
 
-/** A path that can't be decoded, or with an endless part, names nothing. */
+/** A path that cannot be decoded, or with a part that is too long, names nothing. */
 export const refuseUnroutable =
   (envelope: MakeEnvelope) => (_error: FastifyError, request: FastifyRequest, reply: FastifyReply) => {
     const refusal = new Refusal('not_found', { message: 'There is no such path.' })
@@ -31,7 +31,7 @@ const refusalOf = (code: string | undefined): Refusal => {
   return new Refusal('invalid_request', { message: 'This is not a well-formed HTTP request.' })
 }
 
-/** What is no HTTP at all: answered, so that a person with a broken client sees why, and closed. */
+/** Input that is not HTTP: it is answered, so that a person with a broken client sees the reason, and the connection is closed. */
 export const refuseGarbage = (envelope: MakeEnvelope) => (error: Error & { code?: string }, socket: Socket) => {
   if (error.code === 'ECONNRESET' || socket.destroyed) return
   const requestId = randomUUID()

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { type IdKind, idPrefixes, idProblem, parseId, type Uuid } from '../lib/ids.ts'
 import { minorPattern } from '../lib/money.ts'
 
-/** An id in a request: a TypeID on the wire, a UUID in code. In a path a malformed one is the same 404 as an unknown one. */
+/** An id in a request: a TypeID on the wire, a UUID in code. A malformed one in a path gets the same 404 as an unknown one. */
 export const IdIn = (kind: IdKind) =>
   z
     .string()
@@ -20,7 +20,7 @@ export const IdOut = (kind: IdKind) => z.string().meta({ example: `${idPrefixes[
 
 export const byId = (kind: IdKind) => z.object({ id: IdIn(kind) })
 
-/** Says what to send instead of this: the commonest mistake with money is a number, the next one a decimal point. */
+/** Says what to send instead: the most common mistake with money is a number, the next one a decimal point. */
 const moneyProblem = ({ input }: { input?: unknown }): string => {
   if (input === undefined) return 'is required'
   const text = typeof input === 'number' || typeof input === 'string' ? String(input).trim() : ''
@@ -32,7 +32,7 @@ const moneyProblem = ({ input }: { input?: unknown }): string => {
 
 const Minor = z.string({ error: moneyProblem }).regex(minorPattern, { error: moneyProblem })
 
-/** An amount in a request; 0 is an amount (a limit that lets nothing pass). */
+/** An amount in a request; 0 is allowed (a limit that lets nothing pass). */
 export const MinorIn = Minor.transform(BigInt).meta({
   description: 'Minor units (cents) as a decimal string.',
   example: '150000',
@@ -54,7 +54,7 @@ const timeProblem = ({ input }: { input?: unknown }): string => {
   return 'must be an RFC 3339 date and time with a zone, such as "2026-01-31T08:00:00Z"'
 }
 
-/** The range that the database and every reader of our answers can hold; it applies to the instant, so the offset does not matter. */
+/** The range that the database and every reader of our answers can store; it applies to the instant, so the offset does not matter. */
 const earliestTime = Date.UTC(1970, 0, 1)
 const latestTime = Date.UTC(9999, 0, 1)
 
@@ -65,10 +65,10 @@ export const TimeIn = z.iso.datetime({ offset: true, error: timeProblem }).trans
   return z.NEVER
 })
 
-/** A name that a person gave: 1..120 characters that aren't all blank. */
+/** A name that a person gave: 1..120 characters, at least one of them visible. */
 export const Name = z.string().trim().min(1).max(120)
 
-/** What a caller notes on a record for itself. */
+/** A caller's own notes on a record. */
 export const Metadata = z
   .record(z.string().min(1).max(200), z.string().max(200))
   .refine((entries) => Object.keys(entries).length <= 20, 'may have at most 20 keys')

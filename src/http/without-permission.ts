@@ -1,11 +1,11 @@
 import type { Access } from './app-type.ts'
 
-/** Access without a permission. Administrators are named one by one, so `admin` needs no reason of its own. */
+/** Access without a permission. `admin` is not among these: administrators are named one by one. */
 export type OpenAccess = Exclude<Access, 'admin'>
 
 /**
- * Every operation that asks for no permission, and why it needs none. A route may not say so by itself: one that is not here, or is
- * here with another access, keeps the service from starting. So "any credential will do" is written down twice, once with its reason.
+ * Every operation that needs no permission, and the reason. A route with such access that is missing here, or is here with another access,
+ * keeps the service from starting. So this access is always written down twice, once with its reason.
  */
 export const withoutPermission: Readonly<Record<string, readonly [access: OpenAccess, reason: string]>> = {
   'service.health': ['public', 'Load balancers have no credential.'],

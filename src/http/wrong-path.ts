@@ -11,7 +11,7 @@ const patternOf = (url: string): RegExp => {
   return new RegExp(`^${parts.join('/')}$`)
 }
 
-/** What the path may have been meant to be: with our prefix, without a slash at its end, in lower case. */
+/** The path that was probably meant: with our prefix, without a slash at its end, in lower case. */
 const candidatesFor = (path: string): string[] => {
   const tidy = `/${path.split('/').filter(Boolean).join('/')}`
   const lower = tidy.toLowerCase()
@@ -19,7 +19,7 @@ const candidatesFor = (path: string): string[] => {
   return [tidy, lower, `/v1${tidy}`, `/v1${bare}`].filter((candidate) => candidate !== path)
 }
 
-/** Says of a request that no route answers what is wrong with it: its method, or its path. Watches the routes from here on. */
+/** Tells what is wrong with a request that no route answers: its method, or its path. It learns the routes as they are registered. */
 export const createPathJudge = (app: App): ((request: FastifyRequest) => Refusal) => {
   const known: Known[] = []
   app.addHook('onRoute', ({ method, url, config }) => {
@@ -33,7 +33,7 @@ export const createPathJudge = (app: App): ((request: FastifyRequest) => Refusal
   return (request) => {
     const path = request.url.split('?')[0] ?? ''
     const methods = methodsAt(path)
-    // A route that takes the method and found nothing, as for a file that isn't there, was asked rightly.
+    // The path and the method are right, but the thing does not exist, such as a missing file.
     if (methods.length > 0 && !methods.includes(request.method)) {
       const message = `${request.method} is not a method of this path; it takes ${methods.join(', ')}.`
       return new Refusal('method_not_allowed', { message, headers: { allow: methods.join(', ') } })

@@ -3,7 +3,7 @@ import type { Db } from '../db/client.ts'
 import { createLaneRunner, type Lane, type LaneRunner } from './lane.ts'
 import { createSweepRunner, type Sweep, type SweepRunner } from './sweeps.ts'
 
-/** What rows can be due for. One kind of work may have several lanes: payments have one a rail. */
+/** The kinds of due work. One kind may have several lanes: payments have one for each rail. */
 export type WorkKind = 'payments' | 'topups' | 'deliveries'
 
 export type Work = {
@@ -14,12 +14,12 @@ export type Work = {
 }
 
 export type Jobs = {
-  /** To be called after a commit that left work due: it begins at once instead of at the next look. A lost call costs a second. */
+  /** Called after a commit that created due work: the work begins at once instead of at the next poll. A lost call costs a second. */
   wake: (kind: WorkKind) => void
   start: (work: Work) => Promise<void>
   /** Does everything that is due now, then returns how much that was: for tests and for commands. */
   drain: () => Promise<number>
-  /** Runs every sweep once, now; one that fails keeps none of the others from running, and is thrown at the end. */
+  /** Runs every sweep once, now. A failure does not stop the other sweeps, and is thrown at the end. */
   sweep: () => Promise<void>
   stop: () => Promise<void>
 }

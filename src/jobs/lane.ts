@@ -1,23 +1,23 @@
 import type { Logger } from 'pino'
 import { describeError } from '../db/errors.ts'
 
-/** One piece of due work. `key` names its row; `tenant` is whose it is: no tenant's work takes all the room. */
+/** One piece of due work. `key` names its row; `tenant` is its owner: no tenant's work may take all the room. */
 export type Task = { key: string; tenant: string; run: () => Promise<void> }
 
-/** How much may be taken now. `except`: rows that are being worked on here, or failed a moment ago. */
+/** How much may be taken now. `except`: rows that are being processed here, or failed a moment ago. */
 export type Room = { free: number; ofTenant: (tenant: string) => number; except: readonly string[] }
 
-/** `more`: there is due work that the room did not allow. */
+/** `more`: there is due work for which there was no room. */
 export type Claimed = { tasks: readonly Task[]; more: boolean }
 
-/** Work of one kind that rows say is due. Lanes do not wait for each other. `limit`: tasks under way at once in this process. */
+/** Due work of one kind, found by reading rows. Lanes do not wait for each other. `limit`: tasks under way at once in this process. */
 export type Lane = { name: string; limit: number; claim: (room: Room) => Promise<Claimed> }
 
 export type LaneRunner = {
   start: () => void
-  /** Something may have become due: after a commit. */
+  /** Called after a commit: something may have become due. */
   wake: () => void
-  /** Does what is due now, one by one in order, and says how much that was: for tests and commands. */
+  /** Does what is due now, one task after another, and returns how much that was: for tests and commands. */
   drain: () => Promise<number>
   /** Takes no more work and waits for what is under way, for a limited time. */
   stop: (waitMs: number) => Promise<void>
@@ -34,7 +34,7 @@ export type LaneOptions = {
 
 const backOffMs = (failures: number): number => Math.min(60_000, 500 * 2 ** failures)
 
-/** Work that failed is tried again with growing pauses; meanwhile the rest goes on. */
+/** Failed work is tried again with growing pauses; meanwhile other work continues. */
 const createBackOff = () => {
   const failed = new Map<string, { failures: number; until: number }>()
   return {
@@ -67,7 +67,7 @@ export const createLaneRunner = ({ lane, logger, pollMs, onFailure }: LaneOption
     return held
   }
 
-  /** A tenant takes at most half of what the others leave, so that there is always room for one more. */
+  /** A tenant takes at most half of the free room, so that there is always room for one more. */
   const room = (): Room => ({
     free: lane.limit - underWay.size,
     ofTenant: (tenant) => {

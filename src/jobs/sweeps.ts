@@ -2,7 +2,7 @@ import type { Logger } from 'pino'
 import { type Db, statement } from '../db/client.ts'
 import { describeError } from '../db/errors.ts'
 
-/** Looks for what is due and does it; idempotent, and harmless when nothing is due. */
+/** Finds what is due and does it; idempotent, and harmless when nothing is due. */
 export type Sweep = { name: string; everySeconds: number; run: () => Promise<void> }
 
 const announce = statement(
@@ -11,7 +11,10 @@ const announce = statement(
    on conflict (name) do update set every_seconds = excluded.every_seconds,
      next_run_at = least(schedules.next_run_at, now() + make_interval(secs => excluded.every_seconds))`,
 )
-/** By the database's clock: processes need not agree about the time. The process that moves the next run has this one for itself. */
+/**
+ * By the database's clock, so processes need not agree about the time. The process that moves the time of the next run has this run for
+ * itself.
+ */
 const take = statement(
   'schedules.take',
   `update schedules set next_run_at = now() + make_interval(secs => every_seconds)

@@ -2,7 +2,7 @@ import { beginningOf, type Check, type CheckFacts, sqlCheck } from '../db/check.
 import { paidPaymentsSql, releasedPaymentsSql } from '../db/transitions.ts'
 import { findDrift, trialBalance } from './reports.ts'
 
-/** Only what was made or changed since: the first value of a check. */
+/** Only what was created or changed since: the first parameter of a check. */
 const since = (facts: CheckFacts): unknown[] => [beginningOf(facts)]
 
 const ends = 'select e.kind, e.pending_id from ledger_transfers e where e.pending_id is not null'
@@ -28,7 +28,7 @@ const drift: Check = {
   find: async (db, facts) => (await findDrift(db, beginningOf(facts))).map(({ code }) => code),
 }
 
-/** What the ledger's own triggers and constraints should have made impossible, and where it must agree with the other tables. */
+/** States that the ledger's own triggers and constraints should prevent, and its agreement with the other tables. */
 export const ledgerChecks: readonly Check[] = [
   balances,
   sqlCheck(

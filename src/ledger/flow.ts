@@ -5,7 +5,7 @@ import type { Minor } from '../lib/money.ts'
 export type DayFlow = { date: string; inMinor: Minor; outMinor: Minor }
 
 /**
- * Money that came in for good and money that left for good, by local day: a hold is neither. A payment that was returned comes in again.
+ * Money that came in and money that left, by local day; a hold is neither. A returned payment counts as coming in.
  * `$3`: the first local date.
  */
 const flow = statement(

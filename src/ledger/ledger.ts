@@ -5,9 +5,9 @@ import { Refusal } from '../lib/errors.ts'
 import { newId, type Uuid } from '../lib/ids.ts'
 import type { Minor } from '../lib/money.ts'
 
-/** What is spendable, and what is reserved by payments under way. */
+/** The available money, and the money that payments under way have reserved. */
 export type Balance = { availableMinor: Minor; heldMinor: Minor }
-/** What a transfer belongs to. */
+/** The payment, top-up or adjustment of a transfer. */
 export type Reference = { type: 'payment' | 'topup' | 'adjustment' | 'suspense'; id: Uuid }
 export type SystemAccount = 'rail_clearing' | 'topup_clearing' | 'adjustments' | 'suspense'
 
@@ -57,7 +57,7 @@ export const getBalances = async (db: Db, ownerIds: readonly Uuid[]): Promise<Ma
   return new Map(rows.map((row) => [row.owner_id, balanceOf(row)]))
 }
 
-/** The first lock of every writer that touches an account's money, its limits or the payments that they count, and what it guards. */
+/** The first lock of every writer that touches an account's money, its limits or the payments that they count. It guards all of these. */
 export const lockBalance = async (tx: Tx, ownerId: Uuid): Promise<Balance> => {
   const [, balance] = await Promise.all([lockAccount(tx, ownerId), getBalance(tx, ownerId)])
   return balance
@@ -76,12 +76,12 @@ const holdFunds = statement(
    from holds h join moved on moved.owner_id = h.owner`,
 )
 
-/** `availableAfterMinor`: what is left behind this hold, those before it of the same batch included. */
+/** `availableAfterMinor`: what is available after this hold and those before it in the same batch. */
 export type Hold = { transferId: Uuid; ownerId: Uuid; amountMinor: Minor; paymentId: Uuid; availableAfterMinor: Minor }
 
 /**
- * Reserves money for payments, under ids that the caller chose: one update an account, however many holds. The caller holds the
- * owners' locks and has seen that the money is there; the schema's check stands behind it and fails the transaction.
+ * Reserves money for payments, under ids that the caller chose: one update for each account, however many holds. The caller holds the
+ * owners' locks and has checked that the money is there; a check of the schema fails the transaction otherwise.
  */
 export const holdAll = async (tx: Tx, holds: readonly Hold[], at: Date): Promise<void> => {
   if (holds.length === 0) return
@@ -125,10 +125,10 @@ const end = async (tx: Tx, which: typeof postStatement, holdId: Uuid, at: Date):
   return { transferId, balance: balanceOf(row) }
 }
 
-/** The held money has left. A hold ends once: the database refuses a second end. */
+/** Posts the held money: it has left. A hold ends once: the database refuses a second end. */
 export const postHold = (tx: Tx, holdId: Uuid, at: Date): Promise<Moved> => end(tx, postStatement, holdId, at)
 
-/** The held money is given back. */
+/** Gives the held money back. */
 export const voidHold = (tx: Tx, holdId: Uuid, at: Date): Promise<Moved> => end(tx, voidStatement, holdId, at)
 
 const directTransfer = statement(

@@ -6,12 +6,12 @@ export { transferKinds } from '../db/tables/ledger.ts'
 
 export const historyTypes = ['topup', 'payment_hold', 'payment', 'payment_release', 'adjustment'] as const
 export type HistoryType = (typeof historyTypes)[number]
-/** `amountMinor`: how this entry changed what is available; so a history sums to the balance, and posting a hold changes nothing. */
+/** `amountMinor`: how this entry changed the available balance; so a history adds up to the balance, and posting a hold changes nothing. */
 export type HistoryEntry = {
   id: Uuid
   type: HistoryType
   amountMinor: Minor
-  /** How it changed what is held. */
+  /** How it changed the held amount. */
   heldChangeMinor: Minor
   availableAfterMinor: Minor
   referenceType: string
@@ -77,7 +77,7 @@ export type TrialBalanceLine = {
   pendingCreditsMinor: Minor
 }
 
-/** Every account's debits and credits, summed from the transfers: over all lines they are equal. Customers are one line. */
+/** Every account's debits and credits, summed from the transfers: over all lines they are equal. All customers are one line. */
 export const trialBalance = async (db: Db): Promise<TrialBalanceLine[]> => {
   const rows = await db.query<{
     code: string
@@ -136,7 +136,7 @@ export type TransferRecord = {
   createdAt: Date
 }
 
-/** Every transfer of one payment, top-up or adjustment, in order; accounts by their kind alone. */
+/** Every transfer of one payment, top-up or adjustment, in order; accounts are named by their kind only. */
 export const listTransfers = (db: Db, referenceId: Uuid): Promise<TransferRecord[]> =>
   db.query(
     `select t.id, t.kind, t.pending_id as "pendingId", d.kind as debit, c.kind as credit, t.amount_minor as "amountMinor", t.created_at as "createdAt"

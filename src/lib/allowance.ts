@@ -1,10 +1,10 @@
 import type { Clock } from './clock.ts'
 
-/** Takes one from the allowance of a name; false when it is used up until the next window. */
+/** Takes one from a name's allowance; false when it is used up until the next window. */
 export type Allowance = (name: string) => boolean
 
 /**
- * How often something may be done in a window: for each name, and for all of them together, so that many names are no way around it.
+ * How often something may be done in a window: for each name, and for all names together, so that many names do not avoid the limit.
  * Of this process alone; it holds at most `maxTotal` names.
  */
 export const createAllowance = (

@@ -1,11 +1,11 @@
-/** Where the service gets its time from, so that a test can decide it. */
+/** The source of time, so that a test can set it. */
 export type Clock = { now: () => Date }
 
 export const systemClock: Clock = { now: () => new Date() }
 
 export type MovableClock = Clock & { offsetMs: () => number; moveTo: (offsetMs: number) => void }
 
-/** The system's time and an offset: for a sandbox that is moved to a later day. Never for real money. */
+/** The system's time plus an offset: for a sandbox that is moved to a later day. Never for real money. */
 export const createMovableClock = (): MovableClock => {
   let offset = 0
   return {
@@ -20,5 +20,5 @@ export const createMovableClock = (): MovableClock => {
 export const secondsAfter = (from: Date, seconds: number): Date => new Date(from.getTime() + seconds * 1000)
 export const daysAfter = (from: Date, days: number): Date => secondsAfter(from, days * 86_400)
 
-/** The first of two moments, where the second may be never. */
+/** The earlier of two moments; the second may be null for never. */
 export const earlier = (a: Date, b: Date | null): Date => (b !== null && b < a ? b : a)

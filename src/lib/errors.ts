@@ -1,6 +1,6 @@
 import type { ConflictReason } from './conflict-reasons.ts'
 
-/** Every refusal the service can make: its HTTP status and the sentence a person reads when nothing better is said. */
+/** Every refusal of the service: its HTTP status and its default sentence. */
 export const catalogue = {
   invalid_request: [400, 'The request is not valid.'],
   invalid_cursor: [400, 'The cursor is not one that this list gave out.'],
@@ -39,13 +39,13 @@ export const catalogue = {
 
 export type ErrorCode = keyof typeof catalogue
 
-/** The refusals that the same request may escape by being sent again later. Every other one needs a different request. */
+/** The refusals that may not occur again when the same request is sent later. Every other one needs a different request. */
 const passing: ReadonlySet<ErrorCode> = new Set(['rate_limited', 'provider_error', 'unavailable'])
 export const shouldRetry = (code: ErrorCode): boolean => passing.has(code)
 export type ErrorDetails = Record<string, unknown>
 export type FieldError = { path: string; message: string }
 
-/** The one class for refusals: a decision of the service, reported to the caller. Anything else that is thrown is a bug. */
+/** The only class for refusals: a decision of the service, reported to the caller. Any other error is a bug. */
 export class Refusal extends Error {
   readonly code: ErrorCode
   readonly status: number
@@ -67,7 +67,7 @@ export class Refusal extends Error {
 
 /**
  * Thrown inside a transaction, it commits what was written so far and then throws `error`: for a refusal that must leave a trace (an
- * audited denial, a burnt nonce, the reuse of a refresh token). Every other error undoes its transaction.
+ * audited denial, a used nonce, the reuse of a refresh token). Every other error undoes its transaction.
  */
 export class CommitThenThrow extends Error {
   readonly error: Error
@@ -79,22 +79,22 @@ export class CommitThenThrow extends Error {
   }
 }
 
-/** 400 with `details.fields`: the shape of every validation failure. */
+/** 400 with `details.fields`: the form of every validation failure. */
 const fieldsInMessage = 5
 
-/** A program may show the message alone: it says what to correct as well. */
+/** A program may show the message alone, so the message also says what to correct. */
 export const invalidFields = (...fields: FieldError[]) => {
   const sentences = fields.slice(0, fieldsInMessage).map(({ path, message }) => `${path}: ${message}`)
   if (fields.length > fieldsInMessage) sentences.push(`and ${fields.length - fieldsInMessage} more in details.fields`)
   return new Refusal('invalid_request', { message: sentences.join('; ') || catalogue.invalid_request[1], details: { fields } })
 }
 
-/** `field`: the field of the body, or the header, whose id names nothing (or what another tenant has: the answer is the same). */
+/** `field`: the body's field, or the header, with an id that does not exist (or belongs to another tenant: the answer is the same). */
 export const notFound = (field?: string) =>
   field === undefined
     ? new Refusal('not_found')
     : new Refusal('not_found', { message: `${field} names nothing that this credential can see.`, details: { field } })
-/** A signature that may not decide this; `recovered`: the address that made it, where it is known. */
+/** A signature that may not decide this; `recovered`: the signing address, where it is known. */
 export const wrongSignature = (recovered: string | undefined, message?: string) =>
   new Refusal('invalid_signature', {
     ...(message !== undefined && { message }),

@@ -1,6 +1,6 @@
 /**
- * Why money did not move, in our words: the closed list behind `failure_code`. Providers' own codes differ by rail and change; they
- * stand beside it in `provider_code`. A sentence is what a person reads; the code is what a program may rely on.
+ * The reason why money did not move: the closed list behind `failure_code`. Providers' own codes differ by rail and change; they are in
+ * `provider_code`. The sentence is for people; programs may rely on the code.
  */
 const sentences = {
   payer_insufficient_funds: 'The payer does not have enough money.',
@@ -45,7 +45,7 @@ export const failureSentence = (code: FailureCode): string => sentences[code]
 
 export const isFailureCode = (text: string): text is FailureCode => Object.hasOwn(sentences, text)
 
-/** Why nothing moved: our code, the provider's own where it gave one, and a sentence without phone or account numbers. */
+/** Why nothing moved: our code, the provider's own if it gave one, and a sentence without phone or account numbers. */
 export type Failure = { code: FailureCode; providerCode: string | null; message: string }
 
 export const failure = (code: FailureCode, providerCode: string | null = null, message?: string): Failure => ({

@@ -2,7 +2,7 @@ import { decodeUuid, encodeUuid, newUuid, type Uuid } from './uuid.ts'
 
 export type { Uuid } from './uuid.ts'
 
-/** What the prefix of an id says. Secrets have prefixes of their own (auth/secrets.ts) and never share one of these. */
+/** The type that an id's prefix names. Secrets have prefixes of their own (auth/secrets.ts) and never share one of these. */
 export const idPrefixes = {
   account: 'acc',
   identity: 'idn',
@@ -32,7 +32,7 @@ export const newId = (): Uuid => newUuid()
 
 export const formatId = (kind: IdKind, id: Uuid): string => `${idPrefixes[kind]}_${encodeUuid(id)}`
 
-/** The UUID inside a TypeID of this kind, or undefined when the text is anything else. */
+/** The UUID inside a TypeID of this kind, or undefined for any other text. */
 export const parseId = (kind: IdKind, text: string): Uuid | undefined => {
   const prefix = idPrefixes[kind]
   return text.startsWith(prefix) && text[prefix.length] === '_' ? decodeUuid(text.slice(prefix.length + 1)) : undefined
@@ -40,7 +40,7 @@ export const parseId = (kind: IdKind, text: string): Uuid | undefined => {
 
 export const isIdKind = (text: string): text is IdKind => Object.hasOwn(idPrefixes, text)
 
-/** What is wrong with a text that is nearly an id of this kind, for its sender; undefined when it is nothing like one. */
+/** What is wrong with a text that resembles an id of this kind, for its sender; undefined when it does not resemble one. */
 export const idProblem = (kind: IdKind, text: string): string | undefined => {
   const prefix = idPrefixes[kind]
   const lower = text.trim().toLowerCase()

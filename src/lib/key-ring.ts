@@ -1,4 +1,4 @@
-/** Named 256-bit keys; the first one is used for what is new, all of them for what is there. */
+/** Named 256-bit keys: the first one encrypts new values, all of them decrypt existing values. */
 export type Key = { id: string; bytes: Buffer }
 export type KeyRing = { current: Key; all: ReadonlyMap<string, Key> }
 
@@ -19,8 +19,8 @@ export const parseKeyRing = (text: string): KeyRing => {
   return { current, all }
 }
 
-/** Of 32 random bytes about 30 differ; fewer than 16 has a chance of less than 1 in 10^15, and is a pattern that a person typed. */
+/** Of 32 random bytes about 30 differ. Fewer than 16 have a chance of less than 1 in 10^15: such a key was typed by a person. */
 const leastDistinctBytes = 16
 
-/** False for keys that no generator makes: all zeros, one letter again and again. */
+/** False for keys that no generator produces: all zeros, one letter repeated. */
 export const looksRandom = (bytes: Uint8Array): boolean => new Set(bytes).size >= leastDistinctBytes

@@ -1,4 +1,4 @@
-/** Every character but the last four (last two when fewer than eight) as `*`. */
+/** Replaces every character but the last four by `*` (all but the last two when there are fewer than eight). */
 export const mask = (text: string): string => {
   const visible = text.length < 8 ? 2 : 4
   return '*'.repeat(Math.max(0, text.length - visible)) + text.slice(-visible)

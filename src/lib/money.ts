@@ -1,7 +1,7 @@
 /** An amount in minor units (cents of the deployment's one currency). Never a float, never a `number`. */
 export type Minor = bigint
 
-/** 0, or up to 18 digits without a leading zero: what fits a Postgres bigint with room to add. */
+/** 0, or up to 18 digits without a leading zero: fits a Postgres bigint with room to add. */
 export const minorPattern = /^(0|[1-9]\d{0,17})$/
 
 export const formatMinor = (amount: Minor): string => amount.toString()

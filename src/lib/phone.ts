@@ -1,9 +1,12 @@
 import { parsePhoneNumberFromString } from 'libphonenumber-js/max'
 
-/** A Kenyan mobile number as the rails want it; never a table of operator prefixes, which change hands. */
+/** A Kenyan mobile number in the form that the rails need. No table of operator prefixes: numbers change their operator. */
 const mobile = /^254[17]\d{8}$/
 
-/** `07…`, `01…`, `+254…`, `254…`, spaces and dashes allowed, never without any of them: without a country a number could be another one's → `254[17]########`; undefined for anything else. */
+/**
+ * Accepts `07…`, `01…`, `+254…`, `254…`, with spaces and dashes, and returns `254[17]########`; undefined for anything else. A prefix is
+ * required, because a number without one could be from another country.
+ */
 export const parseKenyanMobile = (text: string): string | undefined => {
   const compact = text.replace(/[\s()-]/g, '')
   if (!/^(\+?254|0)\d{9}$/.test(compact)) return undefined

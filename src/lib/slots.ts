@@ -1,9 +1,9 @@
-/** There is no place left, not even to wait. */
+/** All slots are taken, and so are the places to wait. */
 export class NoSlotError extends Error {}
 
 export type Slots = <Result>(work: () => Promise<Result>) => Promise<Result>
 
-/** Lets `size` pieces of work run at once and `waiting` more wait their turn; any further one fails at once with NoSlotError. */
+/** Runs at most `size` tasks at once while `waiting` more wait their turn; any further one fails at once with NoSlotError. */
 export const createSlots = ({ size, waiting }: { size: number; waiting: number }): Slots => {
   let running = 0
   const queue: (() => void)[] = []
@@ -13,7 +13,7 @@ export const createSlots = ({ size, waiting }: { size: number; waiting: number }
       return
     }
     if (queue.length >= waiting) throw new NoSlotError('too much of this is under way')
-    // A task that ends hands its place over: `running` stays as it is.
+    // A task that ends passes its slot on: `running` stays as it is.
     await new Promise<void>((resolve) => queue.push(resolve))
   }
   const leave = () => {

@@ -7,7 +7,7 @@ export type Uuid = string
 const hex = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
 const byteHex = (value: number): string => hex[value & 255] ?? ''
 
-// One call of the system's generator for many ids: a call each costs more than everything else here.
+// One call of the system's generator for many ids: a call for each would cost more than everything else here.
 const pool = Buffer.alloc(4096)
 let used = pool.length
 
@@ -57,7 +57,7 @@ const hexValues = valuesOf('0123456789abcdef')
 
 const suffixLength = 26
 
-/** The 26 digits of Crockford's base 32 that a TypeID has behind its prefix: 128 bits behind two zero bits. */
+/** The 26 digits of Crockford's base 32 after a TypeID's prefix: two zero bits, then 128 bits. */
 export const encodeUuid = (uuid: Uuid): string => {
   let text = ''
   let bits = 0
@@ -76,7 +76,7 @@ export const encodeUuid = (uuid: Uuid): string => {
   return text
 }
 
-/** The UUID of such digits, or undefined when they are not exactly that: 26 of them, lower case, of at most 128 bits. */
+/** The UUID of such digits, or undefined unless they are 26 lower-case digits of at most 128 bits. */
 export const decodeUuid = (text: string): Uuid | undefined => {
   if (text.length !== suffixLength || text.charCodeAt(0) > 0x37) return undefined
   let uuid = ''

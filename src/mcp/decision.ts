@@ -2,7 +2,7 @@ import { z } from 'zod'
 
 const Source = z.object({ kind: z.string(), name: z.string().nullish() })
 
-/** What the tools read of the API's Decision. */
+/** The fields of the API's Decision that the tools use. */
 export const WireDecision = z.object({
   outcome: z.enum(['allow', 'require_approval', 'deny']),
   required_approvals: z.int(),

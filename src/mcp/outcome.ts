@@ -7,7 +7,7 @@ import { type Caller, type Envelope, ToolRefusal } from './tool.ts'
 export const nextSteps = ['done', 'wait', 'ask_a_person', 'change_request', 'stop'] as const
 type Next = (typeof nextSteps)[number]
 
-/** The one shape of every answer about a payment, for every status. */
+/** The same answer about a payment for every status. */
 export const PaymentOutcome = z.object({
   status: z.enum([...paymentStatuses, 'refused']).describe('`refused`: no payment was made.'),
   payment_id: z.string().nullable(),
@@ -36,7 +36,7 @@ export const PaymentOutcome = z.object({
 })
 export type PaymentOutcome = z.output<typeof PaymentOutcome>
 
-/** What the tools read of the API's Payment. */
+/** The fields of the API's Payment that the tools use. */
 export const WirePayment = z.object({
   id: z.string(),
   status: z.enum(paymentStatuses),
@@ -71,7 +71,7 @@ const pollSeconds = 5
 const Beneficiary = z.object({ display_name: z.string() })
 const SigningMessage = z.object({ expires_at: z.string() })
 
-/** As far as the caller may see it: without beneficiary.read it knows the payee by its id alone, as it did before. */
+/** Whatever the caller may read: without beneficiary.read it knows the payee only by its id. */
 const payeeOf = async (caller: Caller, id: string): Promise<string> => {
   const { status, body } = await caller.call({ method: 'GET', path: `/v1/beneficiaries/${id}` })
   return status === 200 ? Beneficiary.parse(body).display_name : id
@@ -132,7 +132,7 @@ export const outcomeOf = async (caller: Caller, payment: WirePayment): Promise<P
 const Denied = z.object({ decision: WireDecision })
 const Fields = z.array(z.looseObject({ path: z.string(), message: z.string() }))
 
-/** What another amount or a later time would heal, the agent may do itself; what a person limited, only a person may widen. */
+/** The agent itself may change the amount or wait; only a person may raise a limit that a person set. */
 const afterDenial = (decision: ToolDecision): Next => {
   if (decision.change?.max_amount_minor) return 'change_request'
   return decision.change?.passes_at ? 'wait' : 'ask_a_person'
@@ -175,7 +175,7 @@ const refusedWith = (caller: Caller, { envelope, retryAfterSeconds }: ToolRefusa
   }
 }
 
-/** What a credential may not do at all is no outcome of a payment: it stays an error, so that a client can ask for more. */
+/** A missing permission is not an outcome of a payment: it stays an error, so that a client can ask for more scopes. */
 const isOfCredential = ({ error }: Envelope): boolean =>
   ['authentication_required', 'invalid_token', 'token_expired', 'api_key_revoked', 'api_key_expired', 'forbidden'].includes(error)
 

@@ -21,8 +21,8 @@ const sameMachine = (publicUrl: string, origin: string): boolean =>
   URL.canParse(origin) && isLoopbackUrl(origin) && isLoopbackUrl(publicUrl) && new URL(origin).port === new URL(publicUrl).port
 
 /**
- * The protocol asks for both: a page on another site must not speak to this server through a visitor's browser, and a name that was
- * made to point here (DNS rebinding) is not ours. `request.host` believes a forwarded one only from a configured proxy.
+ * The protocol requires both checks: a page on another site must not reach this server through a visitor's browser, and a foreign name that
+ * resolves to this server (DNS rebinding) is refused. `request.host` uses a forwarded header only from a configured proxy.
  */
 const checkOrigin = (request: FastifyRequest, { publicUrl, CORS_ORIGINS }: Config): void => {
   const { origin } = request.headers
@@ -37,8 +37,8 @@ const checkOrigin = (request: FastifyRequest, { publicUrl, CORS_ORIGINS }: Confi
 const ToolCall = z.object({ method: z.literal('tools/call'), params: z.object({ name: z.string() }) })
 
 /**
- * The permission of each tool that is called, before the protocol's own answer begins: a missing one must be an HTTP status, so that
- * a client asks its user for that scope and comes again.
+ * Checks the permission of each tool that is called, before the protocol's own answer begins: a missing one must be an HTTP status, so that
+ * a client asks its user for the scope and tries again.
  */
 const checkScopes = (body: unknown, principal: Principal, { routes }: McpDeps): void => {
   for (const message of [body].flat()) {
@@ -54,7 +54,7 @@ const callerOf = (app: App, deps: McpDeps, request: FastifyRequest, gone: AbortS
   let acting: Acting = { id, reauthenticate, caller: request.principal }
   let used = false
   const call = async (internalCall: InternalCall) => {
-    // A tool may take long: what was revoked meanwhile does nothing any more.
+    // A tool may take long, so a credential that was revoked meanwhile is refused.
     if (used) acting = { ...acting, caller: await reauthenticate() }
     used = true
     return callRoute(app, acting, internalCall)
@@ -63,7 +63,7 @@ const callerOf = (app: App, deps: McpDeps, request: FastifyRequest, gone: AbortS
   return (signal) => ({ call, publicUrl, currency, now: () => deps.clock.now(), signal: AbortSignal.any([signal, gone]) })
 }
 
-/** What the protocol reads of a request. The credential is not among it: whose call it is was settled before. */
+/** What the protocol reads of a request. The credential is not included: the caller was authenticated before. */
 const protocolHeaders = ['accept', 'content-type', 'mcp-protocol-version', 'mcp-method', 'mcp-name', 'mcp-session-id']
 
 const webRequest = (request: FastifyRequest, publicUrl: string, signal: AbortSignal): Request => {
@@ -75,7 +75,7 @@ const webRequest = (request: FastifyRequest, publicUrl: string, signal: AbortSig
 
 /** The Model Context Protocol at /mcp: tools over the routes of this service, for agents. */
 export const registerMcp = (app: App, deps: McpDeps): void => {
-  // Loaded by the first call: a service that no agent speaks to does not carry the protocol's code.
+  // Loaded by the first call: a service without agents does not load the protocol's code.
   let endpoint: Promise<McpEndpoint> | undefined
   const load = async () => {
     const { createMcpEndpoint } = await import('./server.ts')

@@ -31,7 +31,7 @@ const refused = (error: ToolRefusal | Refusal): CallToolResult => {
 
 const Declared = z.object({ elicitation: z.object({ url: z.object({}) }) })
 
-/** A client that can open an address for its user is asked to; every other one finds the address in the answer. */
+/** A client that can open an address for its user is asked to; any other client finds the address in the answer. */
 const askOf = (tool: Tool, result: object, context: ServerContext): InputRequiredResult | undefined => {
   if (tool.output !== Outcome || context.mcpReq.inputResponses !== undefined || tool.hints.readOnly) return undefined
   const { approval } = result as PaymentOutcome
@@ -75,12 +75,12 @@ const register = (server: McpServer, tool: Tool, caller: CallerFor): void => {
 type CallerFor = (signal: AbortSignal) => Caller
 
 export type McpEndpoint = {
-  /** Answers one request of the protocol. Stateless: what it needs to know is in it, so any process can answer. */
+  /** Answers one request of the protocol. Stateless: the request contains everything, so any process can answer it. */
   answer: (request: Request, body: unknown, caller: CallerFor) => Promise<Response>
   close: () => Promise<void>
 }
 
-/** Streams of a client that listens for changes of the list of tools, which has none: few are enough. */
+/** Streams of clients that listen for changes of the list of tools. There are no changes, so a few streams are enough. */
 const maxSubscriptions = 200
 
 export const createMcpEndpoint = (onError: (error: Error) => void): McpEndpoint => {

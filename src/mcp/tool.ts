@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { InternalAnswer, InternalCall } from '../http/internal-call.ts'
 
-/** What a tool is run with: the routes of this service, in the name of the caller. */
+/** What a tool runs with: the routes of this service, called in the caller's name. */
 export type Caller = {
   call: (call: InternalCall) => Promise<InternalAnswer>
   publicUrl: string
@@ -10,14 +10,14 @@ export type Caller = {
   signal: AbortSignal
 }
 
-/** The four hints of the protocol; a client decides by them what to ask its user about. */
+/** The four hints of the protocol; they help a client decide what to ask its user about. */
 export type Hints = { readOnly: boolean; destructive: boolean; idempotent: boolean; openWorld: boolean }
 
 export type Tool = {
   name: string
   title: string
   description: string
-  /** The operation whose permission the tool needs; null: any credential will do. */
+  /** The operation whose permission the tool needs; null: any credential is accepted. */
   operation: string | null
   hints: Hints
   input: z.ZodObject
@@ -31,7 +31,7 @@ type Typed<In extends z.ZodObject, Out extends z.ZodObject> = Omit<Tool, 'input'
   run: (input: z.output<In>, caller: Caller) => Promise<z.output<Out>>
 }
 
-/** The arguments are parsed once more on the way in, so that a tool sees what it declared, for every caller. */
+/** The arguments are parsed once more here, so that a tool gets what it declared, whoever calls it. */
 export const defineTool = <In extends z.ZodObject, Out extends z.ZodObject>(tool: Typed<In, Out>): Tool => ({
   ...tool,
   run: (input, caller) => tool.run(tool.input.parse(input), caller),
@@ -46,7 +46,7 @@ const Envelope = z.object({
 })
 export type Envelope = z.output<typeof Envelope>
 
-/** The service refused what a tool asked for: given to the model as the result of the tool, with `isError`. */
+/** The service refused a tool's call: the model gets this as the tool's result, with `isError`. */
 export class ToolRefusal extends Error {
   readonly envelope: Envelope
   readonly retryAfterSeconds: number | undefined
@@ -59,7 +59,7 @@ export class ToolRefusal extends Error {
   }
 }
 
-/** The body of an answer that did what was asked. */
+/** The body of a successful answer. */
 export const answered = <Schema extends z.ZodType>(schema: Schema, answer: InternalAnswer): z.output<Schema> => {
   if (answer.status >= 400) throw new ToolRefusal(answer)
   return schema.parse(answer.body)

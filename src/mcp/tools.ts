@@ -6,7 +6,7 @@ import { eventTools } from './tools/events.ts'
 import { paymentTools } from './tools/payments.ts'
 import { topupTools } from './tools/topups.ts'
 
-/** In the order in which they are listed, which never changes by itself: a client may keep the list in a model's context. */
+/** In a fixed order: a client may keep the list in a model's context. */
 export const tools: readonly Tool[] = [
   ...accountTools,
   ...beneficiaryTools,

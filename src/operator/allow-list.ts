@@ -15,7 +15,7 @@ const add = (list: BlockList, entry: string): void => {
   }
 }
 
-/** Who may deliver: addresses and networks. Not set, everybody may; the secret in the path is asked of everybody all the same. */
+/** Who may deliver: addresses and networks. If it is not set, everybody may; the secret in the path is always checked. */
 export const createAllowList = (entries: readonly string[] | undefined): AllowList => {
   if (entries === undefined) return () => true
   const list = new BlockList()

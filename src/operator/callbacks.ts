@@ -13,12 +13,12 @@ const accepted = { ResultCode: 0, ResultDesc: 'Accepted' }
 
 const kindOf = (text: string): DeliveryKind | undefined => (text === 'result' || text === 'timeout' ? text : undefined)
 
-/** How many refused deliveries leave a trace: from one network in a minute, and from all of them. The rest is answered and forgotten. */
+/** How many refused deliveries are stored: from one network in a minute, and from all of them. The rest is answered and discarded. */
 const notedRefusals = { perName: 20, maxTotal: 200, windowSeconds: 60 }
 
 /**
- * Where the providers deliver. Kept first and answered, worked on afterwards: a provider that waits sends again, or gives up. The
- * answer is the same for a stranger, who learns nothing from it. No path is logged: it holds the attempt's secret.
+ * The endpoints for providers' deliveries. A delivery is stored, answered, and processed afterwards: a provider that waits sends again, or
+ * gives up. A stranger gets the same answer and learns nothing from it. No path is logged: it contains the attempt's secret.
  */
 export const registerCallbacks = (operator: App, deps: Deps): void => {
   const isAllowed = createAllowList(deps.config.CALLBACK_ALLOWED_IPS)

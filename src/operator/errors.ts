@@ -8,7 +8,7 @@ const statusOf = (error: unknown): number => {
   return requestedStatus >= 400 && requestedStatus < 500 ? requestedStatus : 500
 }
 
-/** Answers with the status alone. Does not log a path (it may hold a secret) or the values of a statement. */
+/** Answers with the status alone. Does not log a path (it may contain a secret) or the values of a statement. */
 export const registerOperatorErrors = (app: App): void => {
   app.setNotFoundHandler((_request, reply) => reply.code(404).send({ error: 'not_found' }))
   app.setErrorHandler((error, _request, reply) => {

@@ -24,7 +24,7 @@ const openApprovals = statement(
 const ageSeconds = (now: Date, since: Date | null | undefined) =>
   since ? Math.max(0, (now.getTime() - since.getTime()) / 1000) : 0
 
-/** What is read at each scrape. Returns the reading, which survives a database that is down: then that is the answer. */
+/** The gauges that are read at each scrape. When the database is down, the reading still works and shows that. */
 export const registerGauges = (registry: Registry, deps: Deps): (() => Promise<void>) => {
   const { db, clock, feed } = deps
   const gauge = (name: string, help: string, labelNames: string[] = []) =>
@@ -94,7 +94,7 @@ export const registerGauges = (registry: Registry, deps: Deps): (() => Promise<v
     const open = await db.query<{ count: bigint; oldest: Date | null }>(openApprovals)
     approvals.set(Number(open[0]?.count ?? 0n))
     approvalAge.set(ageSeconds(now, open[0]?.oldest))
-    // Not a number until there was one: a new service has not verified anything, which is no alert.
+    // NaN until the first check: a new service has not verified anything, and this must not raise an alert.
     for (const scope of ['whole', 'recent']) verifiedAge.set({ scope }, Number.NaN)
     for (const { name, totals, at } of await db.query<{ name: string; totals: { broken?: string }; at: Date }>(verifications)) {
       if (name === 'last') broken.set(Number(totals.broken ?? '0'))

@@ -5,12 +5,12 @@ import type { RailName } from '../lib/rail-names.ts'
 import type { SubmitPayment } from '../modules/payments/create/request.ts'
 import type { CollectionRail, PayoutRail, Rails } from '../rails/rail.ts'
 
-/** Parts of the service with a watch in their hand: each does what the one inside it does, and notes how long it took. */
+/** Wraps parts of the service: each wrapper calls the part and records how long it took. */
 export type Measures = {
   payments: (submit: SubmitPayment) => SubmitPayment
   events: (append: AppendEvents) => AppendEvents
   rails: (rails: Rails) => Rails
-  /** How long a taker of a database connection waited for it. */
+  /** How long a caller waited for a database connection. */
   connections: (seconds: number) => void
 }
 
@@ -24,7 +24,7 @@ const secondsSince = (start: number): number => (performance.now() - start) / 10
 
 type Timed = { status?: string; created_at?: string; payment_rail?: string }
 
-/** The resource of an event that ends something: the making of a payment, which has none of its own, ends nothing. */
+/** The resource of an event that ends something. The creation of a payment has no resource in its event, and ends nothing. */
 const resourceOf = (event: NewEvent): Timed => ('data' in event ? (event.data as Timed) : {})
 
 const ends =

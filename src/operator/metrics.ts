@@ -4,15 +4,15 @@ import type { Deps } from '../modules/deps.ts'
 import { registerGauges } from './gauges.ts'
 
 export type Metrics = {
-  /** Times every request of this listener, named by its operation: paths hold ids, and ids would make a series each. */
+  /** Times every request of this listener, named by its operation: paths contain ids, and each id would become a time series. */
   watch: (app: App) => void
-  /** Serves what was measured. For the private listener only. */
+  /** Serves the metrics. For the private listener only. */
   serve: (app: App) => void
 }
 
 const bucketsSeconds = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
-/** A registry of its own, so that two services in one process do not count each other's. */
+/** A registry of its own, so that two services in one process do not count each other's requests. */
 export const createMetrics = (deps: Deps, registry: Registry): Metrics => {
   collectDefaultMetrics({ register: registry })
   const readGauges = registerGauges(registry, deps)

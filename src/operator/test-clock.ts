@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { App } from '../http/app-type.ts'
 import type { Deps } from '../modules/deps.ts'
 
-/** Where the sandbox is, and how its time and ours are moved on. */
+/** Where the sandbox is, and how its time and ours are moved forward. */
 export type SandboxControl = { url: string; advance: (seconds: number) => Promise<void> }
 
 const Advance = z.strictObject({
@@ -13,8 +13,8 @@ const Advance = z.strictObject({
 })
 
 /**
- * For a sandbox alone: approvals run out, days end and keys expire while a person watches. What time makes due is done before the
- * answer. JSON only, so that no page of another site can post it.
+ * For a sandbox only: approvals expire, days end and keys expire while a person watches. What becomes due by the new time is done before
+ * the answer. JSON only, so that no page of another site can post it.
  */
 export const registerTestClock = (operator: App, deps: Deps, sandbox: SandboxControl): void => {
   void operator.register(async (app) => {

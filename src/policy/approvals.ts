@@ -1,7 +1,7 @@
 import { mandateSource } from './mandate-findings.ts'
 import type { Evaluation, TraceEntry } from './types.ts'
 
-/** Whether the mandate's signer may approve this payment: what the mandate gives once it fits. */
+/** Whether the mandate's signer may approve this payment: this is what a fitting mandate gives. */
 export const signerMayApprove = ({ mandate, payment, approvers }: Evaluation, separationOfDuties: boolean): boolean =>
   mandate !== null &&
   approvers.eligibleAccountIds.includes(mandate.signerAccountId) &&
@@ -14,11 +14,13 @@ type Quorum = {
   signerMayApprove: boolean
 }
 
-/** The last entries of the trace, when approvals are needed: may the signer approve, and are there people enough for the rest. */
+/**
+ * The last entries of the trace, when approvals are needed: whether the signer may approve, and whether enough people can give the rest.
+ */
 export const quorumEntries = ({ mandate, payment, approvers }: Evaluation, quorum: Quorum): TraceEntry[] => {
   if (quorum.required === 0) return []
   const able = new Set(approvers.eligibleAccountIds)
-  // A payment by an API key or an agent counts as its account's, and the signer has counted once already.
+  // A payment by an API key or an agent counts as its account's, and the signer has already counted once.
   if (quorum.separationOfDuties) able.delete(payment.initiatorAccountId)
   if (mandate && quorum.byMandate > 0) able.delete(mandate.signerAccountId)
   const needed = quorum.required - quorum.byMandate

@@ -1,7 +1,7 @@
 import { localMs, offsetMs } from './local-time.ts'
 import type { Periods } from './types.ts'
 
-/** A unit of the calendar: the first moment, in local time, of the unit after the one that holds a local time. */
+/** A unit of the calendar: the first moment, in local time, of the unit after the one that contains a local time. */
 type Unit = { startOfNext: (local: number) => number; name: (local: number) => string }
 
 const day: Unit = {
@@ -20,7 +20,7 @@ const month: Unit = {
   name: (local) => `${new Date(local).toISOString().slice(0, 7)}-01`,
 }
 
-/** The first instant after `from`, and up to `to`, at which the offset is another: halved down to the millisecond. */
+/** The first instant after `from`, and up to `to`, at which the offset differs: found by halving, to the millisecond. */
 const offsetChange = (from: number, to: number, timeZone: string): number => {
   const before = offsetMs(from, timeZone)
   let same = from
@@ -34,9 +34,9 @@ const offsetChange = (from: number, to: number, timeZone: string): number => {
 }
 
 /**
- * The first instant at which the local date (or month) is another. With a constant offset that is the next local
- * midnight; an offset change on the way may skip midnight (Cairo), a whole day (Apia), or bring the old day back
- * (São Paulo), so what the clock shows right after the change decides.
+ * The first instant at which the local date (or month) differs. With a constant offset that is the next local midnight. A change of offset
+ * on the way may skip midnight (Cairo) or a whole day (Apia), or return to the old day (São Paulo), so the local time right after the
+ * change decides.
  */
 const endOf = (unit: Unit, at: number, timeZone: string): number => {
   const current = unit.name(localMs(at, timeZone))
@@ -51,11 +51,11 @@ const endOf = (unit: Unit, at: number, timeZone: string): number => {
   }
 }
 
-/** The last two answers for a zone hold until their days end: what is asked for is nearly always today and the day after. */
+/** A zone's last two answers are kept until their days end: nearly every call is about today or tomorrow. */
 type Known = { from: number; periods: Periods }
 const latest = new Map<string, readonly Known[]>()
 
-/** The day and the month that a time zone is in, and when each ends. Throws a RangeError for what is no time zone. */
+/** The current day and month in a time zone, and when each ends. Throws a RangeError for an unknown time zone. */
 export const periodsAt = (at: Date, timeZone: string): Periods => {
   const instant = at.getTime()
   const known = latest.get(timeZone) ?? []
@@ -73,7 +73,7 @@ export const periodsAt = (at: Date, timeZone: string): Periods => {
   return periods
 }
 
-/** Names of the IANA database, letters of either case as ECMA-402 has it. A bare offset is no zone: it knows no changes. */
+/** Names of the IANA database, in upper or lower case as ECMA-402 allows. A bare offset is not a zone: it has no changes. */
 export const isTimeZone = (text: string): boolean => {
   if (!/^[A-Za-z][A-Za-z0-9_+\-/]{0,63}$/.test(text)) return false
   try {

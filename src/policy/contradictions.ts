@@ -6,15 +6,15 @@ const notMore = (path: string, smaller: Minor | null, than: string, larger: Mino
   smaller !== null && larger !== null && smaller > larger ? [{ path, message: `must not be more than ${than}` }] : []
 
 /**
- * Rules that cannot all be meant, by the names the wire gives them; `under` is the path of the object that holds them.
- * A threshold that no permitted payment reaches is fine: it is meant for the day the limit is raised.
+ * Rules that contradict each other, by their wire names; `under` is the path of the object that contains them.
+ * A threshold that no permitted payment reaches is allowed: it applies once the limit is raised.
  */
 export const contradictions = (rules: Limits & { requiredApprovalCount?: number }, under = ''): FieldError[] => {
   const { perPaymentLimitMinor: perPayment, dailyLimitMinor: daily, monthlyLimitMinor: monthly } = rules
   const problems = [
     ...notMore(`${under}per_payment_limit_minor`, perPayment, 'daily_limit_minor', daily),
     ...notMore(`${under}daily_limit_minor`, daily, 'monthly_limit_minor', monthly),
-    // With a daily limit between them, one of the pairs above says it already.
+    // With a daily limit between them, one of the pairs above covers this.
     ...(daily === null ? notMore(`${under}per_payment_limit_minor`, perPayment, 'monthly_limit_minor', monthly) : []),
   ]
   if (rules.approvalThresholdMinor !== null && rules.requiredApprovalCount === 0)
@@ -24,7 +24,7 @@ export const contradictions = (rules: Limits & { requiredApprovalCount?: number 
 
 type Controls = Limits & { paymentTypes: readonly string[] | null; beneficiaryIds: readonly string[] | null }
 
-/** The same for a grant's spending controls, whose lists allow: an empty one would allow nothing, which no one means. */
+/** The same for a grant's spending controls. Their lists name what is allowed, so an empty one would allow nothing and is refused. */
 export const controlContradictions = (controls: Controls, under = ''): FieldError[] => {
   const message = 'must name at least one, or be left out to allow all'
   return [

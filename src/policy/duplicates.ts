@@ -5,7 +5,7 @@ const looks = (policy: PolicyRules): boolean => policy.duplicateWindowSeconds !=
 
 const windowOf = (input: Evaluation, policy: PolicyRules): number => policy.duplicateWindowSeconds ?? input.duplicateWindowSeconds
 
-/** When the earlier payment is too old to matter; undefined when it is already, or there is none. */
+/** When the earlier payment is too old to matter; undefined when it already is, or there is none. */
 const outOfWindow = ({ earlier, payment }: Evaluation, windowSeconds: number): Date | undefined => {
   if (!earlier) return undefined
   const end = new Date(earlier.createdAt.getTime() + windowSeconds * 1000)
@@ -22,13 +22,13 @@ const findingOf = (input: Evaluation, policy: PolicyRules): Finding => {
   return { kind: 'ask', source, rule, thresholdMinor: null, approvals: Math.max(1, policy.requiredApprovalCount), resetsAt }
 }
 
-/** What the policies that apply say of a payment that looks like an earlier one. */
+/** The rules of the applicable policies about a payment that looks like an earlier one. */
 export const duplicateFindings = (input: Evaluation, policies: readonly PolicyRules[]): Finding[] =>
   policies.filter(looks).map((policy) => findingOf(input, policy))
 
 /**
- * Warns of the earlier payment within the widest window of the policies that look for one, else within the deployment's. A warning is
- * no rule: it never changes the outcome.
+ * Warns of the earlier payment within the widest window of the policies that have one, else within the deployment's. A warning never
+ * changes the outcome.
  */
 export const duplicateWarnings = (input: Evaluation, policies: readonly PolicyRules[]): Warning[] => {
   const windows = policies.filter(looks).map((policy) => windowOf(input, policy))

@@ -11,9 +11,9 @@ const strictest = (trace: readonly TraceEntry[]): Outcome =>
   outcomes[Math.max(0, ...trace.map((entry) => outcomes.indexOf(entry.outcome)))] ?? 'deny'
 
 /**
- * Decides a payment by every rule, in this order and without skipping one: capability, the policies that apply to it
- * (by id), the grants (root first), the mandate, duplicates, the mandate's signer, the eligible approvers. The strictest verdict wins.
- * Usage is what is counted already, this payment not included.
+ * Decides a payment by every rule, in this order and without skipping one: capability, the policies that apply to it (by id), the grants
+ * (root first), the mandate, duplicates, the mandate's signer, the eligible approvers. The strictest verdict decides. Usage is what is
+ * already counted, without this payment.
  */
 export const evaluate = (input: Evaluation): Decision => {
   const { payment, grants, mandate, periods } = input
@@ -34,7 +34,7 @@ export const evaluate = (input: Evaluation): Decision => {
   ]
 
   const required = Math.max(0, ...findings.map((finding) => approvalsAsked(finding, amount)))
-  // A policy that applies to the payment has its say on who may approve, even when another one asks for the approval.
+  // Every policy that applies to the payment restricts who may approve, even when another policy requires the approval.
   const dutiesSeparated = policies.some((policy) => policy.separationOfDuties)
   const separationOfDuties = required > 0 && dutiesSeparated
   const mayApprove = signerMayApprove(input, dutiesSeparated)
@@ -63,7 +63,7 @@ export const evaluate = (input: Evaluation): Decision => {
   }
 }
 
-/** The counters that an accepted payment is charged to, limits or none, sorted: every writer takes them in one order. */
+/** The counters to which an accepted payment is added, with or without limits, sorted: every writer uses the same order. */
 export const chargesFor = (input: Evaluation): Charge[] => {
   const { grants, mandate, periods } = input
   const periodic = (subject: Charge['subject'], subjectId: string): Charge[] => [
@@ -80,7 +80,7 @@ export const chargesFor = (input: Evaluation): Charge[] => {
 
 export type GivenApprovals = { approverAccountIds: readonly string[]; initiatorAccountId: string }
 
-/** Whether the approvals given so far cover a new decision, as before a payment is sent. One approver counts once. */
+/** Whether the approvals so far are enough for a new decision, as before a payment is sent. One approver counts once. */
 export const stillCovered = (decision: Decision, approvals: GivenApprovals): boolean => {
   if (decision.outcome === 'deny') return false
   const approvers = new Set(approvals.approverAccountIds)

@@ -15,7 +15,7 @@ const capital = (text: string): string => text.charAt(0).toUpperCase() + text.sl
 const approvals = (count: number): string => (count === 1 ? '1 approval' : `${count} approvals`)
 const people = (count: number): string => (count === 0 ? 'no one' : count === 1 ? 'only 1 person' : `only ${count} people`)
 
-/** An entry put into words: amounts already carry their currency. */
+/** An entry in words: amounts already have their currency. */
 type Words = { who: string; limit: string; used: string; requested: string; resets: string; needed: number; able: number }
 type Sentence = (words: Words) => string
 
@@ -52,7 +52,7 @@ const sentences: Record<RuleName, Sentence> = {
   eligible_approvers: ({ needed, able }) => `The payment needs ${approvals(needed)}, and ${people(able)} can give one.`,
 }
 
-/** What stops a payment before any limit is looked at, by the code or the field that a simulation names. */
+/** What stops a payment before any limit is checked, by the code or the field that a simulation names. */
 const preconditions: Readonly<Record<string, string>> = {
   amount_minor: "The payment method can't send this amount. Check its minimum and maximum, and whole shillings.",
   account_reference: 'The account reference is missing or too long for the payment method.',
@@ -73,7 +73,7 @@ const timestamp = (at: Date): string => at.toISOString().replace('.000Z', 'Z')
 const sentence = (entry: TraceEntry, currency: string): string => {
   const amount = (minor: Minor | undefined) => displayAmount(minor ?? 0n, currency)
   const who = named(entry.source)
-  // A payment method's rules are its own, and their names are what we know of them.
+  // A rail's rules are its own, and only their names are known here.
   if (!isRuleName(entry.rule)) return preconditions[entry.rule] ?? `The rule ${entry.rule} of ${who} stops this payment.`
   return sentences[entry.rule]({
     who,
@@ -86,7 +86,7 @@ const sentence = (entry: TraceEntry, currency: string): string => {
   })
 }
 
-/** One sentence for a person: the first rule of the trace that decided, or else the rule that asks for the most approvals. */
+/** One sentence for a person: the first rule of the trace that decided, or else the rule that requires the most approvals. */
 export const explain = (decision: Decision, currency: string): string => {
   if (decision.outcome === 'allow') return 'No policy blocks this.'
   const decisive = decision.trace.filter((entry) => entry.outcome === decision.outcome)

@@ -28,16 +28,16 @@ export type RuleName = (typeof ruleNames)[number]
 
 type Found = { source: TraceSource; rule: RuleName }
 
-/** Holds or does not hold, for every amount. */
+/** Holds or does not hold, regardless of the amount. */
 export type Gate = Found & { kind: 'gate'; passes: boolean; resetsAt?: Date }
-/** Together with what is used, the amount may reach the limit and no more. */
+/** Usage and amount together may reach the limit, but not exceed it. */
 export type Cap = Found & { kind: 'cap'; limitMinor: Minor; usedMinor?: Minor; resetsAt?: Date }
-/** Asks for approvals from the threshold on; without a threshold always. */
+/** Requires approvals from the threshold on; without a threshold always. */
 export type Ask = Found & { kind: 'ask'; thresholdMinor: Minor | null; approvals: number; resetsAt?: Date }
 
 /**
- * A rule with its numbers, not yet held against an amount. The verdict, the trace and the remedy are all read from
- * the same finding, so that what explains a decision is what decided it.
+ * A rule with its numbers, not yet compared with an amount. The verdict, the trace and the remedy all come from the same finding, so the
+ * explanation of a decision is what decided it.
  */
 export type Finding = Gate | Cap | Ask
 
@@ -52,7 +52,7 @@ export const verdict = (finding: Finding, amount: Minor, approvalsGiven: number)
   return approvalsAsked(finding, amount) > approvalsGiven ? 'require_approval' : 'allow'
 }
 
-/** The largest amount that the rule lets pass without another approval: null when every amount, 0 or less when none. */
+/** The largest amount that the rule allows without another approval: null when every amount, 0 or less when none. */
 export const ceiling = (finding: Finding, approvalsGiven: number): Minor | null => {
   if (finding.kind === 'gate') return finding.passes ? null : 0n
   if (finding.kind === 'cap') return finding.limitMinor - (finding.usedMinor ?? 0n)
@@ -60,7 +60,7 @@ export const ceiling = (finding: Finding, approvalsGiven: number): Minor | null 
   return finding.thresholdMinor === null ? 0n : finding.thresholdMinor - 1n
 }
 
-/** The least limit or threshold that lets the amount pass; undefined for a rule without an amount. */
+/** The smallest limit or threshold that allows the amount; undefined for a rule without an amount. */
 export const leastThatSuffices = (finding: Finding, amount: Minor): Minor | undefined => {
   if (finding.kind === 'cap') return reached(finding, amount)
   if (finding.kind === 'ask' && finding.thresholdMinor !== null) return amount + 1n

@@ -3,10 +3,10 @@ import type { Limits, Usage } from './types.ts'
 
 export type Headroom = { perPaymentMinor: Minor | null; todayMinor: Minor | null; monthMinor: Minor | null }
 
-/** What limits a payer, and what of it is used. */
+/** A limit of a payer, and how much of it is used. */
 export type LimitsInUse = Limits & { usage: Usage }
 
-/** Null where nothing limits; never below 0, although a limit that was lowered may be exceeded already. */
+/** Null without a limit; never below 0, although a limit that was lowered may be exceeded already. */
 const least = (amounts: readonly (Minor | null)[]): Minor | null => {
   const [smallest] = amounts.filter((amount) => amount !== null).sort((a, b) => (a < b ? -1 : 1))
   if (smallest === undefined) return null
@@ -15,7 +15,7 @@ const least = (amounts: readonly (Minor | null)[]): Minor | null => {
 
 const leaves = (limit: Minor | null, used: Minor): Minor | null => (limit === null ? null : limit - used)
 
-/** What all of them together leave, each kind of limit for itself. */
+/** What all of them together leave, for each kind of limit. */
 export const headroomOf = (limits: readonly LimitsInUse[]): Headroom => ({
   perPaymentMinor: least(limits.map((limit) => limit.perPaymentLimitMinor)),
   todayMinor: least(limits.map((limit) => leaves(limit.dailyLimitMinor, limit.usage.dayMinor))),

@@ -32,7 +32,7 @@ export const policyFindings = (policy: PolicyRules, periods: Periods): Finding[]
   const source: TraceSource = { kind: 'policy', id: policy.id, name: policy.name }
   const { approvalThresholdMinor: thresholdMinor, requiredApprovalCount: approvals } = policy
   const findings = caps(source, policy, policy.usage, periods)
-  // A threshold with count 0 is refused at the door; were one stored all the same, it must not fall silent.
+  // A threshold with count 0 is refused on input; if one were stored all the same, it must not lose its effect.
   if (thresholdMinor !== null)
     findings.push({ kind: 'ask', source, rule: 'approval_threshold', thresholdMinor, approvals: Math.max(1, approvals) })
   else if (approvals > 0) findings.push({ kind: 'ask', source, rule: 'required_approval_count', thresholdMinor, approvals })

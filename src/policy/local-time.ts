@@ -1,10 +1,10 @@
-/** A wall clock's reading, as the milliseconds that UTC would show the same reading at: plain arithmetic on local time. */
+/** A local time, as the milliseconds at which UTC shows the same time: plain arithmetic on local time. */
 type LocalMs = number
 
 const maxCachedZones = 600
 const formats = new Map<string, Intl.DateTimeFormat>()
 
-/** Making a formatter costs some hundred times what using one does. Bounded, because a zone's name has many spellings. */
+/** Creating a formatter costs some hundred times as much as using one. Bounded, because a zone's name has many spellings. */
 const formatOf = (timeZone: string): Intl.DateTimeFormat => {
   const known = formats.get(timeZone)
   if (known) return known
@@ -25,7 +25,7 @@ const formatOf = (timeZone: string): Intl.DateTimeFormat => {
   return format
 }
 
-/** Zones' offsets are whole seconds, so the milliseconds of an instant are those of every wall clock. */
+/** Zones' offsets are whole seconds, so the milliseconds of an instant are the same in every local time. */
 export const localMs = (at: number, timeZone: string): LocalMs => {
   const part: Record<string, number> = {}
   for (const { type, value } of formatOf(timeZone).formatToParts(at)) part[type] = Number(value)

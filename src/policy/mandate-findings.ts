@@ -10,8 +10,8 @@ const serves = (mandate: MandateRules, payment: PaymentFacts): boolean =>
 export const mandateSource = (mandate: MandateRules): TraceSource => ({ kind: 'mandate', id: mandate.id, name: mandate.name })
 
 /**
- * What a payment must satisfy to use the mandate that it names. A misfit denies: paying without the mandate instead
- * would spend outside of what was signed while the caller believes that it is inside.
+ * What a payment must satisfy to use the mandate that it names. A payment that does not fit is denied: paying without the mandate instead
+ * would spend outside the signed terms while the caller believes that they apply.
  */
 export const mandateFindings = (mandate: MandateRules, payment: PaymentFacts): Finding[] => {
   const source = mandateSource(mandate)

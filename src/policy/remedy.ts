@@ -11,7 +11,7 @@ const largestAllowed = (findings: readonly Finding[], approvalsGiven: number): M
 const healsAt = (finding: Finding, amount: Minor): Date | undefined =>
   finding.kind !== 'cap' || finding.limitMinor >= amount ? finding.resetsAt : undefined
 
-/** At a month's end its last day ends too, so the latest of the resets frees all the others. */
+/** At a month's end its last day ends too, so the latest reset also resets all others. */
 const whenItPasses = ({ payment, mandate }: Evaluation, blocking: readonly Finding[]): Date | null => {
   const resets = blocking.flatMap((finding) => healsAt(finding, payment.amountMinor) ?? [])
   if (resets.length === 0 || resets.length < blocking.length) return null
@@ -20,10 +20,10 @@ const whenItPasses = ({ payment, mandate }: Evaluation, blocking: readonly Findi
 }
 
 /**
- * The smallest change that would have let the payment pass without an approval. `approvalsGiven` is what the
- * mandate gives once it fits: where the mandate itself must change, its approval comes with that change. Every blocking
- * rule blocks alone, so each has to move, and only as far as leastThatSuffices says. More approvers are never the
- * remedy: they turn a denial into a wait, while the rules that ask for them are in the list anyway.
+ * The smallest change that would have allowed the payment without an approval. `approvalsGiven` is what the mandate gives once it fits:
+ * where the mandate itself must change, its approval comes with that change. Every blocking rule blocks alone, so each must change, and
+ * only as far as leastThatSuffices says. More approvers are never the remedy: they turn a denial into a wait, while the rules that require
+ * them are in the list anyway.
  */
 export const remedyFor = (input: Evaluation, findings: readonly Finding[], approvalsGiven: number): Remedy => {
   const amount = input.payment.amountMinor

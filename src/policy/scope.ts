@@ -4,7 +4,7 @@ import type { Evaluation, PaymentFacts, PolicyRules } from './types.ts'
 export const namesType = (list: readonly string[], payment: PaymentFacts): boolean =>
   list.includes(payment.paymentType) || list.includes(payment.rail)
 
-/** Any beneficiary with the same destination matches: creating the same payee again escapes nothing. */
+/** Matches any beneficiary with the same destination: creating the same payee again does not avoid a policy. */
 export const namesPayee = (list: readonly string[], payment: PaymentFacts): boolean =>
   payment.payeeBeneficiaryIds.some((id) => list.includes(id))
 
@@ -12,9 +12,9 @@ const fallsOn = (policy: PolicyRules, payment: PaymentFacts): boolean =>
   (policy.paymentTypes.length === 0 || namesType(policy.paymentTypes, payment)) &&
   (policy.beneficiaryIds.length === 0 || namesPayee(policy.beneficiaryIds, payment))
 
-/** By code unit: a locale's order would differ from one machine to the next. */
+/** By code unit: a locale's order would differ between machines. */
 export const byText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
-/** The policies that apply to the payment, oldest first (ids are UUIDv7): the order in which they are passed does not matter. */
+/** The policies that apply to the payment, oldest first (ids are UUIDv7), in whichever order they are passed. */
 export const policiesOn = ({ policies, payment }: Evaluation): PolicyRules[] =>
   policies.filter((policy) => fallsOn(policy, payment)).sort((a, b) => byText(a.id, b.id))

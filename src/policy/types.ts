@@ -1,16 +1,19 @@
 import type { Minor } from '../lib/money.ts'
 
-/** From mild to strict; the strictest of all the rules wins. */
+/** From mild to strict; the strictest of all the rules decides. */
 export const outcomes = ['allow', 'require_approval', 'deny'] as const
 export type Outcome = (typeof outcomes)[number]
 
-/** What is already counted in the current day and month of the workspace's time zone, the payment itself not included. */
+/** What is already counted in the current day and month of the workspace's time zone, without the payment itself. */
 export type Usage = { dayMinor: Minor; monthMinor: Minor }
 
 /** The current day and month: their first local dates (YYYY-MM-DD, the keys of counters) and the instants at which they end. */
 export type Periods = { day: string; month: string; dayResetsAt: Date; monthResetsAt: Date }
 
-/** What is asked for; the amount is more than 0. `payeeBeneficiaryIds`: every beneficiary of the workspace with the same destination, the named one included. */
+/**
+ * The requested payment; the amount is more than 0. `payeeBeneficiaryIds`: every beneficiary of the workspace with the same destination,
+ * the named one included.
+ */
 export type PaymentFacts = {
   amountMinor: Minor
   paymentType: string
@@ -31,7 +34,7 @@ export type Limits = {
   approvalThresholdMinor: Minor | null
 }
 
-/** A policy of the workspace. Its lists select what it applies to; empty = everything. */
+/** A policy of the workspace. Its lists select the payments that it applies to; empty = everything. */
 export type PolicyRules = Limits & {
   id: string
   name: string
@@ -42,12 +45,12 @@ export type PolicyRules = Limits & {
   separationOfDuties: boolean
   /** Null: the deployment's window. */
   duplicateWindowSeconds: number | null
-  /** Null with a window: it warns. Null without one: this policy does not look for duplicates. */
+  /** Null with a window: it warns. Null without one: this policy does not check for duplicates. */
   onDuplicate: 'warn' | 'require_approval' | 'deny' | null
   usage: Usage
 }
 
-/** The newest payment of the same amount and reference to the same payee that counts. */
+/** The newest counting payment of the same amount and reference to the same payee. */
 export type EarlierPayment = { paymentId: string; createdAt: Date }
 export type Warning = { code: 'possible_duplicate'; paymentId: string; createdAt: Date }
 
@@ -92,13 +95,13 @@ export type Evaluation = {
   periods: Periods
   capabilities: { payments: boolean }
   earlier: EarlierPayment | null
-  /** The deployment's window, for where no policy that applies has its own. */
+  /** The deployment's window, when no applicable policy has its own. */
   duplicateWindowSeconds: number
 }
 
 export type TraceSource = { kind: 'policy' | 'grant' | 'mandate' | 'capability' | 'rail'; id: string | null; name: string | null }
 
-/** One rule that was looked at. `limitMinor`, `usedMinor`, `requestedMinor`, `resetsAt` where the rule has them. */
+/** One rule that was checked. `limitMinor`, `usedMinor`, `requestedMinor`, `resetsAt` where the rule has them. */
 export type TraceEntry = {
   source: TraceSource
   rule: string
@@ -107,7 +110,7 @@ export type TraceEntry = {
   usedMinor?: Minor
   requestedMinor?: Minor
   resetsAt?: Date
-  /** Approvals that this rule asks for (approval rules), or that people still have to give (eligible_approvers). */
+  /** Approvals that this rule requires (approval rules), or that people still have to give (eligible_approvers). */
   requiredApprovals?: number
   /** Accounts that may give them (eligible_approvers). */
   eligibleApprovers?: number
@@ -115,13 +118,13 @@ export type TraceEntry = {
   decisive?: boolean
 }
 
-/** What would have let the payment pass, as little as possible. Absent from a decision that allows. */
+/** The smallest change that would have allowed the payment. Absent in a decision that allows. */
 export type Remedy = {
   /** The largest amount that would be allowed now with nothing else changed; null when no amount would. */
   maxAmountMinor: Minor | null
-  /** Every limit that must move, and to at least what; all of them together are enough. `toMinor` is absent for a rule without an amount. */
+  /** Every limit that must change, and its minimum; all of them together are enough. `toMinor` is absent for a rule without an amount. */
   changes: { source: TraceSource; rule: string; toMinor?: Minor }[]
-  /** When time alone lets the same payment pass, or null when it never does. */
+  /** When the same payment is allowed without any other change, or null for never. */
   passesAt: Date | null
 }
 
@@ -131,7 +134,7 @@ export type Decision = {
   separationOfDuties: boolean
   /** Approvals that the mandate gives: 0 or 1; 0 when none is needed. */
   approvalsByMandate: number
-  /** Whose approval that is: the same account's own decision counts no second time. */
+  /** The account that this approval counts for: its own decision does not count a second time. */
   mandateApproverAccountId?: string
   policyVersions: { id: string; version: number }[]
   warnings: Warning[]
@@ -139,7 +142,7 @@ export type Decision = {
   remedy?: Remedy
 }
 
-/** A counter that an accepted payment is charged to. `periodStart` is a local date; null for a mandate's total. */
+/** A counter to which an accepted payment is added. `periodStart` is a local date; null for a mandate's total. */
 export type Charge = {
   subject: 'policy' | 'grant' | 'mandate'
   subjectId: string

@@ -9,10 +9,10 @@ import { untilAnswered } from '../db/until-answered.ts'
 import { startEmbeddedPostgres } from '../embedded-postgres/start.ts'
 import { StartupError } from '../lib/startup-error.ts'
 
-/** A migrated database. `stop` ends the server when it is ours. `where` is for people and holds no password. */
+/** A migrated database. `stop` ends the server if this process started it. `where` is for people and contains no password. */
 export type RunningDatabase = {
   url: string
-  /** Postgres itself: the same where no pooler is in between. */
+  /** The address of Postgres itself: the same unless there is a pooler. */
   directUrl: string
   pooler: Pooler | undefined
   where: string
@@ -56,7 +56,7 @@ const openConfigured = async (url: string, directUrl: string | undefined, logger
     return detectPooler(url)
   }
   try {
-    // A server that is starting up beside us is on its way, and a reset connection is one; everything else is the operator's to change.
+    // A server that is starting will soon be ready, and so will one that reset a connection; every other error needs the operator.
     const pooler = await untilAnswered(open, isInterrupted)
     if (pooler) describePooler(pooler, directUrl, logger)
     return { url, directUrl: directUrl ?? url, pooler, where, stop: async () => undefined }
@@ -86,7 +86,7 @@ const readVersion = async (url: string): Promise<number> => {
     connectionTimeoutMillis: connectTimeoutMs,
     application_name: 'payments-service-start',
   })
-  // Lost between two statements: the statement says so.
+  // The connection was lost between two statements: the next statement reports it.
   client.on('error', () => undefined)
   try {
     await client.connect()

@@ -12,8 +12,8 @@ export const keysFileName = 'development-keys.env'
 export type Keys = Pick<Config, 'ENCRYPTION_KEYS' | 'TOKEN_SECRETS'> & { file: string | null; made: boolean }
 
 /**
- * What production demands, development makes once and keeps: without the same keys at the next start, beneficiaries could not be
- * read and every signed-in browser would be a stranger. A configured key wins over a kept one.
+ * Production requires these keys; development creates them once and keeps them: without the same keys at the next start, destinations could
+ * not be read and every browser would be signed out. A configured key has priority over a stored one.
  */
 export const findKeys = async (config: Config): Promise<Keys> => {
   const { ENCRYPTION_KEYS, TOKEN_SECRETS } = config
@@ -36,7 +36,7 @@ const parse = (file: string, text: string) => {
     const kept = loadConfig({ ENCRYPTION_KEYS, TOKEN_SECRETS })
     if (kept.ENCRYPTION_KEYS && kept.TOKEN_SECRETS) return kept
   } catch {
-    // The parser's sentence could quote what it could not read.
+    // The parser's own sentence could quote the unreadable text.
   }
   throw new StartupError(
     `${file} does not hold the keys that were kept in it: put it back from a copy, or remove it and start over with npm run db:reset.`,
@@ -61,10 +61,10 @@ ENCRYPTION_KEYS=${newKey()}
 TOKEN_SECRETS=${newKey()}
 `
 
-// Each key has a name of its own: a destination sealed by a lost key is refused as such, not taken for a damaged one.
+// Each key has its own name: a destination sealed by a lost key is refused with that reason, not reported as damaged.
 const newKey = () => `dev-${randomBytes(4).toString('hex')}:${randomBytes(32).toString('base64')}`
 
-/** Complete and on disk before it has its name: a row sealed by a key that a crash took away could never be opened. */
+/** The file is complete and on disk before it gets its name: a row sealed by a key that was lost in a crash could never be opened. */
 const make = async (folder: string, file: string): Promise<boolean> => {
   const draft = `${file}.${randomBytes(6).toString('hex')}`
   try {
@@ -79,7 +79,7 @@ const make = async (folder: string, file: string): Promise<boolean> => {
       const { uid, gid } = await stat(folder)
       await chown(draft, uid, gid)
     }
-    // Unlike a rename, a link never replaces the keys that another process made at the same moment.
+    // Unlike a rename, a link never replaces the keys that another process created at the same moment.
     await link(draft, file)
     return true
   } catch (cause) {

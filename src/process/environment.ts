@@ -1,6 +1,6 @@
 import { StartupError } from '../lib/startup-error.ts'
 
-/** The variables of the process and, for those that it doesn't have, of a `.env` file in the working folder. */
+/** The variables of the process and, for missing ones, those of a `.env` file in the working folder. */
 export const readEnvironment = (): NodeJS.ProcessEnv => {
   try {
     process.loadEnvFile('.env')

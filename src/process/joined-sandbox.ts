@@ -30,7 +30,7 @@ const readOptions = async (url: string): Promise<Options> => {
   }
 }
 
-/** An emulator that runs beside several services: they use its credentials, and its time is theirs. */
+/** An emulator shared by several services: they use its credentials and its time. */
 export const joinSandbox = async (address: string, clock: MovableClock, logger: Logger) => {
   const url = address.replace(/\/+$/, '')
   const { daraja, pesalink } = await readOptions(url)

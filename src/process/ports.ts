@@ -42,8 +42,8 @@ const probe = (listener: Listener): Promise<Server> =>
 const portOf = (server: Server) => String((server.address() as AddressInfo).port)
 
 /**
- * The settings, with a free port for every port 0: public URLs and callback paths are made of the real ones, before anything
- * listens. A taken port is found here, before a database was started for nothing.
+ * The settings, with a free port for every port 0: public URLs and callback paths need the real ones before anything listens. A port in use
+ * is detected here, before a database is started.
  */
 export const loadConfigWithPorts = async (variables: Record<string, string | undefined>): Promise<Config> => {
   const requested = loadConfig(variables)

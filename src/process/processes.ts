@@ -5,7 +5,7 @@ import type { Logger } from 'pino'
 import { StartupError } from '../lib/startup-error.ts'
 
 const most = 64
-/** A worker that ends sooner is replaced only after so long: one that can't start must not be started a thousand times. */
+/** A worker that ends sooner is replaced only after this time: a worker that cannot start must not be started a thousand times. */
 const restartPauseMs = 1_000
 
 /** `--processes N`, or `--processes cores`: how many processes serve the same ports. */
@@ -29,11 +29,11 @@ export const isWorker = cluster.isWorker
 
 const close = 'close'
 
-/** What a worker says once it listens. */
+/** The message that a worker sends once it listens. */
 type Ready = { ready: true; dashboard: boolean }
 const isReady = (message: unknown): message is Ready => typeof message === 'object' && message !== null && 'ready' in message
 
-/** In a worker: ends when the first process says so, or is gone. */
+/** In a worker: ends when the first process asks for it, or is gone. */
 export const endWithFirst = (end: () => void): void => {
   process.on('message', (message) => {
     if (message === close) end()
@@ -55,8 +55,8 @@ const firstReady = (worker: Worker): Promise<Ready> =>
   })
 
 /**
- * Several processes behind the same two ports; one that dies is replaced. They share only the database (and Redis): what
- * is under way in one is lost with it, and what it had promised is not.
+ * Several processes behind the same two ports; one that dies is replaced. They share only the database (and Redis): when one dies, its open
+ * requests are lost, but nothing that it had committed.
  */
 export const startWorkers = async (count: number, variables: Record<string, string>, logger: Logger): Promise<Workers> => {
   let closing = false

@@ -11,7 +11,7 @@ import { joinSandbox } from './joined-sandbox.ts'
 
 export type RunningRails = {
   rails: Rails
-  /** Null when real providers are spoken to. */
+  /** Null with real providers. */
   sandbox: { url: string; advance: (seconds: number) => Promise<void>; resume: () => void } | null
   stop: () => Promise<void>
 }
@@ -47,7 +47,7 @@ const joinRunningSandbox = async (config: Config, clock: MovableClock, logger: L
   }
 }
 
-/** Real providers when they are named, else their emulator: one that runs already (SANDBOX_URL), or one in this process. */
+/** Real providers if they are configured, else their emulator: a running one (SANDBOX_URL), or one in this process. */
 export const openRails = (config: Config, clock: MovableClock, logger: Logger): Promise<RunningRails> => {
   if (config.RAILS && !config.RAILS.includes('sandbox')) {
     return Promise.resolve({ rails: realRails(config, clock), sandbox: null, stop: async () => undefined })

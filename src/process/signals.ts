@@ -3,21 +3,21 @@ import { constants } from 'node:os'
 const names = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const
 type Name = (typeof names)[number]
 
-/** A supervisor may kill a process ten seconds after its signal: end a little earlier, in order. */
+/** A supervisor may kill a process ten seconds after its signal: shut down in order before that. */
 const deadlineMs = 9_500
-/** npm passes a terminal's signal on to a child that has it already: one Ctrl-C arrives twice. */
+/** npm passes a terminal's signal on to a child that has received it already: one Ctrl-C arrives twice. */
 const sameSignalMs = 500
 
 const exitCode = (name: Name) => 128 + constants.signals[name]
 
 export type Signals = {
-  /** From now on a signal closes in good order; before, it just ends the process. */
+  /** From now on a signal shuts the service down in order; before, it only ends the process. */
   closeWith: (close: () => Promise<void>) => void
-  /** As a first SIGTERM; nothing when one came already. */
+  /** Like a first SIGTERM; does nothing after a signal. */
   begin: () => void
 }
 
-/** The first signal ends what is under way, the second one ends at once. `say` receives the sentences that are printed meanwhile. */
+/** The first signal shuts down in order, the second one ends at once. `say` receives the sentences that are printed meanwhile. */
 export const handleSignals = (say: (sentence: string) => void): Signals => {
   let close: (() => Promise<void>) | undefined
   let first: { name: Name; at: number } | undefined

@@ -9,9 +9,9 @@ export type Facts = {
   database: string
   keysFile: string | null
   keysMade: boolean
-  /** Where the emulator of the providers is; null with real ones. */
+  /** The address of the providers' emulator; null with real ones. */
   sandboxUrl: string | null
-  /** The browser's pages are part of this installation. */
+  /** Whether the dashboard's pages are part of this installation. */
   dashboard: boolean
   seconds: number
 }
@@ -21,7 +21,7 @@ const simulatedSignIn = (config: Config) => {
   return config.NODE_ENV !== 'production' && isLoopbackUrl(config.publicUrl) && names.length > 0 ? names.join(' and ') : undefined
 }
 
-/** Printed after a start: the addresses, the folder of the data, and what is simulated. */
+/** Printed after a start: the addresses, the data folder, and what is simulated. */
 export const summarize = (facts: Facts): string => {
   const { config } = facts
   const url = config.publicUrl

@@ -11,7 +11,7 @@ export type RunningTracing = { tracing: Tracing; flush: () => Promise<void>; sto
 
 const scope = 'payments-service'
 
-/** Only its name: the message of a failed statement may hold what it was bound to. */
+/** Only its name: the message of a failed statement may contain its bound values. */
 const fail = (span: Span, error: unknown): void => {
   span.setStatus({ code: SpanStatusCode.ERROR, message: error instanceof Error ? error.name : 'unknown' })
 }
@@ -45,7 +45,7 @@ const createTracing = (provider: NodeTracerProvider): Tracing => {
     watch: async (app) => {
       const requests = new FastifyOtelInstrumentation({
         instrumentHooks: false,
-        // The operation names the span: a path holds ids, and some hold secrets.
+        // The operation names the span: a path contains ids, and some contain secrets.
         requestHook: (active: Span, request: FastifyRequest) => {
           const { operation } = request.routeOptions.config
           if (operation === undefined) return

@@ -1,17 +1,17 @@
 import { type Json, rewrite } from '../http/openapi-walk.ts'
 
-/** What our integers are stored in: PostgreSQL's `integer`. All of them count something. */
+/** The type that stores our integers: PostgreSQL's `integer`. All of them count something. */
 const largest = 2_147_483_647
 
 const isUnbounded = (bound: unknown, safe: number): boolean => bound === undefined || bound === safe
 
-/** A format says what a pattern of three hundred characters would say again. */
+/** A format already says what a pattern of three hundred characters would repeat. */
 export const plainTimes = (document: Json): Json =>
   rewrite(document, ({ pattern, ...rest }) =>
     rest.format === 'date-time' || pattern === undefined ? rest : { ...rest, pattern },
   ) as Json
 
-/** An integer that says nothing of its bounds has those of its column, instead of those of a JavaScript number. */
+/** An integer without declared bounds gets those of its column, instead of those of a JavaScript number. */
 export const boundIntegers = (document: Json): Json =>
   rewrite(document, (object) => {
     if (object.type !== 'integer') return object

@@ -1,7 +1,9 @@
 import { failureCodes, failureSentence } from '../lib/failure-codes.ts'
 import type { RuleName } from '../policy/finding.ts'
 
-/** Every rule that can stand in a decision's trace, with what it asks. The engine's own first, then what is looked at before it. */
+/**
+ * Every rule that can occur in a decision's trace, with the question that it answers. The engine's own first, then the checks before it.
+ */
 const engineRules: Readonly<Record<RuleName, string>> = {
   payments: 'The account may make payments at all.',
   per_payment_limit: 'One payment is at most this much.',

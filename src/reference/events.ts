@@ -3,7 +3,7 @@ import type { EventFamily } from './types.ts'
 
 const about = (...resources: string[]): string[] => eventTypes.filter((type) => resources.includes(type.split('.')[0] ?? ''))
 
-/** Every event says of what it is by its type; `data` is that resource as REST returns it. */
+/** An event's type names its kind of resource; `data` is that resource as REST returns it. */
 export const eventFamilies: readonly EventFamily[] = [
   { name: 'BalanceEvent', types: about('balance'), data: 'Account', description: 'The balance of the account changed.' },
   { name: 'TopupEvent', types: about('topup'), data: 'Topup', description: 'A top-up ended.' },

@@ -3,7 +3,7 @@ import type { OperationTexts, Vocabulary } from './types.ts'
 
 type Named = { name: string; schema: unknown }
 
-/** The schema of a media type moved among the named ones, unless it is named already. */
+/** Moves the schema of a media type to the named ones, unless it has a name already. */
 const name = (content: Json, nameOf: (schema: Json) => string | undefined, schemas: Named[]): Json =>
   Object.fromEntries(
     Object.entries(content).map(([media, entry]) => {
@@ -27,7 +27,7 @@ const keep = (document: Json, schemas: readonly Named[]): Json =>
 
 const isNull = (schema: unknown): boolean => isObject(schema) && schema.type === 'null'
 
-/** A body that may be left out is said to be optional, instead of being an object or null. */
+/** Marks a body that may be left out as optional, instead of as an object or null. */
 const optionalBody = (operation: Json): Json => {
   const body = objectAt(operation, 'requestBody')
   const [media, entry] = Object.entries(objectAt(body, 'content'))[0] ?? []
@@ -37,7 +37,7 @@ const optionalBody = (operation: Json): Json => {
   return { ...operation, requestBody: { ...body, required: false, content: { [media]: { ...(entry as Json), schema } } } }
 }
 
-/** Bodies and pages by name: a client that is generated from the document then has types that people can say. */
+/** Gives bodies and pages names: a generated client then has types with readable names. */
 export const nameBodies = (document: Json, texts: OperationTexts): Json => {
   const schemas: Named[] = []
   const changed = changeOperations(document, (entry) => {
@@ -63,7 +63,7 @@ export const nameBodies = (document: Json, texts: OperationTexts): Json => {
 const sameValues = (values: unknown, known: readonly string[]): boolean =>
   Array.isArray(values) && values.length === known.length && known.every((value) => values.includes(value))
 
-/** Every closed list once, by its name; what is said about it at a place stays there. */
+/** Every closed list once, by its name; the description at each use stays there. */
 export const nameLists = (document: Json, vocabularies: readonly Vocabulary[]): Json => {
   const replaced = rewrite(document, (object) => {
     const schemas = 'enum' in object && vocabularies.find(({ values }) => sameValues(object.enum, values))
@@ -75,7 +75,7 @@ export const nameLists = (document: Json, vocabularies: readonly Vocabulary[]): 
   return withSchemas(replaced, Object.fromEntries(lists))
 }
 
-/** A schema says by `documentedAs` that it is another one, which it does not know. */
+/** With `documentedAs` a schema is shown as another one. */
 export const followNames = (document: Json): Json =>
   rewrite(document, ({ documentedAs, ...rest }) =>
     typeof documentedAs === 'string'

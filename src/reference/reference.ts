@@ -21,7 +21,7 @@ export const operationTexts: OperationTexts = {
 
 export const textOf = (operation: string): OperationText | undefined => operationTexts[operation]
 
-/** The group that an operation is listed in. */
+/** The group in which an operation is listed. */
 export const tagOf = (operation: string): string => {
   const feature = operation.split('.')[0] ?? ''
   return tags.find(({ features }) => features.includes(feature))?.name ?? feature
@@ -89,7 +89,7 @@ const describeTags = (document: Json): Json => {
   return { ...document, tags: tags.filter(({ name }) => used.has(name)).map(({ name, description }) => ({ name, description })) }
 }
 
-/** From the routes' own document to the one that people, generators of clients and agents read. */
+/** Converts the document of the routes into the one for people, generators of clients and agents. */
 export const finishReference = (document: Json, examples: Examples): Json => {
   const named = nameEvents(nameBodies(followNames(document), operationTexts), eventFamilies)
   return showExamples(describeTags(styleParameters(plainTimes(boundIntegers(nameLists(named, vocabularies))))), examples)

@@ -1,6 +1,6 @@
 import type { Tag } from './types.ts'
 
-/** In the order in which a newcomer meets them. */
+/** In the order in which a newcomer needs them. */
 export const tags: readonly Tag[] = [
   {
     name: 'Accounts',

@@ -19,7 +19,7 @@ const eventSchema = (type: Json, data: Json, description: string, eventId: Json)
   required: ['id', 'type', 'created_at', 'account_id', 'workspace_id', 'data'],
 })
 
-/** Sent on the stream alone: it is about the stream. */
+/** Sent only on the stream: it is about the stream. */
 const reset = eventSchema(
   { type: 'string', enum: ['stream.reset'] },
   {
@@ -31,7 +31,7 @@ const reset = eventSchema(
   { type: 'null' },
 )
 
-/** `Event`: one of the families, distinguished by `type`. */
+/** `Event`: a union of all kinds, discriminated by `type`. */
 export const nameEvents = (document: Json, families: readonly EventFamily[]): Json => {
   const schemas = families.map(({ name, types, data, description }) => [
     name,

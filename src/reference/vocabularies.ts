@@ -11,7 +11,7 @@ import { outcomes } from '../policy/types.ts'
 import { failureSentences, rules } from './codes.ts'
 import type { Vocabulary } from './types.ts'
 
-/** Where a closed list appears in the document, it appears by its name. */
+/** A closed list occurs in the document by its name. */
 export const vocabularies: readonly Vocabulary[] = [
   { name: 'ErrorCode', values: Object.keys(catalogue), description: 'What a program decides by. The list may grow.' },
   { name: 'Permission', values: permissions, description: 'What a credential may do. The scopes of OAuth are these names.' },

@@ -56,7 +56,7 @@ const answerLater = (provider: Provider, url: string, body: (question: Envelope)
   return accepted(question)
 }
 
-/** What came in less what went out, on top of an opening balance. */
+/** Incoming minus outgoing money, plus an opening balance. */
 export const workingBalance = (provider: Provider): bigint =>
   provider.book
     .movements()
@@ -75,7 +75,7 @@ export const accountBalance = (provider: Provider, body: unknown): Answer => {
   )
 }
 
-/** Only what came in can be taken back by API; a payout is irrevocable. */
+/** Only incoming money can be reversed by API; a payout is irrevocable. */
 export const reversal = (provider: Provider, body: unknown): Answer => {
   const parsed = Reversal.safeParse(body)
   if (!parsed.success) return invalidField(parsed.error)
@@ -94,7 +94,7 @@ export const reversal = (provider: Provider, body: unknown): Answer => {
 
 const nairobiInstant = (text: string): number => Date.parse(`${text.replace(' ', 'T')}+03:00`)
 
-/** What was paid in, as the provider lists it: by time, with the account reference that the prompt was sent with. */
+/** Incoming payments, as the provider lists them: by time, with the prompt's account reference. */
 export const pullTransactions = (provider: Provider, body: unknown): Answer => {
   const parsed = Pull.safeParse(body)
   if (!parsed.success) return invalidField(parsed.error)

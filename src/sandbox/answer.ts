@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import type { FastifyReply } from 'fastify'
 
-/** What an endpoint answers; `lost` cuts the connection instead, after the request has had its effect. */
+/** An endpoint's answer; `lost` cuts the connection instead, after the request has had its effect. */
 export type Answer = { status: number; body: unknown; lost?: boolean }
 
-/** A fault for the next request: `takesEffect` says whether the provider acts on it before the fault. */
+/** A fault for the next request: `takesEffect` says whether the provider acts on the request before the fault. */
 export type Fault = { takesEffect: boolean } & (
   | { kind: 'reset' }
   | { kind: 'hang' }

@@ -6,9 +6,9 @@ import type { Store } from './store.ts'
 export type SandboxRail = 'MPESA_STK' | 'MPESA_B2C' | 'MPESA_B2B' | 'PESALINK'
 
 /**
- * An order that the provider took. `key` is what it is asked by (CheckoutRequestID, OriginatorConversationID, reference),
- * `conversation` the provider's second id, `ours` what the caller wrote into the request's free fields, `code` what its result
- * will be. `reported`: its outcome was delivered, or lost on purpose.
+ * An order that the provider accepted. `key` is the id for queries (CheckoutRequestID, OriginatorConversationID, reference), `conversation`
+ * the provider's second id, `ours` what the caller wrote into the request's free fields, `code` the code of its result. `reported`: its
+ * outcome was delivered, or lost on purpose.
  */
 export type Order = {
   rail: SandboxRail
@@ -29,12 +29,12 @@ export type Order = {
   timesAsked: number
 }
 
-/** Money that really moved, independent of what was reported. */
+/** Money that really moved, whatever was reported. */
 export type Movement = Pick<Order, 'rail' | 'key' | 'ours' | 'amountMinor' | 'party' | 'receipt' | 'resultUrl'> & { at: Date }
 
 const alphabet = 'ABCDEFGHJKLMNPQRSTUVWXYZ23456789'
 
-/** Random, not counted: a receipt must not come again after a restart, the service's database remembers the earlier ones. */
+/** Random, not counted: a receipt must not occur again after a restart, because the service's database still has the earlier ones. */
 export const newReceipt = (): string => [...randomBytes(10)].map((byte) => alphabet[byte % alphabet.length]).join('')
 
 type Written =
@@ -46,8 +46,8 @@ type Written =
   | { kind: 'reported'; receipt: string }
 
 /**
- * The provider's own ledger: the truth that tests and queries are answered from. Every change is appended to the store before it is
- * acted on, so a process that is killed finds its money and receipts again.
+ * The provider's own ledger: tests and queries are answered from it. Every change is written to the store before it takes effect, so a
+ * process that is killed finds its money and receipts again.
  */
 export const createBook = (clock: Clock, store: Store) => {
   const orders: Order[] = []
@@ -80,7 +80,7 @@ export const createBook = (clock: Clock, store: Store) => {
     if (line.kind === 'settled') settleAt(order, line.state, new Date(line.at))
     else order.reported = true
   }
-  /** What is on disk and not here yet: at the start all of it, later what another process on the same folder wrote. */
+  /** Reads what is on disk and not yet in memory: at the start all of it, later what another process on the same folder wrote. */
   const catchUp = (): void => {
     for (const line of store.readNew()) replay(line as Written)
   }
@@ -123,7 +123,7 @@ export const createBook = (clock: Clock, store: Store) => {
       return byId.get(id)?.find((order) => rails.includes(order.rail))
     },
     orders: (): readonly Readonly<Order>[] => orders,
-    /** What a process that ended left to do. */
+    /** What a process that ended left unfinished. */
     unfinished: (): Order[] => orders.filter((order) => order.state === 'under_way' || !order.reported),
     movements: (): readonly Movement[] =>
       orders

@@ -1,6 +1,6 @@
 import { effects } from './rules.ts'
 
-/** One page without a build: what the emulator received and sent, and the rules that make it misbehave. */
+/** One page without a build step: what the emulator received and sent, and the rules that make it misbehave. */
 export const controlPage = `<!doctype html>
 <html lang="en"><meta charset="utf-8"><title>Provider sandbox</title>
 <meta name="viewport" content="width=device-width, initial-scale=1">

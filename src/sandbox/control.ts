@@ -38,8 +38,8 @@ const invalid = (reply: FastifyReply, error: z.ZodError) =>
   })
 
 /**
- * The emulator's own door, beside the providers' paths: rules, journal, money, credentials, time. Only this machine may use it, and
- * no page of another site: bodies are JSON and the Host is ours.
+ * The emulator's control endpoints, beside the providers' paths: rules, journal, money, credentials, time. Only this machine may use them,
+ * and no page of another site: bodies must be JSON and the Host must be ours.
  */
 export const registerControl = (app: FastifyInstance, provider: Provider, moveTime?: MoveTime): void => {
   const { book, rules, journal, credentials } = provider

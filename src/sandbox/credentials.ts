@@ -18,7 +18,7 @@ const pem = (key: KeyObject, type: 'spki' | 'pkcs8'): string => key.export({ typ
 const secret = (): string => randomBytes(18).toString('base64url')
 const digest = (text: string) => createHash('sha256').update(text).digest()
 
-/** Equal texts, compared in constant time. */
+/** Whether two texts are equal, compared in constant time. */
 export const sameText = (one: string, other: string): boolean => timingSafeEqual(digest(one), digest(other))
 
 /** The codes that PesaLink's magic accounts can answer and that are final in the sandbox's "documentation". */
@@ -53,7 +53,7 @@ type Secrets = ReturnType<typeof made>
 
 const fileName = 'credentials.json'
 
-/** Kept, so that a client that was configured with them finds them again after a restart. */
+/** Stored, so that a client that was configured with them can use them after a restart. */
 const kept = (folder: string): Secrets => {
   const stored = readDocument(folder, fileName)
   if (stored !== undefined) return JSON.parse(stored) as Secrets
@@ -62,7 +62,7 @@ const kept = (folder: string): Secrets => {
   return secrets
 }
 
-/** Two pairs of RSA keys take up to a second of a processor: sandboxes without a folder in one process share theirs. */
+/** Two pairs of RSA keys take up to a second of processor time: sandboxes without a folder in one process share theirs. */
 let shared: Secrets | undefined
 const forThisProcess = (): Secrets => {
   shared ??= made()
@@ -105,7 +105,7 @@ export const createCredentials = (folder?: string) => {
   return {
     daraja,
     pesalink,
-    /** The initiator's password inside a SecurityCredential, or undefined when it was not made for this environment. */
+    /** The initiator's password in a SecurityCredential, or undefined when it was not made for this environment. */
     decryptCredential: (credential: string): string | undefined => {
       try {
         const sealed = Buffer.from(credential, 'base64')

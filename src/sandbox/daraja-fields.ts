@@ -16,7 +16,7 @@ export const amount = (least: bigint, most: bigint) =>
     .transform(BigInt)
     .refine((value) => value >= least && value <= most)
 
-/** What all of an initiator's requests carry. */
+/** The fields of all requests by an initiator. */
 export const initiated = {
   SecurityCredential: z.string().min(1),
   Remarks: remarks,

@@ -1,13 +1,13 @@
 import type { Journal } from './journal.ts'
 
-/** What the sandbox writes to a log: never a URL (it carries a secret), a number or a body. */
+/** What the sandbox writes to a log: never a URL (it contains a secret), a number or a body. */
 export type SandboxLogger = { info: (facts: object, message: string) => void; warn: (facts: object, message: string) => void }
 
 export type Deliver = (url: string, body: unknown) => Promise<void>
 
 const timeoutMs = 10_000
 
-/** One delivery, once: the provider does not try again, so neither does this. A receiver that is down has lost it. */
+/** Sends one delivery, once: the provider does not try again, so neither does this. A receiver that is down loses it. */
 export const createDeliver =
   (logger: SandboxLogger | undefined, journal: Journal): Deliver =>
   async (url, body) => {
@@ -31,8 +31,8 @@ export const createDeliver =
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
 /**
- * The URL as an attacker would guess it who knows its form but not the secret: the longest part of the path that is no attempt id is
- * replaced, its length kept.
+ * The URL as an attacker would guess it who knows its form but not the secret: the longest part of the path that is not an attempt id is
+ * replaced by one of the same length.
  */
 export const forgedUrl = (url: string): string => {
   const forged = new URL(url)

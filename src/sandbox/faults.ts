@@ -4,10 +4,10 @@ import { type Answer, type Fault, sendAnswer, sendFault } from './answer.ts'
 import { type Journal, maskedParty } from './journal.ts'
 import type { Rules, Target } from './rules.ts'
 
-/** `faulty: false` for what comes before the request is looked at (its token). */
+/** `faulty: false` for requests before the real one (for its token). */
 type Options = { path: string; target: Target; faulty?: boolean }
 
-/** Answers a request, unless a fault was ordered or a rule fits. */
+/** Answers a request, unless a fault is set or a rule matches. */
 export type Respond = (reply: FastifyReply, answer: () => Answer, options: Options) => FastifyReply | Promise<FastifyReply>
 
 export const createFaults = (rules: Rules, journal: Journal): { failNext: (fault: Fault) => void; respond: Respond } => {

@@ -1,6 +1,6 @@
 const offsetMs = 3 * 3_600_000
 
-/** The provider's three ways to write Nairobi's time. */
+/** The provider's three formats of Nairobi's time. */
 export const localTime = (at: Date): { compact: string; dotted: string; day: string } => {
   const text = new Date(at.getTime() + offsetMs).toISOString()
   const [day = '', time = ''] = text.slice(0, 19).split('T')

@@ -2,12 +2,12 @@ import { createHash, randomBytes } from 'node:crypto'
 import { type Clock, secondsAfter } from '../lib/clock.ts'
 import type { SandboxPerson } from './identity-people.ts'
 
-/** What an authorization request contained, and the person that was chosen on the page. */
+/** An authorization request's parameters, and the person that was chosen on the page. */
 export type Consent = { person: SandboxPerson; redirectUri: string; challenge: string; nonce: string | null }
 
 const codeSeconds = 60
 
-/** Authorization codes: for one redemption, soon, by who knows the verifier. */
+/** Authorization codes: valid once, for a short time, and only with the verifier. */
 export const createCodes = (clock: Clock) => {
   const waiting = new Map<string, Consent & { until: Date }>()
   return {

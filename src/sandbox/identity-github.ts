@@ -15,7 +15,7 @@ const TokenRequest = z.object({
   client_secret: z.string(),
 })
 
-/** GitHub as its documents describe it: a refused code is answered with 200 and an error, e-mails have an endpoint of their own. */
+/** GitHub as its documents describe it: a refused code is answered with 200 and an error, and e-mails have their own endpoint. */
 export const createSandboxGithub = ({ browserUrl, selfUrl, path, redirectUri, clock }: ProviderSeat) => {
   const client = { clientId: 'sandbox.github', clientSecret: randomUUID(), redirectUri }
   const codes = createCodes(clock)

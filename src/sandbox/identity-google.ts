@@ -9,7 +9,7 @@ import { registerAuthorizePage } from './identity-page.ts'
 import { googleSubjectOf } from './identity-people.ts'
 
 export type ProviderSeat = {
-  /** Where browsers and where this process find the provider: the same server by its public name and by its own address. */
+  /** Where browsers and this process reach the provider: the same server by its public name and by its own address. */
   browserUrl: string
   selfUrl: string
   path: string
@@ -32,7 +32,7 @@ const encode = (value: object): string => Buffer.from(JSON.stringify(value)).toS
 
 type Keys = { publicKey: KeyObject; privateKey: KeyObject; kid: string }
 
-/** Made when first needed: an RSA key takes longer than all the rest of a start. */
+/** Created when first needed: an RSA key takes longer than the rest of a start. */
 const createKeys = () => {
   let made: Promise<Keys> | undefined
   return (): Promise<Keys> => {

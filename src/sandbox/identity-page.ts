@@ -4,7 +4,7 @@ import { escapeHtml, renderPage, sendHtml } from '../http/page.ts'
 import type { Codes } from './identity-codes.ts'
 import { people, type SandboxPerson } from './identity-people.ts'
 
-/** What a provider's authorization endpoint insists on, from this service: code, PKCE with S256, and its one redirect URI. */
+/** What a provider's authorization endpoint requires of this service: code, PKCE with S256, and its one redirect URI. */
 const authorization = (client: { clientId: string; redirectUri: string }) =>
   z.object({
     client_id: z.literal(client.clientId),
@@ -42,7 +42,7 @@ ${Object.entries(asText(query))
 
 const backTo = (redirectUri: string, answer: Record<string, string>): string => `${redirectUri}?${new URLSearchParams(answer)}`
 
-/** The page where a provider asks who you are. This one accepts every answer. */
+/** The page on which a provider asks for the person. This one accepts every answer. */
 export const registerAuthorizePage = (app: App, { title, path, client, codes }: AuthorizeEndpoint): void => {
   const Request = authorization(client)
   const config = { internal: true, access: 'public' as const }

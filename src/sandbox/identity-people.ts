@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 
-/** A person with a sign-in at every provider that the sandbox simulates. */
+/** A person with an account at every provider that the sandbox simulates. */
 export type SandboxPerson = { name: string; email: string; verified: boolean }
 
-/** The people that the page offers. One has an address that was never verified: sign-in must not trust it. */
+/** The people on the page. One has an address that was never verified: sign-in must not trust it. */
 export const people: readonly SandboxPerson[] = [
   { name: 'Amina Otieno', email: 'amina@example.com', verified: true },
   { name: 'Brian Kamau', email: 'brian@example.com', verified: true },
@@ -11,7 +11,7 @@ export const people: readonly SandboxPerson[] = [
   { name: 'Dalia Njeri', email: 'dalia@example.com', verified: false },
 ]
 
-/** The same person is the same subject, in every run. */
+/** The same person has the same subject in every run. */
 const digestOf = (person: SandboxPerson): Buffer => createHash('sha256').update(person.email.toLowerCase()).digest()
 
 export const googleSubjectOf = (person: SandboxPerson): string =>

@@ -13,8 +13,8 @@ export const sandboxIssuerPrefix = 'sandbox:'
 export type IdentitySandbox = { google: GoogleOptions; github: GithubOptions; register: (app: App) => Promise<void> }
 
 /**
- * Google and GitHub, simulated, so that a person who has just started the service can try both buttons. On the service's own public
- * server, for a browser must reach it. The clock is the real one: the ID token's times are checked against the machine's.
+ * Google and GitHub, simulated, so that a person who has just started the service can try both buttons. They run on the service's own
+ * public server, because a browser must reach them. The clock is the real one: the ID token's times are checked against the machine's.
  */
 export const createIdentitySandbox = (options: { publicUrl: string; selfUrl: string; clock: Clock }): IdentitySandbox => {
   const seat = (provider: 'google' | 'github') => ({

@@ -5,7 +5,10 @@ export type Entry = { at: string; what: 'received' | 'sent' | 'rule' | 'clock'; 
 
 const most = 2_000
 
-/** What the emulator received and what it sent, newest last. Numbers of people are masked and no URL is kept: it holds a secret. */
+/**
+ * What the emulator received and what it sent, newest last. Phone and account numbers are masked, and no URL is stored: it contains a
+ * secret.
+ */
 export const createJournal = (clock: Clock) => {
   const entries: Entry[] = []
   return {

@@ -60,7 +60,7 @@ export const accepted = (order: { key: string; conversation: string }, lost = fa
 export const newConversation = (provider: Provider): string =>
   `AG_${localTime(provider.clock.now()).day}_${randomBytes(10).toString('hex')}`
 
-/** A wrong initiator is found out behind the gateway: the request is accepted, and its result is 2001. */
+/** A wrong initiator is detected after the gateway: the request is accepted, and its result is 2001. */
 export const isInitiator = (provider: Provider, name: string, credential: string): boolean => {
   const { initiatorName, initiatorPassword } = provider.credentials.daraja
   const password = provider.credentials.decryptCredential(credential)
@@ -77,7 +77,7 @@ type PayoutFields = {
   QueueTimeOutURL: string
 }
 
-/** Takes a payout to a phone or an organisation. `known`: the initiator's name and password are right. */
+/** Accepts a payout to a phone or an organisation. `known`: the initiator's name and password are right. */
 const takePayout = (
   provider: Provider,
   rail: 'MPESA_B2C' | 'MPESA_B2B',
@@ -117,7 +117,7 @@ export const b2b = (provider: Provider, body: unknown): Answer => {
   return takePayout(provider, 'MPESA_B2B', request, { key: randomUUID(), known })
 }
 
-/** The state is that of the moment of the answer, not of the question. */
+/** The state is that of the moment of the answer, not of the query. */
 export const transactionStatus = (provider: Provider, body: unknown): Answer => {
   const parsed = Status.safeParse(body)
   if (!parsed.success) return invalidField(parsed.error)

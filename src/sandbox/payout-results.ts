@@ -33,7 +33,7 @@ export const renderB2c: Render = (order, settled) => {
   return { Result: { ...result, ResultParameters: { ResultParameter }, ReferenceData } }
 }
 
-/** B2B differs from itself: text codes and lists in a success, numbers and a bare object in a failure. */
+/** B2B is inconsistent: text codes and lists in a success, numbers and a bare object in a failure. */
 export const renderB2b: Render = (order, settled) => {
   if (order.code !== '0') {
     const bare = { Key: 'BOCompletedTime', Value: wireNumber(localTime(order.at).compact) }
@@ -58,7 +58,7 @@ export const renderB2b: Render = (order, settled) => {
   }
 }
 
-/** The queue gave up waiting; the order itself goes on. */
+/** The queue's time-out was reached; the order itself continues. */
 export const renderTimeout = (order: Order) => ({
   Result: {
     ResultType: 1,
@@ -72,7 +72,7 @@ export const renderTimeout = (order: Order) => ({
 
 const statusWord = { under_way: 'Initiated', moved: 'Completed', refused: 'Declined' } as const
 
-/** The answer to a status query about an order, or about none. The envelope's ids are the question's, not the payment's. */
+/** The answer to a status query about an order, known or unknown. The envelope's ids are the query's, not the payment's. */
 export const renderStatus = (order: Order | undefined, question: { key: string; conversation: string }, code: string) => {
   const result = {
     ResultType: 0,

@@ -3,7 +3,7 @@ import { newReceipt } from './book.ts'
 import { type Deliver, forgedUrl } from './deliver.ts'
 import type { Scheduler } from './scheduler.ts'
 
-/** How an order's outcome looks on its rail. */
+/** The form of an order's outcome on its rail. */
 export type Render = (order: Order, settled: { amountMinor: bigint; receipt: string }) => unknown
 export type Renderers = Readonly<Record<SandboxRail, { result: Render; timeout: (order: Order) => unknown }>>
 
@@ -59,7 +59,7 @@ const report = async (stage: Stage, order: Order): Promise<void> => {
   }
 }
 
-/** After the delay the money moves (or not), and the outcome is reported as the rule says. What an earlier process began is ended. */
+/** After the delay the money moves (or not), and the outcome is reported as the rule says. Finishes what an earlier process began. */
 export const perform = (stage: Stage, order: Order, delayMs = stage.delayMs): void => {
   if (order.scenario.reporting === 'never') return
   stage.scheduler.after(delayMs, async () => {

@@ -5,7 +5,7 @@ import type { Stage } from './perform.ts'
 import type { Rules } from './rules.ts'
 import type { Tokens } from './tokens.ts'
 
-/** All that an endpoint of the sandbox works with. */
+/** Everything that an endpoint of the sandbox works with. */
 export type Provider = Stage & {
   clock: Clock
   credentials: Credentials

@@ -26,7 +26,7 @@ export type RailSandboxDeps = {
   clock: Clock
   delayMs: number
   logger?: SandboxLogger
-  /** Where money, receipts and credentials are kept. Without one they end with the process. */
+  /** The folder for money, receipts and credentials. Without one they end with the process. */
   folder?: string
   moveTime?: MoveTime
 }
@@ -35,16 +35,16 @@ export type RailSandbox = {
   app: FastifyInstance
   /** Listens on loopback (port 0: any free one) and returns the base URL for the options below. */
   listen: (port?: number) => Promise<string>
-  /** Carries on with what an earlier process left to do. To be called when the service can receive deliveries. */
+  /** Continues what an earlier process left unfinished. Call it when the service can receive deliveries. */
   resume: () => void
   close: () => Promise<void>
   darajaOptions: (baseUrl: string) => DarajaOptions
   pesalinkOptions: (baseUrl: string) => PesalinkOptions
-  /** All money that really moved, however it was reported: what "paid exactly once" is checked against. */
+  /** All money that really moved, whatever was reported: "paid exactly once" is checked against it. */
   movements: () => readonly Movement[]
-  /** All orders that were taken: for STK, the prompts that a phone has shown. */
+  /** All accepted orders: for STK, the prompts that a phone has shown. */
   orders: () => readonly Readonly<Order>[]
-  /** The next authorized request meets this fault. */
+  /** The next authorized request gets this fault. */
   failNext: (fault: Fault) => void
   rules: Rules
   journal: Journal
@@ -78,7 +78,7 @@ const createProvider = (deps: RailSandboxDeps): Provider => {
   }
 }
 
-/** The providers, simulated: a real HTTP server that checks what they check and moves money in a ledger of its own. */
+/** The providers, simulated: a real HTTP server that makes their checks and moves money in its own ledger. */
 export const createRailSandbox = (deps: RailSandboxDeps): RailSandbox => {
   const provider = createProvider(deps)
   const { book, rules, journal } = provider
@@ -94,7 +94,7 @@ export const createRailSandbox = (deps: RailSandboxDeps): RailSandbox => {
   registerPesalink(app, provider, faults.respond)
   registerControl(app, provider, deps.moveTime)
   app.setErrorHandler((error, _request, reply) => {
-    // Only what the client did wrong is a clear refusal; a fault of the sandbox's own must not look like one.
+    // Only a client's error is a clear refusal; a defect of the sandbox must not look like one.
     const isClients = error instanceof Error && 'statusCode' in error && Number(error.statusCode) < 500
     const answer = isClients ? gatewayError(400, '400.002.05', 'Invalid Request Payload') : { status: 500, body: {} }
     return reply.code(answer.status).send(answer.body)

@@ -1,4 +1,4 @@
-/** The provider's sentences for the codes that the sandbox is asked for most; a service must not depend on them. */
+/** The provider's sentences for the most common codes; a service must not depend on them. */
 const sentences: Readonly<Record<string, string>> = {
   '0': 'The service request is processed successfully.',
   '1': 'The balance is insufficient for the transaction.',

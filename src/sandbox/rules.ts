@@ -29,13 +29,13 @@ export const NewRule = z.strictObject({
   rail: z.enum(rails).optional(),
   /** Only orders to this phone, paybill, till or account. */
   party: z.string().min(1).max(40).optional(),
-  /** For how many requests; null until it is removed. */
+  /** For how many requests; null: until it is removed. */
   times: z.int().min(1).max(1_000_000).nullable().default(1),
   delay_ms: z.int().min(0).max(600_000).default(10_000),
 })
 export type Rule = z.output<typeof NewRule> & { id: string; used: number }
 
-/** What a request says about itself, as far as rules look at it. */
+/** The parts of a request that rules can match. */
 export type Target = { rail: SandboxRail | null; party: string | null }
 
 const isRequestEffect = (effect: Rule['effect']): effect is RequestEffect => onRequest.some((name) => name === effect)
@@ -54,7 +54,7 @@ const faults: Readonly<Record<Exclude<RequestEffect, 'delay'>, Fault>> = {
   outage: { kind: 'reset', takesEffect: false },
 }
 
-/** Rules that were set by hand, oldest first; the first that fits a request decides, and is used up by its last time. */
+/** Rules that were set by hand, oldest first. The first one that matches a request decides, and is removed when its count is used up. */
 export const createRules = () => {
   let rules: Rule[] = []
   const fits = (rule: Rule, target: Target): boolean =>
@@ -81,7 +81,7 @@ export const createRules = () => {
       rules = []
     },
     list: (): readonly Rule[] => rules,
-    /** An outage meets every request, the ones for a token included. */
+    /** An outage affects every request, those for a token included. */
     isDown: (): boolean => rules.some((rule) => rule.effect === 'outage' && rule.times === null && rule.rail === undefined),
     forRequest: (target: Target): { delayMs: number } | { fault: Fault } | undefined => {
       const rule = take(target, ({ effect }) => isRequestEffect(effect))

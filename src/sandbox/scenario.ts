@@ -11,7 +11,7 @@ export type Reporting =
   | 'after_the_next'
   | 'never'
 
-/** What the sandbox plays for a destination. `code` "0" moves the money. `losesAnswer`: the submit's connection is cut. */
+/** What the sandbox does for a destination. `code` "0" moves the money. `losesAnswer`: the submit's connection is cut. */
 export type Scenario = { code: string; reporting: Reporting; losesAnswer: boolean }
 
 const scenario = (reporting: Reporting, more: Partial<Scenario> = {}): Scenario => ({
@@ -40,7 +40,7 @@ const ofCode = (digits: string): Scenario => {
 
 const magic = [/^25470000(\d{4})$/, /^999(\d{4})$/, /^9999(\d{4})$/]
 
-/** Phones, paybills, tills and accounts have lengths of their own, so one look-up serves them all. */
+/** Phones, paybills, tills and accounts have different lengths, so one table serves them all. */
 export const scenarioFor = (destination: string): Scenario => {
   const magicPhone = Object.hasOwn(magicPhones, destination) ? magicPhones[destination] : undefined
   if (magicPhone) return magicPhone

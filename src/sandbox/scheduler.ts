@@ -3,7 +3,7 @@ export type Task = () => Promise<void>
 /** What happens later at the provider: results, late deliveries. Injected, so that a test decides when "later" is. */
 export type Scheduler = { after: (ms: number, task: Task) => void; close: () => void }
 
-/** Real time, which a test may move on: what falls due by that runs at once. Its timers do not keep the process alive. */
+/** Real time, which a test may move forward: what becomes due runs at once. Its timers do not keep the process alive. */
 export const createTimerScheduler = (): Scheduler & { advance: (ms: number) => void } => {
   const entries = new Set<{ dueMs: number; task: Task; timer: NodeJS.Timeout }>()
   let skippedMs = 0
@@ -39,7 +39,7 @@ export const createTimerScheduler = (): Scheduler & { advance: (ms: number) => v
 }
 
 export type ManualScheduler = Scheduler & {
-  /** Lets `advanceMs` pass and runs, in order, all that falls due, what those tasks schedule included; waits for each. */
+  /** Lets `advanceMs` pass and runs everything that becomes due, in order, with what those tasks schedule; waits for each. */
   runDue: (advanceMs?: number) => Promise<void>
   /** Runs until nothing is left, however late. */
   runAll: () => Promise<void>

@@ -46,7 +46,7 @@ const bankLine = ({ key, receipt, at, amountMinor, ours }: Movement): string[] =
   receipt,
 ]
 
-/** The statement of the organisation's account, in the columns that its portal exports. */
+/** The statement of the organisation's account, with the columns of the provider's portal. */
 export const statementCsv = (movements: readonly Movement[], provider: 'MPESA' | 'PESALINK'): string => {
   const ours = movements.filter(({ rail }) => (rail === 'PESALINK') === (provider === 'PESALINK'))
   const lines = ours.map((moved) => (provider === 'PESALINK' ? bankLine(moved) : mpesaLine(moved)))

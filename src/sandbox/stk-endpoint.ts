@@ -77,7 +77,9 @@ export const stkPush = (provider: Provider, body: unknown): Answer => {
   }
 }
 
-/** An order under way is reported in both ways that are seen, in turn; an unknown one (the sandbox has been restarted) like the real one. */
+/**
+ * An order under way gets one of the provider's two answers for it, in turn; an unknown one (after a restart) gets the provider's error.
+ */
 export const stkQuery = (provider: Provider, body: unknown): Answer => {
   const parsed = Query.safeParse(body)
   if (!parsed.success) return invalidField(parsed.error)

@@ -2,8 +2,8 @@ import { existsSync, fstatSync, mkdirSync, openSync, readFileSync, readSync, ren
 import { join } from 'node:path'
 
 /**
- * Lines that outlive their process. Appending is one write of one line, done when it returns: a kill after it loses nothing. `readNew`
- * gives what was not read yet, other processes' lines and one's own.
+ * Lines that outlive their process. An append is one write of one line, finished when it returns: a kill after it loses nothing. `readNew`
+ * returns what was not read yet, from other processes and this one.
  */
 export type Store = { readNew: () => unknown[]; append: (line: object) => void }
 
@@ -13,7 +13,7 @@ const parseLine = (line: string): unknown[] => {
   try {
     return [JSON.parse(line)]
   } catch {
-    // A line that a machine which lost its power left half written.
+    // A half-written line from a machine that lost its power.
     return []
   }
 }
@@ -37,7 +37,7 @@ export const fileStore = (folder: string, name: string): Store => {
   }
 }
 
-/** One small document, replaced whole. */
+/** One small document, replaced as a whole. */
 export const readDocument = (folder: string, name: string): string | undefined => {
   const file = join(folder, name)
   return existsSync(file) ? readFileSync(file, 'utf8') : undefined

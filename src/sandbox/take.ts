@@ -4,11 +4,11 @@ import type { Provider } from './provider.ts'
 import { type Scenario, scenarioFor } from './scenario.ts'
 
 type Taken = Pick<Order, 'rail' | 'key' | 'conversation' | 'ours' | 'amountMinor' | 'party' | 'resultUrl' | 'timeoutUrl'> & {
-  /** Overrides what the destination asks for. */
+  /** Overrides the destination's scenario. */
   scenario?: Scenario
 }
 
-/** Writes an order down and carries it out as its destination, or a rule that was set, wants it. */
+/** Records an order and carries it out as its destination, or a matching rule, says. */
 export const take = (provider: Provider, { scenario: chosen, ...fields }: Taken): Order => {
   const byDestination = chosen ?? scenarioFor(fields.party)
   const reporting = provider.rules.forOrder({ rail: fields.rail, party: fields.party })

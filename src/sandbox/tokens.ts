@@ -3,7 +3,7 @@ import { type Clock, secondsAfter } from '../lib/clock.ts'
 
 export const tokenLifetimeSeconds = 3599
 
-/** Access tokens: issued, checked, and taken back when a test wants to see them refused. */
+/** Access tokens: issued, checked, and revoked when a test needs a refused one. */
 export const createTokens = (clock: Clock) => {
   const live = new Map<string, Date>()
   let issued = 0

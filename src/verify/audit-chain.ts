@@ -19,8 +19,9 @@ const judge = async (db: Db, facts: CheckFacts, before: Seal | undefined, seal: 
 }
 
 /**
- * Computes the chain again, from its beginning or from the last seal before what is looked at. A seal that doesn't hold is named with the rows it covers; the ones after it are held against it.
- * One that was keyed with a secret that is no longer configured holds when a later one, keyed with a secret of ours, follows it.
+ * Computes the chain again, from its beginning or from the last seal before the period. An invalid seal is reported with the rows that it
+ * covers; the later ones are compared with it.
+ * A seal whose key is no longer configured is valid when a later seal, keyed with one of our secrets, follows it.
  */
 const findBrokenSeals = async (db: Db, facts: CheckFacts): Promise<string[]> => {
   const broken: string[] = []

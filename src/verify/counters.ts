@@ -4,7 +4,7 @@ import { everyPayee, totalApplies } from '../policy/scope-sql.ts'
 
 const counting = `p.status in ${countedPaymentsSql}`
 
-/** The payments that grants and mandates count, and the totals that policies count, as sums. */
+/** The payments that count for grants and mandates, and the totals that count for policies, as sums. */
 const counted = `
   select g.id, k.period, k.start, sum(p.amount_minor) as used, count(*) as payments
   from payments p join grants own on own.id = p.grant_id join grants g on g.id = any(own.ancestor_ids || own.id)

@@ -5,11 +5,11 @@ import { verifyPoints } from '../db/tables/rails.ts'
 import { type Clock, daysAfter, secondsAfter } from '../lib/clock.ts'
 import { verify } from './verify.ts'
 
-/** Everything is looked at once a week; on the days between, what was made and changed since the last look. */
+/** Everything is checked once a week; on the days between, only what was created and changed since the last check. */
 const wholeEveryDays = 7
-/** How far a look goes back behind the last one: transactions that were open then, and moves that took a while. */
+/** How far a check reaches back before the last one: for transactions that were open then, and transitions that took a while. */
 const overlapHours = 24
-/** A check may look at every row there is; it takes no lock that a payment waits for. */
+/** A check may read every row; it takes no lock that a payment waits for. */
 const statementTimeoutMs = 600_000
 
 export type DailyOptions = {
@@ -25,7 +25,7 @@ const pointOf = statement('verify.point', 'select through, at from verify_points
 const readPoint = async (db: Db, name: string): Promise<Date | null> =>
   (await db.query<{ at: Date }>(pointOf, [name]))[0]?.at ?? null
 
-/** From when on the data have not been looked at; null: everything is to be looked at. `now` decides whether the week is over. */
+/** The start of the period that has not been checked; null: everything must be checked. `now` decides whether the week is over. */
 export const unverifiedSince = async (db: Db, now: Date): Promise<Date | null> => {
   const [whole, recent] = await Promise.all([readPoint(db, 'whole'), readPoint(db, 'recent')])
   if (whole === null || whole < daysAfter(now, -wholeEveryDays)) return null
@@ -33,7 +33,7 @@ export const unverifiedSince = async (db: Db, now: Date): Promise<Date | null> =
   return secondsAfter(last, -overlapHours * 3600)
 }
 
-/** Where the next look may begin: only after one that found nothing, so that a breach is not passed over. */
+/** The start of the next check's period: moved only after a check without breaches, so that a breach is reported again. */
 export const keepPoint = (
   db: Database,
   { now, since }: Pick<CheckFacts, 'now' | 'since'>,
@@ -50,7 +50,7 @@ export const keepPoint = (
         .onConflictDoUpdate({ target: verifyPoints.name, set: point })
   })
 
-/** Holds the data against every promise on a connection of its own, and says which are broken. */
+/** Checks the data against every promise on a connection of its own, and returns the broken ones. */
 export const verifyDaily = async ({ databaseUrl, clock, logger, facts, onBroken }: DailyOptions): Promise<void> => {
   const db = connect({ url: databaseUrl, poolSize: 1, clock, logger, statementTimeoutMs })
   try {

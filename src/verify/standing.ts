@@ -3,13 +3,13 @@ import { sqlCheck } from '../db/check.ts'
 /** Actions of the audit log that move money or give rights. */
 const letsThrough = `('payment.create', 'approval.approve', 'topup.initiate', 'api_key.create', 'grant.create', 'mandate.create', 'identity.link')`
 
-/** The longest wait for a lock: an action that came later than this after an end was accepted after the end. */
+/** The longest wait for a lock: an action later than this after an end was accepted after the end. */
 const lockWait = `interval '10 seconds'`
 
 const endedCredentials = `select subject_id as id, min(transaction) as transaction, min(at) as at from audit_log
   where action in ('session.revoke', 'grant.revoke') group by 1`
 
-/** The order is that of transactions, which the lock of the account that is stopped puts in the order of their effects. */
+/** The order is that of transactions: the lock of the account that is stopped puts them in the order of their effects. */
 export const standingChecks = [
   sqlCheck(
     'I15',

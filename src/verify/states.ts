@@ -1,7 +1,7 @@
 import { beginningOf, type CheckFacts, sqlCheck, typeIdSql } from '../db/check.ts'
 import { edgesOf } from '../db/transitions.ts'
 
-/** What was published, in its order: a type's first event may have any state that begins one. */
+/** The published states, in order: a type's first event may have any state with which a record can begin. */
 const moves = (['payment', 'topup', 'approval', 'mandate'] as const).map((resource) =>
   sqlCheck(
     'I5',
@@ -15,7 +15,7 @@ const moves = (['payment', 'topup', 'approval', 'mandate'] as const).map((resour
   ),
 )
 
-/** Records whose events are still kept, of those that are checked. */
+/** Records whose events are still stored, among those that are checked. */
 const retainedSince = ({ now, eventRetentionDays, since }: CheckFacts): Date => {
   const retained = new Date(now.getTime() - eventRetentionDays * 86_400_000)
   return since !== null && since > retained ? since : retained

@@ -1,6 +1,6 @@
 import { beginningOf, type CheckFacts, sqlCheck, typeIdSql } from '../db/check.ts'
 
-/** Tables whose rows are never made without an audit row that names them. */
+/** Tables whose rows are never created without an audit row that names them. */
 const audited = [
   { table: 'api_keys', where: '' },
   { table: 'grants', where: '' },
@@ -36,7 +36,7 @@ const published = [
   { table: 'invitations', kind: 'invitation', type: 'member.invited' },
 ] as const
 
-/** A day's margin: what is older may have left the table already. */
+/** A margin of one day: older events may already be deleted. */
 const retainedSince = ({ now, eventRetentionDays, since }: CheckFacts): Date =>
   new Date(Math.max(now.getTime() - Math.max(0, eventRetentionDays - 1) * 86_400_000, since?.getTime() ?? 0))
 
@@ -44,7 +44,8 @@ const inEvents = published.map(({ table, kind, type }) =>
   sqlCheck(
     'I8',
     `every row of ${table} was published by ${type}`,
-    // The events are read once: looked for row by row, each row would read all of its type (measured: a second a row, of 600,000 events).
+    // The events are read once: searched row by row, each row would read all events of its type (measured: a second a row, with 600,000
+    // events).
     `with published as materialized (
        select data->>'id' as id from events where type = '${type}' and created_at >= $1::timestamptz - interval '1 day')
      select t.id::text as subject from ${table} t
@@ -63,7 +64,7 @@ const paymentsPublished = sqlCheck(
   (facts) => [retainedSince(facts)],
 )
 
-/** Rows that refer without a foreign key, which would lock what they refer to with every payment. */
+/** Rows with references that are not foreign keys, because a foreign key would lock the other row with every payment. */
 const referring = sqlCheck(
   'I8',
   'everything that a payment names exists, and so does every payment that an event refers to',

@@ -18,10 +18,10 @@ export const checks: readonly Check[] = [
   ...auditChainChecks,
 ].sort((a, b) => Number(a.invariant.slice(1)) - Number(b.invariant.slice(1)))
 
-/** A check and what breaks it; nothing does when `breaches` is empty. */
+/** A check and its breaches; it holds when `breaches` is empty. */
 export type Result = Pick<Check, 'invariant' | 'promise'> & { breaches: string[] }
 
-/** Holds the data against every promise that can be read off it. Reads only, and can run while the service does. */
+/** Checks the data against every promise that can be read from them. Only reads, and can run while the service does. */
 export async function* verify(db: Db, facts: CheckFacts): AsyncGenerator<Result> {
   for (const { invariant, promise, find } of checks) yield { invariant, promise, breaches: await find(db, facts) }
 }

@@ -6,7 +6,7 @@ import { requestJson, requestProvider } from './request.ts'
 export type GithubOptions = {
   clientId: string
   clientSecret: string
-  /** What its identities are kept under. */
+  /** The issuer under which its identities are stored. */
   issuer: string
   authorizeUrl: string
   tokenUrl: string
@@ -20,7 +20,7 @@ const Token = z.union([z.object({ access_token: z.string().min(1) }), z.object({
 const User = z.object({ id: z.number().int().positive(), login: z.string(), name: z.unknown().optional() })
 const Emails = z.array(z.object({ email: z.string(), primary: z.boolean(), verified: z.boolean() }))
 
-/** What GitHub calls a code that is unknown, used, expired or of another verifier. */
+/** GitHub's error for a code that is unknown, used, expired or made for another verifier. */
 const badCodes = ['bad_verification_code', 'incorrect_code_verifier', 'invalid_grant']
 
 export const createGithub = (options: GithubOptions): IdentityProvider => {
@@ -41,14 +41,14 @@ export const createGithub = (options: GithubOptions): IdentityProvider => {
       code_verifier: verifier,
     })
     const init = { method: 'POST', headers: { accept: 'application/json', 'user-agent': 'payments-service' }, body }
-    // A code that it refuses is answered with 200 and an error in the body.
+    // GitHub answers a refused code with 200 and an error in the body.
     const answer = await requestJson('github', Token, options.tokenUrl, init)
     if ('access_token' in answer) return answer.access_token
     if (badCodes.includes(answer.error)) throw notOfThisFlow('github', 'the code is not accepted')
     throw providerFailed('github', 'it refuses this service')
   }
 
-  /** The primary address and whether GitHub has verified it; none where the token may not see it. */
+  /** The primary address, if GitHub has verified it; none where the token may not read it. */
   const primaryEmail = async (headers: Record<string, string>) => {
     const { status, body } = await requestProvider('github', `${options.apiUrl}/user/emails`, { headers })
     if (status === 403 || status === 404) return undefined

@@ -11,9 +11,9 @@ export type GoogleEndpoints = { authorize: string; token: string; keys: string }
 export type GoogleOptions = {
   clientId: string
   clientSecret: string
-  /** What its identities are kept under. */
+  /** The issuer under which its identities are stored. */
   issuer: string
-  /** What an ID token may name as its issuer. */
+  /** The issuers that an ID token may name. */
   tokenIssuers: readonly string[]
   endpoints: () => Promise<GoogleEndpoints>
 }
@@ -32,7 +32,7 @@ const Discovery = z.object({ issuer: z.string(), authorization_endpoint: z.url()
 /** A stand-in may write its issuer with a slash at its end. */
 export const issuerForms = (issuer: string): string[] => [issuer, `${issuer}/`]
 
-/** OpenID Connect Discovery, for a stand-in; asked once it is needed, and kept when it answered. */
+/** OpenID Connect Discovery, for a stand-in; read when it is needed, and kept after an answer. */
 export const discover = (issuer: string): (() => Promise<GoogleEndpoints>) => {
   let known: GoogleEndpoints | undefined
   return async () => {
@@ -72,7 +72,7 @@ export const createGoogle = (options: GoogleOptions, clock: Clock): IdentityProv
   const { clientId, clientSecret, issuer, tokenIssuers } = options
   const keySet = createKeySet(clock)
 
-  /** The library is loaded at the first sign-in: a process may never see one. */
+  /** The library is loaded at the first sign-in: many processes never have one. */
   const clientOf = async (endpoints: GoogleEndpoints, redirectUri: string): Promise<OAuth2Client> => {
     const { OAuth2Client: Client } = await import('google-auth-library')
     return new Client({
@@ -94,7 +94,7 @@ export const createGoogle = (options: GoogleOptions, clock: Clock): IdentityProv
     return answer.tokens.id_token
   }
 
-  /** Signature, issuer, audience and times are the library's; the nonce ties the token to the browser's flow. */
+  /** The library checks signature, issuer, audience and times; the nonce ties the token to the browser's flow. */
   const verify = async (client: OAuth2Client, idToken: string, keysUrl: string, nonce: string): Promise<ProvenSubject> => {
     const certificates = await keySet(keysUrl, keyIdOf(idToken))
     const ticket = await client

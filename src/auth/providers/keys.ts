@@ -27,7 +27,7 @@ const toCertificates = (keys: readonly unknown[]): Certificates =>
     }),
   )
 
-/** The provider's signing keys, kept for an hour; one that isn't among them is asked for at once, for keys rotate. */
+/** The provider's signing keys, kept for an hour; for an unknown key the list is read again at once, because keys rotate. */
 export const createKeySet = (clock: Clock) => {
   let kept: { url: string; certificates: Certificates; until: Date } | undefined
   return async (url: string, keyId: string): Promise<Certificates> => {

@@ -3,18 +3,18 @@ import { Refusal } from '../../lib/errors.ts'
 export type ProviderName = 'google' | 'github'
 export const providerTitles: Readonly<Record<ProviderName, string>> = { google: 'Google', github: 'GitHub' }
 
-/** Made by us for one flow; the provider gives `state` back through the browser and `nonce` in what it signs. */
+/** Created by us for one flow. The provider returns `state` through the browser, and `nonce` in the token that it signs. */
 export type FlowSecrets = { state: string; nonce: string; verifier: string }
 
-/** The person who came back, as the provider identifies them. */
+/** The person who signed in, as the provider identifies them. */
 export type ProvenSubject = { subject: string; email: string | null; emailVerified: boolean; displayName: string | null }
 
-/** An authorization-code provider. Both calls may speak to it: never inside a transaction. */
+/** An authorization-code provider. Both calls may use the network: never inside a transaction. */
 export type IdentityProvider = {
-  /** What its identities are kept under. A sandbox's never equals a real one's. */
+  /** The issuer under which its identities are stored. A sandbox's is never equal to a real one's. */
   issuer: string
   authorizationUrl: (flow: FlowSecrets, options: { redirectUri: string; chooseAccount: boolean }) => Promise<string>
-  /** Throws `invalid_request` when the code or what it stands for is not of this flow, `provider_error` when the provider fails. */
+  /** Throws `invalid_request` when the code or its token does not belong to this flow, `provider_error` when the provider fails. */
   redeem: (flow: FlowSecrets, answer: { code: string; redirectUri: string }) => Promise<ProvenSubject>
 }
 
@@ -31,13 +31,13 @@ export const notOfThisFlow = (name: ProviderName, what: string): Refusal =>
 
 const longestEmail = 320
 
-/** An e-mail as it may be stored and compared; anything that doesn't look like one is none. */
+/** An e-mail in the form that is stored and compared; text that does not look like one gives none. */
 export const readEmail = (text: unknown): string | null =>
   typeof text === 'string' && text.length <= longestEmail && /^[^\s@\u0000-\u001f\u007f]+@[^\s@\u0000-\u001f\u007f]+$/u.test(text)
     ? text
     : null
 
-/** A name as the provider shows it, cut to what an account's name may be. */
+/** A name as the provider shows it, cut to the length of an account's name. */
 export const readName = (text: unknown): string | null => {
   if (typeof text !== 'string') return null
   const name = text.toWellFormed().replaceAll('\u0000', '').trim().slice(0, 120)

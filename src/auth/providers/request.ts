@@ -5,7 +5,7 @@ const timeoutMs = 10_000
 
 export type ProviderResponse = { status: number; body: unknown }
 
-/** One request to a provider. A redirect is not followed: a token or a secret would go with it. */
+/** One request to a provider. It follows no redirect: that would send a token or a secret along. */
 export const requestProvider = async (name: ProviderName, url: string, init: RequestInit = {}): Promise<ProviderResponse> => {
   try {
     const response = await fetch(url, { ...init, redirect: 'error', signal: AbortSignal.timeout(timeoutMs) })

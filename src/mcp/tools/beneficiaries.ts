@@ -21,7 +21,7 @@ const readPage = async (caller: Caller, limit: number, cursor: string | undefine
     await caller.call({ method: 'GET', path: '/v1/beneficiaries', query: { status: 'active', ...pageQuery({ limit, cursor }) } }),
   )
 
-/** As many as a search goes through: who has more payees than this knows their ids. */
+/** A search goes through this many at most: a caller with more payees uses their ids. */
 const searchPages = 20
 
 const matches = ({ display_name, legal_name }: Beneficiary, name: string): boolean =>

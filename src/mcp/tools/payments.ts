@@ -53,7 +53,7 @@ const create = defineTool({
     try {
       const answer = await caller.call({ method: 'POST', path: '/v1/payments', body, idempotencyKey })
       const payment = answered(WirePayment, answer)
-      // A replay shows the payment as it was at first; it may have gone on since.
+      // A replay shows the payment as it was at first; its status may have changed since.
       const mayRead = answer.replayed ? await caller.call({ method: 'GET', path: `/v1/payments/${payment.id}` }) : undefined
       return await outcomeOf(caller, mayRead?.status === 200 ? WirePayment.parse(mayRead.body) : payment)
     } catch (error) {
