@@ -1,21 +1,10 @@
 import type { Tx } from '../db/client.ts'
 import { sessionEnds } from '../db/credential-life.ts'
-import { instantOf, isTrue, joinedRecords, listOf, recordsStatement } from '../db/records.ts'
+import { instantOf, isTrue, joinedRecords, listOf, type Reader, readInstant, recordsStatement } from '../db/records.ts'
 import type { Query } from '../db/statement.ts'
 import type { Uuid } from '../lib/ids.ts'
 import { isAdministratorSql } from './administrators.ts'
-import {
-  type GrantRow,
-  grantFields,
-  type IdentityRow,
-  identityFields,
-  identityJoins,
-  type Reader,
-  readerOf,
-  readGrant,
-  readIdentity,
-  readInstant,
-} from './rows.ts'
+import { type GrantRow, grantFields, type IdentityRow, identityFields, identityJoins, readGrant, readIdentity } from './rows.ts'
 
 // One statement for each kind of credential. The search value is a hash in hex, or the public first part of a key.
 
@@ -162,7 +151,7 @@ const createCredentialLookups = (query: Query, options: LookupOptions): Credenti
     statement: ReturnType<typeof recordsStatement>,
     values: (keys: readonly Key[]) => unknown[],
     read: (next: Reader) => Found,
-  ) => joinedRecords<Key, Found>({ query, statement, values, read: (fields) => read(readerOf(fields)) })
+  ) => joinedRecords<Key, Found>({ query, statement, values, read })
   const apiKeys = joined(byApiKey, (keys: readonly string[]) => [array(keys)], readApiKey)
   const sessions = joined(bySession, (keys: readonly HashKey[]) => [...hashes(keys), options.adminAccounts], readSession)
   const accessTokens = joined(byAccessToken, (keys: readonly string[]) => [array(keys), options.audience], readAccessToken)

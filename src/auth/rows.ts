@@ -1,4 +1,4 @@
-import { instantOf, isTrue, listOf, quoted, textOf } from '../db/records.ts'
+import { instantOf, isTrue, listOf, quoted, type Reader, readInstant, textOf } from '../db/records.ts'
 import type { Uuid } from '../lib/ids.ts'
 import type { Role } from './permissions.ts'
 import type { Principal } from './principal.ts'
@@ -62,25 +62,6 @@ export const identityFields: readonly string[] = [
 
 export const identityJoins = `join accounts o on o.id = w.owning_account_id left join members m on m.workspace_id = w.id and m.account_id = a.id`
 
-/** Reads fields in order: the caller knows what the next one is. */
-export type Reader = () => string
-
-export const readerOf = (fields: readonly string[]): Reader => {
-  let at = 0
-  return () => {
-    const field = fields[at]
-    at += 1
-    if (field === undefined) throw new Error('a record has fewer fields than its reader asks for')
-    return field
-  }
-}
-
-const requiredInstant = (text: string): Date => {
-  const instant = instantOf(text)
-  if (!instant) throw new Error('a record has no time where it must have one')
-  return instant
-}
-
 export const readIdentity = (next: Reader): IdentityRow => ({
   accountId: next(),
   accountStatus: next() as Principal['accountStatus'],
@@ -92,7 +73,7 @@ export const readIdentity = (next: Reader): IdentityRow => ({
   ownerStatus: next() as Principal['accountStatus'],
   workspaceKind: next() as Principal['workspace']['kind'],
   workspaceName: JSON.parse(next()) as string,
-  workspaceCreatedAt: requiredInstant(next()),
+  workspaceCreatedAt: readInstant(next),
   timeZone: next(),
   nextTimeZone: textOf(next()),
   nextTimeZoneFrom: instantOf(next()),
@@ -124,5 +105,3 @@ export const readGrant = (next: Reader): GrantRow | null => {
   }
   return row.grantId === '' ? null : row
 }
-
-export const readInstant = (next: Reader): Date => requiredInstant(next())

@@ -4,8 +4,14 @@ import { type Query, type Statement, statement } from './statement.ts'
 // Neither can occur in a field: fields are numbers, ids, times, names from our own lists, and JSON, which escapes them.
 const between = { fields: '\u001f', records: '\u001e' } as const
 
-/** A text that a person chose, as a field: `JSON.parse` gives it back. */
+/** A text that a person chose, or a list of such, as a field: `JSON.parse` gives it back, `quotedOf` where it may be null. */
 export const quoted = (expression: string): string => `to_json(${expression})`
+
+const joined = (fields: readonly string[]): string => fields.map((field) => `(${field})`).join(`, E'\\x1f', `)
+
+/** The rows of a subquery as one text, null when there are none: for a statement that reads several tables. */
+export const recordsColumn = (fields: readonly string[], from: string): string =>
+  `(select string_agg(concat(${joined(fields)}), E'\\x1e') from ${from})`
 
 /**
  * A statement that answers many keys with ONE value: every row as a text of its fields, each after the number of its key. A row as columns
@@ -20,10 +26,9 @@ export const recordsStatement = (
 ): Statement => {
   const arrays = Object.values(keys).map((type, at) => `$${at + 1}::${type}[]`)
   const columns = [...Object.keys(keys), 'n']
-  const list = ['key.n', ...fields].map((field) => `(${field})`).join(`, E'\\x1f', `)
   return statement(
     name,
-    `select string_agg(concat(${list}), E'\\x1e') as records
+    `select string_agg(concat(${joined(['key.n', ...fields])}), E'\\x1e') as records
      from unnest(${arrays.join(', ')}) with ordinality as key(${columns.join(', ')}) ${from}`,
   )
 }
@@ -41,17 +46,43 @@ const memoised = <Value>(read: (text: string) => Value, most = 4096): ((text: st
   }
 }
 
+/** Reads fields in their order: the caller knows what comes next. */
+export type Reader = () => string
+
+const readerOf = (fields: readonly string[]): Reader => {
+  let at = 0
+  return () => {
+    const field = fields[at]
+    at += 1
+    if (field === undefined) throw new Error('a record has fewer fields than its reader asks for')
+    return field
+  }
+}
+
+const rowReader = <Row>(read: (next: Reader) => Row): ((text: string) => Row) =>
+  memoised((text) => read(readerOf(text.split(between.fields))))
+
+/** The records of `recordsColumn`, as their fields. */
+export const splitRecords = (text: string | null): string[][] =>
+  text === null ? [] : text.split(between.records).map((record) => record.split(between.fields))
+
+/** Reads the records of `recordsColumn`. Callers share the rows of equal records, and change none. */
+export const recordsReader = <Row>(read: (next: Reader) => Row): ((text: string | null) => Row[]) => {
+  const row = rowReader(read)
+  return (text) => (text === null ? [] : text.split(between.records).map(row))
+}
+
 export type RecordsOptions<Key, Row> = {
   query: Query
   statement: Statement
   /** The arrays of the statement's keys, followed by its other parameters. */
   values: (keys: readonly Key[]) => unknown[]
-  read: (fields: readonly string[]) => Row
+  read: (next: Reader) => Row
 }
 
 /** Looks up one key; the keys of one turn of the event loop are sent together. */
 export const joinedRecords = <Key, Row>(options: RecordsOptions<Key, Row>): ((key: Key) => Promise<readonly Row[]>) => {
-  const row = memoised((text) => options.read(text.split(between.fields)))
+  const row = rowReader(options.read)
   return joinTurn<Key, readonly Row[]>({
     inFlight: 2,
     maxKeys: 128,
@@ -70,6 +101,13 @@ export const joinedRecords = <Key, Row>(options: RecordsOptions<Key, Row>): ((ke
 
 /** `2026-01-31 08:00:00.123456+00`, or nothing. */
 export const instantOf = (text: string): Date | null => (text === '' ? null : new Date(`${text.replace(' ', 'T')}:00`))
+export const readInstant = (next: Reader): Date => {
+  const instant = instantOf(next())
+  if (!instant) throw new Error('a record has no time where it must have one')
+  return instant
+}
+/** Of a `quoted` field that may be null. */
+export const quotedOf = <Value>(text: string): Value | null => (text === '' ? null : (JSON.parse(text) as Value))
 export const textOf = <Text extends string>(text: string): Text | null => (text === '' ? null : (text as Text))
 export const isTrue = (text: string): boolean => text === 't'
 export const listOf = (text: string): string[] => (text.length <= 2 ? [] : text.slice(1, -1).split(','))

@@ -19,21 +19,30 @@ const whenItPasses = ({ payment, mandate }: Evaluation, blocking: readonly Findi
   return mandate && at >= mandate.expiresAt ? null : at
 }
 
+/** A possible duplicate requires as many approvals as its policy does: without that count it requires one, which a mandate gives. */
+const isSettledByCount = (finding: Finding, blocking: readonly Finding[], approvalsGiven: number): boolean =>
+  finding.rule === 'possible_duplicate' &&
+  finding.kind === 'ask' &&
+  approvalsGiven > 0 &&
+  blocking.some(({ rule, source }) => rule === 'required_approval_count' && source.id === finding.source.id)
+
 /**
  * The smallest change that would have allowed the payment without an approval. `approvalsGiven` is what the mandate gives once it fits:
  * where the mandate itself must change, its approval comes with that change. Every blocking rule blocks alone, so each must change, and
- * only as far as leastThatSuffices says. More approvers are never the remedy: they turn a denial into a wait, while the rules that require
- * them are in the list anyway.
+ * only as far as leastThatSuffices says; a duplicate may be settled by its policy's count. More approvers are never the remedy: they turn
+ * a denial into a wait, while the rules that require them are in the list anyway.
  */
 export const remedyFor = (input: Evaluation, findings: readonly Finding[], approvalsGiven: number): Remedy => {
   const amount = input.payment.amountMinor
   const blocking = findings.filter((finding) => verdict(finding, amount, approvalsGiven) !== 'allow')
   return {
     maxAmountMinor: largestAllowed(findings, approvalsGiven),
-    changes: blocking.map((finding) => {
-      const toMinor = leastThatSuffices(finding, amount)
-      return { source: finding.source, rule: finding.rule, ...(toMinor !== undefined && { toMinor }) }
-    }),
+    changes: blocking
+      .filter((finding) => !isSettledByCount(finding, blocking, approvalsGiven))
+      .map((finding) => {
+        const toMinor = leastThatSuffices(finding, amount)
+        return { source: finding.source, rule: finding.rule, ...(toMinor !== undefined && { toMinor }) }
+      }),
     passesAt: whenItPasses(input, blocking),
   }
 }

@@ -194,6 +194,15 @@ describe('what a remedy says', () => {
     expect(small).toMatchObject({ maxAmountMinor: kes(600), changes: [{ rule: 'mandate_per_payment', toMinor: kes(1000) }] })
   })
 
+  test('of two approvals for every payment, one of them by a mandate: a possible duplicate need not change as well', () => {
+    const policies = [policy({ requiredApprovalCount: 2, onDuplicate: 'require_approval' })]
+    const earlier = { paymentId: 'earlier', createdAt: new Date(now.getTime() - 60_000) }
+    const rulesOf = (over: Parameters<typeof given>[0]) =>
+      remedyOf({ policies, earlier, ...over })?.changes.map(({ rule }) => rule)
+    expect(rulesOf({ mandate: mandate() })).toEqual(['required_approval_count'])
+    expect(rulesOf({})).toEqual(['required_approval_count', 'possible_duplicate'])
+  })
+
   test('of a list that does not name the payee: no amount and no time', () => {
     expect(remedyOf({ grants: [grant({ beneficiaryIds: ['landlord'] })] })).toMatchObject({
       maxAmountMinor: null,
