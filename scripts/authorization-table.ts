@@ -102,12 +102,12 @@ const openTable = (routes: readonly RouteEntry[]): string[] =>
 
 const signInAuthority =
   'A person may. A key or an agent only with `account.manage`, with no spending controls in its whole lineage, never frozen, and never for an administrator’s account.'
-const belowItself = 'A delegated caller changes what stands strictly below its own grant, and gives no more than it has.'
+const descendantsOnly = 'A delegated caller changes what stands strictly below its own grant, and gives no more than it has.'
 const membership = 'The role is read again under the lock: who was lowered, suspended or removed meanwhile is refused.'
 const ownWorkspace = 'A grant is bound to its workspace. A session may have lost its membership since.'
 
 /** Why a service refuses somebody whom the marks let through: by operation. */
-const because: Readonly<Record<string, string>> = {
+const reasons: Readonly<Record<string, string>> = {
   'oauth.get_authorization': 'Only in the browser session that opened the request.',
   'oauth.decide_authorization':
     'Only in the browser session that opened the request, with no more than the person has in the workspace.',
@@ -131,12 +131,12 @@ const because: Readonly<Record<string, string>> = {
   'notifications.stream': ownWorkspace,
   'notifications.list': ownWorkspace,
   'beneficiaries.update': 'A delegated caller freezes a beneficiary, and does not restart it.',
-  'grants.update': `${belowItself} To freeze is open to all.`,
+  'grants.update': `${descendantsOnly} To freeze is open to all.`,
   'workspace_grants.list': 'Owners only, in person.',
   'workspace_grants.revoke': 'Owners only, in person.',
-  'api_keys.create': `${membership} ${belowItself}`,
-  'api_keys.update': belowItself,
-  'api_keys.rotate': belowItself,
+  'api_keys.create': `${membership} ${descendantsOnly}`,
+  'api_keys.update': descendantsOnly,
+  'api_keys.rotate': descendantsOnly,
   'admin.create_adjustment': 'Never for an account of one’s own.',
   'admin.confirm_adjustment': 'Another administrator than the one who asked, and never for an account of one’s own.',
   'admin.reject_adjustment': 'Another administrator, or the one who asked.',
@@ -151,14 +151,14 @@ const explained: readonly ErrorCode[] = ['forbidden', 'separation_of_duties']
 const refusedBeyond = (routes: readonly RouteEntry[]): string[] => {
   const rows = routes.flatMap(({ method, path, operation, refuses }) => {
     const codes = refuses.filter((code) => catalogue[code][0] === 403)
-    const why = because[operation]
+    const why = reasons[operation]
     if (why === undefined && codes.some((code) => explained.includes(code)))
       throw new Error(`${operation} refuses with ${codes.join(', ')}: say why in scripts/authorization-table.ts`)
     return codes.length === 0 && why === undefined
       ? []
       : [[`${method} \`${path}\``, codes.map((code) => `\`${code}\``).join(', '), why ?? '']]
   })
-  const unknown = Object.keys(because).filter((operation) => !routes.some((route) => route.operation === operation))
+  const unknown = Object.keys(reasons).filter((operation) => !routes.some((route) => route.operation === operation))
   if (unknown.length > 0) throw new Error(`these are no operations: ${unknown.join(', ')}`)
   return pad([['Route', 'Refuses with', 'Whom the marks let through and the service does not'], ...rows])
 }

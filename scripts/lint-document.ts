@@ -25,9 +25,9 @@ const lint = (file: string): string[] =>
       encoding: 'utf8',
       env: { ...process.env, ...quiet },
     })
-    const said = `${run.stdout}${run.stderr}`
-    const clean = run.status === 0 && !/\bYou have \d+ warning/.test(said)
-    return clean ? [] : [`${name}:\n${said}`]
+    const output = `${run.stdout}${run.stderr}`
+    const clean = run.status === 0 && !/\bYou have \d+ warning/.test(output)
+    return clean ? [] : [`${name}:\n${output}`]
   })
 
 const folder = await mkdtemp(join(tmpdir(), 'api-document-'))

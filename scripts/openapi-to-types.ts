@@ -96,14 +96,14 @@ const typeOf = (schema: Schema): string => {
 }
 
 /** Our own clients ask for JSON wherever there is any, and so get nothing else. */
-const askedFor = (content: z.output<typeof Content> | undefined) => {
+const preferredContent = (content: z.output<typeof Content> | undefined) => {
   const entries = Object.entries(content ?? {})
   const json = entries.filter(([media]) => media === 'application/json')
   return json.length > 0 ? json : entries
 }
 
 const contentType = (content: z.output<typeof Content> | undefined): string => {
-  const entries = askedFor(content)
+  const entries = preferredContent(content)
   if (entries.length === 0) return 'content?: never'
   return `content: { ${entries.map(([media, { schema }]) => `${quoted(media)}: ${schema ? typeOf(schema) : 'unknown'}`).join('; ')} }`
 }

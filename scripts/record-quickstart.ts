@@ -17,10 +17,10 @@ const page = join(root, 'docs/quickstart-run.md')
 const folder = await mkdtemp(join(tmpdir(), 'quickstart-'))
 const clone = join(folder, 'payments-service')
 const lines: string[] = []
-const began = performance.now()
+const startedAt = performance.now()
 
 const note = (text: string) => {
-  const seconds = String(Math.round((performance.now() - began) / 1000)).padStart(4)
+  const seconds = String(Math.round((performance.now() - startedAt) / 1000)).padStart(4)
   lines.push(`${seconds} s  ${text}`)
   console.log(lines.at(-1))
 }
@@ -61,7 +61,7 @@ const newPerson = async (url: string) => {
   return { client, key }
 }
 
-const approveWhenAsked = async (client: Payments, stop: AbortSignal) => {
+const approveWhenRequired = async (client: Payments, stop: AbortSignal) => {
   while (!stop.aborted) {
     for await (const { id } of client.approvals.list({ status: 'pending' })) {
       await client.approvals.decide(id, { decision: 'approve' })
@@ -75,11 +75,11 @@ const port = process.env.PORT ?? '3000'
 const start = async () => {
   const environment = { PATH: process.env.PATH, HOME: process.env.HOME, PORT: port, OPERATOR_PORT: '0', LOG_LEVEL: 'warn' }
   const server = spawn('npm', ['start'], { cwd: clone, env: environment, stdio: ['ignore', 'pipe', 'inherit'] })
-  let said = ''
-  server.stdout.setEncoding('utf8').on('data', (chunk: string) => (said += chunk))
+  let output = ''
+  server.stdout.setEncoding('utf8').on('data', (chunk: string) => (output += chunk))
   const ended = once(server, 'close')
-  while (!/is ready after/.test(said)) {
-    if (server.exitCode !== null) throw new Error(`the service did not start:\n${said}`)
+  while (!/is ready after/.test(output)) {
+    if (server.exitCode !== null) throw new Error(`the service did not start:\n${output}`)
     await wait(100)
   }
   return {
@@ -105,14 +105,14 @@ try {
       await writeFile(join(clone, file), codeOf(guide, language))
       const { client, key } = await newPerson(url)
       const stop = new AbortController()
-      const approving = approveWhenAsked(client, stop.signal)
+      const approving = approveWhenRequired(client, stop.signal)
       lines.push('')
       note(`$ ${command.join(' ')}`)
-      let shown = 0
+      let printed = 0
       await run(command[0], command.slice(1), { cwd: clone, env: { ...process.env, PAYMENTS_API_KEY: key } }, (text) => {
         const whole = text.split('\n').slice(0, -1)
-        for (const line of whole.slice(shown)) note(line)
-        shown = whole.length
+        for (const line of whole.slice(printed)) note(line)
+        printed = whole.length
       })
       stop.abort()
       await approving

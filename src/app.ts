@@ -92,8 +92,8 @@ const buildDeps = (options: PartsOptions, identity: IdentityParts, measures?: Me
     clock,
     statementTimeoutMs: options.statementTimeoutMs ?? config.DATABASE_STATEMENT_TIMEOUT_MS,
   }
-  const waited = measures?.connections
-  const db = connect({ ...shared, url: databaseUrl, ...(waited && { waited }), ...(pooler && { pooler }) })
+  const onPoolWait = measures?.connections
+  const db = connect({ ...shared, url: databaseUrl, ...(onPoolWait && { onPoolWait }), ...(pooler && { pooler }) })
   const standby = config.DATABASE_READ_URL === undefined ? null : connect({ ...shared, url: config.DATABASE_READ_URL })
   const feed = createFeed({ db, databaseUrl: directUrl, logger })
   const derivations = createDerivations(config.TOKEN_SECRETS)

@@ -3,7 +3,7 @@ import type { Body, Schemas } from './route-types.ts'
 import { refusalOf } from './transport.ts'
 
 /** What signs: an account of viem (`privateKeyToAccount(…)`), or anything of its shape. */
-export type Wallet = { address: `0x${string}`; signMessage: (given: { message: string }) => Promise<string> }
+export type Wallet = { address: `0x${string}`; signMessage: (input: { message: string }) => Promise<string> }
 
 type Public = Pick<PaymentsOptions, 'baseUrl' | 'fetch'>
 export type SignedIn = { client: Payments; outcome: string; account: Schemas['Account']; session: string | undefined }

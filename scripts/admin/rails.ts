@@ -32,7 +32,7 @@ const reconcile = async (at: Console, words: Arguments): Promise<unknown> => {
   const run = await reconcileStatement(at.deps, subjects, at.operator, { source: basename(file), text })
   const differences = await listDifferences(at.deps.db, { reconciliationId: run.id }, everything)
   if (differences.some(({ resolvedAt }) => resolvedAt === null)) process.exitCode = 1
-  return { ...presentReconciliation(run), found: differences.map(presentDifference) }
+  return { ...presentReconciliation(run), items: differences.map(presentDifference) }
 }
 
 const check = async (at: Console): Promise<undefined> => {

@@ -50,10 +50,10 @@ const asPredicted = async (client: PublicClient, address: Address, hash: Hex, si
  * viem's own verifyMessage recovers a key when the chain fails. Here that was already tried, with stricter rules, and a failing chain
  * proves nothing: this throws.
  */
-export const askChain = async (url: string, { chainId, address, message, signature }: SignedByContract): Promise<boolean> => {
+export const queryChain = async (url: string, { chainId, address, message, signature }: SignedByContract): Promise<boolean> => {
   const client = clientOf(url)
   if (!isHex(signature, { strict: true })) return false
   if ((await client.getChainId()) !== chainId) throw new Error('the RPC is of another chain')
-  const ask = isErc6492Signature(signature) ? asPredicted : asDeployed
-  return ask(client, address, hashMessage(message), signature)
+  const call = isErc6492Signature(signature) ? asPredicted : asDeployed
+  return call(client, address, hashMessage(message), signature)
 }

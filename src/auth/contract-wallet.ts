@@ -34,8 +34,8 @@ export const createContractWallets = (
       const url = rpcUrls.get(chainId)
       if (url === undefined) return false
       try {
-        const { askChain } = await import('./contract-wallet-chain.ts')
-        return await slots(() => inTime(askChain(url, signed)))
+        const { queryChain } = await import('./contract-wallet-chain.ts')
+        return await slots(() => inTime(queryChain(url, signed)))
       } catch (error) {
         // Never its message: viem's contains the RPC's address, which may contain a key.
         onFailure({ chainId, error: error instanceof Error ? error.name : 'unknown' })

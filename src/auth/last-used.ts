@@ -60,8 +60,8 @@ export const createLastUsed = (query: Query, logger: Logger): LastUsed => {
       flushAfter(staleAfterMs)
     },
     latest: (kind, id, written) => {
-      const noted = waiting[kind].get(id)
-      return noted && noted > written ? noted : written
+      const unwritten = waiting[kind].get(id)
+      return unwritten && unwritten > written ? unwritten : written
     },
     flush,
   }

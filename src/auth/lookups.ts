@@ -147,11 +147,11 @@ const hashes = (keys: readonly HashKey[]) => [
 export type LookupOptions = { adminAccounts: readonly string[]; sessionIdleDays: number; audience: string }
 
 const createCredentialLookups = (query: Query, options: LookupOptions): CredentialLookups => {
-  const joined = <Key, Found>(
+  const joined = <Key, Parsed>(
     statement: ReturnType<typeof recordsStatement>,
     values: (keys: readonly Key[]) => unknown[],
-    read: (next: Reader) => Found,
-  ) => joinedRecords<Key, Found>({ query, statement, values, read })
+    read: (next: Reader) => Parsed,
+  ) => joinedRecords<Key, Parsed>({ query, statement, values, read })
   const apiKeys = joined(byApiKey, (keys: readonly string[]) => [array(keys)], readApiKey)
   const sessions = joined(bySession, (keys: readonly HashKey[]) => [...hashes(keys), options.adminAccounts], readSession)
   const accessTokens = joined(byAccessToken, (keys: readonly string[]) => [array(keys), options.audience], readAccessToken)

@@ -20,10 +20,10 @@ const tryTake = statement(
 /** The last eight bytes of a UUIDv7 are random: two accounts that share a key would only wait for each other. */
 const keyOf = (account: Uuid): bigint => BigInt.asIntN(64, BigInt(`0x${account.replaceAll('-', '').slice(16)}`))
 
-type Wanted = { account: Uuid; key: bigint; exclusive: boolean }
+type LockRequest = { account: Uuid; key: bigint; exclusive: boolean }
 
 /** Sorted, so that two transactions that lock the same accounts never deadlock. */
-const missing = (tx: Tx, { exclusive, shared = [] }: AccountLocks): Wanted[] => {
+const missing = (tx: Tx, { exclusive, shared = [] }: AccountLocks): LockRequest[] => {
   const whole = new Set(exclusive)
   const accounts = [...new Set([...exclusive, ...shared])]
   return accounts
@@ -35,7 +35,7 @@ const missing = (tx: Tx, { exclusive, shared = [] }: AccountLocks): Wanted[] => 
     .sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0))
 }
 
-const note = (tx: Tx, { account, exclusive }: Wanted): void =>
+const note = (tx: Tx, { account, exclusive }: LockRequest): void =>
   void tx.accountLocks.set(account, exclusive ? 'exclusive' : 'shared')
 
 const lock = async (tx: Tx, locks: AccountLocks): Promise<boolean> => {

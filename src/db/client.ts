@@ -116,7 +116,7 @@ export type DatabaseOptions = {
   /** Behind a transaction pooler (PgBouncer): its settings replace ours, and statements have names only if it keeps prepared ones. */
   pooler?: Pick<Pooler, 'keepsStatements'>
   /** Called with how long each caller waited for a connection. */
-  waited?: (seconds: number) => void
+  onPoolWait?: (seconds: number) => void
 }
 
 /** A pool with a longer statement time-out reads whole tables on purpose (verify). */
@@ -166,7 +166,7 @@ export const connect = (options: DatabaseOptions): Database => {
     ...connection,
     max: options.poolSize,
   })
-  if (options.waited) watchPoolWait(pool, options.waited)
+  if (options.onPoolWait) watchPoolWait(pool, options.onPoolWait)
   // The pool ends before its connections are closed: an error that the server's own shutdown causes on them is expected.
   let closing = false
   const lost = (message: string) => (error: Error) => {

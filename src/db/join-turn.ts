@@ -1,19 +1,19 @@
-export type JoinOptions<Key, Found> = {
+export type JoinOptions<Key, Value> = {
   /** Returns an answer for every key, in the same order. */
-  ask: (keys: readonly Key[]) => Promise<readonly Found[]>
+  query: (keys: readonly Key[]) => Promise<readonly Value[]>
   /** How many queries may be under way at once: later keys wait, and are sent together in the next query. */
   inFlight: number
   maxKeys: number
 }
 
-type Waiting<Key, Found> = { key: Key; resolve: (answers: Found) => void; reject: (error: unknown) => void }
+type Waiting<Key, Value> = { key: Key; resolve: (answers: Value) => void; reject: (error: unknown) => void }
 
 /**
  * One query for all keys that are asked for in one turn of the event loop, or while earlier queries are under way. Every answer is read
  * after its key was asked for: nothing is cached for the next query.
  */
-export const joinTurn = <Key, Found>({ ask, inFlight, maxKeys }: JoinOptions<Key, Found>): ((key: Key) => Promise<Found>) => {
-  let waiting: Waiting<Key, Found>[] = []
+export const joinTurn = <Key, Value>({ query, inFlight, maxKeys }: JoinOptions<Key, Value>): ((key: Key) => Promise<Value>) => {
+  let waiting: Waiting<Key, Value>[] = []
   let underWay = 0
   let scheduled = false
 
@@ -31,10 +31,10 @@ export const joinTurn = <Key, Found>({ ask, inFlight, maxKeys }: JoinOptions<Key
       void answer(batch)
     }
   }
-  const answer = async (batch: readonly Waiting<Key, Found>[]) => {
+  const answer = async (batch: readonly Waiting<Key, Value>[]) => {
     try {
-      const answers = await ask(batch.map(({ key }) => key))
-      for (const [at, { resolve }] of batch.entries()) resolve(answers[at] as Found)
+      const answers = await query(batch.map(({ key }) => key))
+      for (const [at, { resolve }] of batch.entries()) resolve(answers[at] as Value)
     } catch (error) {
       for (const { reject } of batch) reject(error)
     } finally {

@@ -48,7 +48,7 @@ export const createLookups = ({ connection, named, lost }: LookupOptions): Looku
     return opened
   }
 
-  const ask = async <Row extends object>(query: Statement | string, values: readonly unknown[]): Promise<Row[]> => {
+  const send = async <Row extends object>(query: Statement | string, values: readonly unknown[]): Promise<Row[]> => {
     if (closed) throw new Error('Cannot use a pool after calling end on the pool')
     const client = await (current ?? open())
     corkUntilTick(client)
@@ -58,7 +58,7 @@ export const createLookups = ({ connection, named, lost }: LookupOptions): Looku
   return {
     query: async <Row extends object>(query: Statement | string, values: readonly unknown[] = []): Promise<Row[]> => {
       try {
-        return await ask<Row>(query, values)
+        return await send<Row>(query, values)
       } catch (error) {
         throw translateDatabaseError(error)
       }

@@ -3,11 +3,11 @@ import type pg from 'pg'
 type Done = Parameters<pg.Pool['connect']>[0]
 
 /** Reports how long each caller waited for a connection, whether it got one or not. */
-export const watchPoolWait = (pool: pg.Pool, waited: (seconds: number) => void): void => {
+export const watchPoolWait = (pool: pg.Pool, onWait: (seconds: number) => void): void => {
   const connect = pool.connect.bind(pool)
   const timed = (done?: Done): Promise<pg.PoolClient> | undefined => {
     const start = performance.now()
-    const note = () => waited((performance.now() - start) / 1000)
+    const note = () => onWait((performance.now() - start) / 1000)
     if (done) {
       connect((...answer) => {
         note()

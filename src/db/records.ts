@@ -86,7 +86,7 @@ export const joinedRecords = <Key, Row>(options: RecordsOptions<Key, Row>): ((ke
   return joinTurn<Key, readonly Row[]>({
     inFlight: 2,
     maxKeys: 128,
-    ask: async (keys) => {
+    query: async (keys) => {
       const [answer] = await options.query<{ records: string | null }>(options.statement, options.values(keys))
       const groups: Row[][] = keys.map(() => [])
       if (!answer?.records) return groups

@@ -24,7 +24,7 @@ export const createReads = (primary: Database, standby: Database | null, logger:
   const positionNow = joinTurn<null, string>({
     inFlight: 1,
     maxKeys: 1_000,
-    ask: async (keys) => {
+    query: async (keys) => {
       const [row] = await primary.lookup<{ position: string }>(position)
       return keys.map(() => row?.position ?? 'FFFFFFFF/FFFFFFFF')
     },

@@ -168,9 +168,9 @@ export const isCode = (error: unknown, ...codes: string[]) =>
 
 /** The reason in one line: what the program printed, or the system's error. */
 export const reason = (error: unknown) => {
-  const said =
+  const lines =
     error instanceof Error && 'stderr' in error && typeof error.stderr === 'string' ? error.stderr.trim().split('\n') : []
-  const line = said.find((text) => /error:|FATAL:/.test(text)) ?? said.at(-1)
+  const line = lines.find((text) => /error:|FATAL:/.test(text)) ?? lines.at(-1)
   const message = line || (error instanceof Error ? error.message : String(error))
   return (message.split('\n')[0] ?? message).replace(/\.$/, '')
 }

@@ -86,10 +86,10 @@ const startServer = async (launch: Launch, configured: number | undefined): Prom
       if (await takeOwnership(lock, launch.folder)) return { child, lock, port }
       throw new StartupError(startedTwice(launch.folder))
     }
-    const said = await readFile(log, 'utf8').catch(() => '')
-    const portTaken = said.includes('could not bind')
+    const logText = await readFile(log, 'utf8').catch(() => '')
+    const portTaken = logText.includes('could not bind')
     // The workers of a killed server notice it within moments; until then Postgres refuses to start on the data.
-    const workersLeft = said.includes('pre-existing shared memory block')
+    const workersLeft = logText.includes('pre-existing shared memory block')
     if (attempt < attempts && (workersLeft || (portTaken && configured === undefined))) {
       await wait(100)
       continue
@@ -97,7 +97,7 @@ const startServer = async (launch: Launch, configured: number | undefined): Prom
     // The server was stopped and did not fail: another process took this folder, and may have started a new log.
     const stopped = child.exitCode === 0 || child.signalCode !== null
     throw new StartupError(
-      portTaken ? `Port ${port} for the embedded database is already in use.` : explain(said, launch.folder, stopped),
+      portTaken ? `Port ${port} for the embedded database is already in use.` : explain(logText, launch.folder, stopped),
     )
   }
 }

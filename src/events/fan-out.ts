@@ -75,7 +75,7 @@ export const createFanOut = (options: { feed: Feed; clock: Clock }): FanOut => {
     }
   }
 
-  const unsubscribe = feed.subscribe({ receive: (events) => events.forEach(deliver), wants: () => checkedAt.size > 0 })
+  const unsubscribe = feed.subscribe({ receive: (events) => events.forEach(deliver), isListening: () => checkedAt.size > 0 })
 
   const forget = (stream: Stream) => {
     const { accountId, workspaces } = stream.reader()

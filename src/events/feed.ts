@@ -5,7 +5,7 @@ import { describeError } from '../db/errors.ts'
 import { forgetForeignEvents, lastId, nextEvents, type Position, readEdge, type StoredEvent } from './read.ts'
 
 /** `wants`: whether a listener needs events now. While none does, no events are read: only the position moves on. */
-export type Listener = { receive: (events: readonly StoredEvent[]) => void; wants: () => boolean }
+export type Listener = { receive: (events: readonly StoredEvent[]) => void; isListening: () => boolean }
 
 /** Every event of every tenant once and in order, as it becomes settled: the source of this process's streams. */
 export type Feed = {
@@ -35,7 +35,7 @@ export const createFeed = (options: { db: Db; databaseUrl: string; logger: Logge
   const { db, logger } = options
   const listeners = new Set<Listener>()
   const wakeListeners: (() => void)[] = []
-  const isWanted = () => [...listeners].some(({ wants }) => wants())
+  const isNeeded = () => [...listeners].some(({ isListening }) => isListening())
   let position: Position = { transaction: '0', id: lastId }
   let connection: pg.Client | undefined
   let reading: Promise<void> | undefined
@@ -71,7 +71,7 @@ export const createFeed = (options: { db: Db; databaseUrl: string; logger: Logge
   const moveOn = async (): Promise<void> => {
     const edge = await readEdge(db)
     waiting = false
-    if (isWanted()) again = true
+    if (isNeeded()) again = true
     else position = edge
   }
 
@@ -79,7 +79,7 @@ export const createFeed = (options: { db: Db; databaseUrl: string; logger: Logge
     try {
       while (again && !stopped) {
         again = false
-        await (isWanted() ? readNext() : moveOn())
+        await (isNeeded() ? readNext() : moveOn())
       }
       schedule(waiting ? unsettledPollMs : slowPollMs)
     } catch (error) {
@@ -121,8 +121,8 @@ export const createFeed = (options: { db: Db; databaseUrl: string; logger: Logge
       listenAgain()
     })
     client.on('notification', () => {
-      for (const heard of wakeListeners) heard()
-      if (isWanted()) void read()
+      for (const wakeListener of wakeListeners) wakeListener()
+      if (isNeeded()) void read()
     })
     try {
       await client.connect()
@@ -157,7 +157,7 @@ export const createFeed = (options: { db: Db; databaseUrl: string; logger: Logge
       if (stopped) return
       if (notifying) notifyAgain = true
       else if (connection) void notify(connection)
-      else if (isWanted()) void read()
+      else if (isNeeded()) void read()
     },
     position: () => position,
     subscribe: (listener) => {

@@ -13,11 +13,11 @@ export const isFromOwnSite = (request: FastifyRequest, allowedOrigins: readonly 
 }
 
 /** A script of our own page made the request: every browser sends the origin with it, and it is ours. */
-export const isAskedByOwnPage = ({ headers }: FastifyRequest, ownOrigin: string): boolean =>
+export const isRequestOfOwnPage = ({ headers }: FastifyRequest, ownOrigin: string): boolean =>
   headers.origin === ownOrigin && (headers['sec-fetch-site'] ?? 'same-origin') === 'same-origin'
 
 /** Our own page sent the browser here. A page of another site cannot cause this, not even with a redirect. */
-export const isLedByOwnPage = ({ headers }: FastifyRequest): boolean => headers['sec-fetch-site'] === 'same-origin'
+export const isNavigationFromOwnPage = ({ headers }: FastifyRequest): boolean => headers['sec-fetch-site'] === 'same-origin'
 
 /** Browsers send a cookie also with requests that its owner never made, so an unsafe request with it must come from this site. */
 export const registerCsrfGuard = (app: App, ownOrigin: string, allowedOrigins: readonly string[]): void => {

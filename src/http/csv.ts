@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { admitAgain } from './idempotency.ts'
+import { recheckCaller } from './idempotency.ts'
 
 /** A cell that begins with one of these is a formula to a spreadsheet; a plain number is not. */
 const formula = /^[=+\-@\t\r]/
@@ -37,7 +37,7 @@ const linesOf = async function* <Row extends { id: string }>(
     if (!last || rows.length < pageSize) return
     before = last.id
     // An export can take long: it ends when its credential or the credential's permission ends.
-    admitAgain(request, await request.reauthenticate())
+    recheckCaller(request, await request.reauthenticate())
   }
 }
 

@@ -97,35 +97,35 @@ export const keepAnswers = async (tx: Tx, kept: readonly Kept[]): Promise<void> 
 }
 
 /** The session changed to another workspace while its request waited. A request for one workspace is never done in another. */
-class Moved extends Refusal {
+class WorkspaceChanged extends Refusal {
   constructor() {
     super('unavailable', { message: 'The workspace of this session has just changed.', headers: { 'retry-after': '1' } })
   }
 }
 
 /** Work that was begun continues only for the same workspace, and only while the caller may still do it. */
-export const admitAgain = (request: FastifyRequest, standing: Principal): void => {
+export const recheckCaller = (request: FastifyRequest, current: Principal): void => {
   const before = request.principal
-  request.caller = standing
-  if (standing.workspace.id !== before.workspace.id) throw new Moved()
-  authorize(request, standing)
+  request.caller = current
+  if (current.workspace.id !== before.workspace.id) throw new WorkspaceChanged()
+  authorize(request, current)
 }
 
 /**
  * Checks the caller again inside a transaction that holds its locks, as the request itself would be checked now: after an acknowledged
  * freeze or revocation nothing passes.
  */
-export const standAgain = async (tx: Tx, request: FastifyRequest): Promise<Principal> => {
-  const standing = await request.reauthenticate(tx)
-  admitAgain(request, standing)
-  return standing
+export const reauthenticateCaller = async (tx: Tx, request: FastifyRequest): Promise<Principal> => {
+  const current = await request.reauthenticate(tx)
+  recheckCaller(request, current)
+  return current
 }
 
 const enter = async (tx: Tx, request: FastifyRequest, others: readonly Uuid[]): Promise<void> => {
   const { caller } = request
   if (!caller) return
   const exclusive = [caller.accountId, caller.workspace.owningAccountId, ...others]
-  await Promise.all([lockAccounts(tx, { exclusive }), standAgain(tx, request)])
+  await Promise.all([lockAccounts(tx, { exclusive }), reauthenticateCaller(tx, request)])
 }
 
 export const sendOnce = (reply: FastifyReply, { status, text, replayed }: Sent): FastifyReply => {

@@ -77,7 +77,7 @@ const payeeOf = async (caller: Caller, id: string): Promise<string> => {
   return status === 200 ? Beneficiary.parse(body).display_name : id
 }
 
-const whyOf = ({ required_approvals, reasons }: ToolDecision, currency: string): string => {
+const reasonsText = ({ required_approvals, reasons }: ToolDecision, currency: string): string => {
   const rules = reasons.map(({ of, limit_minor }) =>
     limit_minor === undefined ? of : `${of} asks from ${displayAmount(BigInt(limit_minor), currency)} on`,
   )
@@ -98,7 +98,7 @@ const approvalOf = async (caller: Caller, payment: WirePayment, decision: ToolDe
       amount: displayAmount(BigInt(payment.amount_minor), payment.currency),
       payee: await payeeOf(caller, payment.beneficiary_id),
       purpose: [payment.narrative, payment.account_reference].filter(Boolean).join(' · ') || 'none was given',
-      why: whyOf(decision, payment.currency),
+      why: reasonsText(decision, payment.currency),
     },
   }
 }

@@ -32,7 +32,7 @@ const refused = (error: ToolRefusal | Refusal): CallToolResult => {
 const Declared = z.object({ elicitation: z.object({ url: z.object({}) }) })
 
 /** A client that can open an address for its user is asked to; any other client finds the address in the answer. */
-const askOf = (tool: Tool, result: object, context: ServerContext): InputRequiredResult | undefined => {
+const inputRequestOf = (tool: Tool, result: object, context: ServerContext): InputRequiredResult | undefined => {
   if (tool.output !== Outcome || context.mcpReq.inputResponses !== undefined || tool.hints.readOnly) return undefined
   const { approval } = result as PaymentOutcome
   const declared = Declared.safeParse(
@@ -63,7 +63,7 @@ const register = (server: McpServer, tool: Tool, caller: CallerFor): void => {
       try {
         const attributes = { 'mcp.method.name': 'tools/call', 'gen_ai.tool.name': tool.name }
         const result = await inSpan(`tools/call ${tool.name}`, attributes, () => tool.run(input, caller(context.mcpReq.signal)))
-        return askOf(tool, result, context) ?? { content: textOf(result), structuredContent: { ...result } }
+        return inputRequestOf(tool, result, context) ?? { content: textOf(result), structuredContent: { ...result } }
       } catch (error) {
         if (isRefused(error)) return refused(error)
         throw error

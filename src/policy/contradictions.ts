@@ -2,7 +2,7 @@ import type { FieldError } from '../lib/errors.ts'
 import type { Minor } from '../lib/money.ts'
 import type { Limits } from './types.ts'
 
-const notMore = (path: string, smaller: Minor | null, than: string, larger: Minor | null): FieldError[] =>
+const atMost = (path: string, smaller: Minor | null, than: string, larger: Minor | null): FieldError[] =>
   smaller !== null && larger !== null && smaller > larger ? [{ path, message: `must not be more than ${than}` }] : []
 
 /**
@@ -12,10 +12,10 @@ const notMore = (path: string, smaller: Minor | null, than: string, larger: Mino
 export const contradictions = (rules: Limits & { requiredApprovalCount?: number }, under = ''): FieldError[] => {
   const { perPaymentLimitMinor: perPayment, dailyLimitMinor: daily, monthlyLimitMinor: monthly } = rules
   const problems = [
-    ...notMore(`${under}per_payment_limit_minor`, perPayment, 'daily_limit_minor', daily),
-    ...notMore(`${under}daily_limit_minor`, daily, 'monthly_limit_minor', monthly),
+    ...atMost(`${under}per_payment_limit_minor`, perPayment, 'daily_limit_minor', daily),
+    ...atMost(`${under}daily_limit_minor`, daily, 'monthly_limit_minor', monthly),
     // With a daily limit between them, one of the pairs above covers this.
-    ...(daily === null ? notMore(`${under}per_payment_limit_minor`, perPayment, 'monthly_limit_minor', monthly) : []),
+    ...(daily === null ? atMost(`${under}per_payment_limit_minor`, perPayment, 'monthly_limit_minor', monthly) : []),
   ]
   if (rules.approvalThresholdMinor !== null && rules.requiredApprovalCount === 0)
     problems.push({ path: `${under}required_approval_count`, message: 'must be at least 1 when approval_threshold_minor is set' })

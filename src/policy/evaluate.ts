@@ -1,10 +1,10 @@
 import { quorumEntries, signerMayApprove } from './approvals.ts'
 import { duplicateFindings, duplicateWarnings } from './duplicates.ts'
-import { approvalsAsked, type Finding, traceEntry, verdict } from './finding.ts'
+import { approvalsRequired, type Finding, traceEntry, verdict } from './finding.ts'
 import { grantFindings, policyFindings } from './limit-findings.ts'
 import { mandateFindings } from './mandate-findings.ts'
 import { remedyFor } from './remedy.ts'
-import { byText, policiesOn } from './scope.ts'
+import { applicablePolicies, byText } from './scope.ts'
 import { type Charge, type Decision, type Evaluation, type Outcome, outcomes, type TraceEntry } from './types.ts'
 
 const strictest = (trace: readonly TraceEntry[]): Outcome =>
@@ -18,7 +18,7 @@ const strictest = (trace: readonly TraceEntry[]): Outcome =>
 export const evaluate = (input: Evaluation): Decision => {
   const { payment, grants, mandate, periods } = input
   const amount = payment.amountMinor
-  const policies = policiesOn(input)
+  const policies = applicablePolicies(input)
   const mandated = mandate ? mandateFindings(mandate, payment) : []
   const findings: Finding[] = [
     {
@@ -33,7 +33,7 @@ export const evaluate = (input: Evaluation): Decision => {
     ...duplicateFindings(input, policies),
   ]
 
-  const required = Math.max(0, ...findings.map((finding) => approvalsAsked(finding, amount)))
+  const required = Math.max(0, ...findings.map((finding) => approvalsRequired(finding, amount)))
   // Every policy that applies to the payment restricts who may approve, even when another policy requires the approval.
   const dutiesSeparated = policies.some((policy) => policy.separationOfDuties)
   const separationOfDuties = required > 0 && dutiesSeparated
@@ -72,7 +72,7 @@ export const chargesFor = (input: Evaluation): Charge[] => {
   ]
   const charges = [
     ...grants.flatMap(({ id }) => periodic('grant', id)),
-    ...policiesOn(input).flatMap(({ id }) => periodic('policy', id)),
+    ...applicablePolicies(input).flatMap(({ id }) => periodic('policy', id)),
   ]
   if (mandate) charges.push({ subject: 'mandate', subjectId: mandate.id, period: 'total', periodStart: null })
   return charges.sort((a, b) => byText(a.subject, b.subject) || byText(a.subjectId, b.subjectId) || byText(a.period, b.period))

@@ -26,30 +26,30 @@ export const ruleNames = [
 ] as const
 export type RuleName = (typeof ruleNames)[number]
 
-type Found = { source: TraceSource; rule: RuleName }
+type RuleOrigin = { source: TraceSource; rule: RuleName }
 
 /** Holds or does not hold, regardless of the amount. */
-export type Gate = Found & { kind: 'gate'; passes: boolean; resetsAt?: Date }
+export type Gate = RuleOrigin & { kind: 'gate'; passes: boolean; resetsAt?: Date }
 /** Usage and amount together may reach the limit, but not exceed it. */
-export type Cap = Found & { kind: 'cap'; limitMinor: Minor; usedMinor?: Minor; resetsAt?: Date }
+export type Cap = RuleOrigin & { kind: 'cap'; limitMinor: Minor; usedMinor?: Minor; resetsAt?: Date }
 /** Requires approvals from the threshold on; without a threshold always. */
-export type Ask = Found & { kind: 'ask'; thresholdMinor: Minor | null; approvals: number; resetsAt?: Date }
+export type ApprovalRule = RuleOrigin & { kind: 'ask'; thresholdMinor: Minor | null; approvals: number; resetsAt?: Date }
 
 /**
  * A rule with its numbers, not yet compared with an amount. The verdict, the trace and the remedy all come from the same finding, so the
  * explanation of a decision is what decided it.
  */
-export type Finding = Gate | Cap | Ask
+export type Finding = Gate | Cap | ApprovalRule
 
 const reached = (cap: Cap, amount: Minor): Minor => (cap.usedMinor ?? 0n) + amount
 
-export const approvalsAsked = (finding: Finding, amount: Minor): number =>
+export const approvalsRequired = (finding: Finding, amount: Minor): number =>
   finding.kind === 'ask' && (finding.thresholdMinor === null || amount >= finding.thresholdMinor) ? finding.approvals : 0
 
 export const verdict = (finding: Finding, amount: Minor, approvalsGiven: number): Outcome => {
   if (finding.kind === 'gate') return finding.passes ? 'allow' : 'deny'
   if (finding.kind === 'cap') return reached(finding, amount) <= finding.limitMinor ? 'allow' : 'deny'
-  return approvalsAsked(finding, amount) > approvalsGiven ? 'require_approval' : 'allow'
+  return approvalsRequired(finding, amount) > approvalsGiven ? 'require_approval' : 'allow'
 }
 
 /** The largest amount that the rule allows without another approval: null when every amount, 0 or less when none. */
@@ -82,5 +82,5 @@ export const traceEntry = (finding: Finding, amount: Minor, approvalsGiven: numb
     }
   }
   const threshold = finding.thresholdMinor !== null && { limitMinor: finding.thresholdMinor }
-  return { ...entry, ...threshold, requestedMinor: amount, requiredApprovals: approvalsAsked(finding, amount) }
+  return { ...entry, ...threshold, requestedMinor: amount, requiredApprovals: approvalsRequired(finding, amount) }
 }

@@ -2,7 +2,7 @@ import type { Finding, RuleName } from './finding.ts'
 import { namesPayee, namesType } from './scope.ts'
 import type { MandateRules, PaymentFacts, TraceSource } from './types.ts'
 
-const serves = (mandate: MandateRules, payment: PaymentFacts): boolean =>
+const isForInitiator = (mandate: MandateRules, payment: PaymentFacts): boolean =>
   mandate.grantId === null
     ? payment.initiatorAccountId === mandate.signerAccountId
     : payment.grantLineage.includes(mandate.grantId)
@@ -21,7 +21,7 @@ export const mandateFindings = (mandate: MandateRules, payment: PaymentFacts): F
     gate('mandate_status', mandate.status === 'active'),
     gate('mandate_window', mandate.validFrom <= payment.at && payment.at < mandate.expiresAt),
     gate('mandate_workspace', mandate.workspaceId === payment.workspaceId),
-    gate('mandate_initiator', serves(mandate, payment)),
+    gate('mandate_initiator', isForInitiator(mandate, payment)),
   ]
   if (paymentTypes.length > 0) findings.push(gate('mandate_payment_types', namesType(paymentTypes, payment)))
   if (beneficiaryIds.length > 0) findings.push(gate('mandate_beneficiary_ids', namesPayee(beneficiaryIds, payment)))

@@ -8,12 +8,12 @@ const largestAllowed = (findings: readonly Finding[], approvalsGiven: number): M
   return lowest !== null && lowest > 0n ? lowest : null
 }
 
-const healsAt = (finding: Finding, amount: Minor): Date | undefined =>
+const passesAt = (finding: Finding, amount: Minor): Date | undefined =>
   finding.kind !== 'cap' || finding.limitMinor >= amount ? finding.resetsAt : undefined
 
 /** At a month's end its last day ends too, so the latest reset also resets all others. */
 const whenItPasses = ({ payment, mandate }: Evaluation, blocking: readonly Finding[]): Date | null => {
-  const resets = blocking.flatMap((finding) => healsAt(finding, payment.amountMinor) ?? [])
+  const resets = blocking.flatMap((finding) => passesAt(finding, payment.amountMinor) ?? [])
   if (resets.length === 0 || resets.length < blocking.length) return null
   const at = new Date(Math.max(...resets.map((reset) => reset.getTime())))
   return mandate && at >= mandate.expiresAt ? null : at

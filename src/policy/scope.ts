@@ -8,7 +8,7 @@ export const namesType = (list: readonly string[], payment: PaymentFacts): boole
 export const namesPayee = (list: readonly string[], payment: PaymentFacts): boolean =>
   payment.payeeBeneficiaryIds.some((id) => list.includes(id))
 
-const fallsOn = (policy: PolicyRules, payment: PaymentFacts): boolean =>
+const appliesTo = (policy: PolicyRules, payment: PaymentFacts): boolean =>
   (policy.paymentTypes.length === 0 || namesType(policy.paymentTypes, payment)) &&
   (policy.beneficiaryIds.length === 0 || namesPayee(policy.beneficiaryIds, payment))
 
@@ -16,5 +16,5 @@ const fallsOn = (policy: PolicyRules, payment: PaymentFacts): boolean =>
 export const byText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
 /** The policies that apply to the payment, oldest first (ids are UUIDv7), in whichever order they are passed. */
-export const policiesOn = ({ policies, payment }: Evaluation): PolicyRules[] =>
-  policies.filter((policy) => fallsOn(policy, payment)).sort((a, b) => byText(a.id, b.id))
+export const applicablePolicies = ({ policies, payment }: Evaluation): PolicyRules[] =>
+  policies.filter((policy) => appliesTo(policy, payment)).sort((a, b) => byText(a.id, b.id))

@@ -7,7 +7,7 @@ import { StartupError } from '../lib/startup-error.ts'
 const timeoutMs = 2_000
 const tries = 20
 
-const ask = async (url: string, init: RequestInit = {}): Promise<unknown> => {
+const requestJson = async (url: string, init: RequestInit = {}): Promise<unknown> => {
   const response = await fetch(url, { ...init, signal: AbortSignal.timeout(timeoutMs) })
   if (!response.ok) throw new Error(`the sandbox answered ${response.status}`)
   return response.json()
@@ -21,7 +21,7 @@ type Options = {
 const readOptions = async (url: string): Promise<Options> => {
   for (let count = 1; ; count += 1) {
     try {
-      return (await ask(`${url}/control/options`)) as Options
+      return (await requestJson(`${url}/control/options`)) as Options
     } catch (cause) {
       if (count === tries)
         throw new StartupError(`No sandbox answers at SANDBOX_URL (${url}): start one with npm run sandbox.`, { cause })
@@ -35,7 +35,7 @@ export const joinSandbox = async (address: string, clock: MovableClock, logger: 
   const url = address.replace(/\/+$/, '')
   const { daraja, pesalink } = await readOptions(url)
   const follow = async (): Promise<void> => {
-    const { offset_ms } = (await ask(`${url}/control/clock`)) as { offset_ms: number }
+    const { offset_ms } = (await requestJson(`${url}/control/clock`)) as { offset_ms: number }
     clock.moveTo(offset_ms)
   }
   await follow()
@@ -50,7 +50,7 @@ export const joinSandbox = async (address: string, clock: MovableClock, logger: 
     options,
     advance: async (seconds: number): Promise<void> => {
       const body = JSON.stringify({ advance_seconds: seconds })
-      await ask(`${url}/control/clock`, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
+      await requestJson(`${url}/control/clock`, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
       await follow()
     },
     stop: async () => clearInterval(timer),

@@ -11,9 +11,9 @@ export const checkClock = async (baseUrl: string, clock: Clock, timeoutMs: numbe
   const answer = await fetch(baseUrl, { method: 'HEAD', redirect: 'manual', signal: AbortSignal.timeout(timeoutMs) }).catch(
     () => undefined,
   )
-  const theirs = Date.parse(answer?.headers.get('date') ?? '')
-  if (Number.isNaN(theirs)) return { what, problem: 'the provider could not be reached, or did not say what time it has' }
-  const skewSeconds = Math.abs(theirs - clock.now().getTime()) / 1000
+  const providerTime = Date.parse(answer?.headers.get('date') ?? '')
+  if (Number.isNaN(providerTime)) return { what, problem: 'the provider could not be reached, or did not say what time it has' }
+  const skewSeconds = Math.abs(providerTime - clock.now().getTime()) / 1000
   return {
     what,
     problem: skewSeconds <= mostSkewSeconds ? null : `it differs by ${Math.round(skewSeconds)} s: set this machine's clock`,

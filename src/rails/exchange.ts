@@ -32,9 +32,9 @@ export type ExchangeRequest = {
 export const createLookup = (resolve: (name: string) => Promise<LookupAddress[]> = lookUpAll): LookupFunction => {
   const underWay = new Map<string, Promise<LookupAddress[]>>()
   const find = (name: string): Promise<LookupAddress[]> => {
-    const asked = underWay.get(name) ?? resolve(name).finally(() => underWay.delete(name))
-    underWay.set(name, asked)
-    return asked
+    const pending = underWay.get(name) ?? resolve(name).finally(() => underWay.delete(name))
+    underWay.set(name, pending)
+    return pending
   }
   return (name, options, callback) => {
     find(name).then(
@@ -57,24 +57,24 @@ const shared = createLookup()
  * been sent.
  */
 const converse = (
-  given: ExchangeRequest,
+  input: ExchangeRequest,
   { signal, lookup, connected }: { signal: AbortSignal; lookup: LookupFunction; connected: () => void },
-): Promise<{ status: number; said: string }> => {
-  const url = new URL(given.url)
+): Promise<{ status: number; responseText: string }> => {
+  const url = new URL(input.url)
   const isSecure = url.protocol === 'https:'
-  const body = given.body === undefined ? undefined : JSON.stringify(given.body)
+  const body = input.body === undefined ? undefined : JSON.stringify(input.body)
   const headers = {
     accept: 'application/json',
     connection: 'close',
     ...(body !== undefined && { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }),
-    ...given.headers,
+    ...input.headers,
   }
   return new Promise((resolve, reject) => {
-    const request = (isSecure ? overHttps : overHttp)(url, { method: given.method, agent: false, lookup, signal, headers })
+    const request = (isSecure ? overHttps : overHttp)(url, { method: input.method, agent: false, lookup, signal, headers })
     request.once('socket', (socket) => socket.once(isSecure ? 'secureConnect' : 'connect', connected))
     request.once('error', reject)
     request.once('response', (response) => {
-      text(response).then((said) => resolve({ status: response.statusCode ?? 0, said }), reject)
+      text(response).then((responseText) => resolve({ status: response.statusCode ?? 0, responseText }), reject)
     })
     request.end(body)
   })
@@ -91,15 +91,15 @@ const failed = (error: unknown, connected: boolean, isLate: boolean): Exchange =
   }
 }
 
-const send = async (given: ExchangeRequest, lookup: LookupFunction): Promise<Exchange> => {
-  const signal = AbortSignal.timeout(given.timeoutMs)
+const send = async (input: ExchangeRequest, lookup: LookupFunction): Promise<Exchange> => {
+  const signal = AbortSignal.timeout(input.timeoutMs)
   let isConnected = false
   const connected = () => {
     isConnected = true
   }
   try {
-    const { status, said } = await converse(given, { signal, lookup, connected })
-    return { kind: 'answer', status, body: parseJson(said) }
+    const { status, responseText } = await converse(input, { signal, lookup, connected })
+    return { kind: 'answer', status, body: parseJson(responseText) }
   } catch (error) {
     return failed(error, isConnected, signal.aborted)
   }

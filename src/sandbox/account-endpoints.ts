@@ -37,23 +37,23 @@ const openingMinor = 100_000_000_00n
 
 type Envelope = { key: string; conversation: string }
 
-const envelope = (question: Envelope, code: string, parameters: readonly { Key: string; Value: unknown }[]) => ({
+const envelope = (query: Envelope, code: string, parameters: readonly { Key: string; Value: unknown }[]) => ({
   Result: {
     ResultType: 0,
     ResultCode: wireNumber(code),
     ResultDesc: describe(code),
-    OriginatorConversationID: question.key,
-    ConversationID: question.conversation,
+    OriginatorConversationID: query.key,
+    ConversationID: query.conversation,
     TransactionID: 'OAK0000000',
     ...(code === '0' && { ResultParameters: { ResultParameter: parameters } }),
   },
 })
 
 /** The answer comes as a delivery, like every answer to an initiator. */
-const answerLater = (provider: Provider, url: string, body: (question: Envelope) => unknown): Answer => {
-  const question = { key: randomUUID(), conversation: newConversation(provider) }
-  provider.scheduler.after(provider.delayMs, () => provider.deliver(url, body(question)))
-  return accepted(question)
+const answerLater = (provider: Provider, url: string, body: (query: Envelope) => unknown): Answer => {
+  const query = { key: randomUUID(), conversation: newConversation(provider) }
+  provider.scheduler.after(provider.delayMs, () => provider.deliver(url, body(query)))
+  return accepted(query)
 }
 
 /** Incoming minus outgoing money, plus an opening balance. */
@@ -70,9 +70,7 @@ export const accountBalance = (provider: Provider, body: unknown): Answer => {
   const code = isInitiator(provider, Initiator, SecurityCredential) ? '0' : '2001'
   const amount = shillings(workingBalance(provider))
   const AccountBalance = `Working Account|KES|${amount}|${amount}|0.00|0.00&Utility Account|KES|0.00|0.00|0.00|0.00`
-  return answerLater(provider, ResultURL, (question) =>
-    envelope(question, code, [{ Key: 'AccountBalance', Value: AccountBalance }]),
-  )
+  return answerLater(provider, ResultURL, (query) => envelope(query, code, [{ Key: 'AccountBalance', Value: AccountBalance }]))
 }
 
 /** Only incoming money can be reversed by API; a payout is irrevocable. */
@@ -83,8 +81,8 @@ export const reversal = (provider: Provider, body: unknown): Answer => {
   const order: Order | undefined = provider.book.find(['MPESA_STK'], TransactionID)
   const isWhole = order?.state === 'moved' && Amount.replace(/\.00$/, '') === (order.amountMinor / 100n).toString()
   const code = !isInitiator(provider, Initiator, SecurityCredential) ? '2001' : isWhole ? '0' : '2032'
-  return answerLater(provider, ResultURL, (question) =>
-    envelope(question, code, [
+  return answerLater(provider, ResultURL, (query) =>
+    envelope(query, code, [
       { Key: 'Amount', Value: Amount },
       { Key: 'OriginalTransactionID', Value: TransactionID },
       { Key: 'TransCompletedTime', Value: wireNumber(localTime(provider.clock.now()).compact) },

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import type { GithubOptions } from '../auth/providers/github.ts'
 import type { App } from '../http/app-type.ts'
 import { createCodes } from './identity-codes.ts'
-import type { ProviderSeat } from './identity-google.ts'
+import type { ProviderAddresses } from './identity-google.ts'
 import { registerAuthorizePage } from './identity-page.ts'
 import { githubIdOf, githubLoginOf, type SandboxPerson } from './identity-people.ts'
 
@@ -16,7 +16,7 @@ const TokenRequest = z.object({
 })
 
 /** GitHub as its documents describe it: a refused code is answered with 200 and an error, and e-mails have their own endpoint. */
-export const createSandboxGithub = ({ browserUrl, selfUrl, path, redirectUri, clock }: ProviderSeat) => {
+export const createSandboxGithub = ({ browserUrl, selfUrl, path, redirectUri, clock }: ProviderAddresses) => {
   const client = { clientId: 'sandbox.github', clientSecret: randomUUID(), redirectUri }
   const codes = createCodes(clock)
   const signedIn = new Map<string, SandboxPerson>()

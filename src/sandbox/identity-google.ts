@@ -8,7 +8,7 @@ import { type Consent, createCodes } from './identity-codes.ts'
 import { registerAuthorizePage } from './identity-page.ts'
 import { googleSubjectOf } from './identity-people.ts'
 
-export type ProviderSeat = {
+export type ProviderAddresses = {
   /** Where browsers and this process reach the provider: the same server by its public name and by its own address. */
   browserUrl: string
   selfUrl: string
@@ -47,7 +47,7 @@ const sign = ({ privateKey, kid }: Keys, claims: object): string => {
 }
 
 /** Google as OpenID Connect describes it: discovery, authorize, token with an RS256 ID token, keys. */
-export const createSandboxGoogle = ({ browserUrl, selfUrl, path, redirectUri, clock }: ProviderSeat) => {
+export const createSandboxGoogle = ({ browserUrl, selfUrl, path, redirectUri, clock }: ProviderAddresses) => {
   const issuer = browserUrl + path
   const client = { clientId: 'sandbox.google', clientSecret: randomUUID(), redirectUri }
   const codes = createCodes(clock)

@@ -122,12 +122,12 @@ export const transactionStatus = (provider: Provider, body: unknown): Answer => 
   const parsed = Status.safeParse(body)
   if (!parsed.success) return invalidField(parsed.error)
   const query = parsed.data
-  const question = { key: randomUUID(), conversation: newConversation(provider) }
+  const queryIds = { key: randomUUID(), conversation: newConversation(provider) }
   provider.scheduler.after(provider.delayMs, async () => {
     const order = provider.book.find(['MPESA_B2C', 'MPESA_B2B'], query.OriginalConversationID ?? query.TransactionID ?? '')
     const known = order ? '0' : '2032'
     const code = isInitiator(provider, query.Initiator, query.SecurityCredential) ? known : '2001'
-    await provider.deliver(query.ResultURL, renderStatus(order, question, code))
+    await provider.deliver(query.ResultURL, renderStatus(order, queryIds, code))
   })
-  return accepted(question)
+  return accepted(queryIds)
 }

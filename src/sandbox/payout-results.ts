@@ -73,13 +73,13 @@ export const renderTimeout = (order: Order) => ({
 const statusWord = { under_way: 'Initiated', moved: 'Completed', refused: 'Declined' } as const
 
 /** The answer to a status query about an order, known or unknown. The envelope's ids are the query's, not the payment's. */
-export const renderStatus = (order: Order | undefined, question: { key: string; conversation: string }, code: string) => {
+export const renderStatus = (order: Order | undefined, query: { key: string; conversation: string }, code: string) => {
   const result = {
     ResultType: 0,
     ResultCode: wireNumber(code),
     ResultDesc: describe(code),
-    OriginatorConversationID: question.key,
-    ConversationID: question.conversation,
+    OriginatorConversationID: query.key,
+    ConversationID: query.conversation,
     TransactionID: 'OAK0000000',
     ReferenceData: { ReferenceItem: { Key: 'Occasion' } },
   }

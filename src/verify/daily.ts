@@ -37,12 +37,12 @@ export const unverifiedSince = async (db: Db, now: Date): Promise<Date | null> =
 export const keepPoint = (
   db: Database,
   { now, since }: Pick<CheckFacts, 'now' | 'since'>,
-  found: { kept: number; broken: number; seconds: number },
+  summary: { kept: number; broken: number; seconds: number },
 ): Promise<void> =>
   inTx(db, async (tx) => {
-    const totals = Object.fromEntries(Object.entries(found).map(([name, value]) => [name, String(value)]))
+    const totals = Object.fromEntries(Object.entries(summary).map(([name, value]) => [name, String(value)]))
     const point = { through: now.toISOString(), totals, at: now }
-    const names = ['last', ...(found.broken > 0 ? [] : [since === null ? 'whole' : 'recent'])]
+    const names = ['last', ...(summary.broken > 0 ? [] : [since === null ? 'whole' : 'recent'])]
     for (const name of names)
       await tx.orm
         .insert(verifyPoints)

@@ -1,7 +1,7 @@
 import { sqlCheck } from '../db/check.ts'
 
 /** Actions of the audit log that move money or give rights. */
-const letsThrough = `('payment.create', 'approval.approve', 'topup.initiate', 'api_key.create', 'grant.create', 'mandate.create', 'identity.link')`
+const actsAfterEnd = `('payment.create', 'approval.approve', 'topup.initiate', 'api_key.create', 'grant.create', 'mandate.create', 'identity.link')`
 
 /** The longest wait for a lock: an action later than this after an end was accepted after the end. */
 const lockWait = `interval '10 seconds'`
@@ -29,10 +29,10 @@ export const standingChecks = [
     'nothing was let through by a session or a grant after its end',
     `with ended as (${endedCredentials})
      select a.subject_id::text as subject from ended e join audit_log a on a.credential_id = e.id
-     where a.action in ${letsThrough} and a.transaction > e.transaction and a.at > e.at + ${lockWait}
+     where a.action in ${actsAfterEnd} and a.transaction > e.transaction and a.at > e.at + ${lockWait}
      union all
      select a.subject_id::text from ended e join audit_log a on a.grant_id = e.id
-     where a.action in ${letsThrough} and a.transaction > e.transaction and a.at > e.at + ${lockWait}`,
+     where a.action in ${actsAfterEnd} and a.transaction > e.transaction and a.at > e.at + ${lockWait}`,
   ),
   sqlCheck(
     'I15',

@@ -184,7 +184,7 @@ test(
         lines: 1,
         matched: 0,
         differences: 1,
-        found: [expect.objectContaining({ kind: 'not_in_our_books', provider_receipt: 'QWW0000001', stated_minor: '-25000' })],
+        items: [expect.objectContaining({ kind: 'not_in_our_books', provider_receipt: 'QWW0000001', stated_minor: '-25000' })],
       }),
     ])
     expect([missing.code, missing.stderr]).toEqual([2, expect.stringContaining('march.csv.none cannot be read')])

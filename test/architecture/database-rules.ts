@@ -22,7 +22,7 @@ const composedSql: Readonly<Record<string, string>> = {
 /** [file, what it awaits]: work inside a transaction that holds the transaction without its name. */
 const awaitedOtherwise: readonly (readonly [path: string, call: string, reason: string])[] = [
   ['modules/identity/accounts/administer.ts', 'change()', 'its callers, in the same file, write by their own tx'],
-  ['modules/payments/lifecycle/attempts/evidence.ts', 'judge(open, evidence, witness)', 'the open attempt is bound to its tx'],
+  ['modules/payments/lifecycle/attempts/evidence.ts', 'judge(open, evidence, source)', 'the open attempt is bound to its tx'],
   ['modules/topups/outcome.ts', 'after', 'the write itself, begun by the caller'],
 ]
 

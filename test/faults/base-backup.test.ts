@@ -10,7 +10,7 @@ import { catchUpTransactionIds } from '../../src/db/transaction-ids.ts'
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/embedded-postgres/start.ts'
 import { subjects } from '../../src/modules/jobs.ts'
 import { shellOperator } from '../../src/modules/operators.ts'
-import { distrustAfterRestore } from '../../src/modules/rail-pauses/service.ts'
+import { markWaitingUnknown } from '../../src/modules/rail-pauses/service.ts'
 import { credit } from '../harness/money.ts'
 import { signIn } from '../harness/people.ts'
 import { startService, type TestService } from '../harness/service.ts'
@@ -108,7 +108,7 @@ describe.runIf(isFull)('a base backup and the write-ahead log after it', () => {
       provider: before,
     })
     await catchUpTransactionIds(second.url)
-    expect(await distrustAfterRestore(restored.deps, subjects, shellOperator('a rehearsal'))).toEqual({ unknown: 1 })
+    expect(await markWaitingUnknown(restored.deps, subjects, shellOperator('a rehearsal'))).toEqual({ unknown: 1 })
     await pass(restored, 3_600)
     const api = restored.api.as({ cookie: person.cookie })
     expect((await paymentOf({ api }, acknowledged)).status).toBe('unknown')

@@ -2,7 +2,7 @@ import { afterAll, expect, test } from 'vitest'
 import { catchUpTransactionIds } from '../../src/db/transaction-ids.ts'
 import { subjects } from '../../src/modules/jobs.ts'
 import { shellOperator } from '../../src/modules/operators.ts'
-import { distrustAfterRestore, pausableRails, resumeRail } from '../../src/modules/rail-pauses/service.ts'
+import { markWaitingUnknown, pausableRails, resumeRail } from '../../src/modules/rail-pauses/service.ts'
 import { reconcileStatement } from '../../src/modules/reconciliation/service.ts'
 import { statementCsv } from '../../src/sandbox/statement.ts'
 import { startAdministered } from '../admin/administrators.ts'
@@ -50,7 +50,7 @@ test('restored to an earlier moment: what was paid since is found at the provide
   const names = before.wallets.map(({ address }) => address).join(',')
   const restored = await startService({ database: backup, clock, provider, env: { ADMIN_ACCOUNTS: names } })
   await catchUpTransactionIds(backup.url)
-  expect(await distrustAfterRestore(restored.deps, subjects, operator)).toEqual({ unknown: 1 })
+  expect(await markWaitingUnknown(restored.deps, subjects, operator)).toEqual({ unknown: 1 })
   await pass(restored, 3_600)
   expect(ordersTo(restored, '254722000102')).toHaveLength(1)
   const api = restored.api.as({ cookie: person.cookie })

@@ -15,7 +15,7 @@ const RsaKey = z.object({
 /** PEM by key id: what google-auth-library verifies with. */
 export type Certificates = Readonly<Record<string, string>>
 
-const keptSeconds = 3600
+const cacheSeconds = 3600
 
 const toCertificates = (keys: readonly unknown[]): Certificates =>
   Object.fromEntries(
@@ -34,7 +34,7 @@ export const createKeySet = (clock: Clock) => {
     const now = clock.now()
     if (kept && kept.url === url && kept.until > now && Object.hasOwn(kept.certificates, keyId)) return kept.certificates
     const { keys } = await requestJson('google', Jwks, url)
-    kept = { url, certificates: toCertificates(keys), until: secondsAfter(now, keptSeconds) }
+    kept = { url, certificates: toCertificates(keys), until: secondsAfter(now, cacheSeconds) }
     return kept.certificates
   }
 }

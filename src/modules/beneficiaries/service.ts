@@ -50,9 +50,9 @@ const ensurePayee = async (
     .returning({ id: payees.id, frozenAt: payees.frozenAt })
   if (made) return made
   // Another transaction created it between the read and the insert, and has committed.
-  const [theirs] = await tx.query<Payee>(findPayee, [workspaceId, [current.mac]])
-  if (!theirs) throw new Error('a payee that exists cannot be read')
-  return theirs
+  const [existing] = await tx.query<Payee>(findPayee, [workspaceId, [current.mac]])
+  if (!existing) throw new Error('a payee that exists cannot be read')
+  return existing
 }
 
 type Change = {

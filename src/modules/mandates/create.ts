@@ -14,7 +14,7 @@ import { requireScope, signingAccount } from './scope.ts'
 import { nonceBinding, termContradictions } from './terms.ts'
 
 export type CreatedMandate = { mandate: MandateRecord; replayed: boolean }
-type Agreed = { accountId: Uuid; workspaceId: Uuid; message: string }
+type AcceptedTerms = { accountId: Uuid; workspaceId: Uuid; message: string }
 
 const noNonce = (message: string) => new Refusal('invalid_signature', { message, details: { field: 'nonce' } })
 
@@ -32,7 +32,7 @@ const decide = async (
 
   input: CreateMandate,
   { digest, message, signed, recovered }: MandateProof,
-): Promise<CreatedMandate | Agreed> => {
+): Promise<CreatedMandate | AcceptedTerms> => {
   const { address, terms, nonce } = input
   const issued = await lockNonce(tx, nonce, 'mandate')
   const { at } = tx
@@ -52,7 +52,13 @@ const decide = async (
   return { accountId: account.id, workspaceId, message }
 }
 
-const insert = async (tx: Tx, input: CreateMandate, termsDigest: string, agreed: Agreed, at: Date): Promise<MandateRecord> => {
+const insert = async (
+  tx: Tx,
+  input: CreateMandate,
+  termsDigest: string,
+  accepted: AcceptedTerms,
+  at: Date,
+): Promise<MandateRecord> => {
   const { terms, nonce, signature, address: signer } = input
   await consumeNonce(tx, nonce, at)
   const signed = { nonce, termsDigest, signature, signer }
@@ -60,7 +66,7 @@ const insert = async (tx: Tx, input: CreateMandate, termsDigest: string, agreed:
     .insert(intentMandates)
     .values({
       ...terms,
-      ...agreed,
+      ...accepted,
       ...signed,
       id: newId(),
       status: 'active',

@@ -74,10 +74,14 @@ const unknownAfter = () =>
     message: 'This event is not known, or older than what is kept: read the resources again and start from the newest event.',
   })
 
-type Wanted = { from: Position | null; oldestFirst: boolean; take: number }
+type PageQuery = { from: Position | null; oldestFirst: boolean; take: number }
 
 /** Reads on until a page is full of events that the reader may see, or there are no more. */
-const collect = async (deps: Pick<Deps, 'db'>, reader: Reader, { from, oldestFirst, take }: Wanted): Promise<StoredEvent[]> => {
+const collect = async (
+  deps: Pick<Deps, 'db'>,
+  reader: Reader,
+  { from, oldestFirst, take }: PageQuery,
+): Promise<StoredEvent[]> => {
   const collected: StoredEvent[] = []
   const audience = audienceOf(reader)
   for (let place = from, more = true; more && collected.length < take; ) {

@@ -11,7 +11,7 @@ const formType = 'application/x-www-form-urlencoded'
 const noForm = (): OAuthError => new OAuthError('invalid_request', `Send the parameters as a form: Content-Type: ${formType}.`)
 
 /** A refusal of ours or of OAuth's; anything else is a bug: logged, and never shown. */
-const understood = (error: unknown, request: FastifyRequest): OAuthError | Refusal => {
+const refusalOf = (error: unknown, request: FastifyRequest): OAuthError | Refusal => {
   if (error instanceof OAuthError) return error
   const refusal = toRefusal(error)
   if (refusal?.code === 'unsupported_media_type' && request.routeOptions.schema?.consumes?.includes(formType)) return noForm()
@@ -41,7 +41,7 @@ const sendOAuthError = (
 }
 
 export const handleOAuthError = (error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
-  const refused = understood(error, request)
+  const refused = refusalOf(error, request)
   return sendOAuthError(refused, refused.status, request, reply)
 }
 
@@ -60,7 +60,7 @@ const titles: Readonly<Record<number, string>> = {
 
 /** For a browser: an error stays on a page of ours, which links nowhere. */
 export const handlePageError = (error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
-  const refused = understood(error, request)
+  const refused = refusalOf(error, request)
   const { status, message, headers } = refused
   // An unknown client is an error in the link, and no reason for a browser to ask for a password.
   const pageStatus = error instanceof OAuthError ? 400 : status

@@ -24,7 +24,7 @@ const Credentials = {
   client_secret: Text('The secret of a confidential client that does not use HTTP Basic authentication.'),
 }
 
-const Ask = {
+const AccessParameters = {
   scope: Text(
     'Permission names, separated by spaces. Left out: what the client registered, else everything that can be asked for.',
   ),
@@ -34,7 +34,7 @@ const Ask = {
   ),
 }
 
-const CodeAsk = {
+const CodeRequestParameters = {
   response_type: Text('`code`'),
   redirect_uri: Text('One of the registered ones; may be left out when there is only one.'),
   state: Text('Comes back as it is.'),
@@ -43,23 +43,23 @@ const CodeAsk = {
   response_mode: Text('`query`'),
   prompt: Text('`none` is refused: consent is always asked for.'),
   request: Text('Not supported.'),
-  ...Ask,
+  ...AccessParameters,
 }
 
 export const AuthorizeQuery = z.object({
   client_id: Text('Required.'),
   request_uri: Text('What the pushed authorization request endpoint answered.'),
-  ...CodeAsk,
+  ...CodeRequestParameters,
 })
 export type CodeParameters = Omit<z.output<typeof AuthorizeQuery>, 'client_id' | 'request_uri'>
-export const PushBody = z.object({ ...Credentials, ...CodeAsk, request_uri: Text('Must be left out.') })
+export const PushBody = z.object({ ...Credentials, ...CodeRequestParameters, request_uri: Text('Must be left out.') })
 export const DeviceBody = z.object({
   ...Credentials,
-  ...Ask,
-  code_challenge: CodeAsk.code_challenge,
-  code_challenge_method: CodeAsk.code_challenge_method,
+  ...AccessParameters,
+  code_challenge: CodeRequestParameters.code_challenge,
+  code_challenge_method: CodeRequestParameters.code_challenge_method,
 })
-export type AskParameters = Pick<CodeParameters, keyof typeof Ask>
+export type RequestedAccessParameters = Pick<CodeParameters, keyof typeof AccessParameters>
 
 export const TokenBody = z.object({
   ...Credentials,

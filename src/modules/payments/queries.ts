@@ -84,7 +84,7 @@ export const readMatching = <T>(
 const searched = sql`(coalesce(${payments.accountReference}, '') || ' ' || coalesce(${payments.narrative}, ''))`
 
 /** Each alternative has an index. */
-const says = ({ text, beneficiaryIds }: SearchedText): SQL | undefined => {
+const textCondition = ({ text, beneficiaryIds }: SearchedText): SQL | undefined => {
   const id = parseId('payment', text.toLowerCase())
   return or(
     sql`${searched} ilike ${patternOf(text)}`,
@@ -106,7 +106,7 @@ export const matching = (workspaceId: Uuid, filter: PaymentFilter) =>
     filter.metadata ? sql`${payments.metadata} @> ${JSON.stringify(filter.metadata)}::jsonb` : undefined,
     filter.amountMinMinor === undefined ? undefined : gte(payments.amountMinor, filter.amountMinMinor),
     filter.amountMaxMinor === undefined ? undefined : lte(payments.amountMinor, filter.amountMaxMinor),
-    filter.text ? says(filter.text) : undefined,
+    filter.text ? textCondition(filter.text) : undefined,
     filter.createdAfter ? gt(payments.createdAt, filter.createdAfter) : undefined,
     filter.createdBefore ? lt(payments.createdAt, filter.createdBefore) : undefined,
   )

@@ -1,6 +1,6 @@
 import type { App } from '../../http/app-type.ts'
 import { orCsv, sendCsv, wantsCsv } from '../../http/csv.ts'
-import { ok, onceOf, respondOnce, sendOnce, standAgain } from '../../http/idempotency.ts'
+import { ok, onceOf, reauthenticateCaller, respondOnce, sendOnce } from '../../http/idempotency.ts'
 import { PageQuery, pageOf, readPage } from '../../http/pagination.ts'
 import { byId } from '../../http/wire.ts'
 import { notFound } from '../../lib/errors.ts'
@@ -57,7 +57,7 @@ export const registerPayments = (app: App, deps: Deps): void => {
           principal: request.principal,
           input: request.body,
           once: onceOf(request),
-          stand: (tx) => standAgain(tx, request),
+          stand: (tx) => reauthenticateCaller(tx, request),
           serialize: (payment) => String(reply.code(201).serialize(payment)),
         }),
       ),

@@ -37,14 +37,14 @@ const waitingPayments = statement(
   `select p.id from payments p where p.status = 'processing'
    and not exists (select from rail_attempts a where a.subject_id = p.id and a.state <> 'not_sent') limit 200`,
 )
-const neverAgain = statement('restore.never_send', 'update payments set dispatch_due_at = null where id = $1')
+const dropFromQueue = statement('restore.never_send', 'update payments set dispatch_due_at = null where id = $1')
 
 /**
  * After a restore to an earlier moment: what waited to be sent at that moment may have been sent since, and the restored data do not show
  * it. All rails are paused, and every payment that waited becomes `unknown`: the provider's statement, or a person, ends it. It is never
  * sent again, so never paid twice.
  */
-export const distrustAfterRestore = async (
+export const markWaitingUnknown = async (
   deps: Pick<Deps, 'alerts' | 'appendEvents' | 'clock' | 'config' | 'db'>,
   subjects: Subjects,
   operator: Operator,
@@ -60,7 +60,7 @@ export const distrustAfterRestore = async (
         const subject = await subjects.payment.open(tx, deps, id)
         const message = 'It waited to be sent when the backup was made, and may have been sent since.'
         await subject.settle({ kind: 'unknown', code: 'restored', message }, { kind: 'operator', actor: operator })
-        await tx.query(neverAgain, [id])
+        await tx.query(dropFromQueue, [id])
       })
       unknown += 1
     }

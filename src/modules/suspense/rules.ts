@@ -22,7 +22,7 @@ export type Finding = {
   at: Date
 }
 
-type Asked = { kind: 'payment' | 'topup'; amountMinor: Minor }
+type AttemptFacts = { kind: 'payment' | 'topup'; amountMinor: Minor }
 
 /**
  * The suspense item for evidence that could not be applied: only a success reports money. A payment's hold still covers its money, so
@@ -30,7 +30,7 @@ type Asked = { kind: 'payment' | 'topup'; amountMinor: Minor }
  * something else is already booked there. The hold of a superseded attempt belongs to the attempt that followed it.
  */
 export const suspenseOf = (
-  attempt: Asked,
+  attempt: AttemptFacts,
   verdict: string,
   evidence: Evidence,
 ): Pick<Finding, 'direction' | 'reason' | 'receipt' | 'amountMinor' | 'book'> | null => {

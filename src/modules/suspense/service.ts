@@ -71,13 +71,13 @@ export const recordSuspense = async (tx: Tx, deps: Pick<Deps, 'alerts'>, finding
   return id
 }
 
-type Doubted = { id: Uuid; kind: 'payment' | 'topup'; subjectId: Uuid; rail: string; amountMinor: Minor }
+type DisputedAttempt = { id: Uuid; kind: 'payment' | 'topup'; subjectId: Uuid; rail: string; amountMinor: Minor }
 
 /** Records the money in evidence that could not be applied; the caller has raised the alert about it. */
 export const recordDoubtful = async (
   tx: Tx,
   deps: Pick<Deps, 'alerts'>,
-  attempt: Doubted,
+  attempt: DisputedAttempt,
   verdict: string,
   evidence: Evidence,
 ): Promise<void> => {

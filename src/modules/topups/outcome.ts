@@ -12,7 +12,7 @@ import type { Evidence } from '../../rails/rail.ts'
 import type { Deps } from '../deps.ts'
 import { balanceUpdated } from '../identity/accounts/service.ts'
 import { isReceiptTaken } from '../payments/lifecycle/attempts/receipts.ts'
-import { actorOf, type Verdict, type Witness } from '../payments/lifecycle/attempts/subject.ts'
+import { actorOf, type EvidenceSource, type Verdict } from '../payments/lifecycle/attempts/subject.ts'
 import { presentTopup } from './present.ts'
 import type { TopupRecord } from './queries.ts'
 import { moveTopup } from './rules.ts'
@@ -39,13 +39,13 @@ export const topupEvent = (type: EventType, topup: TopupRecord): NewEvent => ({
   data: presentTopup(topup),
 })
 
-type Step = { topup: TopupRecord; witness: Witness }
+type Step = { topup: TopupRecord; source: EvidenceSource }
 
 /** Writes a change with its event and its audit row; `action` for a change without a new state. */
 const write = async (
   tx: Tx,
   deps: Pick<Deps, 'appendEvents'>,
-  { topup, witness }: Step,
+  { topup, source }: Step,
   change: Change,
   { balance, action }: { balance?: NewEvent; action?: AuditAction } = {},
 ): Promise<TopupRecord> => {
@@ -53,7 +53,7 @@ const write = async (
   const after = await changeTopup(tx, topup, change, at)
   const event = topupEvent(`topup.${after.status}` as EventType, after)
   await deps.appendEvents(tx, at, balance ? [event, balance] : [event])
-  await audit(tx, actorOf(witness), at, {
+  await audit(tx, actorOf(source), at, {
     // The state that only a new top-up has.
     action: action ?? (after.status === 'pending' ? 'topup.initiate' : `topup.${after.status}`),
     workspaceId: after.workspaceId,
@@ -111,9 +111,9 @@ export const settleTopup = async (
   deps: Pick<Deps, 'appendEvents' | 'config'>,
   topup: TopupRecord,
   evidence: Evidence,
-  witness: Witness,
+  source: EvidenceSource,
 ): Promise<SettledTopup> => {
-  const step: Step = { topup, witness }
+  const step: Step = { topup, source }
   const receipt = evidence.kind === 'succeeded' ? evidence.receipt : null
   const taken = receipt !== null && (await isReceiptTaken(tx, topup.method, receipt, topup.id))
   const decided = moveTopup(topup, evidence, taken)

@@ -44,8 +44,8 @@ export const topupSubject: AttemptSubject = {
     let topup = await lockTopupWithAccount(tx, id)
     return {
       sendAgainAt: async (due) => void (await tx.query(setDue, [id, due])),
-      settle: async (evidence, witness) => {
-        const settled = await settleTopup(tx, deps, topup, evidence, witness)
+      settle: async (evidence, source) => {
+        const settled = await settleTopup(tx, deps, topup, evidence, source)
         topup = settled.topup
         return settled.verdict
       },

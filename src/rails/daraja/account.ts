@@ -50,7 +50,7 @@ const readReversal = (body: unknown): Evidence => {
 }
 
 export const createAccount = (options: DarajaOptions, post: Post, credential: () => string): DarajaAccount => {
-  const question = (CommandID: string, { result, timeout }: CallbackUrls) => ({
+  const envelope = (CommandID: string, { result, timeout }: CallbackUrls) => ({
     Initiator: options.initiatorName,
     SecurityCredential: credential(),
     CommandID,
@@ -61,7 +61,7 @@ export const createAccount = (options: DarajaOptions, post: Post, credential: ()
     askBalances: async (callbacks) =>
       readSubmission(
         await post('/mpesa/accountbalance/v1/query', {
-          ...question('AccountBalance', callbacks),
+          ...envelope('AccountBalance', callbacks),
           PartyA: options.shortcode,
           IdentifierType: '4',
           Remarks: 'Balance of the account',
@@ -73,7 +73,7 @@ export const createAccount = (options: DarajaOptions, post: Post, credential: ()
       const amount = wholeShillings(amountMinor)
       if (amount === undefined) throw new Error('M-PESA takes back whole shillings only')
       const sent = await post('/mpesa/reversal/v1/request', {
-        ...question('TransactionReversal', callbacks),
+        ...envelope('TransactionReversal', callbacks),
         TransactionID: receipt,
         Amount: amount,
         ReceiverParty: options.shortcode,

@@ -43,10 +43,10 @@ export const readCollectionDelivery = (kind: DeliveryKind, body: unknown): Deliv
  * 500.001.1001 is returned for payments under way and for payments that exist: it proves nothing.
  */
 export const readCollectionQuery = (answer: Exchange, checkoutRequestId: string): Evidence => {
-  if (answer.kind !== 'answer') return unknown('unreachable', 'The provider could not be asked.')
+  if (answer.kind !== 'answer') return unknown('unreachable', 'The provider could not be queried.')
   const errorCode = textField(answer.body, 'errorCode')
   if (errorCode === '500.001.1001') return { kind: 'pending' }
-  if (errorCode !== undefined) return unknown(safeCode(errorCode), 'The provider did not take the question.')
+  if (errorCode !== undefined) return unknown(safeCode(errorCode), 'The provider did not accept the query.')
   const code = textField(answer.body, 'ResultCode')
   if (answer.status < 200 || answer.status >= 300 || code === undefined) {
     return unknown('unreadable', 'The answer could not be understood.')

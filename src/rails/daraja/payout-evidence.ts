@@ -5,7 +5,7 @@ import { receiptOf, safeCode, safeMessage } from '../text.ts'
 import { endedStatuses, payoutFailure } from './codes.ts'
 import { type Result, readResult } from './result.ts'
 
-type Asked = Pick<Attempt, 'attemptId' | 'rail' | 'provider'>
+type QueriedAttempt = Pick<Attempt, 'attemptId' | 'rail' | 'provider'>
 
 const unknown = (code: string, message: string): Evidence => ({ kind: 'unknown', code, message })
 const nameless = { request: null, conversation: null }
@@ -28,7 +28,7 @@ const succeeded = (named: string | undefined, amount: string | undefined): Evide
  * refusal (our credential has expired, say) with a code that would be a failure in a payout's result. A B2B attempt without the
  * provider's ids (its submit was not answered) can never have been asked about, so nothing else can come to its URL.
  */
-const isOwnResult = (result: Result, attempt: Asked): boolean => {
+const isOwnResult = (result: Result, attempt: QueriedAttempt): boolean => {
   const { request, conversation } = attempt.provider
   if (attempt.rail === 'MPESA_B2B' && request === null && conversation === null) return true
   if (attempt.rail === 'MPESA_B2C' && result.provider.request === attempt.attemptId) return true
@@ -38,7 +38,7 @@ const isOwnResult = (result: Result, attempt: Asked): boolean => {
   )
 }
 
-const readPayoutResult = (result: Result, attempt: Asked): Evidence => {
+const readPayoutResult = (result: Result, attempt: QueriedAttempt): Evidence => {
   if (!isOwnResult(result, attempt)) return unknown('other_request', 'The delivery answers another request than the payout.')
   const code = result.code ?? ''
   if (code === '0') {
@@ -55,7 +55,7 @@ const readPayoutResult = (result: Result, attempt: Asked): Evidence => {
  * TransactionStatus of a status query's result. 2032 (no such receipt) has none: that a receipt is not found does not prove that nothing
  * was sent.
  */
-const readStatus = (status: string, result: Result, attempt: Asked): Evidence => {
+const readStatus = (status: string, result: Result, attempt: QueriedAttempt): Evidence => {
   const conversation = result.parameter('ConversationID')
   if (conversation !== undefined && attempt.provider.conversation !== null && conversation !== attempt.provider.conversation) {
     return unknown('other_request', 'The status is that of another payment.')
@@ -79,7 +79,7 @@ const readStatus = (status: string, result: Result, attempt: Asked): Evidence =>
 }
 
 /** What a delivery to a B2C or B2B attempt's URLs says. A delivery to the time-out URL only says that the outcome is not known yet. */
-export const readPayoutDelivery = (kind: DeliveryKind, body: unknown, attempt: Asked): Delivery => {
+export const readPayoutDelivery = (kind: DeliveryKind, body: unknown, attempt: QueriedAttempt): Delivery => {
   const result = readResult(body)
   if (kind === 'timeout') {
     return { evidence: unknown('queue_timeout', 'The provider has not decided in time.'), provider: result?.provider ?? nameless }

@@ -7,7 +7,7 @@ import { readPayoutDelivery } from './payout-evidence.ts'
 import { preparePayout } from './payout-request.ts'
 import { readSubmission } from './submission.ts'
 
-const unasked = (code: string, message: string): Evidence => ({ kind: 'unknown', code, message })
+const unknownOutcome = (code: string, message: string): Evidence => ({ kind: 'unknown', code, message })
 
 export const createPayoutRail = (options: DarajaOptions, post: Post, credential: () => string): PayoutRail => {
   const pay = async (instruction: PayoutInstruction): Promise<Submission> => {
@@ -28,7 +28,7 @@ export const createPayoutRail = (options: DarajaOptions, post: Post, credential:
    */
   const query = async (attempt: Attempt): Promise<Evidence> => {
     const original = attempt.provider.request ?? (attempt.rail === 'MPESA_B2C' ? attempt.attemptId : null)
-    if (original === null) return unasked('no_reference', 'The provider gave no id to ask by.')
+    if (original === null) return unknownOutcome('no_reference', 'The provider gave no id to query by.')
     const answer = await post('/mpesa/transactionstatus/v1/query', {
       Initiator: options.initiatorName,
       SecurityCredential: credential(),
@@ -41,9 +41,9 @@ export const createPayoutRail = (options: DarajaOptions, post: Post, credential:
       Remarks: 'Status of a payment',
       Occasion: attempt.reference,
     })
-    if (answer.kind !== 'answer') return unasked('unreachable', 'The provider could not be asked.')
+    if (answer.kind !== 'answer') return unknownOutcome('unreachable', 'The provider could not be queried.')
     if (answer.status < 300 && textField(answer.body, 'ResponseCode') === '0') return { kind: 'pending' }
-    return unasked(safeCode(textField(answer.body, 'errorCode')), 'The provider did not take the question.')
+    return unknownOutcome(safeCode(textField(answer.body, 'errorCode')), 'The provider did not accept the query.')
   }
 
   return { limits: { MPESA_B2C: b2cLimits, MPESA_B2B: b2bLimits(options) }, pay, query, readDelivery: readPayoutDelivery }

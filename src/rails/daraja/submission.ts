@@ -5,7 +5,7 @@ import type { ProviderReference, Submission } from '../rail.ts'
 import { safeCode, safeMessage } from '../text.ts'
 
 /** The gateway rejected the request before it processed it: too many at once, or the quota is used up. */
-const turnedAway = new Set(['500.003.02', '500.003.03'])
+const gatewayRejections = new Set(['500.003.02', '500.003.03'])
 
 const lost = (message: string): Submission => ({ kind: 'lost', message })
 
@@ -25,12 +25,12 @@ export const readSubmission = (answer: Exchange, referenceOf: (body: unknown) =>
   if (answer.kind !== 'answer') return answer
   const errorCode = textField(answer.body, 'errorCode')
   const message = textField(answer.body, 'errorMessage')
-  if (errorCode !== undefined && turnedAway.has(errorCode)) {
+  if (errorCode !== undefined && gatewayRejections.has(errorCode)) {
     return { kind: 'not_sent', code: 'throttled', message: 'The provider takes no more requests right now.' }
   }
   if (errorCode?.startsWith('4') && answer.status >= 400 && answer.status < 500) {
-    const said = safeMessage(message, 'The provider refused the request.')
-    return { kind: 'refused', ...failure('provider_refused', safeCode(errorCode), said) }
+    const sentence = safeMessage(message, 'The provider refused the request.')
+    return { kind: 'refused', ...failure('provider_refused', safeCode(errorCode), sentence) }
   }
   const accepted = answer.status >= 200 && answer.status < 300 && textField(answer.body, 'ResponseCode') === '0'
   const provider = accepted ? referenceOf(answer.body) : undefined

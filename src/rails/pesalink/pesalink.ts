@@ -57,7 +57,7 @@ export const createPesalink = (input: PesalinkOptions, deps: PesalinkDeps): Payo
       path: `${options.queryPath ?? defaultPaths.queryPath}/${encodeURIComponent(attempt.reference)}`,
       signature: sign(attempt.reference),
     })
-    if (answer.kind !== 'answer') return unknown('unreachable', 'The bank could not be asked.')
+    if (answer.kind !== 'answer') return unknown('unreachable', 'The bank could not be queried.')
     const data = field(answer.body, 'data')
     if (answer.status !== 200 || field(answer.body, 'status') !== true || data === undefined) {
       return unknown(safeCode(textField(answer.body, 'code')), 'The bank does not know, or did not say.')

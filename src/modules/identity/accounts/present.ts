@@ -27,9 +27,9 @@ export const presentAccount = (account: AccountRecord, balance: Balance, currenc
 
 const referenceKinds: Readonly<Record<string, IdKind>> = { payment: 'payment', topup: 'topup', adjustment: 'ledger' }
 
-type Shown = z.output<typeof HistoryEntry>
+type EntryView = z.output<typeof HistoryEntry>
 
-export const presentHistoryEntry = (entry: Entry): Shown => ({
+export const presentHistoryEntry = (entry: Entry): EntryView => ({
   id: formatId('ledger', entry.id),
   type: entry.type,
   amount_minor: formatMinor(entry.amountMinor),
@@ -43,7 +43,7 @@ export const presentHistoryEntry = (entry: Entry): Shown => ({
   created_at: isoTime(entry.createdAt),
 })
 
-const columnOf = (name: Exclude<keyof Shown, 'reference' | 'beneficiary'>): Column<Entry> => [
+const columnOf = (name: Exclude<keyof EntryView, 'reference' | 'beneficiary'>): Column<Entry> => [
   name,
   (entry) => presentHistoryEntry(entry)[name],
 ]

@@ -14,7 +14,7 @@ import { findIdentity, type IdentityRecord } from './queries.ts'
 export type Match = { accountId: Uuid; existing: IdentityRecord | null; linkedByGrantId: Uuid | null }
 
 /** The attached identities whose provider has verified this e-mail. */
-const carriersOf = (tx: Tx, email: string) =>
+const accountsWithEmail = (tx: Tx, email: string) =>
   tx.orm
     .select({ accountId: identities.accountId, linkedByGrantId: identities.linkedByGrantId })
     .from(identities)
@@ -31,11 +31,11 @@ const matchByEmail = async (tx: Tx, proof: IdentityProof): Promise<Match | null>
     .select({ id: accounts.id })
     .from(accounts)
     .where(eq(emailKeyOf(accounts.email), email))
-  const carriers = await carriersOf(tx, email)
-  const candidates = new Set(owner ? [owner.id] : carriers.map(({ accountId }) => accountId))
+  const matches = await accountsWithEmail(tx, email)
+  const candidates = new Set(owner ? [owner.id] : matches.map(({ accountId }) => accountId))
   const [accountId, ...others] = candidates
   if (accountId === undefined || others.length > 0) return null
-  const own = carriers.filter((carrier) => carrier.accountId === accountId)
+  const own = matches.filter((carrier) => carrier.accountId === accountId)
   const byPerson = own.some(({ linkedByGrantId }) => linkedByGrantId === null)
   return { accountId, existing: null, linkedByGrantId: byPerson ? null : (own[0]?.linkedByGrantId ?? null) }
 }

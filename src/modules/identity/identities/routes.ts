@@ -1,5 +1,5 @@
 import type { App } from '../../../http/app-type.ts'
-import { isAskedByOwnPage } from '../../../http/csrf.ts'
+import { isRequestOfOwnPage } from '../../../http/csrf.ts'
 import { created, ok, respondOnce } from '../../../http/idempotency.ts'
 import { PageQuery, pageOf, readPage } from '../../../http/pagination.ts'
 import { byId, isoTime } from '../../../http/wire.ts'
@@ -58,7 +58,7 @@ export const registerIdentities = (app: App, deps: Deps): void => {
       if (body.provider !== 'wallet') {
         requireProvider(deps, body.provider)
         const { principal } = request
-        const isOwn = principal.credential.kind === 'session' && isAskedByOwnPage(request, deps.config.publicUrl)
+        const isOwn = principal.credential.kind === 'session' && isRequestOfOwnPage(request, deps.config.publicUrl)
         const browser = isOwn ? markBrowser(request, reply, deps.config) : null
         const input = { provider: body.provider, returnTo: readLinkReturnTo(deps, body.return_to), browser }
         return respondOnce(deps, request, reply, async (tx) => {

@@ -12,13 +12,13 @@ import { authorizationUrlOf } from './start-flow.ts'
 
 type LinkFlow = Flow & { intent: LinkIntent }
 
-const over = (): Refusal =>
+const linkEnded = (): Refusal =>
   new Refusal('not_found', { message: 'This link has been used, has ended or was never there. Please ask for a new one.' })
 
 const findLive = async (deps: Pick<Deps, 'clock' | 'config' | 'db' | 'vault'>, link: string): Promise<LinkFlow> => {
   const flow = await findByLink(deps.db, deps, link)
   if (!flow?.intent || !(await isCredentialActive(deps.db, flow.intent, deps.clock.now(), deps.config.SESSION_IDLE_DAYS)))
-    throw over()
+    throw linkEnded()
   return { ...flow, intent: flow.intent }
 }
 
@@ -76,7 +76,7 @@ export const leaveLinkPage = async (
   proof: string,
 ): Promise<string> => {
   const flow = await findLive(deps, link)
-  if (!browser || !equalBytes(Buffer.from(proof, 'base64url'), proofOf(deps, link, browser))) throw over()
-  if (!(await bindFlow(deps.db, flow.id, browser))) throw over()
+  if (!browser || !equalBytes(Buffer.from(proof, 'base64url'), proofOf(deps, link, browser))) throw linkEnded()
+  if (!(await bindFlow(deps.db, flow.id, browser))) throw linkEnded()
   return authorizationUrlOf(deps, flow)
 }

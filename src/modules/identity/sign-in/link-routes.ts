@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { App } from '../../../http/app-type.ts'
-import { isLedByOwnPage } from '../../../http/csrf.ts'
+import { isNavigationFromOwnPage } from '../../../http/csrf.ts'
 import { renderPage, sendHtml, sendRefusalPage, wantsPage } from '../../../http/page.ts'
 import { Refusal } from '../../../lib/errors.ts'
 import type { Deps } from '../../deps.ts'
@@ -41,7 +41,7 @@ export const registerLinkPages = (app: App, deps: Deps): void => {
     async (request, reply) => {
       await answerWithPage(request, reply, async () => {
         const { flow } = request.params
-        const asker = isLedByOwnPage(request) ? readBrowser(request, deps.config) : null
+        const asker = isNavigationFromOwnPage(request) ? readBrowser(request, deps.config) : null
         const url = await passLinkPage(deps, flow, asker, request.caller)
         if (url !== null) return reply.header('cache-control', 'no-store').redirect(url, 302)
         const browser = markBrowser(request, reply, deps.config)

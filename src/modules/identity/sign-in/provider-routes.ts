@@ -31,7 +31,7 @@ const isElsewhere = (deps: Deps, request: FastifyRequest): boolean => {
 }
 
 /** A script on another site's page: browsers drop our cookie from such a response, so the answer tells it to navigate instead. */
-const isAskedFromAfar = ({ headers }: FastifyRequest): boolean =>
+const isCrossSiteFetch = ({ headers }: FastifyRequest): boolean =>
   headers['sec-fetch-site'] === 'cross-site' &&
   headers['sec-fetch-mode'] !== undefined &&
   headers['sec-fetch-mode'] !== 'navigate'
@@ -45,7 +45,7 @@ const registerProvider = (app: App, deps: Deps, provider: ProviderName): void =>
   const start = async (request: FastifyRequest, reply: FastifyReply, returnTo: string | undefined): Promise<StartedFlow> => {
     const { caller } = request
     if (caller) return startLinkAs(deps, caller, { provider, returnTo })
-    if (isElsewhere(deps, request) || isAskedFromAfar(request)) {
+    if (isElsewhere(deps, request) || isCrossSiteFetch(request)) {
       return { authorizationUrl: deps.config.publicUrl + request.url, expiresAt: secondsAfter(deps.clock.now(), flowTtlSeconds) }
     }
     return startSignIn(deps, originOf(request), { provider, returnTo, browser: markBrowser(request, reply, deps.config) })

@@ -29,7 +29,7 @@ const isPlainPath = (pathname: string): boolean => {
 }
 
 /** Paths that have an effect when a browser only opens them, or that first name an account: no sign-in redirects to them. */
-const isOurMachinery = (pathname: string): boolean => /^\/(?:v1|link)(?:\/|$)/i.test(fullyDecoded(pathname) ?? '')
+const isInternalPath = (pathname: string): boolean => /^\/(?:v1|link)(?:\/|$)/i.test(fullyDecoded(pathname) ?? '')
 
 /**
  * Where a browser may go after a sign-in: a path of a page on this site, or a URL of an allowed origin. Anything else is refused, never
@@ -41,7 +41,7 @@ export const readReturnTo = (config: Config, input: string): string => {
   const url = URL.parse(input, isPath ? config.publicUrl : undefined)
   if (url?.username !== '' || url.password !== '' || !isPlainPath(url.pathname)) throw refused()
   if (url.origin !== config.publicUrl && (isPath || !config.CORS_ORIGINS.includes(url.origin))) throw refused()
-  if (url.origin === config.publicUrl && isOurMachinery(url.pathname)) throw refused()
+  if (url.origin === config.publicUrl && isInternalPath(url.pathname)) throw refused()
   return isPath ? url.pathname + url.search + url.hash : url.href
 }
 

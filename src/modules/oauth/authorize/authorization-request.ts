@@ -5,16 +5,20 @@ import { matchesRedirectUri } from '../clients/redirect-uris.ts'
 import { parseDetails } from '../controls.ts'
 import { OAuthError } from '../errors.ts'
 import { parseResources } from '../resources.ts'
-import type { AskParameters, CodeParameters } from '../schema.ts'
+import type { CodeParameters, RequestedAccessParameters } from '../schema.ts'
 import { oauthScopes, parseScope } from '../scopes.ts'
 import { readChallenge } from './pkce.ts'
 
 /** What a client requests of a person; the same for every way in which a request can arrive. */
-export type Ask = { scopes: Permission[]; resources: string[]; requestedControls: SpendingControls | null }
+export type RequestedAccess = { scopes: Permission[]; resources: string[]; requestedControls: SpendingControls | null }
 
 const isScopeOfOurs = (scope: string): scope is Permission => (oauthScopes as readonly string[]).includes(scope)
 
-export const readAsk = (client: ClientRecord, parameters: AskParameters, own: string): Ask => ({
+export const readRequestedAccess = (
+  client: ClientRecord,
+  parameters: RequestedAccessParameters,
+  own: string,
+): RequestedAccess => ({
   scopes: parseScope(parameters.scope) ?? (client.scopes ?? oauthScopes).filter(isScopeOfOurs),
   resources: parseResources(parameters.resource, own) ?? [own],
   requestedControls: parseDetails(parameters.authorization_details),
@@ -37,7 +41,7 @@ export const readCodeRequest = (
   client: ClientRecord,
   parameters: CodeParameters,
   own: string,
-): Ask & { codeChallenge: string } => {
+): RequestedAccess & { codeChallenge: string } => {
   if (!client.grantTypes.includes('authorization_code')) throw new OAuthError('unauthorized_client')
   if (parameters.request !== undefined) throw new OAuthError('request_not_supported')
   if (parameters.response_type === undefined) throw new OAuthError('invalid_request', 'response_type is required.')
@@ -45,7 +49,7 @@ export const readCodeRequest = (
   if (parameters.response_mode !== undefined && parameters.response_mode !== 'query')
     throw new OAuthError('invalid_request', 'response_mode must be query.')
   const codeChallenge = readChallenge(parameters)
-  return { ...readAsk(client, parameters, own), codeChallenge }
+  return { ...readRequestedAccess(client, parameters, own), codeChallenge }
 }
 
 export type Answer = { redirectUri: string; state: string | null; issuer: string }

@@ -25,7 +25,7 @@ export const sessionOf = async (db: Db, { credential }: Principal): Promise<Uuid
 }
 
 /** The person has given this client a grant before, so the client may be answered without asking the person again. */
-export const isKnownTo = async (db: Db, client: ClientRecord, principal: Principal | null): Promise<boolean> => {
+export const hasGrantFor = async (db: Db, client: ClientRecord, principal: Principal | null): Promise<boolean> => {
   if (!principal) return false
   const known = await db.orm
     .select({ id: grants.id })

@@ -72,8 +72,8 @@ export type DocumentFetcher = (url: URL, options: Pick<FetchOptions, 'maxBytes' 
 /** A few at once, over all callers: an address that answers slowly, or not at all, occupies a slot no longer than the time-out. */
 export const createDocumentFetcher = (options: Pick<FetchOptions, 'timeoutMs' | 'resolve'>): DocumentFetcher => {
   const slots = createSlots({ size: 16, waiting: 16 })
-  return (url, wanted) =>
-    slots(() => fetchDocument(url, { ...options, ...wanted })).catch((error: unknown) => {
+  return (url, limits) =>
+    slots(() => fetchDocument(url, { ...options, ...limits })).catch((error: unknown) => {
       throw error instanceof NoSlotError
         ? new FetchError('cannot be fetched now: too many are under way', { cause: error })
         : error

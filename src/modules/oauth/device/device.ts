@@ -8,13 +8,13 @@ import { secondsAfter } from '../../../lib/clock.ts'
 import { CommitThenThrow } from '../../../lib/errors.ts'
 import { newId } from '../../../lib/ids.ts'
 import type { Deps } from '../../deps.ts'
-import { readAsk } from '../authorize/authorization-request.ts'
+import { readRequestedAccess } from '../authorize/authorization-request.ts'
 import type { AuthorizationRecord } from '../authorize/authorizations.ts'
 import { checkVerifier, readChallenge } from '../authorize/pkce.ts'
 import { deviceGrantType } from '../clients/client-metadata.ts'
 import type { ClientRecord } from '../clients/clients.ts'
 import { OAuthError } from '../errors.ts'
-import type { AskParameters, TokenParameters, TokenResponse } from '../schema.ts'
+import type { RequestedAccessParameters, TokenParameters, TokenResponse } from '../schema.ts'
 import { redeem } from '../token/code.ts'
 
 export const deviceTtlSeconds = 600
@@ -38,7 +38,10 @@ export const readUserCode = (text: string): string | undefined => {
 }
 
 export type StartedDevice = { deviceCode: string; userCode: string; intervalSeconds: number }
-type DeviceParameters = AskParameters & { code_challenge?: string | undefined; code_challenge_method?: string | undefined }
+type DeviceParameters = RequestedAccessParameters & {
+  code_challenge?: string | undefined
+  code_challenge_method?: string | undefined
+}
 
 /** RFC 8628 has no PKCE; here every flow has it: a stolen device code cannot be redeemed without the verifier. */
 const requireChallenge = (parameters: DeviceParameters): string => {
@@ -56,7 +59,7 @@ export const startDevice = async (
   parameters: DeviceParameters,
 ): Promise<StartedDevice> => {
   if (!client.grantTypes.includes(deviceGrantType)) throw new OAuthError('unauthorized_client')
-  const ask = readAsk(client, parameters, deps.config.publicUrl)
+  const requested = readRequestedAccess(client, parameters, deps.config.publicUrl)
   const codeChallenge = requireChallenge(parameters)
   const deviceCode = newSecret('device_code')
   const at = deps.clock.now()
@@ -69,7 +72,7 @@ export const startDevice = async (
         clientId: client.id,
         flow: 'device',
         status: 'pending',
-        ...ask,
+        ...requested,
         codeChallenge,
         deviceCodeHash: sha256(deviceCode),
         userCode,

@@ -28,12 +28,12 @@ const grantAndClient = async (deps: Pick<Deps, 'db'>, where: SQL) =>
       .where(where)
   )[0]
 
-type Found = NonNullable<Awaited<ReturnType<typeof grantAndClient>>>
+type GrantRow = NonNullable<Awaited<ReturnType<typeof grantAndClient>>>
 type Token = { scopes: readonly string[]; resources: readonly string[]; createdAt: Date | null; expiresAt: Date }
 
 const seconds = (time: Date): number => Math.floor(time.getTime() / 1000)
 
-const describe = (deps: Pick<Deps, 'config'>, { grant, state, client }: Found, token: Token): Introspection => {
+const describe = (deps: Pick<Deps, 'config'>, { grant, state, client }: GrantRow, token: Token): Introspection => {
   const [only, ...others] = token.resources
   const controls = presentControls(grant)
   return {
@@ -53,7 +53,7 @@ const describe = (deps: Pick<Deps, 'config'>, { grant, state, client }: Found, t
   }
 }
 
-const isActive = (deps: Pick<Deps, 'clock'>, { grant, account }: Found, expiresAt: Date): boolean => {
+const isActive = (deps: Pick<Deps, 'clock'>, { grant, account }: GrantRow, expiresAt: Date): boolean => {
   const now = deps.clock.now()
   const ended = expiresAt <= now || grantLife(grant, now) !== 'active'
   return !ended && account.oauthEnabled && account.status !== 'closed'
@@ -63,7 +63,7 @@ const isActive = (deps: Pick<Deps, 'clock'>, { grant, account }: Found, expiresA
  * Every caller may register a client, so an ordinary client learns only about its own tokens. A resource server that an operator has named
  * learns about the tokens that are presented to it.
  */
-const mayLearn = (deps: Pick<Deps, 'config'>, owner: ClientRecord, caller: ClientRecord): boolean =>
+const mayIntrospect = (deps: Pick<Deps, 'config'>, owner: ClientRecord, caller: ClientRecord): boolean =>
   owner.id === caller.id || deps.config.OAUTH_RESOURCE_SERVERS.includes(clientIdOf(caller))
 
 const ofAccessToken = async (deps: IntrospectDeps, caller: ClientRecord, text: string): Promise<Introspection> => {
@@ -73,7 +73,7 @@ const ofAccessToken = async (deps: IntrospectDeps, caller: ClientRecord, text: s
     .where(eq(oauthAccessTokens.hash, sha256(text)))
   const row = token && (await grantAndClient(deps, eq(oauthGrants.grantId, token.grantId)))
   if (!row || !isActive(deps, row, token.expiresAt)) return inactive
-  if (!mayLearn(deps, row.client, caller)) return inactive
+  if (!mayIntrospect(deps, row.client, caller)) return inactive
   const scopes = token.scopes.filter((scope) => isSubset([scope], row.grant.permissions))
   return { ...describe(deps, row, { ...token, scopes }), token_type: 'Bearer' }
 }

@@ -33,7 +33,7 @@ const arrive = statement(
   `select grant_id, current_hash, least(transaction_timestamp(), statement_timestamp() - make_interval(secs => $2))::text as arrived_at
    from oauth_grants where handle = $1`,
 )
-const cameBefore = statement(
+const arrivedInTime = statement(
   'oauth.refresh_came_before',
   `select $3::timestamptz < rotated_at + make_interval(secs => $4) as in_time
    from oauth_access_tokens where grant_id = $1 and generation = $2`,
@@ -62,7 +62,7 @@ const is = (hash: Buffer | null, presented: PresentedRefresh): boolean => hash !
  */
 const inFlight = async (tx: Tx, deps: Pick<Deps, 'config'>, arrival: Arrival, presented: PresentedRefresh): Promise<boolean> => {
   if (arrival.live) return true
-  const [row] = await tx.query<{ in_time: boolean }>(cameBefore, [
+  const [row] = await tx.query<{ in_time: boolean }>(arrivedInTime, [
     arrival.grantId,
     presented.generation + 1,
     arrival.arrivedAt,

@@ -2,7 +2,7 @@ import type { Db } from '../../../db/client.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 
 /** The requester and the workspace, as the text that is signed names them. */
-export type AskedBy = { requester: string; workspace: string }
+export type RequestedBy = { requester: string; workspace: string }
 
 type Row = { workspace: string; display_name: string | null; wallet: string | null; label: string | null }
 
@@ -18,10 +18,10 @@ const names = `
 const personOf = ({ display_name: name, wallet }: Row): string =>
   name ?? (wallet ? `${wallet.slice(0, 6)}…${wallet.slice(-4)}` : 'a member of the workspace')
 
-export const readAskedBy = async (
+export const readRequestedBy = async (
   db: Db,
   payment: { workspaceId: Uuid; initiatorAccountId: Uuid; grantId: Uuid | null },
-): Promise<AskedBy> => {
+): Promise<RequestedBy> => {
   const [row] = await db.query<Row>(names, [payment.workspaceId, payment.initiatorAccountId, payment.grantId])
   if (!row) throw new Error('a payment has a workspace and an initiator')
   const person = personOf(row)

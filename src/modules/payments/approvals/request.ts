@@ -7,7 +7,7 @@ import type { Decision } from '../../../policy/types.ts'
 import type { Deps } from '../../deps.ts'
 import type { PaymentRecord } from '../queries.ts'
 import { approvalMessage } from './message.ts'
-import { readAskedBy } from './names.ts'
+import { readRequestedBy } from './names.ts'
 import { presentApproval } from './present.ts'
 import { findApproval } from './queries.ts'
 
@@ -44,7 +44,7 @@ export const requestApproval = async (
     destinationDigest: deps.derivations.mac('destination-digest', `${nonce}:${request.destination}`).toString('hex'),
     accountReference: payment.accountReference,
     narrative: payment.narrative,
-    ...(await readAskedBy(tx, payment)),
+    ...(await readRequestedBy(tx, payment)),
     policyVersions: decision.policyVersions,
     nonce,
     expiresAt,

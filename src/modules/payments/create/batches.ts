@@ -79,12 +79,12 @@ export const createPaymentBatches = (deps: BatchDeps & Pick<Deps, 'db' | 'logger
     const free = [...queues].filter(([, queue]) => isFree(queue))
     const taken = new Map<Uuid, Entry[]>()
     let count = 0
-    for (let turn = 0, found = true; found && count < mostInBatch; turn += 1) {
-      found = false
+    for (let turn = 0, hasMore = true; hasMore && count < mostInBatch; turn += 1) {
+      hasMore = false
       for (const [account, { entries }] of free) {
         const entry = entries[turn]
         if (!entry || count === mostInBatch) continue
-        found = true
+        hasMore = true
         count += 1
         const own = taken.get(account)
         if (own) own.push(entry)

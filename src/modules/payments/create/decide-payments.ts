@@ -42,7 +42,7 @@ const refusalOf = (error: unknown): Refusal => {
   throw error
 }
 
-const standingOf = async (tx: Tx, { stand }: PaymentRequest): Promise<Principal | Refusal> => stand(tx).catch(refusalOf)
+const callerOf = async (tx: Tx, { stand }: PaymentRequest): Promise<Principal | Refusal> => stand(tx).catch(refusalOf)
 
 /** Two payments of one batch may look the same too. */
 const createMemory = (state: LockedState) => {
@@ -81,7 +81,7 @@ export const decidePayments = async (
     amountMinor: input.amount_minor,
     accountReference: input.account_reference ?? null,
   }))
-  const [busy, answers, first, balances, earlier, mandates, standings] = await Promise.all([
+  const [busy, answers, first, balances, earlier, mandates, callers] = await Promise.all([
     lock(tx, requests, wait),
     readAnswers(
       tx,
@@ -91,7 +91,7 @@ export const decidePayments = async (
     getBalances(tx, unique(requests.map(({ principal }) => principal.workspace.owningAccountId))),
     findEarlier(tx, lookalikes, deps.clock.now()),
     loadMandates(tx, requests),
-    Promise.all(requests.map((request) => standingOf(tx, request))),
+    Promise.all(requests.map((request) => callerOf(tx, request))),
   ])
   const { at } = tx
   // The wait for the lock may have lasted past midnight.
@@ -143,10 +143,10 @@ export const decidePayments = async (
   const results = requests.map((request, index): PaymentResult => {
     const { principal } = request
     if (busy.has(principal.workspace.owningAccountId) || busy.has(principal.accountId)) return 'busy'
-    const standing = standings[index]
-    if (!standing || standing instanceof Refusal) return standing ?? new Refusal('unavailable')
+    const caller = callers[index]
+    if (!caller || caller instanceof Refusal) return caller ?? new Refusal('unavailable')
     try {
-      return decide(request, standing, earlier[index] ?? null)
+      return decide(request, caller, earlier[index] ?? null)
     } catch (error) {
       return refusalOf(error)
     }

@@ -42,7 +42,7 @@ export type Accepted = {
 export type Denied = { kind: 'denied'; principal: Principal; decision: Decision; refusal: Refusal }
 
 /** The available balance is shown to callers who may read the account. */
-const shortOf = (
+const insufficientFunds = (
   { accountId, workspace, permissions }: Principal,
   available: Minor,
   requested: Minor,
@@ -158,7 +158,7 @@ export const decidePayment = (
   const decision = evaluate(evaluation)
   if (decision.outcome === 'deny') return denied(principal, decision, currency)
   const available = state.balances.get(workspace.owningAccountId)?.availableMinor ?? 0n
-  if (available < amountMinor) throw shortOf(principal, available, amountMinor, currency)
+  if (available < amountMinor) throw insufficientFunds(principal, available, amountMinor, currency)
   const payment = recordOf(request, { evaluation, decision, context, at, currency })
   const accepted: Accepted = { kind: 'accepted', principal, payment, decision, charges: chargesFor(evaluation), mandate }
   use(state, accepted)

@@ -9,7 +9,7 @@ import { lockPaymentWithAccount } from '../queries.ts'
 import { releasePayment } from './release.ts'
 
 /** How long a payment waits for a rail that takes nothing: its money is held during this time. */
-const patienceSeconds = 45 * 60
+const longestWaitSeconds = 45 * 60
 
 const waiting = statement(
   'payments.waiting_for_rail',
@@ -25,7 +25,7 @@ export const giveUpWaiting = async (
 ): Promise<void> => {
   const rails = Object.keys(railsDown(deps.rails.gates))
   if (rails.length === 0) return
-  const before = secondsAfter(deps.clock.now(), -patienceSeconds)
+  const before = secondsAfter(deps.clock.now(), -longestWaitSeconds)
   await sweepRows(
     deps,
     'payments.give_up',

@@ -9,19 +9,19 @@ import { exhaustMandateIfSpent } from '../../mandates/for-payments.ts'
 import type { PaymentRecord } from '../queries.ts'
 import { resolveAttempts } from './attempts/queries.ts'
 import { isReceiptTaken } from './attempts/receipts.ts'
-import { actorOf, type SettleDeps, type Verdict, type Witness } from './attempts/subject.ts'
+import { actorOf, type EvidenceSource, type SettleDeps, type Verdict } from './attempts/subject.ts'
 import { isUnderWay, judgePayment, type PaymentMove } from './outcome-rules.ts'
 import { releasePayment } from './release.ts'
 import { writeChange } from './write-change.ts'
 
-type Step = { payment: PaymentRecord; evidence: Evidence; witness: Witness }
+type Step = { payment: PaymentRecord; evidence: Evidence; source: EvidenceSource }
 
 const receiptOf = (evidence: Evidence): string | null => ('receipt' in evidence ? evidence.receipt : null)
 
 const succeed = async (
   tx: Tx,
   deps: Pick<Deps, 'appendEvents' | 'config'>,
-  { payment, evidence, witness }: Step,
+  { payment, evidence, source }: Step,
 ): Promise<PaymentRecord> => {
   const { balance } = await postHold(tx, payment.holdTransferId, tx.at)
   const receipt = receiptOf(evidence)
@@ -31,7 +31,7 @@ const succeed = async (
     payment,
     { status: 'succeeded', providerReceipt: receipt, completedAt: tx.at },
     {
-      actor: actorOf(witness),
+      actor: actorOf(source),
       balance: await balanceUpdated(tx, deps, payment.accountId, balance),
       after: { provider_receipt: receipt },
     },
@@ -44,7 +44,7 @@ const succeed = async (
 const returnPayment = async (
   tx: Tx,
   deps: Pick<Deps, 'appendEvents' | 'config'>,
-  { payment, witness }: Step,
+  { payment, source }: Step,
 ): Promise<PaymentRecord> => {
   const { id, accountId, amountMinor } = payment
   const { balance } = await transfer(tx, {
@@ -56,32 +56,32 @@ const returnPayment = async (
     at: tx.at,
   })
   const updated = await balanceUpdated(tx, deps, accountId, balance)
-  return writeChange(tx, deps, payment, { status: 'returned', completedAt: tx.at }, { actor: actorOf(witness), balance: updated })
+  return writeChange(tx, deps, payment, { status: 'returned', completedAt: tx.at }, { actor: actorOf(source), balance: updated })
 }
 
 const markUnknown = (
   tx: Tx,
   deps: Pick<Deps, 'alerts' | 'appendEvents'>,
-  { payment, evidence, witness }: Step,
+  { payment, evidence, source }: Step,
 ): Promise<PaymentRecord> => {
   const code = evidence.kind === 'unknown' ? evidence.code : 'mismatch'
   alertAfterCommit(tx, deps, 'payment_unknown', { subject: 'payment', id: payment.id, code })
-  return writeChange(tx, deps, payment, { status: 'unknown' }, { actor: actorOf(witness) })
+  return writeChange(tx, deps, payment, { status: 'unknown' }, { actor: actorOf(source) })
 }
 
 const fail = (
   tx: Tx,
   deps: Pick<Deps, 'appendEvents' | 'config'>,
-  { payment, evidence, witness }: Step,
+  { payment, evidence, source }: Step,
 ): Promise<PaymentRecord> => {
   const failure = evidence.kind === 'failed' ? evidence : undefined
-  return releasePayment(tx, deps, payment, { to: 'failed', actor: actorOf(witness), failure })
+  return releasePayment(tx, deps, payment, { to: 'failed', actor: actorOf(source), failure })
 }
 
 /** The payment had already succeeded; its receipt came later. */
-const complete = (tx: Tx, deps: Pick<Deps, 'appendEvents'>, { payment, evidence, witness }: Step): Promise<PaymentRecord> => {
+const complete = (tx: Tx, deps: Pick<Deps, 'appendEvents'>, { payment, evidence, source }: Step): Promise<PaymentRecord> => {
   const receipt = receiptOf(evidence)
-  const options = { actor: actorOf(witness), action: 'payment.receipt', after: { provider_receipt: receipt } } as const
+  const options = { actor: actorOf(source), action: 'payment.receipt', after: { provider_receipt: receipt } } as const
   return writeChange(tx, deps, payment, { providerReceipt: receipt }, options)
 }
 
@@ -89,7 +89,7 @@ const complete = (tx: Tx, deps: Pick<Deps, 'appendEvents'>, { payment, evidence,
 const noteLateSuccess = (
   tx: Tx,
   deps: Pick<Deps, 'alerts' | 'appendEvents'>,
-  { payment, evidence, witness }: Step,
+  { payment, evidence, source }: Step,
 ): Promise<PaymentRecord> => {
   const receipt = receiptOf(evidence)
   const moved = (evidence.kind === 'succeeded' ? evidence.amountMinor : null) ?? payment.amountMinor
@@ -100,7 +100,7 @@ const noteLateSuccess = (
     payment,
     { lateSuccessReceipt: receipt, lateSuccessAmountMinor: moved, lateSuccessAt: tx.at },
     {
-      actor: actorOf(witness),
+      actor: actorOf(source),
       type: 'payment.late_success',
       action: 'payment.late_success',
       after: { provider_receipt: receipt, amount_minor: formatMinor(moved) },
@@ -129,15 +129,15 @@ export const settlePayment = async (
   deps: Pick<Deps, 'alerts' | 'appendEvents' | 'config'>,
   payment: PaymentRecord,
   evidence: Evidence,
-  witness: Witness,
+  source: EvidenceSource,
 ): Promise<Settled> => {
-  const step: Step = { payment, evidence, witness }
+  const step: Step = { payment, evidence, source }
   const receipt = isUnderWay(payment) || evidence.kind === 'succeeded' ? receiptOf(evidence) : null
   const taken = receipt !== null && (await isReceiptTaken(tx, payment.rail, receipt, payment.id))
   const judged = judgePayment(payment, evidence, taken)
   if (judged.move !== null) {
     const after = await moves[judged.move](tx, deps, step)
-    if (witness.kind === 'operator') await resolveAttempts(tx, payment.id)
+    if (source.kind === 'operator') await resolveAttempts(tx, payment.id)
     return { verdict: 'applied', payment: after }
   }
   const doubtful = judged.verdict === 'mismatch' && payment.status === 'processing'

@@ -106,8 +106,8 @@ const endUnknown = async (
   const { status } = payment
   if (status === input.outcome) return payment
   if (status !== 'unknown') throw conflict(`A payment that is ${status} is not an operator's to resolve.`, 'status', { status })
-  const witness = { kind: 'operator', actor: operator } as const
-  const settled = await settlePayment(tx, deps, payment, evidenceOf(input), witness)
+  const source = { kind: 'operator', actor: operator } as const
+  const settled = await settlePayment(tx, deps, payment, evidenceOf(input), source)
   if (settled.verdict !== 'applied') throw conflict('Another payment has this receipt.', 'provider_receipt')
   return settled.payment
 }

@@ -78,8 +78,8 @@ export const paymentSubject: AttemptSubject = {
     let payment = await lockPaymentWithAccount(tx, id)
     return {
       sendAgainAt: async (due) => void (await tx.query(setDue, [id, due])),
-      settle: async (evidence, witness) => {
-        const settled = await settlePayment(tx, deps, payment, evidence, witness)
+      settle: async (evidence, source) => {
+        const settled = await settlePayment(tx, deps, payment, evidence, source)
         payment = settled.payment
         return settled.verdict
       },

@@ -31,7 +31,7 @@ export const writeChange = async (
   deps: Pick<Deps, 'appendEvents'>,
   payment: PaymentRecord,
   change: PaymentChange,
-  { actor, balance, type, action, after: noted }: ChangeOptions,
+  { actor, balance, type, action, after: details }: ChangeOptions,
 ): Promise<PaymentRecord> => {
   const { at } = tx
   const status = change.status ?? payment.status
@@ -40,8 +40,8 @@ export const writeChange = async (
   await tx.orm.update(payments).set(written).where(eq(payments.id, payment.id))
   const after: PaymentRecord = { ...payment, ...written }
   const { id, accountId, workspaceId } = payment
-  const named = type === undefined ? (`payment.${status}` as EventType) : type
-  const events: NewEvent[] = named === null ? [] : [{ type: named, accountId, workspaceId, data: presentPayment(after) }]
+  const eventType = type === undefined ? (`payment.${status}` as EventType) : type
+  const events: NewEvent[] = eventType === null ? [] : [{ type: eventType, accountId, workspaceId, data: presentPayment(after) }]
   await deps.appendEvents(tx, at, balance ? [...events, balance] : events)
   await audit(tx, actor, at, {
     // The state that only a new payment has.
@@ -49,7 +49,7 @@ export const writeChange = async (
     workspaceId,
     subject: { type: 'payment', id },
     before: { status: payment.status },
-    after: { status, ...noted },
+    after: { status, ...details },
   })
   return after
 }

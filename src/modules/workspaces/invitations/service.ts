@@ -92,7 +92,7 @@ const refuseUnusable = (invitation: InvitationRecord, now: Date): void => {
   throw conflict(`The invitation is ${status === 'accepted' ? 'used' : status}.`, `invitation_${status}`)
 }
 
-const refuseStranger = async (db: Db, accountId: Uuid, invitation: InvitationRecord): Promise<void> => {
+const requireAddressee = async (db: Db, accountId: Uuid, invitation: InvitationRecord): Promise<void> => {
   if (invitation.email === null && invitation.walletAddress === null) return
   if (await isAddressee(db, accountId, invitation)) return
   throw new Refusal('forbidden', {
@@ -111,7 +111,7 @@ export const acceptInvitation = async (
   // A membership belongs to a person: a delegated credential can neither accept an invitation nor see one.
   requireUndelegated(principal)
   const { invitation, workspace } = await lockInvitation(tx, token)
-  await refuseStranger(tx, accountId, invitation)
+  await requireAddressee(tx, accountId, invitation)
   const member = await findMembership(tx, workspace.id, accountId)
   if (invitation.acceptedBy === accountId && member) return { workspace, member }
   const { at } = tx
@@ -149,7 +149,7 @@ export const previewInvitation = async (
   const invitation = await findInvitationByToken(deps.db, sha256(token))
   const workspace = invitation && (await findWorkspace(deps.db, invitation.workspaceId))
   if (!workspace) throw notFound()
-  await refuseStranger(deps.db, principal.accountId, invitation)
+  await requireAddressee(deps.db, principal.accountId, invitation)
   if (invitation.acceptedBy !== principal.accountId) refuseUnusable(invitation, deps.clock.now())
   return { invitation, workspace, inviterName: await findInviterName(deps.db, invitation.invitedBy) }
 }

@@ -24,7 +24,7 @@ export const includesRole = (role: Role, other: Role): boolean => {
 }
 
 /** More rights than before: a role with a permission that the old one lacks, or a suspension lifted. */
-const gives = (target: Held, change: MemberChange): boolean =>
+const addsRights = (target: Held, change: MemberChange): boolean =>
   change.status !== 'removed' &&
   (!includesRole(target.role, change.role) || (target.status === 'suspended' && change.status === 'active'))
 
@@ -32,7 +32,7 @@ const gives = (target: Held, change: MemberChange): boolean =>
 export const checkMemberChange = ({ actor, target, owningAccountId, owners }: MemberFacts, change: MemberChange): void => {
   const touchesOwner = target.role === 'owner' || change.role === 'owner'
   if (touchesOwner && (actor.role !== 'owner' || actor.delegated)) throw ownersOnly()
-  if (actor.delegated && gives(target, change))
+  if (actor.delegated && addsRights(target, change))
     throw new Refusal('forbidden', { message: 'A delegated credential can take rights away, but not give them.' })
   const staysOwner = change.role === 'owner' && change.status === 'active'
   if (staysOwner) return

@@ -75,14 +75,14 @@ export const removeMember = async (
   const membership = await lockMembership(tx, principal, null)
   const manages =
     effectivePermissions(membership.member.role, null).has('workspace.manage') && principal.permissions.has('workspace.manage')
-  const leaves = membership.member.id === id
-  if (!leaves && !manages) {
+  const isLeaving = membership.member.id === id
+  if (!isLeaving && !manages) {
     throw new Refusal('forbidden', {
       message: 'This needs the permission workspace.manage.',
       details: { required_permission: 'workspace.manage' },
     })
   }
-  if (leaves) requireUndelegated(principal)
+  if (isLeaving) requireUndelegated(principal)
   else requireActiveAccount(principal)
   const target = await findTarget(tx, membership, id)
   await check(tx, principal, membership, target, { role: target.role, status: 'removed' })
@@ -91,7 +91,7 @@ export const removeMember = async (
   await tx.orm.delete(members).where(eq(members.id, id))
   await endInvitations(tx, principal, target, null)
   await audit(tx, principal, at, {
-    action: leaves ? 'member.leave' : 'member.remove',
+    action: isLeaving ? 'member.leave' : 'member.remove',
     subject: { type: 'member', id },
     before: { account: formatId('account', target.accountId), role: target.role, status: target.status },
   })

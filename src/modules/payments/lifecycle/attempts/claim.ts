@@ -58,7 +58,7 @@ export const claimFree = async (deps: ClaimDeps, lane: SendLane, due: readonly D
 }
 
 /** Claims these tasks, and waits for their accounts' locks. */
-export const claimPatiently = async (deps: ClaimDeps, lane: SendLane, due: readonly Due[]): Promise<Recorded[]> => {
+export const claimWaiting = async (deps: ClaimDeps, lane: SendLane, due: readonly Due[]): Promise<Recorded[]> => {
   const recorded = await inTx(deps.db, async (tx) => {
     await lockAccounts(tx, { exclusive: tenantsOf(due) })
     return recordAll(tx, deps, lane, due)

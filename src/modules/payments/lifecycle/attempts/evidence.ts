@@ -4,7 +4,7 @@ import { type Alert, alertAfterCommit } from '../../../alerts.ts'
 import type { Deps } from '../../../deps.ts'
 import { recordDoubtful } from '../../../suspense/service.ts'
 import { type AttemptRecord, attemptsOf, moveAttempt, resolveAttempts } from './queries.ts'
-import type { AttemptSubject, OpenSubject, Verdict, Witness } from './subject.ts'
+import type { AttemptSubject, EvidenceSource, OpenSubject, Verdict } from './subject.ts'
 
 /** An attempt and its subject, locked; `superseded`: a later attempt exists. */
 export type OpenAttempt = { attempt: AttemptRecord; superseded: boolean; tries: number; subject: OpenSubject }
@@ -31,8 +31,8 @@ const isConclusive = ({ kind }: Evidence): boolean => kind === 'succeeded' || ki
  * An unknown outcome counts only when it is new information: a rail that cannot be queried right now, or that answers a different query,
  * proves nothing about the money.
  */
-const saysNothing = (evidence: Evidence, witness: Witness): boolean =>
-  evidence.kind === 'pending' || (evidence.kind === 'unknown' && (witness.kind === 'query' || evidence.code === 'other_request'))
+const isUninformative = (evidence: Evidence, source: EvidenceSource): boolean =>
+  evidence.kind === 'pending' || (evidence.kind === 'unknown' && (source.kind === 'query' || evidence.code === 'other_request'))
 
 const alertOf: Partial<Record<Verdict, Alert>> = {
   mismatch: 'evidence_mismatch',
@@ -50,17 +50,17 @@ const judgeSuperseded = (evidence: Evidence): Verdict => {
   return evidence.kind === 'returned' ? 'contradiction' : 'superseded'
 }
 
-const judge = async (open: OpenAttempt, evidence: Evidence, witness: Witness): Promise<Verdict> => {
+const judge = async (open: OpenAttempt, evidence: Evidence, source: EvidenceSource): Promise<Verdict> => {
   const { attempt, superseded, subject } = open
-  if (saysNothing(evidence, witness)) return 'inconclusive'
+  if (isUninformative(evidence, source)) return 'inconclusive'
   if (superseded) return judgeSuperseded(evidence)
   // The attempt was never sent, and the provider reports nothing that contradicts this.
   if (attempt.state === 'not_sent' && evidence.kind !== 'succeeded' && evidence.kind !== 'returned') return 'repeated'
   if (attempt.state === 'disputed') return isConclusive(evidence) ? 'disputed' : 'inconclusive'
-  return subject.settle(evidence, witness)
+  return subject.settle(evidence, source)
 }
 
-const raise = (tx: Tx, deps: Pick<Deps, 'alerts'>, attempt: AttemptRecord, verdict: Verdict, evidence: Evidence): void => {
+const raiseAlert = (tx: Tx, deps: Pick<Deps, 'alerts'>, attempt: AttemptRecord, verdict: Verdict, evidence: Evidence): void => {
   const alert = alertOf[verdict]
   if (!alert) return
   const code = evidence.kind === 'failed' || evidence.kind === 'unknown' ? evidence.code : evidence.kind
@@ -76,15 +76,15 @@ export const applyEvidence = async (
   deps: Pick<Deps, 'alerts'>,
   open: OpenAttempt,
   evidence: Evidence,
-  witness: Witness,
+  source: EvidenceSource,
 ): Promise<Verdict> => {
   const { attempt, superseded } = open
-  const verdict = await judge(open, evidence, witness)
+  const verdict = await judge(open, evidence, source)
   const ends = isConclusive(evidence) && (verdict === 'applied' || verdict === 'repeated')
   if (verdict === 'mismatch') await moveAttempt(tx, attempt.id, 'disputed', null)
   else if (ends && !superseded && attempt.state !== 'not_sent') await resolveAttempts(tx, attempt.subjectId)
   else if (ends && !superseded && verdict === 'applied') await moveAttempt(tx, attempt.id, 'resolved', null)
-  raise(tx, deps, attempt, verdict, evidence)
+  raiseAlert(tx, deps, attempt, verdict, evidence)
   await recordDoubtful(tx, deps, attempt, verdict, evidence)
   return verdict
 }

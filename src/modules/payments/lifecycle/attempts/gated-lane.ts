@@ -5,7 +5,7 @@ import type { AttemptRecord } from './queries.ts'
 
 const pausedRail = statement('rails.paused', 'select from rail_pauses where rail = $1')
 
-const lookEveryMs = 1_000
+const readEveryMs = 1_000
 
 /**
  * Takes nothing while the rail is down or paused by an operator: due tasks stay due, and this does not count as a try. A rail that may work
@@ -16,7 +16,7 @@ export const gatedLane = (deps: Pick<Deps, 'db' | 'rails'>, rail: AttemptRecord[
   let readAtMs = Number.NEGATIVE_INFINITY
   const isPaused = async (): Promise<boolean> => {
     const now = performance.now()
-    if (now - readAtMs >= lookEveryMs) {
+    if (now - readAtMs >= readEveryMs) {
       paused = (await deps.db.query(pausedRail, [rail])).length > 0
       readAtMs = now
     }

@@ -4,7 +4,7 @@ import type { Lane, Room, Task } from '../../../../jobs/lane.ts'
 import type { Uuid } from '../../../../lib/ids.ts'
 import { railNames } from '../../../../lib/rail-names.ts'
 import type { Deps } from '../../../deps.ts'
-import { claimFree, claimPatiently, type Due, type SendLane } from './claim.ts'
+import { claimFree, claimWaiting, type Due, type SendLane } from './claim.ts'
 import { gatedLane } from './gated-lane.ts'
 import { type OpenDelivery, processDelivery } from './process-delivery.ts'
 import { createSender, type Sender } from './send.ts'
@@ -66,7 +66,7 @@ const createFairReader = (read: ReadDue) => {
   }
 }
 
-const accountsWaitedForAtOnce = 3
+const mostWaitingAccounts = 3
 
 type SendingLane = { name: string; lane: SendLane; limit: number; send: Sender; read: ReadDue }
 
@@ -87,7 +87,7 @@ const sendingLane = (
     tenant,
     run: async () => {
       try {
-        const recorded = await claimPatiently(deps, lane, due)
+        const recorded = await claimWaiting(deps, lane, due)
         await Promise.all(recorded.map((each) => send(lane, each)))
       } finally {
         waitedFor.delete(tenant)
@@ -98,13 +98,13 @@ const sendingLane = (
     key: one.id,
     tenant: one.tenant,
     run: async () => {
-      for (const recorded of await claimPatiently(deps, lane, [one])) await send(lane, recorded)
+      for (const recorded of await claimWaiting(deps, lane, [one])) await send(lane, recorded)
     },
   })
   const waitFor = (busy: readonly Due[]): Task[] => {
     const tasks: Task[] = []
     for (const [tenant, due] of Map.groupBy(busy, (row) => row.tenant)) {
-      if (waitedFor.size >= accountsWaitedForAtOnce) break
+      if (waitedFor.size >= mostWaitingAccounts) break
       waitedFor.add(tenant)
       tasks.push(patient(due, tenant))
     }

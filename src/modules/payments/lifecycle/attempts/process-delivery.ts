@@ -54,24 +54,24 @@ const judge = async (
 }
 
 /** Processed once: a second run, in any process, finds it processed under the same locks. */
-const processOpen = (deps: ProcessDeliveryDeps, subjects: Subjects, found: OpenDelivery): Promise<void> =>
+const processOpen = (deps: ProcessDeliveryDeps, subjects: Subjects, pending: OpenDelivery): Promise<void> =>
   inTx(deps.db, async (tx) => {
-    const open = await openAttempt(tx, deps, subjects[found.kind], { id: found.attemptId, subjectId: found.subjectId })
+    const open = await openAttempt(tx, deps, subjects[pending.kind], { id: pending.attemptId, subjectId: pending.subjectId })
     const { attempt } = open
     const [delivery] = await tx.orm
       .select()
       .from(callbackDeliveries)
-      .where(and(eq(callbackDeliveries.id, found.id), isNull(callbackDeliveries.processedAt)))
+      .where(and(eq(callbackDeliveries.id, pending.id), isNull(callbackDeliveries.processedAt)))
       .for('update')
     if (!delivery?.bodyCiphertext || !delivery.bodyKeyId) return
     const rail = railOf(deps.rails, attempt.rail)
     if (!rail) throw new Error('the rail of a delivery is no longer configured')
     const sealed = { ciphertext: delivery.bodyCiphertext, keyId: delivery.bodyKeyId }
-    const body = parseJson(deps.vault.open(sealed, deliveryContext(found.id)))
+    const body = parseJson(deps.vault.open(sealed, deliveryContext(pending.id)))
     const kind: DeliveryKind = delivery.kind === 'timeout' ? 'timeout' : 'result'
     const verdict = await judge(tx, deps, open, rail.readDelivery(kind, body, attempt))
-    await tx.orm.update(callbackDeliveries).set({ verdict, processedAt: tx.at }).where(eq(callbackDeliveries.id, found.id))
-    const facts = { delivery: found.id, attempt: attempt.id, subject: found.subjectId, verdict }
+    await tx.orm.update(callbackDeliveries).set({ verdict, processedAt: tx.at }).where(eq(callbackDeliveries.id, pending.id))
+    const facts = { delivery: pending.id, attempt: attempt.id, subject: pending.subjectId, verdict }
     tx.afterCommit(() => deps.logger.info(facts, 'a delivery was processed'))
   })
 
@@ -87,22 +87,22 @@ const countFailure = statement(
  * A delivery that keeps failing is put aside for a person, with an alert: endless tries would be visible only in the log. The rail is still
  * queried about its attempt, so another answer of the provider may end it. Returns true when it was put aside.
  */
-const putAside = (deps: Pick<Deps, 'alerts' | 'db'>, found: OpenDelivery): Promise<boolean> =>
+const putAside = (deps: Pick<Deps, 'alerts' | 'db'>, pending: OpenDelivery): Promise<boolean> =>
   inTx(deps.db, async (tx) => {
-    const [counted] = await tx.query<{ failures: number }>(countFailure, [found.id])
+    const [counted] = await tx.query<{ failures: number }>(countFailure, [pending.id])
     if (!counted || counted.failures < mostFailures) return false
-    const attempt = await findAttempt(tx, found.attemptId)
+    const attempt = await findAttempt(tx, pending.attemptId)
     await tx.orm
       .update(callbackDeliveries)
       .set({ verdict: 'unbookable', processedAt: tx.at })
-      .where(eq(callbackDeliveries.id, found.id))
+      .where(eq(callbackDeliveries.id, pending.id))
     await recordSuspense(tx, deps, {
-      rail: attempt?.rail ?? found.kind,
-      direction: found.kind === 'topup' ? 'in' : 'out',
+      rail: attempt?.rail ?? pending.kind,
+      direction: pending.kind === 'topup' ? 'in' : 'out',
       reason: 'unbookable_delivery',
-      attemptId: found.attemptId,
-      deliveryId: found.id,
-      subject: { kind: found.kind, id: found.subjectId },
+      attemptId: pending.attemptId,
+      deliveryId: pending.id,
+      subject: { kind: pending.kind, id: pending.subjectId },
       book: false,
       at: tx.at,
     })
@@ -110,14 +110,14 @@ const putAside = (deps: Pick<Deps, 'alerts' | 'db'>, found: OpenDelivery): Promi
   })
 
 /** An unavailable database is not counted as a failure of the delivery. */
-const isItsOwn = (error: unknown): boolean => !(error instanceof Refusal && error.code === 'unavailable')
+const isDeliveryFailure = (error: unknown): boolean => !(error instanceof Refusal && error.code === 'unavailable')
 
-const processOrPutAside = async (deps: ProcessDeliveryDeps, subjects: Subjects, found: OpenDelivery): Promise<void> => {
+const processOrPutAside = async (deps: ProcessDeliveryDeps, subjects: Subjects, pending: OpenDelivery): Promise<void> => {
   try {
-    await processOpen(deps, subjects, found)
+    await processOpen(deps, subjects, pending)
   } catch (error) {
-    if (!isItsOwn(error) || !(await putAside(deps, found))) throw error
-    deps.logger.error({ delivery: found.id, attempt: found.attemptId, ...describeError(error) }, 'a delivery was put aside')
+    if (!isDeliveryFailure(error) || !(await putAside(deps, pending))) throw error
+    deps.logger.error({ delivery: pending.id, attempt: pending.attemptId, ...describeError(error) }, 'a delivery was put aside')
   }
 }
 
@@ -129,15 +129,15 @@ const takeUpAgain = statement(
 /** Processes again what was put aside, after its cause was removed. */
 export const retryDeliveries = (deps: Pick<Deps, 'db' | 'jobs'>, operator: Operator): Promise<number> =>
   inTx(deps.db, async (tx) => {
-    const taken = await tx.query<{ id: Uuid }>(takeUpAgain)
-    for (const { id } of taken)
+    const rows = await tx.query<{ id: Uuid }>(takeUpAgain)
+    for (const { id } of rows)
       await audit(tx, operator, tx.at, { action: 'admin.delivery_retry', subject: { type: 'delivery', id }, after: {} })
     tx.afterCommit(() => deps.jobs.wake('deliveries'))
-    return taken.length
+    return rows.length
   })
 
 /** Processes a delivery once, in the trace of the request that created its payment. */
-export const processDelivery = (deps: ProcessDeliveryDeps, subjects: Subjects, found: OpenDelivery): Promise<void> =>
-  continueTrace(found.traceparent, 'job deliveries', { delivery: found.id, subject: found.subjectId }, () =>
-    processOrPutAside(deps, subjects, found),
+export const processDelivery = (deps: ProcessDeliveryDeps, subjects: Subjects, pending: OpenDelivery): Promise<void> =>
+  continueTrace(pending.traceparent, 'job deliveries', { delivery: pending.id, subject: pending.subjectId }, () =>
+    processOrPutAside(deps, subjects, pending),
   )

@@ -60,18 +60,18 @@ const conclude = (
 const abandoned = async (
   deps: Pick<Deps, 'alerts' | 'appendEvents' | 'config' | 'db' | 'jobs'>,
   kind: AttemptSubject,
-  found: AttemptRecord,
+  dueAttempt: AttemptRecord,
 ): Promise<AttemptRecord | null> => {
-  const state = await inTx(deps.db, (tx) => recordAbandoned(tx, deps, kind, found))
-  if (state !== 'not_sent') return (await findAttempt(deps.db, found.id)) ?? found
-  deps.jobs.wake(found.kind === 'payment' ? 'payments' : 'topups')
+  const state = await inTx(deps.db, (tx) => recordAbandoned(tx, deps, kind, dueAttempt))
+  if (state !== 'not_sent') return (await findAttempt(deps.db, dueAttempt.id)) ?? dueAttempt
+  deps.jobs.wake(dueAttempt.kind === 'payment' ? 'payments' : 'topups')
   return null
 }
 
-const ask = async (deps: ReconcileDeps, subjects: Subjects, found: AttemptRecord): Promise<void> => {
-  const kind = subjects[found.kind]
-  const isUnsent = found.state === 'recorded' || found.state === 'sending'
-  const attempt = isUnsent ? await abandoned(deps, kind, found) : found
+const queryRail = async (deps: ReconcileDeps, subjects: Subjects, dueAttempt: AttemptRecord): Promise<void> => {
+  const kind = subjects[dueAttempt.kind]
+  const isUnsent = dueAttempt.state === 'recorded' || dueAttempt.state === 'sending'
+  const attempt = isUnsent ? await abandoned(deps, kind, dueAttempt) : dueAttempt
   if (!attempt) return
   const rail = railOf(deps.rails, attempt.rail)
   if (!rail)
@@ -87,6 +87,6 @@ export const reconcile = async (deps: ReconcileDeps, subjects: Subjects): Promis
   for (let full = true; full; ) {
     const attempts = await claim(deps)
     full = attempts.length === batchSize
-    await forEachRow(deps, 'attempts.reconcile', attempts, (attempt) => ask(deps, subjects, attempt), { atOnce: batchSize })
+    await forEachRow(deps, 'attempts.reconcile', attempts, (attempt) => queryRail(deps, subjects, attempt), { atOnce: batchSize })
   }
 }

@@ -22,10 +22,10 @@ export type Outgoing = {
 export const notSent = (code: string): Submission => ({ kind: 'not_sent', code, message: 'Nothing was sent.' })
 
 /** The source of evidence: the rail's answer to sending, its delivery, its answer to a query, its silence for too long, or an operator. */
-export type Witness = { kind: 'submission' | 'delivery' | 'query' | 'silence' } | { kind: 'operator'; actor: Actor }
+export type EvidenceSource = { kind: 'submission' | 'delivery' | 'query' | 'silence' } | { kind: 'operator'; actor: Actor }
 
-export const actorOf = (witness: Witness): Actor =>
-  witness.kind === 'operator' ? witness.actor : { accountId: null, origin: null, way: `rail:${witness.kind}` }
+export const actorOf = (source: EvidenceSource): Actor =>
+  source.kind === 'operator' ? source.actor : { accountId: null, origin: null, way: `rail:${source.kind}` }
 
 /**
  * The result of a piece of evidence. `mismatch`: it does not match what was sent (another amount, a receipt that belongs to something
@@ -47,7 +47,7 @@ export type OpenSubject = {
   /** When it is to be sent again. Does nothing when it has ended. */
   sendAgainAt: (due: Date) => Promise<void>
   /** May be called any number of times, in any order. Never with `pending`. */
-  settle: (evidence: Evidence, witness: Witness) => Promise<Verdict>
+  settle: (evidence: Evidence, source: EvidenceSource) => Promise<Verdict>
 }
 
 /** What is needed to settle a payment or a top-up. */

@@ -74,9 +74,9 @@ export const recordAbandoned = async (
   tx: Tx,
   deps: SubmissionDeps,
   kind: AttemptSubject,
-  found: { id: Uuid; subjectId: Uuid },
+  abandoned: { id: Uuid; subjectId: Uuid },
 ): Promise<AttemptRecord['state']> => {
-  const open = await openAttempt(tx, deps, kind, found)
+  const open = await openAttempt(tx, deps, kind, abandoned)
   const { attempt, subject } = open
   if (attempt.state === 'recorded' && (await moveAttempt(tx, attempt.id, 'not_sent', null))) {
     await subject.sendAgainAt(tx.at)
