@@ -1,6 +1,6 @@
 import type { Tx } from '../db/client.ts'
 import { sessionEnds } from '../db/credential-life.ts'
-import { instantOf, isTrue, joinedRecords, listOf, type Reader, readInstant, recordsStatement } from '../db/records.ts'
+import { instantOf, isTrue, joinedRecords, listOf, readInstant, recordReader, recordsStatement } from '../db/records.ts'
 import type { Query } from '../db/statement.ts'
 import type { Uuid } from '../lib/ids.ts'
 import { isAdministratorSql } from './administrators.ts'
@@ -95,45 +95,53 @@ const requireGrant = (grant: GrantRow | null): GrantRow => {
   return grant
 }
 
-const readApiKey = (next: Reader): ApiKeyRow => ({
-  id: next(),
-  salt: Buffer.from(next(), 'hex'),
-  hash: Buffer.from(next(), 'hex'),
-  revokedAt: instantOf(next()),
-  expiresAt: instantOf(next()),
-  lastUsedAt: instantOf(next()),
-  ...readIdentity(next),
-  ...requireGrant(readGrant(next)),
-})
+// Of shared rows: the second lookup of a credential, in a transaction, reads the same text.
 
-const readSession = (next: Reader): SessionRow => ({
-  id: next(),
-  expiresAt: readInstant(next),
-  revokedAt: instantOf(next()),
-  lastUsedAt: readInstant(next),
-  isAdmin: isTrue(next()),
-  ...readIdentity(next),
-})
+const readApiKey = recordReader(
+  (next): ApiKeyRow => ({
+    id: next(),
+    salt: Buffer.from(next(), 'hex'),
+    hash: Buffer.from(next(), 'hex'),
+    revokedAt: instantOf(next()),
+    expiresAt: instantOf(next()),
+    lastUsedAt: instantOf(next()),
+    ...readIdentity(next),
+    ...requireGrant(readGrant(next)),
+  }),
+)
+
+const readSession = recordReader(
+  (next): SessionRow => ({
+    id: next(),
+    expiresAt: readInstant(next),
+    revokedAt: instantOf(next()),
+    lastUsedAt: readInstant(next),
+    isAdmin: isTrue(next()),
+    ...readIdentity(next),
+  }),
+)
 
 /** A token has those of the grant's permissions that its scopes name. */
-const readAccessToken = (next: Reader): AccessTokenRow => {
+const readAccessToken = recordReader((next): AccessTokenRow => {
   const token = { id: next(), expiresAt: readInstant(next), lastUsedAt: instantOf(next()), forThisApi: isTrue(next()) }
   const scopes = new Set(listOf(next()))
   const identity = readIdentity(next)
   const grant = requireGrant(readGrant(next))
   return { ...token, ...identity, ...grant, granted: grant.granted.filter((permission) => scopes.has(permission)) }
-}
-
-const readDashboardToken = (next: Reader): DashboardTokenRow => ({
-  id: next(),
-  expiresAt: readInstant(next),
-  isAdmin: isTrue(next()),
-  parentEndsAt: instantOf(next()),
-  sessionRevokedAt: instantOf(next()),
-  byOauth: isTrue(next()),
-  ...readIdentity(next),
-  grant: readGrant(next),
 })
+
+const readDashboardToken = recordReader(
+  (next): DashboardTokenRow => ({
+    id: next(),
+    expiresAt: readInstant(next),
+    isAdmin: isTrue(next()),
+    parentEndsAt: instantOf(next()),
+    sessionRevokedAt: instantOf(next()),
+    byOauth: isTrue(next()),
+    ...readIdentity(next),
+    grant: readGrant(next),
+  }),
+)
 
 /** Hex digits and ids need no quotes: the driver's own array format examines every character. */
 const array = (items: readonly (string | null)[]): string => `{${items.map((item) => item ?? 'NULL').join(',')}}`
@@ -150,7 +158,7 @@ const createCredentialLookups = (query: Query, options: LookupOptions): Credenti
   const joined = <Key, Parsed>(
     statement: ReturnType<typeof recordsStatement>,
     values: (keys: readonly Key[]) => unknown[],
-    read: (next: Reader) => Parsed,
+    read: (record: string) => Parsed,
   ) => joinedRecords<Key, Parsed>({ query, statement, values, read })
   const apiKeys = joined(byApiKey, (keys: readonly string[]) => [array(keys)], readApiKey)
   const sessions = joined(bySession, (keys: readonly HashKey[]) => [...hashes(keys), options.adminAccounts], readSession)

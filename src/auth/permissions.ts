@@ -1,4 +1,5 @@
 import type { roles } from '../db/tables/workspaces.ts'
+import { memoised } from '../lib/memoised.ts'
 
 export const permissions = [
   'account.read',
@@ -61,11 +62,24 @@ export const undelegable: ReadonlySet<Permission> = new Set([
   'approval.decide',
 ])
 
+const ownPermissions = (role: Role | null): ReadonlySet<Permission> => new Set([...ofAccount, ...(role ? ofRole[role] : [])])
+
+const withoutRole = ownPermissions(null)
+const byRole = new Map<string, ReadonlySet<Permission>>(
+  (Object.keys(ofRole) as Role[]).map((role) => [role, ownPermissions(role)]),
+)
+/** `role`: empty for none. */
+const heldBy = (role: string): ReadonlySet<Permission> => byRole.get(role) ?? withoutRole
+
+/** Credentials with the same permissions share one set: of the thousands of open streams each keeps one. */
+const delegated = memoised((text): ReadonlySet<Permission> => {
+  const [role = '', ...granted] = text.split(' ')
+  return new Set([...heldBy(role)].filter((permission) => granted.includes(permission)))
+})
+
 /** (account's ∪ role's) ∩ grant's. With a suspended or missing membership only the account's permissions remain. */
-export const effectivePermissions = (role: Role | null, granted: readonly string[] | null): ReadonlySet<Permission> => {
-  const own = new Set<Permission>([...ofAccount, ...(role ? ofRole[role] : [])])
-  return granted === null ? own : new Set([...own].filter((permission) => granted.includes(permission)))
-}
+export const effectivePermissions = (role: Role | null, granted: readonly string[] | null): ReadonlySet<Permission> =>
+  granted === null ? heldBy(role ?? '') : delegated([role ?? '', ...granted].join(' '))
 
 export const defaultKeyPermissions = (creator: ReadonlySet<Permission>): Permission[] =>
   permissions.filter((permission) => creator.has(permission) && !undelegable.has(permission))

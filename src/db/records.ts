@@ -1,3 +1,4 @@
+import { memoised } from '../lib/memoised.ts'
 import { joinTurn } from './join-turn.ts'
 import { type Query, type Statement, statement } from './statement.ts'
 
@@ -33,19 +34,6 @@ export const recordsStatement = (
   )
 }
 
-/** Caches the results of a pure function for its latest texts. The text itself is read from the database each time. */
-const memoised = <Value>(read: (text: string) => Value, most = 4096): ((text: string) => Value) => {
-  let known = new Map<string, Value>()
-  return (text) => {
-    const value = known.get(text)
-    if (value !== undefined) return value
-    if (known.size >= most) known = new Map()
-    const made = read(text)
-    known.set(text, made)
-    return made
-  }
-}
-
 /** Reads fields in their order: the caller knows what comes next. */
 export type Reader = () => string
 
@@ -59,16 +47,17 @@ const readerOf = (fields: readonly string[]): Reader => {
   }
 }
 
-const rowReader = <Row>(read: (next: Reader) => Row): ((text: string) => Row) =>
+/** Reads one record. Callers share the rows of equal records, and change none. */
+export const recordReader = <Row>(read: (next: Reader) => Row): ((text: string) => Row) =>
   memoised((text) => read(readerOf(text.split(between.fields))))
 
 /** The records of `recordsColumn`, as their fields. */
 export const splitRecords = (text: string | null): string[][] =>
   text === null ? [] : text.split(between.records).map((record) => record.split(between.fields))
 
-/** Reads the records of `recordsColumn`. Callers share the rows of equal records, and change none. */
+/** Reads the records of `recordsColumn`. */
 export const recordsReader = <Row>(read: (next: Reader) => Row): ((text: string | null) => Row[]) => {
-  const row = rowReader(read)
+  const row = recordReader(read)
   return (text) => (text === null ? [] : text.split(between.records).map(row))
 }
 
@@ -77,22 +66,22 @@ export type RecordsOptions<Key, Row> = {
   statement: Statement
   /** The arrays of the statement's keys, followed by its other parameters. */
   values: (keys: readonly Key[]) => unknown[]
-  read: (next: Reader) => Row
+  read: (record: string) => Row
 }
 
 /** Looks up one key; the keys of one turn of the event loop are sent together. */
 export const joinedRecords = <Key, Row>(options: RecordsOptions<Key, Row>): ((key: Key) => Promise<readonly Row[]>) => {
-  const row = rowReader(options.read)
+  const { query, statement, values, read } = options
   return joinTurn<Key, readonly Row[]>({
     inFlight: 2,
     maxKeys: 128,
     query: async (keys) => {
-      const [answer] = await options.query<{ records: string | null }>(options.statement, options.values(keys))
+      const [answer] = await query<{ records: string | null }>(statement, values(keys))
       const groups: Row[][] = keys.map(() => [])
       if (!answer?.records) return groups
       for (const record of answer.records.split(between.records)) {
         const end = record.indexOf(between.fields)
-        groups[Number(record.slice(0, end)) - 1]?.push(row(record.slice(end + 1)))
+        groups[Number(record.slice(0, end)) - 1]?.push(read(record.slice(end + 1)))
       }
       return groups
     },
