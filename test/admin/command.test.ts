@@ -145,15 +145,15 @@ test(
   patience,
   async () => {
     await service.deps.jobs.sweep()
-    const [sound, misused, refused] = await Promise.all([
+    const [sound, wrongUsage, refused] = await Promise.all([
       spawnAdmin('verify'),
       spawnAdmin('accounts', 'feed', 'x'),
       spawnAdmin('workspaces', 'suspend', 'wsp_01h455vb4pex5vsknk084sn02q'),
     ])
     expect([sound.code, sound.stdout]).toEqual([0, expect.stringMatching(/\n[0-9]+ promises kept, 0 broken\n$/)])
     expect(sound.stdout).toMatch(/ok {5}I1 {3}debits equal credits/)
-    expect([misused.code, misused.stderr]).toEqual([2, expect.stringContaining('there is no command "accounts feed x"')])
-    expect(misused.stderr).toContain('npm run admin -- <command>')
+    expect([wrongUsage.code, wrongUsage.stderr]).toEqual([2, expect.stringContaining('there is no command "accounts feed x"')])
+    expect(wrongUsage.stderr).toContain('npm run admin -- <command>')
     expect([refused.code, refused.stderr.trim()]).toEqual([1, 'There is no such resource.'])
     const counter = "('policy', gen_random_uuid(), 'day', '2026-03-04', 7, 1)"
     await service.deps.db.query(

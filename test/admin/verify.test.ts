@@ -34,9 +34,9 @@ const live = async () => {
   await service.settle()
   await service.deps.jobs.sweep()
   const beneficiary_id = await newBeneficiary(owner.api)
-  const ask = async () => (await key.api.post('/v1/payments', { beneficiary_id, amount_minor: '250000' })).body
-  const [approved, rejected, cancelled] = [await ask(), await ask(), await ask()]
-  await ask()
+  const requestPayment = async () => (await key.api.post('/v1/payments', { beneficiary_id, amount_minor: '250000' })).body
+  const [approved, rejected, cancelled] = [await requestPayment(), await requestPayment(), await requestPayment()]
+  await requestPayment()
   await owner.api.post(`/v1/approvals/${approved.approval_id}/decide`, { decision: 'approve' })
   await owner.api.post(`/v1/approvals/${rejected.approval_id}/decide`, { decision: 'reject' })
   await key.api.post(`/v1/payments/${cancelled.id}/cancel`)
@@ -86,20 +86,20 @@ class Undone extends Error {}
 const breachesAfter = (...tampering: string[]): Promise<string[]> => breachesWith({}, ...tampering)
 
 const breachesWith = async (facts: Partial<CheckFacts>, ...tampering: string[]): Promise<string[]> => {
-  let found: string[] = []
+  let breaches: string[] = []
   await service.deps.db
     .transaction(async (tx: Tx) => {
       // What an owner of the database can do: no trigger, no foreign key stands in the way.
       await tx.query('set local session_replication_role = replica')
       for (const statement of tampering)
         expect([statement, (await tx.query(`${statement} returning 1`)).length > 0]).toEqual([statement, true])
-      found = await findBreaches(service, tx, facts)
+      breaches = await findBreaches(service, tx, facts)
       throw new Undone()
     })
     .catch((error: unknown) => {
       if (!(error instanceof Undone)) throw error
     })
-  return found
+  return breaches
 }
 
 const anAudit = `(select id from audit_log where transaction <= (select through_transaction from audit_seals where sequence = 1) order by transaction, id limit 1)`
@@ -216,8 +216,8 @@ test.each([
     `update audit_seals set hash = sha256('forged') where sequence = 1`,
   ],
 ] as const)('%s is found', async (_what, promise, statement) => {
-  const found = await breachesAfter(statement)
-  expect(found.join('\n')).toMatch(new RegExp(promise))
+  const breaches = await breachesAfter(statement)
+  expect(breaches.join('\n')).toMatch(new RegExp(promise))
 })
 
 test('an audit row that was inserted afterwards is found, at any place', async () => {
@@ -266,14 +266,14 @@ test('a look that found nothing is where the next one begins; after a week, or a
   await db.query('delete from verify_points')
   const now = service.clock.now()
   const day = 86_400_000
-  const found = { kept: 1, broken: 0, seconds: 1 }
+  const breaches = { kept: 1, broken: 0, seconds: 1 }
   expect(await unverifiedSince(db, now)).toBeNull()
-  await keepPoint(db, { now, since: null }, { ...found, broken: 1 })
+  await keepPoint(db, { now, since: null }, { ...breaches, broken: 1 })
   expect(await unverifiedSince(db, now)).toBeNull()
-  await keepPoint(db, { now, since: null }, found)
+  await keepPoint(db, { now, since: null }, breaches)
   expect(await unverifiedSince(db, now)).toEqual(new Date(now.getTime() - day))
   const next = new Date(now.getTime() + day)
-  await keepPoint(db, { now: next, since: now }, found)
+  await keepPoint(db, { now: next, since: now }, breaches)
   expect(await unverifiedSince(db, next)).toEqual(now)
   expect(await unverifiedSince(db, new Date(now.getTime() + 8 * day))).toBeNull()
   const metrics = await (await fetch(`${service.operatorUrl}/metrics`)).text()

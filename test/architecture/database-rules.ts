@@ -108,13 +108,14 @@ const outside = /^(fetch|setTimeout|setInterval|inTx)$|(^|\.)(db|reads)\.(query|
 /** Whether what is awaited was given the transaction, by itself or where it was made. */
 const isOfTx = (file: Source, node: Node, bindings: readonly Binding[]): boolean => {
   if (/\btx\b/.test(textOf(file, node))) return true
-  let found = false
+  let isReached = false
   within(node, (part) => {
     if (part.type !== 'Identifier') return
     const made = bindings.filter(({ name, constant }) => name === part.name && constant !== null)
-    if (made.some(({ constant }) => constant !== null && constant !== node && /\btx\b/.test(textOf(file, constant)))) found = true
+    if (made.some(({ constant }) => constant !== null && constant !== node && /\btx\b/.test(textOf(file, constant))))
+      isReached = true
   })
-  return found
+  return isReached
 }
 
 const isListed = (path: string, call: string) => awaitedOtherwise.some((entry) => entry[0] === path && entry[1] === call)
@@ -220,17 +221,17 @@ const createReach = (files: readonly Source[]) => {
     const known = answers.get(body)
     if (known !== undefined) return known
     answers.set(body, false)
-    let found = false
+    let isReached = false
     within(body, (node, around) => {
-      if (found || node.type !== 'Identifier') return
+      if (isReached || node.type !== 'Identifier') return
       const parent = around.at(-1)
       const isCalled = parent?.type === 'CallExpression' && parent.callee === node
       const next = isCalled ? find(file, node.name) : undefined
       const from = cached(imports, file, importedNames).get(node.name)?.path ?? ''
-      if (next ? reaches(next) : networkModules.test(from) || (isCalled && waits.test(node.name))) found = true
+      if (next ? reaches(next) : networkModules.test(from) || (isCalled && waits.test(node.name))) isReached = true
     })
-    answers.set(body, found)
-    return found
+    answers.set(body, isReached)
+    return isReached
   }
   return (file: Source, name: string): boolean => {
     const place = find(file, name)

@@ -5,7 +5,7 @@ import type { Source } from './source.ts'
  * What a feature shows of itself besides its service: schemas, presentations, and queries, which only read. Anything else that one
  * feature needs of another is a door from the one to the other, opened on purpose, and stands here.
  */
-const shown = /\/([a-z-]+-)?(service|schema|present|queries)\.ts$/
+const publicFile = /\/([a-z-]+-)?(service|schema|present|queries)\.ts$/
 
 /** [feature, file]: the feature may import that file of another feature. A file that is a door for one feature is none for the rest. */
 const doors: readonly (readonly [from: string, to: string])[] = [
@@ -62,7 +62,7 @@ const features: Rule = {
   name: 'features meet at their service, schema, presentation and queries, or at a door between these two',
   check: (files) =>
     steps(files).flatMap((step) =>
-      shown.test(`/${step.to}`) || isDoor(step) ? [] : [`${step.path} imports modules/${step.to}`],
+      publicFile.test(`/${step.to}`) || isDoor(step) ? [] : [`${step.path} imports modules/${step.to}`],
     ),
 }
 

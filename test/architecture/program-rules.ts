@@ -8,12 +8,12 @@ const maxParameters = 5
 
 const complaints = (files: readonly Source[], complaint: (file: Source, node: Node) => string | undefined): string[] =>
   files.flatMap((file) => {
-    const found: string[] = []
+    const matches: string[] = []
     walk(file, (node) => {
       const text = complaint(file, node)
-      if (text !== undefined) found.push(`${file.path} ${text}`)
+      if (text !== undefined) matches.push(`${file.path} ${text}`)
     })
-    return found
+    return matches
   })
 
 const withoutParentheses = (node: Node): Node =>

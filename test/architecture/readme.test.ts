@@ -11,7 +11,7 @@ const Package = z.object({
 const { scripts, dependencies, devDependencies } = Package.parse(JSON.parse(read('package.json')))
 const readme = read('README.md')
 const [, service = '', development = ''] = /\| For the service +\|([\s\S]*)\| For development +\|([\s\S]*)/.exec(readme) ?? []
-const namesIn = (table: string) => [...table.matchAll(/`([@a-z][^`]*)`/g)].map((found) => found[1]).sort()
+const namesIn = (table: string) => [...table.matchAll(/`([@a-z][^`]*)`/g)].map((match) => match[1]).sort()
 
 describe('README.md', () => {
   it('says what every dependency is for, and lists no other', () => {
@@ -21,13 +21,13 @@ describe('README.md', () => {
 
   it('names every command, and no other', () => {
     const implied = (name: string) => name.startsWith('pre') || name.startsWith('check:')
-    const named = new Set([...readme.matchAll(/(?:`|&& |^)npm (?:run )?([a-z:]+)/gm)].map((found) => found[1] ?? ''))
+    const named = new Set([...readme.matchAll(/(?:`|&& |^)npm (?:run )?([a-z:]+)/gm)].map((match) => match[1] ?? ''))
     for (const name of Object.keys(scripts).filter((script) => !implied(script))) expect(named).toContain(name)
     for (const name of named) if (name !== 'ci') expect(scripts).toHaveProperty([name])
   })
 
   it('has only links that lead somewhere', () => {
-    const links = [...readme.matchAll(/\]\(([^)#]+)\)/g)].map((found) => found[1] ?? '')
+    const links = [...readme.matchAll(/\]\(([^)#]+)\)/g)].map((match) => match[1] ?? '')
     expect(links.length).toBeGreaterThan(5)
     for (const link of links) expect(existsSync(new URL(`../../${link}`, import.meta.url)), link).toBe(true)
   })

@@ -27,7 +27,7 @@ const filesIn = async (folder: string): Promise<string[]> =>
     .filter((path) => /\.(ts|sql)$/.test(path))
     .map((path) => join(folder, path))
 
-const found = async (): Promise<string[]> => {
+const readObstacles = async (): Promise<string[]> => {
   const files = [...(await filesIn('src')), ...(await filesIn('migrations'))]
   const texts = await Promise.all(files.map(async (path) => ({ path, text: await readFile(join(root, path), 'utf8') })))
   return [
@@ -44,7 +44,7 @@ const listed = async (): Promise<string[]> => {
 
 describe('the obstacles to placing rows by owner', () => {
   test('is what docs/scaling.md lists, no more and no less', async () => {
-    expect(await listed()).toEqual(await found())
+    expect(await listed()).toEqual(await readObstacles())
   })
 
   test('is noticed where a change adds to it', () => {

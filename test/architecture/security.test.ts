@@ -47,9 +47,9 @@ test('where native code does not load, the same signatures give the same keys, a
   fc.assert(
     fc.property(bytes, bytes, bytes, fc.constantFrom(0, 1), (r, s, hash, recovery) => {
       const signature = Buffer.concat([r, s])
-      const found = outcome(native, signature, recovery, hash)
-      if (found !== 'none') known.signatures += 1
-      expect(outcome(portable, signature, recovery, hash)).toBe(found)
+      const result = outcome(native, signature, recovery, hash)
+      if (result !== 'none') known.signatures += 1
+      expect(outcome(portable, signature, recovery, hash)).toBe(result)
     }),
     { numRuns: 60, examples: [[new Uint8Array(32), new Uint8Array(32).fill(1), new Uint8Array(32).fill(1), 0]] },
   )

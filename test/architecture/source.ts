@@ -13,9 +13,9 @@ const comments = /\/\*[\s\S]*?\*\/|(?<=^|\s)\/\/.*$/gm
 
 export const parseSource = (path: string, text: string): Source => {
   const code = text.replace(comments, '')
-  const imports = [...code.matchAll(specifiers)].map((found): Import => {
-    const name = found[2] ?? found[3] ?? found[4] ?? ''
-    const typeOnly = found[1] !== undefined
+  const imports = [...code.matchAll(specifiers)].map((match): Import => {
+    const name = match[2] ?? match[3] ?? match[4] ?? ''
+    const typeOnly = match[1] !== undefined
     const ours = name.startsWith('.')
     return { to: ours ? normalize(join(dirname(path), name)) : `npm:${name}`, ours, typeOnly }
   })

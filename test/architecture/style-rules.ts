@@ -8,7 +8,12 @@ const withoutText = (code: string): string =>
     .replace(/'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"/g, "''")
     .replace(/`(?:[^`\\]|\\.)*`/g, '``')
 
-const found = (files: readonly Source[], pattern: RegExp, complaint: string, read: (file: Source) => string): string[] =>
+const complaintsAbout = (
+  files: readonly Source[],
+  pattern: RegExp,
+  complaint: string,
+  read: (file: Source) => string,
+): string[] =>
   files.flatMap((file) => {
     const match = pattern.exec(read(file))
     return match ? [`${file.path} ${complaint}: ${match[0].trim()}`] : []
@@ -17,11 +22,11 @@ const found = (files: readonly Source[], pattern: RegExp, complaint: string, rea
 const code =
   (pattern: RegExp, complaint: string): Rule['check'] =>
   (files) =>
-    found(files, pattern, complaint, (file) => withoutText(file.code))
+    complaintsAbout(files, pattern, complaint, (file) => withoutText(file.code))
 const text =
   (pattern: RegExp, complaint: string): Rule['check'] =>
   (files) =>
-    found(files, pattern, complaint, (file) => file.text)
+    complaintsAbout(files, pattern, complaint, (file) => file.text)
 
 const maxLines = 300
 
@@ -31,7 +36,7 @@ export const styleRules = {
     name: 'no value is asserted to be there',
     check: code(/[\w)\]]!(?=[.,;)\]\s[]|$)(?!\s*=)/m, 'asserts that something is not null'),
   },
-  doubt: {
+  suppression: {
     name: 'the type checker is not silenced',
     check: text(/@ts-(ignore|nocheck|expect-error)/, 'silences the type checker'),
   },

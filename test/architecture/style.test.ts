@@ -14,7 +14,7 @@ const violations: Record<keyof typeof styleRules, [path: string, text: string][]
     ['lib/planted.ts', 'export const first = (list: string[]) => list[0]!.length'],
     ['lib/planted.ts', 'export const name = found!'],
   ],
-  doubt: [['lib/planted.ts', '// @ts-expect-error\nexport const one: string = 1']],
+  suppression: [['lib/planted.ts', '// @ts-expect-error\nexport const one: string = 1']],
   defaultExport: [['lib/planted.ts', 'export default function parse() {}']],
   unfinished: [['lib/planted.ts', '// TODO: think\nexport const one = 1']],
   printing: [['modules/planted/service.ts', `console.log('paid')`]],

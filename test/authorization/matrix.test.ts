@@ -10,7 +10,7 @@ import { registerRouteGuard } from '../../src/http/route-table.ts'
 import { withoutPermission } from '../../src/http/without-permission.ts'
 import { startAdministered } from '../admin/administrators.ts'
 import { credit, newBeneficiary } from '../harness/money.ts'
-import { letIn } from '../harness/oauth.ts'
+import { authorizeAgent } from '../harness/oauth.ts'
 import { createKey, newWallet, type Person, signIn } from '../harness/people.ts'
 import type { TestService } from '../harness/service.ts'
 import { createTeam, join, memberIdOf, standIn, type Team, type Teammate } from '../workspaces/team.ts'
@@ -115,7 +115,7 @@ describe.each(roles)('in the role %s', (role) => {
     expect(await refusals(service, closed, { bearer: key.key }, (row) => byRole(row) && row.key === '●')).toEqual([])
   })
   test('an agent with every scope that there is may do what scopes allow', async () => {
-    const agent = await letIn(service.api, members[role], { ask: { scope: delegable.join(' ') } })
+    const agent = await authorizeAgent(service.api, members[role], { request: { scope: delegable.join(' ') } })
     expect(await refusals(service, closed, { bearer: agent.access }, (row) => byRole(row) && row.agent === '●')).toEqual([])
   })
 })
@@ -142,7 +142,7 @@ test('an administrator in person may do what is theirs; neither their key nor th
   expect(await refusals(service, own, { cookie: admin.cookie }, () => true)).toEqual([])
   expect(await refusals(service, own, await dashboardOf(admin), () => true)).toEqual([])
   expect(await refusals(service, own, { bearer: (await keyOf(admin)).key }, () => false)).toEqual([])
-  expect(await refusals(service, own, { bearer: (await letIn(service.api, admin)).access }, () => false)).toEqual([])
+  expect(await refusals(service, own, { bearer: (await authorizeAgent(service.api, admin)).access }, () => false)).toEqual([])
 })
 
 const answers = (rows: readonly Row[], credential: Credential) => probeAll(service, rows, credential)
@@ -166,22 +166,22 @@ describe('an invalid credential', () => {
   })
   test('an open route asks for no credential', async () => {
     const open = table.filter(isOpen)
-    const asked = (await answers(open, {})).filter(({ error }) =>
+    const unauthenticated = (await answers(open, {})).filter(({ error }) =>
       ['authentication_required', 'forbidden', 'admin_required'].includes(error ?? ''),
     )
-    expect(asked).toEqual([])
+    expect(unauthenticated).toEqual([])
   })
 })
 
 test('a stranger who names the workspace gets the 404 of one that is not there, on every route', async () => {
   const stranger = await signIn(service.api, newWallet())
   const naming = (id: string) => ({ cookie: stranger.cookie, headers: { 'workspace-id': id } })
-  const [theirs, none] = await Promise.all([
+  const [foreign, none] = await Promise.all([
     answers(closed, naming(team.id)),
     answers(closed, naming('wsp_01h455vb4pex5vsknk084sn02q')),
   ])
-  expect(theirs.filter(({ status }) => status !== 404)).toEqual([])
-  expect(theirs.map(({ text: body }) => body)).toEqual(none.map(({ text: body }) => body))
+  expect(foreign.filter(({ status }) => status !== 404)).toEqual([])
+  expect(foreign.map(({ text: body }) => body)).toEqual(none.map(({ text: body }) => body))
 })
 
 test('a suspended member’s key keeps what comes from being the account, and its session only chooses another workspace', async () => {

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parseTable, type Row } from '../../scripts/authorization-table.ts'
 import { createMandate } from '../harness/mandates.ts'
 import { credit, newBeneficiary } from '../harness/money.ts'
-import { askPerson, letIn, newPkce, registerClient } from '../harness/oauth.ts'
+import { authorizeAgent, newPkce, registerClient, requestConsent } from '../harness/oauth.ts'
 import { createKey, newWallet, type Person, signIn } from '../harness/people.ts'
 import { startService, type TestService } from '../harness/service.ts'
 import { createTeam, join, memberIdOf, type Team } from '../workspaces/team.ts'
@@ -40,7 +40,7 @@ const furnish = async (): Promise<Record<string, Owned>> => {
   const spare = await createKey(owner)
   const beneficiary = await newBeneficiary(api)
   const policy = await made(api.post('/v1/spending-policies', { name: 'Ask', approval_threshold_minor: '100000' }))
-  const asked = await api.post('/v1/payments', { beneficiary_id: beneficiary, amount_minor: '150000' })
+  const created = await api.post('/v1/payments', { beneficiary_id: beneficiary, amount_minor: '150000' })
   const personal = (await owner.api.get('/v1/workspaces')).body.data.find(
     (view: { workspace: { kind: string } }) => view.workspace.kind === 'personal',
   )
@@ -50,7 +50,7 @@ const furnish = async (): Promise<Record<string, Owned>> => {
   const identity = (await api.get('/v1/accounts/me/identities')).body.data[0].id
   const session = (await api.get('/v1/accounts/me/sessions')).body.data[0].id
   const client = await registerClient(service.api)
-  const authorization = await askPerson(owner, client, newPkce())
+  const authorization = await requestConsent(owner, client, newPkce())
   expect(personal.workspace.owning_account_id).toBe(owner.accountId)
   return {
     'GET /v1/accounts/me/grants/:id': { id: key.grantId },
@@ -75,11 +75,11 @@ const furnish = async (): Promise<Record<string, Owned>> => {
     'GET /v1/spending-policies/:id': { id: policy },
     'PATCH /v1/spending-policies/:id': { id: policy, body: { version: 1, name: 'Mine' } },
     'DELETE /v1/spending-policies/:id': { id: policy },
-    'GET /v1/payments/:id': { id: asked.body.id },
-    'GET /v1/payments/:id/receipt': { id: asked.body.id },
-    'POST /v1/payments/:id/cancel': { id: asked.body.id },
-    'GET /v1/approvals/:id': { id: asked.body.approval_id },
-    'POST /v1/approvals/:id/decide': { id: asked.body.approval_id, body: { decision: 'approve' } },
+    'GET /v1/payments/:id': { id: created.body.id },
+    'GET /v1/payments/:id/receipt': { id: created.body.id },
+    'POST /v1/payments/:id/cancel': { id: created.body.id },
+    'GET /v1/approvals/:id': { id: created.body.approval_id },
+    'POST /v1/approvals/:id/decide': { id: created.body.approval_id, body: { decision: 'approve' } },
     'GET /v1/intent-mandates/:id': { id: mandate.id },
     'POST /v1/intent-mandates/:id/revoke': { id: mandate.id },
     'GET /v1/topups/:id': { id: topup },
@@ -101,7 +101,7 @@ beforeAll(async () => {
       'approval.decide',
     ),
   })
-  const agent = await letIn(service.api, stranger)
+  const agent = await authorizeAgent(service.api, stranger)
   const dashboard = service.api.as({ bearer: (await stranger.api.post('/v1/auth/dashboard-tokens')).body.token })
   strangers = [
     { name: 'a session', api: stranger.api },
@@ -131,12 +131,12 @@ describe('what belongs to another tenant is the same 404, byte for byte, as what
   test.each(ofTenants.map((row) => [routeOf(row), row] as const))('%s', async (route, row) => {
     for (const { name, api } of strangers) {
       const path = row.path.replace(':id', owned[route]?.id ?? '')
-      const [theirs, none] = [await call(api, row, path), await call(api, row, unknownPath(row.path))]
+      const [foreign, none] = [await call(api, row, path), await call(api, row, unknownPath(row.path))]
       // Without the permission it is the same 403 for both: an agent learns nothing either.
       const expected =
-        theirs.status === 403 && ['a key', 'an agent'].includes(name) && theirs.body.error === 'forbidden' ? 403 : 404
-      expect([name, theirs.status, nameless(theirs.text)]).toEqual([name, expected, nameless(none.text)])
-      expect(theirs.headers.get('content-type')).toBe(none.headers.get('content-type'))
+        foreign.status === 403 && ['a key', 'an agent'].includes(name) && foreign.body.error === 'forbidden' ? 403 : 404
+      expect([name, foreign.status, nameless(foreign.text)]).toEqual([name, expected, nameless(none.text)])
+      expect(foreign.headers.get('content-type')).toBe(none.headers.get('content-type'))
       if (expected === 403) continue
       const malformed = await call(api, row, row.path.replace(':id', 'nonsense'))
       expect([name, malformed.status, nameless(malformed.text)]).toEqual([name, expected, nameless(none.text)])

@@ -16,10 +16,10 @@ export const measureDispatch = async (bench: Bench, options: DispatchOptions): P
     const payers = await preparePayers(service.url, bench, 50)
     const load = { name: 'payments', url: service.url, requests: payments(payers) }
     const count = async (): Promise<{ accepted: number; sent: number }> => {
-      const [found] = await bench.query(
+      const [counts] = await bench.query(
         `select (select count(*) from payments) as accepted, (select count(*) from rail_attempts where state not in ('recorded', 'not_sent')) as sent`,
       )
-      return { accepted: Number(found?.accepted), sent: Number(found?.sent) }
+      return { accepted: Number(counts?.accepted), sent: Number(counts?.sent) }
     }
     const untilSent = async (): Promise<number> => {
       const began = performance.now()

@@ -91,8 +91,8 @@ export const measureGrowth = async (bench: Bench, options: GrowthOptions): Promi
     await governed.bench.query('vacuum analyze')
     const ratios: Record<'read' | 'pay' | 'governed', number[]> = { read: [], pay: [], governed: [] }
     for (let round = 1; round <= options.rounds; round += 1) {
-      const asked = await take(empty, 'read', options.seconds)
-      ratios.read.push((await take(grown, 'read', options.seconds)) / asked)
+      const firstReads = await take(empty, 'read', options.seconds)
+      ratios.read.push((await take(grown, 'read', options.seconds)) / firstReads)
       const paid = await take(empty, 'pay', options.seconds)
       ratios.pay.push((await take(grown, 'pay', options.seconds)) / paid)
       ratios.governed.push((await take(governed, 'pay', options.seconds)) / paid)

@@ -9,9 +9,9 @@ import { promisify } from 'node:util'
 const run = promisify(execFile)
 
 /** One request of a load; `credential` is a bearer, or `cookie …`. Bodies go with an Idempotency-Key of their own. */
-export type Asked = { method: 'GET' | 'POST'; path: string; credential: string; body?: unknown }
+export type LoadRequest = { method: 'GET' | 'POST'; path: string; credential: string; body?: unknown }
 /** Requests that are sent in turn, over and over. */
-export type Load = { name: string; url: string; requests: readonly Asked[] }
+export type Load = { name: string; url: string; requests: readonly LoadRequest[] }
 export type Measured = {
   perSecond: number
   refused: number
@@ -28,7 +28,7 @@ const has = (program: string): Promise<boolean> =>
     () => false,
   )
 
-const line = ({ method, path, credential, body }: Asked): string =>
+const line = ({ method, path, credential, body }: LoadRequest): string =>
   [method, path, credential, body === undefined ? '' : JSON.stringify(body)].join('\t')
 
 type Options = { connections: number; seconds: number }
@@ -42,8 +42,8 @@ const wrk: Generator = async (load, { connections, seconds }) => {
   try {
     const args = ['-t1', `-c${connections}`, `-d${seconds}s`, '--timeout', '30s', '-s', script, load.url, '--', file]
     const { stdout } = await run('wrk', [...args, randomBytes(6).toString('hex')])
-    const said = stdout.trim().split('\n').at(-1) ?? ''
-    const { requests, seconds: lasted, ...rest } = JSON.parse(said) as Measured & { requests: number; seconds: number }
+    const lastLine = stdout.trim().split('\n').at(-1) ?? ''
+    const { requests, seconds: lasted, ...rest } = JSON.parse(lastLine) as Measured & { requests: number; seconds: number }
     return { ...rest, perSecond: (requests - rest.refused) / lasted }
   } finally {
     await rm(file, { force: true })

@@ -39,7 +39,7 @@ export const measurePeers = async (
   try {
     const { measure } = await findGenerator()
     const peer = JSON.parse(line) as { url: string; key: string }
-    const theirs: Load = {
+    const floorLoad: Load = {
       name: 'better-auth',
       url: peer.url,
       requests: [{ method: 'GET', path: '/check', credential: peer.key }],
@@ -47,10 +47,10 @@ export const measurePeers = async (
     const payers = await preparePayers(service.url, bench, 20)
     const ours: Load = { name: 'ours', url: service.url, requests: reads(payers.map(({ key }) => key)) }
     const ratios: number[] = []
-    for (const load of [ours, theirs]) await measure(load, { connections: 32, seconds: 1 })
+    for (const load of [ours, floorLoad]) await measure(load, { connections: 32, seconds: 1 })
     for (let round = 1; round <= rounds; round += 1) {
       const mine = await measure(ours, { connections: 32, seconds })
-      ratios.push(mine.perSecond / (await measure(theirs, { connections: 32, seconds })).perSecond)
+      ratios.push(mine.perSecond / (await measure(floorLoad, { connections: 32, seconds })).perSecond)
     }
     const result = [{ name: "check of an API key ÷ better-auth's", goal: '≥ 12', ...spread(ratios) }]
     for (const one of result) say(row(one.name, one, one.goal))

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import { signInWithWallet } from 'payments-service-client/wallet'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { newId, parseId } from '../../src/lib/ids.ts'
-import type { Asked } from './load.ts'
+import type { LoadRequest } from './load.ts'
 import type { Bench } from './processes.ts'
 
 export type Payer = {
@@ -61,10 +61,10 @@ export const accessTokens = async (bench: Bench, payers: readonly Payer[], audie
   return tokens
 }
 
-export const reads = (credentials: readonly string[], path = '/v1/workspaces/current'): Asked[] =>
+export const reads = (credentials: readonly string[], path = '/v1/workspaces/current'): LoadRequest[] =>
   credentials.map((credential) => ({ method: 'GET', path, credential }))
 
-export const payments = (payers: readonly Payer[]): Asked[] =>
+export const payments = (payers: readonly Payer[]): LoadRequest[] =>
   payers.map(({ key, beneficiary }) => ({
     method: 'POST',
     path: '/v1/payments',

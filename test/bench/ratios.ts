@@ -72,7 +72,7 @@ export const measureRatios = async (bench: Bench, options: RatioOptions): Promis
     }
     const spreadLoad = to('payments', payments(payers))
     const hotLoad = to('payments, one account', payments(payers.slice(0, 1)))
-    const wanted = (name: string) => options.only?.test(name) ?? true
+    const isSelected = (name: string) => options.only?.test(name) ?? true
 
     const lists = new Map<string, { goal: string; values: number[]; digits: number }>()
     const note = (name: string, value: number | undefined, goal = '', digits = 2) => {
@@ -90,10 +90,10 @@ export const measureRatios = async (bench: Bench, options: RatioOptions): Promis
 
     const readRound = async () => {
       for (const [name, load] of Object.entries(kinds)) {
-        if (!wanted(name)) continue
+        if (!isSelected(name)) continue
         const ours = await take(load, 32, seconds)
-        const theirs = await generator.measure(readFloor, { connections: 32, seconds })
-        note(`${name} ÷ pool + one named query`, ours.perSecond / theirs.perSecond, '≥ 2.0')
+        const floorResult = await generator.measure(readFloor, { connections: 32, seconds })
+        note(`${name} ÷ pool + one named query`, ours.perSecond / floorResult.perSecond, '≥ 2.0')
         if (name === 'read, API key') noteCpu('read', ours, '≤ 0.08')
         if (name === 'read, API key') note('read: per second', ours.perSecond, '', 0)
       }
@@ -108,7 +108,7 @@ export const measureRatios = async (bench: Bench, options: RatioOptions): Promis
       }
     }
     const payRound = async () => {
-      if (!wanted('payments')) return
+      if (!isSelected('payments')) return
       const before = cpuSeconds(bench.postgresPid)
       const spreadPerSecond = await pgbench(bench.databaseUrl, spreadFloor, { connections: 10, seconds })
       const floorMs = spreadPerSecond && ((cpuSeconds(bench.postgresPid) - before) * 1000) / (spreadPerSecond * seconds)

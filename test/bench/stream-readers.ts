@@ -3,9 +3,9 @@ import { Agent, request } from 'node:http'
 // A process that only listens: says when all its streams are open, then, for each event, when 99 of 100 of them had it.
 
 const [url = '', count = '1', ...credentials] = process.argv.slice(2)
-const wanted = Number(count)
+const readerCount = Number(count)
 const agent = new Agent({ keepAlive: true, maxSockets: Number.POSITIVE_INFINITY })
-const heard = new Map<string, number[]>()
+const receivedAt = new Map<string, number[]>()
 let open = 0
 
 const listen = (credential: string): Promise<void> =>
@@ -19,10 +19,11 @@ const listen = (credential: string): Promise<void> =>
         resolve()
         answer.setEncoding('utf8').on('data', (text: string) => {
           for (const [, id = ''] of text.matchAll(/^id: ?(\S+)/gm)) {
-            const times = heard.get(id) ?? []
+            const times = receivedAt.get(id) ?? []
             times.push(Date.now())
-            heard.set(id, times)
-            if (times.length === Math.ceil(wanted * 0.99)) process.stdout.write(`${JSON.stringify({ id, p99: times.at(-1) })}\n`)
+            receivedAt.set(id, times)
+            if (times.length === Math.ceil(readerCount * 0.99))
+              process.stdout.write(`${JSON.stringify({ id, p99: times.at(-1) })}\n`)
           }
         })
       },
@@ -31,9 +32,9 @@ const listen = (credential: string): Promise<void> =>
     call.end()
   })
 
-for (let opened = 0; opened < wanted; opened += 100)
+for (let opened = 0; opened < readerCount; opened += 100)
   await Promise.all(
-    Array.from({ length: Math.min(100, wanted - opened) }, (_, at) =>
+    Array.from({ length: Math.min(100, readerCount - opened) }, (_, at) =>
       listen(credentials[(opened + at) % credentials.length] ?? ''),
     ),
   )

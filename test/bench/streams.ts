@@ -42,17 +42,17 @@ export const measureStreams = async (
     const kilobytes = ((residentMb(service.pid) - before) * 1024) / streams
     const toOne: number[] = []
     for (let n = 0; n < rounds * 5; n += 1) {
-      const heard = idle.next()
+      const received = idle.next()
       const sent = await post(service.url, one.key, `One ${n}`)
-      toOne.push(Math.max(0, Number(JSON.parse(await heard).p99) - sent))
+      toOne.push(Math.max(0, Number(JSON.parse(await received).p99) - sent))
     }
     rest.stop()
     await new Promise((resolve) => setTimeout(resolve, 1_000))
     const toMany: number[] = []
     for (let n = 0; n < rounds; n += 1) {
-      const heard = thousand.next()
+      const received = thousand.next()
       const sent = await post(service.url, many.key, `Many ${n}`)
-      toMany.push(Math.max(0, Number(JSON.parse(await heard).p99) - sent))
+      toMany.push(Math.max(0, Number(JSON.parse(await received).p99) - sent))
     }
     for (const readers of [thousand, idle]) readers.stop()
     const result = [

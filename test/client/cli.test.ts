@@ -37,7 +37,7 @@ afterAll(async () => {
 type Run = {
   out: () => string
   err: () => string
-  said: (pattern: RegExp) => Promise<RegExpExecArray>
+  waitForOutput: (pattern: RegExp) => Promise<RegExpExecArray>
   ended: Promise<number>
   kill: () => void
 }
@@ -64,11 +64,11 @@ const payments = (args: string[], env: Record<string, string> = {}): Run => {
       running.delete(run)
       return code as number
     }),
-    said: (pattern) =>
+    waitForOutput: (pattern) =>
       new Promise((resolve, reject) => {
         const look = () => {
-          const found = pattern.exec(text.out + text.err)
-          if (found) resolve(found)
+          const match = pattern.exec(text.out + text.err)
+          if (match) resolve(match)
         }
         watchers.add(look)
         look()
@@ -84,7 +84,7 @@ const withKey = async (fields: Record<string, unknown> = {}) => ({ PAYMENTS_API_
 describe('payments login', () => {
   test('is let in by a person with limits, keeps the login to itself, pays within the limits, and ends', async () => {
     const login = payments(['login', '--scope', 'payment.create payment.read policy.read'])
-    const [, code] = await login.said(/compare the code: (\S+)/)
+    const [, code] = await login.waitForOutput(/compare the code: (\S+)/)
     const decided = await person.api.post(`/v1/oauth/device/${code}/decision`, {
       decision: 'approve',
       spending_controls: { per_payment_limit_minor: '2000' },
@@ -137,9 +137,9 @@ describe('with an API key', () => {
 
   test('events --follow prints each event as a line, until it is stopped', async () => {
     const run = payments(['events', '--follow'], await withKey())
-    await run.said(/listening/)
+    await run.waitForOutput(/listening/)
     await person.api.patch('/v1/workspaces/current', { name: 'Renamed' })
-    await run.said(/workspace\.updated/)
+    await run.waitForOutput(/workspace\.updated/)
     run.kill()
     await run.ended
     const lines = run
@@ -185,7 +185,7 @@ describe('payments listen', () => {
     try {
       const secret = `whsec_${Buffer.from('a secret of the test, long enough').toString('base64')}`
       const run = payments(['listen', '--forward-to', receiver.url, '--secret', secret], await withKey())
-      await run.said(/listening/)
+      await run.waitForOutput(/listening/)
       await person.api.patch('/v1/workspaces/current', { name: 'Once' })
       await person.api.patch('/v1/workspaces/current', { name: 'Twice' })
       await receiver.until(3)

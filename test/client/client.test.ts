@@ -191,22 +191,22 @@ describe('waiting for a payment', () => {
 })
 
 describe('events', () => {
-  type Heard = PaymentsEvent | StreamReset
+  type Received = PaymentsEvent | StreamReset
   const follow = (options: Parameters<Payments['events']>[0] = {}) => {
     const stop = new AbortController()
-    const heard: Heard[] = []
+    const received: Received[] = []
     const watchers = new Set<() => void>()
     const opened = Promise.withResolvers<void>()
     const ended = (async () => {
       for await (const event of client.events({ ...options, signal: stop.signal, onOpen: () => opened.resolve() })) {
-        heard.push(event)
+        received.push(event)
         for (const watcher of watchers) watcher()
       }
     })()
     const until = (count: number) =>
       new Promise<void>((resolve) => {
         const look = () => {
-          if (heard.length < count) return
+          if (received.length < count) return
           watchers.delete(look)
           resolve()
         }
@@ -217,7 +217,7 @@ describe('events', () => {
       stop.abort()
       return ended
     }
-    return { heard, until, opened: opened.promise, close }
+    return { received, until, opened: opened.promise, close }
   }
   const rename = (name: string) => person.api.patch('/v1/workspaces/current', { name })
 
@@ -234,17 +234,17 @@ describe('events', () => {
     }
     await stream.until(12)
     const { data } = (await person.api.get('/v1/notifications?limit=12')).body
-    expect(stream.heard.map(({ id }) => id)).toEqual(data.map(({ id }: { id: string }) => id).toReversed())
+    expect(stream.received.map(({ id }) => id)).toEqual(data.map(({ id }: { id: string }) => id).toReversed())
     await stream.close()
   })
 
   test('that are not kept any more give a reset, and the stream goes on', async () => {
     const stream = follow({ lastEventId: 'evt_01h455vb4pex5vsknk084sn02q' })
     await stream.until(1)
-    expect(stream.heard[0]).toMatchObject({ id: null, type: 'stream.reset' })
+    expect(stream.received[0]).toMatchObject({ id: null, type: 'stream.reset' })
     await rename('after the reset')
     await stream.until(2)
-    expect(stream.heard[1]).toMatchObject({ type: 'workspace.updated' })
+    expect(stream.received[1]).toMatchObject({ type: 'workspace.updated' })
     await stream.close()
   })
 
@@ -257,7 +257,7 @@ describe('events', () => {
     await stream.opened
     await rename('first')
     await stream.until(1)
-    expect(stream.heard).toHaveLength(1)
+    expect(stream.received).toHaveLength(1)
     await stream.close()
   })
 

@@ -104,8 +104,8 @@ export const startFaultyProxy = async (target: string): Promise<FaultyProxy> => 
     cutStreams: () => {
       for (const response of streams) response.destroy()
     },
-    rewrite: (given) => {
-      change = given
+    rewrite: (rule) => {
+      change = rule
     },
     close: async () => {
       server.closeAllConnections()

@@ -84,7 +84,7 @@ test.skipIf(!chromiumPath)('it pays, lists and follows events in a browser, from
     const page = await browser.newPage()
     await page.goto(origin)
     await page.waitForFunction('window.all')
-    const given = { baseUrl: service.api.url, apiKey: key, beneficiary }
+    const settings = { baseUrl: service.api.url, apiKey: key, beneficiary }
     const seen = await page.evaluate(async ({ baseUrl, apiKey, beneficiary: id }) => {
       const { Payments, NotFoundError } = (globalThis as unknown as { all: typeof import('payments-service-client') }).all
       const client = new Payments({ baseUrl, apiKey })
@@ -99,11 +99,11 @@ test.skipIf(!chromiumPath)('it pays, lists and follows events in a browser, from
       const missing = await client.payments.get('pay_nothing').catch((error: unknown) => error)
       const refusal =
         missing instanceof NotFoundError ? [missing.code, typeof missing.requestId, missing.shouldRetry] : [String(missing)]
-      return { status: payment.status, found: listed.map((one) => one.id).includes(payment.id), event: await first, refusal }
-    }, given)
+      return { status: payment.status, isListed: listed.map((one) => one.id).includes(payment.id), event: await first, refusal }
+    }, settings)
     expect(seen).toEqual({
       status: 'processing',
-      found: true,
+      isListed: true,
       event: expect.stringMatching(/^(payment|balance)\./),
       refusal: ['not_found', 'string', false],
     })

@@ -84,8 +84,8 @@ test('a credential that may pay may ask beforehand how a payment would be decide
   const person = await signIn(service.api)
   const beneficiary = await newBeneficiary(person.api)
   const payer = await createKey(person, { permissions: ['payment.create'] })
-  const asked = { beneficiary_id: beneficiary, amount_minor: '10000' }
-  expect((await payer.api.post('/v1/spending-policies/simulate', asked)).body.outcome).toBe('allow')
+  const input = { beneficiary_id: beneficiary, amount_minor: '10000' }
+  expect((await payer.api.post('/v1/spending-policies/simulate', input)).body.outcome).toBe('allow')
   const reader = await createKey(person, { permissions: ['account.read'] })
-  expect((await reader.api.post('/v1/spending-policies/simulate', asked)).status).toBe(403)
+  expect((await reader.api.post('/v1/spending-policies/simulate', input)).status).toBe(403)
 })

@@ -13,9 +13,9 @@ const sentence = (entry: Partial<Schemas['AuditEntry']>) =>
   )
 
 test.each(workspaceAuditActions)('%s has a sentence of its own', (action) => {
-  const said = sentence({ action })
-  expect(said).toMatch(/^(You|A|An|Someone|Money|The) [a-z]/)
-  expect(said).not.toMatch(/[_.]|recorded/)
+  const expected = sentence({ action })
+  expect(expected).toMatch(/^(You|A|An|Someone|Money|The) [a-z]/)
+  expect(expected).not.toMatch(/[_.]|recorded/)
 })
 
 test.each([
@@ -37,7 +37,7 @@ test.each([
   ],
   [{ action: 'approval.approve', account_id: 'acc_other' }, 'Amina Otieno approved a payment'],
   [{ action: 'payment.succeeded', account_id: null }, 'A payment succeeded'],
-] as const)('%j is told as "%s"', (entry, said) => expect(sentence(entry)).toBe(said))
+] as const)('%j is told as "%s"', (entry, expected) => expect(sentence(entry)).toBe(expected))
 
 test.each(paymentStatuses)('payments that are %s are counted in words', (status) => {
   expect(statusCount(1, status)).toMatch(/^1 [a-z ]+$/)

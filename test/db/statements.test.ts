@@ -79,8 +79,8 @@ test('what a policy is seeded from is read by workspace, payee and day: neither 
   await client.connect()
   await client.query('set enable_seqscan = off')
   await client.query('set enable_bitmapscan = off')
-  for (const wanted of ['policies.seed_counters', 'simulation.usage']) {
-    const text = namedStatements().find(({ name }) => name === wanted)?.text ?? ''
+  for (const statementName of ['policies.seed_counters', 'simulation.usage']) {
+    const text = namedStatements().find(({ name }) => name === statementName)?.text ?? ''
     const { rows } = await client.query(`explain (generic_plan, format json) ${text}`)
     const conditions = conditionsOn('spending_totals', rows[0]['QUERY PLAN'][0].Plan)
     expect(conditions).toHaveLength(1)

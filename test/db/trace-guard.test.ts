@@ -43,9 +43,10 @@ test('a transaction that changes who may do what, and leaves neither an event no
 })
 
 test('with an audit row it commits, before or after the write; so does a change of what leaves no trace', async () => {
-  const noted = (tx: Tx) => audit(tx, { accountId: id, origin: null, way: 'test' }, tx.at, { action: 'admin.account_update' })
-  expect(await stateOf(async (tx) => [await freeze(tx), await noted(tx)])).toBe('committed')
-  expect(await stateOf(async (tx) => [await noted(tx), await insert(tx)])).toBe('committed')
+  const writeAudit = (tx: Tx) =>
+    audit(tx, { accountId: id, origin: null, way: 'test' }, tx.at, { action: 'admin.account_update' })
+  expect(await stateOf(async (tx) => [await freeze(tx), await writeAudit(tx)])).toBe('committed')
+  expect(await stateOf(async (tx) => [await writeAudit(tx), await insert(tx)])).toBe('committed')
   expect(await stateOf((tx) => tx.query('update accounts set updated_at = now() where id = $1', [id]))).toBe('committed')
 })
 

@@ -75,8 +75,8 @@ const startElsewhere = async (dataDir: string, ids: { uid?: number; gid?: number
   cleanups.push(() => end(child, 'stop'))
   const died = once(child, 'exit').then(() => [JSON.stringify({ error: 'it ended without a word' })])
   const [line] = await Promise.race([once(createInterface(child.stdout), 'line'), died])
-  const said: { url?: string; error?: string } = JSON.parse(line)
-  return { child, ...said }
+  const message: { url?: string; error?: string } = JSON.parse(line)
+  return { child, ...message }
 }
 
 const end = async (child: ChildProcess, how: NodeJS.Signals | 'stop') => {

@@ -98,13 +98,13 @@ const decide = (name: string, body: (stage: Stage, approval: string) => Promise<
   name,
   prepare: async (stage) => {
     const waiting = await waitingApproval(stage)
-    const { path, body: given } = await body(stage, waiting.approval)
+    const { path, body: input } = await body(stage, waiting.approval)
     await stage.heir.pause()
     return request(
       stage,
       stage.cast.person.api,
       `/v1/approvals/${waiting.approval}/${path}`,
-      given,
+      input,
       hasEnded(stage.cast.person.api, `/v1/payments/${waiting.payment}`),
     )
   },

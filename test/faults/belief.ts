@@ -86,13 +86,13 @@ export const findFaults = async (
   const client = new pg.Client({ connectionString: databaseUrl })
   await client.connect()
   try {
-    const found: string[] = []
+    const problems: string[] = []
     for (const [promise, sql] of Object.entries(promises)) {
       const { rows } = await client.query<{ subject: string }>(`select * from (${sql}) as breach limit 5`)
-      found.push(...rows.map(({ subject }) => `${promise}: ${subject}`))
+      problems.push(...rows.map(({ subject }) => `${promise}: ${subject}`))
     }
     const { rows } = await client.query<Row>(attemptOfMovement)
-    return [...found, ...compare(rows, movements)]
+    return [...problems, ...compare(rows, movements)]
   } finally {
     await client.end()
   }

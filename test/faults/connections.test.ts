@@ -15,14 +15,17 @@ const isFull = process.env.FAULTS === 'full'
 const mostMessages = 400
 const seed = Number(process.env.FAULT_SEED ?? String(process.pid))
 /** How many of the messages are tried: all in the full suite, one of each scenario in an ordinary run, another each time. */
-const wanted = Number(process.env.FAULT_POINTS ?? (isFull ? String(mostMessages) : '1'))
+const pointCount = Number(process.env.FAULT_POINTS ?? (isFull ? String(mostMessages) : '1'))
 /** As many as each of them sends at least, so that what is tried in an ordinary run is met; most send about forty. */
 const usualMessages = isFull ? 42 : 8
 const pointsOf = (name: string, shape: string): number[] => {
-  if (wanted >= mostMessages) return Array.from({ length: mostMessages }, (_, index) => index + 1)
+  if (pointCount >= mostMessages) return Array.from({ length: mostMessages }, (_, index) => index + 1)
   const random = createRandom(seed, `${name} ${shape}`)
-  const part = usualMessages / wanted
-  return Array.from({ length: wanted }, (_, index) => 1 + Math.floor(index * part) + random.below(Math.max(1, Math.floor(part))))
+  const part = usualMessages / pointCount
+  return Array.from(
+    { length: pointCount },
+    (_, index) => 1 + Math.floor(index * part) + random.below(Math.max(1, Math.floor(part))),
+  )
 }
 
 let database: TestDatabase

@@ -60,14 +60,14 @@ const listed = async (someone: Payer): Promise<Listed[]> => {
 const readByStreams = async (someone: Payer, name: string, total: Promise<number>): Promise<Listed[]> => {
   const random = createRandom(seed, name)
   const events: Listed[] = []
-  let wanted = Number.POSITIVE_INFINITY
+  let needed = Number.POSITIVE_INFINITY
   void total.then((known) => {
-    wanted = known
+    needed = known
   })
-  while (events.length < wanted) {
+  while (events.length < needed) {
     const lastEventId = events.at(-1)?.id ?? someone.newest
     const stream = await openStream(apiAt(random.below(2), someone), { lastEventId, timeoutMs: 1_000 })
-    for (let left = 1 + random.below(Math.min(count, 700)); left > 0 && events.length < wanted; left -= 1) {
+    for (let left = 1 + random.below(Math.min(count, 700)); left > 0 && events.length < needed; left -= 1) {
       const next = await stream.next().catch(() => undefined)
       if (!next) break
       events.push({ id: next.id, type: next.type, data: next.data.data })
@@ -86,21 +86,21 @@ const rank: Record<string, number> = {
 
 /** What stands before something that had happened earlier: a payment's states go forward, and money here only leaves. */
 const inversions = (events: readonly Listed[]): string[] => {
-  const found: string[] = []
+  const outOfOrder: string[] = []
   const reached = new Map<string, number>()
   let available: bigint | undefined
   for (const { id, type, data } of events) {
     if (type === 'balance.updated') {
       const now = BigInt(data.balance.available_minor)
-      if (available !== undefined && now > available) found.push(`${id}: a balance of ${now} after one of ${available}`)
+      if (available !== undefined && now > available) outOfOrder.push(`${id}: a balance of ${now} after one of ${available}`)
       available = now
     }
     const state = rank[type]
     if (state === undefined) continue
-    if (state <= (reached.get(data.id) ?? -1)) found.push(`${id}: ${type} after a later state of its payment`)
+    if (state <= (reached.get(data.id) ?? -1)) outOfOrder.push(`${id}: ${type} after a later state of its payment`)
     reached.set(data.id, state)
   }
-  return found
+  return outOfOrder
 }
 
 test(

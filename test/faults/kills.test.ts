@@ -20,13 +20,13 @@ const mostMessages = 200
 const usualMessages = isFull ? 40 : 8
 const seed = Number(process.env.FAULT_SEED ?? String(process.pid))
 /** Every message in the full suite, one of one act in an ordinary run. FAULT_POINTS: so many of each act. */
-const wanted = Number(process.env.FAULT_POINTS ?? (isFull ? String(mostMessages) : '1'))
+const pointCount = Number(process.env.FAULT_POINTS ?? (isFull ? String(mostMessages) : '1'))
 const random = createRandom(seed, 'kills')
 const tried = isFull ? acts : acts.filter((_, index, all) => index === seed % all.length)
 const pointsOf = (name: string): number[] => {
-  if (wanted >= mostMessages) return Array.from({ length: mostMessages }, (_, index) => 1 + index)
+  if (pointCount >= mostMessages) return Array.from({ length: mostMessages }, (_, index) => 1 + index)
   const own = createRandom(seed, name)
-  return Array.from({ length: wanted }, () => 1 + own.below(usualMessages)).sort((a, b) => a - b)
+  return Array.from({ length: pointCount }, () => 1 + own.below(usualMessages)).sort((a, b) => a - b)
 }
 
 let folder: string
@@ -127,7 +127,7 @@ const killOnce = async (act: Act, at: number) => {
   const died = seen >= at
   if (died) {
     await victim.process.ended
-    if (wanted > 1) next = world.startPuppet()
+    if (pointCount > 1) next = world.startPuppet()
     next.catch(() => undefined)
   }
   const again = await ready.again?.()

@@ -100,9 +100,9 @@ export const startPostgresProxy = async (databaseUrl: string): Promise<PostgresP
 
   return {
     url: url.href,
-    arm: (given) => {
+    arm: (options) => {
       count = 0
-      decide = given
+      decide = options
     },
     disarm: () => {
       decide = undefined

@@ -64,14 +64,14 @@ test('restored to an earlier moment: what was paid since is found at the provide
   const admin = restored.api.as({ cookie: before.admin.cookie })
   const items: { id: string; provider_receipt: string }[] = (await admin.get('/v1/admin/suspense?status=open')).body.data
   const receipt = movementsTo(restored, '254722000102')[0]?.receipt
-  const found = items.find((item) => item.provider_receipt === receipt)
+  const match = items.find((item) => item.provider_receipt === receipt)
   const ended = await admin.post(`/v1/admin/payments/${waiting}/resolve`, {
     outcome: 'succeeded',
     provider_receipt: receipt,
     evidence: 'the statement since the backup lists it',
   })
   expect([ended.status, ended.body.status]).toEqual([200, 'succeeded'])
-  const explained = await admin.post(`/v1/admin/suspense/${found?.id}/resolve`, {
+  const explained = await admin.post(`/v1/admin/suspense/${match?.id}/resolve`, {
     outcome: 'explained',
     note: `it is ${waiting}`,
   })

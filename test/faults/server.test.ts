@@ -48,9 +48,9 @@ describe.runIf(isFull)('the database server itself', () => {
   const readiness = async () => (await service.api.get('/readyz')).status
 
   const postmaster = async (): Promise<number> => {
-    const found = await runningPostmaster(join(folder, 'cluster', 'data'))
-    if (!found) throw new Error('no server is running')
-    return found.pid
+    const running = await runningPostmaster(join(folder, 'cluster', 'data'))
+    if (!running) throw new Error('no server is running')
+    return running.pid
   }
   /** The server and every process of it. */
   const signalAll = async (signal: NodeJS.Signals): Promise<void> => {

@@ -120,8 +120,8 @@ const look = async (since: Date | null): Promise<{ seconds: number; breaches: st
   const breaches: string[] = []
   const took: [number, string][] = []
   let last = from
-  for await (const { promise, breaches: found } of verify(db, { ...factsOf(service.deps), since })) {
-    breaches.push(...found.map((subject) => `${promise}: ${subject}`))
+  for await (const { promise, breaches: rows } of verify(db, { ...factsOf(service.deps), since })) {
+    breaches.push(...rows.map((subject) => `${promise}: ${subject}`))
     took.push([performance.now() - last, promise])
     last = performance.now()
   }

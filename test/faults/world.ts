@@ -29,7 +29,7 @@ const startProvider = async (folder: string) => {
     { DATA_DIR: folder, SANDBOX_PORT: String(port), SANDBOX_DELAY_MS: '30' },
     { command: [process.execPath, 'scripts/sandbox.ts'] },
   )
-  await child.said(/ready: no money moves/)
+  await child.waitForOutput(/ready: no money moves/)
   const control = createClient(`${url}/control`)
   return {
     url,
@@ -48,12 +48,12 @@ const startProvider = async (folder: string) => {
 export type Puppet = { url: string; process: ServerProcess; drain: () => Promise<void>; sweep: () => Promise<void> }
 
 const puppetOf = async (process: ServerProcess, port: string): Promise<Puppet> => {
-  const [, control = ''] = await process.said(/takes commands at (http\S+) /)
-  const tell = (what: string) => async () => {
+  const [, control = ''] = await process.waitForOutput(/takes commands at (http\S+) /)
+  const command = (what: string) => async () => {
     const answer = await fetch(`${control}/${what}`, { method: 'POST' })
     if (answer.status !== 204) throw new Error(`${what} failed: ${process.stdout()}`)
   }
-  return { url: `http://127.0.0.1:${port}`, process, drain: tell('drain'), sweep: tell('sweep') }
+  return { url: `http://127.0.0.1:${port}`, process, drain: command('drain'), sweep: command('sweep') }
 }
 
 /** As one file when hundreds are started: loading it from its sources takes eight times as much of a processor. */
@@ -88,7 +88,7 @@ export const startWorld = async (folder: string) => {
   }
   const start = async (variables: Record<string, string> = {}): Promise<ServerProcess & { url: string }> => {
     const child = spawnServer({ ...shared, DATABASE_URL: database.url, ...variables })
-    await child.said(/is ready after/)
+    await child.waitForOutput(/is ready after/)
     const url = /API\s+\S+[^\n]*/.test(child.stdout()) ? `http://127.0.0.1:${variables.PORT}` : ''
     return { ...child, url }
   }
@@ -126,8 +126,8 @@ export const startWorld = async (folder: string) => {
     },
     /** Every broken promise, by SQL of the suite's own, by the provider's own count and by `npm run admin -- verify`. */
     faults: async (): Promise<string[]> => {
-      const found = await findFaults(database.url, await provider.movements())
-      if (!isFull) return found
+      const breaches = await findFaults(database.url, await provider.movements())
+      if (!isFull) return breaches
       const admin = spawnServer(
         { ...shared, DATABASE_URL: database.url },
         { command: [process.execPath, 'scripts/admin.ts', 'verify'] },
@@ -138,7 +138,7 @@ export const startWorld = async (folder: string) => {
         .split('\n')
         .filter((line) => /^(BROKEN| {14}\S)/.test(line))
       const verdict = code === 0 || broken.length > 0 ? broken : [`verify ended with ${code}: ${admin.stderr()}`]
-      return [...found, ...verdict]
+      return [...breaches, ...verdict]
     },
     close: async () => {
       await sql.end()

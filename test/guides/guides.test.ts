@@ -8,7 +8,7 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { guideNames } from '../../src/http/guides.ts'
 import { credit, newBeneficiary } from '../harness/money.ts'
-import { askedBy, decide } from '../harness/oauth.ts'
+import { authorizationIdOf, decide } from '../harness/oauth.ts'
 import { createKey, type Person, signIn } from '../harness/people.ts'
 import { startService, type TestService } from '../harness/service.ts'
 import { compiledOnce } from '../start/process.ts'
@@ -67,7 +67,7 @@ const startPerson = (person: Person, output: () => string) => {
     const [, path] = /^Open \S+?(\/v1\/oauth\/authorize\?\S+)$/m.exec(output()) ?? []
     if (path === undefined || opened.has(path)) return
     opened.add(path)
-    const id = askedBy(await person.api.get(path))
+    const id = authorizationIdOf(await person.api.get(path))
     await fetch((await decide(person, id)).body.redirect_to)
   }
   const act = async () => {

@@ -21,20 +21,20 @@ const blocksIn = (guide: string, file: string): Block[] =>
 const isLanguage = (text: string): text is Language => languages.some((known) => known === text)
 
 const snippetsIn = (guide: string): Snippet[] => {
-  const found = new Map<Language, Snippet>()
+  const byLanguage = new Map<Language, Snippet>()
   let last: Snippet | undefined
   for (const { language, text } of blocksIn(guide, `${guidesFolder}/${guide}.md`)) {
     if (isLanguage(language)) {
-      last = found.get(language) ?? { guide, language, code: '', printed: [] }
+      last = byLanguage.get(language) ?? { guide, language, code: '', printed: [] }
       last.code += `${text}\n`
-      found.set(language, last)
+      byLanguage.set(language, last)
     } else {
       // What stands behind a program, and before the next one, is what it prints.
       if (language === 'text') last?.printed.push(...text.trimEnd().split('\n'))
       last = undefined
     }
   }
-  return [...found.values()]
+  return [...byLanguage.values()]
 }
 
 export const guides = readdirSync(guidesFolder)

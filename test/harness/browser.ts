@@ -1,13 +1,13 @@
 /** What a browser shows after a request and its redirects: where it ended, and through which addresses. */
-export type Shown = { status: number; url: string; html: string; headers: Headers; visited: string[] }
+export type BrowserPage = { status: number; url: string; html: string; headers: Headers; visited: string[] }
 
 export type Browser = {
   /** Cookies by name, as this browser would send them to the service. */
   cookies: Map<string, string>
   /** Follows redirects, as a browser does when a person types an address or follows a link. */
-  open: (url: string, headers?: Record<string, string>) => Promise<Shown>
+  open: (url: string, headers?: Record<string, string>) => Promise<BrowserPage>
   /** One request, no redirect followed. */
-  step: (url: string, headers?: Record<string, string>) => Promise<Shown>
+  step: (url: string, headers?: Record<string, string>) => Promise<BrowserPage>
 }
 
 const keepCookies = (cookies: Map<string, string>, headers: Headers): void => {
@@ -33,15 +33,15 @@ export const createBrowser = (start: Record<string, string> = {}): Browser => {
     return { status: response.status, url, html: await response.text(), headers: response.headers, visited: [url] }
   }
   const open: Browser['open'] = async (url, headers) => {
-    let shown = await step(url, headers)
+    let page = await step(url, headers)
     const visited = [url]
-    for (let location = shown.headers.get('location'); location !== null; location = shown.headers.get('location')) {
-      const next = new URL(location, shown.url).href
+    for (let location = page.headers.get('location'); location !== null; location = page.headers.get('location')) {
+      const next = new URL(location, page.url).href
       visited.push(next)
       if (visited.length > 10) throw new Error('too many redirects')
-      shown = await step(next)
+      page = await step(next)
     }
-    return { ...shown, visited }
+    return { ...page, visited }
   }
   return { cookies, open, step }
 }
@@ -49,5 +49,5 @@ export const createBrowser = (start: Record<string, string> = {}): Browser => {
 const decodeHtml = (text: string) => text.replaceAll('&amp;', '&').replaceAll('&quot;', '"').replaceAll('&#39;', "'")
 
 /** The addresses that a page links to. */
-export const linksOf = (shown: Shown): string[] =>
-  [...shown.html.matchAll(/<a[^>]* href="([^"]*)"/g)].map((match) => new URL(decodeHtml(match[1] ?? ''), shown.url).href)
+export const linksOf = (page: BrowserPage): string[] =>
+  [...page.html.matchAll(/<a[^>]* href="([^"]*)"/g)].map((match) => new URL(decodeHtml(match[1] ?? ''), page.url).href)

@@ -9,10 +9,10 @@ export const newMcpProvider = (service: Client, person: { api: Client }, decisio
     verifier?: string
     discovery?: Json
     answer?: URLSearchParams
-    asked: URL[]
+    authorizations: URL[]
     saves: number
   } = {
-    asked: [],
+    authorizations: [],
     saves: 0,
   }
   return {
@@ -44,9 +44,9 @@ export const newMcpProvider = (service: Client, person: { api: Client }, decisio
     discoveryState: () => kept.discovery,
     codeVerifier: () => kept.verifier ?? '',
     redirectToAuthorization: async (url: URL) => {
-      kept.asked.push(url)
-      const asked = await person.api.get(url.pathname + url.search)
-      const id = new URL(asked.headers.get('location') ?? '', service.url).searchParams.get('authorization') ?? ''
+      kept.authorizations.push(url)
+      const authorizations = await person.api.get(url.pathname + url.search)
+      const id = new URL(authorizations.headers.get('location') ?? '', service.url).searchParams.get('authorization') ?? ''
       kept.answer = new URL((await decide(person, id, decision)).body.redirect_to).searchParams
     },
     /** The application passes what the browser brought back to its transport. */

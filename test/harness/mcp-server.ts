@@ -37,9 +37,9 @@ export const startProtectedMcpServer = async (issuer: Client, client: OAuthClien
     const { body: known } = await postForm(issuer, '/v1/oauth/introspect', { token, ...client.credentials })
     if (!known.active || known.aud !== state.url) return refuse(response, 401, ', error="invalid_token", scope="account.read"')
     const body = await bodyOf(request)
-    const wanted = body?.method === 'tools/call' ? tools[body.params.name as keyof typeof tools] : undefined
-    if (wanted && !known.scope.split(' ').includes(wanted))
-      return refuse(response, 403, `, error="insufficient_scope", scope="${wanted} ${known.scope}"`)
+    const tool = body?.method === 'tools/call' ? tools[body.params.name as keyof typeof tools] : undefined
+    if (tool && !known.scope.split(' ').includes(tool))
+      return refuse(response, 403, `, error="insufficient_scope", scope="${tool} ${known.scope}"`)
     const server = new McpServer({ name: 'protected', version: '1.0.0' })
     for (const name of Object.keys(tools))
       server.registerTool(name, {}, async () => ({ content: [{ type: 'text' as const, text: `${name} for ${known.sub}` }] }))

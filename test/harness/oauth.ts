@@ -38,9 +38,9 @@ export const newPkce = (): Pkce => {
   return { verifier, challenge: createHash('sha256').update(verifier).digest('base64url') }
 }
 
-export type AskOptions = Record<string, string | undefined>
+export type AccessOptions = Record<string, string | undefined>
 
-export const authorizePath = (client: { id: string }, pkce: Pkce, options: AskOptions = {}): string => {
+export const authorizePath = (client: { id: string }, pkce: Pkce, options: AccessOptions = {}): string => {
   const parameters = {
     response_type: 'code',
     client_id: client.id,
@@ -56,17 +56,17 @@ export const authorizePath = (client: { id: string }, pkce: Pkce, options: AskOp
 }
 
 /** Goes to the authorization endpoint in a signed-in browser; the id of what it is asked there. */
-export const askPerson = async (
+export const requestConsent = async (
   person: { api: Client },
   client: { id: string },
   pkce: Pkce,
-  options: AskOptions = {},
+  options: AccessOptions = {},
 ): Promise<string> => {
-  return askedBy(await person.api.get(authorizePath(client, pkce, options)))
+  return authorizationIdOf(await person.api.get(authorizePath(client, pkce, options)))
 }
 
 /** The id of what a redirect to our consent page asks. */
-export const askedBy = (answer: Answer): string => {
+export const authorizationIdOf = (answer: Answer): string => {
   const id = new URL(answer.headers.get('location') ?? '', 'http://x').searchParams.get('authorization')
   if (answer.status !== 302 || id === null)
     throw new Error(`no consent was asked for: ${answer.status} ${answer.text.slice(0, 2000)} ${answer.headers.get('location')}`)
@@ -85,12 +85,12 @@ export const answerOf = (decided: Answer): URLSearchParams => {
   return new URL(decided.body.redirect_to).searchParams
 }
 
-export type ConsentOptions = { ask?: AskOptions; decision?: Record<string, unknown> }
+export type ConsentOptions = { request?: AccessOptions; decision?: Record<string, unknown> }
 
 /** From the request to the code. */
 export const obtainCode = async (person: { api: Client }, client: { id: string }, options: ConsentOptions = {}) => {
   const pkce = newPkce()
-  const id = await askPerson(person, client, pkce, options.ask)
+  const id = await requestConsent(person, client, pkce, options.request)
   const code = answerOf(await decide(person, id, { decision: 'approve', ...options.decision })).get('code')
   if (code === null) throw new Error('no code was given')
   return { code, pkce, id }
@@ -125,7 +125,7 @@ export type Agent = {
   pkce: Pkce
 }
 
-export const letIn = async (
+export const authorizeAgent = async (
   api: Client,
   person: Person,
   options: ConsentOptions & { client?: OAuthClient; redeem?: Record<string, string | string[] | undefined> } = {},

@@ -46,7 +46,7 @@ export type TestOptions = {
   provider?: TestService
 }
 
-const given = new Set<number>()
+const usedPorts = new Set<number>()
 
 /** Below what the system gives out by itself, so that no outgoing connection takes it between this check and our listening. */
 export const freePort = async (): Promise<number> => {
@@ -55,8 +55,8 @@ export const freePort = async (): Promise<number> => {
   const isFree = await new Promise<boolean>((resolve) => {
     server.once('error', () => resolve(false)).listen(port, '127.0.0.1', () => server.close(() => resolve(true)))
   })
-  if (!isFree || given.has(port)) return freePort()
-  given.add(port)
+  if (!isFree || usedPorts.has(port)) return freePort()
+  usedPorts.add(port)
   return port
 }
 

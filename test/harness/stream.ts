@@ -90,8 +90,8 @@ export const openStream = async (client: Client, options: StreamOptions = {}): P
   const until = async <T>(what: string, find: () => T | undefined): Promise<T> => {
     const deadline = performance.now() + (options.timeoutMs ?? defaultTimeoutMs)
     for (;;) {
-      const found = find()
-      if (found !== undefined) return found
+      const match = find()
+      if (match !== undefined) return match
       const had = `it had ${seen.map((event) => event.type).join(', ') || 'no events'}`
       if (over) throw new Error(`the stream ended before ${what}; ${had}`)
       const remaining = deadline - performance.now()

@@ -11,7 +11,7 @@ export const findBreaches = async (
   more: Partial<CheckFacts> = {},
 ): Promise<string[]> => {
   const facts = { ...factsOf(service.deps), ...more }
-  const found: string[] = []
-  for await (const { promise, breaches } of verify(db, facts)) found.push(...breaches.map((subject) => `${promise}: ${subject}`))
-  return found
+  const broken: string[] = []
+  for await (const { promise, breaches } of verify(db, facts)) broken.push(...breaches.map((subject) => `${promise}: ${subject}`))
+  return broken
 }

@@ -12,20 +12,20 @@ import type { TestService } from '../harness/service.ts'
 import { openStream } from '../harness/stream.ts'
 import { callbackUrl, startUrl } from '../identity/sign-in/providers.ts'
 
-export type Played = Record<string, Example>
+export type RecordedExamples = Record<string, Example>
 type Texts = Record<string, string>
-type Given = { path?: Texts; query?: Texts; body?: Json; form?: Texts }
+type OperationInput = { path?: Texts; query?: Texts; body?: Json; form?: Texts }
 type Operation = { path: string; method: string; id: string }
 
 /** Calls of one story, each operation once: what was sent, and what the service answered. */
 const createStage = (operations: readonly Operation[]) => {
-  const played: Played = {}
+  const examples: RecordedExamples = {}
   const find = (id: string): Operation => {
     const operation = operations.find((one) => one.id === id)
     if (!operation) throw new Error(`there is no operation ${id}`)
     return operation
   }
-  const play = async (id: string, api: Client, { path = {}, query, body, form }: Given = {}): Promise<Json> => {
+  const play = async (id: string, api: Client, { path = {}, query, body, form }: OperationInput = {}): Promise<Json> => {
     const operation = find(id)
     const concrete = operation.path.replace(/\{(\w+)\}/g, (_, name: string) => path[name] ?? '')
     const address = query ? `${concrete}?${new URLSearchParams(query)}` : concrete
@@ -36,7 +36,7 @@ const createStage = (operations: readonly Operation[]) => {
     const request = form ?? body
     const parameters = { ...path, ...query }
     const location = answer.headers.get('location')
-    played[id] = {
+    examples[id] = {
       ...(Object.keys(parameters).length > 0 && { parameters }),
       ...(request !== undefined && { request }),
       status: answer.status,
@@ -47,9 +47,9 @@ const createStage = (operations: readonly Operation[]) => {
   }
   /** What came about in a browser or on a stream. */
   const keep = (id: string, example: Example) => {
-    played[find(id).id] = example
+    examples[find(id).id] = example
   }
-  return { played, play, keep }
+  return { examples, play, keep }
 }
 
 /** An event of long ago: the stream says that it goes on without what was missed. */
@@ -60,8 +60,8 @@ export const playExamples = async (
   service: TestService,
   operations: readonly Operation[],
   [admin, second]: readonly [Person, Person],
-): Promise<Played> => {
-  const { played, play, keep } = createStage(operations)
+): Promise<RecordedExamples> => {
+  const { examples, play, keep } = createStage(operations)
   const open = service.api
   const pass = (seconds = 60) => service.clock.advance(seconds)
 
@@ -79,9 +79,9 @@ export const playExamples = async (
 
   // A person signs in, and puts the account in order.
   const wallet = newWallet()
-  const asked = await play('sign_in.wallet_nonce', open, { body: { address: wallet.address, chain_id: 1 } })
-  const signature = await wallet.signMessage({ message: asked.message })
-  await play('sign_in.wallet_verify', open, { body: { message: asked.message, signature } })
+  const walletNonce = await play('sign_in.wallet_nonce', open, { body: { address: wallet.address, chain_id: 1 } })
+  const signature = await wallet.signMessage({ message: walletNonce.message })
+  await play('sign_in.wallet_verify', open, { body: { message: walletNonce.message, signature } })
   const amina = await signIn(open, wallet)
   const { api } = amina
   await play('accounts.update', api, { body: { display_name: 'Amina Otieno' } })
@@ -140,10 +140,10 @@ export const playExamples = async (
 
   // The agent pays; what is larger waits for the person.
   pass()
-  const wanted = { beneficiary_id: payee.id, amount_minor: '60000' }
-  await play('policies.simulate', agent, { body: wanted })
+  const proposal = { beneficiary_id: payee.id, amount_minor: '60000' }
+  await play('policies.simulate', agent, { body: proposal })
   const paid = await play('payments.create', agent, {
-    body: { ...wanted, narrative: 'March rent', account_reference: 'INV-7', metadata: { invoice: '7' } },
+    body: { ...proposal, narrative: 'March rent', account_reference: 'INV-7', metadata: { invoice: '7' } },
   })
   await service.settle()
   await play('payments.get', agent, { path: { id: paid.id } })
@@ -207,7 +207,7 @@ export const playExamples = async (
   await play('beneficiaries.archive', api, { path: { id: payee.id } })
   await play('policies.archive', api, { path: { id: policy.id } })
   await playAdministration(service, play, amina, [admin, second])
-  return played
+  return examples
 }
 
 type Play = ReturnType<typeof createStage>['play']
@@ -410,7 +410,7 @@ const replaced = (text: string, replacements: readonly Replacement[]): string =>
   replacements.reduce((rest, [pattern, into]) => rest.replace(pattern, into), text)
 
 /** As it may be shown in the document. */
-export const shown = (value: Json): Json => rewrite(value, (text) => replaced(text, private_))
+export const redacted = (value: Json): Json => rewrite(value, (text) => replaced(text, private_))
 /** Without what differs from run to run: ids, times, signatures, addresses. */
 export const lasting = (value: Json): Json =>
   rewrite(value, (text, name) => (isOpaque(name, text) ? '…' : replaced(text, [...private_, ...passing])))

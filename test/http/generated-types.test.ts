@@ -18,7 +18,7 @@ afterAll(() => rm(folder, { recursive: true }))
 
 const node = (...parameters: string[]) => {
   const run = spawnSync(process.execPath, parameters, { cwd: folder, encoding: 'utf8' })
-  return { status: run.status, said: `${run.stdout}${run.stderr}` }
+  return { status: run.status, output: `${run.stdout}${run.stderr}` }
 }
 
 const generator = (path: string, ...parameters: string[]) =>
@@ -37,7 +37,7 @@ const compile = async (scripts: readonly string[], more: readonly string[] = str
   const tsc = join(root, 'node_modules/typescript/bin/tsc')
   const complaints: string[] = names.map(() => '')
   let about = 0
-  for (const line of node(tsc, ...strict, '--allowImportingTsExtensions', ...names).said.split('\n')) {
+  for (const line of node(tsc, ...strict, '--allowImportingTsExtensions', ...names).output.split('\n')) {
     // What begins with a space goes on about the line before.
     if (!line.startsWith(' '))
       about = Math.max(

@@ -76,11 +76,11 @@ test('a secret is shown once only: the replay is the same answer without it', as
   const { key, ...rest } = answer.body
   expect(key).toMatch(/^service_live_/)
   expect([again.status, again.body, replayed(again)]).toEqual([201, rest, 'true'])
-  const [stored] = await first.deps.db.query<{ found: boolean }>(
-    'select exists (select from idempotency_keys where response like $1) as found',
+  const [stored] = await first.deps.db.query<{ isStored: boolean }>(
+    'select exists (select from idempotency_keys where response like $1) as "isStored"',
     [`%${key}%`],
   )
-  expect(stored?.found).toBe(false)
+  expect(stored?.isStored).toBe(false)
 })
 
 test('a key belongs to one account, one grant, one workspace and one path', async () => {

@@ -14,7 +14,7 @@ import { createMandate } from '../harness/mandates.ts'
 import { credit, newBeneficiary } from '../harness/money.ts'
 import { createKey, type Person, signIn } from '../harness/people.ts'
 import type { TestService } from '../harness/service.ts'
-import { lasting, playExamples, shown } from './example-scene.ts'
+import { lasting, playExamples, redacted } from './example-scene.ts'
 
 let service: TestService
 let administrators: readonly [Person, Person]
@@ -91,21 +91,21 @@ describe('every operation', () => {
 })
 
 test('every example is what the service answers: the story of example-scene.ts, recorded (RECORD_EXAMPLES=1 records it again)', async () => {
-  const played = await playExamples(service, operations(), administrators)
+  const recordedStory = await playExamples(service, operations(), administrators)
   const expected = operations().map(({ id }) => id)
-  expect(Object.keys(played).toSorted(), howToRecord).toEqual(expected.toSorted())
+  expect(Object.keys(recordedStory).toSorted(), howToRecord).toEqual(expected.toSorted())
   if (process.env.RECORD_EXAMPLES) {
     const text = JSON.stringify(
-      Object.fromEntries(Object.entries(shown(played)).toSorted(([a], [b]) => (a < b ? -1 : 1))),
+      Object.fromEntries(Object.entries(redacted(recordedStory)).toSorted(([a], [b]) => (a < b ? -1 : 1))),
       null,
       2,
     )
     writeFileSync(new URL('../../src/reference/examples.json', import.meta.url), `${text}\n`)
     return
   }
-  for (const id of expected) expect([id, lasting(exampleOf(id))]).toEqual([id, lasting(played[id])])
+  for (const id of expected) expect([id, lasting(exampleOf(id))]).toEqual([id, lasting(recordedStory[id])])
   // And would be noticed if it were not.
-  expect(lasting(exampleOf('topups.get'))).not.toEqual(lasting(played['topups.initiate']))
+  expect(lasting(exampleOf('topups.get'))).not.toEqual(lasting(recordedStory['topups.initiate']))
 }, 120_000)
 
 test('the samples of /docs are requests that the service takes: none is refused for its shape', async () => {

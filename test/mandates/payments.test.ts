@@ -43,8 +43,8 @@ const decisiveRules = (answer: { body: Json }) =>
 describe('a payment that names a mandate it fits', () => {
   test('is sent without an approval by a person, and the mandate counts it', async () => {
     const mandate = await agree()
-    const asked = await person.api.post('/v1/payments', { beneficiary_id: beneficiary, amount_minor: '10000' })
-    expect(asked.body.status).toBe('pending_approval')
+    const created = await person.api.post('/v1/payments', { beneficiary_id: beneficiary, amount_minor: '10000' })
+    expect(created.body.status).toBe('pending_approval')
     const paid = await pay(mandate)
     expect([paid.status, paid.body.status, paid.body.mandate_id, paid.body.approval_id]).toEqual([
       201,

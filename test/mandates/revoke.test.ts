@@ -86,13 +86,13 @@ describe('by credential', () => {
 describe('by signature', () => {
   test('needs nothing but the signature over the text that the service gives out', async () => {
     const mandate = await agree()
-    const given = await service.api.get(path(mandate, '/message'))
-    expect([given.status, given.body.expires_at, given.headers.get('cache-control')]).toEqual([
+    const revocationText = await service.api.get(path(mandate, '/message'))
+    expect([revocationText.status, revocationText.body.expires_at, revocationText.headers.get('cache-control')]).toEqual([
       200,
       mandate.expires_at,
       'no-store',
     ])
-    expect(given.body.message.split('\n')).toEqual([
+    expect(revocationText.body.message.split('\n')).toEqual([
       `${new URL(service.deps.config.publicUrl).host} asks you to revoke an intent mandate.`,
       '',
       'By signing you end it: no further payment is approved by it.',
@@ -106,7 +106,7 @@ describe('by signature', () => {
       `Signed by: ${person.wallet.address}`,
       `Terms digest: ${/Terms digest: (\w+)/.exec(mandate.message)?.[1]}`,
     ])
-    const signature = await person.wallet.signMessage({ message: given.body.message })
+    const signature = await person.wallet.signMessage({ message: revocationText.body.message })
     const revoked = await service.api.post(path(mandate, '/revoke'), { signature })
     expect([revoked.status, revoked.body.status]).toEqual([200, 'revoked'])
     expect((await service.api.post(path(mandate, '/revoke'), { signature })).text).toBe(revoked.text)

@@ -6,7 +6,7 @@ import { parseId } from '../../src/lib/ids.ts'
 import type { CallOptions } from '../harness/client.ts'
 import { newMcpProvider } from '../harness/mcp-provider.ts'
 import { fund, newBeneficiary } from '../harness/money.ts'
-import { letIn } from '../harness/oauth.ts'
+import { authorizeAgent } from '../harness/oauth.ts'
 import { createKey, type Person, signIn } from '../harness/people.ts'
 import { startService, type TestService } from '../harness/service.ts'
 import { sendRaw } from '../http/raw.ts'
@@ -30,7 +30,7 @@ const toolCall = (name: string, input: object = {}) => message('tools/call', { n
 const send = (body: unknown, options: CallOptions = {}) =>
   service.api.post('/mcp', body, { ...options, headers: { ...protocol, ...options.headers } })
 const mcpToken = async (scope: string, owner = person) =>
-  (await letIn(service.api, owner, { ask: { scope, resource: `${service.api.url}/mcp` } })).access
+  (await authorizeAgent(service.api, owner, { request: { scope, resource: `${service.api.url}/mcp` } })).access
 
 describe('an agent that a person connects by OAuth', () => {
   test('registers, gets limits from a person, pays, is denied with a reason, waits for an approval by wallet, and finishes', async () => {
@@ -39,8 +39,8 @@ describe('an agent that a person connects by OAuth', () => {
       spending_controls: { per_payment_limit_minor: '30000', approval_threshold_minor: '20000' },
     })
     const agent = await connectAgent(service.api.url, { provider })
-    const [asked] = provider.kept.asked
-    expect(asked?.searchParams.get('resource')).toBe(`${service.api.url}/mcp`)
+    const [authorizationUrl] = provider.kept.authorizations
+    expect(authorizationUrl?.searchParams.get('resource')).toBe(`${service.api.url}/mcp`)
     expect(provider.kept.client.client_id).toMatch(/^oac_/)
 
     const order = { beneficiary_id: payee, narrative: 'Groceries' }
@@ -98,14 +98,16 @@ describe('an agent that a person connects by OAuth', () => {
     const bearer = await mcpToken('payment.read account.read')
     expect((await send(toolCall('get_balance'), { bearer })).status).toBe(200)
     expect((await service.api.get('/v1/accounts/me', { bearer })).body.error).toBe('invalid_token')
-    const { access } = await letIn(service.api, person)
+    const { access } = await authorizeAgent(service.api, person)
     expect((await send(toolCall('get_balance'), { bearer: access })).body.error).toBe('invalid_token')
-    const both = { ask: { resource: `${service.api.url}/v1` } }
-    await expect(letIn(service.api, person, both)).rejects.toThrow()
+    const both = { request: { resource: `${service.api.url}/v1` } }
+    await expect(authorizeAgent(service.api, person, both)).rejects.toThrow()
   })
 
   test('is stopped in the middle of a wait when its access is revoked', async () => {
-    const agent = await letIn(service.api, person, { ask: { scope: 'payment.read', resource: `${service.api.url}/mcp` } })
+    const agent = await authorizeAgent(service.api, person, {
+      request: { scope: 'payment.read', resource: `${service.api.url}/mcp` },
+    })
     const made = await person.api.post('/v1/payments', { beneficiary_id: payee, amount_minor: '1000' })
     const connected = await connectAgent(service.api.url, { bearer: agent.access })
     const waiting = connected
@@ -125,8 +127,8 @@ describe('what is refused', () => {
     const { token } = (await person.api.post('/v1/auth/dashboard-tokens')).body
     const key = await createKey(person)
     await person.api.delete(`/v1/accounts/me/api-keys/${key.id}`)
-    const given: CallOptions[] = [{}, { cookie: person.cookie }, { bearer: token }, { bearer: key.key }]
-    const errors = await Promise.all(given.map(async (options) => (await send(message('tools/list'), options)).body.error))
+    const callers: CallOptions[] = [{}, { cookie: person.cookie }, { bearer: token }, { bearer: key.key }]
+    const errors = await Promise.all(callers.map(async (options) => (await send(message('tools/list'), options)).body.error))
     expect(errors).toEqual(['authentication_required', 'authentication_required', 'invalid_token', 'api_key_revoked'])
   })
 

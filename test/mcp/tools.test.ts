@@ -164,8 +164,8 @@ describe('create_payment', () => {
   })
 
   test('names the person’s page where one must approve, goes on when they did, and cannot be approved by the agent', async () => {
-    const asked = await agentWith({ spending_controls: { approval_threshold_minor: '20000' } })
-    const made = await asked.agent.call('create_payment', order('25000', { narrative: 'Rent', account_reference: 'March' }))
+    const topupInput = await agentWith({ spending_controls: { approval_threshold_minor: '20000' } })
+    const made = await topupInput.agent.call('create_payment', order('25000', { narrative: 'Rent', account_reference: 'March' }))
     expect(made).toMatchObject({
       status: 'pending_approval',
       next: 'ask_a_person',
@@ -177,17 +177,17 @@ describe('create_payment', () => {
     })
     expect(made.approval.summary.why).toMatch(/1 approval is needed: grant .* asks from .*200\.00/)
     expect(Date.parse(made.approval.expires_at)).toBeGreaterThan(service.clock.now().getTime())
-    const { approvals } = await asked.agent.call('list_approvals')
+    const { approvals } = await topupInput.agent.call('list_approvals')
     expect(approvals[0]).toMatchObject({ id: made.approval.id, url: made.approval.url, payee: 'Wanjiru Kamau' })
-    expect((await asked.api.post(`/v1/approvals/${made.approval.id}/decide`, { decision: 'approve' })).status).toBe(403)
-    expect((await asked.agent.call('wait_for_payment', { payment_id: made.payment_id, timeout_seconds: 1 })).next).toBe(
+    expect((await topupInput.api.post(`/v1/approvals/${made.approval.id}/decide`, { decision: 'approve' })).status).toBe(403)
+    expect((await topupInput.agent.call('wait_for_payment', { payment_id: made.payment_id, timeout_seconds: 1 })).next).toBe(
       'ask_a_person',
     )
-    const waiting = asked.agent.call('wait_for_payment', { payment_id: made.payment_id })
+    const waiting = topupInput.agent.call('wait_for_payment', { payment_id: made.payment_id })
     expect((await person.api.post(`/v1/approvals/${made.approval.id}/decide`, { decision: 'approve' })).status).toBe(200)
     await service.settle()
     expect(await waiting).toMatchObject({ status: 'succeeded', next: 'done' })
-    await asked.agent.close()
+    await topupInput.agent.close()
   })
 
   test('opens the approval for the person where the client can, and shows its status afterwards', async () => {
@@ -285,10 +285,10 @@ describe('the other tools', () => {
   })
 
   test('ask a phone for a top-up, once for one key', async () => {
-    const asked = { idempotency_key: 'top-up', amount_minor: '100000', phone_number: '0712345678' }
-    const made = await agent.call('request_topup', asked)
+    const topupInput = { idempotency_key: 'top-up', amount_minor: '100000', phone_number: '0712345678' }
+    const made = await agent.call('request_topup', topupInput)
     expect(made).toMatchObject({ status: 'pending', phone_number_mask: expect.stringMatching(/5678$/) })
-    expect((await agent.call('request_topup', asked)).id).toBe(made.id)
+    expect((await agent.call('request_topup', topupInput)).id).toBe(made.id)
     await service.settle()
     expect(await agent.call('get_topup', { topup_id: made.id })).toMatchObject({ status: 'succeeded' })
   })

@@ -35,13 +35,13 @@ test('the cursor goes on in the direction that its page had', async () => {
   const newest: Listed[] = (await person.api.get('/v1/notifications')).body.data
   expect(newest).toHaveLength(8)
   const walk = async (query: string): Promise<Listed[]> => {
-    const found: Listed[] = []
+    const listed: Listed[] = []
     for (let cursor: string | null = ''; cursor !== null; ) {
       const { body } = await person.api.get(`/v1/notifications?limit=3${query}${cursor && `&cursor=${cursor}`}`)
-      found.push(...body.data)
+      listed.push(...body.data)
       cursor = body.next_cursor
     }
-    return found
+    return listed
   }
   expect(await walk('')).toEqual(newest)
   expect(await walk(`&after=${newest.at(-1)?.id}`)).toEqual(newest.slice(0, -1).reverse())

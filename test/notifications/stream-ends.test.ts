@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { letIn, postForm, refresh } from '../harness/oauth.ts'
+import { authorizeAgent, postForm, refresh } from '../harness/oauth.ts'
 import { createKey, signIn } from '../harness/people.ts'
 import { startService, type TestService } from '../harness/service.ts'
 import { openStream } from '../harness/stream.ts'
@@ -70,20 +70,20 @@ test("a rotated key's streams live through the overlap and end with it", async (
 
 test("an agent's streams end when its access is revoked, when its token is revoked, when it expires and when a stolen refresh token comes back", async () => {
   const person = await signIn(service.api)
-  const taken = await letIn(service.api, person)
+  const taken = await authorizeAgent(service.api, person)
   const grant = (await person.api.get('/v1/accounts/me/grants')).body.data.find(
     (entry: { kind: string }) => entry.kind === 'oauth',
   )
   await endsWithinASecond(await openStream(taken.api), () => person.api.delete(`/v1/accounts/me/grants/${grant.id}`))
 
-  const revoked = await letIn(service.api, person)
+  const revoked = await authorizeAgent(service.api, person)
   const revoke = () => postForm(service.api, '/v1/oauth/revoke', { token: revoked.access, ...revoked.client.credentials })
   await endsWithinASecond(await openStream(revoked.api), revoke)
 
-  const stolen = await letIn(service.api, person)
+  const stolen = await authorizeAgent(service.api, person)
   await refresh(service.api, stolen.client, stolen.refreshToken)
   await endsWithinASecond(await openStream(stolen.api), () => refresh(service.api, stolen.client, stolen.refreshToken))
 
-  const expired = await letIn(service.api, person)
+  const expired = await authorizeAgent(service.api, person)
   await endsWithinASecond(await openStream(expired.api), () => service.clock.advance(3_601))
 })

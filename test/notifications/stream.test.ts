@@ -110,9 +110,9 @@ test('the limit holds over all processes, and a process that died gives its plac
   expect((await openStream(person.api)).status).toBe(429)
   await service.deps.db.query('delete from stream_places')
   await place('61 seconds')
-  const came = await openStream(person.api)
-  expect(came.status).toBe(200)
-  came.close()
+  const resumed = await openStream(person.api)
+  expect(resumed.status).toBe(200)
+  resumed.close()
   await second.close()
 })
 

@@ -4,10 +4,9 @@ import type { Answer } from '../harness/client.ts'
 import {
   type Agent,
   answerOf,
-  askPerson,
+  authorizeAgent,
   authorizePath,
   decide,
-  letIn,
   newPkce,
   type OAuthClient,
   obtainCode,
@@ -15,6 +14,7 @@ import {
   redeemCode,
   redirectUri,
   registerClient,
+  requestConsent,
 } from '../harness/oauth.ts'
 import { createKey, type Person, signIn } from '../harness/people.ts'
 import { startService, type TestService } from '../harness/service.ts'
@@ -36,7 +36,7 @@ const canRead = async (agent: Pick<Agent, 'api'>) => (await agent.api.get('/v1/a
 
 describe('a client that a person has connected', () => {
   test('calls the API as far as its scopes go, and learns which scope is missing', async () => {
-    const agent = await letIn(service.api, person, { client, ask: { scope: 'account.read payment.create' } })
+    const agent = await authorizeAgent(service.api, person, { client, request: { scope: 'account.read payment.create' } })
     expect(agent.tokens).toMatchObject({ token_type: 'Bearer', expires_in: 3600, scope: 'account.read payment.create' })
     expect((await agent.api.get('/v1/accounts/me')).body.id).toBe(person.accountId)
     const refused = await agent.api.get('/v1/beneficiaries')
@@ -68,18 +68,18 @@ describe('a client that a person has connected', () => {
       expect(scopes).not.toContain(never)
       expect(refusal(await authorize({ scope: never }))).toEqual([400, 'invalid_scope'])
     }
-    const agent = await letIn(service.api, person, { client })
+    const agent = await authorizeAgent(service.api, person, { client })
     expect(agent.tokens.scope).toBe(scopes.join(' '))
   })
 
   test('may ask for offline_access, which changes nothing', async () => {
-    const agent = await letIn(service.api, person, { client, ask: { scope: 'offline_access account.read' } })
+    const agent = await authorizeAgent(service.api, person, { client, request: { scope: 'offline_access account.read' } })
     expect(agent.tokens.scope).toBe('account.read')
     expect(agent.refreshToken).toMatch(/^service_ort_/)
   })
 
   test('is stopped by the end of its access token, by the clock alone', async () => {
-    const agent = await letIn(service.api, person, { client })
+    const agent = await authorizeAgent(service.api, person, { client })
     service.clock.advance(3599)
     expect(await canRead(agent)).toBe(200)
     service.clock.advance(1)
@@ -87,7 +87,7 @@ describe('a client that a person has connected', () => {
   })
 
   test('is refused at once when its grant is revoked, and so is its refresh token', async () => {
-    const agent = await letIn(service.api, person, { client })
+    const agent = await authorizeAgent(service.api, person, { client })
     const [grant] = (await person.api.get('/v1/accounts/me/grants')).body.data
     expect(grant).toMatchObject({ kind: 'oauth', label: 'Test agent', revoked_at: null })
     expect((await person.api.delete(`/v1/accounts/me/grants/${grant.id}`)).status).toBe(200)
@@ -101,7 +101,7 @@ describe('a client that a person has connected', () => {
   })
 
   test('is frozen with its grant: it is still known, and moves no money', async () => {
-    const agent = await letIn(service.api, person, { client })
+    const agent = await authorizeAgent(service.api, person, { client })
     const [grant] = (await person.api.get('/v1/accounts/me/grants')).body.data
     await person.api.patch(`/v1/accounts/me/grants/${grant.id}`, { frozen: true })
     expect(await canRead(agent)).toBe(200)
@@ -109,9 +109,9 @@ describe('a client that a person has connected', () => {
 
   test('is stopped when the account may not use OAuth any more', async () => {
     const other = await signIn(service.api)
-    const agent = await letIn(service.api, other, { client })
+    const agent = await authorizeAgent(service.api, other, { client })
     const pkce = newPkce()
-    const id = await askPerson(other, client, pkce)
+    const id = await requestConsent(other, client, pkce)
     const { code, pkce: before } = await obtainCode(other, client)
     await service.deps.db.query('update accounts set oauth_enabled = false where id = $1', [parseId('account', other.accountId)])
     expect(refusal(await agent.api.get('/v1/accounts/me'))).toEqual([403, 'capability_disabled'])
@@ -120,7 +120,7 @@ describe('a client that a person has connected', () => {
   })
 
   test('is bound to the workspace of its grant', async () => {
-    const agent = await letIn(service.api, person, { client })
+    const agent = await authorizeAgent(service.api, person, { client })
     const other = (await signIn(service.api)).api
     const { workspace } = (await other.get('/v1/workspaces/current')).body
     const answer = await agent.api.get('/v1/accounts/me', { headers: { 'workspace-id': workspace.id } })
@@ -129,7 +129,10 @@ describe('a client that a person has connected', () => {
 
   test('all at once: one request revokes every agent, and leaves keys alone', async () => {
     const other = await signIn(service.api)
-    const agents = await Promise.all([letIn(service.api, other, { client }), letIn(service.api, other, { client })])
+    const agents = await Promise.all([
+      authorizeAgent(service.api, other, { client }),
+      authorizeAgent(service.api, other, { client }),
+    ])
     const key = await createKey(other)
     const child = await createKey({ api: agents[0].api })
     const revoked = await other.api.post('/v1/accounts/me/grants/revoke-all', { kind: 'oauth' })
@@ -225,7 +228,7 @@ describe('an authorization request leads nowhere', () => {
   })
 
   test('but back to a client that this person has consented to before, with the error, the state and iss', async () => {
-    await letIn(service.api, person, { client })
+    await authorizeAgent(service.api, person, { client })
     const answer = await person.api.get(authorizePath(client, newPkce(), { prompt: 'none' }))
     expect(answer.status).toBe(302)
     const location = new URL(answer.headers.get('location') ?? '')
@@ -240,13 +243,13 @@ describe('an authorization request leads nowhere', () => {
 
 describe('the answer', () => {
   test('names the issuer, whether it is yes or no', async () => {
-    const yes = answerOf(await decide(person, await askPerson(person, client, newPkce())))
+    const yes = answerOf(await decide(person, await requestConsent(person, client, newPkce())))
     expect([yes.get('iss'), yes.get('state'), yes.get('code')]).toEqual([
       service.api.url,
       'a state',
       expect.stringMatching(/^service_oac_/),
     ])
-    const no = answerOf(await decide(person, await askPerson(person, client, newPkce()), { decision: 'deny' }))
+    const no = answerOf(await decide(person, await requestConsent(person, client, newPkce()), { decision: 'deny' }))
     expect([no.get('iss'), no.get('state'), no.get('error'), no.get('code')]).toEqual([
       service.api.url,
       'a state',
@@ -257,21 +260,22 @@ describe('the answer', () => {
 
   test('goes to any port of a loopback address, with the query that was registered as it was', async () => {
     const native = await registerClient(service.api, { redirect_uris: ['http://127.0.0.1/cb?x=%7e'] })
-    const id = await askPerson(person, native, newPkce(), { redirect_uri: 'http://127.0.0.1:51234/cb?x=%7e' })
+    const id = await requestConsent(person, native, newPkce(), { redirect_uri: 'http://127.0.0.1:51234/cb?x=%7e' })
     const { redirect_to: to } = (await decide(person, id)).body
     expect(to).toMatch(/^http:\/\/127\.0\.0\.1:51234\/cb\?x=%7e&code=/)
   })
 
   test('goes to the only redirect URI when none is named', async () => {
-    const { redirect_to: to } = (await decide(person, await askPerson(person, client, newPkce(), { redirect_uri: undefined })))
-      .body
+    const { redirect_to: to } = (
+      await decide(person, await requestConsent(person, client, newPkce(), { redirect_uri: undefined }))
+    ).body
     expect(to.startsWith(`${redirectUri}?code=`)).toBe(true)
   })
 })
 
 describe('a code', () => {
   test('works once: a second use ends what the first one gave', async () => {
-    const agent = await letIn(service.api, person, { client })
+    const agent = await authorizeAgent(service.api, person, { client })
     expect(refusal(await redeemCode(service.api, client, agent.code, agent.pkce))).toEqual([400, 'invalid_grant'])
     expect(await canRead(agent)).toBe(401)
   })
@@ -315,21 +319,21 @@ describe('a resource', () => {
   const elsewhere = 'https://mcp.example/api'
 
   test('that is not this API gets a token that is not accepted here', async () => {
-    const agent = await letIn(service.api, person, { client, ask: { resource: elsewhere } })
+    const agent = await authorizeAgent(service.api, person, { client, request: { resource: elsewhere } })
     expect(refusal(await agent.api.get('/v1/accounts/me'))).toEqual([401, 'invalid_token'])
   })
 
   test('of ours may be written with or without its last slash', async () => {
-    const agent = await letIn(service.api, person, {
+    const agent = await authorizeAgent(service.api, person, {
       client,
-      ask: { resource: `${service.api.url}/` },
+      request: { resource: `${service.api.url}/` },
       redeem: { resource: service.api.url },
     })
     expect(await canRead(agent)).toBe(200)
   })
 
   test('cannot be more at the token endpoint than it was at the consent', async () => {
-    const { code, pkce } = await obtainCode(person, client, { ask: { resource: elsewhere } })
+    const { code, pkce } = await obtainCode(person, client, { request: { resource: elsewhere } })
     expect(refusal(await redeemCode(service.api, client, code, pkce, { resource: service.api.url }))).toEqual([
       400,
       'invalid_target',

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { askedBy, decide, registerClient } from '../harness/oauth.ts'
+import { authorizationIdOf, decide, registerClient } from '../harness/oauth.ts'
 import { type Person, signIn } from '../harness/people.ts'
 import { freePort, startService, type TestService } from '../harness/service.ts'
 
@@ -27,8 +27,8 @@ const start = (options: string[]): Run => {
   const url = new Promise<URL>((resolve, reject) => {
     const read = (chunk: Buffer) => {
       text += chunk.toString()
-      const found = /^https?:\/\/\S+\/v1\/oauth\/authorize\?\S+$/m.exec(text)
-      if (found) resolve(new URL(found[0]))
+      const match = /^https?:\/\/\S+\/v1\/oauth\/authorize\?\S+$/m.exec(text)
+      if (match) resolve(new URL(match[0]))
     }
     child.stdout.on('data', read)
     child.stderr.on('data', read)
@@ -44,7 +44,7 @@ test('the conformance runner finds nothing wrong', async () => {
   const run = start(['--client-id', client.id, '--port', String(port), '--resource', 'https://mcp.example/mcp'])
   try {
     const url = await run.url
-    const id = askedBy(await person.api.get(url.pathname + url.search))
+    const id = authorizationIdOf(await person.api.get(url.pathname + url.search))
     const { redirect_to: back } = (await decide(person, id)).body
     expect((await fetch(back)).status).toBe(200)
     expect(await run.exitCode, run.output()).toBe(0)

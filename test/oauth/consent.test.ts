@@ -2,16 +2,16 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Answer } from '../harness/client.ts'
 import {
   answerOf,
-  askPerson,
+  authorizeAgent,
   authorizePath,
   decide,
-  letIn,
   newPkce,
   type OAuthClient,
   postForm,
   redeemCode,
   refresh,
   registerClient,
+  requestConsent,
 } from '../harness/oauth.ts'
 import { createKey, type Person, signIn } from '../harness/people.ts'
 import { startService, type TestService } from '../harness/service.ts'
@@ -42,7 +42,7 @@ const tokensFor = async (id: string, decision: Record<string, unknown>, pkce: Re
 
 describe('what is asked', () => {
   test('names the client, where the answer goes, the scopes, the limits and the workspaces', async () => {
-    const id = await askPerson(person, client, newPkce(), withLimits)
+    const id = await requestConsent(person, client, newPkce(), withLimits)
     const { workspace } = (await person.api.get('/v1/workspaces/current')).body
     expect((await show(id)).body).toEqual({
       id,
@@ -82,7 +82,7 @@ describe('what is asked', () => {
 describe('consent', () => {
   test('gives what was requested, and sends the client the limits that hold', async () => {
     const pkce = newPkce()
-    const tokens = await tokensFor(await askPerson(person, client, pkce, withLimits), {}, pkce)
+    const tokens = await tokensFor(await requestConsent(person, client, pkce, withLimits), {}, pkce)
     expect(tokens.authorization_details).toEqual([limits])
     const { spending_controls: held } = (await person.api.get('/v1/accounts/me/grants')).body.data[0]
     expect([{ type: 'payment', ...held }]).toEqual([limits])
@@ -90,7 +90,7 @@ describe('consent', () => {
 
   test('may be narrower in every way', async () => {
     const pkce = newPkce()
-    const id = await askPerson(person, client, pkce, withLimits)
+    const id = await requestConsent(person, client, pkce, withLimits)
     const controls = { per_payment_limit_minor: '50000', monthly_limit_minor: '300000', payment_types: ['rent'] }
     const tokens = await tokensFor(id, { permissions: ['payment.create'], spending_controls: controls }, pkce)
     expect(tokens.scope).toBe('payment.create')
@@ -100,7 +100,7 @@ describe('consent', () => {
   test('may set limits where the client asked for none, and the client learns of them', async () => {
     const pkce = newPkce()
     const tokens = await tokensFor(
-      await askPerson(person, client, pkce),
+      await requestConsent(person, client, pkce),
       { spending_controls: { monthly_limit_minor: '1' } },
       pkce,
     )
@@ -118,7 +118,7 @@ describe('consent', () => {
     ],
     ['nothing left', { permissions: [] }, 'permissions'],
   ])('with %s is refused, and can still be given', async (_what, decision, path) => {
-    const id = await askPerson(person, client, newPkce(), withLimits)
+    const id = await requestConsent(person, client, newPkce(), withLimits)
     const answer = await decide(person, id, { decision: 'approve', ...decision })
     expect(refusal(answer)).toEqual([400, 'invalid_request'])
     expect(answer.body.details.fields[0].path).toBe(path)
@@ -126,7 +126,7 @@ describe('consent', () => {
   })
 
   test("to another tenant's beneficiary is refused like one that does not exist", async () => {
-    const id = await askPerson(person, client, newPkce())
+    const id = await requestConsent(person, client, newPkce())
     const controls = { beneficiary_ids: ['ben_01h455vb4pex5vsknk084sn02q'] }
     expect(refusal(await decide(person, id, { decision: 'approve', spending_controls: controls }))).toEqual([
       400,
@@ -135,7 +135,7 @@ describe('consent', () => {
   })
 
   test('is given once', async () => {
-    const id = await askPerson(person, client, newPkce())
+    const id = await requestConsent(person, client, newPkce())
     const answers = await Promise.all(Array.from({ length: 5 }, () => decide(person, id)))
     expect(answers.filter((answer) => answer.status === 200)).toHaveLength(1)
     expect(answers.filter((answer) => answer.body.error === 'conflict')).toHaveLength(4)
@@ -144,14 +144,14 @@ describe('consent', () => {
   })
 
   test('comes too late after ten minutes', async () => {
-    const id = await askPerson(person, client, newPkce())
+    const id = await requestConsent(person, client, newPkce())
     service.clock.advance(600)
     expect((await show(id)).body.status).toBe('expired')
     expect(refusal(await decide(person, id))).toEqual([409, 'conflict'])
   })
 
   test('belongs to the person who was signed in where it was requested', async () => {
-    const id = await askPerson(person, client, newPkce())
+    const id = await requestConsent(person, client, newPkce())
     const other = await signIn(service.api)
     expect(refusal(await show(id, other.api))).toEqual([404, 'not_found'])
     expect(refusal(await decide(other, id))).toEqual([404, 'not_found'])
@@ -174,9 +174,9 @@ describe('consent', () => {
   })
 
   test('is for a person alone: no key and no agent can see what is asked, or give it, or act as the browser', async () => {
-    const id = await askPerson(person, client, newPkce())
+    const id = await requestConsent(person, client, newPkce())
     const key = await createKey(person, { permissions: ['account.manage', 'grant.manage', 'account.read'] })
-    const agent = await letIn(service.api, person, { client })
+    const agent = await authorizeAgent(service.api, person, { client })
     const minted = (await agent.api.post('/v1/auth/dashboard-tokens')).body.token
     for (const api of [key.api, agent.api, service.api.as({ bearer: minted })]) {
       expect(refusal(await show(id, api))).toEqual([403, 'forbidden'])
@@ -196,7 +196,7 @@ describe('consent', () => {
     ).body
     await person.api.post('/v1/workspaces/invitations/accept', { token })
     const pkce = newPkce()
-    const id = await askPerson(person, client, pkce, { scope: 'payment.read payment.create' })
+    const id = await requestConsent(person, client, pkce, { scope: 'payment.read payment.create' })
     expect((await show(id)).body.workspaces).toContainEqual({
       id: team.id,
       name: 'Team',
@@ -212,9 +212,9 @@ describe('consent', () => {
     expect([paid.status, paid.headers.get('www-authenticate')]).toEqual([403, null])
     const foreign = (await signIn(service.api)).api
     const { workspace } = (await foreign.get('/v1/workspaces/current')).body
-    const again = await askPerson(person, client, newPkce())
+    const again = await requestConsent(person, client, newPkce())
     expect(refusal(await decide(person, again, { decision: 'approve', workspace_id: workspace.id }))).toEqual([404, 'not_found'])
-    const viewer = await askPerson(person, client, newPkce(), { scope: 'payment.create' })
+    const viewer = await requestConsent(person, client, newPkce(), { scope: 'payment.create' })
     expect(refusal(await decide(person, viewer, { decision: 'approve', workspace_id: team.id }))).toEqual([
       400,
       'invalid_request',
@@ -224,7 +224,10 @@ describe('consent', () => {
 
 describe('an agent', () => {
   test('cannot widen its own limits, make a wider key, or add or remove a way to sign in', async () => {
-    const agent = await letIn(service.api, person, { client, ask: { scope: 'account.read key.manage payment.create' } })
+    const agent = await authorizeAgent(service.api, person, {
+      client,
+      request: { scope: 'account.read key.manage payment.create' },
+    })
     const [{ id: own }] = (await person.api.get('/v1/accounts/me/grants')).body.data
     expect(refusal(await agent.api.patch(`/v1/accounts/me/grants/${own}`, { spending_controls: {} }))).toEqual([403, 'forbidden'])
     expect(refusal(await agent.api.post('/v1/accounts/me/api-keys', { name: 'x', permissions: ['payment.read'] }))).toEqual([
@@ -241,7 +244,7 @@ describe('an agent', () => {
   })
 
   test("'s dashboard token can do what its access token could, and ends with its grant", async () => {
-    const agent = await letIn(service.api, person, { client, ask: { scope: 'account.read payment.read' } })
+    const agent = await authorizeAgent(service.api, person, { client, request: { scope: 'account.read payment.read' } })
     const { body } = await agent.api.post('/v1/auth/dashboard-tokens')
     const minted = service.api.as({ bearer: body.token })
     expect((await minted.get('/v1/accounts/me')).status).toBe(200)
@@ -254,7 +257,7 @@ describe('an agent', () => {
 
 describe('the pages that ask', () => {
   test('cannot be framed, stored or scripted from elsewhere', async () => {
-    const id = await askPerson(person, client, newPkce())
+    const id = await requestConsent(person, client, newPkce())
     const pages = [
       await person.api.get(`/consent?authorization=${id}`),
       await service.api.get(`/consent?authorization=${id}`),
@@ -275,7 +278,7 @@ describe('the pages that ask', () => {
   })
 
   test('contain nothing of the request: only the person who decides reads it, by the API', async () => {
-    const id = await askPerson(person, client, newPkce(), withLimits)
+    const id = await requestConsent(person, client, newPkce(), withLimits)
     expect((await person.api.get(`/consent?authorization=${id}`)).text).not.toContain('Smith')
     const stranger = await signIn(service.api)
     expect((await stranger.api.get(`/v1/oauth/authorizations/${id}`)).status).toBe(404)
@@ -284,7 +287,7 @@ describe('the pages that ask', () => {
   })
 
   test('decide nothing from another site, and nothing by a form', async () => {
-    const id = await askPerson(person, client, newPkce())
+    const id = await requestConsent(person, client, newPkce())
     const path = `/v1/oauth/authorizations/${id}/decision`
     const elsewhere = { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' }
     const forged = await person.api.post(path, { decision: 'approve' }, { headers: elsewhere })
@@ -325,7 +328,7 @@ describe('an end that the person sets', () => {
   const dayMs = 86_400_000
   test('holds however often the tokens are refreshed, and shows in the grant', async () => {
     const ends = new Date(service.clock.now().getTime() + dayMs)
-    const agent = await letIn(service.api, person, { client, decision: { expires_at: ends.toISOString() } })
+    const agent = await authorizeAgent(service.api, person, { client, decision: { expires_at: ends.toISOString() } })
     service.clock.advance(86_400 - 600)
     const renewed = await refresh(service.api, client, agent.refreshToken)
     expect(renewed.status).toBe(200)
@@ -339,7 +342,7 @@ describe('an end that the person sets', () => {
   })
 
   test('must be in the future', async () => {
-    const id = await askPerson(person, client, newPkce(), withLimits)
+    const id = await requestConsent(person, client, newPkce(), withLimits)
     const past = new Date(service.clock.now().getTime() - 1).toISOString()
     const answer = await decide(person, id, { decision: 'approve', expires_at: past })
     expect(refusal(answer)).toEqual([400, 'invalid_request'])

@@ -127,8 +127,8 @@ describe('the person', () => {
     const details = JSON.stringify([{ type: 'payment', daily_limit_minor: '500000' }])
     const started = await start({ scope: 'payment.create', authorization_details: details })
     const typed = started.user_code.replace('-', '').toLowerCase()
-    const shown = (await person.api.get(`/v1/oauth/device/${typed}`)).body
-    expect(shown).toMatchObject({
+    const view = (await person.api.get(`/v1/oauth/device/${typed}`)).body
+    expect(view).toMatchObject({
       flow: 'device',
       status: 'pending',
       client: { name: 'Test agent', verified_host: null },

@@ -7,7 +7,16 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parseId } from '../../src/lib/ids.ts'
 import { createDocumentFetcher, fetchDocument } from '../../src/modules/oauth/clients/fetch-document.ts'
 import { isPublicAddress } from '../../src/modules/oauth/clients/public-address.ts'
-import { answerOf, askPerson, authorizePath, decide, letIn, newPkce, postForm, redirectUri } from '../harness/oauth.ts'
+import {
+  answerOf,
+  authorizeAgent,
+  authorizePath,
+  decide,
+  newPkce,
+  postForm,
+  redirectUri,
+  requestConsent,
+} from '../harness/oauth.ts'
 import { type Person, signIn } from '../harness/people.ts'
 import { startService, type TestService } from '../harness/service.ts'
 
@@ -70,7 +79,7 @@ describe('a client whose id is the address of its metadata document', () => {
   test('needs no registration: it gets a consent, gets tokens and refreshes them by its address', async () => {
     serve()
     const client = newClient()
-    const agent = await letIn(service.api, person, { client })
+    const agent = await authorizeAgent(service.api, person, { client })
     expect((await agent.api.get('/v1/accounts/me')).status).toBe(200)
     const again = await postForm(service.api, '/v1/oauth/token', {
       grant_type: 'refresh_token',
@@ -111,7 +120,7 @@ describe('a client whose id is the address of its metadata document', () => {
   test('is vouched for by its host only when the answer goes there', async () => {
     serve()
     const client = newClient()
-    const id = await askPerson(person, client, newPkce())
+    const id = await requestConsent(person, client, newPkce())
     expect((await person.api.get(`/v1/oauth/authorizations/${id}`)).body.client).toMatchObject({
       id: client.id,
       verified_host: null,
@@ -127,7 +136,7 @@ describe('a client whose id is the address of its metadata document', () => {
   ])('whose answer goes to %s is shown so', async (_, answerTo, host) => {
     serve()
     const client = newClient()
-    const id = await askPerson(person, client, newPkce())
+    const id = await requestConsent(person, client, newPkce())
     // As a document at an https address would be stored.
     await service.deps.db.query(
       `with client as (update oauth_clients set url = $3 where url = $2)
@@ -148,8 +157,8 @@ describe('a client whose id is the address of its metadata document', () => {
       client.id,
       'https://bank.example/client.json',
     ])
-    const shown = (await person.api.get(`/v1/oauth/device/${body.user_code}`)).body
-    expect(shown.client).toMatchObject({ id: 'https://bank.example/client.json', verified_host: null })
+    const view = (await person.api.get(`/v1/oauth/device/${body.user_code}`)).body
+    expect(view.client).toMatchObject({ id: 'https://bank.example/client.json', verified_host: null })
   })
 
   test.each<[string, () => void]>([
@@ -228,16 +237,16 @@ describe('the connection', () => {
 
   test('goes to the address that was checked: the name is resolved once, and never again', async () => {
     serve()
-    let asked = 0
+    let requestCount = 0
     const resolve = async () => {
-      asked += 1
-      return [{ address: asked === 1 ? '127.0.0.1' : '127.0.0.99', family: 4 }]
+      requestCount += 1
+      return [{ address: requestCount === 1 ? '127.0.0.1' : '127.0.0.99', family: 4 }]
     }
     const checked: string[] = []
     const allows = (address: string) => checked.push(address) > 0
     const { text } = await fetchDocument(new URL(`http://client.example:${port()}/x`), { ...options, resolve, allows })
     expect(JSON.parse(text).client_name).toBe('Document agent')
-    expect([asked, checked]).toEqual([1, ['127.0.0.1']])
+    expect([requestCount, checked]).toEqual([1, ['127.0.0.1']])
   })
 
   test('is one of a few: more wait their turn, and too many are turned away at once', async () => {
@@ -311,12 +320,12 @@ describe('the connection', () => {
 
 describe('names without an answer', () => {
   let names: Socket
-  let asked: string[] = []
+  let lookedUp: string[] = []
   let waiting: TestService
   beforeAll(async () => {
     names = createSocket('udp4')
     // A question's name begins behind twelve bytes of header; its labels carry their length.
-    names.on('message', (message) => asked.push(message.subarray(13, 13 + (message[12] ?? 0)).toString()))
+    names.on('message', (message) => lookedUp.push(message.subarray(13, 13 + (message[12] ?? 0)).toString()))
     names.bind(0, '127.0.0.1')
     await once(names, 'listening')
     waiting = await startService({
@@ -334,7 +343,7 @@ describe('names without an answer', () => {
   test('delay nothing else: no sign-in and no other lookup waits for them', async () => {
     const began = performance.now()
     const silent = flood('silent', 16)
-    await expect.poll(() => asked.length).toBeGreaterThanOrEqual(16)
+    await expect.poll(() => lookedUp.length).toBeGreaterThanOrEqual(16)
     // The pool of threads that getaddrinfo, files and hashing share is free.
     expect(await lookup('localhost')).toMatchObject({ address: expect.any(String) })
     await signIn(waiting.api)
@@ -344,11 +353,11 @@ describe('names without an answer', () => {
 
   test('are not asked for again for a minute', async () => {
     await begin(document('again'), waiting)
-    asked = []
+    lookedUp = []
     expect(await begin(document('again'), waiting)).toEqual(refused)
-    expect(asked).toEqual([])
+    expect(lookedUp).toEqual([])
     waiting.clock.advance(60)
     await begin(document('again'), waiting)
-    expect(new Set(asked)).toEqual(new Set(['again']))
+    expect(new Set(lookedUp)).toEqual(new Set(['again']))
   })
 })

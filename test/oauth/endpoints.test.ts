@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Answer } from '../harness/client.ts'
 import {
+  authorizeAgent,
   authorizePath,
-  letIn,
   newPkce,
   type OAuthClient,
   obtainCode,
@@ -27,7 +27,8 @@ beforeAll(async () => {
 afterAll(() => service.close())
 
 const refusal = (answer: Answer) => [answer.status, answer.body?.error]
-const newAgent = (options: Parameters<typeof letIn>[2] = {}) => letIn(service.api, person, { client, ...options })
+const newAgent = (options: Parameters<typeof authorizeAgent>[2] = {}) =>
+  authorizeAgent(service.api, person, { client, ...options })
 
 describe('metadata', () => {
   test('names one issuer everywhere, byte for byte, and what clients insist on', async () => {
@@ -199,7 +200,9 @@ describe('introspection', () => {
 
   test('shows a client its own token: account, audience, end and the limits that hold now', async () => {
     const authorization_details = JSON.stringify([{ type: 'payment', daily_limit_minor: '1000' }])
-    const agent = await newAgent({ ask: { scope: 'payment.create', resource: 'https://mcp.example/', authorization_details } })
+    const agent = await newAgent({
+      request: { scope: 'payment.create', resource: 'https://mcp.example/', authorization_details },
+    })
     const [grant] = (await person.api.get('/v1/accounts/me/grants')).body.data
     const now = Math.floor(service.clock.now().getTime() / 1000)
     expect(await introspect(agent.access, client)).toEqual({

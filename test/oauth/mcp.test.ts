@@ -87,10 +87,10 @@ describe.each<[string, Connect]>([
     const provider = newProvider()
     const connection = await connect.first(provider)
     expect(await connection.call('whoami')).toBe(`whoami for ${person.accountId}`)
-    const [asked] = provider.kept.asked
-    expect(asked?.searchParams.get('resource')).toBe(mcp.url.href)
-    expect(asked?.searchParams.get('scope')).toBe('account.read')
-    expect(asked?.searchParams.get('code_challenge_method')).toBe('S256')
+    const [authorizationUrl] = provider.kept.authorizations
+    expect(authorizationUrl?.searchParams.get('resource')).toBe(mcp.url.href)
+    expect(authorizationUrl?.searchParams.get('scope')).toBe('account.read')
+    expect(authorizationUrl?.searchParams.get('code_challenge_method')).toBe('S256')
     expect(provider.kept.client.client_id).toMatch(/^oac_/)
     expect((await service.api.get('/v1/accounts/me', { bearer: provider.kept.tokens.access_token })).status).toBe(401)
     await connection.close()
@@ -108,7 +108,7 @@ describe.each<[string, Connect]>([
     expect(answers).toEqual(Array(4).fill(`whoami for ${person.accountId}`))
     expect(provider.kept.tokens.access_token).not.toBe(before.access_token)
     for (const connection of connections) expect(await connection.call('whoami')).toBe(`whoami for ${person.accountId}`)
-    expect(provider.kept.asked).toHaveLength(1)
+    expect(provider.kept.authorizations).toHaveLength(1)
     await Promise.all(connections.map((connection) => connection.close()))
   })
 
@@ -118,7 +118,7 @@ describe.each<[string, Connect]>([
     // The older client would refresh first, which gives no new scope, and then give up.
     if (connect === old) delete provider.kept.tokens.refresh_token
     await expect(connection.call('pay')).rejects.toThrow()
-    expect(provider.kept.asked).toHaveLength(2)
+    expect(provider.kept.authorizations).toHaveLength(2)
     await connection.finish()
     expect(await connection.call('pay')).toBe(`pay for ${person.accountId}`)
     expect(await connection.call('whoami')).toBe(`whoami for ${person.accountId}`)

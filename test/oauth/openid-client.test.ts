@@ -25,8 +25,8 @@ const register = (metadata: Record<string, unknown>, authentication?: oauth.Clie
 /** What the browser does: it goes where the client sends it, its owner says yes, and it comes back. */
 const consent = async (url: URL): Promise<URL> => {
   const { pathname, search } = url
-  const asked = await person.api.get(pathname + search)
-  const id = new URL(asked.headers.get('location') ?? '', service.api.url).searchParams.get('authorization') ?? ''
+  const answer = await person.api.get(pathname + search)
+  const id = new URL(answer.headers.get('location') ?? '', service.api.url).searchParams.get('authorization') ?? ''
   return new URL((await decide(person, id)).body.redirect_to)
 }
 const canRead = async (bearer: string) => (await service.api.get('/v1/accounts/me', { bearer })).status
@@ -108,8 +108,8 @@ test('openid-client connects a device', async () => {
 test('openid-client gets a refusal', async () => {
   const config = await register({ token_endpoint_auth_method: 'none' }, oauth.None())
   const { parameters, checks } = await parametersOf(config)
-  const asked = await person.api.get(oauth.buildAuthorizationUrl(config, parameters).href.slice(service.api.url.length))
-  const id = new URL(asked.headers.get('location') ?? '', service.api.url).searchParams.get('authorization') ?? ''
+  const answer = await person.api.get(oauth.buildAuthorizationUrl(config, parameters).href.slice(service.api.url.length))
+  const id = new URL(answer.headers.get('location') ?? '', service.api.url).searchParams.get('authorization') ?? ''
   const refused = await decide(person, id, { decision: 'deny' })
   expect(answerOf(refused).get('error')).toBe('access_denied')
   await expect(oauth.authorizationCodeGrant(config, new URL(refused.body.redirect_to), checks)).rejects.toMatchObject({

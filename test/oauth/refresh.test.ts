@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { parseId } from '../../src/lib/ids.ts'
 import type { Answer } from '../harness/client.ts'
-import { type Agent, letIn, type OAuthClient, refresh, registerClient } from '../harness/oauth.ts'
+import { type Agent, authorizeAgent, type OAuthClient, refresh, registerClient } from '../harness/oauth.ts'
 import { type Person, signIn } from '../harness/people.ts'
 import { whileHeld as holdRefreshes } from '../harness/refreshes.ts'
 import { startService, type TestService } from '../harness/service.ts'
@@ -28,7 +28,8 @@ afterAll(async () => {
 const refusal = (answer: Answer) => [answer.status, answer.body?.error]
 const canRead = async (bearer: string) => (await service.api.get('/v1/accounts/me', { bearer })).status
 const pairOf = (answer: Answer) => [answer.body.access_token, answer.body.refresh_token]
-const newAgent = (options: Parameters<typeof letIn>[2] = {}) => letIn(service.api, person, { client, ...options })
+const newAgent = (options: Parameters<typeof authorizeAgent>[2] = {}) =>
+  authorizeAgent(service.api, person, { client, ...options })
 
 const whileHeld = <T>(agent: Agent, work: () => Promise<T>[]): Promise<T[]> =>
   holdRefreshes([service, second], agent.refreshToken, work)
@@ -87,7 +88,7 @@ describe('a refresh token', () => {
   })
 
   test('gives no more scope and no other resource than was consented to, and asking does not end it', async () => {
-    const agent = await newAgent({ ask: { scope: 'account.read payment.read' } })
+    const agent = await newAgent({ request: { scope: 'account.read payment.read' } })
     expect(refusal(await refresh(service.api, client, agent.refreshToken, { scope: 'payment.create' }))).toEqual([
       400,
       'invalid_scope',
@@ -118,7 +119,7 @@ describe('a refresh token', () => {
   test('is not given to a client that has no use for it', async () => {
     const plain = await registerClient(service.api, { grant_types: ['authorization_code'] })
     const fresh = await signIn(service.api)
-    const agent = await letIn(service.api, fresh, { client: plain })
+    const agent = await authorizeAgent(service.api, fresh, { client: plain })
     expect(agent.tokens.refresh_token).toBeUndefined()
     expect(refusal(await refresh(service.api, plain, 'service_ort_'))).toEqual([400, 'unauthorized_client'])
   })
@@ -158,7 +159,7 @@ describe('requests under way together', () => {
   })
 
   test('for another scope are not the same use: refused, and the family stays active', async () => {
-    const agent = await newAgent({ ask: { scope: 'account.read payment.read' } })
+    const agent = await newAgent({ request: { scope: 'account.read payment.read' } })
     const answers = await whileHeld(agent, () => [
       refresh(service.api, client, agent.refreshToken),
       refresh(second.api, client, agent.refreshToken, { scope: 'payment.read' }),
@@ -237,7 +238,7 @@ test('a new key for tokens changes nothing for those that were made with the old
 
 test('a person who closed the account gives no more tokens', async () => {
   const other = await signIn(service.api)
-  const agent = await letIn(service.api, other, { client })
+  const agent = await authorizeAgent(service.api, other, { client })
   await service.deps.db.query("update accounts set status = 'closed' where id = $1", [parseId('account', other.accountId)])
   expect(refusal(await refresh(service.api, client, agent.refreshToken))).toEqual([400, 'invalid_grant'])
 })

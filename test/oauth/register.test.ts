@@ -1,6 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Answer } from '../harness/client.ts'
-import { letIn, newPkce, type OAuthClient, obtainCode, postForm, redirectUri, refresh, registerClient } from '../harness/oauth.ts'
+import {
+  authorizeAgent,
+  newPkce,
+  type OAuthClient,
+  obtainCode,
+  postForm,
+  redirectUri,
+  refresh,
+  registerClient,
+} from '../harness/oauth.ts'
 import { type Person, signIn } from '../harness/people.ts'
 import { startService, type TestService } from '../harness/service.ts'
 
@@ -184,7 +193,7 @@ describe('a confidential client', () => {
   })
 
   test('has to prove itself for a refresh as well', async () => {
-    const agent = await letIn(service.api, person, { client })
+    const agent = await authorizeAgent(service.api, person, { client })
     expect(refusal(await refresh(service.api, { ...client, credentials: { client_id: client.id } }, agent.refreshToken))).toEqual(
       [401, 'invalid_client'],
     )
@@ -246,7 +255,7 @@ describe('housekeeping', () => {
     const unused = await registerClient(service.api)
     const used = await registerClient(service.api)
     const other = await signIn(service.api)
-    let agent = await letIn(service.api, other, { client: used })
+    let agent = await authorizeAgent(service.api, other, { client: used })
     const knows = async (id: string) =>
       (await postForm(service.api, '/v1/oauth/token', { client_id: id, grant_type: 'x' })).status === 400
     const count = async (table: string) =>

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { credit, newBeneficiary } from '../harness/money.ts'
-import { letIn, refresh } from '../harness/oauth.ts'
+import { authorizeAgent, refresh } from '../harness/oauth.ts'
 import { type Person, signIn } from '../harness/people.ts'
 import { startService, type TestService } from '../harness/service.ts'
 import { openStream } from '../harness/stream.ts'
@@ -16,7 +16,7 @@ beforeAll(async () => {
 })
 afterAll(() => service.close())
 
-const ask = (limits: Record<string, unknown>) => ({
+const accessWith = (limits: Record<string, unknown>) => ({
   scope: 'payment.create payment.read account.read key.manage',
   authorization_details: JSON.stringify([{ type: 'payment', ...limits }]),
 })
@@ -24,8 +24,8 @@ const pay = (api: Person['api'], shillings: number) =>
   api.post('/v1/payments', { beneficiary_id: beneficiary, amount_minor: String(shillings * 100) })
 
 test('an agent spends to the limit that was consented to, and is refused at the next shilling, with what would help', async () => {
-  const agent = await letIn(service.api, person, {
-    ask: ask({ daily_limit_minor: '500000' }),
+  const agent = await authorizeAgent(service.api, person, {
+    request: accessWith({ daily_limit_minor: '500000' }),
     decision: { spending_controls: { daily_limit_minor: '100000' } },
   })
   expect((await pay(agent.api, 600)).status).toBe(201)
@@ -59,14 +59,16 @@ test('an agent spends to the limit that was consented to, and is refused at the 
 })
 
 test('of twenty payments at once no more pass than fit under the limit', async () => {
-  const agent = await letIn(service.api, person, { ask: ask({ per_payment_limit_minor: '100000', daily_limit_minor: '500000' }) })
+  const agent = await authorizeAgent(service.api, person, {
+    request: accessWith({ per_payment_limit_minor: '100000', daily_limit_minor: '500000' }),
+  })
   expect((await pay(agent.api, 1001)).body.error).toBe('policy_denied')
   const answers = await Promise.all(Array.from({ length: 20 }, () => pay(agent.api, 1000)))
   expect(answers.filter(({ status }) => status === 201)).toHaveLength(5)
 })
 
 test('the next payment feels a limit that the person changed, a freeze, and its end', async () => {
-  const agent = await letIn(service.api, person, { ask: ask({ daily_limit_minor: '100000' }) })
+  const agent = await authorizeAgent(service.api, person, { request: accessWith({ daily_limit_minor: '100000' }) })
   const path = `/v1/accounts/me/grants/${(await person.api.get('/v1/accounts/me/grants')).body.data[0].id}`
   expect((await pay(agent.api, 1000)).status).toBe(201)
   await person.api.patch(path, { spending_controls: { daily_limit_minor: '200000' } })
@@ -78,7 +80,7 @@ test('the next payment feels a limit that the person changed, a freeze, and its 
 })
 
 test('an agent without the scope learns which one it needs, and where to get it', async () => {
-  const agent = await letIn(service.api, person, { ask: { scope: 'account.read' } })
+  const agent = await authorizeAgent(service.api, person, { request: { scope: 'account.read' } })
   const refused = await pay(agent.api, 10)
   expect([refused.status, refused.body.error, refused.body.details.required_permission]).toEqual([
     403,
@@ -91,7 +93,7 @@ test('an agent without the scope learns which one it needs, and where to get it'
 })
 
 test("the agent's stream ends when its grant does", async () => {
-  const agent = await letIn(service.api, person, { ask: ask({}) })
+  const agent = await authorizeAgent(service.api, person, { request: accessWith({}) })
   const stream = await openStream(agent.api)
   expect(stream.status).toBe(200)
   await pay(agent.api, 10)

@@ -57,16 +57,16 @@ describe('a payment that no rule stands against', () => {
     'keeps what was written to the letter: %j',
     async (words) => {
       const narrative = `for ${words}.`
-      const asked = {
+      const input = {
         beneficiary_id: beneficiary,
         amount_minor: '12300',
         narrative,
         account_reference: words.slice(0, 20).trim(),
         metadata: { [words]: words },
       }
-      const answer = await person.api.post('/v1/payments', asked, { key: words.slice(0, 3) })
-      expect(answer.body).toMatchObject({ narrative, metadata: { [words]: words }, account_reference: asked.account_reference })
-      const again = await person.api.post('/v1/payments', asked, { key: words.slice(0, 3) })
+      const answer = await person.api.post('/v1/payments', input, { key: words.slice(0, 3) })
+      expect(answer.body).toMatchObject({ narrative, metadata: { [words]: words }, account_reference: input.account_reference })
+      const again = await person.api.post('/v1/payments', input, { key: words.slice(0, 3) })
       expect([again.body, again.headers.get('idempotency-replayed')]).toEqual([answer.body, 'true'])
       expect((await person.api.get(`/v1/payments/${answer.body.id}`)).body).toEqual(answer.body)
       await service.deps.feed.settle()

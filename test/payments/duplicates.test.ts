@@ -72,9 +72,12 @@ test('a payment that moved nothing is none to repeat', async () => {
 })
 
 test('a policy has duplicates approved or denied, for as long as it says, and the denial says when it passes', async () => {
-  const asked = await payer({ on_duplicate: 'require_approval' })
-  await pay(asked)
-  expect((await pay(asked)).body).toMatchObject({ status: 'pending_approval', decision: { outcome: 'require_approval' } })
+  const payerWithPolicy = await payer({ on_duplicate: 'require_approval' })
+  await pay(payerWithPolicy)
+  expect((await pay(payerWithPolicy)).body).toMatchObject({
+    status: 'pending_approval',
+    decision: { outcome: 'require_approval' },
+  })
 
   const denied = await payer({ on_duplicate: 'deny', duplicate_window_seconds: 60 })
   const first = (await pay(denied)).body

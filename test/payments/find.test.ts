@@ -159,16 +159,16 @@ describe('in a workspace with many payments', () => {
       if (settings) await tx.query(settings.text)
       return tx.query(`explain (analyze, timing off) ${search?.text}`, search?.values)
     })
-    return { found: answer.body.data.map(({ id }: Json) => id), plan: JSON.stringify(plan) }
+    return { foundIds: answer.body.data.map(({ id }: Json) => id), plan: JSON.stringify(plan) }
   }
 
   test('a search goes by the indexes of words, names, receipts and ids, and reads only what they find', async () => {
     const byNarrative = await planOf('q=quixotic')
-    expect(byNarrative.found).toEqual([rare])
+    expect(byNarrative.foundIds).toEqual([rare])
     for (const index of ['payments_search', 'payments_receipt_key'])
       expect(byNarrative.plan).toMatch(new RegExp(`Bitmap Index Scan on ${index}`))
     const byName = await planOf('q=zawadi')
-    expect(byName.found).toHaveLength(2)
+    expect(byName.foundIds).toHaveLength(2)
     expect(byName.plan).toMatch(/Bitmap Index Scan on payments_beneficiary/)
     expect((await planOf(`q=${rare}`)).plan).toMatch(/Bitmap Index Scan on payments_pkey/)
     expect((await planOf('q=COPY77')).plan).toMatch(/Bitmap Index Scan on payments_receipt_key/)

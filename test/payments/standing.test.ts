@@ -41,12 +41,15 @@ type Stop = { act: () => Promise<Answer>; pay: () => Promise<Answer> }
  * Payments wait for the owner's account while their maker is stopped. What was acknowledged before the lock is free must let
  * nothing through; what was not may come before or after the payment.
  */
-const stoppedWhileWaiting = async (owner: Person, stops: readonly Stop[]): Promise<{ acknowledged: boolean; paid: Answer }[]> => {
+const stoppedWhileWaiting = async (
+  owner: Person,
+  stoppers: readonly Stop[],
+): Promise<{ acknowledged: boolean; paid: Answer }[]> => {
   const hold = await holdAccount(service, owner.accountId)
-  const payments = stops.map(({ pay }) => pay())
+  const payments = stoppers.map(({ pay }) => pay())
   await hold.waiting(1)
-  const acknowledged = stops.map(() => false)
-  const acts = stops.map(async ({ act }, index) => {
+  const acknowledged = stoppers.map(() => false)
+  const acts = stoppers.map(async ({ act }, index) => {
     const answer = await act()
     acknowledged[index] = answer.status < 300
     return answer

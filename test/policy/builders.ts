@@ -73,14 +73,14 @@ export const mandate = (over: Partial<MandateRules> = {}): MandateRules => ({
   ...over,
 })
 
-type Given = Partial<Omit<Evaluation, 'payment' | 'approvers' | 'capabilities'>> & {
+type EvaluationParts = Partial<Omit<Evaluation, 'payment' | 'approvers' | 'capabilities'>> & {
   payment?: Partial<PaymentFacts>
   approvers?: readonly string[]
   payments?: 'active' | 'disabled'
 }
 
 /** What is given, in a workspace of three who may approve. */
-export const given = (over: Given = {}): Evaluation => ({
+export const evaluationOf = (over: EvaluationParts = {}): Evaluation => ({
   payment: payment(over.payment),
   policies: over.policies ?? [],
   grants: over.grants ?? [],

@@ -4,7 +4,7 @@ import { isTimeZone, periodsAt } from '../../src/policy/calendar.ts'
 import { effectiveTimeZone, zoneChangesAt } from '../../src/policy/time-zone.ts'
 
 const at = (text: string) => new Date(text)
-const shown = (text: string, timeZone: string) => {
+const localText = (text: string, timeZone: string) => {
   const { day, month, dayResetsAt, monthResetsAt } = periodsAt(at(text), timeZone)
   return [day, month, dayResetsAt.toISOString(), monthResetsAt.toISOString()]
 }
@@ -108,13 +108,13 @@ describe('a day and a month of a time zone', () => {
       ['2026-03-10', '2026-03-01', '2026-03-10T18:15:00.000Z', '2026-03-31T18:15:00.000Z'],
     ],
   ])('%s', (_, instant, timeZone, expected) => {
-    expect(shown(instant, timeZone)).toEqual(expected)
+    expect(localText(instant, timeZone)).toEqual(expected)
   })
 
   test('an answer does not depend on earlier questions', () => {
-    const asked = ['2026-03-10T09:00:00Z', '2026-03-10T20:59:59.999Z', '2026-03-10T08:00:00Z', '2026-03-09T21:00:00Z']
-    for (const text of asked) expect(shown(text, 'Africa/Nairobi')[2]).toBe('2026-03-10T21:00:00.000Z')
-    expect(shown('2026-03-09T20:59:59.999Z', 'Africa/Nairobi')[0]).toBe('2026-03-09')
+    const queried = ['2026-03-10T09:00:00Z', '2026-03-10T20:59:59.999Z', '2026-03-10T08:00:00Z', '2026-03-09T21:00:00Z']
+    for (const text of queried) expect(localText(text, 'Africa/Nairobi')[2]).toBe('2026-03-10T21:00:00.000Z')
+    expect(localText('2026-03-09T20:59:59.999Z', 'Africa/Nairobi')[0]).toBe('2026-03-09')
   })
 })
 

@@ -1,10 +1,10 @@
 import type { Evaluation, Outcome } from '../../src/policy/types.ts'
-import { given, grant, kes, mandate, now, policy } from './builders.ts'
+import { evaluationOf, grant, kes, mandate, now, policy } from './builders.ts'
 
 /** A row reads: name, what is given, the outcome, the rules that decide it, and what else matters of the decision. */
 export type Case = {
   name: string
-  given: Evaluation
+  input: Evaluation
   outcome: Outcome
   decisive?: string[]
   approvals?: number
@@ -21,10 +21,10 @@ const byAgent = { grantLineage: ['g0', 'g1'] }
 
 export const cases: Record<string, Case[]> = {
   'without rules': [
-    { name: 'nothing stands in the way of a payment', given: given(), outcome: 'allow', approvals: 0, separated: false },
+    { name: 'nothing stands in the way of a payment', input: evaluationOf(), outcome: 'allow', approvals: 0, separated: false },
     {
       name: 'an account whose payments are disabled pays nothing',
-      given: given({ payments: 'disabled' }),
+      input: evaluationOf({ payments: 'disabled' }),
       outcome: 'deny',
       decisive: ['payments'],
     },
@@ -33,36 +33,36 @@ export const cases: Record<string, Case[]> = {
   'what a policy falls on': [
     {
       name: 'a policy without lists falls on everything',
-      given: given({ policies: [policy({ perPaymentLimitMinor: kes(10) })] }),
+      input: evaluationOf({ policies: [policy({ perPaymentLimitMinor: kes(10) })] }),
       outcome: 'deny',
       decisive: ['per_payment_limit'],
     },
     {
       name: 'a policy on the payment type falls on it',
-      given: given({ policies: [policy({ perPaymentLimitMinor: kes(10), paymentTypes: ['travel', 'supplies'] })] }),
+      input: evaluationOf({ policies: [policy({ perPaymentLimitMinor: kes(10), paymentTypes: ['travel', 'supplies'] })] }),
       outcome: 'deny',
       decisive: ['per_payment_limit'],
     },
     {
       name: 'a policy on the rail applies to it, with any type',
-      given: given({ policies: [policy({ perPaymentLimitMinor: kes(10), paymentTypes: ['MPESA_B2B'] })] }),
+      input: evaluationOf({ policies: [policy({ perPaymentLimitMinor: kes(10), paymentTypes: ['MPESA_B2B'] })] }),
       outcome: 'deny',
       decisive: ['per_payment_limit'],
     },
     {
       name: 'a policy on other types does not',
-      given: given({ policies: [policy({ perPaymentLimitMinor: kes(10), paymentTypes: ['travel', 'PESALINK'] })] }),
+      input: evaluationOf({ policies: [policy({ perPaymentLimitMinor: kes(10), paymentTypes: ['travel', 'PESALINK'] })] }),
       outcome: 'allow',
     },
     {
       name: 'a policy on the beneficiary falls on it',
-      given: given({ policies: [policy({ perPaymentLimitMinor: kes(10), beneficiaryIds: ['grocer'] })] }),
+      input: evaluationOf({ policies: [policy({ perPaymentLimitMinor: kes(10), beneficiaryIds: ['grocer'] })] }),
       outcome: 'deny',
       decisive: ['per_payment_limit'],
     },
     {
       name: 'creating the same payee again escapes no policy',
-      given: given({
+      input: evaluationOf({
         payment: { beneficiaryId: 'grocer-again', payeeBeneficiaryIds: ['grocer', 'grocer-again'] },
         policies: [policy({ perPaymentLimitMinor: kes(10), beneficiaryIds: ['grocer'] })],
       }),
@@ -71,12 +71,12 @@ export const cases: Record<string, Case[]> = {
     },
     {
       name: 'a policy on other beneficiaries does not',
-      given: given({ policies: [policy({ perPaymentLimitMinor: kes(10), beneficiaryIds: ['landlord'] })] }),
+      input: evaluationOf({ policies: [policy({ perPaymentLimitMinor: kes(10), beneficiaryIds: ['landlord'] })] }),
       outcome: 'allow',
     },
     {
       name: 'both lists must match: the type alone is not enough',
-      given: given({
+      input: evaluationOf({
         policies: [policy({ perPaymentLimitMinor: kes(10), paymentTypes: ['supplies'], beneficiaryIds: ['landlord'] })],
       }),
       outcome: 'allow',
@@ -86,18 +86,18 @@ export const cases: Record<string, Case[]> = {
   'limit per payment': [
     {
       name: 'the limit itself passes',
-      given: given({ policies: [policy({ perPaymentLimitMinor: kes(1000) })] }),
+      input: evaluationOf({ policies: [policy({ perPaymentLimitMinor: kes(1000) })] }),
       outcome: 'allow',
     },
     {
       name: 'a cent more does not',
-      given: given({ payment: pays(1000.01), policies: [policy({ perPaymentLimitMinor: kes(1000) })] }),
+      input: evaluationOf({ payment: pays(1000.01), policies: [policy({ perPaymentLimitMinor: kes(1000) })] }),
       outcome: 'deny',
       decisive: ['per_payment_limit'],
     },
     {
       name: 'a limit of 0 lets not a cent pass',
-      given: given({ payment: pays(0.01), policies: [policy({ perPaymentLimitMinor: 0n })] }),
+      input: evaluationOf({ payment: pays(0.01), policies: [policy({ perPaymentLimitMinor: 0n })] }),
       outcome: 'deny',
       decisive: ['per_payment_limit'],
     },
@@ -106,52 +106,52 @@ export const cases: Record<string, Case[]> = {
   'daily and monthly limits': [
     {
       name: 'what is left of the day may be spent to the last cent',
-      given: given({ policies: [policy({ dailyLimitMinor: kes(5000), usage: used(4000) })] }),
+      input: evaluationOf({ policies: [policy({ dailyLimitMinor: kes(5000), usage: used(4000) })] }),
       outcome: 'allow',
     },
     {
       name: 'and a cent more may not',
-      given: given({ payment: pays(1000.01), policies: [policy({ dailyLimitMinor: kes(5000), usage: used(4000) })] }),
+      input: evaluationOf({ payment: pays(1000.01), policies: [policy({ dailyLimitMinor: kes(5000), usage: used(4000) })] }),
       outcome: 'deny',
       decisive: ['daily_limit'],
     },
     {
       name: 'the day counts the day only',
-      given: given({ policies: [policy({ dailyLimitMinor: kes(1000), usage: used(0, 90_000) })] }),
+      input: evaluationOf({ policies: [policy({ dailyLimitMinor: kes(1000), usage: used(0, 90_000) })] }),
       outcome: 'allow',
     },
     {
       name: 'what is left of the month may be spent to the last cent',
-      given: given({ policies: [policy({ monthlyLimitMinor: kes(5000), usage: used(0, 4000) })] }),
+      input: evaluationOf({ policies: [policy({ monthlyLimitMinor: kes(5000), usage: used(0, 4000) })] }),
       outcome: 'allow',
     },
     {
       name: 'a month that is used up denies on a fresh day',
-      given: given({ policies: [policy({ monthlyLimitMinor: kes(5000), usage: used(0, 5000) })] }),
+      input: evaluationOf({ policies: [policy({ monthlyLimitMinor: kes(5000), usage: used(0, 5000) })] }),
       outcome: 'deny',
       decisive: ['monthly_limit'],
     },
     {
       name: 'a limit lowered below what is used denies, and overflows nowhere',
-      given: given({ payment: pays(0.01), policies: [policy({ dailyLimitMinor: kes(10), usage: used(500) })] }),
+      input: evaluationOf({ payment: pays(0.01), policies: [policy({ dailyLimitMinor: kes(10), usage: used(500) })] }),
       outcome: 'deny',
       decisive: ['daily_limit'],
     },
     {
       name: 'a daily limit of 0 lets nothing pass',
-      given: given({ payment: pays(0.01), policies: [policy({ dailyLimitMinor: 0n })] }),
+      input: evaluationOf({ payment: pays(0.01), policies: [policy({ dailyLimitMinor: 0n })] }),
       outcome: 'deny',
       decisive: ['daily_limit'],
     },
     {
       name: 'a monthly limit of 0 lets nothing pass',
-      given: given({ payment: pays(0.01), policies: [policy({ monthlyLimitMinor: 0n })] }),
+      input: evaluationOf({ payment: pays(0.01), policies: [policy({ monthlyLimitMinor: 0n })] }),
       outcome: 'deny',
       decisive: ['monthly_limit'],
     },
     {
       name: 'every limit that refuses is listed, not only the first',
-      given: given({
+      input: evaluationOf({
         policies: [
           policy({ perPaymentLimitMinor: kes(1), dailyLimitMinor: kes(2), monthlyLimitMinor: kes(3), usage: used(2, 3) }),
         ],
@@ -164,54 +164,54 @@ export const cases: Record<string, Case[]> = {
   'approvals asked for': [
     {
       name: 'below the threshold no approval is needed',
-      given: given({ payment: pays(999.99), policies: [asksFrom(1000)] }),
+      input: evaluationOf({ payment: pays(999.99), policies: [asksFrom(1000)] }),
       outcome: 'allow',
     },
     {
       name: 'at the threshold one is needed',
-      given: given({ policies: [asksFrom(1000)] }),
+      input: evaluationOf({ policies: [asksFrom(1000)] }),
       outcome: 'require_approval',
       decisive: ['approval_threshold'],
       approvals: 1,
     },
     {
       name: 'a threshold of 0 asks for every payment',
-      given: given({ payment: pays(0.01), policies: [policy({ approvalThresholdMinor: 0n, requiredApprovalCount: 1 })] }),
+      input: evaluationOf({ payment: pays(0.01), policies: [policy({ approvalThresholdMinor: 0n, requiredApprovalCount: 1 })] }),
       outcome: 'require_approval',
       decisive: ['approval_threshold'],
       approvals: 1,
     },
     {
       name: 'a count without a threshold asks for every payment',
-      given: given({ payment: pays(0.01), policies: [policy({ requiredApprovalCount: 2 })] }),
+      input: evaluationOf({ payment: pays(0.01), policies: [policy({ requiredApprovalCount: 2 })] }),
       outcome: 'require_approval',
       decisive: ['required_approval_count'],
       approvals: 2,
     },
     {
       name: 'the highest count wins',
-      given: given({ policies: [asksFrom(500, 3), { ...asksFrom(100, 1), id: 'p2' }] }),
+      input: evaluationOf({ policies: [asksFrom(500, 3), { ...asksFrom(100, 1), id: 'p2' }] }),
       outcome: 'require_approval',
       decisive: ['approval_threshold', 'approval_threshold'],
       approvals: 3,
     },
     {
       name: 'a count whose threshold is not reached does not count',
-      given: given({ policies: [asksFrom(5000, 3), { ...asksFrom(100, 1), id: 'p2' }] }),
+      input: evaluationOf({ policies: [asksFrom(5000, 3), { ...asksFrom(100, 1), id: 'p2' }] }),
       outcome: 'require_approval',
       decisive: ['approval_threshold'],
       approvals: 1,
     },
     {
       name: 'a threshold stored with a count of 0 still asks',
-      given: given({ policies: [asksFrom(1000, 0)] }),
+      input: evaluationOf({ policies: [asksFrom(1000, 0)] }),
       outcome: 'require_approval',
       decisive: ['approval_threshold'],
       approvals: 1,
     },
     {
       name: 'a hard limit denies what an approval would otherwise let pass',
-      given: given({ policies: [asksFrom(100), policy({ id: 'p2', perPaymentLimitMinor: kes(500) })] }),
+      input: evaluationOf({ policies: [asksFrom(100), policy({ id: 'p2', perPaymentLimitMinor: kes(500) })] }),
       outcome: 'deny',
       decisive: ['per_payment_limit'],
       approvals: 1,
@@ -221,35 +221,35 @@ export const cases: Record<string, Case[]> = {
   'separation of duties': [
     {
       name: 'alone it asks for nothing',
-      given: given({ policies: [separating] }),
+      input: evaluationOf({ policies: [separating] }),
       outcome: 'allow',
       approvals: 0,
       separated: false,
     },
     {
       name: 'of any policy that applies to the payment it wins, also when another one asked for the approval',
-      given: given({ policies: [asksFrom(1000), separating] }),
+      input: evaluationOf({ policies: [asksFrom(1000), separating] }),
       outcome: 'require_approval',
       decisive: ['approval_threshold'],
       separated: true,
     },
     {
       name: 'of a policy whose own threshold is not reached it wins too',
-      given: given({ policies: [asksFrom(1000), { ...asksFrom(9000), id: 'p2', separationOfDuties: true }] }),
+      input: evaluationOf({ policies: [asksFrom(1000), { ...asksFrom(9000), id: 'p2', separationOfDuties: true }] }),
       outcome: 'require_approval',
       decisive: ['approval_threshold'],
       separated: true,
     },
     {
       name: "of a policy that does not fall on the payment it doesn't",
-      given: given({ policies: [asksFrom(1000), { ...separating, paymentTypes: ['travel'] }] }),
+      input: evaluationOf({ policies: [asksFrom(1000), { ...separating, paymentTypes: ['travel'] }] }),
       outcome: 'require_approval',
       decisive: ['approval_threshold'],
       separated: false,
     },
     {
       name: "it holds for an approval that a grant's threshold asks for",
-      given: given({ payment: byAgent, policies: [separating], grants: [grant({ approvalThresholdMinor: kes(100) })] }),
+      input: evaluationOf({ payment: byAgent, policies: [separating], grants: [grant({ approvalThresholdMinor: kes(100) })] }),
       outcome: 'require_approval',
       decisive: ['approval_threshold'],
       separated: true,
@@ -259,43 +259,43 @@ export const cases: Record<string, Case[]> = {
   'eligible approvers': [
     {
       name: 'as many as are needed are enough',
-      given: given({ policies: [asksFrom(1000, 3)] }),
+      input: evaluationOf({ policies: [asksFrom(1000, 3)] }),
       outcome: 'require_approval',
       decisive: ['approval_threshold'],
     },
     {
       name: 'one fewer denies at once, rather than wait for ever',
-      given: given({ policies: [asksFrom(1000, 4)] }),
+      input: evaluationOf({ policies: [asksFrom(1000, 4)] }),
       outcome: 'deny',
       decisive: ['eligible_approvers'],
       approvals: 4,
     },
     {
       name: 'the initiator does not count under separation of duties',
-      given: given({ policies: [asksFrom(1000, 3), separating] }),
+      input: evaluationOf({ policies: [asksFrom(1000, 3), separating] }),
       outcome: 'deny',
       decisive: ['eligible_approvers'],
     },
     {
       name: 'an account named twice counts once',
-      given: given({ approvers: ['ada', 'ada'], policies: [asksFrom(1000, 2)] }),
+      input: evaluationOf({ approvers: ['ada', 'ada'], policies: [asksFrom(1000, 2)] }),
       outcome: 'deny',
       decisive: ['eligible_approvers'],
     },
     {
       name: 'no eligible approver denies',
-      given: given({ approvers: [], policies: [asksFrom(1000)] }),
+      input: evaluationOf({ approvers: [], policies: [asksFrom(1000)] }),
       outcome: 'deny',
       decisive: ['eligible_approvers'],
     },
     {
       name: 'no eligible approver does not matter to a payment without approvals',
-      given: given({ approvers: [] }),
+      input: evaluationOf({ approvers: [] }),
       outcome: 'allow',
     },
     {
       name: 'the sole member of a workspace cannot separate duties from itself',
-      given: given({ approvers: ['ada'], policies: [asksFrom(1000), separating] }),
+      input: evaluationOf({ approvers: ['ada'], policies: [asksFrom(1000), separating] }),
       outcome: 'deny',
       decisive: ['eligible_approvers'],
       separated: true,
@@ -305,23 +305,23 @@ export const cases: Record<string, Case[]> = {
   grants: [
     {
       name: 'an allow-list that names the type passes',
-      given: given({ payment: byAgent, grants: [grant({ paymentTypes: ['supplies'] })] }),
+      input: evaluationOf({ payment: byAgent, grants: [grant({ paymentTypes: ['supplies'] })] }),
       outcome: 'allow',
     },
     {
       name: 'an allow-list that names the rail passes',
-      given: given({ payment: byAgent, grants: [grant({ paymentTypes: ['MPESA_B2B'] })] }),
+      input: evaluationOf({ payment: byAgent, grants: [grant({ paymentTypes: ['MPESA_B2B'] })] }),
       outcome: 'allow',
     },
     {
       name: 'an allow-list of other types denies',
-      given: given({ payment: byAgent, grants: [grant({ paymentTypes: ['travel'] })] }),
+      input: evaluationOf({ payment: byAgent, grants: [grant({ paymentTypes: ['travel'] })] }),
       outcome: 'deny',
       decisive: ['payment_types'],
     },
     {
       name: 'an allow-list that names the payee under any of its ids passes',
-      given: given({
+      input: evaluationOf({
         payment: { ...byAgent, beneficiaryId: 'grocer-again', payeeBeneficiaryIds: ['grocer', 'grocer-again'] },
         grants: [grant({ beneficiaryIds: ['grocer'] })],
       }),
@@ -329,19 +329,19 @@ export const cases: Record<string, Case[]> = {
     },
     {
       name: 'an allow-list of other beneficiaries denies',
-      given: given({ payment: byAgent, grants: [grant({ beneficiaryIds: ['landlord'] })] }),
+      input: evaluationOf({ payment: byAgent, grants: [grant({ beneficiaryIds: ['landlord'] })] }),
       outcome: 'deny',
       decisive: ['beneficiary_ids'],
     },
     {
       name: 'an empty allow-list allows nothing',
-      given: given({ payment: byAgent, grants: [grant({ paymentTypes: [], beneficiaryIds: [] })] }),
+      input: evaluationOf({ payment: byAgent, grants: [grant({ paymentTypes: [], beneficiaryIds: [] })] }),
       outcome: 'deny',
       decisive: ['payment_types', 'beneficiary_ids'],
     },
     {
       name: "a parent's used-up day stops its child, also when the child has some left",
-      given: given({
+      input: evaluationOf({
         payment: byAgent,
         grants: [grant({ id: 'g0', dailyLimitMinor: kes(5000), usage: used(4500) }), grant({ dailyLimitMinor: kes(3000) })],
       }),
@@ -350,7 +350,7 @@ export const cases: Record<string, Case[]> = {
     },
     {
       name: "a child's own smaller budget stops it, also when its parent has some left",
-      given: given({
+      input: evaluationOf({
         payment: byAgent,
         grants: [grant({ id: 'g0', monthlyLimitMinor: kes(90_000) }), grant({ monthlyLimitMinor: kes(900) })],
       }),
@@ -359,7 +359,7 @@ export const cases: Record<string, Case[]> = {
     },
     {
       name: 'a grant and its ancestors are all looked at',
-      given: given({
+      input: evaluationOf({
         payment: byAgent,
         grants: [grant({ id: 'g0', perPaymentLimitMinor: kes(1) }), grant({ perPaymentLimitMinor: kes(2) })],
       }),
@@ -368,19 +368,19 @@ export const cases: Record<string, Case[]> = {
     },
     {
       name: "a grant's threshold asks for one approval",
-      given: given({ payment: byAgent, grants: [grant({ approvalThresholdMinor: kes(1000) })] }),
+      input: evaluationOf({ payment: byAgent, grants: [grant({ approvalThresholdMinor: kes(1000) })] }),
       outcome: 'require_approval',
       decisive: ['approval_threshold'],
       approvals: 1,
     },
     {
       name: 'below it the agent is on its own',
-      given: given({ payment: byAgent, grants: [grant({ approvalThresholdMinor: kes(1000.01) })] }),
+      input: evaluationOf({ payment: byAgent, grants: [grant({ approvalThresholdMinor: kes(1000.01) })] }),
       outcome: 'allow',
     },
     {
       name: 'a denial of a grant outweighs the approval a policy asks for',
-      given: given({ payment: byAgent, policies: [asksFrom(100)], grants: [grant({ paymentTypes: ['travel'] })] }),
+      input: evaluationOf({ payment: byAgent, policies: [asksFrom(100)], grants: [grant({ paymentTypes: ['travel'] })] }),
       outcome: 'deny',
       decisive: ['payment_types'],
     },
@@ -389,47 +389,56 @@ export const cases: Record<string, Case[]> = {
   'mandates that fit': [
     {
       name: 'the signature is the one approval needed',
-      given: given({ policies: [asksFrom(1000)], mandate: mandate() }),
+      input: evaluationOf({ policies: [asksFrom(1000)], mandate: mandate() }),
       outcome: 'allow',
       approvals: 1,
       byMandate: 1,
     },
     {
       name: 'of two approvals it is one',
-      given: given({ policies: [asksFrom(1000, 2)], mandate: mandate() }),
+      input: evaluationOf({ policies: [asksFrom(1000, 2)], mandate: mandate() }),
       outcome: 'require_approval',
       decisive: ['approval_threshold'],
       approvals: 2,
       byMandate: 1,
     },
-    { name: 'where no approval is needed it gives none', given: given({ mandate: mandate() }), outcome: 'allow', byMandate: 0 },
+    {
+      name: 'where no approval is needed it gives none',
+      input: evaluationOf({ mandate: mandate() }),
+      outcome: 'allow',
+      byMandate: 0,
+    },
     {
       name: 'it never answers for a hard limit',
-      given: given({ policies: [policy({ perPaymentLimitMinor: kes(500) })], mandate: mandate() }),
+      input: evaluationOf({ policies: [policy({ perPaymentLimitMinor: kes(500) })], mandate: mandate() }),
       outcome: 'deny',
       decisive: ['per_payment_limit'],
     },
     {
       name: 'bound to a grant it serves that grant',
-      given: given({ payment: byAgent, policies: [asksFrom(1000)], mandate: mandate({ grantId: 'g1', signerAccountId: 'ben' }) }),
+      input: evaluationOf({
+        payment: byAgent,
+        policies: [asksFrom(1000)],
+        mandate: mandate({ grantId: 'g1', signerAccountId: 'ben' }),
+      }),
       outcome: 'allow',
       byMandate: 1,
     },
     {
       name: 'and its descendants',
-      given: given({ payment: byAgent, policies: [asksFrom(1000)], mandate: mandate({ grantId: 'g0' }) }),
+      input: evaluationOf({ payment: byAgent, policies: [asksFrom(1000)], mandate: mandate({ grantId: 'g0' }) }),
       outcome: 'allow',
       byMandate: 1,
     },
     {
       name: "unbound it serves the signer's own agents too",
-      given: given({ payment: byAgent, policies: [asksFrom(1000)], mandate: mandate() }),
+      input: evaluationOf({ payment: byAgent, policies: [asksFrom(1000)], mandate: mandate() }),
       outcome: 'allow',
       byMandate: 1,
     },
     {
       name: 'under separation of duties no signer approves their own payment by mandate',
-      given: given({ policies: [asksFrom(1000), separating], mandate: mandate() }),
+      input: evaluationOf({ policies: [asksFrom(1000), separating], mandate: mandate() }),
       outcome: 'require_approval',
       decisive: ['approval_threshold', 'mandate_signer'],
       byMandate: 0,
@@ -437,14 +446,14 @@ export const cases: Record<string, Case[]> = {
     },
     {
       name: 'nor that of its own agent',
-      given: given({ payment: byAgent, policies: [asksFrom(1000), separating], mandate: mandate({ grantId: 'g1' }) }),
+      input: evaluationOf({ payment: byAgent, policies: [asksFrom(1000), separating], mandate: mandate({ grantId: 'g1' }) }),
       outcome: 'require_approval',
       decisive: ['approval_threshold', 'mandate_signer'],
       byMandate: 0,
     },
     {
       name: "under separation of duties another's signature counts",
-      given: given({
+      input: evaluationOf({
         payment: byAgent,
         policies: [asksFrom(1000), separating],
         mandate: mandate({ grantId: 'g1', signerAccountId: 'ben' }),
@@ -455,31 +464,31 @@ export const cases: Record<string, Case[]> = {
     },
     {
       name: 'a signer who may not approve here approves nothing',
-      given: given({ approvers: ['ben'], policies: [asksFrom(1000)], mandate: mandate() }),
+      input: evaluationOf({ approvers: ['ben'], policies: [asksFrom(1000)], mandate: mandate() }),
       outcome: 'require_approval',
       decisive: ['approval_threshold', 'mandate_signer'],
       byMandate: 0,
     },
     {
       name: 'the signer has counted and is not there to be asked again',
-      given: given({ approvers: ['ada', 'ben'], policies: [asksFrom(1000, 3)], mandate: mandate() }),
+      input: evaluationOf({ approvers: ['ada', 'ben'], policies: [asksFrom(1000, 3)], mandate: mandate() }),
       outcome: 'deny',
       decisive: ['eligible_approvers'],
       byMandate: 1,
     },
     {
       name: 'the total may be spent to the last cent',
-      given: given({ mandate: mandate({ spentMinor: kes(9000) }) }),
+      input: evaluationOf({ mandate: mandate({ spentMinor: kes(9000) }) }),
       outcome: 'allow',
     },
     {
       name: 'the first instant of the window is in it',
-      given: given({ mandate: mandate({ validFrom: now }) }),
+      input: evaluationOf({ mandate: mandate({ validFrom: now }) }),
       outcome: 'allow',
     },
     {
       name: 'the last payment of those allowed passes',
-      given: given({ mandate: mandate({ maxPayments: 3, paymentsMade: 2 }) }),
+      input: evaluationOf({ mandate: mandate({ maxPayments: 3, paymentsMade: 2 }) }),
       outcome: 'allow',
     },
   ],
@@ -487,86 +496,86 @@ export const cases: Record<string, Case[]> = {
   'mandates that do not fit deny, and are never ignored': [
     ...(['exhausted', 'expired', 'revoked'] as const).map((status) => ({
       name: `a mandate that is ${status}`,
-      given: given({ mandate: mandate({ status }) }),
+      input: evaluationOf({ mandate: mandate({ status }) }),
       outcome: 'deny' as const,
       decisive: ['mandate_status'],
     })),
     {
       name: 'before its window',
-      given: given({ mandate: mandate({ validFrom: new Date(now.getTime() + 1) }) }),
+      input: evaluationOf({ mandate: mandate({ validFrom: new Date(now.getTime() + 1) }) }),
       outcome: 'deny',
       decisive: ['mandate_window'],
     },
     {
       name: 'at the instant it expires',
-      given: given({ mandate: mandate({ expiresAt: now }) }),
+      input: evaluationOf({ mandate: mandate({ expiresAt: now }) }),
       outcome: 'deny',
       decisive: ['mandate_window'],
     },
     {
       name: 'in another workspace',
-      given: given({ mandate: mandate({ workspaceId: 'office' }) }),
+      input: evaluationOf({ mandate: mandate({ workspaceId: 'office' }) }),
       outcome: 'deny',
       decisive: ['mandate_workspace'],
     },
     {
       name: 'bound to a grant, for a person without one',
-      given: given({ mandate: mandate({ grantId: 'g1' }) }),
+      input: evaluationOf({ mandate: mandate({ grantId: 'g1' }) }),
       outcome: 'deny',
       decisive: ['mandate_initiator'],
     },
     {
       name: "bound to a child, for the child's parent",
-      given: given({ payment: { grantLineage: ['g0'] }, mandate: mandate({ grantId: 'g1' }) }),
+      input: evaluationOf({ payment: { grantLineage: ['g0'] }, mandate: mandate({ grantId: 'g1' }) }),
       outcome: 'deny',
       decisive: ['mandate_initiator'],
     },
     {
       name: 'unbound, for another account',
-      given: given({ payment: { initiatorAccountId: 'ben' }, mandate: mandate() }),
+      input: evaluationOf({ payment: { initiatorAccountId: 'ben' }, mandate: mandate() }),
       outcome: 'deny',
       decisive: ['mandate_initiator'],
     },
     {
       name: 'over another type of payment',
-      given: given({ mandate: mandate({ paymentTypes: ['travel'] }) }),
+      input: evaluationOf({ mandate: mandate({ paymentTypes: ['travel'] }) }),
       outcome: 'deny',
       decisive: ['mandate_payment_types'],
     },
     {
       name: 'over another beneficiary',
-      given: given({ mandate: mandate({ beneficiaryIds: ['landlord'] }) }),
+      input: evaluationOf({ mandate: mandate({ beneficiaryIds: ['landlord'] }) }),
       outcome: 'deny',
       decisive: ['mandate_beneficiary_ids'],
     },
     {
       name: 'with more than it allows per payment',
-      given: given({ mandate: mandate({ maxPerPaymentMinor: kes(999.99) }) }),
+      input: evaluationOf({ mandate: mandate({ maxPerPaymentMinor: kes(999.99) }) }),
       outcome: 'deny',
       decisive: ['mandate_per_payment'],
     },
     {
       name: 'with more than is left of its total',
-      given: given({ mandate: mandate({ spentMinor: kes(9000.01) }) }),
+      input: evaluationOf({ mandate: mandate({ spentMinor: kes(9000.01) }) }),
       outcome: 'deny',
       decisive: ['mandate_total'],
     },
     {
       name: 'with one payment more than it allows',
-      given: given({ mandate: mandate({ maxPayments: 3, paymentsMade: 3 }) }),
+      input: evaluationOf({ mandate: mandate({ maxPayments: 3, paymentsMade: 3 }) }),
       outcome: 'deny',
       decisive: ['mandate_max_payments'],
     },
     {
       name: 'though the approval it was named for could come from people',
-      given: given({ policies: [asksFrom(1000)], mandate: mandate({ status: 'revoked' }) }),
+      input: evaluationOf({ policies: [asksFrom(1000)], mandate: mandate({ status: 'revoked' }) }),
       outcome: 'deny',
       decisive: ['mandate_status'],
       byMandate: 0,
     },
     {
       name: 'for every reason, all of them listed',
-      given: given({
+      input: evaluationOf({
         mandate: mandate({
           status: 'revoked',
           expiresAt: now,

@@ -32,8 +32,8 @@ test.each([
     { ...rules(null, null, null, 5n), requiredApprovalCount: 0 },
     ['required_approval_count: must be at least 1 when approval_threshold_minor is set'],
   ],
-])('%s', (_, given, expected) => {
-  expect(contradictions(given).map(({ path, message }) => `${path}: ${message}`)).toEqual(expected)
+])('%s', (_, terms, expected) => {
+  expect(contradictions(terms).map(({ path, message }) => `${path}: ${message}`)).toEqual(expected)
 })
 
 test("a grant's empty lists are errors, its absent ones are not", () => {
@@ -48,6 +48,9 @@ test("a grant's threshold needs no count", () => {
 })
 
 test('paths begin where the rules stand in the request', () => {
-  const found = controlContradictions({ ...controls, ...rules(3n, 2n, null), paymentTypes: [] }, 'spending_controls.')
-  expect(found.map(({ path }) => path)).toEqual(['spending_controls.per_payment_limit_minor', 'spending_controls.payment_types'])
+  const problems = controlContradictions({ ...controls, ...rules(3n, 2n, null), paymentTypes: [] }, 'spending_controls.')
+  expect(problems.map(({ path }) => path)).toEqual([
+    'spending_controls.per_payment_limit_minor',
+    'spending_controls.payment_types',
+  ])
 })

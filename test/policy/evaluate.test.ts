@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import { chargesFor, evaluate, stillCovered } from '../../src/policy/evaluate.ts'
-import { given, grant, kes, mandate, periods, policy } from './builders.ts'
+import { evaluationOf, grant, kes, mandate, periods, policy } from './builders.ts'
 import { cases } from './cases.ts'
 
 describe.each(Object.entries(cases))('%s', (_, rows) => {
   test.each(rows)('$name', (row) => {
-    const decision = evaluate(row.given)
+    const decision = evaluate(row.input)
     expect(decision.outcome).toBe(row.outcome)
     expect(decision.trace.filter((entry) => entry.decisive).map((entry) => entry.rule)).toEqual(row.decisive ?? [])
     if (row.approvals !== undefined) expect(decision.requiredApprovals).toBe(row.approvals)
@@ -22,7 +22,7 @@ test('the table has at least 60 cases', () => {
 describe('the trace', () => {
   test('shows every rule in order: capability, policies by id, grants from the root, mandate, signer, approvers', () => {
     const decision = evaluate(
-      given({
+      evaluationOf({
         payment: { grantLineage: ['g0', 'g1'] },
         policies: [policy({ id: 'p2', requiredApprovalCount: 1 }), policy({ id: 'p1', dailyLimitMinor: kes(1) })],
         grants: [grant({ id: 'g0', paymentTypes: ['supplies'] }), grant({ id: 'g1', monthlyLimitMinor: kes(9000) })],
@@ -51,7 +51,7 @@ describe('the trace', () => {
 
   test('shows limit, use, request and reset, so that headroom can be read off', () => {
     const usage = { dayMinor: kes(4200), monthMinor: kes(9000) }
-    const decision = evaluate(given({ policies: [policy({ dailyLimitMinor: kes(5000), usage })] }))
+    const decision = evaluate(evaluationOf({ policies: [policy({ dailyLimitMinor: kes(5000), usage })] }))
     expect(decision.trace[1]).toEqual({
       source: { kind: 'policy', id: 'p1', name: 'Team lunch' },
       rule: 'daily_limit',
@@ -65,7 +65,7 @@ describe('the trace', () => {
   })
 
   test('shows how many approvals people still have to give and how many may give one', () => {
-    const decision = evaluate(given({ policies: [policy({ requiredApprovalCount: 3 })], mandate: mandate() }))
+    const decision = evaluate(evaluationOf({ policies: [policy({ requiredApprovalCount: 3 })], mandate: mandate() }))
     expect(decision.trace.at(-1)).toMatchObject({ rule: 'eligible_approvers', requiredApprovals: 2, eligibleApprovers: 2 })
   })
 })
@@ -73,7 +73,7 @@ describe('the trace', () => {
 describe('charges', () => {
   test('go to the policies that apply to the payment, every grant of the chain and the mandate, sorted', () => {
     const charges = chargesFor(
-      given({
+      evaluationOf({
         policies: [policy({ id: 'p2' }), policy({ id: 'p1' }), policy({ id: 'p0', paymentTypes: ['travel'] })],
         grants: [grant({ id: 'g1' }), grant({ id: 'g0' })],
         mandate: mandate(),
@@ -93,15 +93,15 @@ describe('charges', () => {
   })
 
   test('a payment under no rule is charged to nothing', () => {
-    expect(chargesFor(given())).toEqual([])
+    expect(chargesFor(evaluationOf())).toEqual([])
   })
 })
 
 describe('approvals given, compared with a new decision', () => {
   const two = policy({ requiredApprovalCount: 2 })
   const separated = policy({ id: 'p2', separationOfDuties: true })
-  const covered = (over: Parameters<typeof given>[0], ...approverAccountIds: string[]) =>
-    stillCovered(evaluate(given(over)), { approverAccountIds, initiatorAccountId: 'ada' })
+  const covered = (over: Parameters<typeof evaluationOf>[0], ...approverAccountIds: string[]) =>
+    stillCovered(evaluate(evaluationOf(over)), { approverAccountIds, initiatorAccountId: 'ada' })
 
   test.each([
     ['a payment that needs none is covered by none', covered({}), true],

@@ -3,10 +3,10 @@ import { evaluate } from '../../src/policy/evaluate.ts'
 import { explain } from '../../src/policy/explain.ts'
 import { ruleNames } from '../../src/policy/finding.ts'
 import type { Decision, TraceEntry } from '../../src/policy/types.ts'
-import { given, grant, kes, mandate, policy } from './builders.ts'
+import { evaluationOf, grant, kes, mandate, policy } from './builders.ts'
 
 const usage = { dayMinor: kes(4200), monthMinor: kes(9000) }
-const lunch = (over: Parameters<typeof policy>[0]) => given({ policies: [policy({ usage, ...over })] })
+const lunch = (over: Parameters<typeof policy>[0]) => evaluationOf({ policies: [policy({ usage, ...over })] })
 const refusedBy = (over: Partial<TraceEntry>): Decision => ({
   outcome: 'deny',
   requiredApprovals: 0,
@@ -18,8 +18,8 @@ const refusedBy = (over: Partial<TraceEntry>): Decision => ({
 })
 
 test.each([
-  ['No policy blocks this.', given()],
-  ['Payments are disabled for this account.', given({ payments: 'disabled' })],
+  ['No policy blocks this.', evaluationOf()],
+  ['Payments are disabled for this account.', evaluationOf({ payments: 'disabled' })],
   [
     'The daily limit of policy "Team lunch" is KES 5,000.00: KES 4,200.00 is used, and KES 1,000.00 was requested. It resets at 2026-03-10T21:00:00Z.',
     lunch({ dailyLimitMinor: kes(5000) }),
@@ -40,13 +40,19 @@ test.each([
   ['The payment needs 7 approvals, and only 3 people can give one.', lunch({ requiredApprovalCount: 7 })],
   [
     'The payment needs 1 approval, and no one can give one.',
-    given({ approvers: [], policies: [policy({ requiredApprovalCount: 1 })] }),
+    evaluationOf({ approvers: [], policies: [policy({ requiredApprovalCount: 1 })] }),
   ],
-  ['The beneficiary is not one that key or agent "Agent" allows.', given({ grants: [grant({ beneficiaryIds: ['landlord'] })] })],
-  ['The payment names mandate "March groceries", which is no longer active.', given({ mandate: mandate({ status: 'revoked' }) })],
+  [
+    'The beneficiary is not one that key or agent "Agent" allows.',
+    evaluationOf({ grants: [grant({ beneficiaryIds: ['landlord'] })] }),
+  ],
+  [
+    'The payment names mandate "March groceries", which is no longer active.',
+    evaluationOf({ mandate: mandate({ status: 'revoked' }) }),
+  ],
   [
     'The total limit of mandate "March groceries" is KES 10,000.00: KES 9,500.00 is used, and KES 1,000.00 was requested.',
-    given({ mandate: mandate({ spentMinor: kes(9500) }) }),
+    evaluationOf({ mandate: mandate({ spentMinor: kes(9500) }) }),
   ],
 ])('%s', (sentence, input) => {
   expect(explain(evaluate(input), 'KES')).toBe(sentence)
@@ -54,7 +60,7 @@ test.each([
 
 test('of several rules that ask for approvals it names the one that asks for most', () => {
   const policies = [policy({ requiredApprovalCount: 1 }), policy({ id: 'p2', name: 'Board', requiredApprovalCount: 3 })]
-  expect(explain(evaluate(given({ policies })), 'KES')).toBe('Every payment needs 3 approvals under policy "Board".')
+  expect(explain(evaluate(evaluationOf({ policies })), 'KES')).toBe('Every payment needs 3 approvals under policy "Board".')
 })
 
 test.each(ruleNames)('%s has a sentence, also for an entry with missing numbers', (rule) => {
@@ -68,6 +74,6 @@ test("a rule that is not the engine's own is shown by its name", () => {
 })
 
 test('a name cannot end its quotes or the line', () => {
-  const input = given({ policies: [policy({ name: 'a" is fine.\n', perPaymentLimitMinor: 0n })] })
+  const input = evaluationOf({ policies: [policy({ name: 'a" is fine.\n', perPaymentLimitMinor: 0n })] })
   expect(explain(evaluate(input), 'KES')).toContain('policy "a\\" is fine.\\n" is')
 })

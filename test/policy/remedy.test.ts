@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { evaluate } from '../../src/policy/evaluate.ts'
 import type { Evaluation, Limits, Remedy } from '../../src/policy/types.ts'
 import { evaluation } from './arbitraries.ts'
-import { given, grant, kes, mandate, now, periods, policy } from './builders.ts'
+import { evaluationOf, grant, kes, mandate, now, periods, policy } from './builders.ts'
 
 type Change = Remedy['changes'][number]
 
@@ -140,7 +140,7 @@ describe('a remedy keeps its word', () => {
 describe('what a remedy says', () => {
   const spent = (over: Parameters<typeof policy>[0]) => policy({ ...over, usage: { dayMinor: kes(4200), monthMinor: kes(9000) } })
   const source = { kind: 'policy', id: 'p1', name: 'Team lunch' }
-  const remedyOf = (over: Parameters<typeof given>[0]) => evaluate(given(over)).remedy
+  const remedyOf = (over: Parameters<typeof evaluationOf>[0]) => evaluate(evaluationOf(over)).remedy
 
   test('of a daily limit: what is left, the limit that would do, and tomorrow', () => {
     expect(remedyOf({ policies: [spent({ dailyLimitMinor: kes(5000) })] })).toEqual({
@@ -197,7 +197,7 @@ describe('what a remedy says', () => {
   test('of two approvals for every payment, one of them by a mandate: a possible duplicate need not change as well', () => {
     const policies = [policy({ requiredApprovalCount: 2, onDuplicate: 'require_approval' })]
     const earlier = { paymentId: 'earlier', createdAt: new Date(now.getTime() - 60_000) }
-    const rulesOf = (over: Parameters<typeof given>[0]) =>
+    const rulesOf = (over: Parameters<typeof evaluationOf>[0]) =>
       remedyOf({ policies, earlier, ...over })?.changes.map(({ rule }) => rule)
     expect(rulesOf({ mandate: mandate() })).toEqual(['required_approval_count'])
     expect(rulesOf({})).toEqual(['required_approval_count', 'possible_duplicate'])

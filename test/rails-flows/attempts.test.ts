@@ -78,9 +78,9 @@ const urlOf = async (attemptId: string): Promise<string> => {
 const happensAfter = (name: string, happens: () => Promise<void>) => {
   const { db } = service.deps
   const { query } = db
-  db.query = (async (asked: Statement | string, values?: readonly unknown[]) => {
-    const rows = await query(asked as Statement, values)
-    if (typeof asked === 'string' || asked.name !== name) return rows
+  db.query = (async (statement: Statement | string, values?: readonly unknown[]) => {
+    const rows = await query(statement as Statement, values)
+    if (typeof statement === 'string' || statement.name !== name) return rows
     db.query = query
     await happens()
     return rows
@@ -89,12 +89,12 @@ const happensAfter = (name: string, happens: () => Promise<void>) => {
 const happensBefore = (name: string, happens: () => Promise<void>) => {
   const { db } = service.deps
   const { query } = db
-  db.query = (async (asked: Statement | string, values?: readonly unknown[]) => {
-    if (typeof asked !== 'string' && asked.name === name) {
+  db.query = (async (statement: Statement | string, values?: readonly unknown[]) => {
+    if (typeof statement !== 'string' && statement.name === name) {
       db.query = query
       await happens()
     }
-    return query(asked as Statement, values)
+    return query(statement as Statement, values)
   }) as typeof query
 }
 

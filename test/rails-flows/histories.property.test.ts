@@ -51,15 +51,15 @@ const reports = ['success', 'other_receipt', 'other_amount', 'failure', 'returne
 type Report = (typeof reports)[number]
 /** What is reported together is processed by two processes at once, so its order is open. */
 type History = Report[][]
-const histories = (said: readonly Report[]) =>
-  fc.array(fc.array(fc.constantFrom(...said), { minLength: 1, maxLength: 3 }), { minLength: 1, maxLength: 4 })
+const histories = (reported: readonly Report[]) =>
+  fc.array(fc.array(fc.constantFrom(...reported), { minLength: 1, maxLength: 3 }), { minLength: 1, maxLength: 4 })
 
 type State = { status: string; disputed: boolean }
 
-const payment = (state: State, said: Report): State => {
+const payment = (state: State, reported: Report): State => {
   const open = state.status === 'processing' || state.status === 'unknown'
   if (state.disputed) return state
-  switch (said) {
+  switch (reported) {
     case 'success':
     case 'other_receipt':
       return open ? { ...state, status: 'succeeded' } : state
@@ -74,9 +74,9 @@ const payment = (state: State, said: Report): State => {
   }
 }
 
-const topup = (state: State, said: Report): State => {
+const topup = (state: State, reported: Report): State => {
   if (state.disputed) return state
-  switch (said) {
+  switch (reported) {
     case 'success':
     case 'other_receipt':
       return { ...state, status: 'succeeded' }
@@ -95,38 +95,42 @@ const orders = <Item>(items: readonly Item[]): Item[][] =>
     : items.flatMap((item, index) => orders(items.filter((_, other) => other !== index)).map((rest) => [item, ...rest]))
 
 /** Every state that some order of what was reported together leads to. */
-const reachable = (step: (state: State, said: Report) => State, from: readonly State[], reports: readonly Report[]): State[] => {
+const reachable = (
+  step: (state: State, reported: Report) => State,
+  from: readonly State[],
+  reports: readonly Report[],
+): State[] => {
   const ends = from.flatMap((state) => orders(reports).map((order) => order.reduce(step, state)))
   return [...new Map(ends.map((state) => [JSON.stringify(state), state])).values()]
 }
 
-const tell = async (bodies: readonly { url: string; body: unknown }[]) => {
+const deliverAll = async (bodies: readonly { url: string; body: unknown }[]) => {
   await Promise.all(
     bodies.map(({ url, body }, index) => deliver(index % 2 ? url.replace(service.operatorUrl, second.operatorUrl) : url, body)),
   )
   await Promise.all([service.deps.jobs.drain(), second.deps.jobs.drain()])
 }
 
-const urlOf = (order: { resultUrl: string }, said: Report) =>
-  said === 'timeout' ? order.resultUrl.replace(/result$/, 'timeout') : order.resultUrl
+const urlOf = (order: { resultUrl: string }, reported: Report) =>
+  reported === 'timeout' ? order.resultUrl.replace(/result$/, 'timeout') : order.resultUrl
 
 /**
  * How many histories each property tries. They run side by side, each with an account of its own, and are worked off together: a step
  * of a few histories at once costs little more than a step of one. A failure is shrunk to the shortest history that fails alone.
  */
-const wanted = Number(process.env.HISTORIES ?? '15')
+const historyCount = Number(process.env.HISTORIES ?? '15')
 const sideBySide = 10
 const seed = Number(process.env.FAULT_SEED ?? String(process.pid))
-const timeoutMs = 60_000 + wanted * 3_000
+const timeoutMs = 60_000 + historyCount * 3_000
 
-const explore = async (said: readonly Report[], run: (histories: readonly History[]) => Promise<void>): Promise<void> => {
-  const several = fc.array(histories(said), { minLength: 1, maxLength: sideBySide, size: 'max' })
+const explore = async (reported: readonly Report[], run: (histories: readonly History[]) => Promise<void>): Promise<void> => {
+  const several = fc.array(histories(reported), { minLength: 1, maxLength: sideBySide, size: 'max' })
   let tried = 0
   const property = fc.asyncProperty(several, async (chosen) => {
     await run(chosen)
     tried += chosen.length
   })
-  for (let round = 0; tried < wanted; round += 1) {
+  for (let round = 0; tried < historyCount; round += 1) {
     const before = tried
     await fc.assert(property, { numRuns: isFull ? 10 : 3, seed: seed * 1_000 + round })
     report('histories', tried - before)
@@ -170,7 +174,7 @@ const bodies: Record<Rail, (order: Order) => Partial<Record<Report, unknown>>> =
     timeout: b2cResult(order, { code: 1 }),
   }),
 }
-const said: Record<Rail, readonly Report[]> = {
+const reported: Record<Rail, readonly Report[]> = {
   PESALINK: reports.filter((each) => each !== 'other_receipt'),
   MPESA_B2C: reports.filter((each) => each !== 'returned'),
 }
@@ -190,7 +194,7 @@ const orderOf = async (subjectId: string, kind: 'payment' | 'topup'): Promise<Or
 test.each(['PESALINK', 'MPESA_B2C'] as const)(
   'any reports about a payment by %s in any order end it as some order of them allows, and the money follows',
   async (rail) => {
-    await explore(said[rail], async (chosen) => {
+    await explore(reported[rail], async (chosen) => {
       const running = await Promise.all(
         chosen.map(async (_, index) => {
           const { person, beneficiaries } = partyOf(index)
@@ -202,7 +206,7 @@ test.each(['PESALINK', 'MPESA_B2C'] as const)(
       await service.settle()
       const urls = await Promise.all(running.map(({ id }) => orderOf(id, 'payment')))
       for (const step of steps(chosen)) {
-        await tell(
+        await deliverAll(
           step.flatMap(({ index, reports }) => {
             const order = urls[index]
             const body = order ? bodies[rail](order) : {}
@@ -244,7 +248,7 @@ test(
       await service.settle()
       const orders = await Promise.all(running.map(({ id }) => orderOf(id, 'topup')))
       for (const step of steps(chosen)) {
-        await tell(
+        await deliverAll(
           step.flatMap(({ index, reports }) => {
             const order = orders[index]
             if (!order) return []

@@ -311,14 +311,14 @@ describe('what comes after the end', () => {
     await service.settle()
     return { id, order: lastOrder(service) }
   }
-  const tell = async (order: ReturnType<typeof lastOrder>, outcome: Parameters<typeof transferCallback>[1]) => {
+  const deliverOutcome = async (order: ReturnType<typeof lastOrder>, outcome: Parameters<typeof transferCallback>[1]) => {
     await deliver(order.resultUrl, transferCallback(order, outcome))
     await service.settle()
   }
 
   test('a failure after a success changes nothing and alarms', async () => {
     const { id, order } = await settled('99990000')
-    await tell(order, { state: 'Failed', code: 1 })
+    await deliverOutcome(order, { state: 'Failed', code: 1 })
     expect((await paymentOf(person, id)).status).toBe('succeeded')
     expect(alerts(service)).toEqual(['evidence_contradiction'])
     expect(await balanceOf(person)).toEqual(paid)
@@ -326,7 +326,7 @@ describe('what comes after the end', () => {
 
   test('a success after a failure leaves it failed, says so in the record, in an event and in an alert, and moves nothing', async () => {
     const { id, order } = await settled('99990001')
-    for (let time = 0; time < 3; time += 1) await tell(order, { state: 'Success' })
+    for (let time = 0; time < 3; time += 1) await deliverOutcome(order, { state: 'Success' })
     const at = service.clock.now().toISOString()
     const late_success = { receipt: order.receipt, amount_minor: '150000', at }
     expect(await paymentOf(person, id)).toMatchObject({
@@ -339,13 +339,13 @@ describe('what comes after the end', () => {
     expect(await balanceOf(person)).toEqual(untouched)
     const events = (await person.api.get('/v1/notifications')).body.data
     expect(events[0]).toMatchObject({ type: 'payment.late_success', data: { id, status: 'failed', late_success } })
-    await tell(order, { state: 'Success', transactionId: 'ASECONDRECEIPT' })
+    await deliverOutcome(order, { state: 'Success', transactionId: 'ASECONDRECEIPT' })
     expect(alerts(service)).toHaveLength(2)
   })
 
   test('money that the rail sends back is credited once; what the payment was charged to its limits stays', async () => {
     const { id, order } = await settled('99990000')
-    for (let time = 0; time < 3; time += 1) await tell(order, { state: 'Returned' })
+    for (let time = 0; time < 3; time += 1) await deliverOutcome(order, { state: 'Returned' })
     expect((await paymentOf(person, id)).status).toBe('returned')
     expect(await balanceOf(person)).toEqual(untouched)
     const history = (await person.api.get('/v1/accounts/me/history')).body.data
@@ -363,14 +363,14 @@ describe('what comes after the end', () => {
 
   test('a return that is the first thing heard of a payment is both: it went, and it came back', async () => {
     const { id, order } = await settled('99994999')
-    await tell(order, { state: 'Reversed' })
+    await deliverOutcome(order, { state: 'Reversed' })
     expect((await paymentOf(person, id)).status).toBe('returned')
     expect(await balanceOf(person)).toEqual(untouched)
   })
 
   test('a delivery that names another transaction than the bank gave us is not applied, and alarms', async () => {
     const { id, order } = await settled('99994999')
-    await tell(order, { transactionId: 'ANOTHERTRANSACTION' })
+    await deliverOutcome(order, { transactionId: 'ANOTHERTRANSACTION' })
     expect((await paymentOf(person, id)).status).toBe('processing')
     expect(await verdicts(service, order.resultUrl)).toEqual(['mismatch'])
     expect(alerts(service)).toEqual(['evidence_mismatch'])
@@ -384,17 +384,17 @@ describe('a receipt that stands for something else already ends no payment', () 
     await service.settle()
     return { id, order: lastOrder(service) }
   }
-  const tell = async (order: ReturnType<typeof lastOrder>, receipt: string) => {
+  const deliverOutcome = async (order: ReturnType<typeof lastOrder>, receipt: string) => {
     await deliver(order.resultUrl, b2cResult(order, { receipt }))
     await service.settle()
   }
 
   test('another payment', async () => {
     const other = await open()
-    await tell(other.order, other.order.receipt)
+    await deliverOutcome(other.order, other.order.receipt)
     expect((await paymentOf(person, other.id)).status).toBe('succeeded')
     const { id, order } = await open()
-    await tell(order, other.order.receipt)
+    await deliverOutcome(order, other.order.receipt)
     expect((await paymentOf(person, id)).status).toBe('unknown')
     expect(await verdicts(service, order.resultUrl)).toEqual(['mismatch'])
     expect((await balanceOf(person)).held).toBe('150000')
@@ -404,7 +404,7 @@ describe('a receipt that stands for something else already ends no payment', () 
     await fund(service, person, 100n)
     const { receipt } = lastOrder(service)
     const { id, order } = await open()
-    await tell(order, receipt)
+    await deliverOutcome(order, receipt)
     expect((await paymentOf(person, id)).status).toBe('unknown')
     expect(await verdicts(service, order.resultUrl)).toEqual(['mismatch'])
   })

@@ -11,9 +11,9 @@ beforeAll(async () => {
 afterAll(() => rails.close())
 
 const problems = async (checks: AsyncIterable<RailCheck>): Promise<(string | null)[]> => {
-  const found: (string | null)[] = []
-  for await (const { problem } of checks) found.push(problem)
-  return found
+  const missingParts: (string | null)[] = []
+  for await (const { problem } of checks) missingParts.push(problem)
+  return missingParts
 }
 const now = { now: () => new Date() }
 

@@ -40,8 +40,8 @@ test.each([
 
 test('what came in is taken back whole, and another amount or receipt proves nothing', async () => {
   const { account, collection } = rails.daraja()
-  const asked = rails.collection({ amountMinor: 50_000n })
-  await collection.collect(asked)
+  const instruction = rails.collection({ amountMinor: 50_000n })
+  await collection.collect(instruction)
   await rails.scheduler.runAll()
   const receipt = rails.sandbox.movements().at(-1)?.receipt ?? ''
   const reversed = async (fields: object) => {

@@ -54,7 +54,7 @@ test('nothing leaves when the time to send has passed while a token was waited f
 })
 
 describe('the deadline covers everything from the name to the last byte, and what ends before a connection stands was not sent', () => {
-  const given = { method: 'POST', headers: {}, body: { amount: '1' }, timeoutMs: 50 } as const
+  const input = { method: 'POST', headers: {}, body: { amount: '1' }, timeoutMs: 50 } as const
   const neverSent = { kind: 'not_sent', code: 'not_connected_in_time' }
 
   test('name servers that say nothing: thirty calls end in time and hold one lookup', async () => {
@@ -63,7 +63,7 @@ describe('the deadline covers everything from the name to the last byte, and wha
       lookups += 1
       return new Promise(() => undefined)
     })
-    const calls = Array.from({ length: 30 }, () => exchange({ ...given, url: 'http://provider.test/' }, lookup))
+    const calls = Array.from({ length: 30 }, () => exchange({ ...input, url: 'http://provider.test/' }, lookup))
     expect(await Promise.all(calls)).toEqual(calls.map(() => expect.objectContaining(neverSent)))
     expect(lookups).toBe(1)
   })
@@ -73,9 +73,9 @@ describe('the deadline covers everything from the name to the last byte, and wha
     await new Promise<void>((ready) => silent.listen(0, '127.0.0.1', ready))
     const address = silent.address()
     const port = typeof address === 'object' && address ? address.port : 0
-    expect(await exchange({ ...given, url: `https://127.0.0.1:${port}/` })).toMatchObject(neverSent)
+    expect(await exchange({ ...input, url: `https://127.0.0.1:${port}/` })).toMatchObject(neverSent)
     // The same silence after plain HTTP was sent proves nothing.
-    expect(await exchange({ ...given, url: `http://127.0.0.1:${port}/` })).toMatchObject({ kind: 'lost' })
+    expect(await exchange({ ...input, url: `http://127.0.0.1:${port}/` })).toMatchObject({ kind: 'lost' })
     silent.close()
   })
 })

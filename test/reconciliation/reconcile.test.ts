@@ -78,8 +78,10 @@ test('money without a payment of ours is on the suspense account until an admini
   const resolved = await api.post(`/v1/admin/suspense/${item.id}/resolve`, { outcome: 'reversed', note: 'the bank took it back' })
   expect([resolved.status, resolved.body.outcome]).toEqual([200, 'reversed'])
   expect((await api.post(`/v1/admin/suspense/${item.id}/resolve`, { outcome: 'reversed', note: 'again' })).status).toBe(409)
-  const noted = await api.post(`/v1/admin/reconciliation-differences/${difference.id}/resolve`, { note: 'a transfer by mistake' })
-  expect([noted.status, noted.body.note]).toEqual([200, 'a transfer by mistake'])
+  const resolution = await api.post(`/v1/admin/reconciliation-differences/${difference.id}/resolve`, {
+    note: 'a transfer by mistake',
+  })
+  expect([resolution.status, resolution.body.note]).toEqual([200, 'a transfer by mistake'])
   expect([await open('/v1/admin/reconciliation-differences'), await open('/v1/admin/suspense')]).toEqual([[], []])
   expect(await balanceOf(person)).toEqual(before)
 })

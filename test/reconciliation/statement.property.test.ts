@@ -93,15 +93,15 @@ const simulate = ({ provider, orders, added }: Case) => {
 
 test("any statement made from the provider's journal, with rows removed, altered, repeated and added, is explained completely", () => {
   fc.assert(
-    fc.property(cases, (given) => {
-      const { booked, text } = simulate(given)
+    fc.property(cases, (books) => {
+      const { booked, text } = simulate(books)
       const read = readStatement(text)
       if ('problem' in read) {
-        expect(given.orders.every(({ change }) => change === 'remove') && given.added.length === 0).toBe(true)
+        expect(books.orders.every(({ change }) => change === 'remove') && books.added.length === 0).toBe(true)
         return
       }
       const result = match(read.lines, booked, 'KES')
-      const count = (change: Change) => given.orders.filter((order) => order.change === change).length
+      const count = (change: Change) => books.orders.filter((order) => order.change === change).length
       const kinds = (kind: string) => result.differences.filter((difference) => difference.kind === kind).length
       // Each change is one difference of its kind, and nothing else is.
       expect({
@@ -116,8 +116,8 @@ test("any statement made from the provider's journal, with rows removed, altered
         removed: count('remove'),
         altered: count('alter'),
         repeated: count('repeat'),
-        added: given.added.length,
-        all: given.orders.length - count('keep') + given.added.length,
+        added: books.added.length,
+        all: books.orders.length - count('keep') + books.added.length,
       })
       // The differences add up to what the two sums differ by: nothing is left over.
       const explained = result.differences.reduce(

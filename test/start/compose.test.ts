@@ -95,8 +95,8 @@ describe('docker-compose.yml', () => {
     const config = loadConfig(environment)
     expect(config.OTEL_EXPORTER_OTLP_ENDPOINT).toBeUndefined()
     const database = new URL(environment.DATABASE_URL ?? '')
-    const given = Object.values(compose.services.postgres?.environment ?? {}).map(filled)
-    expect([database.username, database.password, database.pathname.slice(1)]).toEqual(given)
+    const databaseSettings = Object.values(compose.services.postgres?.environment ?? {}).map(filled)
+    expect([database.username, database.password, database.pathname.slice(1)]).toEqual(databaseSettings)
     expect([database.hostname, database.port]).toEqual(['postgres', '5432'])
     expect(new URL(environment.REDIS_URL ?? '').hostname).toBe('redis')
     expect(service.env_file).toEqual([{ path: '.env', required: false }])
@@ -117,7 +117,7 @@ describe('docker-compose.yml', () => {
     const scraped: { job_name: string; static_configs: { targets: string[] }[] }[] = parse(
       text('deploy/prometheus.yml'),
     ).scrape_configs
-    expect(scraped.map(({ job_name, static_configs: [found] }) => [job_name, found?.targets])).toEqual([
+    expect(scraped.map(({ job_name, static_configs: [target] }) => [job_name, target?.targets])).toEqual([
       ['payments', [`service:${containerPorts(service)[1]}`]],
     ])
     const [source] = parse(text('deploy/grafana/provisioning/datasources/prometheus.yml')).datasources

@@ -28,10 +28,10 @@ afterAll(async () => {
 
 const runDemo = async (variables: Record<string, string>) => {
   const child = spawn(process.execPath, [demo], { cwd: dataDir, env: { PATH: process.env.PATH, ...variables } })
-  let said = ''
-  for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (chunk: string) => (said += chunk))
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (chunk: string) => (output += chunk))
   const [code] = await once(child, 'close')
-  return { code, said }
+  return { code, output }
 }
 
 describe('npm run demo', patience, () => {
@@ -42,8 +42,8 @@ describe('npm run demo', patience, () => {
     const server = spawnServer(traced, { command: ['npm', 'start'] })
     const { url } = await server.ready()
     for (const _ of [1, 2]) {
-      const { code, said } = await runDemo({ PUBLIC_URL: url })
-      expect(said).toContain('Every step went as promised.')
+      const { code, output } = await runDemo({ PUBLIC_URL: url })
+      expect(output).toContain('Every step went as promised.')
       expect(code).toBe(0)
     }
     const key = await createKey(await signIn(createClient(url)))
@@ -77,16 +77,16 @@ describe('npm run demo', patience, () => {
   it('fails where a step differs from what is promised, and says which', async () => {
     const server = spawnServer({ DATABASE_URL: database.url, DATA_DIR: dataDir, SANDBOX_DELAY_MS: '50', CURRENCY: 'UGX' })
     const { url } = await server.ready()
-    const { code, said } = await runDemo({ PUBLIC_URL: url })
-    expect(said).toContain('"KES"')
+    const { code, output } = await runDemo({ PUBLIC_URL: url })
+    expect(output).toContain('"KES"')
     expect(code).toBe(1)
   })
 
   it('never runs against real rails or another machine', async () => {
     const elsewhere: Record<string, string>[] = [{ RAILS: 'daraja' }, { PUBLIC_URL: 'https://pay.example' }]
     for (const variables of elsewhere) {
-      const { code, said } = await runDemo(variables)
-      expect(said).toMatch(/for a service with simulated rails on this machine/)
+      const { code, output } = await runDemo(variables)
+      expect(output).toMatch(/for a service with simulated rails on this machine/)
       expect(code).toBe(1)
     }
   })

@@ -25,9 +25,9 @@ describe('development keys', () => {
   })
 
   it('are the same for all who start at the same moment', async () => {
-    const found = await Promise.all(Array.from({ length: 8 }, () => find()))
+    const results = await Promise.all(Array.from({ length: 8 }, () => find()))
     const kept = await find()
-    for (const keys of found) expect(keys.ENCRYPTION_KEYS).toEqual(kept.ENCRYPTION_KEYS)
+    for (const keys of results) expect(keys.ENCRYPTION_KEYS).toEqual(kept.ENCRYPTION_KEYS)
   })
 
   it('give way to configured ones, each by itself', async () => {

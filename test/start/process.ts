@@ -13,7 +13,7 @@ export type ServerProcess = {
   stdout: () => string
   stderr: () => string
   /** Until the output has this; throws with all that was said when the process ends instead. */
-  said: (pattern: RegExp) => Promise<RegExpExecArray>
+  waitForOutput: (pattern: RegExp) => Promise<RegExpExecArray>
   /** Until the summary has been printed, and what it names. */
   ready: () => Promise<{ url: string; operatorUrl: string }>
   kill: (signal: NodeJS.Signals) => void
@@ -54,13 +54,13 @@ export const spawnServer = (variables: Record<string, string>, options: SpawnOpt
     running.delete(child)
     return { code, signal }
   })
-  const said = (pattern: RegExp) =>
+  const waitForOutput = (pattern: RegExp) =>
     new Promise<RegExpExecArray>((resolve, reject) => {
       const look = () => {
-        const found = pattern.exec(text.stdout)
-        if (!found) return
+        const match = pattern.exec(text.stdout)
+        if (!match) return
         watchers.delete(look)
-        resolve(found)
+        resolve(match)
       }
       watchers.add(look)
       look()
@@ -72,9 +72,9 @@ export const spawnServer = (variables: Record<string, string>, options: SpawnOpt
     pid: child.pid ?? 0,
     stdout: () => text.stdout,
     stderr: () => text.stderr,
-    said,
+    waitForOutput,
     ready: async () => {
-      const [, url = '', operatorUrl = ''] = await said(/API\s+(http\S+)[\s\S]*Operator\s+(http\S+)[\s\S]*\n\n/)
+      const [, url = '', operatorUrl = ''] = await waitForOutput(/API\s+(http\S+)[\s\S]*Operator\s+(http\S+)[\s\S]*\n\n/)
       return { url, operatorUrl }
     },
     kill: (signal) => void child.kill(signal),

@@ -48,8 +48,8 @@ const workersOf = async (pid: number): Promise<number[]> => {
 
 const until = async <T>(what: string, look: () => Promise<T | undefined>): Promise<T> => {
   for (const giveUp = performance.now() + 150_000; performance.now() < giveUp; ) {
-    const found = await look().catch(() => undefined)
-    if (found !== undefined) return found
+    const response = await look().catch(() => undefined)
+    if (response !== undefined) return response
     await wait(100)
   }
   throw new Error(`it never came to ${what}`)
@@ -78,13 +78,13 @@ describe('three processes behind a round robin', () => {
     const spawn = async (more: Record<string, string> = {}): Promise<ServerProcess> => {
       const [port, operatorPort] = [await freePort(), await freePort()]
       const server = spawnServer({ ...shared, PORT: String(port), OPERATOR_PORT: String(operatorPort), ...more })
-      await server.said(/is ready after/)
+      await server.waitForOutput(/is ready after/)
       front.add(port)
       operator.add(operatorPort)
       return server
     }
     const first = await spawn()
-    const [, sandboxUrl = ''] = await first.said(/journal at (http:\/\/\S+)\/control/)
+    const [, sandboxUrl = ''] = await first.waitForOutput(/journal at (http:\/\/\S+)\/control/)
     const [doomed] = await Promise.all([spawn({ SANDBOX_URL: sandboxUrl }), spawn({ SANDBOX_URL: sandboxUrl })])
     const person = await signIn(createClient(`http://localhost:${front.port}`))
     await fund(person.api)
@@ -136,9 +136,9 @@ const payByAgent = async (url: string): Promise<void> => {
     const agent = await connectAgent(url, { bearer: key, headers: { connection: 'close' } })
     return agent.call(tool, input).finally(agent.close)
   }
-  const wanted = { beneficiary_id: beneficiary, amount_minor: '10000', idempotency_key: 'once' }
+  const paymentBody = { beneficiary_id: beneficiary, amount_minor: '10000', idempotency_key: 'once' }
   // The same call at once by several connections: one payment, at any of the processes.
-  const made = await Promise.all(Array.from({ length: 6 }, () => withAgent('create_payment', wanted)))
+  const made = await Promise.all(Array.from({ length: 6 }, () => withAgent('create_payment', paymentBody)))
   expect(new Set(made.map(({ payment_id, next }) => `${payment_id} ${next}`)).size).toBe(1)
   const [payment] = made
   expect(payment.next).toBe('ask_a_person')

@@ -130,7 +130,7 @@ it('a start whose connections are reset, at any step, tries again', patience, as
 describe('production', patience, () => {
   it('starts with keys, a public URL over https and rails that were named, and logs JSON', async () => {
     const server = spawnServer({ DATA_DIR: folder, LOG_LEVEL: 'info', ...production() })
-    const [line] = await server.said(/^\{.*\}$/m)
+    const [line] = await server.waitForOutput(/^\{.*\}$/m)
     expect(JSON.parse(line)).toMatchObject({ level: 30, msg: expect.any(String) })
     await server.ready()
   })

@@ -159,14 +159,14 @@ test('the number is in no response, log line, event, audit row or column', async
   const answer = await initiate({ ...valid, phone_number: canary })
   await service.settle()
   const read = await person.api.get(`/v1/topups/${answer.body.id}`)
-  const rows = await service.deps.db.query<{ found: bigint }>(
+  const rows = await service.deps.db.query<{ matches: bigint }>(
     `select (select count(*) from topups t where t::text like $1) + (select count(*) from events e where e::text like $1)
        + (select count(*) from audit_log a where a::text like $1) + (select count(*) from rail_attempts r where r::text like $1)
-       + (select count(*) from callback_deliveries c where c::text like $1) as found`,
+       + (select count(*) from callback_deliveries c where c::text like $1) as matches`,
     ['%98123456%'],
   )
   expect(read.body.status).toBe('succeeded')
-  expect(rows[0]?.found).toBe(0n)
+  expect(rows[0]?.matches).toBe(0n)
   expect([answer.text, read.text, ...service.log].join('\n')).not.toContain('98123456')
 })
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { letIn } from '../harness/oauth.ts'
+import { authorizeAgent } from '../harness/oauth.ts'
 import { createKey, newWallet, type Person, signIn } from '../harness/people.ts'
 import { startService, type TestService } from '../harness/service.ts'
 import { createTeam, invite, join } from './team.ts'
@@ -193,10 +193,10 @@ test('no token of an invitation is in an event, an audit row or a log line', asy
   const team = await createTeam(service)
   const token = await invite(team.owner, { role: 'viewer' })
   await accept(await signIn(service.api), token)
-  const [found] = await service.deps.db.query<{ events: string; audit: string }>(
+  const [texts] = await service.deps.db.query<{ events: string; audit: string }>(
     `select (select string_agg(e::text, ' ') from events e) as events, (select string_agg(a::text, ' ') from audit_log a) as audit`,
   )
-  for (const text of [found?.events, found?.audit, service.log.join(' ')]) expect(text).not.toContain(token.slice(-32))
+  for (const text of [texts?.events, texts?.audit, service.log.join(' ')]) expect(text).not.toContain(token.slice(-32))
 })
 
 test('an agent, a key that may read top-ups and a token that a key made neither look at an invitation nor accept it for their person', async () => {
@@ -204,7 +204,7 @@ test('an agent, a key that may read top-ups and a token that a key made neither 
   const person = await signIn(service.api)
   const token = await invite(team.owner, { role: 'member' })
   const key = await createKey(person, { permissions: ['topup.read', 'account.read'] })
-  const agent = await letIn(service.api, person)
+  const agent = await authorizeAgent(service.api, person)
   const minted = service.api.as({ bearer: (await key.api.post('/v1/auth/dashboard-tokens')).body.token })
   for (const api of [key.api, agent.api, minted])
     for (const act of ['accept', 'preview']) {

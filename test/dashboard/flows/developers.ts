@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { letIn } from '../../harness/oauth.ts'
+import { authorizeAgent } from '../../harness/oauth.ts'
 import { createKey, signIn } from '../../harness/people.ts'
 import { visitAs } from '../visit.ts'
 import type { World } from '../world.ts'
@@ -66,7 +66,7 @@ export const developerFlows = (world: World): void => {
 
   test('connected agents are listed, and all of them are revoked at once', async () => {
     const person = await signIn(world.service.api)
-    const agents = [await letIn(world.service.api, person), await letIn(world.service.api, person)]
+    const agents = [await authorizeAgent(world.service.api, person), await authorizeAgent(world.service.api, person)]
     const { page, close } = await visitAs(world, person)
     await page.goto('/developers/agents')
     await page.getByRole('button', { name: 'Revoke all' }).click()

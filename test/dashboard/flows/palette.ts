@@ -13,9 +13,9 @@ export const paletteFlows = (world: World): void => {
     const open = async (text: string, option: RegExp, path: RegExp) => {
       await page.keyboard.press('Control+k')
       await page.keyboard.type(text)
-      const found = page.getByRole('option', { name: option })
-      await found.waitFor()
-      while ((await found.getAttribute('aria-selected')) !== 'true') await page.keyboard.press('ArrowDown')
+      const result = page.getByRole('option', { name: option })
+      await result.waitFor()
+      while ((await result.getAttribute('aria-selected')) !== 'true') await page.keyboard.press('ArrowDown')
       await page.keyboard.press('Enter')
       await page.waitForURL(path)
     }
@@ -116,12 +116,12 @@ export const paletteFlows = (world: World): void => {
     const { page, close } = await visitAs(world, team.owner)
     await page.goto('/')
     await page.getByRole('button', { name: 'Workspace Personal' }).first().click()
-    const told = page.waitForResponse((response) => response.request().method() === 'PUT')
+    const switched = page.waitForResponse((response) => response.request().method() === 'PUT')
     await page
       .getByRole('button', { name: /Savannah Coffee/ })
       .last()
       .click()
-    await told
+    await switched
     await page.getByRole('button', { name: 'Workspace Savannah Coffee' }).first().waitFor()
     await close()
     const again = await visitAs(world, await signIn(world.service.api, team.owner.wallet))

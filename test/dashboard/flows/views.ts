@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { askPerson, letIn, newPkce, registerClient } from '../../harness/oauth.ts'
+import { authorizeAgent, newPkce, registerClient, requestConsent } from '../../harness/oauth.ts'
 import { createKey, newWallet, type Person, walletMessage } from '../../harness/people.ts'
 import { createInspector, type Inspector } from '../axe.ts'
 import { createHousehold, type Household } from '../household.ts'
@@ -61,10 +61,10 @@ const opens = (...names: readonly (string | RegExp)[]): Opened => ({ name: names
 const personalViews = async (world: World, home: Household): Promise<View[]> => {
   const { api } = home.person
   const client = await registerClient(world.service.api, { client_name: 'Shopping agent' })
-  await letIn(world.service.api, home.person, { client })
-  await letIn(world.service.api, home.person)
+  await authorizeAgent(world.service.api, home.person, { client })
+  await authorizeAgent(world.service.api, home.person)
   const scope = 'account.read payment.create beneficiary.manage'
-  const authorization = await askPerson(home.person, client, newPkce(), { scope })
+  const authorization = await requestConsent(home.person, client, newPkce(), { scope })
   const [mandate] = (await api.get('/v1/intent-mandates')).body.data
   const [policy] = (await api.get('/v1/spending-policies')).body.data
   const [agent] = (await api.get('/v1/accounts/me/grants')).body.data
@@ -246,13 +246,13 @@ const lookAtPage = async (page: Page, inspector: Inspector, view: View): Promise
   if (shows) await page.getByText(shows).first().waitFor({ state: 'attached' })
   else await settled(page)
   const shift = Number(await page.evaluate(layoutShift))
-  const found = await inspector.inBothThemes(page)
-  if (!technical) found.push(...(await strayWords(page, 'body')))
+  const violations = await inspector.inBothThemes(page)
+  if (!technical) violations.push(...(await strayWords(page, 'body')))
   await page.setViewportSize(phone)
   const wide = await page.evaluate('document.documentElement.scrollWidth > document.documentElement.clientWidth')
   await page.setViewportSize(desk)
   await takeScreenshots(page, name)
-  return [...found, ...(shift > 0.1 ? [`jumps by ${shift}`] : []), ...(wide ? ['is wider than a phone'] : [])]
+  return [...violations, ...(shift > 0.1 ? [`jumps by ${shift}`] : []), ...(wide ? ['is wider than a phone'] : [])]
 }
 
 const lookAtOpened = async (page: Page, inspector: Inspector, view: View, opened: Opened): Promise<string[]> => {
@@ -264,25 +264,25 @@ const lookAtOpened = async (page: Page, inspector: Inspector, view: View, opened
   await (shows ? page.getByText(shows) : dialog.or(review)).first().waitFor()
   const over = !shows && (await dialog.count()) > 0
   const within = over ? 'dialog' : 'html'
-  const found = await inspector.inBothThemes(page, within)
-  if (!view.technical) found.push(...(await strayWords(page, over ? 'dialog' : 'body')))
+  const violations = await inspector.inBothThemes(page, within)
+  if (!view.technical) violations.push(...(await strayWords(page, over ? 'dialog' : 'body')))
   await takeScreenshots(page, `${view.name}-${name.toLowerCase().replace(/[^a-z0-9]+/g, '-')}`)
   if (on) await page.setViewportSize(desk)
   if (over) {
     await page.keyboard.press('Escape')
     await dialog.waitFor({ state: 'detached' })
   }
-  return found.map((finding) => `${name}, ${finding}`)
+  return violations.map((finding) => `${name}, ${finding}`)
 }
 
 const problemsOf = async (page: Page, inspector: Inspector, views: readonly View[]): Promise<string[]> => {
   const problems: string[] = []
   for (const view of views) {
-    const found = await lookAtPage(page, inspector, view)
-    for (const opened of view.opened ?? []) found.push(...(await lookAtOpened(page, inspector, view, opened)))
+    const violations = await lookAtPage(page, inspector, view)
+    for (const opened of view.opened ?? []) violations.push(...(await lookAtOpened(page, inspector, view, opened)))
     if (view.prepare) await page.unrouteAll({ behavior: 'ignoreErrors' })
     await page.context().setOffline(false)
-    problems.push(...found.map((finding) => `${view.name}: ${finding}`))
+    problems.push(...violations.map((finding) => `${view.name}: ${finding}`))
   }
   return problems
 }

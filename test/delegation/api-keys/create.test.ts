@@ -93,8 +93,8 @@ describe('a new key', () => {
       ['api_key.created', id],
       ['grant.created', grantId],
     ])
-    const shown = await person.api.get(`/v1/accounts/me/api-keys/${id}`)
-    expect(events[0]?.data).toEqual(shown.body)
+    const view = await person.api.get(`/v1/accounts/me/api-keys/${id}`)
+    expect(events[0]?.data).toEqual(view.body)
   })
 })
 
@@ -105,9 +105,9 @@ describe('its permissions', () => {
   })
 
   test('may be any that a person has when the person names them', async () => {
-    const wanted = ['account.manage', 'grant.manage', 'workspace.manage', 'policy.manage', 'approval.decide', 'mandate.manage']
-    const made = await create({ name: 'Trusted', permissions: wanted })
-    expect([made.status, made.body.permissions]).toEqual([201, wanted])
+    const requested = ['account.manage', 'grant.manage', 'workspace.manage', 'policy.manage', 'approval.decide', 'mandate.manage']
+    const made = await create({ name: 'Trusted', permissions: requested })
+    expect([made.status, made.body.permissions]).toEqual([201, requested])
   })
 
   test('never include, through a key, what only a person can pass on', async () => {

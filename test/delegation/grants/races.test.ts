@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { parseId } from '../../../src/lib/ids.ts'
 import type { Json } from '../../harness/client.ts'
-import { askPerson, decide, newPkce, registerClient } from '../../harness/oauth.ts'
+import { decide, newPkce, registerClient, requestConsent } from '../../harness/oauth.ts'
 import { createKey, type Key, type Person, signIn } from '../../harness/people.ts'
 import { startService, type TestService } from '../../harness/service.ts'
 import { findBreaches } from '../../harness/verify.ts'
@@ -162,7 +162,7 @@ test('no key or agent of a member who is being removed stays active, and none be
   let refused = 0
   for (let round = 0; round < 5; round += 1) {
     const { memberId } = round === 0 ? member : { memberId: await rejoin(team, member) }
-    const asked = await Promise.all([0, 1].map(() => askPerson(member, client, newPkce())))
+    const authorizationIds = await Promise.all([0, 1].map(() => requestConsent(member, client, newPkce())))
     const remove = () => team.owner.api.delete(`/v1/workspaces/current/members/${memberId}`)
     // Sent first in every other round: some keys are made before the removal, and some come too late.
     const removedFirst = round % 2 === 1 ? remove() : undefined
@@ -171,7 +171,7 @@ test('no key or agent of a member who is being removed stays active, and none be
         ...Array.from({ length: 10 }, (_, index) =>
           through(alternate(index), { cookie: member.cookie }).post(keys, { name: 'Agent' }, inTeam),
         ),
-        ...asked.map((id) =>
+        ...authorizationIds.map((id) =>
           decide({ api: through(second, { cookie: member.cookie }) }, id, { decision: 'approve', workspace_id: team.id }),
         ),
       ]),
@@ -195,7 +195,7 @@ test('a suspended member makes no key, rotates none and connects no agent', asyn
   const team = await createTeam(first)
   const member = await join(first, team, 'admin')
   const key = await createKey(member, { permissions: ['account.read', 'key.manage', 'payment.read'] })
-  const id = await askPerson(member, await registerClient(first.api), newPkce())
+  const id = await requestConsent(member, await registerClient(first.api), newPkce())
   await team.owner.api.patch(`/v1/workspaces/current/members/${member.memberId}`, { status: 'suspended' })
   const own = (await member.api.get('/v1/workspaces')).body.data.find(({ workspace }: Json) => workspace.kind === 'personal')
   const elsewhere = first.api.as({ cookie: (await signIn(first.api, member.wallet)).cookie })

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Client, Json } from '../../harness/client.ts'
 import { credit, newBeneficiary } from '../../harness/money.ts'
-import { letIn } from '../../harness/oauth.ts'
+import { authorizeAgent } from '../../harness/oauth.ts'
 import { createKey, type Key, type Person, signIn } from '../../harness/people.ts'
 import { startService, type TestService } from '../../harness/service.ts'
 
@@ -75,19 +75,19 @@ test('new controls are felt by the next payment', async () => {
 })
 
 test('a key that an agent makes with its token is below the agent’s grant: its limits hold, its end is theirs, its revocation too', async () => {
-  const agent = await letIn(service.api, person, {
-    ask: { scope: 'account.read key.manage payment.create' },
+  const agent = await authorizeAgent(service.api, person, {
+    request: { scope: 'account.read key.manage payment.create' },
     decision: { spending_controls: { per_payment_limit_minor: '5000' } },
   })
   const key = await createKey(agent, { spending_controls: { per_payment_limit_minor: '900000' } })
-  const shown = (await person.api.get(`/v1/accounts/me/api-keys/${key.id}`)).body
-  const above = await grantOf({ grantId: shown.grant.parent_grant_id })
-  expect([above.kind, shown.permissions, shown.expires_at]).toEqual([
+  const view = (await person.api.get(`/v1/accounts/me/api-keys/${key.id}`)).body
+  const above = await grantOf({ grantId: view.grant.parent_grant_id })
+  expect([above.kind, view.permissions, view.expires_at]).toEqual([
     'oauth',
     ['account.read', 'key.manage', 'payment.create'],
     above.expires_at,
   ])
-  expect(shown.grant.headroom.per_payment_minor).toBe('5000')
+  expect(view.grant.headroom.per_payment_minor).toBe('5000')
   expect((await pay(key.api, '5100')).body.error).toBe('policy_denied')
   expect((await pay(key.api, '5000')).status).toBe(201)
   expect((await agent.api.get('/v1/accounts/me/api-keys')).body.data.map((entry: Json) => entry.id)).toEqual([key.id])

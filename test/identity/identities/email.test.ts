@@ -76,7 +76,7 @@ test('two accounts that reach for one freed address at once: one has it', async 
       link(others[1]?.cookie ?? '', 'google', { ...shared, email: shared.email }),
     ])
     expect(first.status).toBe(200)
-    expect([303, 409]).toContain(second.shown.status)
+    expect([303, 409]).toContain(second.response.status)
     const rows = await service.deps.db.query('select from accounts where lower(email) = lower($1)', [shared.email])
     expect(rows.length).toBeLessThanOrEqual(1)
   }

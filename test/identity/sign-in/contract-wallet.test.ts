@@ -28,15 +28,15 @@ const signature: Hex = `0x${'ab'.repeat(80)}`
 const wrapped = (inner: Hex): Hex =>
   serializeErc6492Signature({ address: `0x${'fa'.repeat(20)}`, data: '0xdeadbeef', signature: inner })
 
-type Wanted = { chainId?: number; on?: Chain; deployed?: boolean; signature?: Hex; knows?: boolean; as?: Person }
+type AttemptOptions = { chainId?: number; on?: Chain; deployed?: boolean; signature?: Hex; knows?: boolean; as?: Person }
 
-const attempt = async (address: string, wanted: Wanted = {}) => {
-  const { chainId = 1, on = mainnet, deployed = true, knows = true } = wanted
+const attempt = async (address: string, options: AttemptOptions = {}) => {
+  const { chainId = 1, on = mainnet, deployed = true, knows = true } = options
   const nonce = await service.api.post('/v1/auth/wallet/nonce', { address, chain_id: chainId })
   const { message } = nonce.body
-  const signed = wanted.signature ?? signature
+  const signed = options.signature ?? signature
   if (knows) on.contracts.set(address.toLowerCase(), { message, signature: signed, deployed })
-  const answer = await (wanted.as?.api ?? service.api).post('/v1/auth/wallet/verify', { message, signature: signed })
+  const answer = await (options.as?.api ?? service.api).post('/v1/auth/wallet/verify', { message, signature: signed })
   return { status: answer.status, error: answer.body.error, outcome: answer.body.outcome, answer, message }
 }
 

@@ -78,15 +78,15 @@ describe('a flow belongs to the browser that began it', () => {
   })
 
   test('a person gets a page in words, without script and in no frame', async () => {
-    const shown = await createBrowser().step(`${service.api.url}/v1/auth/google/callback?state=x&code=y`)
-    expect(shown.status).toBe(400)
-    expect(shown.headers.get('content-type')).toContain('text/html')
-    expect(shown.headers.get('content-security-policy')).toMatch(
+    const response = await createBrowser().step(`${service.api.url}/v1/auth/google/callback?state=x&code=y`)
+    expect(response.status).toBe(400)
+    expect(response.headers.get('content-type')).toContain('text/html')
+    expect(response.headers.get('content-security-policy')).toMatch(
       /^default-src 'none'; style-src 'sha256-[^']+'.*frame-ancestors 'none'$/,
     )
-    expect(shown.headers.get('x-frame-options')).toBe('DENY')
-    expect(shown.headers.get('cache-control')).toBe('no-store')
-    expect(shown.html).toContain('start again')
+    expect(response.headers.get('x-frame-options')).toBe('DENY')
+    expect(response.headers.get('cache-control')).toBe('no-store')
+    expect(response.html).toContain('start again')
   })
 })
 
@@ -109,15 +109,15 @@ describe('a person who is signed in links', () => {
     const owner = await me(service, (await continueWith(service, 'google', taken)).cookie)
     const person = await signIn(service.api)
     const page = await continueWith(service, 'google', taken, { browser: browserOf(person), returnTo: '/account?tab=x' })
-    expect(page.shown.status).toBe(409)
-    expect(page.shown.headers.get('content-type')).toContain('text/html')
-    expect(linksOf(page.shown)).toEqual([`${service.api.url}/account?tab=x`])
+    expect(page.response.status).toBe(409)
+    expect(page.response.headers.get('content-type')).toContain('text/html')
+    expect(linksOf(page.response)).toEqual([`${service.api.url}/account?tab=x`])
     const browser = browserOf(person)
     const answer = await browser.step(await callbackUrl(browser, startUrl(service, 'google'), taken), json)
     expect([answer.status, JSON.parse(answer.html).error]).toEqual([409, 'conflict'])
-    for (const shown of [page.shown.html, answer.html]) {
-      expect(shown).not.toContain(owner.id)
-      expect(shown).not.toContain(taken.email)
+    for (const response of [page.response.html, answer.html]) {
+      expect(response).not.toContain(owner.id)
+      expect(response).not.toContain(taken.email)
     }
     expect((await me(service, person.cookie)).identities).toHaveLength(1)
   })
@@ -144,16 +144,16 @@ describe('a person who is signed in links', () => {
   test('one identity linked by many accounts at once ends up on exactly one', async () => {
     const identity = newPerson()
     const people = await Promise.all(Array.from({ length: 8 }, () => signIn(service.api)))
-    const came = await Promise.all(
+    const result = await Promise.all(
       people.map((person) => continueWith(service, 'github', identity, { browser: browserOf(person) })),
     )
-    expect(came.filter(({ outcome }) => outcome === 'linked')).toHaveLength(1)
-    expect(came.filter(({ shown }) => shown.status === 409)).toHaveLength(7)
+    expect(result.filter(({ outcome }) => outcome === 'linked')).toHaveLength(1)
+    expect(result.filter(({ response }) => response.status === 409)).toHaveLength(7)
   })
 
   test('a stale cookie is a fresh sign-in; a bad bearer is refused', async () => {
-    const came = await continueWith(service, 'google', newPerson(), { browser: createBrowser({ service_session: 'stale' }) })
-    expect(came.outcome).toBe('account_created')
+    const result = await continueWith(service, 'google', newPerson(), { browser: createBrowser({ service_session: 'stale' }) })
+    expect(result.outcome).toBe('account_created')
     const answer = await service.api.get('/v1/auth/google/start', { bearer: `service_live_${'0'.repeat(64)}` })
     expect([answer.status, answer.body.error]).toEqual([401, 'invalid_token'])
   })
@@ -162,8 +162,8 @@ describe('a person who is signed in links', () => {
     'a link that is begun by a %s navigation or request goes by a page of ours that names the account',
     async (site) => {
       const person = await signIn(service.api)
-      const shown = await browserOf(person).step(startUrl(service, 'google'), { 'sec-fetch-site': site })
-      expect(shown.headers.get('location')).toMatch(`${service.api.url}/link/`)
+      const response = await browserOf(person).step(startUrl(service, 'google'), { 'sec-fetch-site': site })
+      expect(response.headers.get('location')).toMatch(`${service.api.url}/link/`)
       const fetched = await browserOf(person).step(startUrl(service, 'google'), {
         ...json,
         'sec-fetch-site': site,
@@ -178,11 +178,11 @@ describe('a link that our own page asks for', () => {
   const ours = { 'sec-fetch-site': 'same-origin' }
   /** A browser that is signed in, and where it is led after its page has asked. */
   const askAs = async (person: Person, headers: Record<string, string>) => {
-    const asked = await person.api.post('/v1/accounts/me/identities', { provider: 'google' }, { headers })
-    const [cookie = ''] = asked.headers.getSetCookie()
+    const startAnswer = await person.api.post('/v1/accounts/me/identities', { provider: 'google' }, { headers })
+    const [cookie = ''] = startAnswer.headers.getSetCookie()
     const [, secret] = /^service_flow=([^;]+)/.exec(cookie) ?? []
     const browser = createBrowser({ service_session: person.cookie, ...(secret && { service_flow: secret }) })
-    return { asked, browser, url: asked.body.authorization_url as string }
+    return { startAnswer, browser, url: startAnswer.body.authorization_url as string }
   }
   const askFromPage = (person: Person) => askAs(person, { ...ours, origin: service.api.url })
 
@@ -199,17 +199,17 @@ describe('a link that our own page asks for', () => {
 
   test.each(['cross-site', 'same-site', 'none'])('shows its page to who comes to it by a %s navigation', async (site) => {
     const { browser, url } = await askFromPage(await signIn(service.api))
-    const shown = await browser.step(url, { 'sec-fetch-site': site })
-    expect([shown.status, linksOf(shown).length]).toEqual([200, 1])
-    expect((await browser.step(linksOf(shown)[0] ?? '')).status).toBe(302)
+    const response = await browser.step(url, { 'sec-fetch-site': site })
+    expect([response.status, linksOf(response).length]).toEqual([200, 1])
+    expect((await browser.step(linksOf(response)[0] ?? '')).status).toBe(302)
   })
 
   test('shows its page to another browser, which goes nowhere from it', async () => {
     const { url } = await askFromPage(await signIn(service.api))
     for (const other of [createBrowser(), browserOf(await signIn(service.api))]) {
-      const shown = await other.step(url, ours)
-      expect(shown.status).toBe(200)
-      for (const link of linksOf(shown)) expect((await other.step(link, json)).status).toBe(404)
+      const response = await other.step(url, ours)
+      expect(response.status).toBe(200)
+      for (const link of linksOf(response)) expect((await other.step(link, json)).status).toBe(404)
     }
   })
 
@@ -217,8 +217,8 @@ describe('a link that our own page asks for', () => {
     ['a page of an allowed origin', { origin: 'https://app.example.com', 'sec-fetch-site': 'cross-site' }],
     ['a program with the cookie', {}],
   ])('shows its page when %s asked', async (_who, headers) => {
-    const { asked, browser, url } = await askAs(await signIn(service.api), headers)
-    expect(asked.status).toBe(202)
+    const { startAnswer, browser, url } = await askAs(await signIn(service.api), headers)
+    expect(startAnswer.status).toBe(202)
     expect((await browser.step(url, ours)).status).toBe(200)
   })
 
@@ -344,8 +344,8 @@ describe('a link begun with a bearer', () => {
 
 test('a browser that came by another name of this machine finishes under the one that the provider knows', async () => {
   const elsewhere = service.api.url.replace('localhost', '127.0.0.1')
-  const came = await createBrowser().open(`${elsewhere}/v1/auth/google/start?return_to=/account`)
-  expect(came.visited[1]).toBe(`${service.api.url}/v1/auth/google/start?return_to=/account`)
+  const result = await createBrowser().open(`${elsewhere}/v1/auth/google/start?return_to=/account`)
+  expect(result.visited[1]).toBe(`${service.api.url}/v1/auth/google/start?return_to=/account`)
   const person = await signIn(service.api)
   const linking = await browserOf(person).step(`${elsewhere}/v1/auth/google/start`)
   expect(linking.headers.get('location')).toMatch(`${service.api.url}/link/`)
@@ -363,7 +363,7 @@ test('a frozen account opens to who could open it before, and gets no new way in
   const owner = await continueWith(service, 'google', person)
   await service.deps.db.query(`update accounts set status = 'frozen' where lower(email) = $1`, [person.email])
   expect((await continueWith(service, 'google', person)).outcome).toBe('signed_in')
-  expect((await continueWith(service, 'github', person)).shown.status).toBe(403)
+  expect((await continueWith(service, 'github', person)).response.status).toBe(403)
   const linking = await createBrowser({ service_session: owner.cookie }).step(startUrl(service, 'github'), json)
   expect([linking.status, JSON.parse(linking.html).error]).toEqual([403, 'account_frozen'])
 })
@@ -373,8 +373,8 @@ test('no sign-in opens a closed account', async () => {
   await continueWith(service, 'google', person)
   await service.deps.db.query(`update accounts set status = 'closed' where lower(email) = $1`, [person.email])
   for (const provider of ['google', 'github'] as const) {
-    const came = await continueWith(service, provider, person)
-    expect([came.shown.status, came.cookie]).toEqual([403, ''])
+    const result = await continueWith(service, provider, person)
+    expect([result.response.status, result.cookie]).toEqual([403, ''])
   }
 })
 

@@ -13,7 +13,7 @@ const ok = (body: unknown): Answer => ({ status: 200, body })
 let token: Answer
 let user: Answer
 let emails: Answer
-let asked: { token: Record<string, string>; authorization: string[] }
+let requests: { token: Record<string, string>; authorization: string[] }
 let count = 1000
 
 let github: FastifyInstance
@@ -22,11 +22,11 @@ beforeAll(async () => {
   github = fastify()
   await github.register(formbody)
   github.post('/login/oauth/access_token', async (request, reply) => {
-    asked.token = request.body as Record<string, string>
+    requests.token = request.body as Record<string, string>
     return reply.code(token.status).send(token.body)
   })
   github.get('/api/v3/user', async (request, reply) => {
-    asked.authorization.push(request.headers.authorization ?? '')
+    requests.authorization.push(request.headers.authorization ?? '')
     return reply.code(user.status).send(user.body)
   })
   github.get('/api/v3/user/emails', async (_request, reply) => reply.code(emails.status).send(emails.body))
@@ -39,7 +39,7 @@ afterAll(async () => {
 })
 beforeEach(() => {
   count += 1
-  asked = { token: {}, authorization: [] }
+  requests = { token: {}, authorization: [] }
   token = ok({ access_token: 'gho_canary_token', token_type: 'bearer', scope: 'user:email' })
   user = ok({ id: count, login: `octo-${count}`, name: null })
   emails = ok([
@@ -53,21 +53,21 @@ const signIn = async () => {
   const start = await browser.step(startUrl(service, 'github'))
   const authorize = new URL(start.headers.get('location') ?? '')
   const callback = `${service.api.url}/v1/auth/github/callback?code=a-code&state=${authorize.searchParams.get('state')}`
-  const shown = await browser.step(callback, { accept: 'application/json' })
-  const account = shown.status === 303 ? await me(service, browser.cookies.get('service_session') ?? '') : null
-  return { authorize, shown, account, error: shown.status === 303 ? null : JSON.parse(shown.html).error }
+  const response = await browser.step(callback, { accept: 'application/json' })
+  const account = response.status === 303 ? await me(service, browser.cookies.get('service_session') ?? '') : null
+  return { authorize, response, account, error: response.status === 303 ? null : JSON.parse(response.html).error }
 }
 
 test('the code is redeemed with the verifier behind the challenge, and the primary verified address is taken', async () => {
   const { authorize, account } = await signIn()
   const challenge = createHash('sha256')
-    .update(asked.token.code_verifier ?? '')
+    .update(requests.token.code_verifier ?? '')
     .digest('base64url')
   expect(authorize.searchParams.get('code_challenge')).toBe(challenge)
   expect(authorize.searchParams.get('scope')).toBe('read:user user:email')
-  expect(asked.token).toMatchObject({ client_id: 'our-client', client_secret: 'our-secret', code: 'a-code' })
-  expect(asked.token.redirect_uri).toBe(`${service.api.url}/v1/auth/github/callback`)
-  expect(asked.authorization).toEqual(['Bearer gho_canary_token'])
+  expect(requests.token).toMatchObject({ client_id: 'our-client', client_secret: 'our-secret', code: 'a-code' })
+  expect(requests.token.redirect_uri).toBe(`${service.api.url}/v1/auth/github/callback`)
+  expect(requests.authorization).toEqual(['Bearer gho_canary_token'])
   expect(account).toMatchObject({ email: `octo-${count}@example.com`, display_name: `octo-${count}` })
   expect(account.identities).toMatchObject([{ provider: 'github', subject: String(count), email_verified: true }])
   expect(service.log.join('\n')).not.toContain('gho_canary_token')
@@ -109,7 +109,7 @@ test.each<[string, () => void, number, string]>([
   ['a list of addresses that cannot be read', () => (emails = ok({ email: 'x' })), 502, 'provider_error'],
 ])('%s gives no sign-in', async (_what, alter, status, code) => {
   alter()
-  const { shown, error } = await signIn()
-  expect([shown.status, error]).toEqual([status, code])
-  expect(shown.headers.getSetCookie().join()).not.toContain('service_session')
+  const { response, error } = await signIn()
+  expect([response.status, error]).toEqual([status, code])
+  expect(response.headers.getSetCookie().join()).not.toContain('service_session')
 })

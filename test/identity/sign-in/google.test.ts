@@ -31,9 +31,9 @@ const signInWith = async (claims: Claims, alterAnswer: (answer: TokenAnswer) => 
   const start = await browser.step(startUrl(service, 'google'))
   const answered = await browser.step(start.headers.get('location') ?? '')
   const callback = answered.headers.get('location') ?? ''
-  const shown = await browser.step(callback, { accept: 'application/json' })
+  const page = await browser.step(callback, { accept: 'application/json' })
   const cookie = browser.cookies.get('service_session') ?? ''
-  return { shown, cookie, callback, browser, error: shown.status === 303 ? null : JSON.parse(shown.html).error }
+  return { page, cookie, callback, browser, error: page.status === 303 ? null : JSON.parse(page.html).error }
 }
 
 const claimsOf = (person = newPerson()): Claims => ({
@@ -54,8 +54,8 @@ const forge = (idToken: string, header: object): string => {
 
 test('an ID token with issuer, audience, nonce and times in order signs in, under the issuer that vouched', async () => {
   const claims = claimsOf()
-  const { shown, cookie } = await signInWith(claims)
-  expect(shown.status).toBe(303)
+  const { page, cookie } = await signInWith(claims)
+  expect(page.status).toBe(303)
   expect(await me(service, cookie)).toMatchObject({
     email: claims.email,
     identities: [{ provider: 'google', subject: claims.sub }],
@@ -76,8 +76,8 @@ test.each<[string, () => Claims]>([
   ['an end long past', () => ({ iat: 1_600_000_000, exp: 1_600_003_600 })],
   ['a beginning far ahead', () => ({ iat: now() + 10 * 365 * 86_400, exp: now() + 10 * 365 * 86_400 + 60 })],
 ])('an ID token with %s is refused', async (_what, corrupt) => {
-  const { shown, error, browser } = await signInWith({ ...claimsOf(), ...corrupt() })
-  expect([shown.status, error]).toEqual([400, 'invalid_request'])
+  const { page, error, browser } = await signInWith({ ...claimsOf(), ...corrupt() })
+  expect([page.status, error]).toEqual([400, 'invalid_request'])
   expect(browser.cookies.has('service_session')).toBe(false)
 })
 
@@ -89,10 +89,10 @@ test.each([
 ])('an ID token signed with %s is refused', async (_what, header) => {
   const [key] = google.issuer.keys.toJSON()
   const withKey = 'kid' in header ? header : { ...header, kid: key?.kid }
-  const { shown, error } = await signInWith(claimsOf(), (answer) => {
+  const { page, error } = await signInWith(claimsOf(), (answer) => {
     if (answer.body !== '') answer.body.id_token = forge(String(answer.body.id_token), withKey)
   })
-  expect([shown.status, error]).toEqual([400, 'invalid_request'])
+  expect([page.status, error]).toEqual([400, 'invalid_request'])
 })
 
 test.each([false, 'true', 'false', 1, null, undefined])(
@@ -161,15 +161,15 @@ test.each<[string, (answer: TokenAnswer) => void, number, string]>([
     'invalid_request',
   ],
 ])('a provider that %s is recognised', async (_what, alter, status, code) => {
-  const { shown, error } = await signInWith(claimsOf(), alter)
-  expect([shown.status, error]).toEqual([status, code])
+  const { page, error } = await signInWith(claimsOf(), alter)
+  expect([page.status, error]).toEqual([status, code])
 })
 
 test('a rotated signing key is found', async () => {
   await google.issuer.keys.generate('RS256', { kid: 'rotated' })
-  const { shown } = await signInWith(claimsOf())
+  const { page } = await signInWith(claimsOf())
   const second = await signInWith(claimsOf())
-  expect([shown.status, second.shown.status]).toEqual([303, 303])
+  expect([page.status, second.page.status]).toEqual([303, 303])
 })
 
 test('nothing that a provider or a browser brought is in a log line, an audit row or an event', async () => {

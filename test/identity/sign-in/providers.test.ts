@@ -14,9 +14,9 @@ describe.each<Provider>(['google', 'github'])('%s', (provider) => {
     const person = newPerson()
     const first = await continueWith(service, provider, person)
     expect(first.outcome).toBe('account_created')
-    expect(first.shown.status).toBe(303)
-    expect(first.shown.headers.get('location')).toBe('/account?outcome=account_created')
-    expect(first.shown.headers.get('cache-control')).toBe('no-store')
+    expect(first.response.status).toBe(303)
+    expect(first.response.headers.get('location')).toBe('/account?outcome=account_created')
+    expect(first.response.headers.get('cache-control')).toBe('no-store')
     const account = await me(service, first.cookie)
     expect(account).toMatchObject({ email: person.email, display_name: 'Somebody New' })
     expect(account.identities).toMatchObject([{ provider, email: person.email, email_verified: true }])
@@ -121,10 +121,10 @@ test('an address that one account alone carries on an attached identity is that 
   const account = await continueWith(service, 'google', own)
   await continueWith(service, 'github', second, { browser: createBrowser({ service_session: account.cookie }) })
   const other = await startService({ database: service.database, clock: service.clock })
-  const came = await continueWith(service, 'google', second)
+  const result = await continueWith(service, 'google', second)
   await other.close()
-  expect(came.outcome).toBe('signed_in')
-  expect((await me(service, came.cookie)).id).toBe((await me(service, account.cookie)).id)
+  expect(result.outcome).toBe('signed_in')
+  expect((await me(service, result.cookie)).id).toBe((await me(service, account.cookie)).id)
 })
 
 test('an address that two accounts carry, and neither has as its own, matches none', async () => {
@@ -143,9 +143,9 @@ test('an address that two accounts carry, and neither has as its own, matches no
       [shared.email],
     )
   }
-  const came = await continueWith(service, 'google', shared)
-  expect(came.outcome).toBe('account_created')
-  expect((await me(service, came.cookie)).email).toBe(shared.email)
+  const result = await continueWith(service, 'google', shared)
+  expect(result.outcome).toBe('account_created')
+  expect((await me(service, result.cookie)).email).toBe(shared.email)
 })
 
 test('an account that a stranger made with an unverified address does not catch its real owner', async () => {
@@ -161,14 +161,14 @@ test('of many first sign-ins of one person at once, by both providers, one accou
   const other = await startService({ database: service.database, clock: service.clock })
   try {
     const person = newPerson()
-    const came = await Promise.all(
+    const result = await Promise.all(
       Array.from({ length: 20 }, (_, index) =>
         continueWith(index % 2 ? service : other, index % 3 ? 'google' : 'github', person),
       ),
     )
-    const ids = await Promise.all(came.map(async ({ cookie }) => (await me(service, cookie)).id))
+    const ids = await Promise.all(result.map(async ({ cookie }) => (await me(service, cookie)).id))
     expect(new Set(ids).size).toBe(1)
-    expect(came.filter(({ outcome }) => outcome === 'account_created')).toHaveLength(1)
+    expect(result.filter(({ outcome }) => outcome === 'account_created')).toHaveLength(1)
   } finally {
     await other.close()
   }

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { type Browser, createBrowser, linksOf, type Shown } from '../../harness/browser.ts'
+import { type Browser, type BrowserPage, createBrowser, linksOf } from '../../harness/browser.ts'
 import type { TestService } from '../../harness/service.ts'
 
 export type SandboxPerson = { email: string; name?: string; verified?: boolean }
@@ -8,7 +8,7 @@ export type Provider = 'google' | 'github'
 export const newPerson = (): SandboxPerson => ({ email: `p${randomBytes(6).toString('hex')}@example.com`, name: 'Somebody New' })
 
 /** The address that the sandbox's page sends a browser to, after this person was chosen. */
-export const choose = (page: Shown, person: SandboxPerson): string => {
+export const choose = (page: BrowserPage, person: SandboxPerson): string => {
   const link = linksOf(page).find((href) => href.includes('/choose?'))
   if (!link) throw new Error(`no page to choose on: ${page.status} ${page.html}`)
   const url = new URL(link)
@@ -30,7 +30,13 @@ export const callbackUrl = async (browser: Browser, start: string, person: Sandb
   return (await browser.step(choose(page, person))).headers.get('location') ?? ''
 }
 
-export type Came = { shown: Shown; location: string | null; outcome: string | null; cookie: string; browser: Browser }
+export type SignInResult = {
+  response: BrowserPage
+  location: string | null
+  outcome: string | null
+  cookie: string
+  browser: Browser
+}
 
 /** Signs in, or links when the browser is signed in, up to where the browser is sent in the end. */
 export const continueWith = async (
@@ -38,12 +44,12 @@ export const continueWith = async (
   provider: Provider,
   person: SandboxPerson,
   options: { browser?: Browser; returnTo?: string } = {},
-): Promise<Came> => {
+): Promise<SignInResult> => {
   const browser = options.browser ?? createBrowser()
-  const shown = await browser.step(await callbackUrl(browser, startUrl(service, provider, options.returnTo), person))
-  const location = shown.headers.get('location')
+  const response = await browser.step(await callbackUrl(browser, startUrl(service, provider, options.returnTo), person))
+  const location = response.headers.get('location')
   const outcome = location === null ? null : new URL(location, service.api.url).searchParams.get('outcome')
-  return { shown, location, outcome, cookie: browser.cookies.get('service_session') ?? '', browser }
+  return { response, location, outcome, cookie: browser.cookies.get('service_session') ?? '', browser }
 }
 
 /** The account behind a session. */
