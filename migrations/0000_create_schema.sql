@@ -768,7 +768,7 @@ CREATE INDEX "ledger_transfers_history" ON "ledger_transfers" USING btree ("cust
 CREATE UNIQUE INDEX "intent_mandates_nonce_key" ON "intent_mandates" USING btree ("nonce");--> statement-breakpoint
 CREATE INDEX "intent_mandates_workspace" ON "intent_mandates" USING btree ("workspace_id","id");--> statement-breakpoint
 CREATE INDEX "intent_mandates_account" ON "intent_mandates" USING btree ("account_id","id");--> statement-breakpoint
-CREATE INDEX "intent_mandates_expiry" ON "intent_mandates" USING btree ("expires_at") WHERE "intent_mandates"."status" in ('active', 'exhausted');--> statement-breakpoint
+CREATE INDEX "intent_mandates_expiry" ON "intent_mandates" USING btree ("expires_at") WHERE "intent_mandates"."status" = 'active';--> statement-breakpoint
 CREATE UNIQUE INDEX "oauth_access_tokens_hash_key" ON "oauth_access_tokens" USING btree ("hash");--> statement-breakpoint
 CREATE UNIQUE INDEX "oauth_access_tokens_generation_key" ON "oauth_access_tokens" USING btree ("grant_id","generation");--> statement-breakpoint
 CREATE INDEX "oauth_access_tokens_expiry" ON "oauth_access_tokens" USING btree ("expires_at");--> statement-breakpoint

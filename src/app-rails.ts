@@ -1,6 +1,7 @@
 import type { Config } from './config.ts'
 import type { Clock } from './lib/clock.ts'
 import { isLoopbackUrl } from './lib/loopback.ts'
+import { collectionRail } from './lib/rail-names.ts'
 import { checkCallbackUrl, type RailCheck } from './rails/check.ts'
 import { checkDaraja } from './rails/daraja/check.ts'
 import { createDaraja } from './rails/daraja/daraja.ts'
@@ -54,7 +55,7 @@ const railsOf = (config: Config, clock: Clock, daraja: DarajaOptions | null, pes
     daraja && createDaraja({ ...daraja, b2bMinMinor: config.B2B_MIN_MINOR, b2bMaxMinor: config.B2B_MAX_MINOR }, { clock })
   const bank = pesalink && createPesalink(pesalink, { clock })
   const newGate = () => createGate({ clock, concurrency: config.RAIL_CONCURRENCY })
-  const gates = { MPESA_B2C: newGate(), MPESA_B2B: newGate(), PESALINK: newGate(), MPESA_STK: newGate() }
+  const gates = { MPESA_B2C: newGate(), MPESA_B2B: newGate(), PESALINK: newGate(), [collectionRail]: newGate() }
   return {
     payout: {
       ...(mpesa && {
@@ -63,7 +64,7 @@ const railsOf = (config: Config, clock: Clock, daraja: DarajaOptions | null, pes
       }),
       ...(bank && { PESALINK: gatedPayout(bank, gates.PESALINK) }),
     },
-    collection: mpesa ? gatedCollection(mpesa.collection, gates.MPESA_STK) : null,
+    collection: mpesa ? gatedCollection(mpesa.collection, gates[collectionRail]) : null,
     gates,
   }
 }

@@ -2,9 +2,10 @@ import { readFile } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { configuredRailChecks } from '../../src/app-rails.ts'
 import { inTx } from '../../src/db/client.ts'
+import { type AnyRail, allRails } from '../../src/lib/rail-names.ts'
 import { subjects } from '../../src/modules/jobs.ts'
 import { retryDeliveries } from '../../src/modules/payments/lifecycle/attempts/process-delivery.ts'
-import { listPauses, type PausableRail, pausableRails, pauseRail, resumeRail } from '../../src/modules/rail-pauses/service.ts'
+import { listPauses, pauseRail, resumeRail } from '../../src/modules/rail-pauses/service.ts'
 import { presentDifference, presentReconciliation } from '../../src/modules/reconciliation/present.ts'
 import { listDifferences } from '../../src/modules/reconciliation/queries.ts'
 import { reconcileStatement } from '../../src/modules/reconciliation/service.ts'
@@ -17,10 +18,10 @@ import type { Console } from './console.ts'
 
 const everything = { before: null, take: 1000 }
 
-const railOf = (words: Arguments): PausableRail => {
+const railOf = (words: Arguments): AnyRail => {
   const name = word(words, 0, 'rail')
-  const rail = pausableRails.find((each) => each === name)
-  if (!rail) throw new UsageError(`"${name}" is no rail: ${pausableRails.join(', ')}`)
+  const rail = allRails.find((each) => each === name)
+  if (!rail) throw new UsageError(`"${name}" is no rail: ${allRails.join(', ')}`)
   return rail
 }
 

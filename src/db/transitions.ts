@@ -1,6 +1,7 @@
 import type { approvalStatuses } from './tables/approvals.ts'
+import { namesSql } from './tables/columns.ts'
 import type { mandateStatuses } from './tables/mandates.ts'
-import type { attemptStates, paymentStatuses, topupStatuses } from './tables/payments.ts'
+import { type attemptStates, type paymentStatuses, type topupStatuses, underWayPaymentStatuses } from './tables/payments.ts'
 
 /** For every state of a table, the states that may follow it. */
 type Moves<State extends string> = Readonly<Record<State, readonly State[]>>
@@ -93,10 +94,10 @@ export const isPaid = (status: string): boolean => (paidPaymentStatuses as reado
 /** Payments that count and are not paid yet: their hold may still be released. */
 export const openPaymentStatuses = countedPaymentStatuses.filter((status) => !isPaid(status))
 
-const sqlList = (states: readonly string[]): string => `(${states.map((state) => `'${state}'`).join(', ')})`
+export const isUnderWay = (status: string): boolean => (underWayPaymentStatuses as readonly string[]).includes(status)
 
-/** For `status in …`: these are names of ours, never input. */
-export const releasedPaymentsSql = sqlList(releasedPaymentStatuses)
-export const paidPaymentsSql = sqlList(paidPaymentStatuses)
-export const openPaymentsSql = sqlList(openPaymentStatuses)
-export const countedPaymentsSql = sqlList(countedPaymentStatuses)
+export const releasedPaymentsSql = namesSql(releasedPaymentStatuses)
+export const paidPaymentsSql = namesSql(paidPaymentStatuses)
+export const openPaymentsSql = namesSql(openPaymentStatuses)
+export const underWayPaymentsSql = namesSql(underWayPaymentStatuses)
+export const countedPaymentsSql = namesSql(countedPaymentStatuses)

@@ -1,7 +1,7 @@
 import { Counter, Histogram, type Registry } from 'prom-client'
 import type { AppendEvents, NewEvent } from '../events/append.ts'
 import { Refusal } from '../lib/errors.ts'
-import type { RailName } from '../lib/rail-names.ts'
+import { collectionRail, type RailName } from '../lib/rail-names.ts'
 import type { SubmitPayment } from '../modules/payments/create/request.ts'
 import type { CollectionRail, PayoutRail, Rails } from '../rails/rail.ts'
 
@@ -113,8 +113,8 @@ export const createMeasures = (registry: Registry): Measures => {
   })
   const collection = (rail: CollectionRail): CollectionRail => ({
     ...rail,
-    collect: timed('MPESA_STK', 'collect', rail.collect),
-    query: timed('MPESA_STK', 'query', rail.query),
+    collect: timed(collectionRail, 'collect', rail.collect),
+    query: timed(collectionRail, 'query', rail.query),
   })
 
   return {

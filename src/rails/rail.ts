@@ -1,6 +1,6 @@
 import type { Failure } from '../lib/failure-codes.ts'
 import type { Minor } from '../lib/money.ts'
-import type { RailName } from '../lib/rail-names.ts'
+import type { AnyRail, RailName } from '../lib/rail-names.ts'
 
 /** What a rail can move at all. `wholeUnits`: amounts are multiples of 100 minor units. */
 export type RailLimits = { minMinor: Minor; maxMinor: Minor; wholeUnits: boolean }
@@ -66,7 +66,7 @@ export type Evidence =
 
 export type Attempt = {
   attemptId: string
-  rail: RailName | 'MPESA_STK'
+  rail: AnyRail
   amountMinor: Minor
   reference: string
   provider: ProviderReference
@@ -126,5 +126,5 @@ export type Rails = {
   payout: Readonly<Partial<Record<RailName, PayoutRail>>>
   collection: CollectionRail | null
   /** Whether each rail accepts calls now. A rail without a gate always does. */
-  gates: Readonly<Partial<Record<RailName | 'MPESA_STK', Gate>>>
+  gates: Readonly<Partial<Record<AnyRail, Gate>>>
 }

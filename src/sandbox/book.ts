@@ -1,9 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import type { Clock } from '../lib/clock.ts'
+import type { AnyRail } from '../lib/rail-names.ts'
 import type { Scenario } from './scenario.ts'
 import type { Store } from './store.ts'
-
-export type SandboxRail = 'MPESA_STK' | 'MPESA_B2C' | 'MPESA_B2B' | 'PESALINK'
 
 /**
  * An order that the provider accepted. `key` is the id for queries (CheckoutRequestID, OriginatorConversationID, reference), `conversation`
@@ -11,7 +10,7 @@ export type SandboxRail = 'MPESA_STK' | 'MPESA_B2C' | 'MPESA_B2B' | 'PESALINK'
  * outcome was delivered, or lost on purpose.
  */
 export type Order = {
-  rail: SandboxRail
+  rail: AnyRail
   key: string
   conversation: string
   ours: string
@@ -118,7 +117,7 @@ export const createBook = (clock: Clock, store: Store) => {
       order.reported = true
       store.append({ kind: 'reported', receipt: order.receipt })
     },
-    find: (rails: readonly SandboxRail[], id: string): Order | undefined => {
+    find: (rails: readonly AnyRail[], id: string): Order | undefined => {
       catchUp()
       return byId.get(id)?.find((order) => rails.includes(order.rail))
     },

@@ -1,3 +1,4 @@
+import { allRails } from '../lib/rail-names.ts'
 import { effects } from './rules.ts'
 
 /** One page without a build step: what the emulator received and sent, and the rules that make it misbehave. */
@@ -18,7 +19,7 @@ Statements: <a href="/control/statement.csv?provider=MPESA">M-PESA</a>, <a href=
 <h2>Rules</h2>
 <form id="add">
 <label>What happens<select name="effect">${effects.map((name) => `<option>${name}</option>`).join('')}</select></label>
-<label>Rail<select name="rail"><option value="">any</option><option>MPESA_STK</option><option>MPESA_B2C</option><option>MPESA_B2B</option><option>PESALINK</option></select></label>
+<label>Rail<select name="rail"><option value="">any</option>${allRails.map((name) => `<option>${name}</option>`).join('')}</select></label>
 <label>Phone, paybill, till or account<input name="party" placeholder="any"></label>
 <label>How many times<input name="times" type="number" min="1" value="1" placeholder="until removed"></label>
 <button>Add rule</button><output id="problem" role="alert"></output>

@@ -1,11 +1,12 @@
-import type { Book, Order, SandboxRail } from './book.ts'
+import type { AnyRail } from '../lib/rail-names.ts'
+import type { Book, Order } from './book.ts'
 import { newReceipt } from './book.ts'
 import { type Deliver, forgedUrl } from './deliver.ts'
 import type { Scheduler } from './scheduler.ts'
 
 /** The form of an order's outcome on its rail. */
 export type Render = (order: Order, settled: { amountMinor: bigint; receipt: string }) => unknown
-export type Renderers = Readonly<Record<SandboxRail, { result: Render; timeout: (order: Order) => unknown }>>
+export type Renderers = Readonly<Record<AnyRail, { result: Render; timeout: (order: Order) => unknown }>>
 
 const lateMs = 30_000
 

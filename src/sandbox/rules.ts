@@ -1,10 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
+import { type AnyRail, allRails } from '../lib/rail-names.ts'
 import { type Fault, gatewayError } from './answer.ts'
-import type { SandboxRail } from './book.ts'
 import type { Reporting } from './scenario.ts'
-
-const rails = ['MPESA_STK', 'MPESA_B2C', 'MPESA_B2B', 'PESALINK'] as const satisfies readonly SandboxRail[]
 
 /** What goes wrong with a request, and what goes wrong with the report of its outcome. */
 const onRequest = ['delay', 'drop', 'lose_answer', 'html', 'error_500', 'spike_arrest', 'outage'] as const
@@ -26,7 +24,7 @@ type CallbackEffect = keyof typeof onCallback
 
 export const NewRule = z.strictObject({
   effect: z.enum(effects as [RequestEffect | CallbackEffect, ...(RequestEffect | CallbackEffect)[]]),
-  rail: z.enum(rails).optional(),
+  rail: z.enum(allRails).optional(),
   /** Only orders to this phone, paybill, till or account. */
   party: z.string().min(1).max(40).optional(),
   /** For how many requests; null: until it is removed. */
@@ -36,7 +34,7 @@ export const NewRule = z.strictObject({
 export type Rule = z.output<typeof NewRule> & { id: string; used: number }
 
 /** The parts of a request that rules can match. */
-export type Target = { rail: SandboxRail | null; party: string | null }
+export type Target = { rail: AnyRail | null; party: string | null }
 
 const isRequestEffect = (effect: Rule['effect']): effect is RequestEffect => onRequest.some((name) => name === effect)
 

@@ -1,5 +1,5 @@
 import { beginningOf, type CheckFacts, sqlCheck, typeIdSql } from '../db/check.ts'
-import { edgesOf } from '../db/transitions.ts'
+import { edgesOf, underWayPaymentsSql } from '../db/transitions.ts'
 
 /** The published states, in order: a type's first event may have any state with which a record can begin. */
 const moves = (['payment', 'topup', 'approval', 'mandate'] as const).map((resource) =>
@@ -69,7 +69,7 @@ export const stateChecks = [
        and not exists (select from rail_attempts a where a.subject_id = p.id and a.state not in ('not_sent', 'resolved'))
      union all
      select p.id::text from rail_attempts a join payments p on p.id = a.subject_id
-     where a.state in ('sending', 'submitted', 'lost') and p.status not in ('processing', 'unknown')`,
+     where a.state in ('sending', 'submitted', 'lost') and p.status not in ${underWayPaymentsSql}`,
   ),
   sqlCheck(
     'I13',

@@ -21,7 +21,6 @@ const doors: readonly (readonly [from: string, to: string])[] = [
   ['oauth', 'delegation/grants/create.ts'],
   ['oauth', 'delegation/grants/revoke.ts'],
   ['identity', 'delegation/grants/control-rules.ts'],
-  ['mandates', 'delegation/grants/controls.ts'],
   // Proofs by a signature serve sign-in, approvals and mandates alike.
   ['mandates', 'identity/identities/proof.ts'],
   ['mandates', 'identity/identities/signer.ts'],

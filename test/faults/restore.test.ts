@@ -1,8 +1,9 @@
 import { afterAll, expect, test } from 'vitest'
 import { catchUpTransactionIds } from '../../src/db/transaction-ids.ts'
+import { allRails } from '../../src/lib/rail-names.ts'
 import { subjects } from '../../src/modules/jobs.ts'
 import { shellOperator } from '../../src/modules/operators.ts'
-import { markWaitingUnknown, pausableRails, resumeRail } from '../../src/modules/rail-pauses/service.ts'
+import { markWaitingUnknown, resumeRail } from '../../src/modules/rail-pauses/service.ts'
 import { reconcileStatement } from '../../src/modules/reconciliation/service.ts'
 import { statementCsv } from '../../src/sandbox/statement.ts'
 import { startAdministered } from '../admin/administrators.ts'
@@ -77,7 +78,7 @@ test('restored to an earlier moment: what was paid since is found at the provide
   })
   expect(explained.status).toBe(200)
 
-  for (const rail of pausableRails) await restored.deps.db.transaction((tx) => resumeRail(tx, operator, rail))
+  for (const rail of allRails) await restored.deps.db.transaction((tx) => resumeRail(tx, operator, rail))
   await pass(restored, 60)
   expect(restored.sandbox.movements()).toHaveLength(3)
   expect(await findBreaches(restored)).toEqual([])

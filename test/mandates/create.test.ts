@@ -279,7 +279,7 @@ describe('over what it covers', () => {
     const refused = await send(await sign({ beneficiary_ids: [own, foreign] }))
     expect([refused.status, refused.body.details.fields]).toEqual([
       400,
-      [{ path: 'terms.beneficiary_ids', message: `${foreign} is no beneficiary of this workspace` }],
+      [{ path: 'terms.beneficiary_ids', message: `${foreign} is not a beneficiary of this workspace` }],
     ])
   })
 })

@@ -1,8 +1,9 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import type { AnyRail } from '../../src/lib/rail-names.ts'
 import { type Booked, match } from '../../src/modules/reconciliation/rules.ts'
 import { readStatement } from '../../src/modules/reconciliation/statement-rules.ts'
-import { createBook, type SandboxRail } from '../../src/sandbox/book.ts'
+import { createBook } from '../../src/sandbox/book.ts'
 import { scenarioFor } from '../../src/sandbox/scenario.ts'
 import { statementCsv } from '../../src/sandbox/statement.ts'
 import { memoryStore } from '../../src/sandbox/store.ts'
@@ -12,7 +13,7 @@ const at = new Date('2026-03-04T09:00:00.000Z')
 
 /** What is done to a line of the statement that the emulator's journal gives. */
 type Change = 'keep' | 'remove' | 'alter' | 'repeat'
-type Order = { rail: SandboxRail; shillings: number; change: Change; receiptKnown: boolean }
+type Order = { rail: AnyRail; shillings: number; change: Change; receiptKnown: boolean }
 type Case = { provider: 'MPESA' | 'PESALINK'; orders: Order[]; added: number[] }
 
 const cases: fc.Arbitrary<Case> = fc.constantFrom<'MPESA' | 'PESALINK'>('MPESA', 'PESALINK').chain((provider) =>
@@ -20,7 +21,7 @@ const cases: fc.Arbitrary<Case> = fc.constantFrom<'MPESA' | 'PESALINK'>('MPESA',
     provider: fc.constant(provider),
     orders: fc.array(
       fc.record({
-        rail: fc.constantFrom<SandboxRail>(...providers[provider]),
+        rail: fc.constantFrom<AnyRail>(...providers[provider]),
         shillings: fc.integer({ min: 10, max: 250_000 }),
         change: fc.constantFrom<Change>('keep', 'keep', 'keep', 'remove', 'alter', 'repeat'),
         receiptKnown: fc.boolean(),
@@ -31,7 +32,7 @@ const cases: fc.Arbitrary<Case> = fc.constantFrom<'MPESA' | 'PESALINK'>('MPESA',
   }),
 )
 
-const signOf = (rail: SandboxRail): bigint => (rail === 'MPESA_STK' ? 1n : -1n)
+const signOf = (rail: AnyRail): bigint => (rail === 'MPESA_STK' ? 1n : -1n)
 
 const simulate = ({ provider, orders, added }: Case) => {
   const book = createBook({ now: () => at }, memoryStore())

@@ -10,6 +10,8 @@ export const bytes = customType<{ data: Buffer }>({ dataType: () => 'bytea' })
 /** The 64-bit transaction id that never wraps: orders what readers see by commit safety (see events/README). */
 export const transactionId = customType<{ data: bigint; driverData: string }>({ dataType: () => 'xid8' })
 
-/** A check that a column has one of the values of its type's list. They are our own names, never input. */
-export const oneOf = (column: AnyColumn, values: readonly string[]): SQL =>
-  sql`${column} in ${sql.raw(`(${values.map((value) => `'${value}'`).join(', ')})`)}`
+/** For `in …`: names from our own lists, never input. */
+export const namesSql = (names: readonly string[]): string => `(${names.map((name) => `'${name}'`).join(', ')})`
+
+/** A column has one of these values, from the list of its type. */
+export const oneOf = (column: AnyColumn, values: readonly string[]): SQL => sql`${column} in ${sql.raw(namesSql(values))}`

@@ -41,7 +41,7 @@ export const intentMandates = pgTable(
     uniqueIndex('intent_mandates_nonce_key').on(t.nonce),
     index('intent_mandates_workspace').on(t.workspaceId, t.id),
     index('intent_mandates_account').on(t.accountId, t.id),
-    index('intent_mandates_expiry').on(t.expiresAt).where(sql`${t.status} in ('active', 'exhausted')`),
+    index('intent_mandates_expiry').on(t.expiresAt).where(sql`${t.status} = 'active'`),
     check('intent_mandates_total_check', sql`${t.maxTotalMinor} > 0`),
   ],
 )

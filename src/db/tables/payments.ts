@@ -3,7 +3,7 @@ import { boolean, check, date, index, integer, json, jsonb, pgTable, text, uniqu
 import { failureCodes } from '../../lib/failure-codes.ts'
 import { collectionRail, railNames } from '../../lib/rail-names.ts'
 import { accounts } from './accounts.ts'
-import { bytes, id, instant, money } from './columns.ts'
+import { bytes, id, instant, money, oneOf } from './columns.ts'
 import { grants } from './grants.ts'
 import { workspaces } from './workspaces.ts'
 
@@ -18,6 +18,9 @@ export const paymentStatuses = [
   'cancelled',
   'returned',
 ] as const
+
+/** Payments whose money is under way, or whose outcome is unknown: the statuses that evidence may end. */
+export const underWayPaymentStatuses = ['processing', 'unknown'] as const satisfies readonly (typeof paymentStatuses)[number][]
 
 /** How an administrator books money that left for a payment that had failed: charged to the account, or to us. */
 export const lateSuccessResolutions = ['charged', 'written_off'] as const
@@ -83,7 +86,7 @@ export const payments = pgTable(
     // Recent payments of the same amount to the same payee: guards against paying twice.
     index('payments_duplicates').on(t.payeeId, t.amountMinor, t.createdAt),
     index('payments_mandate').on(t.mandateId).where(sql`${t.mandateId} is not null`),
-    index('payments_open').on(t.status, t.updatedAt).where(sql`${t.status} in ('processing', 'unknown')`),
+    index('payments_open').on(t.status, t.updatedAt).where(oneOf(t.status, underWayPaymentStatuses)),
     uniqueIndex('payments_receipt_key').on(t.rail, t.providerReceipt).where(sql`${t.providerReceipt} is not null`),
     check('payments_amount_check', sql`${t.amountMinor} > 0`),
     check('payments_dispatch_check', sql`${t.dispatchDueAt} is null or ${t.status} = 'processing'`),
@@ -173,7 +176,7 @@ export const topups = pgTable(
     status: text({ enum: topupStatuses }).notNull(),
     amountMinor: money().notNull(),
     currency: text().notNull(),
-    method: text({ enum: ['MPESA_STK'] }).notNull(),
+    method: text({ enum: [collectionRail] }).notNull(),
     phoneCiphertext: bytes().notNull(),
     phoneKeyId: text().notNull(),
     phoneMask: text().notNull(),

@@ -1,7 +1,8 @@
 import { and, desc, eq, getTableColumns, inArray, isNull, lt } from 'drizzle-orm'
 import type { Db } from '../../db/client.ts'
 import { beneficiaries, payees } from '../../db/tables/beneficiaries.ts'
-import type { Uuid } from '../../lib/ids.ts'
+import { invalidFields } from '../../lib/errors.ts'
+import { formatId, type Uuid } from '../../lib/ids.ts'
 
 /** A beneficiary with its payee's freeze: a freeze belongs to the destination, so it holds under every name. */
 export type BeneficiaryRecord = typeof beneficiaries.$inferSelect & { frozenAt: Date | null }
@@ -33,8 +34,8 @@ export const listBeneficiaries = (
     .orderBy(desc(beneficiaries.id))
     .limit(page.take)
 
-/** The ids among these that are not beneficiaries of the workspace: for lists in policies, grants and mandates. */
-export const missingBeneficiaries = async (db: Db, workspaceId: Uuid, ids: readonly Uuid[]): Promise<Uuid[]> => {
+/** The ids among these that are not beneficiaries of the workspace. */
+const missingBeneficiaries = async (db: Db, workspaceId: Uuid, ids: readonly Uuid[]): Promise<Uuid[]> => {
   if (ids.length === 0) return []
   const rows = await db.orm
     .select({ id: beneficiaries.id })
@@ -42,4 +43,21 @@ export const missingBeneficiaries = async (db: Db, workspaceId: Uuid, ids: reado
     .where(and(eq(beneficiaries.workspaceId, workspaceId), inArray(beneficiaries.id, [...ids])))
   const known = new Set(rows.map((row) => row.id))
   return ids.filter((id) => !known.has(id))
+}
+
+/**
+ * Beneficiaries in a list must belong to the workspace: else 400 with the list's path, the same for another tenant's beneficiary as for
+ * none.
+ */
+export const requireBeneficiaries = async (
+  db: Db,
+  workspaceId: Uuid,
+  ids: readonly Uuid[] | null,
+  path: string,
+): Promise<void> => {
+  const missing = await missingBeneficiaries(db, workspaceId, ids ?? [])
+  if (missing.length === 0) return
+  throw invalidFields(
+    ...missing.map((id) => ({ path, message: `${formatId('beneficiary', id)} is not a beneficiary of this workspace` })),
+  )
 }

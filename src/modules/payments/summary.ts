@@ -1,6 +1,6 @@
 import { and, count, sql, sum } from 'drizzle-orm'
 import type { Principal } from '../../auth/principal.ts'
-import { payments } from '../../db/tables/payments.ts'
+import { payments, underWayPaymentStatuses } from '../../db/tables/payments.ts'
 import { lastDays } from '../../lib/days.ts'
 import { formatMinor } from '../../lib/money.ts'
 import { periodsAt } from '../../policy/calendar.ts'
@@ -10,7 +10,7 @@ import { matching, type PaymentSearch, type PaymentStatus, readMatching } from '
 import type { PaymentsSummary } from './schema.ts'
 
 /** Money that has left or is under way: this counts as a day's spending. */
-const spending: readonly PaymentStatus[] = ['processing', 'unknown', 'succeeded']
+const spending: readonly PaymentStatus[] = [...underWayPaymentStatuses, 'succeeded']
 
 /** How many payments match a filter, their sums, and what was spent on each of the last days: in two statements. */
 export const summarizePayments = async (

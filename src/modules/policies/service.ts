@@ -6,30 +6,16 @@ import { audit } from '../../events/audit.ts'
 import type { AuditAction } from '../../events/audit-actions.ts'
 import type { EventType } from '../../events/types.ts'
 import { lockBalance } from '../../ledger/ledger.ts'
-import { conflict, invalidFields, notFound } from '../../lib/errors.ts'
-import { formatId, newId, type Uuid } from '../../lib/ids.ts'
+import { conflict, notFound } from '../../lib/errors.ts'
+import { newId, type Uuid } from '../../lib/ids.ts'
 import { effectiveTimeZone } from '../../policy/time-zone.ts'
-import { missingBeneficiaries } from '../beneficiaries/queries.ts'
+import { requireBeneficiaries } from '../beneficiaries/queries.ts'
 import type { Deps } from '../deps.ts'
 import { presentPolicy } from './present.ts'
 import { lockPolicy, type PolicyRecord } from './queries.ts'
 import { type PolicyTerms, policyTerms } from './rules.ts'
 import type { CreatePolicy, UpdatePolicy } from './schema.ts'
 import { seedPolicy } from './seed.ts'
-
-/** Every beneficiary that a policy names must belong to the workspace. */
-export const requireBeneficiaries = async (
-  tx: Tx,
-  workspaceId: Uuid,
-  ids: readonly Uuid[],
-  path = 'beneficiary_ids',
-): Promise<void> => {
-  const missing = await missingBeneficiaries(tx, workspaceId, ids)
-  if (missing.length > 0)
-    throw invalidFields(
-      ...missing.map((id) => ({ path, message: `${formatId('beneficiary', id)} is no beneficiary of this workspace` })),
-    )
-}
 
 type PolicyChange = { type: Extract<EventType & AuditAction, `policy.${string}`>; after: PolicyRecord; before?: PolicyRecord }
 
@@ -70,7 +56,7 @@ export const createPolicy = async (
   const { workspace } = principal
   const terms = policyTerms(input)
   await lockBalance(tx, workspace.owningAccountId)
-  await requireBeneficiaries(tx, workspace.id, terms.beneficiaryIds)
+  await requireBeneficiaries(tx, workspace.id, terms.beneficiaryIds, 'beneficiary_ids')
   const [record] = await tx.orm
     .insert(spendingPolicies)
     .values({
@@ -105,7 +91,7 @@ export const updatePolicy = async (
   if (before.version !== change.version)
     throw conflict(`The policy is at version ${before.version} by now.`, 'version', { version: before.version })
   const terms: PolicyTerms = policyTerms(change, before)
-  await requireBeneficiaries(tx, workspace.id, terms.beneficiaryIds)
+  await requireBeneficiaries(tx, workspace.id, terms.beneficiaryIds, 'beneficiary_ids')
   const [after] = await tx.orm
     .update(spendingPolicies)
     .set({ ...terms, name: change.name ?? before.name, version: before.version + 1, updatedAt: at })

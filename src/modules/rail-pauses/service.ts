@@ -4,21 +4,17 @@ import { railPauses } from '../../db/tables/rails.ts'
 import { audit } from '../../events/audit.ts'
 import { notFound } from '../../lib/errors.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
-import { railNames } from '../../lib/rail-names.ts'
+import { type AnyRail, allRails } from '../../lib/rail-names.ts'
 import type { Deps } from '../deps.ts'
 import { nameOfOperator, type Operator } from '../operators.ts'
 import type { Subjects } from '../payments/lifecycle/attempts/subject.ts'
 
 export type RailPause = typeof railPauses.$inferSelect
 
-/** Every rail by which something can be sent. */
-export const pausableRails = [...railNames, 'MPESA_STK'] as const
-export type PausableRail = (typeof pausableRails)[number]
-
 export const listPauses = (db: Db): Promise<RailPause[]> => db.orm.select().from(railPauses).orderBy(railPauses.rail)
 
 /** Sends nothing by the rail until it is resumed; what is due waits. Pausing again changes nothing. */
-export const pauseRail = async (tx: Tx, operator: Operator, rail: PausableRail, reason: string): Promise<void> => {
+export const pauseRail = async (tx: Tx, operator: Operator, rail: AnyRail, reason: string): Promise<void> => {
   const { at } = tx
   const pause = { rail, reason, pausedBy: nameOfOperator(operator), pausedAt: at }
   const added = await tx.orm.insert(railPauses).values(pause).onConflictDoNothing().returning()
@@ -26,7 +22,7 @@ export const pauseRail = async (tx: Tx, operator: Operator, rail: PausableRail, 
     await audit(tx, operator, at, { action: 'admin.pause_rail', subject: { type: 'rail', id: newId() }, after: { rail, reason } })
 }
 
-export const resumeRail = async (tx: Tx, operator: Operator, rail: PausableRail): Promise<void> => {
+export const resumeRail = async (tx: Tx, operator: Operator, rail: AnyRail): Promise<void> => {
   const removed = await tx.orm.delete(railPauses).where(eq(railPauses.rail, rail)).returning()
   if (removed.length === 0) throw notFound()
   await audit(tx, operator, tx.at, { action: 'admin.resume_rail', subject: { type: 'rail', id: newId() }, after: { rail } })
@@ -50,7 +46,7 @@ export const markWaitingUnknown = async (
   operator: Operator,
 ): Promise<{ unknown: number }> => {
   await inTx(deps.db, async (tx) => {
-    for (const rail of pausableRails) await pauseRail(tx, operator, rail, 'restored from a backup: reconcile first')
+    for (const rail of allRails) await pauseRail(tx, operator, rail, 'restored from a backup: reconcile first')
   })
   let unknown = 0
   for (let more = true; more; ) {

@@ -1,4 +1,4 @@
-import { isPaid } from '../../db/transitions.ts'
+import { isPaid, isUnderWay } from '../../db/transitions.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { displayAmount, type Minor } from '../../lib/money.ts'
 import type { Movement } from '../../rails/rail.ts'
@@ -41,7 +41,7 @@ export type Difference = {
 export type Match = { matched: number; differences: Difference[]; bookedMinor: Minor; statedMinor: Minor }
 
 const isBooked = ({ status }: Booked): boolean => isPaid(status)
-const isOpen = ({ status }: Booked): boolean => ['pending', 'processing', 'unknown', 'expired'].includes(status)
+const isOpen = ({ status }: Booked): boolean => isUnderWay(status) || status === 'pending' || status === 'expired'
 
 const amountText = (amount: Minor, currency: string): string => displayAmount(amount < 0n ? -amount : amount, currency)
 

@@ -7,7 +7,7 @@ import { audit } from '../../events/audit.ts'
 import { daysAfter } from '../../lib/clock.ts'
 import { conflict, invalidFields, notFound, Refusal } from '../../lib/errors.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
-import { type Provider, providerRails } from '../../lib/rail-names.ts'
+import { collectionRail, type Provider, providerRails } from '../../lib/rail-names.ts'
 import { nairobiMidnight } from '../../rails/nairobi-time.ts'
 import type { Evidence } from '../../rails/rail.ts'
 import type { Deps } from '../deps.ts'
@@ -227,7 +227,7 @@ export const reconcilePaidIn = async (deps: ReconciliationDeps & Pick<Deps, 'rai
     const content = `paid in until ${period.end.toISOString()}`
     const statement = {
       provider: 'MPESA',
-      rails: ['MPESA_STK'],
+      rails: [collectionRail],
       source: providerSource,
       content,
       lines,

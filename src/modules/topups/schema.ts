@@ -3,6 +3,7 @@ import { topupStatuses } from '../../db/tables/payments.ts'
 import { IdOut, Metadata, MinorOut, PositiveMinorIn, TimeOut } from '../../http/wire.ts'
 import { failureCodes } from '../../lib/failure-codes.ts'
 import { mobileProblem, parseKenyanMobile } from '../../lib/phone.ts'
+import { collectionRail } from '../../lib/rail-names.ts'
 
 const PhoneNumberIn = z
   .string()
@@ -21,7 +22,7 @@ const PhoneNumberIn = z
 export const InitiateTopup = z.strictObject({
   amount_minor: PositiveMinorIn,
   phone_number: PhoneNumberIn,
-  method: z.enum(['MPESA_STK']).default('MPESA_STK'),
+  method: z.enum([collectionRail]).default(collectionRail),
   metadata: Metadata.optional(),
 })
 export type InitiateTopup = z.output<typeof InitiateTopup>
@@ -32,7 +33,7 @@ export const Topup = z
     status: z.enum(topupStatuses),
     amount_minor: MinorOut,
     currency: z.string(),
-    method: z.enum(['MPESA_STK']),
+    method: z.enum([collectionRail]),
     phone_number_mask: z.string().meta({ example: '********5678' }),
     metadata: z.record(z.string(), z.string()),
     provider_receipt: z.string().nullable(),

@@ -195,7 +195,7 @@ describe('is refused', () => {
     const refused = await create(limits({ beneficiary_ids: [own, foreign] }))
     expect([refused.status, refused.body.details.fields]).toEqual([
       400,
-      [{ path: 'spending_controls.beneficiary_ids', message: `${foreign} is no beneficiary of this workspace` }],
+      [{ path: 'spending_controls.beneficiary_ids', message: `${foreign} is not a beneficiary of this workspace` }],
     ])
   })
 

@@ -1,4 +1,4 @@
-import { isPaid } from '../../../db/transitions.ts'
+import { isPaid, isUnderWay } from '../../../db/transitions.ts'
 import type { Minor } from '../../../lib/money.ts'
 import type { Evidence } from '../../../rails/rail.ts'
 import type { PaymentRecord } from '../queries.ts'
@@ -14,9 +14,6 @@ export type Judged = { move: PaymentMove } | { move: null; verdict: Exclude<Verd
 
 const none = (verdict: Exclude<Verdict, 'applied'>): Judged => ({ move: null, verdict })
 
-/** Whether the money is under way or its outcome unknown: the states that evidence may end. */
-export const isUnderWay = ({ status }: Pick<PaymentRecord, 'status'>): boolean => status === 'processing' || status === 'unknown'
-
 type Success = { receipt: string | null; amountMinor: Minor | null }
 
 /** For any amount: the amount that left must be booked. A second proof with a different receipt is a second payout. */
@@ -29,7 +26,7 @@ const onLateSuccess = (payment: PaymentRecord, { receipt }: Success, receiptIsTa
 const onSuccess = (payment: PaymentRecord, evidence: Success, receiptIsTaken: boolean): Judged => {
   const { receipt, amountMinor } = evidence
   const strange = receiptIsTaken || (amountMinor !== null && amountMinor !== payment.amountMinor)
-  if (isUnderWay(payment)) return strange ? none('mismatch') : { move: 'succeed' }
+  if (isUnderWay(payment.status)) return strange ? none('mismatch') : { move: 'succeed' }
   if (payment.status === 'failed') return onLateSuccess(payment, evidence, receiptIsTaken)
   if (strange || !isPaid(payment.status)) return none('contradiction')
   if (receipt === null || receipt === payment.providerReceipt) return none('repeated')
@@ -37,12 +34,12 @@ const onSuccess = (payment: PaymentRecord, evidence: Success, receiptIsTaken: bo
 }
 
 const onFailure = (payment: PaymentRecord): Judged => {
-  if (isUnderWay(payment)) return { move: 'fail' }
+  if (isUnderWay(payment.status)) return { move: 'fail' }
   return none(payment.status === 'failed' && payment.lateSuccessAt === null ? 'repeated' : 'contradiction')
 }
 
 const onReturn = (payment: PaymentRecord, receiptIsTaken: boolean): Judged => {
-  if (isUnderWay(payment)) return receiptIsTaken ? none('mismatch') : { move: 'succeed_and_return' }
+  if (isUnderWay(payment.status)) return receiptIsTaken ? none('mismatch') : { move: 'succeed_and_return' }
   if (payment.status === 'succeeded') return { move: 'return' }
   return none(payment.status === 'returned' ? 'repeated' : 'contradiction')
 }

@@ -1,4 +1,5 @@
 import type { Tx } from '../../../db/client.ts'
+import { isUnderWay } from '../../../db/transitions.ts'
 import { postHold, transfer } from '../../../ledger/ledger.ts'
 import { formatMinor } from '../../../lib/money.ts'
 import type { Evidence } from '../../../rails/rail.ts'
@@ -10,7 +11,7 @@ import type { PaymentRecord } from '../queries.ts'
 import { resolveAttempts } from './attempts/queries.ts'
 import { isReceiptTaken } from './attempts/receipts.ts'
 import { actorOf, type EvidenceSource, type SettleDeps, type Verdict } from './attempts/subject.ts'
-import { isUnderWay, judgePayment, type PaymentMove } from './outcome-rules.ts'
+import { judgePayment, type PaymentMove } from './outcome-rules.ts'
 import { releasePayment } from './release.ts'
 import { writeChange } from './write-change.ts'
 
@@ -132,7 +133,7 @@ export const settlePayment = async (
   source: EvidenceSource,
 ): Promise<Settled> => {
   const step: Step = { payment, evidence, source }
-  const receipt = isUnderWay(payment) || evidence.kind === 'succeeded' ? receiptOf(evidence) : null
+  const receipt = isUnderWay(payment.status) || evidence.kind === 'succeeded' ? receiptOf(evidence) : null
   const taken = receipt !== null && (await isReceiptTaken(tx, payment.rail, receipt, payment.id))
   const judged = judgePayment(payment, evidence, taken)
   if (judged.move !== null) {

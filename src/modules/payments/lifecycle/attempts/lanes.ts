@@ -2,7 +2,7 @@ import { type Statement, statement } from '../../../../db/client.ts'
 import { describeError } from '../../../../db/errors.ts'
 import type { Lane, Room, Task } from '../../../../jobs/lane.ts'
 import type { Uuid } from '../../../../lib/ids.ts'
-import { railNames } from '../../../../lib/rail-names.ts'
+import { collectionRail, railNames } from '../../../../lib/rail-names.ts'
 import type { Deps } from '../../../deps.ts'
 import { claimFree, claimWaiting, type Due, type SendLane } from './claim.ts'
 import { gatedLane } from './gated-lane.ts'
@@ -149,7 +149,7 @@ export const createSendingLanes = (
     payments: railNames.map((rail) =>
       laneOf(`payments.${rail}`, { subject: subjects.payment, rail }, readFrom(duePayments, rail)),
     ),
-    topups: [laneOf('topups.MPESA_STK', { subject: subjects.topup, rail: 'MPESA_STK' }, readFrom(dueTopups))],
+    topups: [laneOf(`topups.${collectionRail}`, { subject: subjects.topup, rail: collectionRail }, readFrom(dueTopups))],
   }
 }
 

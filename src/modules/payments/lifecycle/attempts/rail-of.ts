@@ -1,15 +1,16 @@
+import { collectionRail } from '../../../../lib/rail-names.ts'
 import type { Attempt, Delivery, DeliveryKind, Evidence, Rails } from '../../../../rails/rail.ts'
 import type { AttemptRecord } from './queries.ts'
 
 /** What an attempt needs of its rail after it was sent, for payouts and collections alike. */
-export type AskableRail = {
+export type QueryableRail = {
   query: (attempt: Attempt) => Promise<Evidence>
   readDelivery: (kind: DeliveryKind, body: unknown, attempt: AttemptRecord) => Delivery
 }
 
 /** Undefined when the deployment no longer has the attempt's rail. */
-export const railOf = (rails: Rails, name: AttemptRecord['rail']): AskableRail | undefined => {
-  if (name === 'MPESA_STK') return rails.collection ?? undefined
+export const railOf = (rails: Rails, name: AttemptRecord['rail']): QueryableRail | undefined => {
+  if (name === collectionRail) return rails.collection ?? undefined
   const rail = rails.payout[name]
   return (
     rail && {

@@ -7,7 +7,7 @@ import { attemptForRail } from './callback-secret.ts'
 import { applyEvidence, openAttempt } from './evidence.ts'
 import { type AttemptRecord, attemptColumns, findAttempt } from './queries.ts'
 import { railOf } from './rail-of.ts'
-import { askAboutTopupsForSeconds, secondsToNextQuery, silenceSeconds } from './schedule.ts'
+import { queryTopupsForSeconds, secondsToNextQuery, silenceSeconds } from './schedule.ts'
 import type { AttemptSubject, Subjects } from './subject.ts'
 import { recordAbandoned } from './submission.ts'
 
@@ -27,7 +27,7 @@ const postpone = statement(
 )
 
 const nextCheck = (attempt: AttemptRecord, now: Date): Date | null => {
-  const tooOld = attempt.kind === 'topup' && now > secondsAfter(attempt.createdAt, askAboutTopupsForSeconds)
+  const tooOld = attempt.kind === 'topup' && now > secondsAfter(attempt.createdAt, queryTopupsForSeconds)
   return tooOld ? null : secondsAfter(now, secondsToNextQuery(attempt.checks + 1))
 }
 

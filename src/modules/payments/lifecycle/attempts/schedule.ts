@@ -2,10 +2,10 @@
  * When the rail is queried next about an attempt without an outcome, by how often it was queried: soon at first, then less and less often,
  * but never stopping. A rail that does not answer ends nothing.
  */
-const askAfterSeconds = [30, 30, 60, 120, 300, 600, 1_800, 3_600, 10_800] as const
-const askAtLeastEverySeconds = 21_600
+const queryDelaysSeconds = [30, 30, 60, 120, 300, 600, 1_800, 3_600, 10_800] as const
+const longestQueryDelaySeconds = 21_600
 
-export const secondsToNextQuery = (queriesMade: number): number => askAfterSeconds[queriesMade] ?? askAtLeastEverySeconds
+export const secondsToNextQuery = (queriesMade: number): number => queryDelaysSeconds[queriesMade] ?? longestQueryDelaySeconds
 
 /** The longest time between recording an attempt and taking the right to send it. A later sender finds the attempt marked as not sent. */
 export const claimWithinSeconds = 15
@@ -29,4 +29,4 @@ export const secondsToNextTry = (triesSoFar: number): number | undefined => retr
 export const silenceSeconds = 900
 
 /** After a day a customer no longer pays on a prompt: a delivery would still count, but the rail is no longer queried. */
-export const askAboutTopupsForSeconds = 86_400
+export const queryTopupsForSeconds = 86_400
