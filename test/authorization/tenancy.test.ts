@@ -122,7 +122,7 @@ const nameless = (text: string) => text.replace(/"request_id":"[^"]*"/, '')
 test('every route that takes an id is tried here', () => {
   expect(
     ofTenants.map(routeOf).filter((route) => owned[route] === undefined),
-    'add each to `owned` above: an id of the other tenant',
+    'add each to what `furnish` returns above: an id of the other tenant, with a body that would be accepted',
   ).toEqual([])
   expect(Object.keys(owned).filter((route) => !ofTenants.some((row) => routeOf(row) === route))).toEqual([])
 })

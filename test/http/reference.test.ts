@@ -39,6 +39,8 @@ const operations = () =>
 const ajv = new Ajv2020({ strict: false, validateFormats: false })
 const validatorOf = (name: string) => ajv.compile({ $ref: `openapi.json#/components/schemas/${name}` })
 
+/** Examples that are being recorded are not in the document yet. */
+const isRecording = Boolean(process.env.RECORD_EXAMPLES)
 const howToRecord = 'call it in test/http/example-scene.ts, then run RECORD_EXAMPLES=1 npm test -- test/http/reference.test.ts'
 
 describe('every operation', () => {
@@ -57,7 +59,7 @@ describe('every operation', () => {
     expect(Object.keys(examples).filter((id) => !known.has(id))).toEqual([])
   })
 
-  test('shows one real request and answer', () => {
+  test.skipIf(isRecording)('shows one real request and answer', () => {
     for (const { id, operation } of operations()) {
       const example = exampleOf(id)
       expect([id, example !== undefined], howToRecord).toEqual([id, true])
@@ -94,12 +96,11 @@ test('every example is what the service answers: the story of example-scene.ts, 
   const recordedStory = await playExamples(service, operations(), administrators)
   const expected = operations().map(({ id }) => id)
   expect(Object.keys(recordedStory).toSorted(), howToRecord).toEqual(expected.toSorted())
-  if (process.env.RECORD_EXAMPLES) {
-    const text = JSON.stringify(
-      Object.fromEntries(Object.entries(redacted(recordedStory)).toSorted(([a], [b]) => (a < b ? -1 : 1))),
-      null,
-      2,
-    )
+  if (isRecording) {
+    // What has not changed stays as it is, so that the difference shows what has.
+    const isSame = (id: string) => JSON.stringify(lasting(exampleOf(id))) === JSON.stringify(lasting(recordedStory[id]))
+    const entries = expected.toSorted().map((id) => [id, isSame(id) ? exampleOf(id) : redacted(recordedStory[id])])
+    const text = JSON.stringify(Object.fromEntries(entries), null, 2)
     writeFileSync(new URL('../../src/reference/examples.json', import.meta.url), `${text}\n`)
     return
   }
