@@ -15,7 +15,7 @@ export const describeService = async (): Promise<ServiceDescription> => {
     databaseUrl: 'postgresql://localhost/none',
     clock: systemClock,
     logger: pino({ level: 'silent' }),
-    rails: { payout: {}, collection: null, gates: {} },
+    rails: { payout: {}, collection: null, account: null, gates: {} },
   })
   const description = { routes: service.routes, document: service.http.swagger() }
   await service.stop()

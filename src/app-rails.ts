@@ -65,6 +65,7 @@ const railsOf = (config: Config, clock: Clock, daraja: DarajaOptions | null, pes
       ...(bank && { PESALINK: gatedPayout(bank, gates.PESALINK) }),
     },
     collection: mpesa ? gatedCollection(mpesa.collection, gates[collectionRail]) : null,
+    account: mpesa?.account ?? null,
     gates,
   }
 }

@@ -46,7 +46,7 @@ export const openConsole = async (): Promise<Console> => {
       databaseUrl: database.url,
       clock: systemClock,
       logger: pino({ level: 'warn' }, pino.destination(2)),
-      rails: { payout: {}, collection: null, gates: {} },
+      rails: { payout: {}, collection: null, account: null, gates: {} },
       statementTimeoutMs,
     })
     await refuseOtherRelease(deps)

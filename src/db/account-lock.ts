@@ -76,8 +76,8 @@ export const tryLockAccounts = async (tx: Tx, locks: AccountLocks): Promise<Read
   return new Set(needed.filter(({ account }) => !taken.has(account)).map(({ account }) => account))
 }
 
-/** For code that must run in the same turn as its caller: a deferred statement cannot wait for a lock first. */
+/** For what relies on its caller's lock. A deferred statement that moves money also must not wait for one. */
 export const requireLocked = (tx: Tx, accounts: readonly Uuid[]): void => {
   if (accounts.some((account) => tx.accountLocks.get(account) !== 'exclusive'))
-    throw new Error("money moves under its account's lock")
+    throw new Error('an account whose lock this needs is not locked')
 }

@@ -3,6 +3,7 @@ import type { App } from '../http/app-type.ts'
 import { createAllowance } from '../lib/allowance.ts'
 import type { Deps } from '../modules/deps.ts'
 import { receiveDelivery } from '../modules/payments/lifecycle/attempts/deliveries.ts'
+import { receiveBalance } from '../modules/reconciliation/balances.ts'
 import type { DeliveryKind } from '../rails/rail.ts'
 import { createAllowList } from './allow-list.ts'
 
@@ -41,5 +42,16 @@ export const registerCallbacks = (operator: App, deps: Deps): void => {
       await receiveDelivery(deps, arrival, () => mayNote(networkOf(request.ip)))
       return reply.send(accepted)
     })
+    app.post<{ Params: { id: string; secret: string; kind: string } }>(
+      '/callbacks/balances/:id/:secret/:kind',
+      async (request, reply) => {
+        const { id, secret } = request.params
+        const kind = kindOf(request.params.kind)
+        if (!kind || !uuid.test(id)) return reply.callNotFound()
+        const body = typeof request.body === 'string' ? request.body : ''
+        await receiveBalance(deps, { id, secret, kind, body, allowedSource: isAllowed(request.ip) })
+        return reply.send(accepted)
+      },
+    )
   })
 }

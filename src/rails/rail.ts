@@ -110,6 +110,24 @@ export type CollectionRail = {
   readDelivery: (kind: DeliveryKind, body: unknown) => Delivery
 }
 
+/** The balance of one of the organisation's accounts at the provider. */
+export type AccountBalance = { account: string; currency: string; availableMinor: Minor }
+
+/** The payment to reverse: only incoming payments can be reversed; a payout is irrevocable by API. */
+export type Reversal = { receipt: string; amountMinor: Minor; callbacks: CallbackUrls }
+
+/** The organisation's own accounts at a provider. Every answer comes as a delivery. */
+export type OrganisationAccount = {
+  /** Their numbers at the provider, each once: the shortcode for incoming money, and those for outgoing money. */
+  readonly numbers: readonly string[]
+  /** Asks for the balances of one account. Moves nothing. */
+  askBalances: (number: string, callbacks: CallbackUrls) => Promise<Submission>
+  readBalances: (body: unknown) => AccountBalance[] | undefined
+  /** Reverses a payment. It is not idempotent: after a lost answer it must not be sent again, only looked up in the statement. */
+  reverse: (reversal: Reversal) => Promise<Submission>
+  readReversal: (body: unknown) => Evidence
+}
+
 export type GateState = { state: 'up' | 'throttled' | 'down'; since: Date | null; underWay: number }
 
 /** Whether a rail accepts calls now. Checked before an attempt is recorded: what is not sent now stays due, and does not count as a try. */
@@ -125,6 +143,7 @@ export type Gate = {
 export type Rails = {
   payout: Readonly<Partial<Record<RailName, PayoutRail>>>
   collection: CollectionRail | null
+  account: OrganisationAccount | null
   /** Whether each rail accepts calls now. A rail without a gate always does. */
   gates: Readonly<Partial<Record<AnyRail, Gate>>>
 }

@@ -56,19 +56,19 @@ const answerLater = (provider: Provider, url: string, body: (query: Envelope) =>
   return accepted(query)
 }
 
-/** Incoming minus outgoing money, plus an opening balance. */
-export const workingBalance = (provider: Provider): bigint =>
+/** Incoming minus outgoing money, of one account or of all, plus an opening balance. */
+export const workingBalance = (provider: Provider, of?: string): bigint =>
   provider.book
     .movements()
-    .filter(({ rail }) => rail !== 'PESALINK')
+    .filter(({ rail, account }) => rail !== 'PESALINK' && (of === undefined || account === of))
     .reduce((sum, { rail, amountMinor }) => (rail === 'MPESA_STK' ? sum + amountMinor : sum - amountMinor), openingMinor)
 
 export const accountBalance = (provider: Provider, body: unknown): Answer => {
   const parsed = Balance.safeParse(body)
   if (!parsed.success) return invalidField(parsed.error)
-  const { Initiator, SecurityCredential, ResultURL } = parsed.data
+  const { Initiator, SecurityCredential, ResultURL, PartyA } = parsed.data
   const code = isInitiator(provider, Initiator, SecurityCredential) ? '0' : '2001'
-  const amount = shillings(workingBalance(provider))
+  const amount = shillings(workingBalance(provider, PartyA))
   const AccountBalance = `Working Account|KES|${amount}|${amount}|0.00|0.00&Utility Account|KES|0.00|0.00|0.00|0.00`
   return answerLater(provider, ResultURL, (query) => envelope(query, code, [{ Key: 'AccountBalance', Value: AccountBalance }]))
 }

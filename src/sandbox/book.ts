@@ -16,6 +16,8 @@ export type Order = {
   ours: string
   amountMinor: bigint
   party: string
+  /** Which of the caller's own accounts it moves. */
+  account: string
   code: string
   scenario: Scenario
   receipt: string
@@ -29,7 +31,9 @@ export type Order = {
 }
 
 /** Money that really moved, whatever was reported. */
-export type Movement = Pick<Order, 'rail' | 'key' | 'ours' | 'amountMinor' | 'party' | 'receipt' | 'resultUrl'> & { at: Date }
+export type Movement = Pick<Order, 'rail' | 'key' | 'ours' | 'amountMinor' | 'party' | 'account' | 'receipt' | 'resultUrl'> & {
+  at: Date
+}
 
 const alphabet = 'ABCDEFGHJKLMNPQRSTUVWXYZ23456789'
 

@@ -70,6 +70,7 @@ export const isInitiator = (provider: Provider, name: string, credential: string
 const stranger: Scenario = { code: '2001', reporting: 'once', losesAnswer: false }
 
 type PayoutFields = {
+  PartyA: string
   Amount: bigint
   Occassion?: string | undefined
   PartyB: string
@@ -91,6 +92,7 @@ const takePayout = (
     amountMinor: request.Amount * 100n,
     ours: request.Occassion ?? '',
     party: request.PartyB,
+    account: request.PartyA,
     resultUrl: request.ResultURL,
     timeoutUrl: request.QueueTimeOutURL,
     ...(!known && { scenario: stranger }),

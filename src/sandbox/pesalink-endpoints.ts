@@ -85,6 +85,7 @@ export const transfer = (
     amountMinor: BigInt(order.amount.replace('.', '')),
     ours: order.description,
     party,
+    account: source.accountNumber,
     resultUrl: callbackUrl ?? null,
     timeoutUrl: null,
   })

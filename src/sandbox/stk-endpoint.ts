@@ -62,6 +62,7 @@ export const stkPush = (provider: Provider, body: unknown): Answer => {
     amountMinor: parsed.data.Amount * 100n,
     ours: parsed.data.AccountReference,
     party: parsed.data.PhoneNumber,
+    account: parsed.data.BusinessShortCode,
     resultUrl: parsed.data.CallBackURL,
     timeoutUrl: null,
   })

@@ -3,7 +3,10 @@ import { perform } from './perform.ts'
 import type { Provider } from './provider.ts'
 import { type Scenario, scenarioFor } from './scenario.ts'
 
-type Taken = Pick<Order, 'rail' | 'key' | 'conversation' | 'ours' | 'amountMinor' | 'party' | 'resultUrl' | 'timeoutUrl'> & {
+type Taken = Pick<
+  Order,
+  'rail' | 'key' | 'conversation' | 'ours' | 'amountMinor' | 'party' | 'account' | 'resultUrl' | 'timeoutUrl'
+> & {
   /** Overrides the destination's scenario. */
   scenario?: Scenario
 }

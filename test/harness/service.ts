@@ -2,7 +2,7 @@ import { randomBytes, randomInt } from 'node:crypto'
 import { createServer } from 'node:net'
 import { pino } from 'pino'
 import { createService, type Service } from '../../src/app.ts'
-import { sandboxRails } from '../../src/app-rails.ts'
+import { type SandboxOptions, sandboxRails } from '../../src/app-rails.ts'
 import { loadConfig } from '../../src/config.ts'
 import type { Pooler } from '../../src/db/pooler.ts'
 import { undeclaredRefusal } from '../../src/http/errors.ts'
@@ -66,6 +66,10 @@ const startProvider = async (clock: TestClock) => {
   return { scheduler, sandbox, sandboxUrl: await sandbox.listen() }
 }
 
+/** The emulator's own time-out is short: a test that needs calls to hang for longer says so. */
+const withTimeout = (sandbox: RailSandbox, ms: string | undefined): SandboxOptions =>
+  ms === undefined ? sandbox : { ...sandbox, darajaOptions: (url) => ({ ...sandbox.darajaOptions(url), timeoutMs: Number(ms) }) }
+
 /** The whole service on a database of its own, with the provider's emulator beside it, under a clock that the test moves. */
 export const startService = async (options: TestOptions = {}): Promise<TestService> => {
   const database = options.database ?? (await createTestDatabase())
@@ -98,7 +102,7 @@ export const startService = async (options: TestOptions = {}): Promise<TestServi
     ...(options.through?.pooler && { pooler: options.through.pooler }),
     clock,
     logger,
-    rails: sandboxRails(config, clock, sandbox, sandboxUrl),
+    rails: sandboxRails(config, clock, withTimeout(sandbox, options.env?.DARAJA_TIMEOUT_MS), sandboxUrl),
   })
   await service.start()
   await service.http.listen({ host: '127.0.0.1', port })

@@ -1,5 +1,5 @@
 import { connect } from 'node:net'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { parseId } from '../../src/lib/ids.ts'
 import { createKey, type Person, signIn } from '../harness/people.ts'
 import { startService, type TestService } from '../harness/service.ts'
@@ -113,6 +113,24 @@ test('the limit holds over all processes, and a process that died gives its plac
   const resumed = await openStream(person.api)
   expect(resumed.status).toBe(200)
   resumed.close()
+  await second.close()
+})
+
+test('a stream that stays open keeps its place', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+  const second = await startService({ database: service.database, clock: service.clock })
+  const person = await signIn(service.api)
+  const stream = await openStream(second.api.as(person.api.credentials))
+  const account = parseId('account', person.accountId)
+  await service.deps.db.query(
+    `update stream_places set renewed_at = clock_timestamp() - interval '59 seconds' where account_id = $1`,
+    [account],
+  )
+  vi.advanceTimersByTime(20_000)
+  vi.useRealTimers()
+  const young = `select from stream_places where account_id = $1 and renewed_at > clock_timestamp() - interval '30 seconds'`
+  await expect.poll(() => service.deps.db.query(young, [account]), patiently).toHaveLength(1)
+  stream.close()
   await second.close()
 })
 

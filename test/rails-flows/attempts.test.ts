@@ -14,6 +14,7 @@ import {
   b2cResult,
   balanceOf,
   deliver,
+  initiate,
   isLedgerSound,
   lastOrder,
   movementsTo,
@@ -21,6 +22,7 @@ import {
   pass,
   pay,
   paymentOf,
+  topupOf,
   verdicts,
 } from './scene.ts'
 
@@ -236,6 +238,18 @@ describe('the right to send', () => {
     expect(ordersTo(service, phone)).toHaveLength(0)
     expect((await paymentOf(person, id)).status).toBe('failed')
     expect(await balanceOf(person)).toEqual(untouched)
+  })
+
+  test('a top-up that expires between recording its attempt and taking the right asks no phone', async () => {
+    const id = await initiate(person, phone)
+    service.clock.advance(295)
+    happensBefore('attempts.claim_topup', async () => {
+      service.clock.advance(6)
+      await other.deps.jobs.sweep()
+      expect((await topupOf(person, id)).status).toBe('expired')
+    })
+    await service.settle()
+    expect(ordersTo(service, phone)).toHaveLength(0)
   })
 
   test('a process that dies before it had the right sent nothing: the payment is sent by another', async () => {

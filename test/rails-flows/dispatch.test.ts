@@ -70,6 +70,22 @@ test('a tenant whose calls all hang leaves room for the others on the same rail'
   await isSent(phone)
 })
 
+test('of a rail that is back after a pause each tenant gets its turn, whoever had more waiting', async () => {
+  await service.deps.db.query(`insert into rail_pauses values ('MPESA_B2C', 'a test', 'a test', now())`)
+  const [many, few, last] = people
+  const phones = Array.from({ length: 24 }, nextPhone)
+  for (const phone of phones) {
+    hang(phone)
+    await payTo(many, phone)
+  }
+  const others = [nextPhone(), nextPhone()] as const
+  await payTo(few, others[0])
+  await payTo(last, others[1])
+  await service.deps.db.query('delete from rail_pauses')
+  await isSent(others[0])
+  await isSent(others[1])
+})
+
 test('an account that is locked delays only itself, and is served when it is free', async () => {
   const client = new pg.Client({ connectionString: service.database.url })
   await client.connect()

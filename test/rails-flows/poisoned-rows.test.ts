@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { parseId } from '../../src/lib/ids.ts'
+import { newId, parseId } from '../../src/lib/ids.ts'
 import { createMandate } from '../harness/mandates.ts'
 import { credit } from '../harness/money.ts'
+import { requestConsent, authorizeAgent, newPkce, registerClient } from '../harness/oauth.ts'
 import { createKey, type Person, signIn } from '../harness/people.ts'
 import { startService, type TestService } from '../harness/service.ts'
 import { findBreaches } from '../harness/verify.ts'
-import { initiate, pass, pay, paymentOf, topupOf } from './scene.ts'
+import { deliver, initiate, pass, pay, paymentOf, topupOf } from './scene.ts'
 
 let service: TestService
 beforeAll(async () => {
@@ -19,13 +20,19 @@ const payer = async (): Promise<Person> => {
   return person
 }
 
+type Poison = { on?: 'update' | 'delete'; key?: string; condition?: string }
+
 /** From now on every change of this row of the table fails, or each for which `condition` holds, until it is repaired. */
-const poison = async (table: string, id: string, condition = 'true'): Promise<void> => {
+const poison = async (
+  table: string,
+  id: string,
+  { on = 'update', key = 'id', condition = 'true' }: Poison = {},
+): Promise<void> => {
   await service.deps.db.query(
     `create or replace function refuse_poisoned() returns trigger language plpgsql as $$ begin raise exception 'poisoned' using errcode = 'data_corrupted'; end $$`,
   )
   await service.deps.db.query(
-    `create trigger poisoned before update on ${table} for each row when (old.id = '${id}' and ${condition}) execute function refuse_poisoned()`,
+    `create trigger poisoned before ${on} on ${table} for each row when (old.${key} = '${id}' and ${condition}) execute function refuse_poisoned()`,
   )
 }
 const heal = (table: string) => service.deps.db.query(`drop trigger poisoned on ${table}`)
@@ -165,7 +172,7 @@ test('payments.give_up goes on behind a row that fails, reports it, and processe
   }
   const all = () => Promise.all(due.map(async ({ id, of }) => (await paymentOf(of, id)).status))
   expect(await all()).toEqual(['processing', 'processing', 'processing'])
-  await poison('payments', uuidOf('payment', due[0]?.id ?? ''), "new.status = 'failed'")
+  await poison('payments', uuidOf('payment', due[0]?.id ?? ''), { condition: "new.status = 'failed'" })
   for (let minute = 0; minute < 50; minute += 5) await pass(service, 300)
   expect(await all()).toEqual(['processing', 'failed', 'failed'])
   expect(raised()).toContainEqual({ alert: 'sweep_failing', subject: 'payments.give_up' })
@@ -175,6 +182,60 @@ test('payments.give_up goes on behind a row that fails, reports it, and processe
   service.sandbox.rules.clear()
   await pass(service, 300)
 })
+
+/** Everything that is deleted when it is old, many rows by one statement. */
+const pruned: readonly { sweep: string; table: string; key?: string; make: () => Promise<unknown> }[] = [
+  { sweep: 'events.prune', table: 'events', make: () => signIn(service.api) },
+  {
+    sweep: 'idempotency.prune',
+    table: 'idempotency_keys',
+    key: 'scope',
+    make: async () => (await payer()).api.post('/v1/accounts/me/api-keys', { name: 'Agent' }, { key: 'once' }),
+  },
+  {
+    sweep: 'callbacks.prune',
+    table: 'callback_deliveries',
+    make: () => deliver(`${service.operatorUrl}/callbacks/${newId()}/wrong/result`, {}),
+  },
+  {
+    sweep: 'oauth.prune',
+    table: 'oauth_authorizations',
+    make: async () => requestConsent(await payer(), await registerClient(service.api), newPkce()),
+  },
+  { sweep: 'oauth.prune', table: 'oauth_access_tokens', make: async () => authorizeAgent(service.api, await payer()) },
+  { sweep: 'oauth.prune', table: 'oauth_grants', key: 'grant_id', make: async () => authorizeAgent(service.api, await payer()) },
+  { sweep: 'oauth.prune', table: 'oauth_clients', make: async () => registerClient(service.api) },
+  { sweep: 'oauth.prune', table: 'oauth_clients', make: async () => authorizeAgent(service.api, await payer()) },
+  { sweep: 'nonces.prune', table: 'nonces', key: 'nonce', make: () => service.api.post('/v1/auth/wallet/nonce', {}) },
+  { sweep: 'sessions.prune', table: 'sessions', make: () => signIn(service.api) },
+  {
+    sweep: 'sessions.prune',
+    table: 'dashboard_tokens',
+    make: async () => (await payer()).api.post('/v1/auth/dashboard-tokens'),
+  },
+  { sweep: 'sign_in_flows.prune', table: 'sign_in_flows', make: () => service.api.get('/v1/auth/google/start') },
+]
+
+test.each(pruned)(
+  '$sweep deletes what is old of $table behind a row that fails, and fails',
+  async ({ sweep, table, key = 'id', make }) => {
+    const rows = async (): Promise<string[]> =>
+      (await service.deps.db.query<{ key: string }>(`select ${key}::text as key from ${table}`)).map((row) => row.key)
+    const others = new Set(await rows())
+    for (let count = 0; count < 3; count += 1) await make()
+    const made = (await rows()).filter((row) => !others.has(row))
+    expect(made.length).toBeGreaterThanOrEqual(3)
+    const left = async () => (await rows()).filter((row) => made.includes(row))
+    await poison(table, made[1] ?? '', { on: 'delete', key })
+    service.clock.advance(150 * day)
+    await expect(service.deps.jobs.sweep()).rejects.toThrow()
+    expect(await left()).toEqual([made[1]])
+    expect(service.log.map((line) => JSON.parse(line)).findLast(({ msg }) => msg === 'a sweep failed')).toMatchObject({ sweep })
+    await heal(table)
+    await service.deps.jobs.sweep()
+    expect(await left()).toEqual([])
+  },
+)
 
 test('a sweep that fails altogether keeps none of the others from running, and is reported at the third time', async () => {
   const of = await payer()

@@ -7,6 +7,7 @@ beforeAll(async () => {
 })
 afterAll(() => rails.close())
 
+const payingOut = '600998'
 const answerTo = async (attemptId: string): Promise<unknown> => {
   await rails.scheduler.runAll()
   return rails.deliveriesOf(attemptId).at(-1)?.body
@@ -14,15 +15,16 @@ const answerTo = async (attemptId: string): Promise<unknown> => {
 
 test('the account is asked what it holds, and the answer is what came in less what went out', async () => {
   const { account, payout } = rails.daraja()
+  expect(account.numbers).toEqual(['174379', payingOut, '600997'])
   const before = rails.payout()
-  expect(await account.askBalances(before.callbacks)).toMatchObject({ kind: 'accepted' })
+  expect(await account.askBalances(payingOut, before.callbacks)).toMatchObject({ kind: 'accepted' })
   const [held] = account.readBalances(await answerTo(before.attemptId)) ?? []
   expect(held).toMatchObject({ account: 'Working Account', currency: 'KES' })
   const paid = rails.payout({ amountMinor: 70_000n })
   await payout.pay(paid)
   await rails.scheduler.runAll()
   const after = rails.payout()
-  await account.askBalances(after.callbacks)
+  await account.askBalances(payingOut, after.callbacks)
   const [left] = account.readBalances(await answerTo(after.attemptId)) ?? []
   expect((held?.availableMinor ?? 0n) - (left?.availableMinor ?? 0n)).toBe(70_000n)
 })
@@ -59,6 +61,6 @@ test('what came in is taken back whole, and another amount or receipt proves not
 test('a question under an initiator whose password has run out is no answer', async () => {
   const { account } = rails.daraja({ initiatorPassword: 'an old one' })
   const { attemptId, callbacks } = rails.payout()
-  await account.askBalances(callbacks)
+  await account.askBalances(payingOut, callbacks)
   expect(account.readBalances(await answerTo(attemptId))).toBeUndefined()
 })

@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { newId } from '../../src/lib/ids.ts'
 import { subjects } from '../../src/modules/jobs.ts'
 import { shellOperator } from '../../src/modules/operators.ts'
+import { askBalances } from '../../src/modules/reconciliation/balances.ts'
 import { reconcilePaidIn, reconcileStatement } from '../../src/modules/reconciliation/service.ts'
 import { statementCsv } from '../../src/sandbox/statement.ts'
 import { type Administered, startAdministered } from '../admin/administrators.ts'
@@ -9,7 +10,7 @@ import { credit, newBeneficiary } from '../harness/money.ts'
 import { type Person, signIn } from '../harness/people.ts'
 import type { TestService } from '../harness/service.ts'
 import { findBreaches } from '../harness/verify.ts'
-import { alerts, balanceOf, initiate, pass, pay, paymentOf, topupOf } from '../rails-flows/scene.ts'
+import { alerts, balanceOf, deliver, initiate, pass, pay, paymentOf, topupOf } from '../rails-flows/scene.ts'
 
 let administered: Administered
 let service: TestService
@@ -101,13 +102,14 @@ test('what the books have and the statement lacks is a difference with what to d
   expect(data[0]).toMatchObject({ booked_minor: '-450000', stated_minor: '-300000' })
 })
 
+const nairobiDay = 86_400
+/** To an hour of the next day in Nairobi, UTC+3. */
+const nextDayAt = (hour: number) => {
+  const now = service.clock.now().getTime() + 3 * 3_600_000
+  service.clock.advance(nairobiDay - (Math.floor(now / 1000) % nairobiDay) + hour * 3_600)
+}
+
 describe('what the provider lists as paid in', () => {
-  const nairobiDay = 86_400
-  /** To an hour of the next day in Nairobi, UTC+3. */
-  const nextDayAt = (hour: number) => {
-    const now = service.clock.now().getTime() + 3 * 3_600_000
-    service.clock.advance(nairobiDay - (Math.floor(now / 1000) % nairobiDay) + hour * 3_600)
-  }
   const runs = async () => (await administered.admin.api.get('/v1/admin/reconciliations')).body.data.filter(byApi)
   const byApi = ({ source }: { source: string }) => source === 'provider'
   const sweep = () => reconcilePaidIn(service.deps, subjects)
@@ -204,5 +206,120 @@ describe('what the provider lists as paid in', () => {
     await sweep()
     const [newer, older] = await runs()
     expect([older.period_start, newer.period_start]).toEqual([last.period_end, older.period_end])
+  })
+})
+
+describe('what the provider says that the accounts hold', () => {
+  beforeEach(async () => {
+    person = await signIn(service.api, person.wallet)
+  })
+  const runs = async () =>
+    (await administered.admin.api.get('/v1/admin/reconciliations')).body.data.filter(
+      ({ source }: { source: string }) => source === 'balance',
+    )
+  const ask = async () => {
+    await askBalances(service.deps)
+    await service.settle()
+  }
+  const nextMorning = async () => {
+    nextDayAt(4)
+    await ask()
+    return (await runs())[0]
+  }
+  /** Three shortcodes, each with two accounts. */
+  const agrees = { provider: 'MPESA', requested_by: 'timer', lines: 6, matched: 6, differences: 0 }
+
+  test('agrees with the books, is asked for once a day, and once more when nothing was answered', async () => {
+    const first = await nextMorning()
+    expect(first).toMatchObject(agrees)
+    await ask()
+    expect((await runs())[0]).toEqual(first)
+    await pay(person, { payment_rail: 'MPESA_B2C', destination: '254722000021' })
+    await pay(person, { payment_rail: 'MPESA_B2B', destination: '400200' })
+    await initiate(person, '254722000022')
+    await service.settle()
+    const second = await nextMorning()
+    expect(second).toMatchObject({ ...agrees, period_start: first.period_end })
+    expect(BigInt(second.stated_minor) - BigInt(first.stated_minor)).toBe(-150_000n)
+    nextDayAt(4)
+    service.sandbox.rules.add({ effect: 'outage', times: 1, delay_ms: 0 })
+    await expect(ask()).rejects.toThrow('did not take the question')
+    for (let silence = 0; silence < 2; silence += 1) {
+      service.clock.advance(600)
+      await askBalances(service.deps)
+    }
+    service.clock.advance(600)
+    await expect(ask()).rejects.toThrow('did not say')
+    expect((await runs())[0]).toEqual(second)
+    await service.settle()
+    expect((await runs()).slice(0, 2)).toMatchObject([agrees, { id: second.id }])
+  })
+
+  test('and differs from the books is a difference with an alert, on the day on which it came about', async () => {
+    const before = await nextMorning()
+    const { attemptId, ...instruction } = { attemptId: newId(), rail: 'MPESA_B2C', amountMinor: 77_000n } as const
+    const sent = await service.deps.rails.payout.MPESA_B2C?.pay({
+      ...instruction,
+      attemptId,
+      currency: 'KES',
+      destination: '254722000023',
+      bankCode: null,
+      beneficiaryName: 'Nobody of ours',
+      accountReference: null,
+      narrative: null,
+      reference: '999999999999',
+      at: service.clock.now(),
+      callbacks: { result: 'http://127.0.0.1:9/nowhere', timeout: 'http://127.0.0.1:9/nowhere' },
+    })
+    expect(sent).toMatchObject({ kind: 'accepted' })
+    await service.settle()
+    service.log.length = 0
+    const after = await nextMorning()
+    expect(after).toMatchObject({ lines: 6, matched: 0, differences: 1, booked_minor: before.stated_minor })
+    expect(BigInt(after.booked_minor) - BigInt(after.stated_minor)).toBe(77_000n)
+    expect(alerts(service)).toEqual(['reconciliation_difference'])
+    expect((await open('/v1/admin/reconciliation-differences'))[0]).toMatchObject({
+      kind: 'balance_differs',
+      reconciliation_id: after.id,
+      booked_minor: after.booked_minor,
+      stated_minor: after.stated_minor,
+      action: expect.stringContaining('statement'),
+    })
+    expect(await nextMorning()).toMatchObject(agrees)
+  })
+
+  test('agrees while money is under way, whichever way it goes', async () => {
+    const open: string[] = []
+    for (const destination of ['254711000001', '254700004999'])
+      open.push(await pay(person, { payment_rail: 'MPESA_B2C', destination }))
+    await initiate(person, '254711000001')
+    await service.settle()
+    expect((await paymentOf(person, open[0] ?? '')).status).toBe('processing')
+    expect(await nextMorning()).toMatchObject(agrees)
+    await pass(service, 600)
+    expect((await paymentOf(person, open[0] ?? '')).status).toBe('succeeded')
+    expect(await nextMorning()).toMatchObject(agrees)
+  })
+
+  test('is taken from the provider alone: from a secret that only it was given, once', async () => {
+    nextDayAt(4)
+    await askBalances(service.deps)
+    const [question] = await service.deps.db.query<{ id: string }>(
+      'select id from balance_questions order by asked_at desc limit 1',
+    )
+    const body = {
+      Result: {
+        ResultCode: 0,
+        ResultParameters: { ResultParameter: { Key: 'AccountBalance', Value: 'Working Account|KES|1.00|1.00|0.00|0.00' } },
+      },
+    }
+    const known = await runs()
+    for (const path of [`${question?.id}/wrong/result`, `${newId()}/wrong/result`])
+      expect((await deliver(`${service.operatorUrl}/callbacks/balances/${path}`, body)).status).toBe(200)
+    expect(
+      await service.deps.db.query('select from balance_questions where id = $1 and answered_at is null', [question?.id]),
+    ).toHaveLength(1)
+    await service.settle()
+    expect(await runs()).toMatchObject([agrees, ...known])
   })
 })

@@ -44,6 +44,7 @@ const simulate = ({ provider, orders, added }: Case) => {
       conversation: `conversation-${index}`,
       ours: reference,
       amountMinor: BigInt(shillings) * 100n,
+      account: '174379',
       party: '254722000001',
       scenario: scenarioFor('254722000001'),
       code: '0',

@@ -50,7 +50,7 @@ export const reconciliations = pgTable(
   {
     id: id(),
     provider: text({ enum: providers }).notNull(),
-    /** The file's name, or `provider` when it was asked for by API. */
+    /** The file's name; `provider` for its own list, `balance` for what its accounts hold, both asked for by API. */
     source: text().notNull(),
     contentHash: bytes().notNull(),
     periodStart: instant().notNull(),
@@ -90,6 +90,33 @@ export const reconciliationDifferences = pgTable(
   (t) => [
     index('reconciliation_differences_run').on(t.reconciliationId, t.id),
     index('reconciliation_differences_open').on(t.id).where(sql`${t.resolvedAt} is null`),
+  ],
+)
+
+/**
+ * The organisation's account was asked what it holds. The questions of one round are compared together, against what had come in and
+ * gone out by our books when they were asked: the provider's answer is of a moment between that and its arrival.
+ */
+export const balanceQuestions = pgTable(
+  'balance_questions',
+  {
+    id: id(),
+    roundId: uuid().notNull(),
+    provider: text({ enum: providers }).notNull(),
+    account: text().notNull(),
+    secretHash: bytes().notNull(),
+    cameInMinor: money().notNull(),
+    wentOutMinor: money().notNull(),
+    /** What all sub-accounts of it hold. */
+    statedMinor: money(),
+    subAccounts: integer(),
+    askedAt: instant().notNull(),
+    answeredAt: instant(),
+  },
+  (t) => [
+    index('balance_questions_round').on(t.roundId),
+    index('balance_questions_asked').on(t.provider, t.askedAt),
+    check('balance_questions_answer_check', sql`num_nulls(${t.statedMinor}, ${t.subAccounts}, ${t.answeredAt}) in (0, 3)`),
   ],
 )
 

@@ -1,13 +1,15 @@
-import { and, desc, eq, isNotNull, isNull, lt } from 'drizzle-orm'
+import { and, desc, eq, gte, isNotNull, isNull, lt } from 'drizzle-orm'
 import { type Db, statement } from '../../db/client.ts'
-import { reconciliationDifferences, reconciliations } from '../../db/tables/rails.ts'
-import { paidPaymentsSql } from '../../db/transitions.ts'
+import { balanceQuestions, reconciliationDifferences, reconciliations } from '../../db/tables/rails.ts'
+import { paidPaymentsSql, underWayPaymentsSql } from '../../db/transitions.ts'
 import type { PageRequest } from '../../http/pagination.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import type { Booked } from './rules.ts'
 
 /** The source of a comparison by API; for a file it is the file's name. */
 export const providerSource = 'provider'
+/** The source of a comparison of what the accounts hold. */
+export const balanceSource = 'balance'
 
 export type ReconciliationRecord = typeof reconciliations.$inferSelect
 export type DifferenceRecord = typeof reconciliationDifferences.$inferSelect
@@ -43,6 +45,43 @@ export const lastListedUntil = async (db: Db, provider: ReconciliationRecord['pr
     .orderBy(desc(reconciliations.periodEnd))
     .limit(1)
   return row?.end ?? null
+}
+
+/** The newest comparison from one source. */
+export const findComparison = async (
+  db: Db,
+  provider: ReconciliationRecord['provider'],
+  source: string,
+): Promise<ReconciliationRecord | undefined> =>
+  (
+    await db.orm
+      .select()
+      .from(reconciliations)
+      .where(and(eq(reconciliations.provider, provider), eq(reconciliations.source, source)))
+      .orderBy(desc(reconciliations.id))
+      .limit(1)
+  )[0]
+
+/** When a provider was asked what its accounts hold, since a moment; the newest first. */
+export const listAsked = async (db: Db, provider: ReconciliationRecord['provider'], since: Date): Promise<Date[]> =>
+  (
+    await db.orm
+      .selectDistinct({ at: balanceQuestions.askedAt })
+      .from(balanceQuestions)
+      .where(and(eq(balanceQuestions.provider, provider), gte(balanceQuestions.askedAt, since)))
+      .orderBy(desc(balanceQuestions.askedAt))
+  ).map(({ at }) => at)
+
+const underWay = statement(
+  'reconciliation.under_way',
+  `select (select coalesce(sum(amount_minor), 0)::text from topups where method = any($1::text[]) and status = 'pending') as may_come_in,
+     (select coalesce(sum(amount_minor), 0)::text from payments where rail = any($1::text[]) and status in ${underWayPaymentsSql}) as may_go_out`,
+)
+
+/** What may have moved at a provider and is not booked. */
+export const readUnderWay = async (db: Db, rails: readonly string[]) => {
+  const [row] = await db.query<{ may_come_in: string; may_go_out: string }>(underWay, [rails])
+  return { mayComeInMinor: BigInt(row?.may_come_in ?? 0), mayGoOutMinor: BigInt(row?.may_go_out ?? 0) }
 }
 
 export const listReconciliations = (db: Db, page: PageRequest): Promise<ReconciliationRecord[]> =>

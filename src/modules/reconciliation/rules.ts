@@ -18,7 +18,7 @@ export type Booked = {
   at: Date
 }
 
-export const differenceKinds = [
+const statementDifferences = [
   'amount_differs',
   'not_in_statement',
   'not_in_our_books',
@@ -26,6 +26,7 @@ export const differenceKinds = [
   'under_way',
   'listed_twice',
 ] as const
+export const differenceKinds = [...statementDifferences, 'balance_differs'] as const
 
 export type Difference = {
   kind: (typeof differenceKinds)[number]
@@ -43,12 +44,15 @@ export type Match = { matched: number; differences: Difference[]; bookedMinor: M
 const isBooked = ({ status }: Booked): boolean => isPaid(status)
 const isOpen = ({ status }: Booked): boolean => isUnderWay(status) || status === 'pending' || status === 'expired'
 
-const amountText = (amount: Minor, currency: string): string => displayAmount(amount < 0n ? -amount : amount, currency)
+export const amountText = (amount: Minor, currency: string): string => displayAmount(amount < 0n ? -amount : amount, currency)
 
-type Explanation = Pick<Difference, 'reason' | 'action'>
+export type Explanation = Pick<Difference, 'reason' | 'action'>
 
 const explain: Readonly<
-  Record<Difference['kind'], (line: StatementLine | null, ours: Booked | null, currency: string) => Explanation>
+  Record<
+    (typeof statementDifferences)[number],
+    (line: StatementLine | null, ours: Booked | null, currency: string) => Explanation
+  >
 > = {
   amount_differs: (line, ours, currency) => ({
     reason: `The statement shows ${amountText(line?.amountMinor ?? 0n, currency)}, our books ${amountText(ours?.amountMinor ?? 0n, currency)}.`,
@@ -94,7 +98,7 @@ export const match = (lines: readonly StatementLine[], booked: readonly Booked[]
   const differences: Difference[] = []
   let matched = 0
 
-  const differ = (kind: Difference['kind'], line: StatementLine | null, ours: Booked | null): void => {
+  const differ = (kind: (typeof statementDifferences)[number], line: StatementLine | null, ours: Booked | null): void => {
     differences.push({
       kind,
       receipt: line?.receipt ?? ours?.receipt ?? null,

@@ -1,12 +1,11 @@
-import { createHash } from 'node:crypto'
 import { eq } from 'drizzle-orm'
 import { inTx, type Tx } from '../../db/client.ts'
-import { reconciliationDifferences, reconciliations } from '../../db/tables/rails.ts'
+import { reconciliationDifferences } from '../../db/tables/rails.ts'
 import { isPaid } from '../../db/transitions.ts'
 import { audit } from '../../events/audit.ts'
 import { daysAfter } from '../../lib/clock.ts'
 import { conflict, invalidFields, notFound, Refusal } from '../../lib/errors.ts'
-import { newId, type Uuid } from '../../lib/ids.ts'
+import type { Uuid } from '../../lib/ids.ts'
 import { collectionRail, type Provider, providerRails } from '../../lib/rail-names.ts'
 import { nairobiMidnight } from '../../rails/nairobi-time.ts'
 import type { Evidence } from '../../rails/rail.ts'
@@ -14,8 +13,8 @@ import type { Deps } from '../deps.ts'
 import { nameOfOperator, type Operator, timerOperator } from '../operators.ts'
 import { applyEvidence, openAttempt } from '../payments/lifecycle/attempts/evidence.ts'
 import type { Subjects } from '../payments/lifecycle/attempts/subject.ts'
-import { recordSuspense } from '../suspense/service.ts'
 import { type DifferenceRecord, lastListedUntil, providerSource, type ReconciliationRecord, readBooked } from './queries.ts'
+import { recordComparison } from './record.ts'
 import { type Difference, match, type StatementLine } from './rules.ts'
 import { readStatement } from './statement-rules.ts'
 
@@ -62,93 +61,6 @@ const takeAsEvidence = async (
   })
 }
 
-const putInSuspense = async (
-  tx: Tx,
-  deps: Pick<Deps, 'alerts'>,
-  provider: Provider,
-  difference: Difference,
-  at: Date,
-): Promise<void> => {
-  const stated = difference.statedMinor ?? 0n
-  await recordSuspense(tx, deps, {
-    rail: provider,
-    direction: stated >= 0n ? 'in' : 'out',
-    reason: 'not_in_our_books',
-    receipt: difference.receipt,
-    amountMinor: stated < 0n ? -stated : stated,
-    book: true,
-    alerted: true,
-    at,
-  })
-}
-
-/** A statement takes 65,535 parameters at most. */
-const rowsAtOnce = 1_000
-
-const insertDifferences = async (tx: Tx, reconciliationId: Uuid, differences: readonly Difference[]): Promise<void> => {
-  const { at } = tx
-  const rows = differences.map(({ kind, receipt, subject, bookedMinor, statedMinor, reason, action }) => ({
-    id: newId(),
-    reconciliationId,
-    kind,
-    receipt,
-    subjectKind: subject?.kind ?? null,
-    subjectId: subject?.id ?? null,
-    bookedMinor,
-    statedMinor,
-    reason,
-    action,
-    createdAt: at,
-    // A line that was accepted as evidence needs no person.
-    ...(kind === 'under_way' && { resolvedAt: at, resolvedBy: 'statement', note: 'Taken as evidence.' }),
-  }))
-  for (let from = 0; from < rows.length; from += rowsAtOnce)
-    await tx.orm.insert(reconciliationDifferences).values(rows.slice(from, from + rowsAtOnce))
-}
-
-const store = async (
-  deps: Pick<Deps, 'alerts' | 'db'>,
-  { statement, operator }: { statement: Statement; operator: Operator },
-  result: ReturnType<typeof match>,
-): Promise<ReconciliationRecord> =>
-  inTx(deps.db, async (tx) => {
-    const { at } = tx
-    const { start, end } = statement.period
-    const [run] = await tx.orm
-      .insert(reconciliations)
-      .values({
-        id: newId(),
-        provider: statement.provider,
-        source: statement.source,
-        contentHash: createHash('sha256').update(statement.content).digest(),
-        periodStart: start,
-        periodEnd: end,
-        lines: statement.lines.length,
-        matched: result.matched,
-        differences: result.differences.length,
-        totals: { booked_minor: result.bookedMinor.toString(), stated_minor: result.statedMinor.toString() },
-        requestedBy: nameOfOperator(operator),
-        createdAt: at,
-      })
-      .onConflictDoNothing()
-      .returning()
-    if (!run) throw conflict('This statement was reconciled before.')
-    await insertDifferences(tx, run.id, result.differences)
-    for (const difference of result.differences)
-      if (difference.kind === 'not_in_our_books') await putInSuspense(tx, deps, statement.provider, difference, at)
-    await audit(tx, operator, at, {
-      action: 'admin.reconcile',
-      subject: { type: 'reconciliation', id: run.id },
-      after: { provider: run.provider, source: run.source, lines: run.lines, matched: run.matched, differences: run.differences },
-    })
-    const open = result.differences.filter(({ kind }) => kind !== 'under_way').length
-    if (open > 0) {
-      const facts = { subject: 'reconciliation', id: run.id, code: String(open) }
-      tx.afterCommit(() => deps.alerts.raise('reconciliation_difference', facts))
-    }
-    return run
-  })
-
 /** Compares a provider's statement with our books; every difference becomes a row with its reason and what to do. */
 export const reconcileStatement = async (
   deps: ReconciliationDeps,
@@ -184,7 +96,9 @@ const reconcileLines = async (
     return !isNamed(outside) && at >= start && at <= end
   })
   const result = match(lines, ofPeriod, deps.config.CURRENCY)
-  const run = await store(deps, { statement, operator }, result)
+  const { provider, source, content, period } = statement
+  const comparison = { provider, source, content, period, lines: lines.length, result }
+  const run = await inTx(deps.db, (tx) => recordComparison(tx, deps, operator, comparison))
   for (const difference of result.differences)
     if (difference.kind === 'under_way') await takeAsEvidence(deps, subjects, operator, difference)
   return run

@@ -1,17 +1,11 @@
 import { effectivePermissions, type Permission } from '../../auth/permissions.ts'
 import type { Principal } from '../../auth/principal.ts'
+import { requireLocked } from '../../db/account-lock.ts'
 import type { Tx } from '../../db/client.ts'
 import { notFound, Refusal } from '../../lib/errors.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { workspaceStatus } from './present.ts'
-import {
-  findMembership,
-  lockWorkspace,
-  type MemberRecord,
-  shareWorkspace,
-  type WorkspaceMembership,
-  type WorkspaceRecord,
-} from './queries.ts'
+import { findMembership, lockWorkspace, type MemberRecord, type WorkspaceMembership, type WorkspaceRecord } from './queries.ts'
 
 /**
  * The caller's workspace, locked, and the caller's membership read under the lock: of two owners who remove each other at the same moment,
@@ -36,12 +30,13 @@ export const lockMembership = async (
 }
 
 /**
- * The caller's membership of a workspace, locked until the transaction ends: a member who is being removed or suspended at the same time
- * creates nothing that would outlive the membership. A workspace without the caller's membership counts as not found.
+ * The caller's membership of a workspace, which stays as it is until the transaction ends: who removes, suspends or lowers a member locks
+ * that member's account, and so does everything that the member does. So a member makes nothing there that would outlive the
+ * membership. A workspace that was never the caller's is not there.
  */
-export const shareMembership = async (tx: Tx, principal: Principal, workspaceId: Uuid): Promise<MemberRecord> => {
-  const workspace = await shareWorkspace(tx, workspaceId)
-  const member = workspace && (await findMembership(tx, workspaceId, principal.accountId))
+export const heldMembership = async (tx: Tx, principal: Principal, workspaceId: Uuid): Promise<MemberRecord> => {
+  requireLocked(tx, [principal.accountId])
+  const member = await findMembership(tx, workspaceId, principal.accountId)
   if (member?.status === 'suspended') throw new Refusal('membership_suspended')
   if (member) return member
   throw workspaceId === principal.workspace.id

@@ -1,26 +1,10 @@
-import type { Minor } from '../../lib/money.ts'
 import { readShillings, wholeShillings } from '../amounts.ts'
-import type { CallbackUrls, Evidence, Submission } from '../rail.ts'
+import type { AccountBalance, CallbackUrls, Evidence, OrganisationAccount } from '../rail.ts'
 import { receiptOf, safeCode } from '../text.ts'
 import type { Post } from './gateway.ts'
 import type { DarajaOptions } from './options.ts'
 import { readResult } from './result.ts'
 import { readSubmission, referenceOfAnswer } from './submission.ts'
-
-/** The balance of one of the organisation's accounts at the provider. */
-export type AccountBalance = { account: string; currency: string; availableMinor: Minor }
-
-/** The payment to reverse: only incoming payments can be reversed; a payout is irrevocable by API. */
-export type Reversal = { receipt: string; amountMinor: Minor; callbacks: CallbackUrls }
-
-export type DarajaAccount = {
-  /** Asks for the balances; the answer comes as a delivery, for `readBalances`. Moves nothing. */
-  askBalances: (callbacks: CallbackUrls) => Promise<Submission>
-  readBalances: (body: unknown) => AccountBalance[] | undefined
-  /** Reverses a payment. It is not idempotent: after a lost answer it must not be sent again, only looked up in the statement. */
-  reverse: (reversal: Reversal) => Promise<Submission>
-  readReversal: (body: unknown) => Evidence
-}
 
 /** `Working Account|KES|1000.00|1000.00|0.00|0.00&Utility Account|…`: name, currency, current and available amount, and more. */
 const balanceOf = (text: string): AccountBalance | undefined => {
@@ -49,7 +33,7 @@ const readReversal = (body: unknown): Evidence => {
   }
 }
 
-export const createAccount = (options: DarajaOptions, post: Post, credential: () => string): DarajaAccount => {
+export const createAccount = (options: DarajaOptions, post: Post, credential: () => string): OrganisationAccount => {
   const envelope = (CommandID: string, { result, timeout }: CallbackUrls) => ({
     Initiator: options.initiatorName,
     SecurityCredential: credential(),
@@ -58,11 +42,12 @@ export const createAccount = (options: DarajaOptions, post: Post, credential: ()
     QueueTimeOutURL: timeout,
   })
   return {
-    askBalances: async (callbacks) =>
+    numbers: [...new Set([options.shortcode, options.b2cShortcode, options.b2bShortcode])].flatMap((number) => number ?? []),
+    askBalances: async (number, callbacks) =>
       readSubmission(
         await post('/mpesa/accountbalance/v1/query', {
           ...envelope('AccountBalance', callbacks),
-          PartyA: options.shortcode,
+          PartyA: number,
           IdentifierType: '4',
           Remarks: 'Balance of the account',
         }),

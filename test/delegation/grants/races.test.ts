@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { parseId } from '../../../src/lib/ids.ts'
 import type { Json } from '../../harness/client.ts'
-import { decide, newPkce, registerClient, requestConsent } from '../../harness/oauth.ts'
+import { decide, newPkce, redeemCode, registerClient, requestConsent } from '../../harness/oauth.ts'
 import { createKey, type Key, type Person, signIn } from '../../harness/people.ts'
 import { startService, type TestService } from '../../harness/service.ts'
 import { findBreaches } from '../../harness/verify.ts'
@@ -30,6 +30,15 @@ const orphans = async () =>
   first.deps.db.query(
     'select c.id from grants c where c.revoked_at is null and exists (select from grants a where a.id = any(c.ancestor_ids) and a.revoked_at is not null)',
   )
+
+/** Until one statement of another connection waits for a lock as is said. */
+const isWaiting = (where: string) =>
+  vi.waitFor(async () => {
+    const rows = await first.deps.db.query(
+      `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and ${where}`,
+    )
+    expect(rows).toHaveLength(1)
+  })
 
 const rejoin = async (team: Team, member: Teammate): Promise<string> => {
   const personal = await member.api.get('/v1/workspaces')
@@ -141,12 +150,7 @@ test('a grant whose end is moved while the sweep waits for it stays active', asy
   const sweep = await first.deps.db.transaction(async (tx) => {
     await tx.query('update grants set expires_at = $2 where id = $1', [grant, new Date(ends.getTime() + 60_000)])
     const waiting = second.deps.jobs.sweep()
-    await vi.waitFor(async () => {
-      const rows = await first.deps.db.query(
-        "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and query like '%grants%'",
-      )
-      expect(rows).toHaveLength(1)
-    })
+    await isWaiting("query like '%grants%'")
     return { waiting }
   })
   await sweep.waiting
@@ -188,6 +192,45 @@ test('no key or agent of a member who is being removed stays active, and none be
   await rejoin(team, member)
   const uses = await Promise.all(made.map((bearer) => first.api.get('/v1/payments', { bearer })))
   expect(new Set(uses.map(({ status, body }) => `${status} ${body.error}`))).toEqual(new Set(['401 api_key_revoked']))
+  expect(await findBreaches(first)).toEqual([])
+})
+
+test('a removal waits for the key and the agent that the member is letting in, and ends them', async () => {
+  const team = await createTeam(first)
+  const member = await join(first, team, 'admin')
+  const client = await registerClient(first.api)
+  const pkce = newPkce()
+  const own = (await member.api.get('/v1/workspaces')).body.data.find(({ workspace }: Json) => workspace.kind === 'personal')
+  const elsewhere = (await signIn(first.api, member.wallet)).cookie
+  await first.api.put('/v1/workspaces/current', { workspace_id: own.workspace.id }, { cookie: elsewhere })
+  const asked = await requestConsent({ api: through(first, { cookie: elsewhere }) }, client, pkce)
+  const inTeam = { headers: { 'workspace-id': team.id } }
+  const acts = {
+    key: () => through(second, { cookie: elsewhere }).post(keys, { name: 'Agent' }, inTeam),
+    // Decided while another workspace is the current one: of all locks this shares the member's own account's with the removal.
+    agent: () => decide({ api: through(second, { cookie: elsewhere }) }, asked, { decision: 'approve', workspace_id: team.id }),
+  }
+  const made: Json[] = []
+  for (const act of [acts.key, acts.agent]) {
+    const memberId = made.length === 0 ? member.memberId : await rejoin(team, member)
+    const { making, removing } = await first.deps.db.transaction(async (tx) => {
+      // A grant is stored after its maker's membership was looked at. A removal reads this table and writes it only where it ends something.
+      await tx.query('lock table grants in share mode')
+      const making = act()
+      await isWaiting("wait_event = 'relation' and query like 'insert into \"grants\"%'")
+      const removing = team.owner.api.delete(`/v1/workspaces/current/members/${memberId}`)
+      await isWaiting("wait_event = 'advisory'")
+      return { making, removing }
+    })
+    const answer = await making
+    expect([answer.status < 300, (await removing).status]).toEqual([true, 200])
+    made.push(answer.body)
+  }
+  await rejoin(team, member)
+  const [key, agent] = made
+  expect((await first.api.get('/v1/payments', { bearer: key?.key })).body.error).toBe('api_key_revoked')
+  const code = new URL(agent?.redirect_to).searchParams.get('code') ?? ''
+  expect((await redeemCode(first.api, client, code, pkce)).body.error).toBe('invalid_grant')
   expect(await findBreaches(first)).toEqual([])
 })
 

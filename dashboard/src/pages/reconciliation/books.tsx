@@ -56,7 +56,7 @@ export const Comparisons = ({ currency }: { currency: string }) => {
   return (
     <Card
       title="Comparisons"
-      note="Top-ups are compared with M-PESA’s own list every day. A statement is compared when an administrator imports it."
+      note="Top-ups and the balances are compared with M-PESA’s own every day. A statement is compared when an administrator imports it."
       flush
     >
       <Listing query={query} empty={<Empty icon="list" title="Nothing has been compared yet" />}>

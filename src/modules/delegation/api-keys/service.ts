@@ -10,7 +10,7 @@ import { secondsAfter } from '../../../lib/clock.ts'
 import { conflict, notFound, Refusal } from '../../../lib/errors.ts'
 import { newId, type Uuid } from '../../../lib/ids.ts'
 import type { Deps } from '../../deps.ts'
-import { shareMembership } from '../../workspaces/membership.ts'
+import { heldMembership } from '../../workspaces/membership.ts'
 import { type ControlsChange, noControls } from '../grants/control-rules.ts'
 import { createGrant } from '../grants/create.ts'
 import { type ApiKeyRecord, apiKeyStatus } from '../grants/key-present.ts'
@@ -142,7 +142,7 @@ export const rotateApiKey = async (
 ): Promise<IssuedKey> => {
   requireCapability(principal)
   const owned = await requireKey(tx, principal, id)
-  await shareMembership(tx, principal, owned.grant.workspaceId)
+  await heldMembership(tx, principal, owned.grant.workspaceId)
   const { key, grant } = await lockKey(tx, principal, id)
   requireDescendant(principal, grant.id)
   const { at } = tx

@@ -9,7 +9,7 @@ import { invalidFields, Refusal } from '../../../lib/errors.ts'
 import { newId, type Uuid } from '../../../lib/ids.ts'
 import { requireBeneficiaries } from '../../beneficiaries/queries.ts'
 import type { Deps } from '../../deps.ts'
-import { shareMembership } from '../../workspaces/membership.ts'
+import { heldMembership } from '../../workspaces/membership.ts'
 import { type Controls, refuseLimitedAccountManager } from './control-rules.ts'
 import { presentControls, viewGrant } from './present.ts'
 import { type GrantRecord, shareChain } from './queries.ts'
@@ -28,7 +28,7 @@ export type NewGrant = {
 const heldPermissions = async (tx: Tx, principal: Principal, workspaceId: Uuid): Promise<ReadonlySet<Permission>> => {
   if (principal.grant && workspaceId !== principal.workspace.id)
     throw new Refusal('forbidden', { message: 'A delegated credential is bound to its own workspace.' })
-  const { role } = await shareMembership(tx, principal, workspaceId)
+  const { role } = await heldMembership(tx, principal, workspaceId)
   const held = effectivePermissions(role, null)
   return principal.grant ? new Set([...held].filter((permission) => principal.permissions.has(permission))) : held
 }

@@ -5,7 +5,7 @@ import type { Principal } from '../../../auth/principal.ts'
 import type { FlowSecrets, ProviderName } from '../../../auth/providers/provider.ts'
 import { sha256 } from '../../../auth/secrets.ts'
 import { type Db, statement, type Tx } from '../../../db/client.ts'
-import { pruneInBatches } from '../../../db/prune.ts'
+import { prune } from '../../../db/prune.ts'
 import { signInFlows } from '../../../db/tables/sign-in-flows.ts'
 import { secondsAfter } from '../../../lib/clock.ts'
 import { newId, type Uuid } from '../../../lib/ids.ts'
@@ -131,7 +131,7 @@ export const takeFlow = async (
 
 const removal = statement(
   'sign_in_flows.prune',
-  'delete from sign_in_flows where id in (select id from sign_in_flows where expires_at < $1 order by expires_at limit $2) returning 1',
+  'delete from sign_in_flows where id in (select id from sign_in_flows where expires_at < $1 order by expires_at, id limit $2 offset $3) returning 1',
 )
 
-export const pruneFlows = (db: Db, expiredBefore: Date): Promise<void> => pruneInBatches(db, removal, expiredBefore)
+export const pruneFlows = (db: Db, before: Date): Promise<void> => prune(db, { removal, before })

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { type Db, statement, type Tx } from '../../../db/client.ts'
-import { pruneInBatches } from '../../../db/prune.ts'
+import { prune } from '../../../db/prune.ts'
 import { type noncePurposes, nonces } from '../../../db/tables/sessions.ts'
 import { secondsAfter } from '../../../lib/clock.ts'
 
@@ -36,11 +36,11 @@ export const burnNonce = async (db: Db, nonce: string, purpose: Purpose, now: Da
 
 const removal = statement(
   'nonces.prune',
-  'delete from nonces where nonce in (select nonce from nonces where expires_at < $1 order by expires_at limit $2) returning 1',
+  'delete from nonces where nonce in (select nonce from nonces where expires_at < $1 order by expires_at, nonce limit $2 offset $3) returning 1',
 )
 
 /** An expired nonce is refused whether its row is there or not. */
-export const pruneNonces = (db: Db, expiredBefore: Date): Promise<void> => pruneInBatches(db, removal, expiredBefore)
+export const pruneNonces = (db: Db, before: Date): Promise<void> => prune(db, { removal, before })
 
 type FoundNonce = { boundTo: string | null; expiresAt: Date }
 

@@ -1,5 +1,5 @@
 import { inTx, statement } from '../../../../db/client.ts'
-import { pruneInBatches } from '../../../../db/prune.ts'
+import { prune } from '../../../../db/prune.ts'
 import { callbackDeliveries } from '../../../../db/tables/payments.ts'
 import { daysAfter } from '../../../../lib/clock.ts'
 import { newId, type Uuid } from '../../../../lib/ids.ts'
@@ -97,9 +97,9 @@ const refusedForDays = 7
 const removal = statement(
   'callback_deliveries.prune_refused',
   `delete from callback_deliveries where id in (
-     select id from callback_deliveries where not authentic and received_at < $1 order by received_at limit $2) returning 1`,
+     select id from callback_deliveries where not authentic and received_at < $1 order by received_at, id limit $2 offset $3) returning 1`,
 )
 
 /** Authentic deliveries are kept: they are the evidence on which money was moved. */
 export const pruneRefusedDeliveries = (deps: Pick<Deps, 'clock' | 'db'>): Promise<void> =>
-  pruneInBatches(deps.db, removal, daysAfter(deps.clock.now(), -refusedForDays))
+  prune(deps.db, { removal, before: daysAfter(deps.clock.now(), -refusedForDays) })

@@ -1,0 +1,110 @@
+import { createHash } from 'node:crypto'
+import type { Tx } from '../../db/client.ts'
+import { reconciliationDifferences, reconciliations } from '../../db/tables/rails.ts'
+import { audit } from '../../events/audit.ts'
+import { conflict } from '../../lib/errors.ts'
+import { newId, type Uuid } from '../../lib/ids.ts'
+import type { Provider } from '../../lib/rail-names.ts'
+import { alertAfterCommit } from '../alerts.ts'
+import type { Deps } from '../deps.ts'
+import { nameOfOperator, type Operator } from '../operators.ts'
+import { recordSuspense } from '../suspense/service.ts'
+import type { ReconciliationRecord } from './queries.ts'
+import type { Difference, Match } from './rules.ts'
+
+export type Comparison = {
+  provider: Provider
+  source: string
+  /** The same content is compared once. */
+  content: string
+  period: { start: Date; end: Date }
+  lines: number
+  result: Match
+  /** Kept for the next comparison. */
+  totals?: Readonly<Record<string, string>>
+}
+
+const putInSuspense = async (
+  tx: Tx,
+  deps: Pick<Deps, 'alerts'>,
+  provider: Provider,
+  difference: Difference,
+  at: Date,
+): Promise<void> => {
+  const stated = difference.statedMinor ?? 0n
+  await recordSuspense(tx, deps, {
+    rail: provider,
+    direction: stated >= 0n ? 'in' : 'out',
+    reason: 'not_in_our_books',
+    receipt: difference.receipt,
+    amountMinor: stated < 0n ? -stated : stated,
+    book: true,
+    alerted: true,
+    at,
+  })
+}
+
+/** A statement takes 65,535 parameters at most. */
+const rowsAtOnce = 1_000
+
+const insertDifferences = async (tx: Tx, reconciliationId: Uuid, differences: readonly Difference[]): Promise<void> => {
+  const { at } = tx
+  const rows = differences.map(({ kind, receipt, subject, bookedMinor, statedMinor, reason, action }) => ({
+    id: newId(),
+    reconciliationId,
+    kind,
+    receipt,
+    subjectKind: subject?.kind ?? null,
+    subjectId: subject?.id ?? null,
+    bookedMinor,
+    statedMinor,
+    reason,
+    action,
+    createdAt: at,
+    // A line that was accepted as evidence needs no person.
+    ...(kind === 'under_way' && { resolvedAt: at, resolvedBy: 'statement', note: 'Taken as evidence.' }),
+  }))
+  for (let from = 0; from < rows.length; from += rowsAtOnce)
+    await tx.orm.insert(reconciliationDifferences).values(rows.slice(from, from + rowsAtOnce))
+}
+
+/** Records a comparison of the books with what a provider says: its sums, and a row for each difference. */
+export const recordComparison = async (
+  tx: Tx,
+  deps: Pick<Deps, 'alerts'>,
+  operator: Operator,
+  { provider, source, content, period, lines, result, totals }: Comparison,
+): Promise<ReconciliationRecord> => {
+  const { at } = tx
+  const [run] = await tx.orm
+    .insert(reconciliations)
+    .values({
+      id: newId(),
+      provider,
+      source,
+      contentHash: createHash('sha256').update(content).digest(),
+      periodStart: period.start,
+      periodEnd: period.end,
+      lines,
+      matched: result.matched,
+      differences: result.differences.length,
+      totals: { ...totals, booked_minor: result.bookedMinor.toString(), stated_minor: result.statedMinor.toString() },
+      requestedBy: nameOfOperator(operator),
+      createdAt: at,
+    })
+    .onConflictDoNothing()
+    .returning()
+  if (!run) throw conflict('This statement was reconciled before.')
+  await insertDifferences(tx, run.id, result.differences)
+  for (const difference of result.differences)
+    if (difference.kind === 'not_in_our_books') await putInSuspense(tx, deps, provider, difference, at)
+  await audit(tx, operator, at, {
+    action: 'admin.reconcile',
+    subject: { type: 'reconciliation', id: run.id },
+    after: { provider, source, lines, matched: run.matched, differences: run.differences },
+  })
+  const open = result.differences.filter(({ kind }) => kind !== 'under_way').length
+  if (open > 0)
+    alertAfterCommit(tx, deps, 'reconciliation_difference', { subject: 'reconciliation', id: run.id, code: String(open) })
+  return run
+}
