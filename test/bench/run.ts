@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util'
 import { ensureBundled } from '../../scripts/bundle.ts'
+import { measureCallbacks } from './callbacks.ts'
 import { measureDispatch } from './dispatch.ts'
 import { measureEventOrder } from './event-order.ts'
 import { measureGrowth } from './growth.ts'
@@ -42,6 +43,7 @@ try {
     })
   else if (what === 'overload') await measureOverload(bench, shared)
   else if (what === 'dispatch') await measureDispatch(bench, shared)
+  else if (what === 'callbacks') await measureCallbacks(bench, shared)
   else if (what === 'streams') await measureStreams(bench, { ...shared, streams: Number(values.streams) })
   else if (what === 'event-order') await measureEventOrder(bench, shared)
   else if (what === 'policy-lock') await measurePolicyLock(bench, { write: shared.write, paymentCount: Number(values.payments) })
@@ -56,7 +58,7 @@ try {
     })
   else
     throw new Error(
-      `there is no bench called ${what}: leave it out, or say overload, dispatch, growth, streams, event-order, policy-lock or peers`,
+      `there is no bench called ${what}: leave it out, or say overload, dispatch, callbacks, growth, streams, event-order, policy-lock or peers`,
     )
 } finally {
   await bench.stop()

@@ -102,33 +102,42 @@ describe.runIf(isFull)('the database server itself', () => {
     await sound()
   }, 240_000)
 
-  test('a disk that is really full: 503, nothing half done, and the same requests go through when there is room again', async () => {
-    const disk = join(folder, 'disk')
+  /** False, with a warning, where none can be mounted. */
+  const mounted = async (disk: string, size: string): Promise<boolean> => {
     await mkdir(disk)
     try {
-      await run('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', disk])
+      await run('mount', ['-t', 'tmpfs', '-o', `size=${size}`, 'tmpfs', disk])
+      return true
     } catch (error) {
       console.warn(`NOT TRIED: a full disk, because none can be mounted here (${error instanceof Error ? error.message : error})`)
-      return
+      return false
     }
+  }
+  const fill = async (disk: string) => {
+    for (let kilobytes = 512; kilobytes >= 4; kilobytes /= 2)
+      for (let part = 0; ; part += 1) {
+        const full = await writeFile(join(disk, `ballast-${kilobytes}-${part}`), Buffer.alloc(kilobytes * 1024)).then(
+          () => false,
+          () => true,
+        )
+        if (full) break
+      }
+  }
+  const empty = async (disk: string) => {
+    const { stdout } = await run('sh', ['-c', `rm -f ${disk}/ballast-*; df ${disk} | tail -1`])
+    expect(stdout).toContain(disk)
+  }
+
+  test('a disk that is really full: 503, nothing half done, and the same requests go through when there is room again', async () => {
+    const disk = join(folder, 'disk')
+    if (!(await mounted(disk, '1m'))) return
     try {
       const { uid, gid } = await stat(join(folder, 'cluster', 'data'))
       await mkdir(join(disk, 'space'))
       await chown(join(disk, 'space'), uid, gid)
       await service.deps.db.query(`create tablespace tiny location '${join(disk, 'space')}'`)
       await service.deps.db.query('alter table payments set tablespace tiny')
-      const fill = async () => {
-        for (let kilobytes = 512; kilobytes >= 4; kilobytes /= 2)
-          for (let part = 0; ; part += 1) {
-            const name = join(disk, `ballast-${kilobytes}-${part}`)
-            const full = await writeFile(name, Buffer.alloc(kilobytes * 1024)).then(
-              () => false,
-              () => true,
-            )
-            if (full) break
-          }
-      }
-      await fill()
+      await fill(disk)
       let refused = ''
       for (let tries = 0; refused === '' && tries < 200; tries += 1) {
         const { status, body, headers } = await pay(`full ${tries}`)
@@ -137,8 +146,7 @@ describe.runIf(isFull)('the database server itself', () => {
         refused = `full ${tries}`
       }
       expect(refused).not.toBe('')
-      const { stdout } = await run('sh', ['-c', `rm -f ${disk}/ballast-*; df ${disk} | tail -1`])
-      expect(stdout).toContain(disk)
+      await empty(disk)
       expect((await pay(refused)).status).toBe(201)
       await service.deps.db.query('alter table payments set tablespace pg_default')
       await service.deps.db.query('drop tablespace tiny')
@@ -147,4 +155,43 @@ describe.runIf(isFull)('the database server itself', () => {
       await run('umount', ['-l', disk])
     }
   }, 180_000)
+
+  test('a full disk of the write-ahead log: 503, and nothing acknowledged is lost when there is room and the server starts again', async () => {
+    const disk = join(folder, 'log')
+    if (!(await mounted(disk, '128m'))) return
+    const log = join(folder, 'cluster', 'data', 'pg_wal')
+    try {
+      await server.stop()
+      await run('sh', ['-c', `cp -a ${log} ${disk}/pg_wal && mv ${log} ${log}-before && ln -s ${disk}/pg_wal ${log}`])
+      server = await startEmbeddedPostgres({ dataDir: folder, port: server.port })
+      await recovered('log 0')
+      await fill(disk)
+      const kept = new Map<string, string>()
+      let refused = ''
+      for (let tries = 1; refused === '' && tries < 100; tries += 1) {
+        const { status, body } = await pay(`log ${tries}`)
+        if (status === 201) kept.set(`log ${tries}`, body.id)
+        else {
+          expect([status, body.error]).toEqual([503, 'unavailable'])
+          refused = `log ${tries}`
+        }
+        // On to the next file of the log: 16 MB are soon not to be had.
+        await service.deps.db.query('select pg_switch_wal()').catch(() => undefined)
+      }
+      expect(refused).not.toBe('')
+      expect(kept.size).toBeGreaterThan(0)
+      await expect.poll(readiness, { timeout: 10_000 }).toBe(503)
+      await empty(disk)
+      await server.stop().catch(() => undefined)
+      server = await startEmbeddedPostgres({ dataDir: folder, port: server.port })
+      report('recovered_from_a_full_log_ms', Math.round(await recovered(refused)))
+      for (const [key, id] of kept) expect((await pay(key)).body.id).toBe(id)
+      await sound()
+      await server.stop()
+      await run('sh', ['-c', `rm ${log} && rm -rf ${log}-before && cp -a ${disk}/pg_wal ${log}`])
+      server = await startEmbeddedPostgres({ dataDir: folder, port: server.port })
+    } finally {
+      await run('umount', ['-l', disk])
+    }
+  }, 240_000)
 })
