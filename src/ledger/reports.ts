@@ -126,7 +126,7 @@ export const findDrift = (db: Db, since = '-infinity'): Promise<{ code: string }
     [since],
   )
 
-export type Clearing = { cameInMinor: Minor; wentOutMinor: Minor }
+type Clearing = { cameInMinor: Minor; wentOutMinor: Minor }
 
 const clearing = statement(
   'ledger.clearing',

@@ -13,6 +13,7 @@ const doors: readonly (readonly [from: string, to: string])[] = [
   ['topups', 'payments/lifecycle/attempts/callback-secret.ts'],
   ['topups', 'payments/lifecycle/attempts/receipts.ts'],
   ['topups', 'payments/lifecycle/attempts/subject.ts'],
+  ['reconciliation', 'payments/lifecycle/attempts/callback-secret.ts'],
   ['reconciliation', 'payments/lifecycle/attempts/evidence.ts'],
   ['reconciliation', 'payments/lifecycle/attempts/subject.ts'],
   ['rail-pauses', 'payments/lifecycle/attempts/subject.ts'],

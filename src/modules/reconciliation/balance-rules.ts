@@ -1,15 +1,17 @@
-import type { Clearing } from '../../ledger/reports.ts'
 import type { Minor } from '../../lib/money.ts'
 import { amountText, type Match } from './rules.ts'
 
 /** The two amounts that one lies between. */
 export type Range = { low: Minor; high: Minor }
 
+/** What is booked as moved at the provider since the beginning. */
+type Books = { cameInMinor: Minor; wentOutMinor: Minor }
+
 /** What a provider's accounts hold, and our books around the moment in which it looked: when it was asked, and when it had answered. */
-export type Look = {
+type Look = {
   statedMinor: Minor
-  asked: Clearing
-  answered: Clearing
+  asked: Books
+  answered: Books
   /** Under way when it had answered: it may have moved at the provider, and is not booked. */
   mayComeInMinor: Minor
   mayGoOutMinor: Minor
