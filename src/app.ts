@@ -109,7 +109,7 @@ const buildDeps = (options: PartsOptions, identity: IdentityParts, measures?: Me
     vault: createVault(config.ENCRYPTION_KEYS),
     derivations,
     contractWallets: createContractWallets(config.EVM_RPC_URLS, (failure) =>
-      logger.warn(failure, 'a chain did not vouch for a contract wallet'),
+      logger.warn(failure, 'the chain did not confirm the signature of a contract wallet'),
     ),
     identityProviders: identity.providers,
     clientDocuments: createDocumentFetcher({

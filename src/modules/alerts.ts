@@ -8,11 +8,11 @@ const sentences = {
   evidence_contradiction: 'a provider contradicts what is recorded as final; nothing was booked',
   late_success: 'a payment that had failed was paid after all; an administrator must book it',
   superseded_attempt_moved_money:
-    'an attempt that another one had followed moved money all the same; it is in suspense, a person must look at both',
-  sweep_failing: 'a sweep fails, at one row (the others go on) or altogether three times in a row; it needs a person',
-  work_failing: 'work that is due fails again and again; the rest goes on, this row needs a person',
+    'an attempt moved money although a later attempt replaced it; the money is in suspense, a person must check both',
+  sweep_failing: 'a sweep fails for one row (the others continue), or as a whole three times in a row; it needs a person',
+  work_failing: 'due work fails repeatedly; the rest continues, this row needs a person',
   evidence_disputed: 'a provider speaks again about an attempt that waits for an operator; nothing was booked',
-  suspense: 'a provider moved money that nothing here can be booked for; an operator must decide',
+  suspense: 'a provider moved money that the service cannot book; an operator must decide',
   reconciliation_difference: "our books and a provider's statement differ",
   promise_broken: 'the data break a promise that must always hold',
 } as const

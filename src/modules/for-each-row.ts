@@ -13,7 +13,7 @@ const isolate = async <Row extends { id: Uuid }>(
   try {
     await work(row)
   } catch (error) {
-    deps.logger.error({ sweep, id: row.id, ...describeError(error) }, 'a sweep failed at one row and went on')
+    deps.logger.error({ sweep, id: row.id, ...describeError(error) }, 'a sweep failed for one row and continued')
     deps.alerts.raise('sweep_failing', { subject: sweep, id: row.id })
   }
 }

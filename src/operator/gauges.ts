@@ -46,7 +46,7 @@ export const registerGauges = (registry: Registry, deps: Deps): (() => Promise<v
   const approvalAge = gauge('approvals_open_oldest_seconds', 'How long the oldest of them has waited.')
   const verifiedAge = gauge(
     'promises_verified_age_seconds',
-    'How long ago the data were held against every promise and kept them: whole, or what had changed (recent).',
+    'How long ago the data were checked against every promise and kept them: whole, or what had changed (recent).',
     ['scope'],
   )
   const broken = gauge('promises_broken', 'How many promises the last look at the data found broken.')

@@ -48,7 +48,7 @@ export const createMeasures = (registry: Registry): Measures => {
   })
   const completed = new Histogram({
     name: 'payment_completion_seconds',
-    help: 'From the making of a payment to its end, approval included, by rail and by how it ended.',
+    help: 'From the creation of a payment to its end, approval included, by rail and by how it ended.',
     labelNames: ['rail', 'outcome'],
     buckets: paymentSeconds,
     registers,
@@ -76,7 +76,7 @@ export const createMeasures = (registry: Registry): Measures => {
 
   const waits = new Histogram({
     name: 'database_connection_wait_seconds',
-    help: 'How long each taker of a database connection waited until it had one.',
+    help: 'How long each caller waited for a database connection.',
     buckets: waitSeconds,
     registers,
   })

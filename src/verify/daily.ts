@@ -66,7 +66,7 @@ export const verifyDaily = async ({ databaseUrl, clock, logger, facts, onBroken 
     }
     const seconds = Math.round((performance.now() - from) / 1000)
     await keepPoint(db, at, { kept, broken, seconds })
-    logger.info({ kept, broken, seconds, since: at.since }, 'the data were held against every promise')
+    logger.info({ kept, broken, seconds, since: at.since }, 'the data were checked against every promise')
   } finally {
     await db.close()
   }

@@ -140,7 +140,7 @@ test("neither the RPC's address nor the signature is in the log when a chain fai
   mainnet.trouble = 'http_500'
   await attempt(newAddress())
   const log = service.log.join('\n')
-  expect(log).toContain('a chain did not vouch for a contract wallet')
+  expect(log).toContain('the chain did not confirm the signature of a contract wallet')
   expect(log).not.toContain(mainnet.url)
   expect(log).not.toContain(signature)
 })

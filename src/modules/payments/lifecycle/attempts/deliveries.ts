@@ -71,7 +71,7 @@ const noteRefused = async (
   await deps.db.orm
     .insert(callbackDeliveries)
     .values({ id, attemptId, kind, sourceIp, authentic: false, verdict, receivedAt: at, processedAt: at })
-  deps.logger.warn({ delivery: id, source: sourceIp, verdict }, 'a delivery was turned away')
+  deps.logger.warn({ delivery: id, source: sourceIp, verdict }, 'a delivery was refused')
 }
 
 /**
@@ -90,7 +90,7 @@ export const receiveDelivery = async (
     return
   }
   if (attempt && (await hasRoom(deps, attempt.id))) return keep(deps, arrival)
-  deps.logger.warn({ attempt: attempt?.id, source: arrival.sourceIp }, 'a delivery was not kept: its attempt has enough of them')
+  deps.logger.warn({ attempt: attempt?.id, source: arrival.sourceIp }, 'a delivery was not stored: its attempt has too many')
 }
 
 const refusedForDays = 7
