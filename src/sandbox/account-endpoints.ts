@@ -5,8 +5,8 @@ import type { Order } from './book.ts'
 import { initiated, invalidField, organisation } from './daraja-fields.ts'
 import { localTime, shillings, wireNumber } from './format.ts'
 import { accepted, isInitiator, newConversation } from './payout-endpoints.ts'
+import { type QueryIds, queryEnvelope } from './payout-results.ts'
 import type { Provider } from './provider.ts'
-import { describe } from './result-codes.ts'
 
 const Balance = z.object({
   ...initiated,
@@ -35,22 +35,15 @@ const Pull = z.object({
 
 const openingMinor = 100_000_000_00n
 
-type Envelope = { key: string; conversation: string }
-
-const envelope = (query: Envelope, code: string, parameters: readonly { Key: string; Value: unknown }[]) => ({
+const envelope = (query: QueryIds, code: string, parameters: readonly { Key: string; Value: unknown }[]) => ({
   Result: {
-    ResultType: 0,
-    ResultCode: wireNumber(code),
-    ResultDesc: describe(code),
-    OriginatorConversationID: query.key,
-    ConversationID: query.conversation,
-    TransactionID: 'OAK0000000',
+    ...queryEnvelope(query, code),
     ...(code === '0' && { ResultParameters: { ResultParameter: parameters } }),
   },
 })
 
 /** The answer comes as a delivery, like every answer to an initiator. */
-const answerLater = (provider: Provider, url: string, body: (query: Envelope) => unknown): Answer => {
+const answerLater = (provider: Provider, url: string, body: (query: QueryIds) => unknown): Answer => {
   const query = { key: randomUUID(), conversation: newConversation(provider) }
   provider.scheduler.after(provider.delayMs, () => provider.deliver(url, body(query)))
   return accepted(query)

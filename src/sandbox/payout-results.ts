@@ -72,17 +72,22 @@ export const renderTimeout = (order: Order) => ({
 
 const statusWord = { under_way: 'Initiated', moved: 'Completed', refused: 'Declined' } as const
 
+/** A query's own ids, which its answer carries. */
+export type QueryIds = { key: string; conversation: string }
+
+/** What every answer to an initiator's query begins with; TransactionID is the value for no transaction. */
+export const queryEnvelope = (query: QueryIds, code: string) => ({
+  ResultType: 0,
+  ResultCode: wireNumber(code),
+  ResultDesc: describe(code),
+  OriginatorConversationID: query.key,
+  ConversationID: query.conversation,
+  TransactionID: 'OAK0000000',
+})
+
 /** The answer to a status query about an order, known or unknown. The envelope's ids are the query's, not the payment's. */
-export const renderStatus = (order: Order | undefined, query: { key: string; conversation: string }, code: string) => {
-  const result = {
-    ResultType: 0,
-    ResultCode: wireNumber(code),
-    ResultDesc: describe(code),
-    OriginatorConversationID: query.key,
-    ConversationID: query.conversation,
-    TransactionID: 'OAK0000000',
-    ReferenceData: { ReferenceItem: { Key: 'Occasion' } },
-  }
+export const renderStatus = (order: Order | undefined, query: QueryIds, code: string) => {
+  const result = { ...queryEnvelope(query, code), ReferenceData: { ReferenceItem: { Key: 'Occasion' } } }
   if (!order || code !== '0') return { Result: result }
   const ResultParameter = [
     { Key: 'DebitPartyName', Value: '600998 - Sandbox' },

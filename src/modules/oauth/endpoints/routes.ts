@@ -37,6 +37,16 @@ const credentialsOf = (request: FastifyRequest, body: Omit<ClientCredentials, 'a
   authorization: request.headers.authorization,
 })
 
+/** Refusals of a request for access, pushed or from a device. */
+const requestRefusals = oauthRefusals(
+  'invalid_request',
+  'invalid_client',
+  'unauthorized_client',
+  'invalid_scope',
+  'invalid_target',
+  'invalid_authorization_details',
+)
+
 /** The endpoints that clients call directly: forms, and errors with the codes of RFC 6749. */
 export const registerClientEndpoints = (app: App, deps: Deps): void => {
   app.register(async (scope: App) => {
@@ -121,14 +131,7 @@ export const registerClientEndpoints = (app: App, deps: Deps): void => {
           body: PushBody,
           response: {
             201: Pushed,
-            ...oauthRefusals(
-              'invalid_request',
-              'invalid_client',
-              'unauthorized_client',
-              'invalid_scope',
-              'invalid_target',
-              'invalid_authorization_details',
-            ),
+            ...requestRefusals,
           },
         },
       },
@@ -154,14 +157,7 @@ export const registerClientEndpoints = (app: App, deps: Deps): void => {
           body: DeviceBody,
           response: {
             200: DeviceAuthorization,
-            ...oauthRefusals(
-              'invalid_request',
-              'invalid_client',
-              'unauthorized_client',
-              'invalid_scope',
-              'invalid_target',
-              'invalid_authorization_details',
-            ),
+            ...requestRefusals,
           },
         },
       },
