@@ -5,7 +5,7 @@ import type { RouteEntry } from '../src/http/route-table.ts'
 import { withoutPermission } from '../src/http/without-permission.ts'
 import { catalogue, type ErrorCode } from '../src/lib/errors.ts'
 
-/** `●` may, `○` a key only when a person named the permission at its making, `·` may not; empty where the question doesn't arise. */
+/** `●` may, `○` a key only when a person named the permission at its creation, `·` may not; empty where the question does not arise. */
 export type Mark = '●' | '○' | '·' | ''
 const columns = [...roles, 'key', 'agent', 'stopped', 'frozen'] as const
 export type Column = (typeof columns)[number]
@@ -13,7 +13,7 @@ export type Row = { method: string; path: string; needs: string } & Record<Colum
 
 const yes = (holds: boolean): Mark => (holds ? '●' : '·')
 
-/** Public routes look at no credential; optional ones at one that is sent. */
+/** Public routes read no credential; optional ones read one if it is sent. */
 const isOpen = ({ rule }: RouteEntry): boolean => rule === 'public' || rule === 'optional'
 
 const roleMay = (route: RouteEntry, role: Role): boolean => {
@@ -106,7 +106,7 @@ const descendantsOnly = 'A delegated caller changes what stands strictly below i
 const membership = 'The role is read again under the lock: who was lowered, suspended or removed meanwhile is refused.'
 const ownWorkspace = 'A grant is bound to its workspace. A session may have lost its membership since.'
 
-/** Why a service refuses somebody whom the marks let through: by operation. */
+/** Why a service refuses a caller that the marks allow: by operation. */
 const reasons: Readonly<Record<string, string>> = {
   'oauth.get_authorization': 'Only in the browser session that opened the request.',
   'oauth.decide_authorization':
@@ -172,7 +172,7 @@ its route does not declare. What each code means is in [codes.md](codes.md).
 `
 
 export const renderTable = (routes: readonly RouteEntry[]): string => {
-  // The MCP server takes other credentials (test/mcp holds which), and its tools are calls of the routes that are here.
+  // The MCP server accepts other credentials (tested in test/mcp), and its tools call the routes in this table.
   const rows = routes.filter(({ path }) => path !== mcpPath).map(rowOf)
   const heads = ['Method', 'Path', 'Needs', ...columns]
   const lines = pad([
@@ -194,7 +194,7 @@ export const renderTable = (routes: readonly RouteEntry[]): string => {
 
 const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
 
-/** The rows of the file, as a reader sees them. */
+/** The rows of the file, in the order in which they are read. */
 export const parseTable = (text: string): Row[] =>
   text.split('\n').flatMap((each) => {
     const [method = '', path = '', needs = '', ...marks] = each

@@ -12,7 +12,7 @@ const folder = join(root, 'dashboard')
 const built = join(folder, 'dist')
 const stamp = join(built, 'sources.sha256')
 
-/** The pages stand on the typed client, and share pure parts with the service: the policy engine, roles, the catalogue of events. */
+/** The pages use the typed client, and share pure parts with the service: the policy engine, roles, the catalogue of events. */
 const sources = [
   'dashboard/src',
   'dashboard/public',
@@ -39,7 +39,7 @@ const compress = async (directory: string): Promise<void> => {
 
 const vite = join(root, 'node_modules', 'vite', 'bin', 'vite.js')
 
-/** A process of its own: what NODE_ENV the caller has (tests have theirs) must not decide which React the browser gets. */
+/** A separate process: the caller's NODE_ENV (tests have their own) must not decide which React the browser gets. */
 const bundle = (outDir: string) =>
   promisify(execFile)(process.execPath, [vite, 'build', folder, '--outDir', outDir, '--emptyOutDir', '--logLevel', 'error'], {
     env: { ...process.env, NODE_ENV: 'production' },
@@ -50,14 +50,14 @@ const build = async (sourcesHash: string): Promise<void> => {
   await bundle(outDir)
   await compress(join(outDir, 'assets'))
   await writeFile(join(outDir, 'sources.sha256'), sourcesHash)
-  // Into its place only when it is whole: another process may be serving the one before.
+  // Moved to its place when it is complete: another process may be serving the build before it.
   await rm(built, { recursive: true, force: true })
   await rename(outDir, built)
 }
 
 export type DashboardBuild = 'current' | 'built' | 'kept'
 
-/** Builds the dashboard when its sources are not those of its build. Where only the build was installed, it is kept as it is. */
+/** Builds the dashboard when its sources differ from those of its build. Where only the build was installed, it stays as it is. */
 export const ensureDashboardBuilt = async (): Promise<DashboardBuild> => {
   const sourcesHash = await hashContent(root, sources)
   const before = await readFile(stamp, 'utf8').catch(() => null)

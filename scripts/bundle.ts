@@ -10,13 +10,13 @@ const stamp = join(folder, 'sources.sha256')
 const sources = ['src', 'scripts/bundle.ts', 'package-lock.json']
 
 /**
- * What comes along besides `src`. Node reads the `exports` of drizzle's package.json, 447 of them, again for each of its modules: loaded
- * from node_modules it costs 180 MB and half a second. Everything else is loaded from there, where its own files are.
+ * What is bundled besides `src`. Node reads the `exports` in drizzle's package.json again for each of its 447 modules: loaded from
+ * node_modules they cost 180 MB and half a second. Every other package is loaded from node_modules, next to its own files.
  */
 const bundled = /^drizzle-orm(\/|$)/
 const ours = /^[./]|^node:/
 
-/** Files beside the sources (migrations, the dashboard) are found from where the source is, not from where the bundle is. */
+/** Files beside the sources (migrations, the dashboard) are found relative to the source, not to the bundle. */
 const keepPlaces = (place: string) => ({
   name: 'keep-places',
   transform: (code: string, id: string) =>
@@ -28,7 +28,7 @@ const keepPlaces = (place: string) => ({
       : null,
 })
 
-/** Bundles a program into a folder; `place`: from where it will be run, when it is moved there afterwards. */
+/** Bundles a program into a folder; `place`: the folder from which it will run, when it is moved afterwards. */
 export const bundle = async (input: Record<string, string>, into: string, place = into): Promise<void> => {
   const { rolldown } = await import('rolldown')
   const build = await rolldown({
@@ -51,7 +51,7 @@ export const bundle = async (input: Record<string, string>, into: string, place 
 
 export type BundleBuild = 'current' | 'built' | 'kept'
 
-/** Bundles the service when its sources are not those of its bundle. Where the tools are not installed, it is kept as it is. */
+/** Bundles the service when its sources differ from those of its bundle. Where the tools are not installed, it stays as it is. */
 export const ensureBundled = async (): Promise<BundleBuild> => {
   const hash = await hashContent(root, sources)
   if ((await readFile(stamp, 'utf8').catch(() => null)) === hash) return 'current'

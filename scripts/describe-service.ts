@@ -7,7 +7,10 @@ import { systemClock } from '../src/lib/clock.ts'
 
 export type ServiceDescription = { routes: readonly RouteEntry[]; document: object }
 
-/** What the service says of itself: its routes and its document. It is built and not started, so it needs neither a port nor a database. */
+/**
+ * The service's own description: its routes and its document. The service is built and not started, so it needs neither a port nor a
+ * database.
+ */
 export const describeService = async (): Promise<ServiceDescription> => {
   const key = `described:${randomBytes(32).toString('base64')}`
   const service = await createService({

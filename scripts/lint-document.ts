@@ -7,7 +7,7 @@ import { describeService } from './describe-service.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
-/** Where a deployment would be: that the document of a development server names localhost is no fault of it. */
+/** The address of a deployment: a development server's document names localhost, which is not a finding. */
 const servers = [{ url: 'https://payments.test' }]
 
 const linters: readonly (readonly [name: string, ...parameters: string[]])[] = [
@@ -17,7 +17,7 @@ const linters: readonly (readonly [name: string, ...parameters: string[]])[] = [
 
 const quiet = { REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' }
 
-/** Both linters with their recommended rules. Warnings count as well: findings that stay are no longer read. */
+/** Both linters with their recommended rules. Warnings count too: findings that stay are no longer read. */
 const lint = (file: string): string[] =>
   linters.flatMap(([name, ...parameters]) => {
     const run = spawnSync(join(root, 'node_modules/.bin', name), [...parameters, file], {

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** What of JSON Schema 2020-12 our own documents use. */
+/** The part of JSON Schema 2020-12 that our own documents use. */
 type Schema = {
   $ref?: string | undefined
   type?: string | string[] | undefined
@@ -95,7 +95,7 @@ const typeOf = (schema: Schema): string => {
   return types.length === 0 ? 'unknown' : union(types.map((type) => typed(schema, type)))
 }
 
-/** Our own clients ask for JSON wherever there is any, and so get nothing else. */
+/** Our own clients always ask for JSON where there is any, and so get only that. */
 const preferredContent = (content: z.output<typeof Content> | undefined) => {
   const entries = Object.entries(content ?? {})
   const json = entries.filter(([media]) => media === 'application/json')

@@ -1,4 +1,4 @@
-// One process for all that comes before a start: each would take as long as what it does.
+// One process for everything before a start: a process for each would take as long as its work.
 import './require-node.js'
 
 const [{ ensureDashboardBuilt }, { ensureBundled }] = await Promise.all([import('./build-dashboard.ts'), import('./bundle.ts')])

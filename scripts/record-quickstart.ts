@@ -9,8 +9,8 @@ import type { Payments } from 'payments-service-client'
 import { signInWithWallet } from 'payments-service-client/wallet'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 
-// Does what the quickstart says, on a fresh clone of what is committed here, in each language, and writes down what was seen. The person
-// of the guide (who makes the key and approves) is played by a wallet over the same API; everything else is run as it is written.
+// Follows the quickstart on a fresh clone of the last commit, in each language, and writes down the output. A wallet plays the person of
+// the guide (who creates the key and approves) over the same API; everything else runs as it is written.
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const page = join(root, 'docs/quickstart-run.md')
@@ -25,7 +25,7 @@ const note = (text: string) => {
   console.log(lines.at(-1))
 }
 
-/** Runs a program to its end and gives what it printed. */
+/** Runs a program to its end and returns its output. */
 const run = async (
   command: string,
   args: string[],
@@ -53,7 +53,7 @@ const programs = [
 const codeOf = (guide: string, language: string) =>
   [...guide.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, 'gm'))].map(([, code = '']) => code).join('')
 
-/** The person of the guide: signs in, makes the key with its threshold, approves what is asked for. */
+/** The person of the guide: signs in, creates the key with its threshold, approves what needs approval. */
 const newPerson = async (url: string) => {
   const { client } = await signInWithWallet({ baseUrl: url }, privateKeyToAccount(generatePrivateKey()))
   const { key } = await client.apiKeys.create({ name: 'My agent', spending_controls: { approval_threshold_minor: '20000' } })

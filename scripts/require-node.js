@@ -1,4 +1,4 @@
-// Runs before the commands that need it, on whatever Node is there: nothing here may be newer than what it wants to tell.
+// Runs before the commands that need Node 24, on whatever Node is there: this file must run on old versions.
 // npm puts node_modules/.bin first in the PATH, and the package "node" a Node 24 into it, whatever the host has.
 const needed = 24
 const version = process.versions.node

@@ -6,9 +6,9 @@ import { fileURLToPath } from 'node:url'
 const bundle = new URL('../build/server.js', import.meta.url)
 
 if (existsSync(bundle)) {
-  // What was compiled at an earlier start is not compiled again. Where the folder is read-only, it is: nothing else depends on it.
+  // Compiled code is kept for later starts. Where the folder is read-only, it is compiled again: nothing else depends on it.
   enableCompileCache(fileURLToPath(new URL('../build/compiled', import.meta.url)))
-  // Ours alone: the maps of every package that has some would cost 10 MB.
+  // Source maps only for our own code: those of all packages would cost 10 MB.
   setSourceMapsSupport(true, { nodeModules: false, generatedCode: false })
   await import(bundle.href)
 } else {

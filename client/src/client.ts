@@ -13,9 +13,9 @@ export type PaymentsOptions = {
   /** For the session cookie of a browser: `include` or `same-origin`. */
   credentials?: CookieMode
   headers?: Record<string, string>
-  /** How often a call is sent again when that can help. 3 unless given. */
+  /** How often a call is sent again when that can help. Default: 3. */
   retries?: number
-  /** For one attempt. 30 s unless given. */
+  /** For one attempt. Default: 30 s. */
   timeoutMs?: number
   fetch?: typeof fetch
 }
@@ -83,7 +83,7 @@ export class Payments {
     this.topups = resources.topups
   }
 
-  /** The notification stream, over as many connections as it takes: `for await (const event of client.events())`. */
+  /** The notification stream, over as many connections as needed: `for await (const event of client.events())`. */
   events(options: EventsOptions = {}): AsyncGenerator<PaymentsEvent | StreamReset, void, undefined> {
     const newestId = async () => (await this.call('get', '/v1/notifications', { query: { limit: 1 } })).data[0]?.id
     return readEvents(this.#transport, options, newestId)

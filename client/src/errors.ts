@@ -1,7 +1,7 @@
 import type { components } from './api.ts'
 
 type Schemas = components['schemas']
-/** What a program decides by. The service may add codes: an unknown one arrives as the plain `PaymentsError`. */
+/** Programs branch on these codes. The service may add codes: an unknown one arrives as the plain `PaymentsError`. */
 export type ErrorCode = Schemas['Error']['error']
 export type Decision = Schemas['Decision']
 export type FieldError = { path: string; message: string }
@@ -25,7 +25,7 @@ export class PaymentsError<Details = Record<string, unknown>> extends Error {
   readonly code: string
   readonly details: CommonDetails & Details
   readonly requestId: string | undefined
-  /** What the service says of sending the same request again; undefined when it says nothing (a proxy answered). */
+  /** Whether the service says that the same request may be sent again; undefined when it does not say (a proxy answered). */
   readonly shouldRetry: boolean | undefined
   readonly retryAfterMs: number | undefined
 
@@ -41,7 +41,7 @@ export class PaymentsError<Details = Record<string, unknown>> extends Error {
   }
 }
 
-/** No whole answer arrived after all attempts. Whether the service acted is not known: send it again with `idempotencyKey`. */
+/** No complete answer arrived after all attempts. Whether the service acted is not known: send it again with `idempotencyKey`. */
 export class ConnectionError extends Error {
   readonly idempotencyKey: string | undefined
 
@@ -86,7 +86,7 @@ export class ProviderError extends PaymentsError {}
 export class ProviderNotConfiguredError extends PaymentsError {}
 export class UnavailableError extends PaymentsError {}
 
-/** The compiler refuses this table when the API document has a code that it lacks. */
+/** The compiler refuses this table when the API document has a code that is missing here. */
 export const errorClasses = {
   invalid_request: InvalidRequestError,
   invalid_cursor: InvalidCursorError,

@@ -3,7 +3,7 @@ import type { Schemas } from './route-types.ts'
 import { createSseParser, type SseMessage } from './sse.ts'
 import { backoffMs, mayPass, pause, refusalOf, requestOf, type TransportOptions } from './transport.ts'
 
-/** The events since the one that was named are not there any more: read the resources again, then go on. */
+/** The events since the named one are no longer available: read the resources again, then continue. */
 export type StreamReset = {
   id: null
   type: 'stream.reset'
@@ -17,19 +17,19 @@ export type EventsOptions = {
   lastEventId?: string
   /** Ends the loop without an error. */
   signal?: AbortSignal
-  /** Called whenever a connection is open: from now on nothing is missed. */
+  /** Called whenever a connection is open: from then on no event is missed. */
   onOpen?: () => void
   /** Called for every connection that ended and is opened again. */
   onReconnect?: (reason: unknown) => void
 }
 
-/** The server writes a comment every 25 seconds: after two and a half of these the connection is dead, whatever TCP says. */
+/** The server writes a comment every 25 seconds: after two and a half of these without one, the connection counts as dead. */
 const silenceMs = 62_500
 const remembered = 1_000
 
 type Progress = { lastId: string | undefined; retryMs: number; failures: number }
 
-/** What a reader has had already: a replay after a reconnect may repeat what was handed on last. */
+/** The events that a reader already has: a replay after a reconnect may repeat them. */
 const createMemory = () => {
   const seen = new Set<string>()
   return (id: string): boolean => {
@@ -57,7 +57,7 @@ const connect = async (
   return response.body
 }
 
-/** The messages of one connection, until it ends, breaks or falls silent. */
+/** The messages of one connection, until it ends, fails or falls silent. */
 async function* messagesOf(options: TransportOptions, progress: Progress, events: EventsOptions): AsyncGenerator<SseMessage> {
   const ended = new AbortController()
   let timer: ReturnType<typeof setTimeout> | undefined
@@ -94,7 +94,7 @@ const isOver = (error: unknown): boolean => error instanceof PaymentsError && !m
 
 const waitAfter = (error: unknown, progress: Progress): number => {
   const retryAfterMs = error instanceof PaymentsError ? error.retryAfterMs : undefined
-  // The server's own time for a connection that merely ended; longer each time that none could be opened.
+  // The server's own wait for a connection that ended; longer each time that none could be opened.
   return (
     retryAfterMs ??
     (progress.failures === 0
@@ -104,8 +104,8 @@ const waitAfter = (error: unknown, progress: Progress): number => {
 }
 
 /**
- * Every event that the credential may read, once, in order, over as many connections as it takes. Throws when the credential has
- * ended (401, 403). `newestId` names where the account stands before the first connection, so that nothing falls in between.
+ * Every event that the credential may read, once and in order, over as many connections as needed. Throws when the credential has ended
+ * (401, 403). `newestId`: the account's newest event before the first connection, so that no event is missed in between.
  */
 export async function* readEvents(
   options: TransportOptions,

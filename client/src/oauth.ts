@@ -51,7 +51,7 @@ const toTokens = (answer: Schemas['OAuthTokens']): Tokens => ({
   scope: answer.scope,
 })
 
-/** A public client of its own for this installation, as it keeps no secret. */
+/** A public client of its own for this installation, because it cannot keep a secret. */
 export const registerDeviceClient = async (fetch: Fetch, metadata: Metadata, clientName: string): Promise<string> => {
   const registration = {
     client_name: clientName,
@@ -67,7 +67,7 @@ type DeviceOptions = {
   metadata: Metadata
   clientId: string
   scope: string | undefined
-  /** Shows a person where to go and what to compare there. */
+  /** Shows a person the address to open and the code to compare. */
   show: (prompt: DevicePrompt) => void
   signal?: AbortSignal
 }

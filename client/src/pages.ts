@@ -1,6 +1,6 @@
 export type Page<T> = { data: T[]; next_cursor: string | null }
 
-/** A list, read page by page as it is gone through: `for await (const payment of client.payments.list())`. */
+/** A list, whose pages are read as the loop reaches them: `for await (const payment of client.payments.list())`. */
 export class Pages<T> implements AsyncIterable<T> {
   readonly #read: (cursor: string | undefined) => Promise<Page<T>>
 
@@ -22,7 +22,7 @@ export class Pages<T> implements AsyncIterable<T> {
     } while (cursor !== undefined)
   }
 
-  /** At most `limit` of them. */
+  /** At most `limit` items. */
   async toArray(limit: number): Promise<T[]> {
     const items: T[] = []
     if (limit > 0)

@@ -16,7 +16,7 @@ export type Call = <P extends Path, M extends Method & MethodOf<P>>(
 ) => Promise<Answer<P, M>>
 
 type ListPath = { [P in Path]: [Item<P>] extends [never] ? never : P }[Path]
-/** A list's filters; the pages are the client's business. */
+/** A list's filters; the client handles the pages itself. */
 export type Filters<P extends ListPath> = Omit<Query<P, 'get' & MethodOf<P>>, 'cursor'>
 type Pageable = { data: never[]; next_cursor: string | null }
 
@@ -36,7 +36,7 @@ const lists =
       return answer as Pageable & { data: Item<P>[] }
     })
 
-/** A name for each operation that an integration uses; every other one is there through `client.call`. */
+/** A method for each operation that an integration uses; `client.call` reaches every other one. */
 export const createResources = (call: Call) => {
   const list = lists(call)
   const getPayment = (id: string, options?: CallOptions) => call('get', '/v1/payments/{id}', { ...options, path: { id } })
@@ -101,7 +101,7 @@ export const createResources = (call: Call) => {
       get: getPayment,
       receipt: (id: string, options?: CallOptions) => call('get', '/v1/payments/{id}/receipt', { ...options, path: { id } }),
       cancel: (id: string, options?: CallOptions) => call('post', '/v1/payments/{id}/cancel', { ...options, path: { id } }),
-      /** Until the payment ends. `unknown` is waited for, never taken for an end. */
+      /** Waits until the payment has ended. `unknown` is not an end: the wait continues. */
       waitFor: (id: string, { stopAt = [], ...options }: WaitOptions = {}) =>
         waitUntil(
           () => getPayment(id, options.signal ? { signal: options.signal } : {}),
@@ -133,7 +133,7 @@ export const createResources = (call: Call) => {
       initiate: (body: Body<'/v1/topups/initiate', 'post'>, options?: CallOptions) =>
         call('post', '/v1/topups/initiate', { ...options, body }),
       get: getTopUp,
-      /** Until it has succeeded, failed or expired. Even a failed one may succeed later, when the provider proves it. */
+      /** Waits until it has succeeded, failed or expired. Even a failed one may succeed later, when the provider proves it. */
       waitFor: (id: string, options: { timeoutMs?: number; signal?: AbortSignal } = {}) =>
         waitUntil(
           () => getTopUp(id, options.signal ? { signal: options.signal } : {}),

@@ -10,12 +10,12 @@ type Media = 'application/json'
 type JsonOf<Response> = Response extends { content: { [_ in Media]: infer Body } } ? Body : undefined
 type ResponsesOf<Operation> = Operation extends { responses: infer Responses } ? Responses : never
 
-/** What a route answers when it did what was asked. */
+/** The body of a route's successful answer. */
 export type Answer<P extends Path, M extends MethodOf<P>> = JsonOf<
   ResponsesOf<paths[P][M]>[keyof ResponsesOf<paths[P][M]> & (200 | 201 | 202 | 204)]
 >
 
-/** What a route takes. */
+/** The input of a route. */
 export type Body<P extends Path, M extends MethodOf<P>> = paths[P][M] extends {
   requestBody?: { content: { [_ in Media]: infer Input } }
 }
@@ -26,7 +26,7 @@ export type Query<P extends Path, M extends MethodOf<P>> = paths[P][M] extends {
   ? NonNullable<Q>
   : never
 
-/** What a list has in it. */
+/** The items of a list. */
 export type Item<P extends Path> =
   'get' extends MethodOf<P>
     ? Answer<P, 'get' & MethodOf<P>> extends { data: (infer T)[]; next_cursor: string | null }

@@ -1,7 +1,7 @@
 import { ConnectionError, type PaymentsError, toError } from './errors.ts'
 
 export type CallOptions = {
-  /** One key for all attempts of this call. Made for every POST unless given; keep your own where the program may restart. */
+  /** One key for all attempts of this call. Generated for every POST by default; store your own where the program may restart. */
   idempotencyKey?: string
   /** How often a call is sent again; 0 for never. */
   retries?: number
@@ -18,7 +18,7 @@ export type CookieMode = 'omit' | 'same-origin' | 'include'
 
 export type TransportOptions = {
   baseUrl: string
-  /** The Authorization header's token, asked for before every attempt. */
+  /** The Authorization header's token, read before every attempt. */
   token: () => string | undefined | Promise<string | undefined>
   headers: Readonly<Record<string, string>>
   credentials: CookieMode | undefined
@@ -29,7 +29,7 @@ export type TransportOptions = {
 
 export type Outgoing = { method: string; path: string; body?: unknown; query?: object } & CallOptions
 
-/** A server that asks for a longer wait than this is answered by giving the refusal to the caller. */
+/** When a server asks for a longer wait than this, the caller gets the refusal. */
 const longestWaitMs = 60_000
 const firstBackoffMs = 250
 const longestBackoffMs = 8_000
@@ -58,7 +58,7 @@ const parse = (text: string): unknown => {
 const recordOf = (value: unknown): Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {}
 
-/** Our envelope, OAuth's, or the words of whatever stands between us and the service. */
+/** The error in our envelope, in OAuth's, or in the words of a proxy in between. */
 export const refusalOf = (response: Response, text: string): PaymentsError => {
   const body = recordOf(parse(text))
   const details = recordOf(body.details)
@@ -76,11 +76,11 @@ export const refusalOf = (response: Response, text: string): PaymentsError => {
 
 const inProgress = (error: PaymentsError) => error.status === 409 && error.details.reason === 'in_progress'
 
-/** What the service says counts; where it says nothing, the statuses that pass. */
+/** The service's own answer counts; without one, the statuses of failures that pass. */
 export const mayPass = (error: PaymentsError): boolean =>
   error.shouldRetry ?? ([429, 502, 503, 504].includes(error.status) || inProgress(error))
 
-/** Half of it for sure, half by chance, so that many clients do not come back at once. */
+/** Half of it fixed, half random, so that many clients do not retry at the same moment. */
 export const backoffMs = (attempt: number): number => {
   const full = Math.min(longestBackoffMs, firstBackoffMs * 2 ** attempt)
   return full / 2 + (Math.random() * full) / 2
@@ -109,7 +109,7 @@ const addressOf = (options: TransportOptions, { path, query }: Outgoing): string
   return url.href
 }
 
-/** Not by `crypto.randomUUID`: pages of plain http have it on localhost alone. */
+/** Without `crypto.randomUUID`: pages over plain http have it only on localhost. */
 const randomKey = (): string =>
   Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('')
 
@@ -168,7 +168,7 @@ const fail = (settled: PaymentsError | { lost: unknown }, key: string | undefine
   throw new ConnectionError(`No answer arrived: ${why}`, { cause: settled.lost, idempotencyKey: key })
 }
 
-/** The body of a whole, good answer; everything else is thrown after the attempts that make sense. */
+/** The body of a complete, successful answer; everything else throws, after the attempts that can help. */
 export const send = async (options: TransportOptions, outgoing: Outgoing): Promise<unknown> => {
   const key = keyOf(outgoing)
   const retries = outgoing.retries ?? options.retries

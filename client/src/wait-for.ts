@@ -5,7 +5,9 @@ export type Payment = Schemas['Payment']
 export type PaymentStatus = Payment['status']
 export type TopUp = Schemas['Topup']
 
-/** Where a payment stays. `unknown` is none of them: only evidence from the provider ends it, and paying again would pay twice. */
+/**
+ * The final statuses of a payment. `unknown` is not one of them: only evidence from the provider ends it, and paying again would pay twice.
+ */
 const finalStatuses: ReadonlySet<PaymentStatus> = new Set<PaymentStatus>([
   'succeeded',
   'failed',
@@ -18,14 +20,14 @@ const finalStatuses: ReadonlySet<PaymentStatus> = new Set<PaymentStatus>([
 export const isFinal = (payment: Pick<Payment, 'status'>): boolean => finalStatuses.has(payment.status)
 
 export type WaitOptions = {
-  /** After so long the wait ends with a `WaitTimeoutError`; the payment goes on by itself. */
+  /** After this time the wait ends with a `WaitTimeoutError`; the payment continues. */
   timeoutMs?: number
   signal?: AbortSignal
   /** Ends the wait at these statuses as well, such as `pending_approval`. */
   stopAt?: readonly PaymentStatus[]
 }
 
-/** The wait is over and the resource is not: nothing failed, and nothing is to be sent again. `last` is how it stood. */
+/** The wait is over, but the resource has not ended: nothing failed, and nothing must be sent again. `last` is its last state. */
 export class WaitTimeoutError<T extends { id: string; status: string }> extends Error {
   readonly last: T
 
@@ -41,7 +43,7 @@ const defaultTimeoutMs = 120_000
 const firstPauseMs = 250
 const longestPauseMs = 3_000
 
-/** Asks again and again, at growing distances, until `isDone`. */
+/** Reads it repeatedly, with growing pauses, until `isDone`. */
 export const waitUntil = async <T extends { id: string; status: string }>(
   read: () => Promise<T>,
   isDone: (value: T) => boolean,

@@ -2,7 +2,7 @@ import { Payments, type PaymentsOptions } from './client.ts'
 import type { Body, Schemas } from './route-types.ts'
 import { refusalOf } from './transport.ts'
 
-/** What signs: an account of viem (`privateKeyToAccount(…)`), or anything of its shape. */
+/** A signer: an account of viem (`privateKeyToAccount(…)`), or an object with the same methods. */
 export type Wallet = { address: `0x${string}`; signMessage: (input: { message: string }) => Promise<string> }
 
 type Public = Pick<PaymentsOptions, 'baseUrl' | 'fetch'>
@@ -16,15 +16,15 @@ const sessionIn = (response: Response): string | undefined =>
     ?.slice('service_session='.length)
 
 /**
- * Signs in with a wallet (Sign-In with Ethereum); an unknown wallet gets an account. The client that comes back carries the session:
- * in a browser as its cookie, elsewhere as a header.
+ * Signs in with a wallet (Sign-In with Ethereum); an unknown wallet gets an account. The returned client carries the session: in a browser
+ * as its cookie, elsewhere as a header.
  */
 export const signInWithWallet = async (options: Public, wallet: Wallet): Promise<SignedIn> => {
   const open = new Payments(options)
   const { message } = await open.call('post', '/v1/auth/wallet/nonce', { body: { address: wallet.address } })
   if (message === undefined) throw new Error('The service gave no message to sign.')
   const signature = await wallet.signMessage({ message })
-  // Not sent again: the nonce is used up by the attempt.
+  // Not sent again: the attempt uses the nonce up.
   const response = await (options.fetch ?? fetch)(`${options.baseUrl.replace(/\/$/, '')}/v1/auth/wallet/verify`, {
     method: 'POST',
     credentials: 'include',
@@ -42,7 +42,7 @@ export const signInWithWallet = async (options: Public, wallet: Wallet): Promise
 
 export type DecideOptions = {
   decision?: 'approve' | 'reject'
-  /** Shown what would be signed; nothing is signed unless it answers true. */
+  /** Called with the text to sign; nothing is signed unless it returns true. */
   confirm?: (message: string) => boolean | Promise<boolean>
 }
 
@@ -63,7 +63,7 @@ export const decideByWallet = async (
 
 type Terms = Body<'/v1/intent-mandates', 'post'>['terms']
 
-/** Signs an intent mandate: what may be paid in the wallet's name without asking again. */
+/** Signs an intent mandate: what may be paid in the wallet's name without another approval. */
 export const signMandate = async (options: Public, wallet: Wallet, terms: Terms): Promise<Schemas['IntentMandate']> => {
   const { mandates } = new Payments(options)
   const { message, nonce } = await mandates.prepare({ address: wallet.address, terms })

@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import { type IdKind, idPrefixes, parseId, type Uuid } from '../../src/lib/ids.ts'
 
-/** A command line that can't be meant; printed with how it is used. */
+/** A wrong command line; printed with the correct usage. */
 export class UsageError extends Error {}
 
 export type Options = Readonly<Record<string, string | undefined>>
@@ -19,7 +19,7 @@ export const idOf = (kind: IdKind, text: string): Uuid => {
   return id
 }
 
-/** Held against the schema that the API's request is held against: what one refuses, the other does. */
+/** Checked by the schema of the API's request: the command refuses what the API refuses. */
 export const fieldsOf = <Schema extends z.ZodType>(schema: Schema, fields: Record<string, unknown>): z.output<Schema> => {
   const input = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
   const parsed = schema.safeParse(input)

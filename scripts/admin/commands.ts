@@ -61,7 +61,7 @@ const names = [
 ]
 const text = { type: 'string' } as const
 
-/** Which command a command line means. @throws UsageError */
+/** The command that a command line names. @throws UsageError */
 export const readCommand = (args: readonly string[]): Command => {
   const options = Object.fromEntries(names.map((name) => [name, text]))
   const { values, positionals } = parseArgs({ args: [...args], allowPositionals: true, options })

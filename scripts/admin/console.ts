@@ -11,10 +11,10 @@ import { type Operator, shellOperator } from '../../src/modules/operators.ts'
 import { findKeys } from '../../src/process/development-keys.ts'
 import { readEnvironment } from '../../src/process/environment.ts'
 
-/** What a command works with: the service's own parts on the service's own database, and who sits at the shell. */
+/** What a command works with: the service's parts on the service's database, and the person at the shell. */
 export type Console = { deps: Deps; databaseUrl: string; operator: Operator; close: () => Promise<void> }
 
-/** A command may look at every row there is. */
+/** A command may read every row of a table. */
 const statementTimeoutMs = 3_600_000
 
 const nameAtShell = (): string => {
@@ -32,7 +32,7 @@ const refuseOtherRelease = async (deps: Deps): Promise<void> => {
   )
 }
 
-/** The same settings, keys and database as the service, beside it or without it. Nothing is migrated and no job is run. */
+/** The same settings, keys and database as the service, whether it runs or not. It applies no migration and runs no job. */
 export const openConsole = async (): Promise<Console> => {
   const config = loadConfig(readEnvironment())
   const database =

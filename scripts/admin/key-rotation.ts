@@ -20,7 +20,7 @@ type SealedColumn = {
   context: (row: Row) => readonly string[]
 }
 
-/** Everything that is sealed and stays. A sign-in flow's secrets are gone within minutes and are not worth the trouble. */
+/** Everything that is sealed and kept. A sign-in flow's secrets expire within minutes and are left out. */
 const sealed: readonly SealedColumn[] = [
   {
     table: 'beneficiaries',
@@ -73,7 +73,7 @@ const resealBatch = async (
 
 type PayeeRow = Row & { beneficiary_id: Uuid; rail: BeneficiaryRecord['paymentRail']; bank_code: string | null }
 
-/** A fingerprint is made anew from the destination of any of the payee's beneficiaries: they all have the same. */
+/** A new fingerprint is computed from the destination of any of the payee's beneficiaries: they all have the same. */
 const refingerprintBatch = async (tx: Tx, { vault, derivations }: Deps): Promise<number> => {
   const rows = await tx.query<PayeeRow>(
     `select y.id, y.workspace_id, b.id as beneficiary_id, b.payment_rail as rail, b.bank_code, b.destination_ciphertext as ciphertext, b.destination_key_id as key_id
@@ -95,7 +95,7 @@ const refingerprintBatch = async (tx: Tx, { vault, derivations }: Deps): Promise
 
 const keysOf = ({ vault, derivations }: Deps) => ({ encryption_key: vault.currentKeyId, token_secret: derivations.currentKeyId })
 
-/** Every step leaves its row in the audit log: a rotation that is cut short has said what it changed. */
+/** Every step writes its row in the audit log: an interrupted rotation has recorded what it changed. */
 const untilDone = async (deps: Deps, operator: Operator, table: string, step: (tx: Tx) => Promise<number>): Promise<number> => {
   let total = 0
   for (let more = true; more; ) {
@@ -112,15 +112,15 @@ const untilDone = async (deps: Deps, operator: Operator, table: string, step: (t
 }
 
 /**
- * Seals what is under older keys of ENCRYPTION_KEYS under the current one, and makes fingerprints anew under the current one of
- * TOKEN_SECRETS. Beside a running service and as often as one likes; an older key may go once nothing is left under it.
+ * Seals again, with the current key of ENCRYPTION_KEYS, what older keys sealed, and computes fingerprints with the current key of
+ * TOKEN_SECRETS. Safe beside a running service, and repeatable; an older key may be removed once nothing is left under it.
  */
 export const rotateKeys = async (deps: Deps, operator: Operator): Promise<Record<string, number>> => {
   const counts: Record<string, number> = {}
   for (const column of sealed)
     counts[column.table] = await untilDone(deps, operator, column.table, (tx) => resealBatch(tx, deps, column))
   counts.payees = await untilDone(deps, operator, 'payees', (tx) => refingerprintBatch(tx, deps))
-  // The newest seal is keyed with the current secret then, and vouches for those under older ones.
+  // The newest seal is then keyed with the current secret, and proves the seals under older ones.
   await sealAuditLog(deps)
   return counts
 }

@@ -29,7 +29,7 @@ const auditLog = async (at: Console, { options }: Arguments): Promise<unknown> =
   return (await listAudit(at.deps.db, filter, { before: null, take })).map(presentAudit)
 }
 
-/** `12:9f86…`: the sequence and the hash of a seal, as the log has them. */
+/** `12:9f86…`: the sequence and the hash of a seal, as in the log. */
 const readHead = (text: string): { sequence: number; hash: Buffer } => {
   const [, sequence, hash] = /^(\d{1,15}):([0-9a-f]{64})$/i.exec(text) ?? []
   if (sequence === undefined || hash === undefined)

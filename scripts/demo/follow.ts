@@ -1,9 +1,9 @@
 import type { Payments, PaymentsEvent } from 'payments-service-client'
 
 export type Following = {
-  /** The first event of this type, about this resource where one is named, waited for; throws when it does not come in time. */
+  /** Waits for the first event of this type (and about this resource, if one is named); throws when it does not come in time. */
   waitFor: (type: PaymentsEvent['type'], resourceId?: string) => Promise<PaymentsEvent>
-  /** All that came so far, in the order in which it came. */
+  /** All events so far, in order of arrival. */
   received: () => readonly PaymentsEvent[]
   close: () => Promise<void>
 }
@@ -15,7 +15,7 @@ export const resourceIdOf = (event: PaymentsEvent): string | undefined => {
   return typeof data === 'object' && data !== null && 'id' in data && typeof data.id === 'string' ? data.id : undefined
 }
 
-/** Follows the notification stream until it is closed. What comes before it is waited for is kept. */
+/** Follows the notification stream until it is closed. Events that arrive before they are waited for are kept. */
 export const followEvents = async (client: Payments): Promise<Following> => {
   const stop = new AbortController()
   const received: PaymentsEvent[] = []

@@ -30,7 +30,7 @@ beforeAll(async () => {
 })
 afterAll(() => service.close())
 
-/** What the command prints; run here, as whom it is said. */
+/** The output of the command, run in this process by the named operator. */
 const as =
   (user: string) =>
   async (...args: string[]): Promise<Json> =>

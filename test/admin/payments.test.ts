@@ -31,7 +31,7 @@ const lostPayment = async (destination: string, takesEffect = false): Promise<{ 
   const person = await signIn(service.api)
   await credit(service, person.accountId, 1_000_000n)
   const id = await pay(person, { payment_rail: 'MPESA_B2C', destination })
-  // A rail that loses one answer after the other is not called for a while.
+  // A rail that loses several answers in a row is not called for a while.
   service.clock.advance(120)
   service.sandbox.failNext({ kind: 'reset', takesEffect })
   await service.deps.jobs.drain()

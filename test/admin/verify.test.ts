@@ -15,7 +15,7 @@ let admin: Person
 
 const to = (destination: string) => ({ payment_rail: 'MPESA_B2C', destination })
 
-/** A little of everything: what came of payments, who may do what, and what was taken back. */
+/** Some of everything: outcomes of payments, rights, and what was revoked. */
 const live = async () => {
   const team = await createTeam(service)
   const { owner } = team
@@ -50,7 +50,7 @@ const live = async () => {
   await admin.api.patch(`/v1/admin/accounts/${gone.accountId}`, { status: 'closed' })
   const adjustment = { account_id: owner.accountId, direction: 'credit', amount_minor: '500', reason: 'rounding' }
   await admin.api.post('/v1/admin/adjustments', adjustment)
-  // Stopped and started again, with what was let through before and after.
+  // Stopped and started again, with payments before and after.
   await owner.api.post('/v1/workspaces/current/freeze')
   await owner.api.post('/v1/workspaces/current/unfreeze')
   await pay(owner, to('254700000000'))
@@ -89,7 +89,7 @@ const breachesWith = async (facts: Partial<CheckFacts>, ...tampering: string[]):
   let breaches: string[] = []
   await service.deps.db
     .transaction(async (tx: Tx) => {
-      // What an owner of the database can do: no trigger, no foreign key stands in the way.
+      // What an owner of the database can do: triggers and foreign keys do not prevent it.
       await tx.query('set local session_replication_role = replica')
       for (const statement of tampering)
         expect([statement, (await tx.query(`${statement} returning 1`)).length > 0]).toEqual([statement, true])

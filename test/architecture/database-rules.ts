@@ -3,7 +3,7 @@ import type { Rule } from './rules.ts'
 import type { Source } from './source.ts'
 import { isFunction, type Node, namesIn, textOf, walk, within } from './syntax.ts'
 
-/** Files whose SQL is put together inside a function, and from what: never from what a request says. */
+/** Files whose SQL is composed inside a function, and of what: never of a request's values. */
 const composedSql: Readonly<Record<string, string>> = {
   'db/check.ts': 'the text of a check, around which it counts',
   'db/records.ts': 'the columns that the module above declares',
@@ -31,7 +31,7 @@ const runsSql = /(^statement|\.(query|lookup|raw))$/
 
 type Binding = { name: string; constant: Node | null }
 
-/** What the functions around a node bind: their parameters and the variables in them. */
+/** The names that the enclosing functions bind: their parameters and variables. */
 const bindingsOf = (around: readonly Node[]): Binding[] =>
   around.filter(isFunction).flatMap((owner) => {
     const bound: Binding[] = owner.params.flatMap((param) => namesIn(param).map((name) => ({ name, constant: null })))
@@ -42,7 +42,7 @@ const bindingsOf = (around: readonly Node[]): Binding[] =>
     return bound
   })
 
-/** Whether a value is the same for every request: built from literals and from names of the module alone. */
+/** Whether a value is the same for every request: built only from literals and names of the module. */
 const isConstant = (node: Node, bindings: readonly Binding[]): boolean => {
   if (node.type === 'Literal') return true
   if (node.type === 'TemplateLiteral') return node.expressions.every((part) => isConstant(part, bindings))
@@ -96,7 +96,7 @@ const interpolatedSql: Rule = {
   check: (files) => files.filter(({ path }) => !(path in composedSql)).flatMap(composedIn),
 }
 
-/** Exceptions that no file needs any more: they are taken off the list. */
+/** Exceptions that no file needs any more: they must be removed from the list. */
 export const unneededExceptions = (files: readonly Source[]): string[] =>
   Object.keys(composedSql).filter((path) => !files.some((file) => file.path === path && composedIn(file).length > 0))
 
@@ -105,7 +105,7 @@ const isGivenTx = (file: Source, node: Node): boolean =>
 
 const outside = /^(fetch|setTimeout|setInterval|inTx)$|(^|\.)(db|reads)\.(query|lookup|transaction)$/
 
-/** Whether what is awaited was given the transaction, by itself or where it was made. */
+/** Whether what is awaited got the transaction, directly or where it was created. */
 const isOfTx = (file: Source, node: Node, bindings: readonly Binding[]): boolean => {
   if (/\btx\b/.test(textOf(file, node))) return true
   let isReached = false

@@ -2,14 +2,14 @@ import type { Rule } from './rules.ts'
 import type { Source } from './source.ts'
 
 /**
- * What a feature shows of itself besides its service: schemas, presentations, and queries, which only read. Anything else that one
- * feature needs of another is a door from the one to the other, opened on purpose, and stands here.
+ * What other features may import besides a feature's service: schemas, presentations, and queries, which only read. Everything else that
+ * one feature needs of another is a door between the two, and is listed here.
  */
 const publicFile = /\/([a-z-]+-)?(service|schema|present|queries)\.ts$/
 
-/** [feature, file]: the feature may import that file of another feature. A file that is a door for one feature is none for the rest. */
+/** [feature, file]: the feature may import that file of another feature. A door for one feature is not open to the others. */
 const doors: readonly (readonly [from: string, to: string])[] = [
-  // One recorded send, for everything that is sent: what a payment and a top-up have in common, and what a statement is compared with.
+  // One recorded send, for everything that is sent: shared by payments and top-ups, and compared with statements.
   ['topups', 'payments/lifecycle/attempts/callback-secret.ts'],
   ['topups', 'payments/lifecycle/attempts/receipts.ts'],
   ['topups', 'payments/lifecycle/attempts/subject.ts'],
@@ -17,12 +17,12 @@ const doors: readonly (readonly [from: string, to: string])[] = [
   ['reconciliation', 'payments/lifecycle/attempts/evidence.ts'],
   ['reconciliation', 'payments/lifecycle/attempts/subject.ts'],
   ['rail-pauses', 'payments/lifecycle/attempts/subject.ts'],
-  // What a grant limits, and how it ends, is needed by what makes one or pays through one.
+  // A grant's limits and its end: needed where grants are created, and where payments use them.
   ['oauth', 'delegation/grants/control-rules.ts'],
   ['oauth', 'delegation/grants/create.ts'],
   ['oauth', 'delegation/grants/revoke.ts'],
   ['identity', 'delegation/grants/control-rules.ts'],
-  // Proofs by a signature serve sign-in, approvals and mandates alike.
+  // Proofs by a signature: for sign-in, approvals and mandates.
   ['mandates', 'identity/identities/proof.ts'],
   ['mandates', 'identity/identities/signer.ts'],
   ['mandates', 'identity/sign-in/nonces.ts'],
@@ -30,14 +30,14 @@ const doors: readonly (readonly [from: string, to: string])[] = [
   ['payments', 'identity/identities/proof.ts'],
   ['payments', 'identity/identities/signer.ts'],
   ['payments', 'mandates/for-payments.ts'],
-  // Simulating is deciding with a policy that is not kept, over the same context as a payment and with the same preconditions.
+  // A simulation decides with a policy that is not stored, over the same context and preconditions as a payment.
   ['simulation', 'mandates/for-payments.ts'],
   ['simulation', 'policies/rules.ts'],
   ['simulation', 'payments/create/preconditions.ts'],
   ['simulation', 'payments/evaluation/context.ts'],
   ['simulation', 'payments/evaluation/earlier.ts'],
   ['simulation', 'payments/evaluation/evaluation.ts'],
-  // A credential works inside a membership; a frozen account's workspace publishes it.
+  // A credential works inside a membership; freezing an account publishes its workspaces' status.
   ['delegation', 'workspaces/membership.ts'],
   ['identity', 'workspaces/events.ts'],
 ]
@@ -66,7 +66,7 @@ const features: Rule = {
     ),
 }
 
-/** Doors that no import goes through: they are taken off the list. */
+/** Doors that no import uses: they must be removed from the list. */
 export const unusedDoors = (files: readonly Source[]): string[] => {
   const used = new Set(steps(files).map(({ from, to }) => `${from} → ${to}`))
   return doors.map(([from, to]) => `${from} → ${to}`).filter((door) => !used.has(door))
@@ -171,8 +171,8 @@ const impure =
 const reaches = (to: string, from: string): boolean => impure.test(to) || (!from.startsWith('rails/') && onTheNetwork.test(to))
 
 /**
- * The way from a file to the first thing that it must not reach. Behind its own imports types are left out, as they run nothing; but a
- * file that names a transaction takes one, and does with it what it likes.
+ * The path from a file to the first import that it must not reach. Behind its own imports, type imports are left out, because they run
+ * nothing; but a file that names a transaction's type takes a transaction, and can do anything with it.
  */
 const wayToImpurity = (file: Source, known: ReadonlyMap<string, Source>): string | undefined => {
   const seen = new Set([file.path])

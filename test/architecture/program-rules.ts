@@ -2,7 +2,7 @@ import type { Rule } from './rules.ts'
 import type { Source } from './source.ts'
 import { isFunction, type Node, textOf, walk } from './syntax.ts'
 
-// Rules for everything that runs outside of tests: the service, the scripts, the client and the dashboard. Paths begin at the root.
+// Rules for everything that runs outside tests: the service, the scripts, the client and the dashboard. Paths begin at the root.
 
 const maxParameters = 5
 
@@ -58,7 +58,7 @@ const exits: Rule = {
     ),
 }
 
-/** Scripts that end while something still runs: a server on a signal, or an old Node that could not run what follows. */
+/** Scripts that end while something still runs: a server on a signal, or an old Node that could not run the rest. */
 const endsItself: readonly string[] = ['scripts/sandbox.ts', 'scripts/demo.ts', 'scripts/require-node.js']
 
 export const programRules = { doubleAssertions, parameters, withoutTests, exits } satisfies Record<string, Rule>

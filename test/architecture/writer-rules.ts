@@ -55,7 +55,7 @@ const writesOf = ({ path, code }: Source, tables: ReadonlyMap<string, string>): 
 const isSecondWriter = (table: string, folder: string) =>
   secondWriters.some((writer) => writer[0] === table && writer[1] === folder)
 
-/** Second writers that do not write any more: they are taken off the list. */
+/** Second writers that no longer write: they must be removed from the list. */
 export const formerWriters = (files: readonly Source[]): string[] => {
   const tables = tablesOf(files)
   const writes = files.flatMap((file) => writesOf(file, tables))

@@ -156,7 +156,7 @@ describe('an invalid credential', () => {
   })
   test('an unknown bearer and a revoked key are refused on every route that reads a credential', async () => {
     const looked = table.filter(({ needs }) => needs !== 'public')
-    // Pages say it to a person, in words.
+    // For a person the refusal is a page.
     const answered = async (bearer: string) =>
       (await answersTo(looked, { bearer })).filter((answer) => answer !== '401 undefined')
     expect(await answered(`service_live_${'0'.repeat(64)}`)).toEqual(['401 invalid_token'])
@@ -192,7 +192,7 @@ test('a suspended member’s key keeps what comes from being the account, and it
   const ofWorkspace = closed.filter((row) => /^[a-z]+\./.test(row.needs) && !ofAccount(row) && !row.needs.includes('undelegated'))
   expect(await answersTo(ofWorkspace, { bearer: key.key })).toEqual(['403 membership_suspended'])
   expect(await refusals(service, closed.filter(ofAccount), { bearer: key.key }, () => true)).toEqual([])
-  // A session has to choose another workspace first; what that takes stays open.
+  // A session has to choose another workspace first; the routes for that stay open.
   const inTeam = { cookie: suspended.cookie, headers: { 'workspace-id': team.id } }
   const choosing = [
     'GET /v1/accounts/me',

@@ -4,7 +4,7 @@ import type { TestService } from '../harness/service.ts'
 export type Credential = { cookie?: string; bearer?: string; headers?: Record<string, string> }
 export type Probed = { route: string; status: number; error: string | undefined; text: string }
 
-/** Ids that nothing has: a caller who may call the route gets past its authorization to a 404. */
+/** Ids that do not exist: a caller who may call the route gets past authorization, to a 404. */
 const unknown: readonly [RegExp, string][] = [
   [/\/grants\/:id/, 'gra'],
   [/\/api-keys\/:id/, 'key'],
@@ -57,7 +57,7 @@ const attempt = async (service: TestService, row: Pick<Row, 'method' | 'path'>, 
 
 const probe = async (service: TestService, row: Row, credential: Credential): Promise<Probed> => {
   const probed = await attempt(service, row, credential)
-  // A machine that is short of breath says so; it is no answer to what was asked.
+  // An overloaded machine answers 503; that is not an answer to this question.
   return probed.status === 503 && probed.error === 'unavailable' ? attempt(service, row, credential) : probed
 }
 
@@ -73,7 +73,7 @@ export const probeAll = async (service: TestService, rows: readonly Row[], crede
 
 const refused = new Set(['forbidden', 'admin_required'])
 
-/** Where a credential was let in or kept out otherwise than it should be; empty when all is as the table says. */
+/** Where a credential was accepted or refused against the table; empty when everything agrees. */
 export const refusals = async (
   service: TestService,
   rows: readonly Row[],

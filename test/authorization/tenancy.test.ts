@@ -22,7 +22,7 @@ type Owned = { id: string; body?: object; version?: number }
 let service: TestService
 let team: Team
 let strangers: { name: string; api: Person['api'] }[]
-/** What the team has, by the route that names it: a body that would do something, if it were the caller's. */
+/** What the team has, by the route that names it, with a body that would have an effect for its owner. */
 let owned: Record<string, Owned>
 
 const made = async (answer: Promise<{ status: number; body: { id: string }; text: string }>): Promise<string> => {
@@ -132,7 +132,7 @@ describe('what belongs to another tenant is the same 404, byte for byte, as what
     for (const { name, api } of strangers) {
       const path = row.path.replace(':id', owned[route]?.id ?? '')
       const [foreign, none] = [await call(api, row, path), await call(api, row, unknownPath(row.path))]
-      // Without the permission it is the same 403 for both: an agent learns nothing either.
+      // Without the permission both give the same 403: an agent learns nothing either.
       const expected =
         foreign.status === 403 && ['a key', 'an agent'].includes(name) && foreign.body.error === 'forbidden' ? 403 : 404
       expect([name, foreign.status, nameless(foreign.text)]).toEqual([name, expected, nameless(none.text)])

@@ -1,15 +1,15 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** What happens to the next request that comes through. */
+/** What happens to the next request through this proxy. */
 export type Fault =
-  /** The connection breaks before the service hears of the request. */
+  /** The connection breaks before the request reaches the service. */
   | { kind: 'lost' }
   /** The service acts, and its answer never arrives. */
   | { kind: 'answer lost' }
   /** The service acts, and half of its answer arrives. */
   | { kind: 'answer cut' }
-  /** Something between answers in place of the service. */
+  /** The proxy itself answers instead of the service. */
   | { kind: 'answer'; status: number; headers?: Record<string, string>; body?: string }
   | { kind: 'none' }
 
@@ -17,12 +17,12 @@ export type Seen = { method: string; path: string; key: string | undefined; last
 
 export type FaultyProxy = {
   url: string
-  /** For the requests to come, one each; then none. */
+  /** For the next requests, one each; later ones are not changed. */
   faults: Fault[]
   seen: Seen[]
   /** Breaks every event stream that is open. */
   cutStreams: () => void
-  /** What the service's events go through on their way. */
+  /** Changes the service's events on their way. */
   rewrite: (change: ((block: string) => string) | undefined) => void
   close: () => Promise<void>
 }
@@ -38,7 +38,7 @@ const header = (request: IncomingMessage, name: string) => {
   return typeof value === 'string' ? value : undefined
 }
 
-/** Stands between a client and the service, and breaks connections on command. */
+/** A proxy between a client and the service that breaks connections on command. */
 export const startFaultyProxy = async (target: string): Promise<FaultyProxy> => {
   const faults: Fault[] = []
   const seen: Seen[] = []

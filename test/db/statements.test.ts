@@ -19,10 +19,10 @@ beforeAll(async () => {
 })
 afterAll(() => service.close())
 
-/** Tables that stay small, or whose whole is what a statement is about; every other one grows with use. */
+/** Tables that stay small, or that a statement reads as a whole; every other table grows with use. */
 const small = new Set(['rail_health', 'verify_points'])
 
-/** Reads that go through a table knowingly, with what bounds how often. */
+/** Reads that scan a table on purpose, with what limits how often. */
 const knowingly = new Set([
   'reconciliation.booked reads all of payments: once for each statement that a provider sends, a few a day',
 ])
@@ -48,7 +48,8 @@ describe('every named statement', () => {
     try {
       const { rows } = await client.query<{ version: string }>(`select current_setting('server_version_num') as version`)
       skip(Number(rows[0]?.version) < 160_000, 'EXPLAIN (GENERIC_PLAN) needs PostgreSQL 16: the plans were not looked at')
-      // The tables are empty here, and reading all of one is then the cheapest: what is left without it has no index to go by.
+      // The tables are empty here, so a full scan would be the cheapest: with scans switched off, a plan that still scans has no index to
+      // use.
       await client.query('set enable_seqscan = off')
       const scanning: string[] = []
       for (const { name, text } of namedStatements()) {
@@ -57,7 +58,7 @@ describe('every named statement', () => {
       expect(namedStatements().length).toBeGreaterThan(50)
       const known = [...knowingly].map((sentence) => sentence.split(':')[0])
       expect(scanning.filter((sentence) => !known.includes(sentence))).toEqual([])
-      // And would be noticed if it did not.
+      // This proves that the check finds a missing index.
       expect(await explain(client, 'select id from payments where narrative = $1')).toEqual(['payments'])
     } finally {
       await client.end()
@@ -99,7 +100,7 @@ test('what a policy is seeded from is read by workspace, payee and day: neither 
 
 const control = /^(begin|commit|rollback|savepoint|release|notify)\b/
 
-/** What was sent without a name, and so was planned for this request alone. */
+/** Statements that were sent without a name, and so were planned for this request alone. */
 const unnamedDuring = async (request: () => Promise<unknown>): Promise<string[]> => {
   const spy = vi.spyOn(pg.Client.prototype, 'query')
   try {
@@ -128,7 +129,7 @@ describe('what is asked most often is planned once a connection, not once a requ
     ['the approvals', () => key.api.get('/v1/approvals')],
     ['the notifications', () => key.api.get('/v1/notifications')],
   ])('%s', async (_name, request) => {
-    // What the ORM builds has its name from the second time on.
+    // Statements of the ORM have a name from their second use on.
     for (let times = 0; times < 3; times += 1) await request()
     const unnamed = await unnamedDuring(async () => expect((await request()).status).toBeLessThan(300))
     expect(unnamed).toEqual([])

@@ -8,7 +8,7 @@ import { createTestClock } from '../harness/clock.ts'
 import { createTestDatabase, type TestDatabase } from '../harness/postgres.ts'
 import { untraced } from '../harness/trace-guard.ts'
 
-// The check itself stands in every test database: here it is shown to find what it looks for.
+// Every test database has this check: this test proves that it finds violations.
 
 let database: TestDatabase
 let db: Database

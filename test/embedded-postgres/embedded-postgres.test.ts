@@ -32,7 +32,7 @@ const newFolder = async (mode = 0o755) => {
   return folder
 }
 
-// Making a cluster is most of a first start's time, and most tests are about the starts after it.
+// Creating a cluster is most of a first start's time, and most tests are about later starts.
 let made: string
 beforeAll(async () => {
   made = await mkdtemp(join(tmpdir(), 'embedded-made-'))
@@ -137,7 +137,7 @@ describe('embedded Postgres', () => {
     const folder = await usedFolder()
     const killed = await startElsewhere(folder)
     await end(killed.child, 'SIGKILL')
-    // The orphan still serves: it is what the next start has to deal with.
+    // The orphan still runs: the next start has to handle it.
     expect(await read(killed.url)).toBe('still here')
     const begun = performance.now()
     const next = await start(folder)

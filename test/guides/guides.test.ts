@@ -21,7 +21,7 @@ let providers: Promise<void>
 const done = new AbortController()
 beforeAll(async () => {
   service = await startService()
-  // What a reader has: the packages of this repository.
+  // A reader's installation: the packages of this repository.
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
   const work = async () => {
     while (!done.signal.aborted) {
@@ -72,7 +72,7 @@ const startPerson = (person: Person, output: () => string) => {
   }
   const act = async () => {
     for (let looks = 0; !stop.signal.aborted; looks += 1) {
-      // Most approvals come with a line that says where; once a second it is looked for those that do not.
+      // Most approvals are printed with their address; once a second the test looks for those that are not.
       if (output() !== '' && (output() !== acted || looks % 10 === 0)) {
         acted = output()
         const { data } = (await person.api.get('/v1/approvals?status=pending')).body
@@ -89,7 +89,7 @@ const startPerson = (person: Person, output: () => string) => {
   }
 }
 
-/** Some at a time: they wait more than they work, but a service that is starved of its processor refuses, and rightly so. */
+/** A few at a time: they mostly wait, but an overloaded service refuses requests. */
 let free = 8
 const waiting: (() => void)[] = []
 const inTurn = async <T>(work: () => Promise<T>): Promise<T> => {
@@ -112,7 +112,7 @@ const run = async ({ guide, language, code }: Snippet) => {
   const person = await signIn(service.api)
   await credit(service, person.accountId, 10_000_000n)
   await newBeneficiary(person.api, { display_name: 'Wanjiru Kamau' })
-  // The guides ask for a key under which a person is asked from KES 200.00 on; the README for any key.
+  // The guides create a key that needs approval from KES 200.00 on; the README any key.
   const limits = guide === 'README' ? {} : { spending_controls: { approval_threshold_minor: '20000' } }
   const { key } = await createKey(person, limits)
   const child = spawn(command, [...args, join(place, file)], {

@@ -7,7 +7,7 @@ export const written = 'http://localhost:3000'
 export const languages = ['sh', 'ts', 'js', 'python'] as const
 export type Language = (typeof languages)[number]
 
-/** All of a guide's blocks of one language, in order, as the one program that a reader would have; and what it must print. */
+/** All of a guide's code blocks of one language, in order, as one program; and its expected output. */
 export type Snippet = { guide: string; language: Language; code: string; printed: string[] }
 type Block = { guide: string; language: string; text: string }
 
@@ -29,7 +29,7 @@ const snippetsIn = (guide: string): Snippet[] => {
       last.code += `${text}\n`
       byLanguage.set(language, last)
     } else {
-      // What stands behind a program, and before the next one, is what it prints.
+      // The text between a program and the next one is its output.
       if (language === 'text') last?.printed.push(...text.trimEnd().split('\n'))
       last = undefined
     }
@@ -56,6 +56,6 @@ const firstPayment: Snippet[] = blocksIn('README', readme)
 export const snippets: readonly Snippet[] = [...firstPayment, ...guides.flatMap(snippetsIn)]
 
 const literal = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
-/** The lines in their order, anything between them; "…" stands for what differs each time. */
+/** The lines in order, with anything between them; "…" stands for what differs each time. */
 export const patternOf = (lines: readonly string[]): RegExp =>
   new RegExp(lines.map((line) => line.split('…').map(literal).join('.*')).join('[\\s\\S]*'))

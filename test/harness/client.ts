@@ -3,7 +3,7 @@
 export type Json = any
 export type Answer = { status: number; body: Json; headers: Headers; text: string }
 
-/** An `undefined` takes away what the client carries by default. */
+/** `undefined` removes a header that the client sends by default. */
 export type Credentials = { bearer?: string | undefined; cookie?: string | undefined }
 export type CallOptions = Credentials & { body?: unknown; raw?: string; headers?: Record<string, string>; key?: string }
 

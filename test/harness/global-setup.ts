@@ -14,7 +14,7 @@ export const prepareTemplate = async (url: string): Promise<void> => {
 
 /** Once per run, before the first test file: a server and a migrated template on it. Returns the teardown. */
 export const setup = async (project: TestProject) => {
-  // The service serves its pages in tests as well.
+  // The service serves its pages in tests too.
   await ensureDashboardBuilt()
   const server = await startTestServer()
   const { adminUrl } = server

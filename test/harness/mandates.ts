@@ -2,7 +2,7 @@ import type { PrivateKeyAccount } from 'viem/accounts'
 import type { Answer, Client, Json } from './client.ts'
 import type { TestService } from './service.ts'
 
-/** Terms that are fine as they are, for an hour; fields replace their own. */
+/** Valid terms, for an hour; `fields` replace single ones. */
 export const mandateTerms = (
   service: Pick<TestService, 'clock'>,
   fields: Record<string, unknown> = {},
@@ -30,7 +30,7 @@ export const signedMandate = async (
 export const sendMandate = (api: Client, { address, terms, nonce, signature }: SignedMandate): Promise<Answer> =>
   api.post('/v1/intent-mandates', { address, terms, nonce, signature })
 
-/** A mandate that is there. */
+/** A mandate that exists. */
 export const createMandate = async (
   service: Pick<TestService, 'api' | 'clock'>,
   wallet: PrivateKeyAccount,

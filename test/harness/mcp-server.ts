@@ -17,8 +17,8 @@ const bodyOf = async (request: IncomingMessage): Promise<Json> => {
 }
 
 /**
- * Another party's MCP server that trusts our authorization server: it asks the introspection endpoint about every token, takes only
- * those that are for itself, and wants a scope for each tool. It knows nothing of us but what any resource server would.
+ * Another party's MCP server that trusts our authorization server: it introspects every token, accepts only tokens for itself, and requires
+ * a scope for each tool. It knows only what any resource server knows.
  */
 export const startProtectedMcpServer = async (issuer: Client, client: OAuthClient): Promise<ProtectedMcpServer> => {
   const state = { url: '' }

@@ -6,7 +6,7 @@ import type { Client } from './client.ts'
 import type { Person } from './people.ts'
 import type { TestService } from './service.ts'
 
-/** Money from nowhere (an adjustment): for tests that are not about top-ups. */
+/** Money by an adjustment: for tests that are not about top-ups. */
 export const credit = async (service: TestService, accountId: string, amountMinor: bigint): Promise<void> => {
   const ownerId = parseId('account', accountId)
   if (!ownerId) throw new Error('not an account id')
@@ -43,7 +43,7 @@ export const newBeneficiary = async (api: Client, fields: Record<string, unknown
 
 const largestTopupMinor = 25_000_000n
 
-/** Money the way it gets there in life: the phone is asked, the provider pays in and says so. Whole shillings. */
+/** Money by a real top-up: the phone gets a prompt, and the provider reports the payment. Whole shillings. */
 export const fund = async (service: TestService, person: Pick<Person, 'api'>, amountMinor: bigint): Promise<void> => {
   for (let left = amountMinor; left > 0n; left -= largestTopupMinor) {
     const part = left < largestTopupMinor ? left : largestTopupMinor

@@ -55,7 +55,7 @@ export const authorizePath = (client: { id: string }, pkce: Pkce, options: Acces
   return `/v1/oauth/authorize?${query}`
 }
 
-/** Goes to the authorization endpoint in a signed-in browser; the id of what it is asked there. */
+/** Opens the authorization endpoint in a signed-in browser; returns the id of the authorization request. */
 export const requestConsent = async (
   person: { api: Client },
   client: { id: string },
@@ -65,7 +65,7 @@ export const requestConsent = async (
   return authorizationIdOf(await person.api.get(authorizePath(client, pkce, options)))
 }
 
-/** The id of what a redirect to our consent page asks. */
+/** The id of the authorization request in a redirect to our consent page. */
 export const authorizationIdOf = (answer: Answer): string => {
   const id = new URL(answer.headers.get('location') ?? '', 'http://x').searchParams.get('authorization')
   if (answer.status !== 302 || id === null)
@@ -114,7 +114,7 @@ export const redeemCode = (
 export const refresh = (api: Client, client: OAuthClient, token: string, fields: Record<string, string | undefined> = {}) =>
   postForm(api, '/v1/oauth/token', { grant_type: 'refresh_token', refresh_token: token, ...client.credentials, ...fields })
 
-/** An agent that a person let in: `api` speaks with its access token. */
+/** An agent that a person authorized: `api` uses its access token. */
 export type Agent = {
   client: OAuthClient
   tokens: Json

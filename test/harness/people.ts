@@ -30,7 +30,7 @@ export const signIn = async (client: Client, wallet = newWallet()): Promise<Pers
 /** A key made over HTTP; `api` speaks with it. */
 export type Key = { id: string; key: string; grantId: string; api: Client }
 
-/** `creator`: a person, or another key, whose child this one then is. */
+/** `creator`: a person, or another key, which becomes its parent. */
 export const createKey = async (creator: { api: Client }, fields: Record<string, unknown> = {}): Promise<Key> => {
   const answer = await creator.api.post('/v1/accounts/me/api-keys', { name: 'Agent', ...fields })
   if (answer.status !== 201) throw new Error(`no key was made: ${answer.status} ${answer.text}`)

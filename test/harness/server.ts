@@ -16,7 +16,7 @@ export const startTestServer = async (): Promise<RunningServer> => {
     try {
       return await startContainer()
     } catch (error) {
-      // A daemon without a registry to pull from is no reason to run no tests.
+      // Tests still run when the daemon has no registry to pull from.
       console.warn(`tests: no container (${error instanceof Error ? error.message : error}), taking the embedded PostgreSQL`)
     }
   }
@@ -36,7 +36,7 @@ const startEmbedded = async (): Promise<RunningServer> => {
   return { kind: 'embedded', adminUrl: server.url, stop }
 }
 
-/** What runs that were killed left behind: a server each, and its folder. */
+/** What killed runs left behind: a server each, and its folder. */
 const removeAbandoned = async () => {
   for (const name of await readdir(tmpdir())) {
     const run = /^payments-test-(\d+)-/.exec(name)?.[1]
@@ -47,7 +47,7 @@ const removeAbandoned = async () => {
       if (server) await stopPostmaster(server.pid)
       await rm(folder, { recursive: true, force: true })
     } catch {
-      // Another user's.
+      // A folder of another user.
     }
   }
 }

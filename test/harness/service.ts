@@ -42,13 +42,13 @@ export type TestOptions = {
   /** A pooler in front of the database. */
   through?: { url: string; pooler?: Pooler }
   clock?: TestClock
-  /** Speaks to that one's provider instead of one of its own: a process that takes over. */
+  /** Uses that service's provider instead of its own: a process that takes over. */
   provider?: TestService
 }
 
 const usedPorts = new Set<number>()
 
-/** Below what the system gives out by itself, so that no outgoing connection takes it between this check and our listening. */
+/** Below the ports that the system assigns, so that no outgoing connection takes it between this check and our listening. */
 export const freePort = async (): Promise<number> => {
   const port = randomInt(10_000, 30_000)
   const server = createServer()
@@ -66,7 +66,7 @@ const startProvider = async (clock: TestClock) => {
   return { scheduler, sandbox, sandboxUrl: await sandbox.listen() }
 }
 
-/** The emulator's own time-out is short: a test that needs calls to hang for longer says so. */
+/** The emulator's own time-out is short: a test that needs calls to hang for longer sets it. */
 const withTimeout = (sandbox: RailSandbox, ms: string | undefined): SandboxOptions =>
   ms === undefined ? sandbox : { ...sandbox, darajaOptions: (url) => ({ ...sandbox.darajaOptions(url), timeoutMs: Number(ms) }) }
 

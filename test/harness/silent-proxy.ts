@@ -3,11 +3,11 @@ import { type AddressInfo, createServer, connect as dial, type Socket } from 'no
 
 export type SilentProxy = {
   url: string
-  /** From now on nothing comes back on the connections that there are, and on new ones; none is closed. */
+  /** From now on nothing is answered on existing and new connections; none is closed. */
   silence: () => void
   /** The same, as soon as this text was passed on to the server. */
   silenceAfter: (text: string) => void
-  /** New connections are served; the silent ones stay silent, as behind a firewall that forgot them. */
+  /** New connections work; the silent ones stay silent, as behind a firewall that dropped their state. */
   serveNew: () => void
   close: () => Promise<void>
 }

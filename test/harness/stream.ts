@@ -7,15 +7,15 @@ export type EventStream = {
   headers: Headers
   /** Everything as it came over the wire. */
   text: () => string
-  /** Every event so far, the ones that `next` passed over too. */
+  /** Every event so far, including those that `next` skipped. */
   seen: StreamEvent[]
-  /** The next event, or the next one of a type; those before it are passed over. */
+  /** The next event, or the next one of a type; earlier ones are skipped. */
   next: (type?: string) => Promise<StreamEvent>
   /** The next comment's text, colon included. */
   comment: () => Promise<string>
   /** Settles when the server has ended the stream. */
   ended: () => Promise<void>
-  /** Leaves, as a browser's tab does. */
+  /** Closes the connection, as a browser's tab does. */
   close: () => void
 }
 
@@ -34,8 +34,8 @@ const fieldOf = (block: string, name: string): string | undefined => {
 }
 
 /**
- * An EventSource for tests. Everything is awaited: `next` resolves with an event that came already or comes later, and fails with
- * what was seen instead when none does. Answers other than a stream are returned with their status.
+ * An EventSource for tests. Everything is awaited: `next` resolves with an event that has arrived or arrives later, and otherwise fails
+ * with a list of what arrived. Answers other than a stream are returned with their status.
  */
 export const openStream = async (client: Client, options: StreamOptions = {}): Promise<EventStream> => {
   const { bearer, cookie } = { ...client.credentials, ...options }

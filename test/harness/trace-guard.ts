@@ -1,8 +1,8 @@
 import pg from 'pg'
 
 /**
- * What holds money or says who may do what, and the columns that may change without a trace: when something was last used, when work
- * is due, copies of what another row of the list says.
+ * The tables that contain money or rights, and the columns that may change without a trace: times of last use, times when work is due,
+ * copies of other columns.
  */
 const guarded: Readonly<Record<string, readonly string[]>> = {
   ledger_transfers: [],

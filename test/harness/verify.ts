@@ -4,7 +4,7 @@ import { factsOf } from '../../src/verify/facts.ts'
 import { verify } from '../../src/verify/verify.ts'
 import type { TestService } from './service.ts'
 
-/** What breaks a promise about the data now; empty on sound data. `promise: subject`, a line each. */
+/** The broken promises about the data now; empty on sound data. `promise: subject`, one for each line. */
 export const findBreaches = async (
   service: TestService,
   db: Db = service.deps.db,

@@ -45,7 +45,7 @@ const createStage = (operations: readonly Operation[]) => {
     }
     return answer.body ?? location
   }
-  /** What came about in a browser or on a stream. */
+  /** An example from a browser or a stream. */
   const keep = (id: string, example: Example) => {
     examples[find(id).id] = example
   }
@@ -138,7 +138,7 @@ export const playExamples = async (
   const agent = open.as({ bearer: key.key })
   await play('credentials.current', agent)
 
-  // The agent pays; what is larger waits for the person.
+  // The agent pays; larger payments wait for the person.
   pass()
   const proposal = { beneficiary_id: payee.id, amount_minor: '60000' }
   await play('policies.simulate', agent, { body: proposal })
@@ -367,7 +367,7 @@ const filler = (length: number, characters = '0123456789abcdef') =>
   characters.repeat(Math.ceil(length / characters.length)).slice(0, length)
 type Replacement = readonly [RegExp, (match: string, ...groups: string[]) => string]
 
-/** What is no reader's business: where the test listened, and what was a secret there. */
+/** What must not be shown to readers: the test's address, and secrets. */
 const private_: readonly Replacement[] = [
   [/(?:localhost|127\.0\.0\.1)(:|%3A)(?!9876)\d+/g, (_text, colon) => `localhost${colon}3000`],
   [/\b(service_[a-z]+_)[\w-]{16,}/g, (text, prefix = '') => prefix + filler(text.length - prefix.length)],
@@ -409,7 +409,7 @@ const rewrite = (value: Json, into: (text: string, name: string) => string, name
 const replaced = (text: string, replacements: readonly Replacement[]): string =>
   replacements.reduce((rest, [pattern, into]) => rest.replace(pattern, into), text)
 
-/** As it may be shown in the document. */
+/** The value in the form in which the document may show it. */
 export const redacted = (value: Json): Json => rewrite(value, (text) => replaced(text, private_))
 /** Without what differs from run to run: ids, times, signatures, addresses. */
 export const lasting = (value: Json): Json =>

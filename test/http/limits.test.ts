@@ -29,7 +29,7 @@ describe('requests in a minute', () => {
     expect(refused[0]?.body.error).toBe('rate_limited')
     expect(Number(refused[0]?.headers.get('retry-after'))).toBeGreaterThan(0)
     expect(limitsOf(refused[0]?.headers ?? new Headers())).toEqual([12, 0])
-    // The account's agents and other accounts go on.
+    // The account's agents and other accounts are not affected.
     expect((await key.api.get('/v1/accounts/me')).status).toBe(200)
     expect((await other.api.get('/v1/accounts/me')).status).toBe(200)
   })
@@ -73,7 +73,7 @@ test('behind a proxy that is trusted, the address is the one that it names', asy
   for (let index = 0; index < 6; index += 1) expect((await ask(`203.0.113.${index}`)).status).toBe(200)
   const answers = [await ask('198.51.100.7'), await ask('198.51.100.7'), await ask('198.51.100.7')]
   expect(answers.map((answer) => answer.status)).toEqual([200, 200, 429])
-  // Only the last hop is the proxy's own word; what stands before it the client may have made up.
+  // Only the last hop is the proxy's own; the client may have invented the ones before it.
   expect((await ask('203.0.113.99, 198.51.100.7')).status).toBe(429)
   await service.close()
 })
@@ -121,7 +121,7 @@ test('a shared counter that falls silent holds a request for a tenth of a second
   const answers = [await ask(), await ask(), await ask(), await ask()]
   expect(answers.at(-1)?.status).toBe(429)
   for (const { ms } of answers) expect(ms).toBeLessThan(300)
-  // Its connection was given up, and until there is another one nothing waits.
+  // Its connection was closed, and until there is another one nothing waits.
   await expect.poll(async () => (await ask()).ms, { timeout: 5_000, interval: 100 }).toBeLessThan(50)
   await service.close()
   await proxy.close()

@@ -75,7 +75,7 @@ describe('a service that has too much to do', () => {
     const doomed = await createKey(person)
     const blocker = new pg.Client({ connectionString: service.database.url })
     await blocker.connect()
-    // Every lookup of a credential waits for this: nothing that was taken on can end.
+    // Every lookup of a credential waits for this: no accepted request can end.
     await blocker.query('begin')
     await blocker.query('lock table api_keys, sessions in access exclusive mode')
     const reads = Array.from({ length: 64 }, () => key.api.get('/v1/workspaces/current'))

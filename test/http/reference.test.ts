@@ -97,7 +97,7 @@ test('every example is what the service answers: the story of example-scene.ts, 
   const expected = operations().map(({ id }) => id)
   expect(Object.keys(recordedStory).toSorted(), howToRecord).toEqual(expected.toSorted())
   if (isRecording) {
-    // What has not changed stays as it is, so that the difference shows what has.
+    // Unchanged examples stay as they are, so that the difference shows only the changes.
     const isSame = (id: string) => JSON.stringify(lasting(exampleOf(id))) === JSON.stringify(lasting(recordedStory[id]))
     const entries = expected.toSorted().map((id) => [id, isSame(id) ? exampleOf(id) : redacted(recordedStory[id])])
     const text = JSON.stringify(Object.fromEntries(entries), null, 2)
@@ -105,7 +105,7 @@ test('every example is what the service answers: the story of example-scene.ts, 
     return
   }
   for (const id of expected) expect([id, lasting(exampleOf(id))]).toEqual([id, lasting(recordedStory[id])])
-  // And would be noticed if it were not.
+  // This proves that the comparison finds a difference.
   expect(lasting(exampleOf('topups.get'))).not.toEqual(lasting(recordedStory['topups.initiate']))
 }, 120_000)
 
@@ -116,7 +116,7 @@ test('the samples of /docs are requests that the service takes: none is refused 
     const concrete = path.replace('/{id}', '/pay_01h455vb4pex5vsknk084sn02q')
     const answer = await person.api.call(method.toUpperCase(), concrete, { body: sample[1].example })
     const fields: { path: string; message: string }[] = answer.body?.details?.fields ?? []
-    // What a sample names, and the time it was made at, are of another database.
+    // The ids and times in a sample belong to another database.
     const wrong = fields.filter(({ message }) => !/is not a beneficiary|must be in the future|has passed/.test(message))
     expect([id, answer.status === 400 ? wrong : []]).toEqual([id, []])
   }

@@ -12,7 +12,7 @@ beforeAll(async () => {
   service = await startService({ env: { RATE_LIMIT_ENABLED: 'false' } })
 })
 afterAll(() => service.close())
-// Every payment needs one approval here, so that the approval of a mandate can be seen.
+// Every payment needs one approval here, so that a mandate's approval is visible.
 beforeEach(async () => {
   person = await signIn(service.api)
   await credit(service, person.accountId, 10_000_000n)

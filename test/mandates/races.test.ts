@@ -5,14 +5,14 @@ import { credit, newBeneficiary } from '../harness/money.ts'
 import { type Person, signIn } from '../harness/people.ts'
 import { startService, type TestService } from '../harness/service.ts'
 
-/** Two processes on one database: what holds here is held by the database, not by a process. */
+/** Two processes on one database: so the database enforces what these tests prove, not one process. */
 let first: TestService
 let second: TestService
 let person: Person
 let beneficiary: string
 beforeAll(async () => {
   first = await startService({ env: { RATE_LIMIT_ENABLED: 'false' } })
-  // One service in two processes: one address, which is in what is signed.
+  // One service in two processes: one address, because the signed text contains it.
   const env = { RATE_LIMIT_ENABLED: 'false', PUBLIC_URL: first.deps.config.publicUrl }
   second = await startService({ database: first.database, clock: first.clock, env })
   person = await signIn(first.api)
@@ -74,7 +74,7 @@ test('no payment is decided by a mandate after its revocation was answered', asy
     for (const payment of payments) expect([201, 403]).toContain(payment.status)
     expect((await pay(mandate, round)).body.error).toBe('policy_denied')
     await first.settle()
-    // What had passed was not sent any more: its mandate was gone when it was looked at again.
+    // A payment that was accepted was not sent: its mandate had been revoked when it was checked again.
     expect(await read(mandate)).toMatchObject({ status: 'revoked', spent_minor: '0', payments_made: 0 })
   }
 })

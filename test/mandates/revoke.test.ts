@@ -137,7 +137,7 @@ describe('by signature', () => {
       const answer = await service.api.post(path(mandate, '/revoke'), { signature })
       expect([answer.status, answer.body.error]).toEqual([401, 'invalid_signature'])
     }
-    // A credential that may does not stand in for a signature that is wrong.
+    // A credential with the permission does not replace a wrong signature.
     expect((await person.api.post(path(mandate, '/revoke'), { signature: '0x00' })).status).toBe(401)
     expect(await status(mandate)).toBe('active')
     expect(await trail(mandate)).toEqual(Array(5).fill('mandate.refused signature'))

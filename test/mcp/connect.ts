@@ -5,7 +5,7 @@ import type { Json } from '../harness/client.ts'
 import type { McpProvider } from '../harness/mcp-provider.ts'
 
 export type Agent = {
-  /** The structured result of a tool, which its text must repeat; throws what the tool refused. */
+  /** The structured result of a tool, which its text must repeat; throws the tool's refusal. */
   call: (tool: string, input?: object) => Promise<Json>
   raw: (tool: string, input?: object) => Promise<Json>
   tools: () => Promise<Json[]>

@@ -182,7 +182,7 @@ const leaveAtOnce = (stream: Awaited<ReturnType<typeof openStream>>) => {
   return stream.status
 }
 
-/** The one stream that an account may have here is free again as soon as the service has seen the last one go. */
+/** The one stream that an account may have here is free again as soon as the service has noticed the end of the last one. */
 const reopen = async (...[client, options]: Parameters<typeof openStream>) => {
   for (;;) {
     const stream = await openStream(client, options)

@@ -20,7 +20,7 @@ import {
 import { type Person, signIn } from '../harness/people.ts'
 import { startService, type TestService } from '../harness/service.ts'
 
-/** A client's own web server. What it answers is set by each test; `hits` counts who came. */
+/** A client's own web server. Each test sets its answer; `hits` counts the requests. */
 let site: Server
 let siteUrl: string
 let hits = 0
@@ -349,7 +349,7 @@ describe('names without an answer', () => {
     await signIn(waiting.api)
     expect(performance.now() - began).toBeLessThan(1_500)
     expect(await Promise.all(silent)).toEqual(Array(16).fill(refused))
-    // One deadline for the whole lookup, however many servers say nothing.
+    // One deadline for the whole lookup, however many servers do not answer.
     expect(performance.now() - began).toBeLessThan(4_000)
   })
 

@@ -232,7 +232,7 @@ describe('introspection', () => {
     const stranger = await registerClient(service.api)
     expect((await introspect(agent.access, client)).active).toBe(true)
     expect((await introspect(agent.refreshToken, client)).active).toBe(true)
-    // Anybody may register: neither a public client nor one with a secret learns of another's tokens.
+    // Anyone may register: neither a public client nor one with a secret learns about another's tokens.
     expect(await introspect(agent.access, stranger)).toEqual({ active: false })
     expect(await introspect(agent.access)).toEqual({ active: false })
     expect(await introspect(agent.refreshToken)).toEqual({ active: false })

@@ -18,7 +18,7 @@ beforeAll(async () => {
   service = await startService({ env: { OAUTH_REFRESH_LEEWAY_SECONDS: '60' } })
   person = await signIn(service.api)
   const server = await registerClient(service.api, { token_endpoint_auth_method: 'client_secret_post' })
-  // Whoever runs the service names the servers that may ask about others' tokens.
+  // The operator names the servers that may introspect others' tokens.
   service.deps.config.OAUTH_RESOURCE_SERVERS.push(server.id)
   mcp = await startProtectedMcpServer(service.api, server)
 })

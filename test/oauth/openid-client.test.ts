@@ -4,7 +4,7 @@ import { answerOf, decide, redirectUri } from '../harness/oauth.ts'
 import { type Person, signIn } from '../harness/people.ts'
 import { startService, type TestService } from '../harness/service.ts'
 
-/** Other people's client, as it comes: what it insists on, it insists on here. */
+/** An independent client with its default settings. */
 let service: TestService
 let person: Person
 beforeAll(async () => {

@@ -16,7 +16,7 @@ beforeAll(async () => {
   second = await startService({ database: service.database, clock: service.clock, env: { PUBLIC_URL: service.api.url } })
   client = await registerClient(service.api)
 })
-// Time is moved by months here, and a session ends before.
+// Time moves by months here, and a session would end before.
 beforeEach(async () => {
   person = await signIn(service.api)
 })
@@ -52,7 +52,7 @@ describe('a refresh token', () => {
     expect(await canRead(agent.access)).toBe(401)
     expect(await canRead(first.body.access_token)).toBe(401)
     expect(refusal(await refresh(service.api, client, first.body.refresh_token))).toEqual([400, 'invalid_grant'])
-    // Another installation of the same agent, let in by the same person.
+    // Another installation of the same agent, authorized by the same person.
     expect(await canRead(stays.access)).toBe(200)
     const [reuse] = await service.deps.db.query<{ grant_id: string; after: unknown }>(
       "select * from audit_log where action = 'oauth_token.reused'",

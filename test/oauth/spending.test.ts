@@ -40,7 +40,7 @@ test('an agent spends to the limit that was consented to, and is refused at the 
     used_minor: '100000',
     requested_minor: '1000',
   })
-  // Neither a new token nor a key of its own is a way around it.
+  // Neither a new token nor a key of its own avoids the limit.
   const { body } = await refresh(service.api, agent.client, agent.refreshToken)
   expect((await pay(service.api.as({ bearer: body.access_token }), 10)).status).toBe(403)
   const key = await agent.api.post('/v1/accounts/me/api-keys', { name: 'Helper', permissions: ['payment.create'] })
@@ -54,7 +54,7 @@ test('an agent spends to the limit that was consented to, and is refused at the 
     spending_controls: { daily_limit_minor: '100000' },
   })
   expect(grant.last_used_at).not.toBeNull()
-  // The person pays on: the limit is the agent's.
+  // The person can still pay: the limit is the agent's.
   expect((await pay(person.api, 10)).status).toBe(201)
 })
 

@@ -38,8 +38,8 @@ const team = async (): Promise<Team> => {
 type Stop = { act: () => Promise<Answer>; pay: () => Promise<Answer> }
 
 /**
- * Payments wait for the owner's account while their maker is stopped. What was acknowledged before the lock is free must let
- * nothing through; what was not may come before or after the payment.
+ * Payments wait for the owner's account while their initiator is stopped. A stop that was acknowledged before the lock is free must let no
+ * payment pass; a later one may come before or after the payment.
  */
 const stoppedWhileWaiting = async (
   owner: Person,
@@ -54,7 +54,7 @@ const stoppedWhileWaiting = async (
     acknowledged[index] = answer.status < 300
     return answer
   })
-  // Those that a waiting payment holds up stay behind it; the others are answered now.
+  // Payments that a waiting payment holds up stay behind it; the others are answered now.
   await Promise.race([Promise.all(acts), hold.waiting(2)])
   await service.deps.db.query('select 1')
   const before = [...acknowledged]

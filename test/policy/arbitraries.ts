@@ -12,7 +12,7 @@ const usage = fc
 const person = fc.constantFrom('ada', 'ada', 'ada', 'ben', 'cat')
 const types = fc.subarray(['supplies', 'travel', 'MPESA_B2B', 'PESALINK'])
 const payees = fc.subarray(['grocer', 'grocer-again', 'landlord'])
-/** Mostly for everything: else too few rules fall on the payment to get in each other's way. */
+/** Mostly without lists: otherwise too few rules apply to the payment to interact. */
 const mostly = <A, B>(usual: A, other: fc.Arbitrary<B>): fc.Arbitrary<A | B> =>
   fc.oneof({ weight: 9, arbitrary: fc.constant(usual) }, { weight: 1, arbitrary: other })
 const instant = fc.integer({ min: 0, max: 40 }).map((days) => new Date(now.getTime() + days * 86_400_000))

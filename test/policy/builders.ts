@@ -79,7 +79,7 @@ type EvaluationParts = Partial<Omit<Evaluation, 'payment' | 'approvers' | 'capab
   payments?: 'active' | 'disabled'
 }
 
-/** What is given, in a workspace of three who may approve. */
+/** An evaluation of these parts, in a workspace with three eligible approvers. */
 export const evaluationOf = (over: EvaluationParts = {}): Evaluation => ({
   payment: payment(over.payment),
   policies: over.policies ?? [],

@@ -1,7 +1,7 @@
 import type { Evaluation, Outcome } from '../../src/policy/types.ts'
 import { evaluationOf, grant, kes, mandate, now, policy } from './builders.ts'
 
-/** A row reads: name, what is given, the outcome, the rules that decide it, and what else matters of the decision. */
+/** A row reads: name, input, outcome, the rules that decide it, and what else matters of the decision. */
 export type Case = {
   name: string
   input: Evaluation

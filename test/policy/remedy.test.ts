@@ -22,7 +22,7 @@ const changedLimits = (changes: readonly Change[]): Partial<Limits> =>
     }),
   )
 
-/** What a person would do on reading the remedy. */
+/** What a person would do after reading the remedy. */
 const apply = (input: Evaluation, changes: readonly Change[]): Evaluation => {
   const of = (kind: string, id: string) => changes.filter(({ source }) => source.kind === kind && source.id === id)
   const names = (list: readonly Change[], rule: string) => list.some((change) => change.rule === rule)

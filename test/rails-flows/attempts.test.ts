@@ -26,7 +26,7 @@ import {
   verdicts,
 } from './scene.ts'
 
-/** Two processes: one that something happens to, and one that goes on. */
+/** Two processes: one with the failure, and one that continues. */
 let service: TestService
 let other: TestService
 let person: Person
@@ -70,13 +70,13 @@ const attemptsOf = (id: string) =>
     [parseId('payment', id)],
   )
 
-/** Where the provider would deliver for an attempt that was never sent: its URL, with a secret that the test puts there. */
+/** Where the provider would deliver for an attempt that was never sent: its URL, with a secret that the test sets. */
 const urlOf = async (attemptId: string): Promise<string> => {
   await service.deps.db.query(`update rail_attempts set secret_hash = sha256('known'::bytea) where id = $1`, [attemptId])
   return `${service.operatorUrl}/callbacks/${attemptId}/known/result`
 }
 
-/** Something happens in this process right after one of its statements took effect. */
+/** Runs something in this process right after one of its statements took effect. */
 const happensAfter = (name: string, happens: () => Promise<void>) => {
   const { db } = service.deps
   const { query } = db
@@ -101,7 +101,7 @@ const happensBefore = (name: string, happens: () => Promise<void>) => {
 }
 
 describe('only the live attempt ends its payment', () => {
-  /** An attempt that never left, and the one that followed it, of which nothing is heard. */
+  /** An attempt that was never sent, and the later one, which gets no answer. */
   const superseded = async () => {
     phone = '254700004999'
     const count = ordersTo(service, phone).length
@@ -284,7 +284,7 @@ describe('the right to send', () => {
     expect(ordersTo(service, phone)).toHaveLength(1)
     expect((await attemptsOf(unsent)).map(({ state }) => state)).toEqual([...Array(6).fill('not_sent'), 'resolved'])
 
-    // With the right to send, it may have been sent: in doubt within a minute, and asked about.
+    // With the right to send, it may have been sent: unknown within a minute, and the rail is queried.
     const inDoubt = await pay(person, toPhone())
     happensAfter('attempts.claim_payment', dies)
     await service.deps.jobs.drain()

@@ -5,7 +5,7 @@ import { type Person, signIn } from '../harness/people.ts'
 import { startService, type TestService } from '../harness/service.ts'
 import { alerts, isLedgerSound, ordersTo, paymentOf } from './scene.ts'
 
-/** Workers run by themselves here, as in production: what is measured is who waits for whom. */
+/** Workers run by themselves here, as in production: the test measures which payments wait for which. */
 let service: TestService
 let people: Person[]
 beforeEach(async () => {
@@ -37,7 +37,7 @@ const hang = (party?: string) =>
 
 const isSent = (phone: string) => expect.poll(() => ordersTo(service, phone).length, { timeout: 5_000, interval: 20 }).toBe(1)
 
-/** Until so many payments wait for their next try. */
+/** Waits until this many payments wait for their next try. */
 const waitForRetry = (count: number) =>
   expect
     .poll(async () => (await service.deps.db.query(`select from rail_attempts where state = 'not_sent'`)).length, {

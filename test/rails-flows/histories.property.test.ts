@@ -46,7 +46,7 @@ afterAll(async () => {
 
 type Rail = 'PESALINK' | 'MPESA_B2C'
 
-/** What a provider may say, in any order and number. */
+/** The provider's possible reports, in any order and number. */
 const reports = ['success', 'other_receipt', 'other_amount', 'failure', 'returned', 'nothing_certain', 'timeout'] as const
 type Report = (typeof reports)[number]
 /** What is reported together is processed by two processes at once, so its order is open. */
@@ -115,8 +115,8 @@ const urlOf = (order: { resultUrl: string }, reported: Report) =>
   reported === 'timeout' ? order.resultUrl.replace(/result$/, 'timeout') : order.resultUrl
 
 /**
- * How many histories each property tries. They run side by side, each with an account of its own, and are worked off together: a step
- * of a few histories at once costs little more than a step of one. A failure is shrunk to the shortest history that fails alone.
+ * How many histories each property tries. They run side by side, each with an account of its own, and share their steps: a step of a few
+ * histories at once costs little more than a step of one. A failure is shrunk to the shortest history that fails alone.
  */
 const historyCount = Number(process.env.HISTORIES ?? '15')
 const sideBySide = 10
@@ -179,7 +179,7 @@ const reported: Record<Rail, readonly Report[]> = {
   MPESA_B2C: reports.filter((each) => each !== 'returned'),
 }
 
-/** What the provider was asked for on behalf of each, found by the reference that it was sent under. */
+/** What the provider received for each, found by its reference. */
 const orderOf = async (subjectId: string, kind: 'payment' | 'topup'): Promise<Order> => {
   const rows = await service.deps.db.query<{ id: string; reference: string; request: string | null }>(
     'select id::text, reference, provider_request as request from rail_attempts where subject_id = $1',

@@ -25,7 +25,7 @@ beforeAll(async () => {
   service = await startService()
 })
 beforeEach(async () => {
-  // What the provider did to the test before is over: its rail may be tried again.
+  // The provider's failures in the test before are over: its rail may be called again.
   service.clock.advance(61)
   person = await signIn(service.api)
   await credit(service, person.accountId, 1_000_000n)

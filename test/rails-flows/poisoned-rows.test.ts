@@ -87,7 +87,7 @@ const cases: readonly Case[] = [
     kind: 'mandate',
     make: async (of) => (await createMandate(service, of.wallet)).id,
     becomesDueIn: 3_601,
-    // What a reader is shown follows the clock; what was recorded and published follows the sweep.
+    // A reader sees the status by the clock; the recorded and published status follows the sweep.
     stands: async ({ id }) =>
       (
         await service.deps.db.query<{ status: string }>('select status from intent_mandates where id = $1', [
@@ -131,7 +131,7 @@ const cases: readonly Case[] = [
     table: 'payments',
     kind: 'payment',
     make: async (of) => {
-      // Sent and paid, and the callback is lost: it is found by asking.
+      // Sent and paid, and the callback is lost: a query finds it.
       service.sandbox.rules.add({ effect: 'lose_callback', rail: 'PESALINK', times: 1, delay_ms: 0 })
       const id = await pay(of, { payment_rail: 'PESALINK', destination: '0123456789', bank_code: '57' })
       await service.settle()

@@ -30,14 +30,14 @@ export const balanceOf = async (person: Pick<Person, 'api'>) => {
   return { available: available_minor, held: held_minor }
 }
 
-/** Time passes, and everything that waits for a time is looked at. */
+/** Advances time and runs everything that becomes due. */
 export const pass = async (service: TestService, seconds: number): Promise<void> => {
   service.clock.advance(seconds)
   await service.deps.jobs.sweep()
   await service.settle()
 }
 
-/** The orders that the provider took for one destination, oldest first. */
+/** The orders that the provider accepted for one destination, oldest first. */
 export const ordersTo = (service: TestService, party: string): Readonly<Order>[] =>
   service.sandbox.orders().filter((order) => order.party === party)
 export const movementsTo = (service: TestService, party: string) =>

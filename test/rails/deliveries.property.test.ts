@@ -24,7 +24,7 @@ const readers: Reader[] = [
 const deliveryKind = fc.constantFrom<DeliveryKind>('result', 'timeout')
 const garbage = fc.oneof(fc.jsonValue(), fc.constant(undefined), fc.anything())
 
-/** The provider's own names around garbage, so that the readers get past their first look. */
+/** The provider's own field names around random values, so that the readers get past their first check. */
 const dressed = fc.oneof(
   garbage.map((inner) => ({ Result: inner })),
   garbage.map((inner) => ({ Body: { stkCallback: inner } })),

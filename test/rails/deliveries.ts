@@ -103,7 +103,7 @@ export const b2bFailure = {
   },
 }
 
-/** A status result: its envelope's ids are the question's; names come twice, values are missing. */
+/** A status result: its envelope's ids are the query's; names occur twice, values are missing. */
 export const statusResult = (status: string, more: Record<string, unknown> = {}) => ({
   Result: {
     ResultType: 0,

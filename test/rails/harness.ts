@@ -20,7 +20,7 @@ const secret = 'Vf3k9sQpLw27ZtYbNc8RmX'
 
 export type Received = { attemptId: string; kind: DeliveryKind; authentic: boolean; body: unknown }
 
-/** What the service's operator listener is to the provider: an attempt's id and a secret in the path, 200 before anything else. */
+/** The service's operator listener as the provider sees it: an attempt's id and a secret in the path, 200 before any processing. */
 const startReceiver = async () => {
   const received: Received[] = []
   const app = fastify({ forceCloseConnections: true })

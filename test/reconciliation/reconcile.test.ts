@@ -22,7 +22,7 @@ beforeAll(async () => {
   await credit(service, person.accountId, 100_000_000n)
 })
 afterAll(async () => {
-  // The days that have passed are sealed by the same work that passes them elsewhere.
+  // The days that have passed are sealed here, as the regular job does elsewhere.
   await pass(service, 1)
   expect(await findBreaches(service)).toEqual([])
   await service.close()

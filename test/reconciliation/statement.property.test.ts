@@ -11,7 +11,7 @@ import { memoryStore } from '../../src/sandbox/store.ts'
 const providers = { MPESA: ['MPESA_STK', 'MPESA_B2C', 'MPESA_B2B'], PESALINK: ['PESALINK'] } as const
 const at = new Date('2026-03-04T09:00:00.000Z')
 
-/** What is done to a line of the statement that the emulator's journal gives. */
+/** The changes made to a line of the emulator's statement. */
 type Change = 'keep' | 'remove' | 'alter' | 'repeat'
 type Order = { rail: AnyRail; shillings: number; change: Change; receiptKnown: boolean }
 type Case = { provider: 'MPESA' | 'PESALINK'; orders: Order[]; added: number[] }

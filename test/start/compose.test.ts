@@ -32,7 +32,7 @@ const bare = (value: string) => /\$(?!\{\w+:-)/.test(value)
 const dependencies = ({ depends_on: on = [] }: Service) => (Array.isArray(on) ? on : Object.keys(on))
 const containerPorts = ({ ports = [] }: Service) => ports.map((port) => Number(port.split(':').at(-1)))
 
-/** There is no Docker where these tests run: so what it would read is read here, and held against what it would find. */
+/** There is no Docker where these tests run, so the test reads what Docker would read and compares it with what Docker would find. */
 describe('docker-compose.yml', () => {
   test('says of each service what Compose knows, and nothing else', () => {
     const known = 'image build command depends_on env_file environment volumes ports healthcheck stop_grace_period restart'

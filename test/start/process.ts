@@ -12,7 +12,7 @@ export type ServerProcess = {
   pid: number
   stdout: () => string
   stderr: () => string
-  /** Until the output has this; throws with all that was said when the process ends instead. */
+  /** Waits until the output matches; throws with the whole output when the process ends instead. */
   waitForOutput: (pattern: RegExp) => Promise<RegExpExecArray>
   /** Until the summary has been printed, and what it names. */
   ready: () => Promise<{ url: string; operatorUrl: string }>
@@ -20,7 +20,7 @@ export type ServerProcess = {
   ended: Promise<Ended>
 }
 
-/** `command`: what a person types, instead of the program itself. */
+/** `command`: the command that a person types, instead of the program itself. */
 export type SpawnOptions = { command?: readonly [string, ...string[]] }
 
 /** Only these of our own variables reach the process: a setting of the person who runs the tests must not decide their outcome. */
@@ -49,7 +49,7 @@ export const spawnServer = (variables: Record<string, string>, options: SpawnOpt
       for (const watcher of watchers) watcher()
     })
   }
-  // "close" rather than "exit": by then all that it said has arrived.
+  // "close" instead of "exit": by then all output has arrived.
   const ended = once(child, 'close').then(([code, signal]): Ended => {
     running.delete(child)
     return { code, signal }

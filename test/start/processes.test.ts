@@ -29,7 +29,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-/** Asks again, with the same key, as a client does that never heard the answer. */
+/** Sends the call again with the same key, like a client that got no answer. */
 const insist = async (ask: () => ReturnType<Client['post']>): ReturnType<Client['post']> => {
   for (let tries = 1; ; tries += 1) {
     const answer = await ask().catch(() => undefined)

@@ -22,7 +22,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-/** The whole standard error of a start that must not succeed: one sentence, and nothing on standard output. */
+/** The whole standard error of a start that must fail: one sentence, and nothing on standard output. */
 const refusal = async (variables: Record<string, string>): Promise<string> => {
   const server = spawnServer({ DATA_DIR: folder, ...variables })
   expect(await server.ended).toEqual({ code: 1, signal: null })

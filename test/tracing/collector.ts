@@ -20,7 +20,7 @@ type Wire = {
   }[]
 }
 
-/** Stands where an OpenTelemetry collector would: keeps what comes by OTLP over HTTP. */
+/** Acts as an OpenTelemetry collector: stores what arrives by OTLP over HTTP. */
 export const startCollector = async () => {
   const spans: CollectedSpan[] = []
   const texts: string[] = []

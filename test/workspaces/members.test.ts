@@ -182,7 +182,7 @@ test('of two owners who remove each other at the same moment, one succeeds', asy
     const answers = await Promise.all([a.api.delete(at(b.memberId)), other.api.as({ cookie: b.cookie }).delete(at(a.memberId))])
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1)
     const [loser] = answers.filter(({ status }) => status !== 200)
-    // Gone before its turn came: to the request it is as if the workspace had never been there.
+    // Removed before its turn came: the request is answered as if the workspace did not exist.
     expect([403, 404]).toContain(loser?.status)
     const { body } = await team.owner.api.get('/v1/workspaces/current/members')
     const left = body.data.filter((member: { id: string }) => [a.memberId, b.memberId].includes(member.id))

@@ -10,9 +10,9 @@ import { newSecret } from './webhook.ts'
 export type Terminal = {
   args: readonly string[]
   env: NodeJS.ProcessEnv
-  /** Results: what another program reads. */
+  /** Output for another program. */
   out: (line: string) => void
-  /** What a person reads. */
+  /** Output for a person. */
   say: (line: string) => void
   signal: AbortSignal
 }

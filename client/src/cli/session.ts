@@ -3,13 +3,16 @@ import { discover, refreshTokens } from '../oauth.ts'
 import { type Login, readLogin, writeLogin } from './store.ts'
 
 export const defaultUrl = 'http://localhost:3000'
-/** Fresh enough for a call that is about to be made. */
+/** Valid for long enough for a call that begins now. */
 const marginMs = 60_000
 
-/** What a person did wrong, in one sentence. */
+/** A person's mistake, in one sentence. */
 export class UsageError extends Error {}
 
-/** The access token of the login, refreshed and kept when it is about to end. One refresh at a time: a token is good for one. */
+/**
+ * The login's access token, refreshed and stored when it is about to expire. One refresh at a time, because a refresh token can be used
+ * once.
+ */
 const freshToken = (file: string, first: Login): (() => Promise<string>) => {
   let login = first
   let refreshing: Promise<void> | undefined
@@ -31,7 +34,7 @@ const freshToken = (file: string, first: Login): (() => Promise<string>) => {
   }
 }
 
-/** By an API key from the environment, else as who logged in. */
+/** With an API key from the environment, else with the stored login. */
 export const openClient = async (env: NodeJS.ProcessEnv, file: string, url: string | undefined): Promise<Payments> => {
   const { PAYMENTS_API_KEY: apiKey, PAYMENTS_URL } = env
   if (apiKey) return new Payments({ baseUrl: url ?? PAYMENTS_URL ?? defaultUrl, apiKey })

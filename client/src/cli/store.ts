@@ -3,7 +3,7 @@ import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import type { Tokens } from '../oauth.ts'
 
-/** One login: to which service, as which client, with which tokens. */
+/** One login: the service, the client and the tokens. */
 export type Login = { baseUrl: string; clientId: string; tokens: Tokens }
 
 export const loginFile = (env: NodeJS.ProcessEnv): string =>
@@ -18,7 +18,7 @@ export const readLogin = async (file: string): Promise<Login | undefined> => {
   }
 }
 
-/** Readable by its owner alone, and whole at any moment: a rotated refresh token that is half written is a lost login. */
+/** Readable only by its owner, and never half-written: a damaged refresh token would end the login. */
 export const writeLogin = async (file: string, login: Login): Promise<void> => {
   await mkdir(dirname(file), { recursive: true, mode: 0o700 })
   const next = `${file}.${process.pid}`

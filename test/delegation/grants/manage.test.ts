@@ -16,7 +16,7 @@ afterAll(() => service.close())
 
 const path = '/v1/accounts/me/grants'
 type Api = Person['api']
-/** A key that may manage grants: only a person can hand that on, so every chain has it once at most, at its root. */
+/** A key that may manage grants: only a person can delegate this permission, so a chain contains it at most once, at its root. */
 const manager = (creator: { api: Api }, fields: Record<string, unknown> = {}) =>
   createKey(creator, { permissions: ['account.read', 'key.manage', 'grant.manage', 'payment.create'], ...fields })
 const works = async (key: Key) => (await key.api.get('/v1/accounts/me')).status === 200

@@ -7,7 +7,7 @@ import { startService, type TestService } from '../../harness/service.ts'
 import { findBreaches } from '../../harness/verify.ts'
 import { createTeam, invite, join, memberIdOf, type Team, type Teammate } from '../../workspaces/team.ts'
 
-/** Two processes on one database: what holds here is held by the database, not by a process. */
+/** Two processes on one database: so the database enforces what these tests prove, not one process. */
 let first: TestService
 let second: TestService
 let person: Person
@@ -31,7 +31,7 @@ const orphans = async () =>
     'select c.id from grants c where c.revoked_at is null and exists (select from grants a where a.id = any(c.ancestor_ids) and a.revoked_at is not null)',
   )
 
-/** Until one statement of another connection waits for a lock as is said. */
+/** Waits until a statement of another connection waits for the given lock. */
 const isWaiting = (where: string) =>
   vi.waitFor(async () => {
     const rows = await first.deps.db.query(
@@ -168,7 +168,7 @@ test('no key or agent of a member who is being removed stays active, and none be
     const { memberId } = round === 0 ? member : { memberId: await rejoin(team, member) }
     const authorizationIds = await Promise.all([0, 1].map(() => requestConsent(member, client, newPkce())))
     const remove = () => team.owner.api.delete(`/v1/workspaces/current/members/${memberId}`)
-    // Sent first in every other round: some keys are made before the removal, and some come too late.
+    // Sent first in every other round: some keys are created before the removal, and some are too late.
     const removedFirst = round % 2 === 1 ? remove() : undefined
     const [answers, removed] = await Promise.all([
       Promise.all([
@@ -207,7 +207,7 @@ test('a removal waits for the key and the agent that the member is letting in, a
   const inTeam = { headers: { 'workspace-id': team.id } }
   const acts = {
     key: () => through(second, { cookie: elsewhere }).post(keys, { name: 'Agent' }, inTeam),
-    // Decided while another workspace is the current one: of all locks this shares the member's own account's with the removal.
+    // Decided while another workspace is the current one: the only lock shared with the removal is the member's own account's.
     agent: () => decide({ api: through(second, { cookie: elsewhere }) }, asked, { decision: 'approve', workspace_id: team.id }),
   }
   const made: Json[] = []

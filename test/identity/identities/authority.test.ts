@@ -33,7 +33,7 @@ const identitiesOf = async (person: { api: Client }) => (await person.api.get('/
 const sessionsOf = async (person: { api: Client }) => (await person.api.get('/v1/accounts/me/sessions')).body.data
 const lives = async (person: { api: Client }) => (await person.api.get('/v1/accounts/me')).status === 200
 
-/** Everything by which a credential could become the person, tried. */
+/** Every way in which a credential could take over the account, tried. */
 const attempts = async (api: Client, person: Person) => {
   const [identity] = await identitiesOf(person)
   const [session] = await sessionsOf(person)

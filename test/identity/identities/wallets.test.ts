@@ -117,7 +117,7 @@ test('of all sign-in methods removed at once, one stays', async () => {
     await link(person.api)
     await link(person.api)
     const ids: string[] = (await identitiesOf(person)).map((identity: { id: string }) => identity.id)
-    // A key, for a session ends with the sign-in method that it began with.
+    // A key, because a session ends with the sign-in method that it began with.
     const key = await createKey(person, { permissions: ['account.read', 'account.manage'] })
     const elsewhere = second.api.as(key.api.credentials)
     const answers = await Promise.all(

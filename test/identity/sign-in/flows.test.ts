@@ -176,7 +176,7 @@ describe('a person who is signed in links', () => {
 
 describe('a link that our own page asks for', () => {
   const ours = { 'sec-fetch-site': 'same-origin' }
-  /** A browser that is signed in, and where it is led after its page has asked. */
+  /** A signed-in browser, and the address that its page gets for linking. */
   const askAs = async (person: Person, headers: Record<string, string>) => {
     const startAnswer = await person.api.post('/v1/accounts/me/identities', { provider: 'google' }, { headers })
     const [cookie = ''] = startAnswer.headers.getSetCookie()

@@ -9,7 +9,7 @@ import { me, startUrl } from './providers.ts'
 type Answer = { status: number; body: unknown }
 const ok = (body: unknown): Answer => ({ status: 200, body })
 
-/** What GitHub answers next, and what it was asked. */
+/** GitHub's next answers, and the requests that it got. */
 let token: Answer
 let user: Answer
 let emails: Answer

@@ -25,7 +25,7 @@ export const startUrl = (service: TestService, provider: Provider, returnTo = '/
 /** Goes as far as the provider's answer, which is not delivered to the callback yet. */
 export const callbackUrl = async (browser: Browser, start: string, person: SandboxPerson): Promise<string> => {
   const opened = await browser.open(start)
-  // A link goes by a page of ours first.
+  // A link first shows a page of ours.
   const page = opened.url.includes('/link/') ? await browser.open(linksOf(opened)[0] ?? '') : opened
   return (await browser.step(choose(page, person))).headers.get('location') ?? ''
 }
@@ -38,7 +38,7 @@ export type SignInResult = {
   browser: Browser
 }
 
-/** Signs in, or links when the browser is signed in, up to where the browser is sent in the end. */
+/** Signs in, or links when the browser is signed in, and follows the redirects to the end. */
 export const continueWith = async (
   service: TestService,
   provider: Provider,
