@@ -1,3 +1,5 @@
+import { railLabels } from './rails.ts'
+
 /** The labels of the API's field names: the service's messages about a field are shown to people. */
 const names: readonly (readonly [field: string, words: string])[] = [
   ['per_payment_limit_minor', 'the per-payment limit'],
@@ -27,15 +29,9 @@ const names: readonly (readonly [field: string, words: string])[] = [
   ['valid_from', 'the start date'],
 ]
 
-const rails: readonly (readonly [code: string, words: string])[] = [
-  ['MPESA_B2C', 'M-PESA to a phone'],
-  ['MPESA_B2B', 'M-PESA to a business'],
-  ['PESALINK', 'PesaLink'],
-]
-
 /** A message of the service with labels in place of field names. */
 export const plainWords = (message: string): string =>
-  [...names, ...rails].reduce(
+  [...names, ...Object.entries(railLabels)].reduce(
     (text, [field, words]) => text.replaceAll(new RegExp(`["“]?\\b${field}\\b["”]?`, 'g'), words),
     message,
   )

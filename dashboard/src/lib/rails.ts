@@ -1,7 +1,9 @@
+import type { Schemas } from '../api/types.ts'
 import type { IconName } from '../ui/icon.tsx'
 
-export const rails = ['MPESA_B2C', 'MPESA_B2B', 'PESALINK'] as const
-export type RailName = (typeof rails)[number]
+// The API's own types: a payment method that is new there fails the type check until it is described here.
+export type RailName = Schemas['Beneficiary']['payment_rail']
+type Provider = Schemas['Reconciliation']['provider']
 
 export const railLabels: Readonly<Record<RailName, string>> = {
   MPESA_B2C: 'M-PESA to a phone',
@@ -9,12 +11,20 @@ export const railLabels: Readonly<Record<RailName, string>> = {
   PESALINK: 'PesaLink to a bank',
 }
 
-/** The provider that carries a payment. */
-export const railNames: Readonly<Record<RailName, string>> = { MPESA_B2C: 'M-PESA', MPESA_B2B: 'M-PESA', PESALINK: 'PesaLink' }
-
 export const railIcons: Readonly<Record<RailName, IconName>> = { MPESA_B2C: 'phone', MPESA_B2B: 'receipt', PESALINK: 'bank' }
 
-export const isRail = (text: string): text is RailName => rails.some((rail) => rail === text)
+export const providerLabels: Readonly<Record<Provider, string>> = { MPESA: 'M-PESA', PESALINK: 'PesaLink' }
+
+const providers: Readonly<Record<RailName, Provider>> = { MPESA_B2C: 'MPESA', MPESA_B2B: 'MPESA', PESALINK: 'PESALINK' }
+
+/** Who carries a payment: "M-PESA". */
+export const providerOf = (rail: RailName): string => providerLabels[providers[rail]]
+
+export const isRail = (text: string): text is RailName => Object.hasOwn(railLabels, text)
+
+export const rails: readonly RailName[] = Object.keys(railLabels).filter(isRail)
+
+export const railOptions = rails.map((rail) => ({ value: rail, label: railLabels[rail] }))
 
 /** A payment type in words: a payment method, or a type of the workspace's own. */
 export const typeLabel = (type: string): string => (isRail(type) ? railLabels[type] : type.replaceAll('_', ' '))

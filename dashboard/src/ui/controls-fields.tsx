@@ -1,7 +1,7 @@
 import type { Schemas } from '../api/types.ts'
 import type { Beneficiaries } from '../api/use-beneficiaries.ts'
 import { editableMajor, moneyText, parseMajor } from '../lib/money.ts'
-import { railLabels, rails } from '../lib/rails.ts'
+import { railOptions } from '../lib/rails.ts'
 import { fieldError } from './failure.tsx'
 import { MoneyField } from './field.tsx'
 import { PickMany } from './pick-many.tsx'
@@ -108,7 +108,7 @@ export const ControlsFields = ({
         free
         chosen={draft.payment_types}
         onChange={(types) => set({ payment_types: types })}
-        options={rails.map((rail) => ({ value: rail, label: railLabels[rail] }))}
+        options={[...railOptions]}
       />
     </fieldset>
   )

@@ -57,6 +57,8 @@ export const Dialog = ({ title, onClose, children, footer, wide = false, onSubmi
           noValidate
           onSubmit={(event) => {
             event.preventDefault()
+            // A form that the dialog was opened from must not be sent too.
+            event.stopPropagation()
             onSubmit()
           }}
         >

@@ -1,11 +1,9 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api, call } from '../../api/client.ts'
 import { parametersOf } from '../../api/parameters.ts'
 import { countWords } from '../../lib/list-words.ts'
 import { Button } from '../../ui/button.tsx'
 import { Confirm } from '../../ui/confirm.tsx'
-import { announce } from '../../ui/toast.tsx'
 
 /** Ends every active session but this one, however many there are. */
 const endOthers = async (): Promise<number> => {
@@ -24,16 +22,7 @@ const endOthers = async (): Promise<number> => {
 }
 
 export const SignOutElsewhere = () => {
-  const client = useQueryClient()
   const [asking, setAsking] = useState(false)
-  const end = useMutation({
-    mutationFn: endOthers,
-    onSuccess: (count) => {
-      announce(count === 0 ? 'You aren’t signed in anywhere else' : `${countWords(count, 'session')} ended`)
-      setAsking(false)
-    },
-    onSettled: () => void client.invalidateQueries({ queryKey: ['sessions'] }),
-  })
   return (
     <>
       <Button size="small" onClick={() => setAsking(true)}>
@@ -43,9 +32,9 @@ export const SignOutElsewhere = () => {
         <Confirm
           title="Sign out everywhere else?"
           action="Sign out everywhere else"
-          busy={end.isPending}
-          error={end.error}
-          onConfirm={() => end.mutate()}
+          change={endOthers}
+          announcement={(count) => (count === 0 ? 'You aren’t signed in anywhere else' : `${countWords(count, 'session')} ended`)}
+          outdates={['sessions']}
           onClose={() => setAsking(false)}
         >
           <p>Every other browser you are signed in with has to sign in again. API keys and agents keep working.</p>

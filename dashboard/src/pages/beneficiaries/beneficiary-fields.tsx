@@ -1,24 +1,33 @@
 import { bankOptions, otherBank } from '../../lib/banks.ts'
-import { type RailName, railLabels } from '../../lib/rails.ts'
+import { type RailName, railOptions } from '../../lib/rails.ts'
 import { fieldError } from '../../ui/failure.tsx'
 import { CheckField, ChoiceField, SelectField, TextField } from '../../ui/field.tsx'
 import type { BeneficiaryDraft } from './beneficiary-form-state.ts'
 
-const destinations: Readonly<Record<RailName, { label: string; hint: string; placeholder: string }>> = {
-  MPESA_B2C: { label: 'Mobile number', hint: 'A Kenyan number: 07…, 01… or +254…', placeholder: '0712 345 678' },
-  MPESA_B2B: { label: 'Paybill or till number', hint: '5 to 7 digits', placeholder: '888880' },
+type Destination = { reach: string; label: string; hint: string; placeholder: string }
+
+const destinations: Readonly<Record<RailName, Destination>> = {
+  MPESA_B2C: {
+    reach: 'KES 10 to 250,000',
+    label: 'Mobile number',
+    hint: 'A Kenyan number: 07…, 01… or +254…',
+    placeholder: '0712 345 678',
+  },
+  MPESA_B2B: {
+    reach: 'A paybill or a till',
+    label: 'Paybill or till number',
+    hint: '5 to 7 digits',
+    placeholder: '888880',
+  },
   PESALINK: {
+    reach: 'KES 10 to 999,999',
     label: 'Account number',
     hint: 'Or a mobile number that is registered with PesaLink',
     placeholder: '0011547896523',
   },
 }
 
-const railChoices = [
-  { value: 'MPESA_B2C', label: railLabels.MPESA_B2C, hint: 'KES 10 to 250,000' },
-  { value: 'MPESA_B2B', label: railLabels.MPESA_B2B, hint: 'A paybill or a till' },
-  { value: 'PESALINK', label: railLabels.PESALINK, hint: 'KES 10 to 999,999' },
-] as const
+const railChoices = railOptions.map((option) => ({ ...option, hint: destinations[option.value].reach }))
 
 type Props = { value: BeneficiaryDraft; set: (change: Partial<BeneficiaryDraft>) => void; error: unknown }
 

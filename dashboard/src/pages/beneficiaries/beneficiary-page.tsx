@@ -1,24 +1,20 @@
-import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { api, call } from '../../api/client.ts'
 import { beneficiaryQuery, paymentsQuery } from '../../api/queries.ts'
-import type { Body, Schemas } from '../../api/types.ts'
+import type { Schemas } from '../../api/types.ts'
 import { bankName } from '../../lib/banks.ts'
 import { railLabels } from '../../lib/rails.ts'
 import { LoadFailure } from '../../shell/load-failure.tsx'
 import { useSession } from '../../shell/session.tsx'
 import { Button, LinkButton } from '../../ui/button.tsx'
-import { Confirm } from '../../ui/confirm.tsx'
 import { CopyButton } from '../../ui/copy.tsx'
-import { Dialog } from '../../ui/dialog.tsx'
-import { Failure, fieldError } from '../../ui/failure.tsx'
-import { CheckField, TextField } from '../../ui/field.tsx'
 import { Card, Empty, Facts, Notice, PageHeader, SkeletonRows } from '../../ui/layout.tsx'
 import { Listing } from '../../ui/listing.tsx'
 import { StatusBadge } from '../../ui/status.tsx'
 import { ExactTime } from '../../ui/time.tsx'
-import { announce } from '../../ui/toast.tsx'
 import { PaymentRow } from '../payments/payment-row.tsx'
+import { EditBeneficiary } from './edit-beneficiary.tsx'
+import { ArchiveBeneficiary, FreezeBeneficiary } from './stop-beneficiary.tsx'
 
 type Beneficiary = Schemas['Beneficiary']
 const back = { href: '/beneficiaries', label: 'Beneficiaries' }
@@ -40,33 +36,12 @@ export const BeneficiaryPage = ({ id }: { id: string }) => {
   )
 }
 
-const useChange = (id: string, done: (after: Beneficiary) => void) => {
-  const client = useQueryClient()
-  const keep = (after: Beneficiary) => {
-    client.setQueryData(beneficiaryQuery(id).queryKey, after)
-    void client.invalidateQueries({ queryKey: ['beneficiaries'] })
-    done(after)
-  }
-  const params = { path: { id } }
-  return {
-    update: useMutation({
-      mutationFn: (body: Body<'/v1/beneficiaries/{id}', 'patch'>) => call(api.PATCH('/v1/beneficiaries/{id}', { params, body })),
-      onSuccess: keep,
-    }),
-    archive: useMutation({ mutationFn: () => call(api.DELETE('/v1/beneficiaries/{id}', { params })), onSuccess: keep }),
-  }
-}
-
 type Open = 'edit' | 'freeze' | 'archive' | null
 
 const BeneficiaryDetail = ({ beneficiary }: { beneficiary: Beneficiary }) => {
   const { can } = useSession()
   const [open, setOpen] = useState<Open>(null)
   const close = () => setOpen(null)
-  const { update, archive } = useChange(beneficiary.id, (after) => {
-    announce(after.status === 'archived' ? 'Archived' : 'Saved')
-    close()
-  })
   const { status } = beneficiary
   const manages = can('beneficiary.manage') && status !== 'archived'
   const payments = useInfiniteQuery(paymentsQuery({ beneficiary_id: beneficiary.id }))
@@ -140,86 +115,9 @@ const BeneficiaryDetail = ({ beneficiary }: { beneficiary: Beneficiary }) => {
           )}
         </Listing>
       </Card>
-      {open === 'edit' && <EditDialog beneficiary={beneficiary} update={update} onClose={close} />}
-      {open === 'freeze' && (
-        <Confirm
-          title={`${status === 'frozen' ? 'Unfreeze' : 'Freeze'} ${beneficiary.display_name}?`}
-          action={status === 'frozen' ? 'Unfreeze' : 'Freeze'}
-          harmless={status === 'frozen'}
-          busy={update.isPending}
-          error={update.error}
-          onConfirm={() => update.mutate({ status: status === 'frozen' ? 'active' : 'frozen' })}
-          onClose={close}
-        >
-          <p>
-            {status === 'frozen'
-              ? 'Payments to this destination can be made again.'
-              : 'No more payments go to this destination until you unfreeze it. Payments already sent still arrive.'}
-          </p>
-        </Confirm>
-      )}
-      {open === 'archive' && (
-        <Confirm
-          title={`Archive ${beneficiary.display_name}?`}
-          action="Archive"
-          busy={archive.isPending}
-          error={archive.error}
-          onConfirm={() => archive.mutate()}
-          onClose={close}
-        >
-          <p>It can no longer be paid, and this can’t be undone. Its past payments stay in the list.</p>
-        </Confirm>
-      )}
+      {open === 'edit' && <EditBeneficiary beneficiary={beneficiary} onClose={close} />}
+      {open === 'freeze' && <FreezeBeneficiary beneficiary={beneficiary} onClose={close} />}
+      {open === 'archive' && <ArchiveBeneficiary beneficiary={beneficiary} onClose={close} />}
     </div>
-  )
-}
-
-const EditDialog = ({
-  beneficiary,
-  update,
-  onClose,
-}: {
-  beneficiary: Beneficiary
-  update: ReturnType<typeof useChange>['update']
-  onClose: () => void
-}) => {
-  const [name, setName] = useState(beneficiary.display_name)
-  const [legalName, setLegalName] = useState(beneficiary.legal_name ?? '')
-  const [type, setType] = useState(beneficiary.type)
-  const [required, setRequired] = useState(beneficiary.account_reference_required)
-  return (
-    <Dialog
-      title="Edit beneficiary"
-      onClose={onClose}
-      onSubmit={() =>
-        update.mutate({
-          display_name: name.trim(),
-          legal_name: legalName.trim() || null,
-          type: type.trim(),
-          account_reference_required: required,
-        })
-      }
-      footer={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" variant="primary" busy={update.isPending}>
-            Save
-          </Button>
-        </>
-      }
-    >
-      <TextField label="Name" value={name} onChange={setName} maxLength={120} error={fieldError(update.error, 'display_name')} />
-      <TextField
-        label="Legal name"
-        optional
-        value={legalName}
-        onChange={setLegalName}
-        maxLength={120}
-        error={fieldError(update.error, 'legal_name')}
-      />
-      <TextField label="Category" value={type} onChange={setType} maxLength={64} error={fieldError(update.error, 'type')} />
-      <CheckField label="Require an account reference" checked={required} onChange={setRequired} />
-      <Failure error={update.error} />
-    </Dialog>
   )
 }

@@ -72,7 +72,7 @@ export const AgentsPage = () => {
         </Listing>
       </Card>
       <Connect />
-      {revoking && <RevokeAgents agents={agents} onClose={() => setRevoking(false)} onRevoked={() => setRevoking(false)} />}
+      {revoking && <RevokeAgents agents={agents} onClose={() => setRevoking(false)} />}
     </DevelopersLayout>
   )
 }

@@ -51,7 +51,7 @@ export const EditLimits = ({ grant, title, onClose }: { grant: Schemas['Grant'];
         </>
       }
     >
-      <GrantUsage grant={grant} currency={currency} />
+      <GrantUsage grant={grant} />
       <ControlsFields draft={draft} onChange={setDraft} currency={currency} error={save.error} beneficiaries={beneficiaries} />
       <Failure error={save.error} />
     </Dialog>

@@ -5,13 +5,12 @@ import type { Schemas } from '../../api/types.ts'
 import { useSession } from '../../shell/session.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Failure } from '../../ui/failure.tsx'
-import { Card, Notice, PageHeader, SkeletonRows } from '../../ui/layout.tsx'
+import { Notice, PageHeader, SkeletonRows } from '../../ui/layout.tsx'
 import { EditLimits } from './edit-limits.tsx'
 import { FreezeGrant } from './freeze-grant.tsx'
 import { GrantAside } from './grant-aside.tsx'
+import { GrantLimits } from './grant-limits.tsx'
 import { GrantPayments } from './grant-payments.tsx'
-import { GrantUsage } from './grant-usage.tsx'
-import { LimitFacts } from './limit-facts.tsx'
 import { RevokeAgents } from './revoke-agents.tsx'
 import { RevokeKey } from './revoke-key.tsx'
 import { RotateKey } from './rotate-key.tsx'
@@ -51,7 +50,7 @@ const useSecrets = (grant: Grant): ApiKey[] => {
 type Open = 'limits' | 'rotate' | 'revoke' | 'freeze' | null
 
 const GrantDetail = ({ grant }: { grant: Grant }) => {
-  const { currency, workspace } = useSession()
+  const { workspace } = useSession()
   const [open, setOpen] = useState<Open>(null)
   const close = () => setOpen(null)
   const secrets = useSecrets(grant)
@@ -85,8 +84,8 @@ const GrantDetail = ({ grant }: { grant: Grant }) => {
       {!live && <Notice title={agent ? 'This agent was revoked' : 'This key no longer works'} />}
       <div className="split">
         <div className="stack">
-          <Card
-            title="Limits"
+          <GrantLimits
+            grant={grant}
             actions={
               live && (
                 <Button size="small" onClick={() => setOpen('limits')}>
@@ -94,12 +93,7 @@ const GrantDetail = ({ grant }: { grant: Grant }) => {
                 </Button>
               )
             }
-          >
-            <div className="stack">
-              <GrantUsage grant={grant} currency={currency} />
-              <LimitFacts grant={grant} />
-            </div>
-          </Card>
+          />
           <GrantPayments grant={grant} />
         </div>
         <GrantAside
@@ -121,7 +115,7 @@ const GrantDetail = ({ grant }: { grant: Grant }) => {
       {open === 'limits' && <EditLimits grant={grant} title={`Limits of ${grant.label}`} onClose={close} />}
       {open === 'freeze' && <FreezeGrant grant={grant} onClose={close} />}
       {open === 'rotate' && newest && <RotateKey apiKey={newest} onClose={close} />}
-      {open === 'revoke' && agent && <RevokeAgents agents={[grant]} onClose={close} onRevoked={close} />}
+      {open === 'revoke' && agent && <RevokeAgents agents={[grant]} onClose={close} />}
       {open === 'revoke' && !agent && newest && <RevokeKey apiKey={newest} onClose={close} />}
     </div>
   )

@@ -48,7 +48,7 @@ export const GrantRow = ({ grant, href, icon, badges, note, ended = false }: Pro
           </p>
           {!ended && <p className="item-note">{controlsWords(grant.spending_controls, currency, beneficiaries.nameOf)}</p>}
         </div>
-        {!ended && <GrantUsage grant={grant} currency={currency} />}
+        {!ended && <GrantUsage grant={grant} />}
       </div>
       <span className="item-side faint">
         <Icon name="forward" size={16} />

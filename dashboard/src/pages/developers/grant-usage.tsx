@@ -1,11 +1,13 @@
 import type { Schemas } from '../../api/types.ts'
 import { moneyText } from '../../lib/money.ts'
+import { useSession } from '../../shell/session.tsx'
 import { Meter } from '../../ui/meter.tsx'
 
-type Props = { grant: Pick<Schemas['Grant'], 'usage' | 'spending_controls'>; currency: string }
+type Props = { grant: Pick<Schemas['Grant'], 'usage' | 'spending_controls'> }
 
 /** What has been spent, against the limits where there are any. */
-export const GrantUsage = ({ grant, currency }: Props) => {
+export const GrantUsage = ({ grant }: Props) => {
+  const { currency } = useSession()
   const periods = [
     { name: 'Today', used: grant.usage.today_minor, limit: grant.spending_controls.daily_limit_minor },
     { name: 'This month', used: grant.usage.month_minor, limit: grant.spending_controls.monthly_limit_minor },

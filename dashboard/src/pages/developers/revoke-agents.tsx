@@ -1,37 +1,27 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { api, call } from '../../api/client.ts'
 import type { Schemas } from '../../api/types.ts'
 import { countWords } from '../../lib/list-words.ts'
 import { Confirm } from '../../ui/confirm.tsx'
-import { announce } from '../../ui/toast.tsx'
 
-type Props = { agents: readonly Schemas['Grant'][]; onClose: () => void; onRevoked: () => void }
+type Props = { agents: readonly Schemas['Grant'][]; onClose: () => void }
 
-export const RevokeAgents = ({ agents, onClose, onRevoked }: Props) => {
-  const client = useQueryClient()
+export const RevokeAgents = ({ agents, onClose }: Props) => {
   const [only] = agents
   const one = agents.length === 1 && only
-  const revoke = useMutation({
-    // The list is what was confirmed: while it is worked through, the page's own list grows shorter.
-    mutationFn: async (confirmed: Props['agents']) => {
-      for (const { id } of confirmed) await call(api.DELETE('/v1/accounts/me/grants/{id}', { params: { path: { id } } }))
-    },
-    onSuccess: (_, confirmed) => {
-      const [first] = confirmed
-      announce(first && confirmed.length === 1 ? `${first.label} revoked` : `${countWords(confirmed.length, 'agent')} revoked`)
-      onRevoked()
-    },
-    onSettled: () => {
-      for (const name of ['grants', 'grant']) void client.invalidateQueries({ queryKey: [name] })
-    },
-  })
   return (
     <Confirm
       title={one ? `Revoke ${one.label}?` : `Revoke all ${agents.length} agents?`}
       action="Revoke"
-      busy={revoke.isPending}
-      error={revoke.error}
-      onConfirm={() => revoke.mutate(agents)}
+      change={async () => {
+        for (const { id } of agents) await call(api.DELETE('/v1/accounts/me/grants/{id}', { params: { path: { id } } }))
+        // Events make the page's own list shorter meanwhile: this is the one that was confirmed.
+        return agents
+      }}
+      announcement={(revoked) => {
+        const [first] = revoked
+        return first && revoked.length === 1 ? `${first.label} revoked` : `${countWords(revoked.length, 'agent')} revoked`
+      }}
+      outdates={['grants', 'grant']}
       onClose={onClose}
     >
       <p>

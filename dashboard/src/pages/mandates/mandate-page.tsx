@@ -1,4 +1,4 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api, call } from '../../api/client.ts'
 import { mandateQuery } from '../../api/queries.ts'
@@ -17,7 +17,6 @@ import { Card, Facts, PageHeader, SkeletonRows } from '../../ui/layout.tsx'
 import { Meter } from '../../ui/meter.tsx'
 import { StatusBadge } from '../../ui/status.tsx'
 import { ExactTime } from '../../ui/time.tsx'
-import { announce } from '../../ui/toast.tsx'
 import { SignedText } from '../approvals/sign-decision.tsx'
 
 const back = { href: '/mandates', label: 'Mandates' }
@@ -117,22 +116,14 @@ const Detail = ({ mandate }: { mandate: Schemas['IntentMandate'] }) => {
 
 const Revoke = ({ mandate, onClose }: { mandate: Schemas['IntentMandate']; onClose: () => void }) => {
   const client = useQueryClient()
-  const revoke = useMutation({
-    mutationFn: () => call(api.POST('/v1/intent-mandates/{id}/revoke', { params: { path: { id: mandate.id } }, body: {} })),
-    onSuccess: (after) => {
-      client.setQueryData(mandateQuery(mandate.id).queryKey, after)
-      void client.invalidateQueries({ queryKey: ['mandates'] })
-      announce('Mandate revoked')
-      onClose()
-    },
-  })
   return (
     <Confirm
       title="Revoke this mandate?"
       action="Revoke"
-      busy={revoke.isPending}
-      error={revoke.error}
-      onConfirm={() => revoke.mutate()}
+      change={() => call(api.POST('/v1/intent-mandates/{id}/revoke', { params: { path: { id: mandate.id } }, body: {} }))}
+      announcement={() => 'Mandate revoked'}
+      outdates={['mandates']}
+      onChanged={(after) => client.setQueryData(mandateQuery(mandate.id).queryKey, after)}
       onClose={onClose}
     >
       <p>It approves no further payments. Payments already sent still arrive.</p>

@@ -7,7 +7,7 @@ import { useBeneficiaries } from '../../api/use-beneficiaries.ts'
 import { now } from '../../lib/clock.ts'
 import { countWords, listWords } from '../../lib/list-words.ts'
 import { moneyText, parseMajor } from '../../lib/money.ts'
-import { railLabels, rails, typeLabel } from '../../lib/rails.ts'
+import { railOptions, typeLabel } from '../../lib/rails.ts'
 import { fullTime, localInput } from '../../lib/time.ts'
 import { useSession } from '../../shell/session.tsx'
 import { fieldError } from '../../ui/failure.tsx'
@@ -132,7 +132,7 @@ export const NewMandatePage = () => {
               free
               chosen={types}
               onChange={setTypes}
-              options={rails.map((rail) => ({ value: rail, label: railLabels[rail] }))}
+              options={[...railOptions]}
             />
             <SelectField
               label="Who can use it"

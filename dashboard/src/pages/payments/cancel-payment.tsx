@@ -1,28 +1,19 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useQueryClient } from '@tanstack/react-query'
 import { api, call } from '../../api/client.ts'
 import { paymentQuery } from '../../api/queries.ts'
 import type { Schemas } from '../../api/types.ts'
 import { Confirm } from '../../ui/confirm.tsx'
-import { announce } from '../../ui/toast.tsx'
 
 export const CancelPayment = ({ payment, onClose }: { payment: Schemas['Payment']; onClose: () => void }) => {
   const client = useQueryClient()
-  const cancel = useMutation({
-    mutationFn: () => call(api.POST('/v1/payments/{id}/cancel', { params: { path: { id: payment.id } } })),
-    onSuccess: (after) => {
-      client.setQueryData(paymentQuery(payment.id).queryKey, after)
-      announce('Payment cancelled')
-      onClose()
-    },
-  })
   return (
     <Confirm
       title="Cancel this payment?"
       action="Cancel payment"
       keep="Keep payment"
-      busy={cancel.isPending}
-      error={cancel.error}
-      onConfirm={() => cancel.mutate()}
+      change={() => call(api.POST('/v1/payments/{id}/cancel', { params: { path: { id: payment.id } } }))}
+      announcement={() => 'Payment cancelled'}
+      onChanged={(after) => client.setQueryData(paymentQuery(payment.id).queryKey, after)}
       onClose={onClose}
     >
       <p>It won’t be sent, no one is asked to approve it any more, and the held amount returns to the balance.</p>

@@ -1,5 +1,5 @@
 import type { Schemas } from '../../api/types.ts'
-import { railNames } from '../../lib/rails.ts'
+import { providerOf } from '../../lib/rails.ts'
 
 type Payment = Schemas['Payment']
 
@@ -12,4 +12,4 @@ const words: Readonly<Record<string, string>> = {
 export const failureWords = (payment: Payment): string =>
   (payment.failure_code && words[payment.failure_code]) ??
   payment.failure_message ??
-  `${railNames[payment.payment_rail]} did not accept this payment.`
+  `${providerOf(payment.payment_rail)} did not accept this payment.`

@@ -2,7 +2,7 @@ import { Link } from 'wouter'
 import type { Schemas } from '../../api/types.ts'
 import { useBeneficiaries } from '../../api/use-beneficiaries.ts'
 import { capitalized } from '../../lib/list-words.ts'
-import { railLabels, railNames, typeLabel } from '../../lib/rails.ts'
+import { providerOf, railLabels, typeLabel } from '../../lib/rails.ts'
 import { Amount } from '../../ui/amount.tsx'
 import { CopyButton, CopyText } from '../../ui/copy.tsx'
 import { Facts, Notice } from '../../ui/layout.tsx'
@@ -18,7 +18,7 @@ export const PaymentNotices = ({ payment }: { payment: Payment }) => {
     return (
       <Notice tone="warn" title="The money may have moved. We’re checking">
         <p className="quiet">
-          {railNames[payment.payment_rail]} didn’t answer. The amount stays held, nothing is sent again, and this page updates
+          {providerOf(payment.payment_rail)} didn’t answer. The amount stays held, nothing is sent again, and this page updates
           when we know.
         </p>
       </Notice>

@@ -6,7 +6,7 @@ import type { Schemas } from '../../api/types.ts'
 import { cx } from '../../lib/class-names.ts'
 import { countWords } from '../../lib/list-words.ts'
 import { shortAddress } from '../../lib/mask.ts'
-import { railNames } from '../../lib/rails.ts'
+import { providerOf } from '../../lib/rails.ts'
 import { Icon, type IconName } from '../../ui/icon.tsx'
 import { Countdown, Time } from '../../ui/time.tsx'
 import { failureWords } from './failure-words.ts'
@@ -71,12 +71,15 @@ const ends: Readonly<Partial<Record<Payment['status'], Omit<Step, 'key' | 'at'>>
 
 const outcomeSteps = (payment: Payment): Step[] => {
   const { status, completed_at: at } = payment
-  const rail = railNames[payment.payment_rail]
-  if (status === 'pending_approval') return [{ key: 'later', tone: 'later', icon: 'forward', title: `Sent to ${rail}` }]
-  const sent: Step = { key: 'sent', tone: 'good', icon: 'forward', title: `Sent to ${rail}` }
+  const provider = providerOf(payment.payment_rail)
+  if (status === 'pending_approval') return [{ key: 'later', tone: 'later', icon: 'forward', title: `Sent to ${provider}` }]
+  const sent: Step = { key: 'sent', tone: 'good', icon: 'forward', title: `Sent to ${provider}` }
   const end = ends[status]
   if (status === 'processing')
-    return [sent, { key: 'now', tone: 'now', icon: 'clock', title: `Waiting for ${rail}`, note: 'This page updates by itself.' }]
+    return [
+      sent,
+      { key: 'now', tone: 'now', icon: 'clock', title: `Waiting for ${provider}`, note: 'This page updates by itself.' },
+    ]
   if (status === 'unknown')
     return [
       sent,
@@ -85,7 +88,7 @@ const outcomeSteps = (payment: Payment): Step[] => {
         tone: 'warn',
         icon: 'alert',
         title: 'Checking',
-        note: `${rail} didn’t answer, so the money may have moved. The amount stays held and nothing is sent twice.`,
+        note: `${provider} didn’t answer, so the money may have moved. The amount stays held and nothing is sent twice.`,
       },
     ]
   if (status === 'returned')
@@ -96,7 +99,7 @@ const outcomeSteps = (payment: Payment): Step[] => {
         key: 'returned',
         tone: 'warn',
         icon: 'back',
-        title: `Returned by ${rail}`,
+        title: `Returned by ${provider}`,
         note: 'The money is back in the balance.',
         at: at ?? payment.updated_at,
       },

@@ -8,7 +8,7 @@ import type { Schemas } from '../../api/types.ts'
 import { useBeneficiaries } from '../../api/use-beneficiaries.ts'
 import { useIdempotencyKey } from '../../lib/idempotency.ts'
 import { policySentence } from '../../lib/policy-sentence.ts'
-import { railLabels, rails } from '../../lib/rails.ts'
+import { railOptions } from '../../lib/rails.ts'
 import { useSession } from '../../shell/session.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Confirm } from '../../ui/confirm.tsx'
@@ -43,11 +43,9 @@ export const PolicyForm = ({ policy }: { policy: Policy | null }) => {
   const { draft, terms, set, clear, invalid } = usePolicyForm(policy)
   const [archiving, setArchiving] = useState(false)
 
-  const keep = (saved: Policy, message: string) => {
+  const leave = (saved: Policy) => {
     clear()
     client.setQueryData(policyQuery(saved.id).queryKey, saved)
-    void client.invalidateQueries({ queryKey: ['policies'] })
-    announce(message)
     navigate('/policies')
   }
   const save = useMutation({
@@ -63,14 +61,14 @@ export const PolicyForm = ({ policy }: { policy: Policy | null }) => {
           )
         : call(api.POST('/v1/spending-policies', { body, headers: keyFor(body) }))
     },
-    onSuccess: (saved) => keep(saved, policy ? 'Policy saved' : 'Policy turned on'),
+    onSuccess: (saved) => {
+      announce(policy ? 'Policy saved' : 'Policy turned on')
+      void client.invalidateQueries({ queryKey: ['policies'] })
+      leave(saved)
+    },
     onError: (error) => {
       if (policy && hasCode(error, 'conflict')) void client.invalidateQueries({ queryKey: policyQuery(policy.id).queryKey })
     },
-  })
-  const archive = useMutation({
-    mutationFn: () => call(api.DELETE('/v1/spending-policies/{id}', { params: { path: { id: policy?.id ?? '' } } })),
-    onSuccess: (saved) => keep(saved, 'Policy archived'),
   })
   const ready = draft.name.trim() !== '' && terms !== null
   const problem = (field: AmountField, path: string) =>
@@ -127,7 +125,7 @@ export const PolicyForm = ({ policy }: { policy: Policy | null }) => {
               free
               chosen={draft.payment_types}
               onChange={(types) => set({ payment_types: types })}
-              options={rails.map((rail) => ({ value: rail, label: railLabels[rail] }))}
+              options={[...railOptions]}
             />
           </fieldset>
           <fieldset>
@@ -189,13 +187,14 @@ export const PolicyForm = ({ policy }: { policy: Policy | null }) => {
         </Card>
         <Replay terms={terms} />
       </div>
-      {archiving && (
+      {policy && archiving && (
         <Confirm
           title="Archive this policy?"
           action="Archive"
-          busy={archive.isPending}
-          error={archive.error}
-          onConfirm={() => archive.mutate()}
+          change={() => call(api.DELETE('/v1/spending-policies/{id}', { params: { path: { id: policy.id } } }))}
+          announcement={() => 'Policy archived'}
+          outdates={['policies']}
+          onChanged={leave}
           onClose={() => setArchiving(false)}
         >
           <p>It stops applying right away. Payments already waiting for its approval keep waiting.</p>

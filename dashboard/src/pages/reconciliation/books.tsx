@@ -2,6 +2,7 @@ import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { reconciliationsQuery, trialBalanceQuery } from '../../api/queries.ts'
 import type { Schemas } from '../../api/types.ts'
 import { moneyText, sumMinor } from '../../lib/money.ts'
+import { providerLabels } from '../../lib/rails.ts'
 import { Failure } from '../../ui/failure.tsx'
 import { Card, Empty, Facts, SkeletonRows } from '../../ui/layout.tsx'
 import { Listing } from '../../ui/listing.tsx'
@@ -66,8 +67,7 @@ export const Comparisons = ({ currency }: { currency: string }) => {
               <li key={run.id}>
                 <div className="item">
                   <span className="item-main">
-                    {run.provider === 'MPESA' ? 'M-PESA' : 'PesaLink'},{' '}
-                    {run.source === 'provider' ? 'top-ups of a day' : run.source}
+                    {providerLabels[run.provider]}, {run.source === 'provider' ? 'top-ups of a day' : run.source}
                     <span className="item-note block">
                       <ExactTime at={run.period_start} /> to <ExactTime at={run.period_end} />
                     </span>

@@ -1,10 +1,8 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
 import { api, call } from '../../api/client.ts'
 import type { Schemas } from '../../api/types.ts'
 import { Confirm } from '../../ui/confirm.tsx'
 import { SelectField, TextField } from '../../ui/field.tsx'
-import { announce } from '../../ui/toast.tsx'
 
 type Outcome = Schemas['ResolveSuspense']['outcome']
 
@@ -24,24 +22,15 @@ type ResolveProps = {
 }
 
 const Resolve = ({ title, list, send, children, onClose }: ResolveProps) => {
-  const client = useQueryClient()
   const [note, setNote] = useState('')
-  const resolve = useMutation({
-    mutationFn: () => send(note),
-    onSuccess: () => {
-      void client.invalidateQueries({ queryKey: [list] })
-      announce('Resolved')
-      onClose()
-    },
-  })
   return (
     <Confirm
       title={title}
       action="Resolve"
       harmless
-      busy={resolve.isPending}
-      error={resolve.error}
-      onConfirm={() => resolve.mutate()}
+      change={() => send(note)}
+      announcement={() => 'Resolved'}
+      outdates={[list]}
       onClose={onClose}
     >
       <div className="stack">

@@ -1,4 +1,4 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api, call } from '../../api/client.ts'
 import { workspaceQuery } from '../../api/queries.ts'
@@ -7,7 +7,6 @@ import { Button } from '../../ui/button.tsx'
 import { Confirm } from '../../ui/confirm.tsx'
 import { TextField } from '../../ui/field.tsx'
 import { Card } from '../../ui/layout.tsx'
-import { announce } from '../../ui/toast.tsx'
 
 /** Stops all payments of the workspace after one confirmation. */
 export const Freeze = () => {
@@ -16,17 +15,6 @@ export const Freeze = () => {
   const [asking, setAsking] = useState(false)
   const [reason, setReason] = useState('')
   const frozen = workspace.status === 'frozen'
-  const change = useMutation({
-    mutationFn: () =>
-      frozen
-        ? call(api.POST('/v1/workspaces/current/unfreeze'))
-        : call(api.POST('/v1/workspaces/current/freeze', { body: reason.trim() ? { reason: reason.trim() } : {} })),
-    onSuccess: (view) => {
-      client.setQueryData(workspaceQuery.queryKey, view)
-      announce(view.workspace.status === 'frozen' ? 'Workspace frozen' : 'Workspace unfrozen')
-      setAsking(false)
-    },
-  })
   return (
     <Card title={frozen ? 'Frozen' : 'Emergency stop'}>
       <div className="stack">
@@ -44,9 +32,13 @@ export const Freeze = () => {
           title={frozen ? `Unfreeze ${workspace.name}?` : `Freeze ${workspace.name}?`}
           action={frozen ? 'Unfreeze' : 'Freeze now'}
           harmless={frozen}
-          busy={change.isPending}
-          error={change.error}
-          onConfirm={() => change.mutate()}
+          change={() =>
+            frozen
+              ? call(api.POST('/v1/workspaces/current/unfreeze'))
+              : call(api.POST('/v1/workspaces/current/freeze', { body: reason.trim() ? { reason: reason.trim() } : {} }))
+          }
+          announcement={(view) => (view.workspace.status === 'frozen' ? 'Workspace frozen' : 'Workspace unfrozen')}
+          onChanged={(view) => client.setQueryData(workspaceQuery.queryKey, view)}
           onClose={() => setAsking(false)}
         >
           <div className="stack">

@@ -4,14 +4,12 @@ import { workspaceGrantsQuery } from '../../api/queries.ts'
 import type { Schemas } from '../../api/types.ts'
 import { usePeople } from '../../api/use-people.ts'
 import { capitalized } from '../../lib/list-words.ts'
-import { useSession } from '../../shell/session.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Failure } from '../../ui/failure.tsx'
-import { Card, Notice, PageHeader, SkeletonRows } from '../../ui/layout.tsx'
+import { Notice, PageHeader, SkeletonRows } from '../../ui/layout.tsx'
 import { GrantAside } from '../developers/grant-aside.tsx'
+import { GrantLimits } from '../developers/grant-limits.tsx'
 import { GrantPayments } from '../developers/grant-payments.tsx'
-import { GrantUsage } from '../developers/grant-usage.tsx'
-import { LimitFacts } from '../developers/limit-facts.tsx'
 import { RevokeMemberGrant } from './revoke-member-grant.tsx'
 
 const back = { href: '/workspace', label: 'Workspace' }
@@ -40,7 +38,6 @@ export const MemberGrantPage = ({ id }: { id: string }) => {
 }
 
 const Detail = ({ grant }: { grant: Schemas['WorkspaceGrant'] }) => {
-  const { currency } = useSession()
   const people = usePeople()
   const [revoking, setRevoking] = useState(false)
   const live = grant.revoked_at === null
@@ -61,12 +58,7 @@ const Detail = ({ grant }: { grant: Schemas['WorkspaceGrant'] }) => {
       {!live && <Notice title={grant.kind === 'oauth' ? 'This agent was revoked' : 'This key no longer works'} />}
       <div className="split">
         <div className="stack">
-          <Card title="Limits">
-            <div className="stack">
-              <GrantUsage grant={grant} currency={currency} />
-              <LimitFacts grant={grant} />
-            </div>
-          </Card>
+          <GrantLimits grant={grant} />
           <GrantPayments grant={grant} />
         </div>
         <GrantAside grant={grant} facts={[['Member', capitalized(people(grant.account_id))]]} />

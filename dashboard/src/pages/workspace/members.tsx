@@ -129,23 +129,18 @@ const RemoveMember = ({ member, onClose }: { member: Member; onClose: () => void
   const { account, workspace } = useSession()
   const client = useQueryClient()
   const own = member.account_id === account.id
-  const remove = useMutation({
-    mutationFn: () => call(api.DELETE('/v1/workspaces/current/members/{id}', { params: { path: { id: member.id } } })),
-    onSuccess: () => {
-      announce(own ? `You left ${workspace.name}` : `${memberName(member)} removed`)
-      onClose()
-      if (!own) return void client.invalidateQueries({ queryKey: ['members'] })
-      chooseWorkspace(null)
-      return void client.resetQueries()
-    },
-  })
   return (
     <Confirm
       title={own ? `Leave ${workspace.name}?` : `Remove ${memberName(member)}?`}
       action={own ? 'Leave' : 'Remove'}
-      busy={remove.isPending}
-      error={remove.error}
-      onConfirm={() => remove.mutate()}
+      change={() => call(api.DELETE('/v1/workspaces/current/members/{id}', { params: { path: { id: member.id } } }))}
+      announcement={() => (own ? `You left ${workspace.name}` : `${memberName(member)} removed`)}
+      outdates={own ? [] : ['members']}
+      onChanged={() => {
+        if (!own) return
+        chooseWorkspace(null)
+        void client.resetQueries()
+      }}
       onClose={onClose}
     >
       <p>
