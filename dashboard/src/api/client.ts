@@ -24,7 +24,7 @@ const send: typeof fetch = async (address, init) => {
 const payments = new Payments({ baseUrl: location.origin, credentials: 'same-origin', retries: 0, fetch: send })
 
 type PathWith<M extends Method> = { [P in Path]: M extends MethodOf<P> ? P : never }[Path]
-type Given<P extends Path, M extends Method & MethodOf<P>> = {
+type RequestOptions<P extends Path, M extends Method & MethodOf<P>> = {
   params?: { path?: Record<string, string>; query?: Query<P, M> }
   body?: Body<P, M>
   headers?: Record<string, string>
@@ -32,7 +32,7 @@ type Given<P extends Path, M extends Method & MethodOf<P>> = {
 
 const by =
   <M extends Method>(method: M) =>
-  <P extends PathWith<M>>(path: P, { params, headers, ...rest }: Given<P, M & MethodOf<P>> = {}) => {
+  <P extends PathWith<M>>(path: P, { params, headers, ...rest }: RequestOptions<P, M & MethodOf<P>> = {}) => {
     const { 'Idempotency-Key': idempotencyKey, ...others } = headers ?? {}
     const key = idempotencyKey !== undefined && { idempotencyKey }
     return payments.call(method as M & MethodOf<P>, path, { ...params, ...rest, ...key, headers: others })

@@ -2,12 +2,12 @@ import { PaymentsError } from 'payments-service-client'
 
 export type FieldProblem = { path: string; message: string }
 
-type Told = Pick<PaymentsError, 'status' | 'code' | 'message' | 'details'> &
+type Refused = Pick<PaymentsError, 'status' | 'code' | 'message' | 'details'> &
   Partial<Pick<PaymentsError, 'requestId' | 'shouldRetry'>>
 
 /** A refusal of the service, from its error envelope. `status` 0: the service was not reached. */
 export class ApiError extends PaymentsError {
-  constructor({ status, code, message, details, requestId, shouldRetry }: Told) {
+  constructor({ status, code, message, details, requestId, shouldRetry }: Refused) {
     super({ status, code, message, details, requestId, shouldRetry, retryAfterMs: undefined })
   }
 

@@ -37,10 +37,10 @@ export const allowDesktop = async (): Promise<boolean> =>
 /** One notification for an approval, however many tabs are open. Only while no tab of ours is visible. */
 export const notifyDesktop = (title: string, body: string, tag: string, open: () => void): void => {
   if (!notifyChoices.get().desktop || !desktopAvailable() || Notification.permission !== 'granted' || !document.hidden) return
-  const shown = new Notification(title, { body, tag, icon: '/icon.svg' })
-  shown.onclick = () => {
+  const notification = new Notification(title, { body, tag, icon: '/icon.svg' })
+  notification.onclick = () => {
     window.focus()
     open()
-    shown.close()
+    notification.close()
   }
 }

@@ -24,14 +24,14 @@ const rank = (entry: Entry, words: readonly string[]): number | null => {
 export const findEntries = (entries: readonly Entry[], text: string, perGroup: number): Entry[] => {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean)
   const ranked = entries.flatMap((entry) => {
-    const found = rank(entry, words)
-    return found === null ? [] : [{ entry, found }]
+    const position = rank(entry, words)
+    return position === null ? [] : [{ entry, position }]
   })
   const groups = [...new Set(ranked.map(({ entry }) => entry.group))]
   return groups.flatMap((group) =>
     ranked
       .filter(({ entry }) => entry.group === group)
-      .sort((a, b) => a.found - b.found)
+      .sort((a, b) => a.position - b.position)
       .slice(0, perGroup)
       .map(({ entry }) => entry),
   )

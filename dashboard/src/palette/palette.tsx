@@ -13,12 +13,12 @@ export const Palette = ({ onClose }: { onClose: () => void }) => {
   const [text, setText] = useState('')
   const [at, setAt] = useState(0)
   const { entries, payments } = useEntries(text)
-  const shown =
+  const results =
     text.trim() === ''
       ? entries.filter(({ group }) => group === 'Actions' || group === 'Go to')
       : [...findEntries(entries, text, perGroup), ...payments]
-  const index = Math.min(at, Math.max(0, shown.length - 1))
-  const chosen = shown[index]
+  const index = Math.min(at, Math.max(0, results.length - 1))
+  const chosen = results[index]
 
   useEffect(() => {
     const opener = document.activeElement
@@ -37,8 +37,8 @@ export const Palette = ({ onClose }: { onClose: () => void }) => {
     entry.run()
   }
   const onKey = (event: React.KeyboardEvent) => {
-    if (event.key === 'ArrowDown') setAt((index + 1) % Math.max(1, shown.length))
-    else if (event.key === 'ArrowUp') setAt((index - 1 + shown.length) % Math.max(1, shown.length))
+    if (event.key === 'ArrowDown') setAt((index + 1) % Math.max(1, results.length))
+    else if (event.key === 'ArrowUp') setAt((index - 1 + results.length) % Math.max(1, results.length))
     else if (event.key === 'Enter') run(chosen)
     else return
     event.preventDefault()
@@ -78,9 +78,9 @@ export const Palette = ({ onClose }: { onClose: () => void }) => {
         <kbd>Esc</kbd>
       </div>
       <div className="palette-list" role="listbox" id={`${id}-list`} aria-label="Results">
-        {shown.map((entry, position) => (
+        {results.map((entry, position) => (
           <Fragment key={entry.key}>
-            {entry.group !== shown[position - 1]?.group && (
+            {entry.group !== results[position - 1]?.group && (
               <p className="palette-group" role="presentation">
                 {entry.group}
               </p>
@@ -102,7 +102,7 @@ export const Palette = ({ onClose }: { onClose: () => void }) => {
           </Fragment>
         ))}
       </div>
-      {shown.length === 0 && (
+      {results.length === 0 && (
         <p className="palette-none quiet" role="status">
           Nothing found for “{text.trim()}”
         </p>

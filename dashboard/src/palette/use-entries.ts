@@ -39,8 +39,8 @@ export const useEntries = (text: string): { entries: Entry[]; payments: Entry[] 
   const grants = useInfiniteQuery(grantsQuery)
   const policies = useInfiniteQuery(policiesQuery('active'))
   const workspaces = useQuery(workspacesQuery)
-  const sought = useDebounced(text.trim(), 150)
-  const found = useInfiniteQuery({ ...paymentsQuery({ q: sought }, 6), enabled: sought.length > 1 })
+  const query = useDebounced(text.trim(), 150)
+  const matching = useInfiniteQuery({ ...paymentsQuery({ q: query }, 6), enabled: query.length > 1 })
   const actions = useActions(go)
   const entries: Entry[] = [
     ...actions,
@@ -86,7 +86,7 @@ export const useEntries = (text: string): { entries: Entry[]; payments: Entry[] 
         run: () => switchTo(view.workspace.id),
       })),
   ]
-  const payments = (sought.length > 1 ? (found.data?.pages[0]?.data ?? []) : []).map((payment) => ({
+  const payments = (query.length > 1 ? (matching.data?.pages[0]?.data ?? []) : []).map((payment) => ({
     key: payment.id,
     group: 'Payments',
     title: `${moneyText(payment.amount_minor, currency)} to ${beneficiaries.nameOf(payment.beneficiary_id)}`,

@@ -10,7 +10,7 @@ const pay: NavItem = { href: '/payments/new', label: 'Pay', icon: 'plus', keys: 
 const byHref = (href: string): NavItem[] => mainNav.filter((item) => item.href === href)
 
 /** "Pay" has an entry of its own: while it is current, "Payments" is not. */
-const isShown = ({ href }: NavItem, location: string): boolean =>
+const isCurrentTab = ({ href }: NavItem, location: string): boolean =>
   isCurrent(href, location) && !(href === '/payments' && location === pay.href)
 
 /** The navigation of a phone: the most used pages, and a menu with the rest. */
@@ -18,19 +18,19 @@ export const BottomBar = ({ waiting, onSearch }: { waiting: number; onSearch: ()
   const { can } = useSession()
   const [location] = useLocation()
   const [open, setOpen] = useState(false)
-  const shown = [
+  const tabs = [
     ...byHref('/'),
     ...byHref('/payments'),
     ...(can('payment.create') ? [pay] : byHref('/beneficiaries')),
     ...byHref('/approvals'),
   ]
-  const further = allNav.filter((item) => !shown.includes(item))
+  const further = allNav.filter((item) => !tabs.includes(item))
   const elsewhere = further.some(({ href }) => isCurrent(href, location))
   return (
     <>
       <nav className="bottombar" aria-label="Main">
-        {shown.map((item) => (
-          <Link key={item.href} href={item.href} className="tab" aria-current={isShown(item, location) ? 'page' : undefined}>
+        {tabs.map((item) => (
+          <Link key={item.href} href={item.href} className="tab" aria-current={isCurrentTab(item, location) ? 'page' : undefined}>
             <Icon name={item.icon} size={20} />
             {item.label}
             {item.href === '/approvals' && waiting > 0 && <span className="nav-count">{waiting}</span>}

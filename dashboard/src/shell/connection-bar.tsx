@@ -7,18 +7,18 @@ const patienceMs = 1500
 /** Over the page, so that nothing moves when it appears. Not shown for a short break. */
 export const ConnectionBar = () => {
   const state = useStore(connection)
-  const [shown, setShown] = useState(false)
+  const [visible, setVisible] = useState(false)
   useEffect(() => {
     if (state !== 'reconnecting') {
-      setShown(false)
+      setVisible(false)
       return undefined
     }
-    const timer = setTimeout(() => setShown(true), patienceMs)
+    const timer = setTimeout(() => setVisible(true), patienceMs)
     return () => clearTimeout(timer)
   }, [state])
   return (
     <div role="status" aria-live="polite" className="no-print">
-      {shown && (
+      {visible && (
         <div className="connection">
           <span className="spinner" aria-hidden="true" />
           Reconnecting. This page may be out of date.

@@ -11,7 +11,7 @@ import { useSession } from './session.tsx'
 import { useSwitchWorkspace } from './switch-workspace.ts'
 
 /** A link may have been opened in another workspace: looks for its target in each of the person's own workspaces. */
-const useElsewhere = (path: string, lost: boolean) => {
+const useWorkspaceOf = (path: string, lost: boolean) => {
   const { workspace } = useSession()
   const views = useQuery({ ...workspacesQuery, enabled: lost })
   const others = views.data?.data.filter((view) => view.workspace.id !== workspace.id && view.membership.status === 'active')
@@ -20,10 +20,10 @@ const useElsewhere = (path: string, lost: boolean) => {
     enabled: lost && others !== undefined,
     retry: false,
     queryFn: async () => {
-      const found = await Promise.all(
+      const matches = await Promise.all(
         (others ?? []).map(async (view) => ((await fetch(path, inWorkspace(view.workspace.id))).ok ? view.workspace : null)),
       )
-      return found.find((candidate) => candidate !== null) ?? null
+      return matches.find((candidate) => candidate !== null) ?? null
     },
   })
 }
@@ -33,14 +33,14 @@ export const LoadFailure = ({ error, path, onRetry }: { error: unknown; path: st
   const lost = hasCode(error, 'not_found')
   const [location] = useLocation()
   const switchTo = useSwitchWorkspace()
-  const { data: found, isPending } = useElsewhere(path, lost)
-  // biome-ignore lint/correctness/useExhaustiveDependencies: once, when it was found
+  const { data: elsewhere, isPending } = useWorkspaceOf(path, lost)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once, when it is known
   useEffect(() => {
-    if (!found) return
-    announce(`Switched to ${found.name} to open this link`)
-    switchTo(found.id, location)
-  }, [found])
-  if (lost && (isPending || found))
+    if (!elsewhere) return
+    announce(`Switched to ${elsewhere.name} to open this link`)
+    switchTo(elsewhere.id, location)
+  }, [elsewhere])
+  if (lost && (isPending || elsewhere))
     return (
       <div className="card">
         <SkeletonRows rows={3} />

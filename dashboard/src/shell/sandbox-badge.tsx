@@ -1,8 +1,8 @@
-import { playsMoney } from '../lib/sandbox.ts'
+import { isMoneySimulated } from '../lib/sandbox.ts'
 
 /** On every page where no real money moves. */
 export const SandboxBadge = () =>
-  playsMoney() ? (
+  isMoneySimulated() ? (
     <span className="sandbox-badge" title="Payments are simulated. No real money moves.">
       Sandbox
     </span>

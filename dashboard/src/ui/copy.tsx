@@ -15,11 +15,11 @@ const useCopy = (value: string): [copied: boolean, copy: () => void] => {
 }
 
 /** An id or address that is copied by a click. */
-export const CopyText = ({ value, shown = value, label }: { value: string; shown?: string; label: string }) => {
+export const CopyText = ({ value, text = value, label }: { value: string; text?: string; label: string }) => {
   const [copied, copy] = useCopy(value)
   return (
     <button type="button" className="copyable" onClick={copy} title={`Copy ${label}`} aria-label={`Copy ${label} ${value}`}>
-      <span>{shown}</span>
+      <span>{text}</span>
       <Icon name={copied ? 'check' : 'copy'} size={14} />
       <span className="visually-hidden" role="status">
         {copied ? 'Copied' : ''}

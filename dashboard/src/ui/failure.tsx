@@ -16,7 +16,7 @@ export const Failure = ({ error, onRetry }: { error: unknown; onRetry?: () => vo
       {!(error instanceof WalletError) && <p className="quiet">{adviceFor(error)}</p>}
       {requestId && (
         <p className="small quiet">
-          <CopyText value={requestId} shown="Copy request ID for support" label="request ID" />
+          <CopyText value={requestId} text="Copy request ID for support" label="request ID" />
         </p>
       )}
       {onRetry && (

@@ -71,8 +71,8 @@ export const PickMany = ({ label, hint, options, chosen, onChange, free = false,
         onBlur={() => add(text)}
       />
       <datalist id={`${id}-options`}>
-        {offered.map(({ value, label: shown }) => (
-          <option key={value} value={shown} />
+        {offered.map(({ value, label: name }) => (
+          <option key={value} value={name} />
         ))}
       </datalist>
       {hint && (

@@ -8,7 +8,7 @@ type Tone = 'good' | 'bad' | 'info'
 type Action = { label: string; run: () => void }
 type Toast = { id: number; text: string; tone: Tone; action: Action | null }
 
-const shownMs = 7000
+const toastMs = 7000
 let counter = 0
 const toasts = createStore<readonly Toast[]>([])
 
@@ -26,7 +26,7 @@ const ToastItem = ({ toast }: { toast: Toast }) => {
   const [held, setHeld] = useState(false)
   useEffect(() => {
     if (held) return undefined
-    const timer = setTimeout(() => dismiss(toast.id), shownMs)
+    const timer = setTimeout(() => dismiss(toast.id), toastMs)
     return () => clearTimeout(timer)
   }, [held, toast.id])
   const { action } = toast

@@ -31,8 +31,8 @@ const legacy = (): Wallet | null => {
 }
 
 export const useWallets = (): readonly Wallet[] => {
-  const found = useStore(announced)
-  if (found.length > 0) return found
+  const wallets = useStore(announced)
+  if (wallets.length > 0) return wallets
   const injected = legacy()
   return injected ? [injected] : []
 }

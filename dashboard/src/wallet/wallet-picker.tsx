@@ -14,7 +14,7 @@ const waiting = (step: WalletStep, { name }: Wallet): string => {
   return step === 'sign' ? `Sign the message in ${name}` : 'Checking the signature'
 }
 
-const Face = ({ wallet }: { wallet: Wallet }) => (
+const WalletIcon = ({ wallet }: { wallet: Wallet }) => (
   <span className="avatar">{wallet.icon ? <img src={wallet.icon} alt="" /> : <Icon name="wallet" />}</span>
 )
 
@@ -32,15 +32,15 @@ const WrongAccount = ({ flow }: { flow: WalletFlow }) => {
   )
 }
 
-type PickerProps = { flow: WalletFlow; verb: string; action?: ReactNode; without?: ReactNode }
+type PickerProps = { flow: WalletFlow; verb: string; action?: ReactNode; fallback?: ReactNode }
 
-/** The wallets that this browser offers (EIP-6963), and the state of a signature by one of them. `without`: shown where it offers none. */
-export const WalletPicker = ({ flow, verb, action, without = <NoWallet /> }: PickerProps) => {
+/** The wallets that this browser offers (EIP-6963), and the state of a signature by one of them. `fallback`: shown where it offers none. */
+export const WalletPicker = ({ flow, verb, action, fallback = <NoWallet /> }: PickerProps) => {
   const wallets = useWallets()
   const busy = flow.step !== 'idle'
   return (
     <div className="stack-s">
-      {wallets.length === 0 && without}
+      {wallets.length === 0 && fallback}
       {wallets.map((wallet) => {
         const active = busy && flow.wallet?.id === wallet.id
         return (
@@ -52,7 +52,7 @@ export const WalletPicker = ({ flow, verb, action, without = <NoWallet /> }: Pic
             aria-busy={active || undefined}
             onClick={() => flow.start(wallet)}
           >
-            <Face wallet={wallet} />
+            <WalletIcon wallet={wallet} />
             <span className="grow">{active ? waiting(flow.step, wallet) : `${verb} ${wallet.name}`}</span>
             {active ? <span className="spinner" aria-hidden="true" /> : <Icon name="forward" size={16} />}
           </button>

@@ -16,7 +16,7 @@ type Identity = Schemas['Identity']
 
 const Who = ({ identity }: { identity: Identity }) => {
   if (identity.provider === 'wallet')
-    return <CopyText value={identity.subject} shown={shortAddress(identity.subject)} label="wallet address" />
+    return <CopyText value={identity.subject} text={shortAddress(identity.subject)} label="wallet address" />
   return <span>{identity.email ? identity.email : maskSubject(identity.subject)}</span>
 }
 

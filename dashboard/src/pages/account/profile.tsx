@@ -53,7 +53,7 @@ export const Profile = () => {
         <Facts
           facts={[
             ['Email', account.email ?? <span className="faint">None. Link Google or GitHub to add one</span>],
-            ['Account ID', <CopyText key="id" value={account.id} shown="Copy" label="account ID" />],
+            ['Account ID', <CopyText key="id" value={account.id} text="Copy" label="account ID" />],
             ['Status', <StatusBadge key="status" status={account.status} />],
             ['Created', <ExactTime key="since" at={account.created_at} />],
           ]}

@@ -6,11 +6,11 @@ import { LoadFailure } from '../../shell/load-failure.tsx'
 import { LinkButton } from '../../ui/button.tsx'
 import { DecisionTrace } from '../../ui/decision-trace.tsx'
 import { Card, PageHeader, SkeletonRows } from '../../ui/layout.tsx'
-import { Aftermath } from './aftermath.tsx'
 import { ApprovalSummary } from './approval-summary.tsx'
 import { Decide } from './decide.tsx'
 import { subjectWords } from './decided-words.ts'
 import { Decisions } from './decisions.tsx'
+import { PaymentOutcome } from './payment-outcome.tsx'
 
 type Approval = Schemas['Approval']
 
@@ -47,7 +47,7 @@ const ApprovalDetail = ({ approval }: { approval: Approval }) => {
         <ApprovalSummary approval={approval} people={people} />
       </Card>
       <div className="stack split-aside">
-        {pending ? <Decide approval={approval} /> : <Aftermath approval={approval} />}
+        {pending ? <Decide approval={approval} /> : <PaymentOutcome approval={approval} />}
         <Decisions approval={approval} people={people} />
       </div>
       <div className="split-below">

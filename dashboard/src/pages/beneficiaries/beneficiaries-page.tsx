@@ -68,11 +68,11 @@ export const BeneficiariesPage = () => {
           }
         >
           {(all) => {
-            const found = all.filter((beneficiary) => matches(beneficiary, search.trim()))
-            if (found.length === 0) return <Empty icon="search" title="No beneficiaries match" />
+            const matching = all.filter((beneficiary) => matches(beneficiary, search.trim()))
+            if (matching.length === 0) return <Empty icon="search" title="No beneficiaries match" />
             return (
               <ul className="rows">
-                {found.map((beneficiary) => (
+                {matching.map((beneficiary) => (
                   <li key={beneficiary.id}>
                     <Row beneficiary={beneficiary} />
                   </li>

@@ -13,11 +13,11 @@ import { Listing } from '../../ui/listing.tsx'
 import { Badge } from '../../ui/status.tsx'
 import { DevelopersLayout } from './developers-layout.tsx'
 
-type Shown = Pick<LiveEvent, 'id' | 'type' | 'created_at'> & { data: unknown }
+type EventEntry = Pick<LiveEvent, 'id' | 'type' | 'created_at'> & { data: unknown }
 
 const resourceId = (data: unknown): string => (typeof data === 'object' && data !== null && 'id' in data ? String(data.id) : '')
 
-const EventRow = ({ event, onOpen }: { event: Shown; onOpen: () => void }) => (
+const EventRow = ({ event, onOpen }: { event: EventEntry; onOpen: () => void }) => (
   <button type="button" className="item item-button" onClick={onOpen}>
     <time className="faint mono nowrap" dateTime={event.created_at} title={fullTime(event.created_at)}>
       {clockText(event.created_at)}
@@ -30,7 +30,7 @@ const EventRow = ({ event, onOpen }: { event: Shown; onOpen: () => void }) => (
 )
 
 /** Events of the stream above those of the list, each once. */
-const merge = (live: readonly LiveEvent[], listed: readonly Shown[]): Shown[] => {
+const merge = (live: readonly LiveEvent[], listed: readonly EventEntry[]): EventEntry[] => {
   const ids = new Set(listed.map(({ id }) => id))
   return [...live.filter(({ id }) => !ids.has(id)), ...listed]
 }
@@ -38,7 +38,7 @@ const merge = (live: readonly LiveEvent[], listed: readonly Shown[]): Shown[] =>
 export const EventsPage = () => {
   const live = useStore(recentEvents)
   const state = useStore(connection)
-  const [open, setOpen] = useState<Shown | null>(null)
+  const [open, setOpen] = useState<EventEntry | null>(null)
   const nothing = (
     <Empty icon="bolt" title="No events yet">
       Every change appears here and on the stream as it happens.
@@ -84,7 +84,7 @@ export const EventsPage = () => {
   )
 }
 
-const Rows = ({ events, onOpen }: { events: readonly Shown[]; onOpen: (event: Shown) => void }) => (
+const Rows = ({ events, onOpen }: { events: readonly EventEntry[]; onOpen: (event: EventEntry) => void }) => (
   <ul className="rows">
     {events.map((event) => (
       <li key={event.id}>

@@ -6,11 +6,11 @@ import { Card, Facts } from '../../ui/layout.tsx'
 import { Badge, StatusBadge } from '../../ui/status.tsx'
 import { ExactTime, Time } from '../../ui/time.tsx'
 
-type Shown = Pick<
+type GrantDetails = Pick<
   Schemas['Grant'],
   'id' | 'kind' | 'frozen' | 'revoked_at' | 'created_at' | 'last_used_at' | 'expires_at' | 'permissions'
 >
-type Props = { grant: Shown; facts: readonly (readonly [string, ReactNode])[] }
+type Props = { grant: GrantDetails; facts: readonly (readonly [string, ReactNode])[] }
 
 /** The details and permissions of a key or an agent. `facts`: those that only this page shows. */
 export const GrantAside = ({ grant, facts }: Props) => (

@@ -15,7 +15,7 @@ import { SelectField, TextField } from '../../ui/field.tsx'
 import { Card, Notice, PageHeader } from '../../ui/layout.tsx'
 import { controlsOf, initialSpending, SpendChoice, type Spending } from '../../ui/spend-choice.tsx'
 import { PermissionChecks } from './permission-checks.tsx'
-import { ShownOnce } from './shown-once.tsx'
+import { SecretDialog } from './secret-dialog.tsx'
 
 const lifetimes = [
   { value: '7', label: '7 days' },
@@ -133,7 +133,7 @@ const KeyForm = () => {
         </div>
       </Card>
       {create.data && (
-        <ShownOnce
+        <SecretDialog
           title={create.data.name}
           value={create.data.key ?? 'The key was shown before.'}
           onClose={() => navigate(`/developers/keys/${create.data.grant.id}`)}

@@ -8,7 +8,7 @@ import { Dialog } from '../../ui/dialog.tsx'
 import { Failure } from '../../ui/failure.tsx'
 import { SelectField } from '../../ui/field.tsx'
 import { announce } from '../../ui/toast.tsx'
-import { ShownOnce } from './shown-once.tsx'
+import { SecretDialog } from './secret-dialog.tsx'
 
 const overlaps = [
   { value: '0', label: 'Stop it right away' },
@@ -36,7 +36,11 @@ export const RotateKey = ({ apiKey, onClose }: { apiKey: Schemas['ApiKey']; onCl
   })
   if (rotate.data)
     return (
-      <ShownOnce title={`New key for ${apiKey.name}`} value={rotate.data.key ?? 'The key was shown before.'} onClose={onClose} />
+      <SecretDialog
+        title={`New key for ${apiKey.name}`}
+        value={rotate.data.key ?? 'The key was shown before.'}
+        onClose={onClose}
+      />
     )
   return (
     <Dialog

@@ -96,7 +96,7 @@ const Detail = ({ mandate }: { mandate: Schemas['IntentMandate'] }) => {
             ['Revoked', mandate.revoked_at && <ExactTime key="revoked" at={mandate.revoked_at} />],
             [
               'Signed by',
-              <CopyText key="signer" value={mandate.signer} shown={shortAddress(mandate.signer)} label="wallet address" />,
+              <CopyText key="signer" value={mandate.signer} text={shortAddress(mandate.signer)} label="wallet address" />,
             ],
             [
               '',

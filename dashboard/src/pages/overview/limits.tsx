@@ -7,7 +7,7 @@ import { useSession } from '../../shell/session.tsx'
 import { Card } from '../../ui/layout.tsx'
 import { Meter } from '../../ui/meter.tsx'
 
-const shown = 4
+const maxLimits = 4
 
 /** The limits that are closest to being used up: policies of the workspace, and the reader's own keys and agents in it. */
 export const Limits = () => {
@@ -20,7 +20,7 @@ export const Limits = () => {
       ...(policies.data?.pages.flatMap((page) => page.data).flatMap(ofPolicy) ?? []),
       ...own.flatMap((grant) => ofGrant(grant, `/developers/${grant.kind === 'oauth' ? 'agents' : 'keys'}/${grant.id}`)),
     ],
-    shown,
+    maxLimits,
   )
   if (limits.length === 0) return null
   return (

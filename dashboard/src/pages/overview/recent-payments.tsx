@@ -8,7 +8,7 @@ import { Card, Empty } from '../../ui/layout.tsx'
 import { Listing } from '../../ui/listing.tsx'
 import { PaymentRow } from '../payments/payment-row.tsx'
 
-const shown = 8
+const maxRows = 8
 
 /** One row for each payment, in any status. The ledger's entries have a page of their own. */
 export const RecentPayments = () => {
@@ -41,7 +41,7 @@ export const RecentPayments = () => {
       <Listing query={useInfiniteQuery(paymentsQuery({}))} empty={none} rows={4} whole>
         {(payments) => (
           <ul className="rows">
-            {payments.slice(0, shown).map((payment) => (
+            {payments.slice(0, maxRows).map((payment) => (
               <li key={payment.id}>
                 <PaymentRow payment={payment} name={beneficiaries.nameOf(payment.beneficiary_id)} />
               </li>

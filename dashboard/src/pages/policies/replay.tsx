@@ -14,7 +14,7 @@ import { Time } from '../../ui/time.tsx'
 type Terms = NonNullable<Body<'/v1/spending-policies/simulate', 'post'>['policy']>
 
 const days = 30
-const shown = 6
+const maxRows = 6
 
 const outcomes = {
   allow: { tone: 'good', text: 'Goes through' },
@@ -81,7 +81,7 @@ const Result = ({ replay }: { replay: ReplayData }) => {
       </ul>
       {replay.affected.length > 0 && (
         <ul className="stack-xs">
-          {replay.affected.slice(0, shown).map((payment) => (
+          {replay.affected.slice(0, maxRows).map((payment) => (
             <li key={payment.payment_id} className="row row-between small">
               <Link href={`/payments/${payment.payment_id}`}>
                 <Amount minor={payment.amount_minor} currency={currency} />
@@ -92,7 +92,7 @@ const Result = ({ replay }: { replay: ReplayData }) => {
               </span>
             </li>
           ))}
-          {replay.affected.length > shown && <li className="faint small">and {replay.affected.length - shown} more</li>}
+          {replay.affected.length > maxRows && <li className="faint small">and {replay.affected.length - maxRows} more</li>}
         </ul>
       )}
     </div>

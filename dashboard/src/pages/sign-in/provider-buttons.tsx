@@ -1,6 +1,6 @@
 import { useMutation } from '@tanstack/react-query'
 import { toApiError, unreachable } from '../../api/error.ts'
-import { playsIdentity } from '../../lib/sandbox.ts'
+import { isIdentitySimulated } from '../../lib/sandbox.ts'
 import { Failure } from '../../ui/failure.tsx'
 import { Icon } from '../../ui/icon.tsx'
 import { ProviderMark, providerNames } from '../../ui/provider-mark.tsx'
@@ -42,7 +42,7 @@ export const ProviderButtons = ({ returnTo }: { returnTo: string }) => {
             <ProviderMark provider={provider} />
           </span>
           <span className="grow">
-            Continue with {playsIdentity() ? `the sandbox’s ${providerNames[provider]}` : providerNames[provider]}
+            Continue with {isIdentitySimulated() ? `the sandbox’s ${providerNames[provider]}` : providerNames[provider]}
           </span>
           <Icon name="forward" size={16} />
         </button>

@@ -53,7 +53,7 @@ export const SignInPage = () => {
     },
   })
   if (account.isSuccess) return <Leave go={go} />
-  const picker = <WalletPicker flow={flow} verb="Continue with" without={null} />
+  const picker = <WalletPicker flow={flow} verb="Continue with" fallback={null} />
   return (
     <SinglePage>
       <div className="stack">

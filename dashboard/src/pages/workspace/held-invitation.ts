@@ -14,4 +14,4 @@ export const heldInvitation = (): string | null => {
   }
 }
 
-export const letGoOfInvitation = (): void => sessionStorage.removeItem(name)
+export const forgetInvitation = (): void => sessionStorage.removeItem(name)

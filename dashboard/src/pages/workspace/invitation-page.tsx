@@ -14,7 +14,7 @@ import { Failure } from '../../ui/failure.tsx'
 import { Empty, Facts, SkeletonText } from '../../ui/layout.tsx'
 import { Countdown } from '../../ui/time.tsx'
 import { announce } from '../../ui/toast.tsx'
-import { heldInvitation, letGoOfInvitation } from './held-invitation.ts'
+import { forgetInvitation, heldInvitation } from './held-invitation.ts'
 import { roleHint } from './roles.ts'
 
 /** The page of an invitation's link. A person may have to sign in first, so the token is stored before that. */
@@ -48,7 +48,7 @@ const Invitation = ({ token }: { token: string }) => {
   const accept = useMutation({
     mutationFn: () => call(api.POST('/v1/workspaces/invitations/accept', { body: { token } })),
     onSuccess: ({ workspace }) => {
-      letGoOfInvitation()
+      forgetInvitation()
       void client.invalidateQueries({ queryKey: ['workspaces'] })
       announce(`You joined ${workspace.name}`)
       switchTo(workspace.id)
@@ -83,7 +83,7 @@ const Invitation = ({ token }: { token: string }) => {
           variant="quiet"
           size="small"
           onClick={() => {
-            letGoOfInvitation()
+            forgetInvitation()
             navigate('/')
           }}
         >

@@ -38,7 +38,7 @@ export const Settings = () => {
         ['Kind', statusText(workspace.kind)],
         ['Status', <StatusBadge key="status" status={workspace.status} />],
         ['Currency', workspace.currency],
-        ['Workspace ID', <CopyText key="id" value={workspace.id} shown="Copy" label="workspace ID" />],
+        ['Workspace ID', <CopyText key="id" value={workspace.id} text="Copy" label="workspace ID" />],
       ]}
     />
   )

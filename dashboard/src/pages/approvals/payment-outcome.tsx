@@ -8,7 +8,7 @@ import { Card, SkeletonText } from '../../ui/layout.tsx'
 import { Timeline } from '../payments/timeline.tsx'
 
 /** What happened to the payment after the decision, live, and a link to the next approval. */
-export const Aftermath = ({ approval }: { approval: Schemas['Approval'] }) => {
+export const PaymentOutcome = ({ approval }: { approval: Schemas['Approval'] }) => {
   const payment = useQuery(paymentQuery(approval.payment.id))
   const people = usePeople()
   const { mine } = useInbox()

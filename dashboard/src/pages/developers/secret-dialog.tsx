@@ -4,7 +4,7 @@ import { Dialog } from '../../ui/dialog.tsx'
 import { Notice } from '../../ui/layout.tsx'
 
 /** The key is shown here and never again. */
-export const ShownOnce = ({ title, value, onClose }: { title: string; value: string; onClose: () => void }) => (
+export const SecretDialog = ({ title, value, onClose }: { title: string; value: string; onClose: () => void }) => (
   <Dialog
     title={title}
     onClose={onClose}
