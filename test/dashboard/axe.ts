@@ -3,9 +3,18 @@ import type { Page } from 'playwright-core'
 
 /**
  * Gives every text a key of all that its contrast depends on: its colour and font, and the backgrounds and places of what is behind it.
- * Marks the first text of each key that is not among the known ones, and returns their keys.
+ * Marks the first text of each key that is not among the known ones, and returns their keys. A key is a short hash: all of the known ones
+ * are sent to the page for each look at it.
  */
 const markNewTexts = `(({ within, known }) => {
+  const hash = (text) => {
+    let [a, b] = [0, 0]
+    for (let at = 0; at < text.length; at += 1) {
+      a = Math.imul(a ^ text.charCodeAt(at), 2654435761)
+      b = Math.imul(b ^ text.charCodeAt(at), 1597334677)
+    }
+    return (a >>> 0).toString(36) + (b >>> 0).toString(36)
+  }
   const seen = new Set(known)
   const fresh = []
   const behind = new Map()
@@ -25,7 +34,9 @@ const markNewTexts = `(({ within, known }) => {
     const { width, height } = element.getBoundingClientRect()
     if (!texts || width <= 1 || height <= 1 || !element.checkVisibility({ opacityProperty: true, visibilityProperty: true })) continue
     const { color, fontSize, fontWeight, textShadow } = getComputedStyle(element)
-    const key = [color, fontSize, fontWeight, textShadow, element.matches(':disabled, [aria-disabled=true]'), backgroundOf(element)].join()
+    // Large text may have less contrast (WCAG 1.4.3): 24 pixels, or 18.66 in bold.
+    const large = parseFloat(fontSize) >= (fontWeight >= 700 ? 18.66 : 24)
+    const key = hash([color, large, textShadow, element.matches(':disabled, [aria-disabled=true]'), backgroundOf(element)].join())
     if (seen.has(key)) continue
     seen.add(key)
     fresh.push(key)
@@ -34,11 +45,19 @@ const markNewTexts = `(({ within, known }) => {
   return fresh
 })`
 
-const run = (page: Page, within: string, options: object): Promise<string[]> =>
+const options = { resultTypes: ['violations'], preload: false, elementRef: false }
+
+const run = (page: Page, within: string, only: object = {}): Promise<string[]> =>
   page.evaluate<string[]>(
-    `axe.run(${JSON.stringify(within)}, ${JSON.stringify({ resultTypes: ['violations'], preload: false, elementRef: false, ...options })})
+    `axe.run(${JSON.stringify(within)}, ${JSON.stringify({ ...options, ...only })})
        .then(({ violations }) => violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ target }) => target.join(' ')).join(', ')))`,
   )
+
+const load = async (page: Page): Promise<void> => {
+  if (await page.evaluate("typeof axe === 'object'")) return
+  await page.evaluate(axe.source)
+  await page.evaluate("axe.configure({ rules: [{ id: 'color-contrast', selector: '[data-new-text]' }] })")
+}
 
 export type Inspector = { inBothThemes: (page: Page, within?: string) => Promise<string[]> }
 
@@ -49,23 +68,24 @@ export type Inspector = { inBothThemes: (page: Page, within?: string) => Promise
 export const createInspector = (): Inspector => {
   const known = { light: new Set<string>(), dark: new Set<string>() }
   let theme: 'light' | 'dark' = 'light'
-  const contrast = async (page: Page, within: string): Promise<string[]> => {
+  /** Marks the texts whose contrast is not known in this theme, and says whether there are any. */
+  const markTexts = async (page: Page, within: string): Promise<boolean> => {
     const fresh = await page.evaluate<string[]>(`${markNewTexts}(${JSON.stringify({ within, known: [...known[theme]] })})`)
-    if (fresh.length === 0) return []
     for (const key of fresh) known[theme].add(key)
-    const findings = await run(page, '[data-new-text]', { runOnly: ['color-contrast'] })
-    return findings.map((finding) => `${theme}: ${finding}`)
+    return fresh.length > 0
   }
   return {
     inBothThemes: async (page, within = 'html') => {
-      if (!(await page.evaluate("typeof axe === 'object'"))) await page.evaluate(axe.source)
-      const findings = await run(page, within, { rules: { 'color-contrast': { enabled: false } } })
+      await load(page)
       // A change of theme lays the page out anew: the next page begins in the one that this one ends in.
       await page.emulateMedia({ colorScheme: theme })
-      findings.push(...(await contrast(page, within)))
+      await markTexts(page, within)
+      const findings = (await run(page, within)).map((finding) => `${theme}: ${finding}`)
       theme = theme === 'light' ? 'dark' : 'light'
       await page.emulateMedia({ colorScheme: theme })
-      return [...findings, ...(await contrast(page, within))]
+      if (!(await markTexts(page, within))) return findings
+      const contrast = await run(page, '[data-new-text]', { runOnly: ['color-contrast'] })
+      return [...findings, ...contrast.map((finding) => `${theme}: ${finding}`)]
     },
   }
 }

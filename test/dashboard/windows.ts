@@ -10,6 +10,8 @@ export type Window = {
   complaints: string[]
 }
 
+const permissions = ['clipboard-read', 'clipboard-write']
+
 const isOwn = (url: string, own: string): boolean => /^(data|blob|about):/.test(url) || new URL(url).origin === own
 
 const listen = (page: Page, own: string, complain: (complaint: string) => void): void => {
@@ -26,7 +28,7 @@ const open = async (browser: Browser, own: string): Promise<Window> => {
   const context = await browser.newContext({
     baseURL: own,
     reducedMotion: 'reduce',
-    permissions: ['clipboard-read', 'clipboard-write'],
+    permissions,
   })
   context.setDefaultTimeout(10_000)
   const window: Window = { context, page: await context.newPage(), wallet: createWallet(newWallet()), complaints: [] }
@@ -40,10 +42,11 @@ const clean = async ({ context, page }: Window): Promise<void> => {
   for (const extra of context.pages()) if (extra !== page) await extra.close()
   await page.unrouteAll()
   await context.setOffline(false)
+  await context.clearPermissions()
+  await context.grantPermissions(permissions)
   await context.clearCookies()
-  // A page of the site that runs no script, which could write again.
-  await page.goto('/icon.svg')
-  await page.evaluate('localStorage.clear(), sessionStorage.clear()')
+  // The page stays until another takes its place: it must not write again meanwhile.
+  await page.evaluate('localStorage.clear(), sessionStorage.clear(), Storage.prototype.setItem = () => {}')
   await page.emulateMedia({ colorScheme: 'light' })
 }
 

@@ -1,9 +1,8 @@
 import { Component, type ReactNode } from 'react'
-import { Notice } from './layout.tsx'
 
 type Props = { children: ReactNode }
 
-/** Shown after a bug in these pages. Nothing at the service is affected by it. */
+/** Shown after a bug in these pages. Whatever was sent to the service before it is not undone. */
 export class Crash extends Component<Props, { error: Error | null }> {
   override state: { error: Error | null } = { error: null }
 
@@ -16,16 +15,25 @@ export class Crash extends Component<Props, { error: Error | null }> {
     if (!error) return this.props.children
     return (
       <main className="single">
-        <div className="single-inner">
-          <Notice tone="bad" title="This page has failed" live>
-            <p className="quiet">This is our fault. Nothing was sent.</p>
+        <div className="single-inner stack" role="alert">
+          <h1>This page stopped working</h1>
+          <p className="quiet">
+            The error is ours. If you just sent something, look for it in the list before you send it again: it may have gone
+            through.
+          </p>
+          {/* Loaded anew: what is broken may be what leads from page to page. */}
+          <div className="row">
+            <button type="button" className="button button-primary" onClick={() => location.reload()}>
+              Reload
+            </button>
+            <a className="button button-secondary" href="/">
+              Go to the overview
+            </a>
+          </div>
+          <details>
+            <summary className="quiet small">Details for support</summary>
             <p className="small quiet mono">{error.message}</p>
-            <p style={{ marginTop: '10px' }}>
-              <button type="button" className="button button-secondary" onClick={() => location.reload()}>
-                Reload
-              </button>
-            </p>
-          </Notice>
+          </details>
         </div>
       </main>
     )

@@ -2,7 +2,7 @@
 export const walletLinks = (page: string): readonly { name: string; href: string }[] => {
   const bare = page.replace(/^https?:\/\//, '')
   return [
-    { name: 'MetaMask', href: `https://metamask.app.link/dapp/${bare}` },
+    { name: 'MetaMask', href: `https://link.metamask.io/dapp/${bare}` },
     { name: 'Coinbase Wallet', href: `https://go.cb-w.com/dapp?cb_url=${encodeURIComponent(page)}` },
     { name: 'Trust Wallet', href: `https://link.trustwallet.com/open_url?coin_id=60&url=${encodeURIComponent(page)}` },
   ]

@@ -1,9 +1,31 @@
+import type { BrowserContextOptions, Locator } from 'playwright-core'
+import { encode } from 'uqr'
 import { expect, test } from 'vitest'
 import { newWallet } from '../../harness/people.ts'
 import { createHousehold, type Household } from '../household.ts'
 import { createTeam } from '../team.ts'
 import { phone, visit, visitAs } from '../visit.ts'
 import type { World } from '../world.ts'
+
+/** The page's notifications, which are shown by the browser as ever. */
+const recordNotifications = `{
+  const { Notification } = window
+  window.notifications = []
+  window.Notification = class extends Notification {
+    constructor(...args) {
+      super(...args)
+      notifications.push(this)
+    }
+  }
+}`
+
+/** The dark squares of a QR code, as "x,y". */
+const modulesOf = async (code: Locator): Promise<string[]> => {
+  const path = (await code.locator('path').getAttribute('d')) ?? ''
+  return [...path.matchAll(/M(\d+) (\d+)h1v1h-1z/g)].map(([, x, y]) => `${x},${y}`)
+}
+const modulesFor = (text: string): string[] =>
+  encode(text, { ecc: 'M', border: 2 }).data.flatMap((row, y) => row.flatMap((dark, x) => (dark ? [`${x},${y}`] : [])))
 
 const statusOf = async (home: Household): Promise<string> =>
   (await home.person.api.get(`/v1/approvals/${home.approvalId}`)).body.status
@@ -190,6 +212,134 @@ export const approvalFlows = (world: World): void => {
     await page.getByRole('button', { name: 'Submit signature' }).click()
     await page.getByRole('heading', { name: 'Rejected' }).waitFor()
     expect(await statusOf(home)).toBe('rejected')
+    await close()
+  })
+
+  /** A team in which payments from 5,000 need both of its approvers, besides the policy by which they need one. */
+  const createStrictTeam = async () => {
+    const team = await createTeam(world.service)
+    const policy = { name: 'Large payments', approval_threshold_minor: '500000', required_approval_count: 2 }
+    await team.within(team.owner).post('/v1/spending-policies', policy)
+    return { ...team, approver: await team.join('approver', 'Amina Otieno'), second: await team.join('approver', 'Njeri Mwangi') }
+  }
+
+  test('of two policies that ask for approval, the reason is the service’s own: the one that asks for most', async () => {
+    const { hold, within, approver } = await createStrictTeam()
+    const [id] = await hold('600000')
+    const { payment } = (await within(approver).get(`/v1/approvals/${id}`)).body
+    const { page, close } = await visitAs(world, approver)
+    await page.goto('/approvals')
+    const { explanation } = payment.decision
+    expect(explanation).toContain('Policy "Large payments" requires 2 approvals at or above KES 5,000.00')
+    await page.locator('[data-row]').getByText(explanation, { exact: true }).waitFor()
+    await page.getByText('Green beans').click()
+    const reason = page.locator('dt', { hasText: 'Why it needs approval' }).locator('+ dd')
+    await reason.waitFor()
+    expect(await reason.textContent()).toBe(explanation)
+    await close()
+  })
+
+  test('of several that are approved at once, those that still need another approval are counted apart, and wait for it', async () => {
+    const { hold, within, approver, second } = await createStrictTeam()
+    const [once = '', twice = ''] = await hold('200000', '600000')
+    const { page, complaints, close } = await visitAs(world, approver)
+    await page.goto('/approvals')
+    await page.getByText('0 of 2').waitFor()
+    await page.getByLabel('Select all').check()
+    await page.getByRole('button', { name: 'Approve 2' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Approve 2 payments?' })
+    await dialog.getByText('1 of them needs another approval after yours').waitFor()
+    await dialog.getByRole('button', { name: 'Approve KES 8,000' }).click()
+    await page.getByText('1 payment approved. 1 payment approved by you, waiting for another approval').waitFor()
+    const others = page.locator('section', { has: page.getByRole('heading', { name: 'Waiting for someone else' }) })
+    await others.getByText('1 of 2').waitFor()
+    await page.getByText('You’re all caught up').waitFor()
+    const statusOfEach = async () =>
+      Promise.all([once, twice].map(async (id) => (await within(second).get(`/v1/approvals/${id}`)).body.status))
+    expect(await statusOfEach()).toEqual(['approved', 'pending'])
+    await within(second).post(`/v1/approvals/${twice}/decide`, { decision: 'approve' })
+    expect(await statusOfEach()).toEqual(['approved', 'approved'])
+    await others.waitFor({ state: 'detached' })
+    expect(complaints).toEqual([])
+    await close()
+  })
+
+  test('a desktop notification is sent once it is turned on, only while the page is hidden, and leads to the approval', async () => {
+    const team = await createTeam(world.service)
+    const approver = await team.join('approver', 'Amina Otieno')
+    const { page, context, complaints, close } = await visitAs(world, approver)
+    await page.addInitScript(recordNotifications)
+    const stream = page.waitForResponse(/notifications\/stream/)
+    await page.goto('/account/notifications')
+    const desktop = page.getByLabel('Desktop notifications')
+    await desktop.click()
+    await page.getByText('Blocked by your browser').waitFor()
+    expect(await desktop.isChecked()).toBe(false)
+    await context.grantPermissions(['notifications'])
+    await desktop.check()
+    await page.getByText('Blocked by your browser').waitFor({ state: 'detached' })
+    await stream
+    await team.hold('150000')
+    await page.getByText(/KES\s1,500 to Roastery Kiambu needs your approval/).waitFor()
+    expect(await page.evaluate('notifications.length')).toBe(0)
+    // A browser without a screen hides no page.
+    await page.evaluate("Object.defineProperty(document, 'hidden', { value: true })")
+    const [id] = await team.hold('450000')
+    await expect.poll(() => page.evaluate('notifications.length')).toBe(1)
+    const { title, body, tag } = await page.evaluate<Record<string, string>>(
+      '(({ title, body, tag }) => ({ title, body, tag }))(notifications[0])',
+    )
+    expect({ title, body: body?.replace('\u00a0', ' '), tag }).toEqual({
+      title: 'Approval needed',
+      body: 'KES 4,500 to Roastery Kiambu',
+      tag: id,
+    })
+    await page.evaluate("notifications[0].dispatchEvent(new Event('click'))")
+    await page.waitForURL(`**/approvals/${id}`)
+    await page.getByRole('heading', { name: /KES\s4,500 to Roastery Kiambu/ }).waitFor()
+    expect(complaints).toEqual([])
+    await close()
+  })
+
+  test('a phone without a wallet in its browser is led into each wallet’s app; a larger screen shows the link as a QR code', async () => {
+    const home = await createHousehold(world.service)
+    const { page, close } = await visitAs(world, home.person)
+    const signingPage = `${world.service.api.url}/approve/${home.approvalId}`
+    await page.goto(`/approvals/${home.approvalId}`)
+    await page.getByRole('button', { name: 'QR code' }).click()
+    expect(await modulesOf(page.getByRole('img', { name: 'Signing link as a QR code' }))).toEqual(modulesFor(signingPage))
+
+    const browser = page.context().browser()
+    const openWithout = async (options: BrowserContextOptions) => {
+      const context = await browser?.newContext(options)
+      if (!context) throw new Error('the browser is closed')
+      const opened = await context.newPage()
+      await opened.goto(signingPage)
+      await opened.getByText('No wallet in this browser').waitFor()
+      return opened
+    }
+    const handheld = await openWithout({ viewport: phone, isMobile: true, hasTouch: true })
+    const links = await handheld.getByRole('link', { name: /^Open in / }).evaluateAll((all) => all.map((link) => link.href))
+    const [metamask = '', coinbase = '', trust = ''] = links
+    expect(links).toHaveLength(3)
+    expect(metamask).toBe(`https://link.metamask.io/dapp/${signingPage.replace('http://', '')}`)
+    expect(coinbase.startsWith('https://go.cb-w.com/dapp?')).toBe(true)
+    expect(coinbase).toContain(encodeURIComponent(signingPage))
+    expect(new URL(coinbase).searchParams.get('cb_url')).toBe(signingPage)
+    expect(trust.startsWith('https://link.trustwallet.com/open_url?')).toBe(true)
+    expect(Object.fromEntries(new URL(trust).searchParams)).toEqual({ coin_id: '60', url: signingPage })
+    await handheld.context().close()
+
+    const desktop = await openWithout({})
+    expect(await desktop.getByRole('link', { name: /^Open in (?!the dashboard)/ }).count()).toBe(0)
+    await desktop.getByText('Use a wallet on your phone').click()
+    expect(await modulesOf(desktop.getByRole('img', { name: 'This page as a QR code' }))).toEqual(modulesFor(signingPage))
+    await desktop.context().close()
+
+    // Where the browser has a wallet, it is offered, and no way around it.
+    await page.goto(signingPage)
+    await page.getByRole('button', { name: 'Approve with Test Wallet' }).waitFor()
+    expect(await page.getByText('No wallet in this browser').count()).toBe(0)
     await close()
   })
 }

@@ -5,6 +5,19 @@ import { signIn } from '../../harness/people.ts'
 import { visitAs } from '../visit.ts'
 import type { World } from '../world.ts'
 
+/** Presses "Show more" whenever it can be pressed, until there are so many rows. */
+const unfoldTo = (count: number) => `new Promise((done) => {
+  const list = document.querySelector('main [aria-label="Payments"]')
+  const more = () => [...document.querySelectorAll('main button')].find((button) => button.textContent === 'Show more')
+  const step = () => {
+    if (list.querySelectorAll('li').length >= ${count}) return done()
+    const button = more()
+    if (button && button.getAttribute('aria-busy') !== 'true') button.click()
+  }
+  new MutationObserver(step).observe(document.querySelector('main'), { childList: true, subtree: true, attributes: true })
+  step()
+})`
+
 /** Beside this payment as many again that were made just before it: to find them is meant, not to make them. */
 const copyPayment = (world: World, id: string, copies: number) =>
   world.service.deps.db.query(
@@ -27,11 +40,7 @@ export const longListFlows = (world: World): void => {
     await page.goto('/payments')
     const rows = page.getByLabel('Payments').locator('li')
     await rows.first().waitFor()
-    while ((await rows.count()) < 500) {
-      const before = await rows.count()
-      await page.getByRole('button', { name: 'Show more' }).click()
-      await rows.nth(before).waitFor()
-    }
+    await page.evaluate(unfoldTo(500))
     const requests: string[] = []
     page.on('request', (request) => {
       const { pathname, search } = new URL(request.url())

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { fund } from '../../harness/money.ts'
 import { signIn } from '../../harness/people.ts'
 import { createTeam } from '../team.ts'
-import { visitAs } from '../visit.ts'
+import { follow, visitAs } from '../visit.ts'
 import type { World } from '../world.ts'
 
 export const overviewFlows = (world: World): void => {
@@ -31,7 +31,7 @@ export const overviewFlows = (world: World): void => {
     await page.getByLabel('Mobile number').fill('0712 345 678')
     await click('button', 'Add beneficiary')
     await page.getByRole('heading', { name: 'New payment' }).waitFor()
-    await page.goto('/')
+    await follow(page, '/')
     await page.getByText('2 of 5 done').waitFor()
     await click('button', /KES\s1,000 and more/)
     await page.getByText('3 of 5 done').waitFor()

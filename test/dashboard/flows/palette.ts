@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { signIn } from '../../harness/people.ts'
 import { createTeam } from '../team.ts'
-import { visitAs } from '../visit.ts'
+import { follow, visitAs } from '../visit.ts'
 import type { World } from '../world.ts'
 
 export const paletteFlows = (world: World): void => {
@@ -58,7 +58,7 @@ export const paletteFlows = (world: World): void => {
       '/policies/new': 'add policies',
     }
     for (const [path, action] of Object.entries(forms)) {
-      await page.goto(path)
+      await follow(page, path)
       await page.getByText(`Your role can’t ${action}`).waitFor()
       await page.getByText('You are a viewer in Savannah Coffee').waitFor()
       expect(await page.locator('main form').count()).toBe(0)
@@ -68,7 +68,7 @@ export const paletteFlows = (world: World): void => {
     const offers =
       /^(New payment|Pay|Top up|Add beneficiary|New policy|New mandate|Approve|Reject|Freeze.*|Invite|Cancel payment|Edit|Archive|Save.*)$/
     for (const path of [...pages, ...one]) {
-      await page.goto(path)
+      await follow(page, path)
       await page.locator('main h1').waitFor()
       await page.locator('.skeleton').first().waitFor({ state: 'detached' })
       const offered = page
@@ -98,7 +98,7 @@ export const paletteFlows = (world: World): void => {
       .last()
       .click()
     await page.getByRole('button', { name: 'Workspace Savannah Coffee' }).first().waitFor()
-    await page.goto('/workspace/activity')
+    await follow(page, '/workspace/activity')
     await page.getByText(/^You created a payment of KES\s4,500$/).waitFor()
     await page.getByText('You created the policy “Team rules”').waitFor()
     await page.getByText('You added Roastery Kiambu as a beneficiary').waitFor()

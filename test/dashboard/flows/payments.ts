@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
 import { fund, newBeneficiary } from '../../harness/money.ts'
 import { signIn } from '../../harness/people.ts'
-import { visitAs } from '../visit.ts'
+import { follow, visitAs } from '../visit.ts'
 import type { World } from '../world.ts'
 
 const newPayer = async ({ service }: World) => {
@@ -86,7 +86,7 @@ export const paymentFlows = (world: World): void => {
 
     const held = (await pay('600000')).body
     const again = (await pay('600000')).body
-    await page.goto(`/approvals/${again.approval_id}`)
+    await follow(page, `/approvals/${again.approval_id}`)
     await warning.waitFor()
     await page.getByRole('link', { name: 'View that payment' }).click()
     await page.waitForURL(`**/payments/${held.id}`)
@@ -156,7 +156,7 @@ export const paymentFlows = (world: World): void => {
     expect(await page.getByLabel('Amount').inputValue()).toBe('100')
     expect(await page.getByLabel('Purpose').inputValue()).toBe('Rent')
     // What came back is no income.
-    await page.goto('/history')
+    await follow(page, '/history')
     const back = page.getByRole('row', { name: /Returned to balance from Closed Line/ })
     await back.waitFor()
     expect(await back.locator('.amount-good').count()).toBe(0)

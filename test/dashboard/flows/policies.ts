@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { signIn } from '../../harness/people.ts'
 import { createHousehold } from '../household.ts'
 import { visitAs } from '../visit.ts'
 import type { World } from '../world.ts'
@@ -61,6 +62,25 @@ export const policyFlows = (world: World): void => {
     await page.context().setOffline(false)
     await page.getByRole('heading', { name: 'Renamed' }).waitFor()
     expect((await home.person.api.get(`/v1/spending-policies/${policy.id}`)).body.version).toBe(policy.version + 1)
+    await close()
+  })
+
+  test('a policy is archived by a request of its own: what was typed in its form is not saved with it', async () => {
+    const person = await signIn(world.service.api)
+    const limits = { name: 'Old rules', daily_limit_minor: '500000' }
+    const { id } = (await person.api.post('/v1/spending-policies', limits)).body
+    const { page, close } = await visitAs(world, person)
+    const sent: string[] = []
+    page.on('request', (request) => {
+      if (request.url().includes(id) && request.method() !== 'GET') sent.push(request.method())
+    })
+    await page.goto(`/policies/${id}`)
+    await page.getByLabel('Daily limit').fill('9000')
+    await page.getByRole('button', { name: 'Archive' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Archive' }).click()
+    await page.getByText('Policy archived').waitFor()
+    expect(sent).toEqual(['DELETE'])
+    expect((await person.api.get(`/v1/spending-policies/${id}`)).body).toMatchObject({ ...limits, status: 'archived' })
     await close()
   })
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { phone, visitAs } from '../visit.ts'
+import { follow, phone, visitAs } from '../visit.ts'
 import type { World } from '../world.ts'
 
 /** How much the border of the first field stands out from what is behind it (WCAG 1.4.11 wants 3). */
@@ -38,7 +38,7 @@ export const smallThings = (world: World): void => {
       expect(await page.evaluate(isInView('.menu-list'))).toBe(true)
       await page.keyboard.press('Escape')
     }
-    await page.goto(`/payments/${home.heldPaymentId}`)
+    await follow(page, `/payments/${home.heldPaymentId}`)
     await page.getByRole('button', { name: 'Cancel payment' }).click()
     const dialog = page.getByRole('dialog', { name: 'Cancel this payment?' })
     expect(await dialog.locator('.dialog-footer').getByRole('button').allTextContents()).toEqual([
@@ -60,7 +60,7 @@ export const smallThings = (world: World): void => {
     await page.goto('/workspace')
     await page.getByRole('button', { name: 'Freeze workspace' }).waitFor()
     expect(await depth('Emergency stop')).toBeLessThan(phone.height)
-    await page.goto(`/payments/${home.paymentId}`)
+    await follow(page, `/payments/${home.paymentId}`)
     await page.getByLabel('What happened').waitFor()
     expect(await depth(/^(Timeline|What happened)$/)).toBeLessThan(2 * phone.height)
     await close()

@@ -6,7 +6,7 @@ import { createInspector, type Inspector } from '../axe.ts'
 import { createHousehold, type Household } from '../household.ts'
 import { takeScreenshots } from '../screenshots.ts'
 import { createTeam, type Team } from '../team.ts'
-import { desk, phone, type Viewport, type Visit, visit, visitAs } from '../visit.ts'
+import { desk, follow, phone, type Viewport, type Visit, visit, visitAs } from '../visit.ts'
 import type { World } from '../world.ts'
 
 type Step = (page: Page) => Promise<unknown>
@@ -21,7 +21,9 @@ type Opened = {
 type View = {
   name: string
   path: string
-  /** Before the page is opened: how requests fare. */
+  /** Loaded anew. The others are reached inside the page that is there already. */
+  loaded?: boolean
+  /** Before the page is loaded: how requests fare. */
   prepare?: Step
   /** The text to wait for where the page stays incomplete. */
   shows?: string | RegExp
@@ -40,17 +42,16 @@ const fill =
   (page) =>
     page.getByLabel(label, { exact: true }).fill(text)
 
-const follow =
+const followLink =
   (name: string | RegExp): Step =>
   (page) =>
     page.locator('main').getByRole('link', { name }).first().click()
-/** From now on these requests fail, or are never answered. */
-const failing =
-  (path: string): Step =>
+/** From now on these requests are answered like this, fail, or are never answered. */
+const answering =
+  (path: string, json: unknown, status = 200): Step =>
   (page) =>
-    page.route(path, (route) =>
-      route.fulfill({ status: 500, json: { error: 'internal_error', message: 'Something went wrong.' } }),
-    )
+    page.route(path, (route) => route.fulfill({ status, json }))
+const failing = (path: string): Step => answering(path, { error: 'internal_error', message: 'Something went wrong.' }, 500)
 const unanswered =
   (path: string): Step =>
   (page) =>
@@ -79,6 +80,7 @@ const personalViews = async (world: World, home: Household): Promise<View[]> => 
     {
       name: 'overview',
       path: '/',
+      loaded: true,
       opened: [
         opens(/^Search/),
         { name: 'shortcuts', steps: [(page) => page.keyboard.press('?')] },
@@ -90,7 +92,7 @@ const personalViews = async (world: World, home: Household): Promise<View[]> => 
         },
       ],
     },
-    { name: 'payments', path: '/payments' },
+    { name: 'payments', path: '/payments', loaded: true },
     { name: 'payments-loading', path: '/payments', prepare: unanswered('**/v1/payments?*'), shows: 'All statuses' },
     { name: 'payments-failing', path: '/payments', prepare: failing('**/v1/payments?*'), shows: 'Something went wrong' },
     {
@@ -107,7 +109,13 @@ const personalViews = async (world: World, home: Household): Promise<View[]> => 
     },
     { name: 'overview-loading', path: '/', prepare: unanswered('**/v1/payments?*'), shows: 'Overview' },
     { name: 'session-loading', path: '/', prepare: unanswered('**/v1/accounts/me'), shows: /./ },
-    { name: 'payment-beside', path: `/payments?open=${home.paymentId}` },
+    {
+      name: 'crashed',
+      path: '/policies',
+      prepare: answering('**/v1/spending-policies?*', { data: [null] }),
+      shows: 'This page stopped working',
+    },
+    { name: 'payment-beside', path: `/payments?open=${home.paymentId}`, loaded: true },
     {
       name: 'new-payment',
       path: `/payments/new?beneficiary=${person}`,
@@ -119,6 +127,7 @@ const personalViews = async (world: World, home: Household): Promise<View[]> => 
     {
       name: 'approvals',
       path: '/approvals',
+      loaded: true,
       opened: [{ name: 'bulk', steps: [(page) => page.getByLabel('Select all').check(), press('Approve 2')] }, opens('Reject 2')],
     },
     {
@@ -126,7 +135,7 @@ const personalViews = async (world: World, home: Household): Promise<View[]> => 
       path: `/approvals/${home.approvalId}`,
       opened: ['Approve', 'Reject', 'QR code', 'Sign approval', 'Sign rejection'].map((name) => opens(name)),
     },
-    { name: 'approve', path: `/approve/${home.approvalId}` },
+    { name: 'approve', path: `/approve/${home.approvalId}`, loaded: true },
     { name: 'beneficiaries', path: '/beneficiaries' },
     { name: 'beneficiary', path: `/beneficiaries/${bank}`, opened: [opens('Edit'), opens('Freeze'), opens('Archive')] },
     { name: 'new-beneficiary', path: '/beneficiaries/new' },
@@ -157,7 +166,7 @@ const personalViews = async (world: World, home: Household): Promise<View[]> => 
       path: '/developers/keys/new',
       opened: [
         { name: 'shown once', steps: [fill('Name', 'Night job'), press('Create key')] },
-        { name: 'curl', steps: [follow('API keys'), follow('Requests'), press(/api-keys/)] },
+        { name: 'curl', steps: [followLink('API keys'), followLink('Requests'), press(/api-keys/)] },
       ],
     },
     { name: 'agents', path: '/developers/agents', opened: [opens('Revoke all')] },
@@ -190,6 +199,7 @@ const teamViews = async (team: Team): Promise<{ views: View[]; member: Person }>
     {
       name: 'workspace',
       path: '/workspace',
+      loaded: true,
       opened: [
         opens('Change Amina Otieno'),
         opens('Remove Amina Otieno'),
@@ -203,15 +213,15 @@ const teamViews = async (team: Team): Promise<{ views: View[]; member: Person }>
     { name: 'member-agent', path: `/workspace/agents/${key.grantId}`, opened: [opens('Revoke')] },
     { name: 'activity', path: '/workspace/activity' },
     { name: 'approval-of-others', path: '/approvals' },
-    { name: 'invitation', path: `/invitation#${token}` },
+    { name: 'invitation', path: `/invitation#${token}`, loaded: true },
   ]
   return { views, member }
 }
 
-/** What has moved without being asked to, since the page was opened. */
-const layoutShift = `new Promise((resolve) => {
+/** What has moved without being asked to, since then. */
+const layoutShift = (since: number) => `new Promise((resolve) => {
   let sum = 0
-  new PerformanceObserver((list) => { for (const entry of list.getEntries()) if (!entry.hadRecentInput) sum += entry.value }).observe({ type: 'layout-shift', buffered: true })
+  new PerformanceObserver((list) => { for (const entry of list.getEntries()) if (!entry.hadRecentInput && entry.startTime >= ${since}) sum += entry.value }).observe({ type: 'layout-shift', buffered: true })
   requestAnimationFrame(() => setTimeout(() => resolve(sum)))
 })`
 
@@ -239,13 +249,24 @@ const textsIn = (within: string) => `(() => {
 const strayWords = async (page: Page, within: string): Promise<string[]> =>
   (await page.evaluate<string[]>(textsIn(within))).filter((text) => notForPeople.test(text)).map((text) => `says "${text}"`)
 
-const lookAtPage = async (page: Page, inspector: Inspector, view: View): Promise<string[]> => {
-  const { name, path, prepare, shows, technical } = view
+/** Returns when it was opened, by the page's clock. */
+const openView = async (page: Page, { path, loaded, prepare }: View): Promise<number> => {
   await prepare?.(page)
-  await page.goto(path)
+  if (loaded || prepare) {
+    await page.goto(path)
+    return 0
+  }
+  const since = await page.evaluate<number>('performance.now()')
+  await follow(page, path)
+  return since
+}
+
+const lookAtPage = async (page: Page, inspector: Inspector, view: View): Promise<string[]> => {
+  const { name, shows, technical } = view
+  const since = await openView(page, view)
   if (shows) await page.getByText(shows).first().waitFor({ state: 'attached' })
   else await settled(page)
-  const shift = Number(await page.evaluate(layoutShift))
+  const shift = Number(await page.evaluate(layoutShift(since)))
   const violations = await inspector.inBothThemes(page)
   if (!technical) violations.push(...(await strayWords(page, 'body')))
   await page.setViewportSize(phone)
@@ -290,7 +311,8 @@ const problemsOf = async (page: Page, inspector: Inspector, views: readonly View
 export const everyView = (world: World): void => {
   const inspector = createInspector()
   const expectSound = async ({ page, complaints, close }: Visit, views: readonly View[]) => {
-    expect((await problemsOf(page, inspector, views)).join('\n')).toBe('')
+    const problems = await problemsOf(page, inspector, views)
+    expect(problems, problems.join('\n')).toEqual([])
     expect(complaints).toEqual([])
     await close()
   }
@@ -306,10 +328,11 @@ export const everyView = (world: World): void => {
     const { views, member } = await teamViews(team)
     for (const { api } of [team.owner, member]) await api.put('/v1/workspaces/current', { workspace_id: team.workspaceId })
     await expectSound(await visitAs(world, team.owner), views)
-    const own = { name: 'workspace-of-member', path: '/workspace', opened: [opens('Leave')] }
+    const own = { name: 'workspace-of-member', path: '/workspace', loaded: true, opened: [opens('Leave')] }
     const documents = ['/docs/guides/quickstart', '/docs/errors/policy_denied'].map((path) => ({
       name: path.slice('/docs/'.length).replace('/', '-'),
       path,
+      loaded: true,
       shows: /Quickstart|policy_denied/,
       technical: true,
     }))
@@ -317,7 +340,7 @@ export const everyView = (world: World): void => {
   }, 120_000)
 
   test('nor has the sign-in', async () => {
-    const ended = { name: 'sign-in-ended', path: '/sign-in?reason=session_ended', shows: 'Your session has ended' }
-    await expectSound(await visit(world), [{ name: 'sign-in', path: '/sign-in' }, ended])
+    const ended = { name: 'sign-in-ended', path: '/sign-in?reason=session_ended', shows: 'Your session has ended', loaded: true }
+    await expectSound(await visit(world), [{ name: 'sign-in', path: '/sign-in', loaded: true }, ended])
   })
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { newBeneficiary } from '../../harness/money.ts'
 import { newWallet, signIn } from '../../harness/people.ts'
-import { visit, visitAs } from '../visit.ts'
+import { follow, visit, visitAs } from '../visit.ts'
 import type { World } from '../world.ts'
 
 export const workspaceFlows = (world: World): void => {
@@ -12,7 +12,7 @@ export const workspaceFlows = (world: World): void => {
     await here.page.getByLabel('Name', { exact: true }).fill('Duka Ltd')
     await here.page.getByRole('button', { name: 'Create workspace' }).click()
     await here.page.getByRole('button', { name: 'Workspace Duka Ltd' }).first().waitFor()
-    await here.page.goto('/workspace')
+    await follow(here.page, '/workspace')
     await here.page.getByRole('button', { name: 'Invite' }).click()
     await here.page
       .getByRole('dialog')
@@ -64,9 +64,9 @@ export const workspaceFlows = (world: World): void => {
     await page.getByText('This workspace is frozen').waitFor()
     const paid = await person.api.post('/v1/payments', { beneficiary_id: beneficiary, amount_minor: '1000' })
     expect(paid.body.error).toBe('workspace_frozen')
-    await page.goto('/payments')
+    await follow(page, '/payments')
     await page.getByText('This workspace is frozen').waitFor()
-    await page.goto('/workspace')
+    await follow(page, '/workspace')
     await page.getByRole('button', { name: 'Unfreeze workspace' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Unfreeze' }).click()
     await page.getByText('This workspace is frozen').waitFor({ state: 'detached' })

@@ -1,6 +1,5 @@
 import { Link } from 'wouter'
 import type { Schemas } from '../../api/types.ts'
-import { contextOf, warningsOf } from '../../lib/approval-context.ts'
 import { countWords, listWords } from '../../lib/list-words.ts'
 import { compareMinor, moneyText } from '../../lib/money.ts'
 import { useSession } from '../../shell/session.tsx'
@@ -18,10 +17,10 @@ const isUnusual = ({ payment }: Approval, typical: string | null | undefined): t
 /** Warnings that come before everything else. */
 export const Cautions = ({ approval }: { approval: Approval }) => {
   const { payment } = approval
-  const typical = contextOf(approval)?.payee.typical_amount_minor
+  const typical = approval.context?.payee.typical_amount_minor
   return (
     <>
-      {warningsOf(payment.decision).map((warning) => (
+      {payment.decision.warnings.map((warning) => (
         <Notice key={warning.payment_id} tone="warn" title="Possible duplicate">
           <p className="quiet">
             A payment of the same amount to the same beneficiary was made <Time at={warning.created_at} />.{' '}
@@ -46,8 +45,7 @@ export const Cautions = ({ approval }: { approval: Approval }) => {
 /** History with the beneficiary, the balance afterwards, and who else can decide. */
 export const ContextFacts = ({ approval, people }: { approval: Approval; people: (accountId: string) => string }) => {
   const { account } = useSession()
-  const { payment, status } = approval
-  const context = contextOf(approval)
+  const { payment, status, context } = approval
   if (!context) return null
   const { payee } = context
   const others = context.eligible_approvers.filter((id) => id !== account.id)
@@ -71,12 +69,7 @@ export const ContextFacts = ({ approval, people }: { approval: Approval; people:
           ),
         ],
         ['Typical amount', payee.typical_amount_minor && moneyText(payee.typical_amount_minor, payment.currency)],
-        [
-          'Balance after',
-          status === 'pending' && context.available_after_minor !== null
-            ? moneyText(context.available_after_minor, payment.currency)
-            : null,
-        ],
+        ['Balance after', status === 'pending' ? moneyText(context.available_after_minor, payment.currency) : null],
         [
           'Who else can decide',
           status === 'pending' ? (others.length > 0 ? listWords(others.map(people), 'or') : 'No one else') : null,

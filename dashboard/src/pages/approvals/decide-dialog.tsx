@@ -22,6 +22,21 @@ const titleOf = (approvals: readonly Approval[], choice: Choice): string => {
 const total = (approvals: readonly Approval[]): string =>
   shortMoney(sumMinor(approvals.map(({ payment }) => payment.amount_minor)), approvals[0]?.payment.currency ?? '')
 
+const needsAnother = (approval: Approval): boolean => approval.approvals_given + 1 < approval.required_approvals
+
+const approvalEffect = (approvals: readonly Approval[]): string => {
+  const later = approvals.filter(needsAnother).length
+  if (approvals.length === 1)
+    return later === 0 ? 'It is sent and can’t be recalled.' : 'It needs another approval after yours before it is sent.'
+  if (later === 0) return 'They are sent and can’t be recalled.'
+  if (later === approvals.length) return 'Each of them needs another approval after yours before it is sent.'
+  const others = later === 1 ? '1 of them needs' : `${later} of them need`
+  return `${others} another approval after yours before being sent. The others are sent and can’t be recalled.`
+}
+
+const rejectionEffect = (several: boolean): string =>
+  `${several ? 'They' : 'It'} won’t be sent, and the held amount returns to the balance.`
+
 /** Lists every payment that is decided, also in bulk. */
 const Subjects = ({ approvals }: { approvals: readonly Approval[] }) => (
   <ul className="decide-list">
@@ -62,11 +77,7 @@ export const DecideDialog = ({ approvals, choice, onDecided, onClose }: Props) =
       }
     >
       <Subjects approvals={approvals} />
-      <p className="quiet">
-        {approves
-          ? `Once ${several ? 'a payment has' : 'it has'} all its approvals, it is sent and can’t be recalled.`
-          : `${several ? 'They' : 'It'} won’t be sent, and the held amount returns to the balance.`}
-      </p>
+      <p className="quiet">{approves ? approvalEffect(approvals) : rejectionEffect(several)}</p>
       <TextField
         label="Reason"
         optional

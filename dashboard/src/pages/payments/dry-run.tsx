@@ -2,7 +2,6 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { Link } from 'wouter'
 import { api, call } from '../../api/client.ts'
 import type { Schemas } from '../../api/types.ts'
-import { warningsOf } from '../../lib/approval-context.ts'
 import { cx } from '../../lib/class-names.ts'
 import { useDebounced } from '../../lib/debounced.ts'
 import { type Decision, remedyWords } from '../../lib/decision-words.ts'
@@ -70,7 +69,7 @@ export const DryRun = ({ draft, run }: DryRunProps) => {
 
 /** A second payment of the same amount to the same beneficiary within a short time is often a mistake. */
 export const DuplicateWarning = ({ decision }: { decision: Decision }) =>
-  warningsOf(decision).map((warning) => (
+  decision.warnings.map((warning) => (
     <Notice key={warning.payment_id} tone="warn" title="Possible duplicate">
       <p className="quiet">
         You paid the same amount to this beneficiary <Time at={warning.created_at} />.{' '}

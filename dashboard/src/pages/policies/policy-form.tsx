@@ -74,119 +74,121 @@ export const PolicyForm = ({ policy }: { policy: Policy | null }) => {
   const problem = (field: AmountField, path: string) =>
     invalid(field) ? 'Enter an amount such as 1500 or 1,500.50' : fieldError(save.error, path)
   return (
-    <form
-      className="split"
-      noValidate
-      onSubmit={(event) => {
-        event.preventDefault()
-        if (ready && !save.isPending) save.mutate()
-      }}
-    >
-      <Card
-        footer={
-          <>
-            {policy && (
-              <Button variant="danger" onClick={() => setArchiving(true)}>
-                Archive
-              </Button>
-            )}
-            <Button type="submit" variant="primary" busy={save.isPending} disabled={!ready}>
-              {policy ? 'Save policy' : 'Turn on policy'}
-            </Button>
-          </>
-        }
+    <>
+      <form
+        className="split"
+        noValidate
+        onSubmit={(event) => {
+          event.preventDefault()
+          if (ready && !save.isPending) save.mutate()
+        }}
       >
-        <div className="stack">
-          <TextField
-            label="Name"
-            value={draft.name}
-            onChange={(name) => set({ name })}
-            maxLength={120}
-            placeholder="For example: Office expenses"
-            autoFocus={!policy}
-            error={fieldError(save.error, 'name')}
-          />
-          <fieldset className="stack">
-            <legend className="visually-hidden">What it applies to</legend>
-            <PickMany
-              label="Only to these beneficiaries"
-              hint="Leave empty to apply to everyone."
-              placeholder="Choose a beneficiary"
-              chosen={draft.beneficiary_ids}
-              onChange={(ids) => set({ beneficiary_ids: ids })}
-              options={beneficiaries.all
-                .filter(({ status }) => status !== 'archived')
-                .map(({ id, display_name }) => ({ value: id, label: display_name }))}
+        <Card
+          footer={
+            <>
+              {policy && (
+                <Button variant="danger" onClick={() => setArchiving(true)}>
+                  Archive
+                </Button>
+              )}
+              <Button type="submit" variant="primary" busy={save.isPending} disabled={!ready}>
+                {policy ? 'Save policy' : 'Turn on policy'}
+              </Button>
+            </>
+          }
+        >
+          <div className="stack">
+            <TextField
+              label="Name"
+              value={draft.name}
+              onChange={(name) => set({ name })}
+              maxLength={120}
+              placeholder="For example: Office expenses"
+              autoFocus={!policy}
+              error={fieldError(save.error, 'name')}
             />
-            <PickMany
-              label="Only these payment types"
-              hint="A payment method, or a type of your own. Leave empty to apply to every type."
-              placeholder="Choose or type"
-              free
-              chosen={draft.payment_types}
-              onChange={(types) => set({ payment_types: types })}
-              options={[...railOptions]}
-            />
-          </fieldset>
-          <fieldset>
-            <legend className="visually-hidden">Limits</legend>
-            <div className="columns columns-3">
-              {amounts.map(({ field, path, label }) => (
+            <fieldset className="stack">
+              <legend className="visually-hidden">What it applies to</legend>
+              <PickMany
+                label="Only to these beneficiaries"
+                hint="Leave empty to apply to everyone."
+                placeholder="Choose a beneficiary"
+                chosen={draft.beneficiary_ids}
+                onChange={(ids) => set({ beneficiary_ids: ids })}
+                options={beneficiaries.all
+                  .filter(({ status }) => status !== 'archived')
+                  .map(({ id, display_name }) => ({ value: id, label: display_name }))}
+              />
+              <PickMany
+                label="Only these payment types"
+                hint="A payment method, or a type of your own. Leave empty to apply to every type."
+                placeholder="Choose or type"
+                free
+                chosen={draft.payment_types}
+                onChange={(types) => set({ payment_types: types })}
+                options={[...railOptions]}
+              />
+            </fieldset>
+            <fieldset>
+              <legend className="visually-hidden">Limits</legend>
+              <div className="columns columns-3">
+                {amounts.map(({ field, path, label }) => (
+                  <MoneyField
+                    key={field}
+                    label={label}
+                    optional
+                    value={draft[field]}
+                    onChange={(value) => set({ [field]: value })}
+                    currency={currency}
+                    error={problem(field, path)}
+                  />
+                ))}
+              </div>
+              <p className="field-hint" style={{ marginTop: '6px' }}>
+                Days and months follow the workspace’s time zone, {workspace.time_zone.replaceAll('_', ' ')}.
+              </p>
+            </fieldset>
+            <fieldset className="stack">
+              <legend className="visually-hidden">Approval</legend>
+              <div className="columns">
                 <MoneyField
-                  key={field}
-                  label={label}
+                  label="Require approval at or above"
                   optional
-                  value={draft[field]}
-                  onChange={(value) => set({ [field]: value })}
+                  value={draft.threshold}
+                  onChange={(threshold) => set({ threshold, ...(draft.approvals === 0 && threshold !== '' && { approvals: 1 }) })}
                   currency={currency}
-                  error={problem(field, path)}
+                  hint={draft.approvals > 0 && draft.threshold.trim() === '' && 'If empty, every payment needs approval.'}
+                  error={problem('threshold', 'approval_threshold_minor')}
                 />
-              ))}
-            </div>
-            <p className="field-hint" style={{ marginTop: '6px' }}>
-              Days and months follow the workspace’s time zone, {workspace.time_zone.replaceAll('_', ' ')}.
-            </p>
-          </fieldset>
-          <fieldset className="stack">
-            <legend className="visually-hidden">Approval</legend>
-            <div className="columns">
-              <MoneyField
-                label="Require approval at or above"
-                optional
-                value={draft.threshold}
-                onChange={(threshold) => set({ threshold, ...(draft.approvals === 0 && threshold !== '' && { approvals: 1 }) })}
-                currency={currency}
-                hint={draft.approvals > 0 && draft.threshold.trim() === '' && 'If empty, every payment needs approval.'}
-                error={problem('threshold', 'approval_threshold_minor')}
+                <SelectField
+                  label="Approvals needed"
+                  value={String(draft.approvals)}
+                  onChange={(count) => set({ approvals: Number(count) })}
+                  options={approvalCounts}
+                  error={fieldError(save.error, 'required_approval_count')}
+                />
+              </div>
+              <CheckField
+                label="Requester can’t approve their own payment"
+                hint="A payment by an agent counts as its owner’s."
+                checked={draft.separation}
+                onChange={(separation) => set({ separation })}
               />
-              <SelectField
-                label="Approvals needed"
-                value={String(draft.approvals)}
-                onChange={(count) => set({ approvals: Number(count) })}
-                options={approvalCounts}
-                error={fieldError(save.error, 'required_approval_count')}
-              />
-            </div>
-            <CheckField
-              label="Requester can’t approve their own payment"
-              hint="A payment by an agent counts as its owner’s."
-              checked={draft.separation}
-              onChange={(separation) => set({ separation })}
-            />
-          </fieldset>
-          <Failure error={save.error} />
-        </div>
-      </Card>
-      <div className="stack split-aside">
-        <Card title="Summary">
-          <p className="sentence" aria-live="polite">
-            {terms
-              ? policySentence(terms, { currency, nameOf: beneficiaries.nameOf })
-              : 'Correct the amounts to see the summary.'}
-          </p>
+            </fieldset>
+            <Failure error={save.error} />
+          </div>
         </Card>
-        <Replay terms={terms} />
-      </div>
+        <div className="stack split-aside">
+          <Card title="Summary">
+            <p className="sentence" aria-live="polite">
+              {terms
+                ? policySentence(terms, { currency, nameOf: beneficiaries.nameOf })
+                : 'Correct the amounts to see the summary.'}
+            </p>
+          </Card>
+          <Replay terms={terms} />
+        </div>
+      </form>
       {policy && archiving && (
         <Confirm
           title="Archive this policy?"
@@ -200,6 +202,6 @@ export const PolicyForm = ({ policy }: { policy: Policy | null }) => {
           <p>It stops applying right away. Payments already waiting for its approval keep waiting.</p>
         </Confirm>
       )}
-    </form>
+    </>
   )
 }
