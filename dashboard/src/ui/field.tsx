@@ -186,7 +186,7 @@ export const CheckField = ({
     <input type="checkbox" checked={checked} onChange={(event) => onChange(event.target.checked)} />
     <span>
       {label}
-      {hint && <span className="field-hint"> {hint}</span>}
+      {hint && <span className="field-hint block"> {hint}</span>}
     </span>
   </label>
 )

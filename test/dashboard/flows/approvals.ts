@@ -1,10 +1,10 @@
-import type { BrowserContextOptions, Locator } from 'playwright-core'
+import type { Locator } from 'playwright-core'
 import { encode } from 'uqr'
 import { expect, test } from 'vitest'
 import { newWallet } from '../../harness/people.ts'
 import { createHousehold, type Household } from '../household.ts'
 import { createTeam } from '../team.ts'
-import { phone, visit, visitAs } from '../visit.ts'
+import { follow, phone, visit, visitAs } from '../visit.ts'
 import type { World } from '../world.ts'
 
 /** The page's notifications, which are shown by the browser as ever. */
@@ -77,12 +77,12 @@ export const approvalFlows = (world: World): void => {
   test('a link opened by another member after a fresh sign-in leads to the approval in its workspace, and says so', async () => {
     const team = await createTeam(world.service)
     const approver = await team.join('approver', 'Amina Otieno')
-    await approver.api.put('/v1/workspaces/current', {
-      workspace_id: (await approver.api.get('/v1/workspaces')).body.data.find(
-        (view: { workspace: { kind: string } }) => view.workspace.kind === 'personal',
-      ).workspace.id,
-    })
+    const { data: views } = (await approver.api.get('/v1/workspaces')).body
+    const personal = views.find((view: { workspace: { kind: string } }) => view.workspace.kind === 'personal').workspace
+    await approver.api.put('/v1/workspaces/current', { workspace_id: personal.id })
     const [id] = await team.hold('450000')
+    const [payment] = (await team.within(team.owner).get('/v1/payments')).body.data
+    const [policy] = (await team.within(team.owner).get('/v1/spending-policies')).body.data
     const { page, complaints, close } = await visit(world, { wallets: [approver.wallet] })
     await page.goto(`/approvals/${id}`)
     await page.getByRole('button', { name: /Test Wallet/ }).click()
@@ -90,6 +90,21 @@ export const approvalFlows = (world: World): void => {
     await page.getByText('Switched to Savannah Coffee').waitFor()
     await page.getByText('Wanjiku Kamau').first().waitFor()
     await page.getByRole('button', { name: 'Workspace Savannah Coffee' }).first().waitFor()
+    const others = [
+      [`/payments/${payment.id}`, /KES\s4,500 to Roastery Kiambu/],
+      [`/policies/${policy.id}`, 'Team rules'],
+    ] as const
+    for (const [path, name] of others) {
+      await page.getByRole('button', { name: 'Workspace Savannah Coffee' }).first().click()
+      await page
+        .getByRole('button', { name: /Personal/ })
+        .last()
+        .click()
+      await page.getByRole('button', { name: 'Workspace Personal' }).first().waitFor()
+      await follow(page, path)
+      await page.getByRole('heading', { name }).first().waitFor()
+      await page.getByRole('button', { name: 'Workspace Savannah Coffee' }).first().waitFor()
+    }
     expect(complaints).toEqual([])
     await close()
   })
@@ -104,7 +119,7 @@ export const approvalFlows = (world: World): void => {
     await page.getByText('Green beans').nth(2).waitFor()
     await expect.poll(() => page.title()).toMatch(/^\(3\) /)
     expect(await page.getAttribute('link[rel="icon"]', 'href')).toBe('/icon-waiting.svg')
-    for (const key of ['j', 'x', 'j', 'x', 'a']) await page.keyboard.press(key)
+    for (const key of ['j', 'j', 'k', 'x', 'j', 'x', 'a']) await page.keyboard.press(key)
     const dialog = page.getByRole('dialog', { name: 'Approve 2 payments?' })
     expect(await dialog.locator('li').count()).toBe(2)
     await page.keyboard.press('Enter')
@@ -236,6 +251,8 @@ export const approvalFlows = (world: World): void => {
     const reason = page.locator('dt', { hasText: 'Why it needs approval' }).locator('+ dd')
     await reason.waitFor()
     expect(await reason.textContent()).toBe(explanation)
+    const others = page.locator('dt', { hasText: 'Who else can decide' }).locator('+ dd')
+    expect(await others.textContent()).toBe('Njeri Mwangi')
     await close()
   })
 
@@ -268,9 +285,9 @@ export const approvalFlows = (world: World): void => {
     const team = await createTeam(world.service)
     const approver = await team.join('approver', 'Amina Otieno')
     const { page, context, complaints, close } = await visitAs(world, approver)
-    await page.addInitScript(recordNotifications)
     const stream = page.waitForResponse(/notifications\/stream/)
     await page.goto('/account/notifications')
+    await page.evaluate(recordNotifications)
     const desktop = page.getByLabel('Desktop notifications')
     await desktop.click()
     await page.getByText('Blocked by your browser').waitFor()
@@ -282,6 +299,11 @@ export const approvalFlows = (world: World): void => {
     await team.hold('150000')
     await page.getByText(/KES\s1,500 to Roastery Kiambu needs your approval/).waitFor()
     expect(await page.evaluate('notifications.length')).toBe(0)
+    await page.getByRole('button', { name: 'Dismiss' }).click()
+    await expect.poll(() => page.title()).toMatch(/^\(1\) /)
+    await page.getByLabel('Message on the page').uncheck()
+    await page.getByLabel('Count in the tab').uncheck()
+    await expect.poll(() => page.title()).toBe('Notifications · Payments')
     // A browser without a screen hides no page.
     await page.evaluate("Object.defineProperty(document, 'hidden', { value: true })")
     const [id] = await team.hold('450000')
@@ -294,6 +316,7 @@ export const approvalFlows = (world: World): void => {
       body: 'KES 4,500 to Roastery Kiambu',
       tag: id,
     })
+    expect(await page.getByText(/KES\s4,500 .* needs your approval/).count()).toBe(0)
     await page.evaluate("notifications[0].dispatchEvent(new Event('click'))")
     await page.waitForURL(`**/approvals/${id}`)
     await page.getByRole('heading', { name: /KES\s4,500 to Roastery Kiambu/ }).waitFor()
@@ -309,32 +332,36 @@ export const approvalFlows = (world: World): void => {
     await page.getByRole('button', { name: 'QR code' }).click()
     expect(await modulesOf(page.getByRole('img', { name: 'Signing link as a QR code' }))).toEqual(modulesFor(signingPage))
 
-    const browser = page.context().browser()
-    const openWithout = async (options: BrowserContextOptions) => {
-      const context = await browser?.newContext(options)
-      if (!context) throw new Error('the browser is closed')
-      const opened = await context.newPage()
-      await opened.goto(signingPage)
-      await opened.getByText('No wallet in this browser').waitFor()
-      return opened
-    }
-    const handheld = await openWithout({ viewport: phone, isMobile: true, hasTouch: true })
-    const links = await handheld.getByRole('link', { name: /^Open in / }).evaluateAll((all) => all.map((link) => link.href))
-    const [metamask = '', coinbase = '', trust = ''] = links
-    expect(links).toHaveLength(3)
+    // A browser without a wallet in it: first at a desk, then on a phone.
+    const context = await page.context().browser()?.newContext({ baseURL: world.service.api.url })
+    const bare = await context?.newPage()
+    if (!context || !bare) throw new Error('the browser is closed')
+    await bare.goto(signingPage)
+    await bare.getByText('Use a wallet on your phone').click()
+    expect(await modulesOf(bare.getByRole('img', { name: 'This page as a QR code' }))).toEqual(modulesFor(signingPage))
+    const links = bare.getByRole('link', { name: /^Open in / })
+    expect(await links.count()).toBe(0)
+    const devtools = await context.newCDPSession(bare)
+    await devtools.send('Emulation.setTouchEmulationEnabled', { enabled: true })
+    await devtools.send('Emulation.setDeviceMetricsOverride', { ...phone, deviceScaleFactor: 1, mobile: true })
+    await bare.reload()
+    await bare.getByText('Open this page in your wallet app').waitFor()
+    const addresses = await Promise.all((await links.all()).map((link) => link.getAttribute('href')))
+    const [metamask = '', coinbase = '', trust = ''] = addresses.map((address) => address ?? '')
+    expect(addresses).toHaveLength(3)
     expect(metamask).toBe(`https://link.metamask.io/dapp/${signingPage.replace('http://', '')}`)
-    expect(coinbase.startsWith('https://go.cb-w.com/dapp?')).toBe(true)
-    expect(coinbase).toContain(encodeURIComponent(signingPage))
-    expect(new URL(coinbase).searchParams.get('cb_url')).toBe(signingPage)
-    expect(trust.startsWith('https://link.trustwallet.com/open_url?')).toBe(true)
-    expect(Object.fromEntries(new URL(trust).searchParams)).toEqual({ coin_id: '60', url: signingPage })
-    await handheld.context().close()
-
-    const desktop = await openWithout({})
-    expect(await desktop.getByRole('link', { name: /^Open in (?!the dashboard)/ }).count()).toBe(0)
-    await desktop.getByText('Use a wallet on your phone').click()
-    expect(await modulesOf(desktop.getByRole('img', { name: 'This page as a QR code' }))).toEqual(modulesFor(signingPage))
-    await desktop.context().close()
+    expect(coinbase).toBe(`https://go.cb-w.com/dapp?cb_url=${encodeURIComponent(signingPage)}`)
+    expect(trust).toBe(`https://link.trustwallet.com/open_url?coin_id=60&url=${encodeURIComponent(signingPage)}`)
+    // Nor is a signature offered that no wallet here can make; and signing in begins with what can be done here.
+    const cookie = { name: 'service_session', value: home.person.cookie, url: world.service.api.url }
+    await bare.goto('/sign-in')
+    await bare.getByText('Sandbox', { exact: true }).waitFor()
+    expect(await bare.locator('main').getByRole('button').first().textContent()).toContain('Google')
+    await context.addCookies([{ ...cookie, httpOnly: true, sameSite: 'Lax' }])
+    await bare.goto(`/approvals/${home.approvalId}`)
+    await bare.getByRole('button', { name: 'Approve', exact: true }).waitFor()
+    expect(await bare.getByRole('button', { name: 'Sign approval' }).count()).toBe(0)
+    await context.close()
 
     // Where the browser has a wallet, it is offered, and no way around it.
     await page.goto(signingPage)

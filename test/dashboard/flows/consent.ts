@@ -105,7 +105,9 @@ export const consentFlows = (world: World): void => {
       await redeemCode(api, client, (await answerPage(page)).get('code') ?? '', pkce)
       return (await person.api.get('/v1/accounts/me/grants')).body.data[0]
     }
-    const limited = await agree(await ask())
+    const first = await ask()
+    await page.getByText('Not you?').waitFor()
+    const limited = await agree(first)
     expect(limited.spending_controls).toEqual({ per_payment_limit_minor: '100000', daily_limit_minor: '500000' })
     const again = await ask()
     await page.getByLabel('Access ends after').selectOption('7 days')

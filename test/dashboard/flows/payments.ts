@@ -84,10 +84,14 @@ export const paymentFlows = (world: World): void => {
     await page.getByRole('link', { name: 'View that payment' }).click()
     await page.waitForURL(`**/payments/${first.id}`)
 
+    await world.service.settle()
     const held = (await pay('600000')).body
     const again = (await pay('600000')).body
     await follow(page, `/approvals/${again.approval_id}`)
     await warning.waitFor()
+    const history = page.locator('dl', { hasText: 'Paid before' })
+    await history.getByText(/1 time, last/).waitFor()
+    await history.getByText(/^KES\s1,200.00$/).waitFor()
     await page.getByRole('link', { name: 'View that payment' }).click()
     await page.waitForURL(`**/payments/${held.id}`)
     expect(complaints).toEqual([])

@@ -16,6 +16,7 @@ export const signInFlows = (world: World): void => {
     await page.getByText('Your account is ready').waitFor()
     await page.getByRole('heading', { name: 'Beneficiaries' }).waitFor()
     expect(new URL(page.url()).pathname + new URL(page.url()).search).toBe('/beneficiaries?from=link')
+    await expect.poll(() => page.evaluate('document.activeElement.id')).toBe('main')
     expect(wallet.signed[0]).toContain('wants you to sign in')
     expect(complaints).toEqual([])
     await close()

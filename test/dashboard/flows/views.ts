@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { authorizeAgent, newPkce, registerClient, requestConsent } from '../../harness/oauth.ts'
-import { createKey, newWallet, type Person, walletMessage } from '../../harness/people.ts'
+import { createKey, newWallet, type Person, signIn, walletMessage } from '../../harness/people.ts'
 import { createInspector, type Inspector } from '../axe.ts'
 import { createHousehold, type Household } from '../household.ts'
 import { takeScreenshots } from '../screenshots.ts'
@@ -339,8 +339,13 @@ export const everyView = (world: World): void => {
     await expectSound(await visitAs(world, member), [own, ...documents])
   }, 120_000)
 
-  test('nor has the sign-in', async () => {
+  test('nor has the sign-in, with the pages of the service that lead to it', async () => {
+    const person = await signIn(world.service.api)
+    const { body } = await person.api.post('/v1/accounts/me/identities', { provider: 'google', return_to: '/account' })
+    // It names the account by its id too: names are chosen, and one may be chosen to deceive.
+    const link = { name: 'link', path: body.authorization_url, loaded: true, shows: /^Link Google to/, technical: true }
+    const google = { name: 'google', steps: [press('Continue with the sandbox’s Google')], shows: /Amina Otieno/ }
     const ended = { name: 'sign-in-ended', path: '/sign-in?reason=session_ended', shows: 'Your session has ended', loaded: true }
-    await expectSound(await visit(world), [{ name: 'sign-in', path: '/sign-in', loaded: true }, ended])
+    await expectSound(await visit(world), [{ name: 'sign-in', path: '/sign-in', loaded: true, opened: [google] }, ended, link])
   })
 }

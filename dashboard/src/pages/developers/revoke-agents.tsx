@@ -10,7 +10,7 @@ export const RevokeAgents = ({ agents, onClose }: Props) => {
   const one = agents.length === 1 && only
   return (
     <Confirm
-      title={one ? `Revoke ${one.label}?` : `Revoke all ${agents.length} agents?`}
+      title={one ? `Revoke ${one.label}?` : `Revoke ${countWords(agents.length, 'agent')}?`}
       action="Revoke"
       change={async () => {
         for (const { id } of agents) await call(api.DELETE('/v1/accounts/me/grants/{id}', { params: { path: { id } } }))

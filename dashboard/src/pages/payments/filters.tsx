@@ -78,7 +78,7 @@ const Further = ({ filters: { get, set } }: Props) => {
         ]}
       />
       <SelectField
-        label="Started by"
+        label="Requested by"
         value={get('person') ?? ''}
         onChange={(value) => set('person', value)}
         options={[

@@ -60,7 +60,7 @@ export const PaymentFacts = ({ payment }: { payment: Payment }) => {
         ],
         ['Type', payment.payment_type === payment.payment_rail ? null : typeLabel(payment.payment_type)],
         ['Account reference', payment.account_reference],
-        ['Started by', capitalized(initiator(payment.initiated_by))],
+        ['Requested by', capitalized(initiator(payment.initiated_by))],
         [
           'Mandate',
           payment.mandate_id && (

@@ -61,7 +61,7 @@ const InvitationRow = ({ invitation }: { invitation: Schemas['Invitation'] }) =>
           Cancel invitation
         </Button>
       ) : (
-        <StatusBadge status={invitation.status} />
+        <StatusBadge status={invitation.status === 'revoked' ? 'cancelled' : invitation.status} />
       )}
     </div>
   )
