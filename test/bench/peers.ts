@@ -1,62 +1,174 @@
-import { execFile, spawn } from 'node:child_process'
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { createHash, randomBytes } from 'node:crypto'
 import { cp, mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { parseId } from '../../src/lib/ids.ts'
 import { findGenerator, type Load } from './load.ts'
-import { preparePayers, reads } from './prepare.ts'
+import { type Payer, preparePayers, reads } from './prepare.ts'
 import { type Bench, startService } from './processes.ts'
 import { row, save, say, spread } from './report.ts'
+import type { Turns } from './turns.ts'
 
 const run = promisify(execFile)
-const server = fileURLToPath(new URL('./peer-server.ts', import.meta.url))
 
 /** Installed into the bench's own folder: never a dependency of the service. */
-const packages = ['better-auth@1.7.5', '@better-auth/api-key@1.7.5', 'pg@8', 'fastify@5']
+const packages = ['better-auth@1.7.5', '@better-auth/api-key@1.7.5', 'oidc-provider@9', 'viem@2', 'pg@8', 'fastify@5']
 
-/** P4: a check of an API key, by this service and by better-auth, on the same Postgres, in turn. */
-export const measurePeers = async (
-  bench: Bench,
-  { rounds, seconds, write }: { rounds: number; seconds: number; write: boolean },
-): Promise<void> => {
+const connections = 32
+
+const firstLine = (child: ChildProcess, name: string): Promise<string> =>
+  new Promise((resolve, reject) => {
+    if (!child.stdout) throw new Error('a process was started without its output')
+    createInterface({ input: child.stdout }).once('line', resolve)
+    child.once('exit', (code) => reject(new Error(`${name} did not start (${code})`)))
+  })
+
+const startPeer = async (folder: string, file: string, args: readonly string[]): Promise<{ line: string; stop: () => void }> => {
+  const copy = join(folder, file.replace('.ts', '.mts'))
+  await cp(fileURLToPath(new URL(`./${file}`, import.meta.url)), copy)
+  const child = spawn(process.execPath, [copy, ...args], { cwd: folder, stdio: ['ignore', 'pipe', 'inherit'] })
+  return { line: await firstLine(child, file), stop: () => void child.kill() }
+}
+
+/** A process that sends requests of which each needs the answer to the one before. */
+const openTurns = async (turns: Turns) => {
+  const file = fileURLToPath(new URL('./turns.ts', import.meta.url))
+  const child = spawn(process.execPath, [file, JSON.stringify(turns)], { stdio: ['pipe', 'pipe', 'inherit'] })
+  const lines = createInterface({ input: child.stdout })
+  const answers = lines[Symbol.asyncIterator]()
+  await answers.next()
+  return {
+    /** Turns a second; `perSecond`: not more than these. */
+    measure: async (seconds: number, perSecond?: number): Promise<number> => {
+      child.stdin.write(`${seconds}${perSecond === undefined ? '' : ` ${perSecond}`}\n`)
+      const { value, done } = await answers.next()
+      if (done) throw new Error('a process that sends requests has ended')
+      return Number(value)
+    },
+    stop: () => void child.kill(),
+  }
+}
+
+/** Refresh tokens as the token endpoint would give them: how they came to be is not what is measured. */
+const refreshTokens = async (bench: Bench, payers: readonly Payer[], url: string): Promise<Turns> => {
+  const answer = await fetch(`${url}/v1/oauth/register`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({
+      client_name: 'Bench',
+      redirect_uris: ['http://127.0.0.1/callback'],
+      token_endpoint_auth_method: 'none',
+    }),
+  })
+  const { client_id: clientId } = (await answer.json()) as { client_id: string }
+  const tokens: string[] = []
+  for (const { grantId } of payers) {
+    const handle = randomBytes(16).toString('hex')
+    const token = `service_ort_${handle}00000001${randomBytes(32).toString('hex')}`
+    const hash = createHash('sha256').update(token).digest()
+    const ids = [parseId('grant', grantId), parseId('oauth_client', clientId)]
+    await bench.query(
+      `insert into oauth_grants (grant_id, client_id, resources, detailed, handle, generation, key_id, current_hash, expires_at)
+       values ($1, $2, array[$3], false, $4, 1, 'bench', $5, now() + interval '90 days')`,
+      [...ids, url, handle, hash],
+    )
+    tokens.push(token)
+  }
+  return { kind: 'refresh', url, path: '/v1/oauth/token', clientId, tokens }
+}
+
+type Options = { rounds: number; seconds: number; write: boolean }
+type Row = { name: string; goal: string; values: number[] }
+
+const inTurn = async (rounds: number, ours: () => Promise<number>, theirs: () => Promise<number>): Promise<number[]> => {
+  const ratios: number[] = []
+  for (const one of [ours, theirs]) await one()
+  for (let round = 1; round <= rounds; round += 1) ratios.push((await ours()) / (await theirs()))
+  return ratios
+}
+
+/**
+ * P4, on the same Postgres, in turn: a check of an API key and a sign-in with a wallet by this service and by better-auth, a rotation of a
+ * refresh token by this service and by oidc-provider; and what 100 sign-ins a second do to other requests.
+ */
+export const measurePeers = async (bench: Bench, { rounds, seconds, write }: Options): Promise<void> => {
   const folder = join(bench.folder, 'peers')
   await mkdir(folder)
-  say('Installing better-auth, for this run alone.')
+  say('Installing better-auth and oidc-provider, for this run alone.')
   await run('npm', ['install', '--no-audit', '--no-fund', '--legacy-peer-deps', '--prefix', folder, ...packages], {
     maxBuffer: 1e7,
   })
-  await cp(server, join(folder, 'peer-server.mts'))
-  const child = spawn(process.execPath, [join(folder, 'peer-server.mts'), bench.databaseUrl], {
-    cwd: folder,
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  const line = await new Promise<string>((resolve, reject) => {
-    createInterface({ input: child.stdout }).once('line', resolve)
-    child.once('exit', (code) => reject(new Error(`better-auth did not start (${code})`)))
-  })
+  const betterAuth = await startPeer(folder, 'peer-server.ts', [bench.databaseUrl])
+  const oidc = await startPeer(folder, 'peer-oidc.ts', [bench.databaseUrl, String(connections)])
   const service = await startService(bench.databaseUrl, bench.folder)
+  const stops = [betterAuth.stop, oidc.stop]
   try {
     const { measure } = await findGenerator()
-    const peer = JSON.parse(line) as { url: string; key: string }
-    const floorLoad: Load = {
-      name: 'better-auth',
-      url: peer.url,
-      requests: [{ method: 'GET', path: '/check', credential: peer.key }],
+    const peer = JSON.parse(betterAuth.line) as { url: string; key: string }
+    const payers = await preparePayers(service.url, bench, connections)
+    const load = (name: string, url: string, requests: Load['requests']): Load => ({ name, url, requests })
+    const checks = {
+      ours: load('ours', service.url, reads(payers.map(({ key }) => key))),
+      theirs: load('better-auth', peer.url, [{ method: 'GET', path: '/check', credential: peer.key }]),
     }
-    const payers = await preparePayers(service.url, bench, 20)
-    const ours: Load = { name: 'ours', url: service.url, requests: reads(payers.map(({ key }) => key)) }
-    const ratios: number[] = []
-    for (const load of [ours, floorLoad]) await measure(load, { connections: 32, seconds: 1 })
+    const perSecond = async (one: Load) => (await measure(one, { connections, seconds })).perSecond
+    const open = async (turns: Turns) => {
+      const opened = await openTurns(turns)
+      stops.push(opened.stop)
+      return opened
+    }
+    const signIns = {
+      ours: await open({ kind: 'sign_in', dialect: 'ours', url: service.url, wallets: connections }),
+      theirs: await open({ kind: 'sign_in', dialect: 'better-auth', url: peer.url, wallets: connections }),
+    }
+    const refreshes = {
+      ours: await open(await refreshTokens(bench, payers, service.url)),
+      theirs: await open({ kind: 'refresh', ...(JSON.parse(oidc.line) as Omit<Extract<Turns, { kind: 'refresh' }>, 'kind'>) }),
+    }
+    const rows: Row[] = [
+      {
+        name: "check of an API key ÷ better-auth's",
+        goal: '≥ 12',
+        values: await inTurn(
+          rounds,
+          () => perSecond(checks.ours),
+          () => perSecond(checks.theirs),
+        ),
+      },
+      {
+        name: "rotation of a refresh token ÷ oidc-provider's with Postgres",
+        goal: '≥ 3',
+        values: await inTurn(
+          rounds,
+          () => refreshes.ours.measure(seconds),
+          () => refreshes.theirs.measure(seconds),
+        ),
+      },
+      {
+        name: "sign-in with a wallet ÷ better-auth's",
+        goal: '≥ 2',
+        values: await inTurn(
+          rounds,
+          () => signIns.ours.measure(seconds),
+          () => signIns.theirs.measure(seconds),
+        ),
+      },
+    ]
+    const p99 = async () => (await measure(checks.ours, { connections: 4, seconds })).p99Ms
+    const more: Row = { name: "ms more at a read's p99 with 100 sign-ins a second", goal: '≤ 5', values: [] }
     for (let round = 1; round <= rounds; round += 1) {
-      const mine = await measure(ours, { connections: 32, seconds })
-      ratios.push(mine.perSecond / (await measure(floorLoad, { connections: 32, seconds })).perSecond)
+      const alone = await p99()
+      const [beside] = await Promise.all([p99(), signIns.ours.measure(seconds, 100)])
+      more.values.push(beside - alone)
     }
-    const result = [{ name: "check of an API key ÷ better-auth's", goal: '≥ 12', ...spread(ratios) }]
+    const result = [...rows, more].map(({ name, goal, values }) => ({ name, goal, ...spread(values) }))
     for (const one of result) say(row(one.name, one, one.goal))
     await save('peers', result, write)
   } finally {
-    child.kill()
+    for (const stop of stops) stop()
     await service.stop()
   }
 }
