@@ -1,7 +1,5 @@
-import { eq } from 'drizzle-orm'
 import type { Principal } from '../../../auth/principal.ts'
-import { inTx, type Tx } from '../../../db/client.ts'
-import { grants } from '../../../db/tables/grants.ts'
+import { inTx, statement, type Tx } from '../../../db/client.ts'
 import type { Actor } from '../../../events/audit.ts'
 import { notFound } from '../../../lib/errors.ts'
 import type { Uuid } from '../../../lib/ids.ts'
@@ -33,9 +31,10 @@ export const revokeAllGrants = async (
   return revoked
 }
 
+const moveEnd = statement('grants.move_end', 'update grants set expires_at = $2 where id = $1')
+
 /** An OAuth grant ends with its last token. The caller has locked the grant. */
-export const moveGrantEnd = (tx: Tx, grantId: Uuid, end: Date): Promise<unknown> =>
-  tx.orm.update(grants).set({ expiresAt: end }).where(eq(grants.id, grantId))
+export const moveGrantEnd = (tx: Tx, grantId: Uuid, end: Date): Promise<unknown> => tx.query(moveEnd, [grantId, end])
 
 /** Ends every grant of an account, in one workspace or in all. Roots first: their descendants end with them. */
 export const revokeGrantsOf = async (

@@ -1,8 +1,8 @@
 import { hash, verify } from '@node-rs/argon2'
-import { eq, sql } from 'drizzle-orm'
+import { eq } from 'drizzle-orm'
 import type { RequestOrigin } from '../../../auth/principal.ts'
 import { newSecret } from '../../../auth/secrets.ts'
-import { type Db, inTx } from '../../../db/client.ts'
+import { type Db, inTx, statement } from '../../../db/client.ts'
 import { oauthClients } from '../../../db/tables/oauth.ts'
 import { audit } from '../../../events/audit.ts'
 import { formatId, newId, parseId, type Uuid } from '../../../lib/ids.ts'
@@ -164,11 +164,10 @@ export const authenticateClient = async (
   return client
 }
 
-/** How stale "last used" may be: it only shows which registrations are idle. */
+/** An hour stale at most: it only shows which registrations are idle. */
+const touch = statement(
+  'oauth_clients.touch',
+  "update oauth_clients set last_used_at = $2 where id = $1 and (last_used_at is null or last_used_at < $2::timestamptz - interval '1 hour')",
+)
 export const touchClient = (db: Db, client: Pick<ClientRecord, 'id'>, at: Date): Promise<unknown> =>
-  db.orm
-    .update(oauthClients)
-    .set({ lastUsedAt: at })
-    .where(
-      sql`${oauthClients.id} = ${client.id} and (${oauthClients.lastUsedAt} is null or ${oauthClients.lastUsedAt} < ${at}::timestamptz - interval '1 hour')`,
-    )
+  db.query(touch, [client.id, at])

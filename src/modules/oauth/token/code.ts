@@ -16,7 +16,7 @@ import { OAuthError } from '../errors.ts'
 import { parseResources } from '../resources.ts'
 import type { TokenParameters, TokenResponse } from '../schema.ts'
 import { isSubset } from '../scopes.ts'
-import { grantEnded, mintGeneration } from './tokens.ts'
+import { hasEnded, mintGeneration, readGrantState } from './tokens.ts'
 
 const unknown = () => new OAuthError('invalid_grant', 'The code is unknown or expired, or was given to another client.')
 
@@ -30,9 +30,10 @@ export const redeem = async (
   const { client, origin, parameters } = request
   if (authorization.grantId === null) throw new Error('an approved request has no grant')
   checkVerifier(authorization.codeChallenge, parameters.code_verifier)
-  const grant = await lockGrant(tx, authorization.grantId)
-  const [state] = await tx.orm.select().from(oauthGrants).where(eq(oauthGrants.grantId, grant.id))
-  if (!state || (await grantEnded(tx, grant))) throw unknown()
+  await lockGrant(tx, authorization.grantId)
+  const found = await readGrantState(tx, eq(oauthGrants.grantId, authorization.grantId))
+  if (!found || hasEnded(found, tx.at)) throw unknown()
+  const { grant, state } = found
   const resources = parseResources(parameters.resource, deps.config.publicUrl) ?? state.resources
   if (!isSubset(resources, state.resources))
     throw new OAuthError('invalid_target', 'The resource is not one that was consented to.')
@@ -47,7 +48,7 @@ export const redeem = async (
     subject: { type: 'grant', id: grant.id },
     after: { client_id: clientIdOf(client), scopes: grant.permissions, resources },
   })
-  const tokens = await mintGeneration(tx, deps, { client, grant, state, audience: { scopes: grant.permissions, resources } })
+  const tokens = mintGeneration(tx, deps, { client, grant, state, audience: { scopes: grant.permissions, resources } })
   const data = await viewGrant(tx, at, await lockGrant(tx, grant.id))
   await deps.appendEvents(tx, at, [{ type: 'grant.updated', accountId: grant.accountId, workspaceId: null, data }])
   return tokens

@@ -6,7 +6,7 @@ import { oauthGrants } from '../../../db/tables/oauth.ts'
 import { audit } from '../../../events/audit.ts'
 import { CommitThenThrow } from '../../../lib/errors.ts'
 import type { Uuid } from '../../../lib/ids.ts'
-import { type GrantRecord, lockGrant } from '../../delegation/grants/queries.ts'
+import type { GrantRecord } from '../../delegation/grants/queries.ts'
 import { revokeGrant } from '../../delegation/grants/revoke.ts'
 import type { Deps } from '../../deps.ts'
 import { type ClientRecord, clientIdOf } from '../clients/clients.ts'
@@ -16,11 +16,13 @@ import type { TokenParameters, TokenResponse } from '../schema.ts'
 import { isSubset, parseScope } from '../scopes.ts'
 import {
   type Audience,
-  grantEnded,
+  hasEnded,
   isOurs,
   mintGeneration,
   type OAuthGrantRecord,
+  type OAuthGrantState,
   type PresentedRefresh,
+  readGrantState,
   readRefreshToken,
   repeatGeneration,
 } from './tokens.ts'
@@ -32,6 +34,11 @@ const arrive = statement(
   'oauth.refresh_arrives',
   `select grant_id, current_hash, least(transaction_timestamp(), statement_timestamp() - make_interval(secs => $2))::text as arrived_at
    from oauth_grants where handle = $1`,
+)
+/** By the token's handle, so that nothing has to be read first. */
+const lockByHandle = statement(
+  'oauth.lock_by_handle',
+  'select from oauth_grants s join grants g on g.id = s.grant_id where s.handle = $1 for update of g',
 )
 const arrivedInTime = statement(
   'oauth.refresh_came_before',
@@ -111,29 +118,29 @@ const repeat = async (
   return again.response
 }
 
+type Request = { client: ClientRecord; origin: RequestOrigin; parameters: TokenParameters; presented: PresentedRefresh }
+
 const settle = async (
   tx: Tx,
   deps: Pick<Deps, 'appendEvents' | 'config' | 'derivations' | 'onGrantsRevoked'>,
-  request: { client: ClientRecord; origin: RequestOrigin; parameters: TokenParameters; presented: PresentedRefresh },
-  arrival: Arrival,
+  { client, origin, parameters, presented }: Request,
+  { arrival, row }: { arrival: Arrival; row: OAuthGrantState },
 ): Promise<TokenResponse> => {
-  const { client, origin, parameters, presented } = request
-  const grant = await lockGrant(tx, arrival.grantId)
-  const [state] = await tx.orm.select().from(oauthGrants).where(eq(oauthGrants.grantId, grant.id))
-  if (!state || state.clientId !== client.id || grant.revokedAt) throw unknown()
+  const { grant, state } = row
+  if (state.clientId !== client.id || grant.revokedAt) throw unknown()
   const actor = { accountId: grant.accountId, origin, way: 'oauth_client' }
   const subject = { type: 'grant', id: grant.id }
   const { at } = tx
   if (is(state.currentHash, presented)) {
-    if (await grantEnded(tx, grant)) throw unknown()
+    if (hasEnded(row, at)) throw unknown()
     const audience = readAudience(deps, grant, state, parameters)
     const after = { generation: state.generation + 1, scopes: audience.scopes }
-    await audit(tx, actor, at, { action: 'oauth_token.refresh', workspaceId: grant.workspaceId, subject, after })
+    tx.defer(audit(tx, actor, at, { action: 'oauth_token.refresh', workspaceId: grant.workspaceId, subject, after }))
     return mintGeneration(tx, deps, { client, grant, state, audience })
   }
   if (presented.generation >= state.generation || !isOurs(deps, presented)) throw unknown()
   if (await inFlight(tx, deps, arrival, presented)) {
-    if (await grantEnded(tx, grant)) throw unknown()
+    if (hasEnded(row, at)) throw unknown()
     return repeat(tx, deps, grant, state, parameters)
   }
   const after = { client_id: clientIdOf(client), generation: presented.generation, current_generation: state.generation }
@@ -158,8 +165,13 @@ export const refreshTokens = async (
   const presented = readRefreshToken(parameters.refresh_token)
   if (!presented) throw unknown()
   return inTx(deps.db, async (tx): Promise<TokenResponse> => {
-    const arrival = await arrivalOf(tx, presented, elapsedMs)
-    if (!arrival) throw unknown()
-    return settle(tx, deps, { client, origin, parameters, presented }, arrival)
+    // In this order and in one trip: how it stood on arrival, the lock, and how it stands behind the lock.
+    const [arrival, , row] = await Promise.all([
+      arrivalOf(tx, presented, elapsedMs),
+      tx.query(lockByHandle, [presented.handle]),
+      readGrantState(tx, eq(oauthGrants.handle, presented.handle)),
+    ])
+    if (!arrival || !row) throw unknown()
+    return settle(tx, deps, { client, origin, parameters, presented }, { arrival, row })
   })
 }

@@ -1,9 +1,11 @@
 import { randomBytes } from 'node:crypto'
-import { and, eq } from 'drizzle-orm'
+import { and, eq, type SQL } from 'drizzle-orm'
+import type { Principal } from '../../../auth/principal.ts'
 import { secretPrefixes, sha256 } from '../../../auth/secrets.ts'
-import type { Tx } from '../../../db/client.ts'
+import { statement, type Tx } from '../../../db/client.ts'
 import { grantLife } from '../../../db/credential-life.ts'
 import { accounts } from '../../../db/tables/accounts.ts'
+import { grants } from '../../../db/tables/grants.ts'
 import { oauthAccessTokens, oauthGrants } from '../../../db/tables/oauth.ts'
 import { daysAfter, earlier, secondsAfter } from '../../../lib/clock.ts'
 import { newId } from '../../../lib/ids.ts'
@@ -11,6 +13,7 @@ import { presentControls } from '../../delegation/grants/present.ts'
 import type { GrantRecord } from '../../delegation/grants/queries.ts'
 import { moveGrantEnd } from '../../delegation/grants/service.ts'
 import type { Deps } from '../../deps.ts'
+
 import { type ClientRecord, touchClient } from '../clients/clients.ts'
 import type { TokenResponse } from '../schema.ts'
 import { formatScope } from '../scopes.ts'
@@ -47,6 +50,16 @@ export const deriveAgain = (
   return compose(handle, generation, (purpose, message) => keyed(purpose, message) ?? Buffer.alloc(0))
 }
 
+const setGeneration = statement(
+  'oauth.set_generation',
+  'update oauth_grants set generation = $2, key_id = $3, current_hash = $4, expires_at = $5 where grant_id = $1',
+)
+const insertAccessToken = statement(
+  'oauth.insert_access_token',
+  `insert into oauth_access_tokens (id, grant_id, generation, hash, scopes, resources, created_at, expires_at)
+   values ($1, $2, $3, $4, $5, $6, $7, $8)`,
+)
+
 export type PresentedRefresh = { handle: string; generation: number; hash: Buffer; text: string }
 
 export const readRefreshToken = (text: string): PresentedRefresh | undefined => {
@@ -62,15 +75,30 @@ export const isOurs = (deps: Pick<Deps, 'derivations'>, { handle, generation, te
     .macs('oauth.refresh_token', '')
     .some(({ keyId }) => deriveAgain(deps, { handle, generation, keyId })?.refreshToken === text)
 
-/** Reasons to issue no tokens for a grant although the request is valid. */
-export const grantEnded = async (tx: Tx, grant: GrantRecord): Promise<boolean> => {
-  if (grantLife(grant, tx.at) !== 'active') return true
-  const [account] = await tx.orm
-    .select({ status: accounts.status, enabled: accounts.oauthEnabled })
-    .from(accounts)
-    .where(eq(accounts.id, grant.accountId))
-  return !account?.enabled || account.status === 'closed'
+export type OAuthGrantState = {
+  grant: GrantRecord
+  state: OAuthGrantRecord
+  account: { status: Principal['accountStatus']; enabled: boolean }
 }
+
+/** To be read behind the lock of the grant. */
+export const readGrantState = async (tx: Tx, which: SQL): Promise<OAuthGrantState | undefined> => {
+  const [row] = await tx.orm
+    .select({
+      grant: grants,
+      state: oauthGrants,
+      account: { status: accounts.status, enabled: accounts.oauthEnabled },
+    })
+    .from(oauthGrants)
+    .innerJoin(grants, eq(grants.id, oauthGrants.grantId))
+    .innerJoin(accounts, eq(accounts.id, grants.accountId))
+    .where(which)
+  return row
+}
+
+/** Reasons to issue no tokens for a grant although the request is valid. */
+export const hasEnded = ({ grant, account }: Pick<OAuthGrantState, 'grant' | 'account'>, at: Date): boolean =>
+  grantLife(grant, at) !== 'active' || !account.enabled || account.status === 'closed'
 
 export type Audience = { scopes: string[]; resources: string[] }
 
@@ -100,11 +128,11 @@ export type TokenGeneration = { client: ClientRecord; grant: GrantRecord; state:
  * that requests under way at the same time can all get the same pair. The caller has locked the grant and commits right after this: the
  * time of the rotation is written last, so that every request that arrived before the commit counts as in time.
  */
-export const mintGeneration = async (
+export const mintGeneration = (
   tx: Tx,
   deps: Pick<Deps, 'config' | 'derivations'>,
   { client, grant, state, audience }: TokenGeneration,
-): Promise<TokenResponse> => {
+): TokenResponse => {
   const { at } = tx
   const generation = state.generation + 1
   const keyId = deps.derivations.currentKeyId
@@ -115,16 +143,12 @@ export const mintGeneration = async (
   const seconds = Math.floor((accessEnds.getTime() - at.getTime()) / 1000)
   const ends = refreshes ? earlier(daysAfter(at, deps.config.REFRESH_TOKEN_TTL_DAYS), state.endsAt) : accessEnds
   const hash = sha256(tokens.accessToken)
-  await moveGrantEnd(tx, grant.id, ends)
-  await touchClient(tx, client, at)
-  await tx.orm
-    .update(oauthGrants)
-    .set({ generation, keyId, currentHash: refreshes ? sha256(tokens.refreshToken) : null, expiresAt: ends })
-    .where(eq(oauthGrants.grantId, grant.id))
-  await tx.orm
-    .insert(oauthAccessTokens)
-    .values({ id: newId(), grantId: grant.id, generation, hash, ...audience, createdAt: at, expiresAt: accessEnds })
-  return respond(tokens, seconds, audience.scopes, grant, { detailed: state.detailed, refreshes })
+  const { scopes, resources } = audience
+  tx.defer(moveGrantEnd(tx, grant.id, ends))
+  tx.defer(touchClient(tx, client, at))
+  tx.defer(tx.query(setGeneration, [grant.id, generation, keyId, refreshes ? sha256(tokens.refreshToken) : null, ends]))
+  tx.defer(tx.query(insertAccessToken, [newId(), grant.id, generation, hash, scopes, resources, at, accessEnds]))
+  return respond(tokens, seconds, scopes, grant, { detailed: state.detailed, refreshes })
 }
 
 /** The current generation's response once more, and the request that it was for. */
