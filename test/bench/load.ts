@@ -1,10 +1,12 @@
-import { execFile } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import type { Turns } from './turns.ts'
 
 const run = promisify(execFile)
 
@@ -79,5 +81,24 @@ export const pgbench = async (databaseUrl: string, text: string, options: Option
     return Number(/tps = ([\d.]+)/.exec(stdout)?.[1])
   } finally {
     await rm(file, { force: true })
+  }
+}
+
+/** A process that sends requests of which each needs the answer to the one before. */
+export const openTurns = async (turns: Turns) => {
+  const file = fileURLToPath(new URL('./turns.ts', import.meta.url))
+  const child = spawn(process.execPath, [file, JSON.stringify(turns)], { stdio: ['pipe', 'pipe', 'inherit'] })
+  const lines = createInterface({ input: child.stdout })
+  const answers = lines[Symbol.asyncIterator]()
+  await answers.next()
+  return {
+    /** Turns a second; `perSecond`: not more than these. */
+    measure: async (seconds: number, perSecond?: number): Promise<number> => {
+      child.stdin.write(`${seconds}${perSecond === undefined ? '' : ` ${perSecond}`}\n`)
+      const { value, done } = await answers.next()
+      if (done) throw new Error('a process that sends requests has ended')
+      return Number(value)
+    },
+    stop: () => void child.kill(),
   }
 }

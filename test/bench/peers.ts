@@ -1,13 +1,11 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
-import { createHash, randomBytes } from 'node:crypto'
 import { cp, mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { parseId } from '../../src/lib/ids.ts'
-import { findGenerator, type Load } from './load.ts'
-import { type Payer, preparePayers, reads } from './prepare.ts'
+import { findGenerator, type Load, openTurns } from './load.ts'
+import { preparePayers, reads, refreshTokens } from './prepare.ts'
 import { type Bench, startService } from './processes.ts'
 import { row, save, say, spread } from './report.ts'
 import type { Turns } from './turns.ts'
@@ -31,53 +29,6 @@ const startPeer = async (folder: string, file: string, args: readonly string[]):
   await cp(fileURLToPath(new URL(`./${file}`, import.meta.url)), copy)
   const child = spawn(process.execPath, [copy, ...args], { cwd: folder, stdio: ['ignore', 'pipe', 'inherit'] })
   return { line: await firstLine(child, file), stop: () => void child.kill() }
-}
-
-/** A process that sends requests of which each needs the answer to the one before. */
-const openTurns = async (turns: Turns) => {
-  const file = fileURLToPath(new URL('./turns.ts', import.meta.url))
-  const child = spawn(process.execPath, [file, JSON.stringify(turns)], { stdio: ['pipe', 'pipe', 'inherit'] })
-  const lines = createInterface({ input: child.stdout })
-  const answers = lines[Symbol.asyncIterator]()
-  await answers.next()
-  return {
-    /** Turns a second; `perSecond`: not more than these. */
-    measure: async (seconds: number, perSecond?: number): Promise<number> => {
-      child.stdin.write(`${seconds}${perSecond === undefined ? '' : ` ${perSecond}`}\n`)
-      const { value, done } = await answers.next()
-      if (done) throw new Error('a process that sends requests has ended')
-      return Number(value)
-    },
-    stop: () => void child.kill(),
-  }
-}
-
-/** Refresh tokens as the token endpoint would give them: how they came to be is not what is measured. */
-const refreshTokens = async (bench: Bench, payers: readonly Payer[], url: string): Promise<Turns> => {
-  const answer = await fetch(`${url}/v1/oauth/register`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({
-      client_name: 'Bench',
-      redirect_uris: ['http://127.0.0.1/callback'],
-      token_endpoint_auth_method: 'none',
-    }),
-  })
-  const { client_id: clientId } = (await answer.json()) as { client_id: string }
-  const tokens: string[] = []
-  for (const { grantId } of payers) {
-    const handle = randomBytes(16).toString('hex')
-    const token = `service_ort_${handle}00000001${randomBytes(32).toString('hex')}`
-    const hash = createHash('sha256').update(token).digest()
-    const ids = [parseId('grant', grantId), parseId('oauth_client', clientId)]
-    await bench.query(
-      `insert into oauth_grants (grant_id, client_id, resources, detailed, handle, generation, key_id, current_hash, expires_at)
-       values ($1, $2, array[$3], false, $4, 1, 'bench', $5, now() + interval '90 days')`,
-      [...ids, url, handle, hash],
-    )
-    tokens.push(token)
-  }
-  return { kind: 'refresh', url, path: '/v1/oauth/token', clientId, tokens }
 }
 
 type Options = { rounds: number; seconds: number; write: boolean }

@@ -4,6 +4,7 @@ import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { newId, parseId } from '../../src/lib/ids.ts'
 import type { LoadRequest } from './load.ts'
 import type { Bench } from './processes.ts'
+import type { Turns } from './turns.ts'
 
 export type Payer = {
   /** What the cookie `service_session` holds. */
@@ -59,6 +60,34 @@ export const accessTokens = async (bench: Bench, payers: readonly Payer[], audie
     tokens.push(token)
   }
   return tokens
+}
+
+/** Refresh tokens as the token endpoint would give them: how they came to be is not what is measured. */
+export const refreshTokens = async (bench: Bench, payers: readonly Payer[], url: string): Promise<Turns> => {
+  const answer = await fetch(`${url}/v1/oauth/register`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({
+      client_name: 'Bench',
+      redirect_uris: ['http://127.0.0.1/callback'],
+      token_endpoint_auth_method: 'none',
+    }),
+  })
+  const { client_id: clientId } = (await answer.json()) as { client_id: string }
+  const tokens: string[] = []
+  for (const { grantId } of payers) {
+    const handle = randomBytes(16).toString('hex')
+    const token = `service_ort_${handle}00000001${randomBytes(32).toString('hex')}`
+    const hash = createHash('sha256').update(token).digest()
+    const ids = [uuidOf('grant', grantId), uuidOf('oauth_client', clientId)]
+    await bench.query(
+      `insert into oauth_grants (grant_id, client_id, resources, detailed, handle, generation, key_id, current_hash, expires_at)
+       values ($1, $2, array[$3], false, $4, 1, 'bench', $5, now() + interval '90 days')`,
+      [...ids, url, handle, hash],
+    )
+    tokens.push(token)
+  }
+  return { kind: 'refresh', url, path: '/v1/oauth/token', clientId, tokens }
 }
 
 export const reads = (credentials: readonly string[], path = '/v1/workspaces/current'): LoadRequest[] =>

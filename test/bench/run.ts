@@ -9,6 +9,7 @@ import { measurePeers } from './peers.ts'
 import { measurePolicyLock } from './policy-lock.ts'
 import { openBench } from './processes.ts'
 import { measureRatios } from './ratios.ts'
+import { measureSoak } from './soak.ts'
 import { measureStreams } from './streams.ts'
 
 const { values, positionals } = parseArgs({
@@ -25,6 +26,7 @@ const { values, positionals } = parseArgs({
     keys: { type: 'string', default: '100000' },
     streams: { type: 'string', default: '10000' },
     policies: { type: 'string', default: '100' },
+    minutes: { type: 'string', default: '30' },
   },
 })
 const shared = { rounds: Number(values.rounds), seconds: Number(values.seconds), write: values.write }
@@ -48,6 +50,7 @@ try {
   else if (what === 'event-order') await measureEventOrder(bench, shared)
   else if (what === 'policy-lock') await measurePolicyLock(bench, { write: shared.write, paymentCount: Number(values.payments) })
   else if (what === 'peers') await measurePeers(bench, shared)
+  else if (what === 'soak') await measureSoak(bench, { write: shared.write, minutes: Number(values.minutes) })
   else if (what === 'growth')
     await measureGrowth(bench, {
       ...shared,
@@ -58,7 +61,7 @@ try {
     })
   else
     throw new Error(
-      `there is no bench called ${what}: leave it out, or say overload, dispatch, callbacks, growth, streams, event-order, policy-lock or peers`,
+      `there is no bench called ${what}: leave it out, or say overload, dispatch, callbacks, growth, streams, soak, event-order, policy-lock or peers`,
     )
 } finally {
   await bench.stop()

@@ -7,7 +7,7 @@ import { row, save, say, spread } from './report.ts'
 
 const reader = fileURLToPath(new URL('./stream-readers.ts', import.meta.url))
 
-const openReaders = async (url: string, credentials: readonly string[], count: number) => {
+export const openReaders = async (url: string, credentials: readonly string[], count: number) => {
   const child = spawn(process.execPath, [reader, url, String(count), ...credentials], { stdio: ['pipe', 'pipe', 'inherit'] })
   const lines = createInterface({ input: child.stdout })
   const next = () => new Promise<string>((resolve) => lines.once('line', resolve))
