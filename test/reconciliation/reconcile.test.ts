@@ -292,12 +292,15 @@ describe('what the provider says that the accounts hold', () => {
     const open: string[] = []
     for (const destination of ['254711000001', '254700004999'])
       open.push(await pay(person, { payment_rail: 'MPESA_B2C', destination }))
-    await initiate(person, '254711000001')
     await service.settle()
     expect((await paymentOf(person, open[0] ?? '')).status).toBe('processing')
     expect(await nextMorning()).toMatchObject(agrees)
     await pass(service, 600)
     expect((await paymentOf(person, open[0] ?? '')).status).toBe('succeeded')
+    expect(await nextMorning()).toMatchObject(agrees)
+    const paidIn = await initiate(person, '254711000001')
+    await service.settle()
+    expect((await topupOf(person, paidIn)).status).toBe('pending')
     expect(await nextMorning()).toMatchObject(agrees)
   })
 

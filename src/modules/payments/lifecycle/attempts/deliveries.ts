@@ -1,4 +1,4 @@
-import { inTx, statement } from '../../../../db/client.ts'
+import { statement } from '../../../../db/client.ts'
 import { prune } from '../../../../db/prune.ts'
 import { callbackDeliveries } from '../../../../db/tables/payments.ts'
 import { daysAfter } from '../../../../lib/clock.ts'
@@ -34,30 +34,25 @@ const refuse = (arrival: Arrival, attempt: AttemptRecord | undefined): DeliveryV
 /** A provider sends a notice a few times. This limit stops a sender that knows an attempt's secret from filling the disk. */
 const keptPerAttempt = 100
 
-const hasRoom = async (deps: Pick<Deps, 'db'>, attemptId: Uuid): Promise<boolean> => {
-  const kept = await deps.db.query('select from callback_deliveries where attempt_id = $1 and authentic limit $2', [
-    attemptId,
-    keptPerAttempt,
-  ])
-  return kept.length < keptPerAttempt
-}
+const keepDelivery = statement(
+  'callback_deliveries.keep',
+  `insert into callback_deliveries (id, attempt_id, kind, body_ciphertext, body_key_id, source_ip, authentic, received_at)
+   select $1, $2, $3, $4, $5, $6, true, $7
+   where (select count(*) from (select from callback_deliveries where attempt_id = $2 and authentic limit $8) as kept) < $8 returning id`,
+)
 
-const keep = async (deps: Pick<Deps, 'db' | 'jobs' | 'vault'>, { attemptId, kind, body, sourceIp }: Arrival): Promise<void> => {
+/** One statement, for a provider that reports many payments at once waits for it. False when the attempt has enough deliveries. */
+const keep = async (
+  deps: Pick<Deps, 'clock' | 'db' | 'jobs' | 'vault'>,
+  { kind, body, sourceIp }: Arrival,
+  attemptId: Uuid,
+): Promise<boolean> => {
   const id = newId()
-  const sealed = deps.vault.seal(body, deliveryContext(id))
-  await inTx(deps.db, async (tx) => {
-    await tx.orm.insert(callbackDeliveries).values({
-      id,
-      attemptId,
-      kind,
-      bodyCiphertext: sealed.ciphertext,
-      bodyKeyId: sealed.keyId,
-      sourceIp,
-      authentic: true,
-      receivedAt: tx.at,
-    })
-    tx.afterCommit(() => deps.jobs.wake('deliveries'))
-  })
+  const { ciphertext, keyId } = deps.vault.seal(body, deliveryContext(id))
+  const values = [id, attemptId, kind, ciphertext, keyId, sourceIp, deps.clock.now(), keptPerAttempt]
+  if ((await deps.db.query(keepDelivery, values)).length === 0) return false
+  deps.jobs.wake('deliveries')
+  return true
 }
 
 /** For a refused delivery only the time, the source and the reason are stored: what a stranger sends is not evidence. */
@@ -89,7 +84,7 @@ export const receiveDelivery = async (
     if (mayNote()) await noteRefused(deps, arrival, refusal)
     return
   }
-  if (attempt && (await hasRoom(deps, attempt.id))) return keep(deps, arrival)
+  if (attempt && (await keep(deps, arrival, attempt.id))) return
   deps.logger.warn({ attempt: attempt?.id, source: arrival.sourceIp }, 'a delivery was not stored: its attempt has too many')
 }
 
