@@ -87,15 +87,18 @@ export const trialBalance = async (db: Db): Promise<TrialBalanceLine[]> => {
     pending_debits: string
     pending_credits: string
   }>(`
-    with sides as (
-      select debit_account_id as account_id, 'debit' as side, kind, amount_minor, id from ledger_transfers
-      union all select credit_account_id, 'credit', kind, amount_minor, id from ledger_transfers
-    ), ended as (select pending_id from ledger_transfers where pending_id is not null)
+    with moved as (
+      select t.debit_account_id, t.credit_account_id, t.kind, t.amount_minor, t.kind = 'pending' and e.id is null as open
+      from ledger_transfers t left join ledger_transfers e on e.pending_id = t.id
+    ), sides as (
+      select debit_account_id as account_id, 'debit' as side, kind, amount_minor, open from moved
+      union all select credit_account_id, 'credit', kind, amount_minor, open from moved
+    )
     select case a.kind when 'customer' then 'customers' else a.code end as code, a.kind,
       coalesce(sum(s.amount_minor) filter (where s.side = 'debit' and s.kind in ('direct', 'post')), 0)::text as debits,
       coalesce(sum(s.amount_minor) filter (where s.side = 'credit' and s.kind in ('direct', 'post')), 0)::text as credits,
-      coalesce(sum(s.amount_minor) filter (where s.side = 'debit' and s.kind = 'pending' and s.id not in (select pending_id from ended)), 0)::text as pending_debits,
-      coalesce(sum(s.amount_minor) filter (where s.side = 'credit' and s.kind = 'pending' and s.id not in (select pending_id from ended)), 0)::text as pending_credits
+      coalesce(sum(s.amount_minor) filter (where s.side = 'debit' and s.open), 0)::text as pending_debits,
+      coalesce(sum(s.amount_minor) filter (where s.side = 'credit' and s.open), 0)::text as pending_credits
     from ledger_accounts a left join sides s on s.account_id = a.id group by 1, 2 order by 2, 1`)
   return rows.map((row) => ({
     code: row.code,
