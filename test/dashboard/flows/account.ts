@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { newWallet, signIn } from '../../harness/people.ts'
+import { createInspector } from '../axe.ts'
 import { visitAs } from '../visit.ts'
 import type { World } from '../world.ts'
 
@@ -64,6 +65,27 @@ export const accountFlows = (world: World): void => {
     await page.getByText(email).first().waitFor()
     expect(visited.filter((path) => path.startsWith('/link/'))).toEqual([])
     await close()
+  })
+
+  test('a Google account of another person is not linked, and the page that says so is as sound as the others', async () => {
+    const email = `shared.${Date.now()}@example.com`
+    const linkAs = async (person: Awaited<ReturnType<typeof signIn>>) => {
+      const visited = await visitAs(world, person)
+      await visited.page.goto('/account')
+      await visited.page.getByRole('button', { name: 'Link Google', exact: true }).click()
+      await visited.page.getByLabel(/e-?mail/i).fill(email)
+      await visited.page.getByRole('button').last().click()
+      return visited
+    }
+    const first = await linkAs(await signIn(world.service.api))
+    await first.page.getByText('Linked to your account').waitFor()
+    const second = await linkAs(await signIn(world.service.api))
+    await second.page.getByRole('heading', { name: 'This sign-in belongs to another account' }).waitFor()
+    expect(await createInspector().inBothThemes(second.page)).toEqual([])
+    await second.page.getByRole('link', { name: 'Go back' }).click()
+    await second.page.getByRole('button', { name: 'Link Google', exact: true }).waitFor()
+    await first.close()
+    await second.close()
   })
 
   test('a name is saved, and a session that is ended elsewhere asks for a sign-in at once', async () => {

@@ -63,7 +63,7 @@ export const showLinkPage = async (
   const href = `/link/${link}/continue?page=${proofOf(deps, link, browser).toString('base64url')}`
   return {
     title,
-    paragraphs: [about, 'Go on only if you asked for this yourself.'],
+    paragraphs: [about, 'Continue only if you asked for this yourself.'],
     links: [{ href, text: `Continue with ${providerTitles[provider]}`, primary: true }],
   }
 }
