@@ -36,6 +36,24 @@ export const developerFlows = (world: World): void => {
     await close()
   })
 
+  test('a new key has limits from the start, and has none only when that is chosen', async () => {
+    const person = await signIn(world.service.api)
+    const { page, close } = await visitAs(world, person)
+    await page.goto('/developers/keys/new')
+    await page.getByLabel('Name', { exact: true }).fill('Till')
+    await page.getByLabel('Per-payment limit').fill('')
+    await page.getByLabel('Daily limit').fill('')
+    await page.getByText('Enter at least one limit, or choose “No limit”.').waitFor()
+    await page.getByRole('button', { name: 'Create key' }).click({ force: true })
+    expect((await person.api.get('/v1/accounts/me/api-keys')).body.data).toEqual([])
+    await page.getByRole('radio', { name: /No limit/ }).check()
+    await page.getByRole('button', { name: 'Create key' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'I’ve saved it' }).click()
+    const [grant] = (await person.api.get('/v1/accounts/me/grants')).body.data
+    expect(grant.spending_controls).toEqual({})
+    await close()
+  })
+
   test('a key is rotated with an overlap, limited, frozen, and revoked', async () => {
     const person = await signIn(world.service.api)
     const old = await createKey(person, { name: 'Batch' })
