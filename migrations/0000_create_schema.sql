@@ -500,7 +500,7 @@ CREATE TABLE "usage_counters" (
 	CONSTRAINT "usage_counters_used_check" CHECK ("usage_counters"."used_minor" >= 0 and "usage_counters"."payments" >= 0)
 );
 --> statement-breakpoint
-CREATE TABLE "balance_questions" (
+CREATE TABLE "balance_queries" (
 	"id" uuid PRIMARY KEY NOT NULL,
 	"round_id" uuid NOT NULL,
 	"provider" text NOT NULL,
@@ -510,9 +510,9 @@ CREATE TABLE "balance_questions" (
 	"went_out_minor" bigint NOT NULL,
 	"stated_minor" bigint,
 	"sub_accounts" integer,
-	"asked_at" timestamp (3) with time zone NOT NULL,
+	"requested_at" timestamp (3) with time zone NOT NULL,
 	"answered_at" timestamp (3) with time zone,
-	CONSTRAINT "balance_questions_answer_check" CHECK (num_nulls("balance_questions"."stated_minor", "balance_questions"."sub_accounts", "balance_questions"."answered_at") in (0, 3))
+	CONSTRAINT "balance_queries_answer_check" CHECK (num_nulls("balance_queries"."stated_minor", "balance_queries"."sub_accounts", "balance_queries"."answered_at") in (0, 3))
 );
 --> statement-breakpoint
 CREATE TABLE "rail_pauses" (
@@ -824,8 +824,8 @@ CREATE INDEX "topups_open" ON "topups" USING btree ("created_at") WHERE "topups"
 CREATE UNIQUE INDEX "topups_receipt_key" ON "topups" USING btree ("method","provider_receipt");--> statement-breakpoint
 CREATE INDEX "spending_policies_workspace" ON "spending_policies" USING btree ("workspace_id","id");--> statement-breakpoint
 CREATE INDEX "spending_policies_active" ON "spending_policies" USING btree ("workspace_id") WHERE "spending_policies"."archived_at" is null;--> statement-breakpoint
-CREATE INDEX "balance_questions_round" ON "balance_questions" USING btree ("round_id");--> statement-breakpoint
-CREATE INDEX "balance_questions_asked" ON "balance_questions" USING btree ("provider","asked_at");--> statement-breakpoint
+CREATE INDEX "balance_queries_round" ON "balance_queries" USING btree ("round_id");--> statement-breakpoint
+CREATE INDEX "balance_queries_requested" ON "balance_queries" USING btree ("provider","requested_at");--> statement-breakpoint
 CREATE INDEX "reconciliation_differences_run" ON "reconciliation_differences" USING btree ("reconciliation_id","id");--> statement-breakpoint
 CREATE INDEX "reconciliation_differences_open" ON "reconciliation_differences" USING btree ("id") WHERE "reconciliation_differences"."resolved_at" is null;--> statement-breakpoint
 CREATE UNIQUE INDEX "reconciliations_content_key" ON "reconciliations" USING btree ("provider","content_hash");--> statement-breakpoint

@@ -18,7 +18,7 @@ import { reconcile } from './payments/lifecycle/attempts/reconcile.ts'
 import type { Subjects } from './payments/lifecycle/attempts/subject.ts'
 import { giveUpWaiting } from './payments/lifecycle/give-up.ts'
 import { paymentSubject } from './payments/lifecycle/subject.ts'
-import { askBalances } from './reconciliation/balances.ts'
+import { requestBalances } from './reconciliation/balances.ts'
 import { reconcilePaidIn } from './reconciliation/service.ts'
 import { expireTopups } from './topups/expiry.ts'
 import { topupSubject } from './topups/subject.ts'
@@ -41,7 +41,7 @@ const createSweeps = (deps: Deps): Sweep[] => {
     { name: 'payments.give_up', everySeconds: 30, run: () => giveUpWaiting(deps) },
     { name: 'topups.expire', everySeconds: 10, run: () => expireTopups(deps) },
     { name: 'reconciliation.paid_in', everySeconds: 900, run: () => reconcilePaidIn(deps, subjects) },
-    { name: 'reconciliation.balances', everySeconds: 900, run: () => askBalances(deps) },
+    { name: 'reconciliation.balances', everySeconds: 900, run: () => requestBalances(deps) },
     { name: 'audit.seal', everySeconds: 10, run: () => sealAuditLog(deps) },
     { name: 'events.prune', everySeconds: 600, run: () => pruneEvents(db, daysAgo(config.EVENT_RETENTION_DAYS)) },
     { name: 'idempotency.prune', everySeconds: 600, run: () => pruneIdempotencyKeys(db, daysAgo(idempotencyRetentionDays)) },

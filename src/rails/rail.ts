@@ -121,7 +121,7 @@ export type OrganisationAccount = {
   /** Their numbers at the provider, each once: the shortcode for incoming money, and those for outgoing money. */
   readonly numbers: readonly string[]
   /** Asks for the balances of one account. Moves nothing. */
-  askBalances: (number: string, callbacks: CallbackUrls) => Promise<Submission>
+  requestBalances: (number: string, callbacks: CallbackUrls) => Promise<Submission>
   readBalances: (body: unknown) => AccountBalance[] | undefined
   /** Reverses a payment. It is not idempotent: after a lost answer it must not be sent again, only looked up in the statement. */
   reverse: (reversal: Reversal) => Promise<Submission>

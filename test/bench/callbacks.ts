@@ -66,8 +66,8 @@ export const measureCallbacks = async (bench: Bench, { write }: { write: boolean
   const service = await startService(bench.databaseUrl, bench.folder, { JOBS: 'inline', SANDBOX_URL: await sandbox.listen() })
   try {
     const payers = await preparePayers(service.url, bench, 50)
-    const wanted = warmUp + perSecond * seconds
-    for (let from = 0; from < wanted; from += 50)
+    const total = warmUp + perSecond * seconds
+    for (let from = 0; from < total; from += 50)
       await Promise.all(
         payers.map(async ({ key, beneficiary }) => {
           const { status, text } = await post(
@@ -78,10 +78,10 @@ export const measureCallbacks = async (bench: Bench, { write }: { write: boolean
           if (status !== 201) throw new Error(`a payment was answered with ${status}: ${text}`)
         }),
       )
-    while (sandbox.orders().length < wanted) await wait(50)
+    while (sandbox.orders().length < total) await wait(50)
     const rows = await bench.query('select id::text as attempt, subject_id::text as payment from rail_attempts')
     const paymentOf = new Map(rows.map(({ attempt, payment }) => [String(attempt), formatId('payment', String(payment))]))
-    say(`${wanted} payments wait for their results`)
+    say(`${total} payments wait for their results`)
     const heard = await listen(service.url, payers)
     const orders = sandbox.orders()
     const send = (order: (typeof orders)[number]) => post(order.resultUrl ?? '', b2cResult(order))
@@ -90,7 +90,7 @@ export const measureCallbacks = async (bench: Bench, { write }: { write: boolean
     const sentAt = new Map<string, number>()
     const began = performance.now()
     let latest = 0
-    for (const [index, order] of orders.slice(warmUp, wanted).entries()) {
+    for (const [index, order] of orders.slice(warmUp, total).entries()) {
       const due = began + (index * 1_000) / perSecond
       if (due - performance.now() > 1) await wait(due - performance.now())
       latest = Math.max(latest, performance.now() - due)
@@ -98,8 +98,8 @@ export const measureCallbacks = async (bench: Bench, { write }: { write: boolean
       void send(order)
     }
     const ended = performance.now()
-    while (heard.size < wanted && performance.now() - ended < 60_000) await wait(20)
-    if (heard.size < wanted) throw new Error(`${wanted - heard.size} payments were not heard of`)
+    while (heard.size < total && performance.now() - ended < 60_000) await wait(20)
+    if (heard.size < total) throw new Error(`${total - heard.size} payments were not heard of`)
     // From when it was due, so that a sender that is held up hides nothing.
     const times = [...sentAt].map(([payment, at]) => (heard.get(payment) ?? 0) - at).sort((a, b) => a - b)
     const at = (share: number) => times[Math.ceil(times.length * share) - 1] ?? 0

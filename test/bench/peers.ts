@@ -1,6 +1,6 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { cp, mkdir } from 'node:fs/promises'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
@@ -24,9 +24,12 @@ const firstLine = (child: ChildProcess, name: string): Promise<string> =>
     child.once('exit', (code) => reject(new Error(`${name} did not start (${code})`)))
   })
 
+const betterAuthServer = fileURLToPath(new URL('./peer-server.ts', import.meta.url))
+const oidcServer = fileURLToPath(new URL('./peer-oidc.ts', import.meta.url))
+
 const startPeer = async (folder: string, file: string, args: readonly string[]): Promise<{ line: string; stop: () => void }> => {
-  const copy = join(folder, file.replace('.ts', '.mts'))
-  await cp(fileURLToPath(new URL(`./${file}`, import.meta.url)), copy)
+  const copy = join(folder, `${basename(file, '.ts')}.mts`)
+  await cp(file, copy)
   const child = spawn(process.execPath, [copy, ...args], { cwd: folder, stdio: ['ignore', 'pipe', 'inherit'] })
   return { line: await firstLine(child, file), stop: () => void child.kill() }
 }
@@ -52,8 +55,8 @@ export const measurePeers = async (bench: Bench, { rounds, seconds, write }: Opt
   await run('npm', ['install', '--no-audit', '--no-fund', '--legacy-peer-deps', '--prefix', folder, ...packages], {
     maxBuffer: 1e7,
   })
-  const betterAuth = await startPeer(folder, 'peer-server.ts', [bench.databaseUrl])
-  const oidc = await startPeer(folder, 'peer-oidc.ts', [bench.databaseUrl, String(connections)])
+  const betterAuth = await startPeer(folder, betterAuthServer, [bench.databaseUrl])
+  const oidc = await startPeer(folder, oidcServer, [bench.databaseUrl, String(connections)])
   const service = await startService(bench.databaseUrl, bench.folder)
   const stops = [betterAuth.stop, oidc.stop]
   try {

@@ -17,14 +17,14 @@ test('the account is asked what it holds, and the answer is what came in less wh
   const { account, payout } = rails.daraja()
   expect(account.numbers).toEqual(['174379', payingOut, '600997'])
   const before = rails.payout()
-  expect(await account.askBalances(payingOut, before.callbacks)).toMatchObject({ kind: 'accepted' })
+  expect(await account.requestBalances(payingOut, before.callbacks)).toMatchObject({ kind: 'accepted' })
   const [held] = account.readBalances(await answerTo(before.attemptId)) ?? []
   expect(held).toMatchObject({ account: 'Working Account', currency: 'KES' })
   const paid = rails.payout({ amountMinor: 70_000n })
   await payout.pay(paid)
   await rails.scheduler.runAll()
   const after = rails.payout()
-  await account.askBalances(payingOut, after.callbacks)
+  await account.requestBalances(payingOut, after.callbacks)
   const [left] = account.readBalances(await answerTo(after.attemptId)) ?? []
   expect((held?.availableMinor ?? 0n) - (left?.availableMinor ?? 0n)).toBe(70_000n)
 })
@@ -61,6 +61,6 @@ test('what came in is taken back whole, and another amount or receipt proves not
 test('a question under an initiator whose password has run out is no answer', async () => {
   const { account } = rails.daraja({ initiatorPassword: 'an old one' })
   const { attemptId, callbacks } = rails.payout()
-  await account.askBalances(payingOut, callbacks)
+  await account.requestBalances(payingOut, callbacks)
   expect(account.readBalances(await answerTo(attemptId))).toBeUndefined()
 })

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { newId } from '../../src/lib/ids.ts'
 import { subjects } from '../../src/modules/jobs.ts'
 import { shellOperator } from '../../src/modules/operators.ts'
-import { askBalances } from '../../src/modules/reconciliation/balances.ts'
+import { requestBalances } from '../../src/modules/reconciliation/balances.ts'
 import { reconcilePaidIn, reconcileStatement } from '../../src/modules/reconciliation/service.ts'
 import { statementCsv } from '../../src/sandbox/statement.ts'
 import { type Administered, startAdministered } from '../admin/administrators.ts'
@@ -218,7 +218,7 @@ describe('what the provider says that the accounts hold', () => {
       ({ source }: { source: string }) => source === 'balance',
     )
   const ask = async () => {
-    await askBalances(service.deps)
+    await requestBalances(service.deps)
     await service.settle()
   }
   const nextMorning = async () => {
@@ -243,10 +243,10 @@ describe('what the provider says that the accounts hold', () => {
     expect(BigInt(second.stated_minor) - BigInt(first.stated_minor)).toBe(-150_000n)
     nextDayAt(4)
     service.sandbox.rules.add({ effect: 'outage', times: 1, delay_ms: 0 })
-    await expect(ask()).rejects.toThrow('did not take the question')
+    await expect(ask()).rejects.toThrow('did not accept the balance query')
     for (let silence = 0; silence < 2; silence += 1) {
       service.clock.advance(600)
-      await askBalances(service.deps)
+      await requestBalances(service.deps)
     }
     service.clock.advance(600)
     await expect(ask()).rejects.toThrow('did not say')
@@ -304,11 +304,11 @@ describe('what the provider says that the accounts hold', () => {
     expect(await nextMorning()).toMatchObject(agrees)
   })
 
-  test('is taken from the provider alone: from a secret that only it was given, once', async () => {
+  test('is taken from the provider alone: from a secret that only it knows, once', async () => {
     nextDayAt(4)
-    await askBalances(service.deps)
-    const [question] = await service.deps.db.query<{ id: string }>(
-      'select id from balance_questions order by asked_at desc limit 1',
+    await requestBalances(service.deps)
+    const [query] = await service.deps.db.query<{ id: string }>(
+      'select id from balance_queries order by requested_at desc limit 1',
     )
     const body = {
       Result: {
@@ -317,10 +317,10 @@ describe('what the provider says that the accounts hold', () => {
       },
     }
     const known = await runs()
-    for (const path of [`${question?.id}/wrong/result`, `${newId()}/wrong/result`])
+    for (const path of [`${query?.id}/wrong/result`, `${newId()}/wrong/result`])
       expect((await deliver(`${service.operatorUrl}/callbacks/balances/${path}`, body)).status).toBe(200)
     expect(
-      await service.deps.db.query('select from balance_questions where id = $1 and answered_at is null', [question?.id]),
+      await service.deps.db.query('select from balance_queries where id = $1 and answered_at is null', [query?.id]),
     ).toHaveLength(1)
     await service.settle()
     expect(await runs()).toMatchObject([agrees, ...known])

@@ -97,8 +97,8 @@ export const reconciliationDifferences = pgTable(
  * The organisation's account was asked what it holds. The questions of one round are compared together, against what had come in and
  * gone out by our books when they were asked: the provider's answer is of a moment between that and its arrival.
  */
-export const balanceQuestions = pgTable(
-  'balance_questions',
+export const balanceQueries = pgTable(
+  'balance_queries',
   {
     id: id(),
     roundId: uuid().notNull(),
@@ -110,13 +110,13 @@ export const balanceQuestions = pgTable(
     /** What all sub-accounts of it hold. */
     statedMinor: money(),
     subAccounts: integer(),
-    askedAt: instant().notNull(),
+    requestedAt: instant().notNull(),
     answeredAt: instant(),
   },
   (t) => [
-    index('balance_questions_round').on(t.roundId),
-    index('balance_questions_asked').on(t.provider, t.askedAt),
-    check('balance_questions_answer_check', sql`num_nulls(${t.statedMinor}, ${t.subAccounts}, ${t.answeredAt}) in (0, 3)`),
+    index('balance_queries_round').on(t.roundId),
+    index('balance_queries_requested').on(t.provider, t.requestedAt),
+    check('balance_queries_answer_check', sql`num_nulls(${t.statedMinor}, ${t.subAccounts}, ${t.answeredAt}) in (0, 3)`),
   ],
 )
 

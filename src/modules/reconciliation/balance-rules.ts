@@ -1,26 +1,26 @@
 import type { Minor } from '../../lib/money.ts'
 import { amountText, type Match } from './rules.ts'
 
-/** The two amounts that one lies between. */
+/** The lowest and the highest amount that are possible. */
 export type Range = { low: Minor; high: Minor }
 
 /** What is booked as moved at the provider since the beginning. */
 type Books = { cameInMinor: Minor; wentOutMinor: Minor }
 
-/** What a provider's accounts hold, and our books around the moment in which it looked: when it was asked, and when it had answered. */
+/** What a provider's accounts hold, and our books on both sides of it: at the query, and at its result. */
 type Look = {
   statedMinor: Minor
-  asked: Books
+  requested: Books
   answered: Books
-  /** Under way when it had answered: it may have moved at the provider, and is not booked. */
+  /** Under way at the result: this money may have moved at the provider, and is not booked. */
   mayComeInMinor: Minor
   mayGoOutMinor: Minor
 }
 
-/** What would be left if all of ours were taken away: the organisation's own money, which nothing here moves. */
-const ownMoney = ({ statedMinor, asked, answered, mayComeInMinor, mayGoOutMinor }: Look): Range => ({
-  low: statedMinor - (answered.cameInMinor + mayComeInMinor - asked.wentOutMinor),
-  high: statedMinor - (asked.cameInMinor - answered.wentOutMinor - mayGoOutMinor),
+/** The organisation's own money: the balance less what our books say is ours to move. */
+const ownMoney = ({ statedMinor, requested, answered, mayComeInMinor, mayGoOutMinor }: Look): Range => ({
+  low: statedMinor - (answered.cameInMinor + mayComeInMinor - requested.wentOutMinor),
+  high: statedMinor - (requested.cameInMinor - answered.wentOutMinor - mayGoOutMinor),
 })
 
 /**
@@ -49,7 +49,7 @@ export const compareBalance = (
     statedMinor,
     reason: `The provider's accounts hold ${amountText(statedMinor, currency)}, and ${amountText(bookedMinor, currency)} was expected from the last look and our books.`,
     action:
-      "Look in the organisation's statement for charges, transfers to or from the bank, and money that nobody here asked for. Import the statement: what the books lack becomes a difference of its own.",
+      "Look in the organisation's statement for charges, transfers to or from the bank, and money that nobody here requested. Import the statement: what the books lack becomes a difference of its own.",
   } as const
   return { own: seen, result: { matched: 0, differences: [difference], bookedMinor, statedMinor } }
 }

@@ -1,6 +1,6 @@
 import { and, desc, eq, gte, isNotNull, isNull, lt } from 'drizzle-orm'
 import { type Db, statement } from '../../db/client.ts'
-import { balanceQuestions, reconciliationDifferences, reconciliations } from '../../db/tables/rails.ts'
+import { balanceQueries, reconciliationDifferences, reconciliations } from '../../db/tables/rails.ts'
 import { paidPaymentsSql, underWayPaymentsSql } from '../../db/transitions.ts'
 import type { PageRequest } from '../../http/pagination.ts'
 import type { Uuid } from '../../lib/ids.ts'
@@ -62,14 +62,14 @@ export const findComparison = async (
       .limit(1)
   )[0]
 
-/** When a provider was asked what its accounts hold, since a moment; the newest first. */
-export const listAsked = async (db: Db, provider: ReconciliationRecord['provider'], since: Date): Promise<Date[]> =>
+/** When balances were queried at a provider, since a moment; the newest first. */
+export const listBalanceRequests = async (db: Db, provider: ReconciliationRecord['provider'], since: Date): Promise<Date[]> =>
   (
     await db.orm
-      .selectDistinct({ at: balanceQuestions.askedAt })
-      .from(balanceQuestions)
-      .where(and(eq(balanceQuestions.provider, provider), gte(balanceQuestions.askedAt, since)))
-      .orderBy(desc(balanceQuestions.askedAt))
+      .selectDistinct({ at: balanceQueries.requestedAt })
+      .from(balanceQueries)
+      .where(and(eq(balanceQueries.provider, provider), gte(balanceQueries.requestedAt, since)))
+      .orderBy(desc(balanceQueries.requestedAt))
   ).map(({ at }) => at)
 
 const underWay = statement(

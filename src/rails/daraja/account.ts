@@ -43,7 +43,7 @@ export const createAccount = (options: DarajaOptions, post: Post, credential: ()
   })
   return {
     numbers: [...new Set([options.shortcode, options.b2cShortcode, options.b2bShortcode])].flatMap((number) => number ?? []),
-    askBalances: async (number, callbacks) =>
+    requestBalances: async (number, callbacks) =>
       readSubmission(
         await post('/mpesa/accountbalance/v1/query', {
           ...envelope('AccountBalance', callbacks),

@@ -203,12 +203,12 @@ test('a removal waits for the key and the agent that the member is letting in, a
   const own = (await member.api.get('/v1/workspaces')).body.data.find(({ workspace }: Json) => workspace.kind === 'personal')
   const elsewhere = (await signIn(first.api, member.wallet)).cookie
   await first.api.put('/v1/workspaces/current', { workspace_id: own.workspace.id }, { cookie: elsewhere })
-  const asked = await requestConsent({ api: through(first, { cookie: elsewhere }) }, client, pkce)
+  const request = await requestConsent({ api: through(first, { cookie: elsewhere }) }, client, pkce)
   const inTeam = { headers: { 'workspace-id': team.id } }
   const acts = {
     key: () => through(second, { cookie: elsewhere }).post(keys, { name: 'Agent' }, inTeam),
     // Decided while another workspace is the current one: the only lock shared with the removal is the member's own account's.
-    agent: () => decide({ api: through(second, { cookie: elsewhere }) }, asked, { decision: 'approve', workspace_id: team.id }),
+    agent: () => decide({ api: through(second, { cookie: elsewhere }) }, request, { decision: 'approve', workspace_id: team.id }),
   }
   const made: Json[] = []
   for (const act of [acts.key, acts.agent]) {
