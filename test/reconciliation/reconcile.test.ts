@@ -249,7 +249,7 @@ describe('what the provider says that the accounts hold', () => {
       await requestBalances(service.deps)
     }
     service.clock.advance(600)
-    await expect(ask()).rejects.toThrow('did not say')
+    await expect(ask()).rejects.toThrow('has not answered')
     expect((await runs())[0]).toEqual(second)
     await service.settle()
     expect((await runs()).slice(0, 2)).toMatchObject([agrees, { id: second.id }])
