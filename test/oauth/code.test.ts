@@ -382,6 +382,12 @@ describe('a pushed request', () => {
     expect((await redeemCode(service.api, client, code, pkce)).body.scope).toBe('payment.read')
   })
 
+  test('with text that no database can store is refused, with the name of its field', async () => {
+    const { answer } = await push({ state: 'half\u0000' })
+    expect(refusal(answer)).toEqual([400, 'invalid_request'])
+    expect(JSON.stringify(answer.body)).toContain('state')
+  })
+
   test('cannot be decided before a browser has opened it, and not opened when it is old', async () => {
     const { answer } = await push()
     service.clock.advance(90)

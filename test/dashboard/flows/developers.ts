@@ -123,7 +123,10 @@ export const developerFlows = (world: World): void => {
     await page.getByRole('link', { name: 'View all' }).click()
     const totals = page.getByLabel('Totals')
     await totals.getByText('2 payments').waitFor()
-    expect(await page.getByLabel('Agent or key').locator('option:checked').textContent()).toBe('Procurement agent')
+    await page
+      .getByLabel('Agent or key')
+      .locator('option:checked', { hasText: /^Procurement agent$/ })
+      .waitFor({ state: 'attached' })
     await page.getByLabel('Agent or key').selectOption('Any')
     await totals.getByText('4 payments').waitFor()
     await page.getByLabel('Requested by').selectOption('Wanjiku Kamau')

@@ -65,6 +65,7 @@ const Further = ({ filters: { get, set } }: Props) => {
   const agents = grants.data?.pages.flatMap((page) => page.data).filter((grant) => grant.workspace_id === workspace.id) ?? []
   const people = members.data?.pages.flatMap((page) => page.data) ?? []
   const agent = get('agent')
+  const notListed = grants.isPending ? 'Loading…' : 'Another member’s agent'
   return (
     <div className="filters">
       <SelectField
@@ -74,7 +75,7 @@ const Further = ({ filters: { get, set } }: Props) => {
         options={[
           { value: '', label: 'Any' },
           ...agents.map(({ id, label }) => ({ value: id, label })),
-          ...(agent && !agents.some(({ id }) => id === agent) ? [{ value: agent, label: 'Another member’s agent' }] : []),
+          ...(agent && !agents.some(({ id }) => id === agent) ? [{ value: agent, label: notListed }] : []),
         ]}
       />
       <SelectField
