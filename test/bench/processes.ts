@@ -57,7 +57,7 @@ export const cpuSeconds = (root: number): number => {
 export const residentMb = (pid: number): number =>
   Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1024
 
-export type Started = { url: string; pid: number; readyMs: number; stop: () => Promise<void> }
+export type Started = { url: string; operatorUrl?: string; pid: number; readyMs: number; stop: () => Promise<void> }
 
 const ended = (child: ChildProcess): Promise<void> =>
   new Promise((resolve) =>
@@ -100,7 +100,10 @@ export const startService = async (
   const url = `http://localhost:${port}`
   for (;;) {
     const ready = await fetch(`${url}/readyz`).catch(() => undefined)
-    if (ready?.ok) return { url, pid: child.pid ?? 0, readyMs: performance.now() - began, stop: stopper(child) }
+    if (ready?.ok) {
+      const operatorUrl = `http://127.0.0.1:${operatorPort}`
+      return { url, operatorUrl, pid: child.pid ?? 0, readyMs: performance.now() - began, stop: stopper(child) }
+    }
     if (child.exitCode !== null || performance.now() - began > readyTimeoutMs) throw new Error('the service did not get ready')
     await new Promise((resolve) => setTimeout(resolve, 10))
   }
