@@ -1,10 +1,9 @@
 import type { Schemas } from '../api/types.ts'
 import type { Beneficiaries } from '../api/use-beneficiaries.ts'
 import { editableMajor, moneyText, parseMajor } from '../lib/money.ts'
-import { railOptions } from '../lib/rails.ts'
 import { fieldError } from './failure.tsx'
 import { MoneyField } from './field.tsx'
-import { PickMany } from './pick-many.tsx'
+import { BeneficiariesField, PaymentTypesField } from './scope-fields.tsx'
 
 export type Controls = Schemas['SpendingControls']
 export type ControlsDraft = {
@@ -92,24 +91,13 @@ export const ControlsFields = ({
           ))}
       </div>
       {beneficiaries && (
-        <PickMany
-          label="Only to these beneficiaries"
-          placeholder="Choose a beneficiary"
+        <BeneficiariesField
+          beneficiaries={beneficiaries}
           chosen={draft.beneficiary_ids}
           onChange={(ids) => set({ beneficiary_ids: ids })}
-          options={beneficiaries.all
-            .filter(({ status }) => status !== 'archived')
-            .map(({ id, display_name }) => ({ value: id, label: display_name }))}
         />
       )}
-      <PickMany
-        label="Only these payment types"
-        placeholder="Choose or type"
-        free
-        chosen={draft.payment_types}
-        onChange={(types) => set({ payment_types: types })}
-        options={[...railOptions]}
-      />
+      <PaymentTypesField chosen={draft.payment_types} onChange={(types) => set({ payment_types: types })} />
     </fieldset>
   )
 }

@@ -29,23 +29,16 @@ type BalanceQuery = { id: Uuid; number: string; callbacks: CallbackUrls }
 const recordQueries = async (tx: Tx, deps: Pick<Deps, 'config'>, numbers: readonly string[]): Promise<BalanceQuery[]> => {
   const { cameInMinor, wentOutMinor } = await readClearing(tx, booksOf)
   const roundId = newId()
-  const queries: BalanceQuery[] = []
-  for (const number of numbers) {
+  const queries = numbers.map((number) => {
     const id = newId()
     const secret = newCallbackSecret()
     const url = `${deps.config.operatorUrl}/callbacks/balances/${id}/${secret}`
-    queries.push({ id, number, callbacks: { result: `${url}/result`, timeout: `${url}/timeout` } })
-    await tx.orm.insert(balanceQueries).values({
-      id,
-      roundId,
-      provider,
-      account: number,
-      secretHash: sha256(secret),
-      cameInMinor,
-      wentOutMinor,
-      requestedAt: tx.at,
-    })
-  }
+    return { id, number, secretHash: sha256(secret), callbacks: { result: `${url}/result`, timeout: `${url}/timeout` } }
+  })
+  const round = { roundId, provider, cameInMinor, wentOutMinor, requestedAt: tx.at } as const
+  await tx.orm
+    .insert(balanceQueries)
+    .values(queries.map(({ id, number, secretHash }) => ({ id, account: number, secretHash, ...round })))
   return queries
 }
 

@@ -7,13 +7,13 @@ import { useBeneficiaries } from '../../api/use-beneficiaries.ts'
 import { now } from '../../lib/clock.ts'
 import { countWords, listWords } from '../../lib/list-words.ts'
 import { moneyText, parseMajor } from '../../lib/money.ts'
-import { railOptions, typeLabel } from '../../lib/rails.ts'
+import { typeLabel } from '../../lib/rails.ts'
 import { fullTime, localInput } from '../../lib/time.ts'
 import { useSession } from '../../shell/session.tsx'
 import { fieldError } from '../../ui/failure.tsx'
 import { MoneyField, SelectField, TextField } from '../../ui/field.tsx'
 import { Card, Notice, PageHeader } from '../../ui/layout.tsx'
-import { PickMany } from '../../ui/pick-many.tsx'
+import { BeneficiariesField, PaymentTypesField } from '../../ui/scope-fields.tsx'
 import { announce } from '../../ui/toast.tsx'
 import { useWalletFlow } from '../../wallet/wallet-flow.ts'
 import { WalletPicker } from '../../wallet/wallet-picker.tsx'
@@ -117,23 +117,8 @@ export const NewMandatePage = () => {
               />
               <TextField label="Ends" type="datetime-local" value={until} onChange={setUntil} error={problem('expires_at')} />
             </div>
-            <PickMany
-              label="Only to these beneficiaries"
-              placeholder="Choose a beneficiary"
-              chosen={recipients}
-              onChange={setRecipients}
-              options={beneficiaries.all
-                .filter(({ status }) => status !== 'archived')
-                .map(({ id, display_name }) => ({ value: id, label: display_name }))}
-            />
-            <PickMany
-              label="Only these payment types"
-              placeholder="Choose or type"
-              free
-              chosen={types}
-              onChange={setTypes}
-              options={[...railOptions]}
-            />
+            <BeneficiariesField beneficiaries={beneficiaries} chosen={recipients} onChange={setRecipients} />
+            <PaymentTypesField chosen={types} onChange={setTypes} />
             <SelectField
               label="Who can use it"
               value={grant}

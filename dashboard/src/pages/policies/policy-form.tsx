@@ -8,14 +8,13 @@ import type { Schemas } from '../../api/types.ts'
 import { useBeneficiaries } from '../../api/use-beneficiaries.ts'
 import { useIdempotencyKey } from '../../lib/idempotency.ts'
 import { policySentence } from '../../lib/policy-sentence.ts'
-import { railOptions } from '../../lib/rails.ts'
 import { useSession } from '../../shell/session.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Confirm } from '../../ui/confirm.tsx'
 import { Failure, fieldError } from '../../ui/failure.tsx'
 import { CheckField, MoneyField, SelectField, TextField } from '../../ui/field.tsx'
 import { Card } from '../../ui/layout.tsx'
-import { PickMany } from '../../ui/pick-many.tsx'
+import { BeneficiariesField, PaymentTypesField } from '../../ui/scope-fields.tsx'
 import { announce } from '../../ui/toast.tsx'
 import { type AmountField, usePolicyForm } from './policy-form-state.ts'
 import { Replay } from './replay.tsx'
@@ -109,24 +108,16 @@ export const PolicyForm = ({ policy }: { policy: Policy | null }) => {
             />
             <fieldset className="stack">
               <legend className="visually-hidden">What it applies to</legend>
-              <PickMany
-                label="Only to these beneficiaries"
+              <BeneficiariesField
+                beneficiaries={beneficiaries}
                 hint="Leave empty to apply to everyone."
-                placeholder="Choose a beneficiary"
                 chosen={draft.beneficiary_ids}
                 onChange={(ids) => set({ beneficiary_ids: ids })}
-                options={beneficiaries.all
-                  .filter(({ status }) => status !== 'archived')
-                  .map(({ id, display_name }) => ({ value: id, label: display_name }))}
               />
-              <PickMany
-                label="Only these payment types"
+              <PaymentTypesField
                 hint="A payment method, or a type of your own. Leave empty to apply to every type."
-                placeholder="Choose or type"
-                free
                 chosen={draft.payment_types}
                 onChange={(types) => set({ payment_types: types })}
-                options={[...railOptions]}
               />
             </fieldset>
             <fieldset>
