@@ -5,19 +5,21 @@ export type Payment = Schemas['Payment']
 export type PaymentStatus = Payment['status']
 export type TopUp = Schemas['Topup']
 
-/**
- * The final statuses of a payment. `unknown` is not one of them: only evidence from the provider ends it, and paying again would pay twice.
- */
-const finalStatuses: ReadonlySet<PaymentStatus> = new Set<PaymentStatus>([
-  'succeeded',
-  'failed',
-  'rejected',
-  'cancelled',
-  'expired',
-  'returned',
-])
+// The API's own type: a status that is new there fails the type check until it stands here. `unknown` is not final: only evidence from the
+// provider ends it, and paying again could pay twice.
+const finalStatuses: Readonly<Record<PaymentStatus, boolean>> = {
+  pending_approval: false,
+  processing: false,
+  succeeded: true,
+  failed: true,
+  unknown: false,
+  rejected: true,
+  cancelled: true,
+  expired: true,
+  returned: true,
+}
 
-export const isFinal = (payment: Pick<Payment, 'status'>): boolean => finalStatuses.has(payment.status)
+export const isFinal = (payment: Pick<Payment, 'status'>): boolean => finalStatuses[payment.status]
 
 export type WaitOptions = {
   /** After this time the wait ends with a `WaitTimeoutError`; the payment continues. */

@@ -1,4 +1,5 @@
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query'
+import type { PaymentStatus } from '../lib/status-words.ts'
 import { api, call } from './client.ts'
 import { parametersOf } from './parameters.ts'
 import type { Schemas } from './types.ts'
@@ -57,16 +58,6 @@ export type PaymentFilters = {
   created_after?: string | undefined
   created_before?: string | undefined
 }
-export type PaymentStatus =
-  | 'pending_approval'
-  | 'processing'
-  | 'succeeded'
-  | 'failed'
-  | 'unknown'
-  | 'rejected'
-  | 'cancelled'
-  | 'expired'
-  | 'returned'
 
 export const paymentsQuery = (filters: PaymentFilters, limit = 25) =>
   infiniteQueryOptions({
@@ -90,7 +81,7 @@ export const paymentsSummaryQuery = (filters: PaymentFilters) =>
 export const paymentQuery = (id: string) =>
   queryOptions({ queryKey: ['payment', id], queryFn: () => call(api.GET('/v1/payments/{id}', { params: { path: { id } } })) })
 
-export type ApprovalStatus = 'pending' | 'approved' | 'rejected' | 'expired' | 'cancelled'
+type ApprovalStatus = Schemas['Approval']['status']
 export const approvalsQuery = (status: ApprovalStatus | undefined, limit = 25) =>
   infiniteQueryOptions({
     queryKey: ['approvals', status ?? 'all', limit],

@@ -1,17 +1,35 @@
+import type { Schemas } from '../api/types.ts'
 import { countWords } from './list-words.ts'
 
-const words: Readonly<Record<string, string>> = {
+export type PaymentStatus = Schemas['Payment']['status']
+
+// The API's own type: a payment status that is new there fails the type check until it has its words here.
+const paymentStatusWords: Readonly<Record<PaymentStatus, string>> = {
   pending_approval: 'Needs approval',
+  processing: 'Processing',
+  succeeded: 'Succeeded',
+  failed: 'Failed',
   unknown: 'Checking',
-  exhausted: 'Used up',
-  admin: 'Administrator',
+  rejected: 'Rejected',
+  cancelled: 'Cancelled',
+  expired: 'Expired',
+  returned: 'Returned',
 }
 
+export const isPaymentStatus = (text: string): text is PaymentStatus => Object.hasOwn(paymentStatusWords, text)
+
+/** In the order in which the filter lists them. */
+export const paymentStatuses: readonly PaymentStatus[] = Object.keys(paymentStatusWords).filter(isPaymentStatus)
+
+const otherWords: Readonly<Record<string, string>> = { exhausted: 'Used up', admin: 'Administrator' }
+
 export const statusText = (status: string): string =>
-  words[status] ?? status.charAt(0).toUpperCase() + status.slice(1).replaceAll('_', ' ')
+  isPaymentStatus(status)
+    ? paymentStatusWords[status]
+    : (otherWords[status] ?? status.charAt(0).toUpperCase() + status.slice(1).replaceAll('_', ' '))
 
 /** "1 needs approval", "2 need approval", "3 being checked". */
-export const statusCount = (count: number, status: string): string => {
+export const statusCount = (count: number, status: PaymentStatus): string => {
   if (status === 'pending_approval') return countWords(count, 'needs approval', 'need approval')
   return `${count} ${status === 'unknown' ? 'being checked' : statusText(status).toLowerCase()}`
 }

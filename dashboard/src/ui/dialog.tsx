@@ -1,6 +1,7 @@
 import { type ReactNode, useEffect, useId, useRef } from 'react'
 import { cx } from '../lib/class-names.ts'
 import { IconButton } from './button.tsx'
+import { Form } from './form.tsx'
 
 type DialogProps = {
   title: string
@@ -52,21 +53,7 @@ export const Dialog = ({ title, onClose, children, footer, wide = false, onSubmi
         <h2 id={titleId}>{title}</h2>
         <IconButton icon="cross" label="Close" onClick={onClose} />
       </div>
-      {onSubmit ? (
-        <form
-          noValidate
-          onSubmit={(event) => {
-            event.preventDefault()
-            // A form that the dialog was opened from must not be sent too.
-            event.stopPropagation()
-            onSubmit()
-          }}
-        >
-          {content}
-        </form>
-      ) : (
-        content
-      )}
+      {onSubmit ? <Form onSubmit={onSubmit}>{content}</Form> : content}
     </dialog>
   )
 }

@@ -1,18 +1,24 @@
 import { cx } from '../lib/class-names.ts'
-import { statusText } from '../lib/status-words.ts'
+import { type PaymentStatus, statusText } from '../lib/status-words.ts'
 import type { Tone } from './layout.tsx'
 
-const tones: Readonly<Record<string, Tone>> = {
+const paymentTones: Readonly<Record<PaymentStatus, Tone>> = {
   pending_approval: 'warn',
-  pending: 'warn',
   processing: 'info',
-  unknown: 'warn',
   succeeded: 'good',
+  failed: 'bad',
+  unknown: 'warn',
+  rejected: 'bad',
+  cancelled: 'plain',
+  expired: 'plain',
+  returned: 'warn',
+}
+
+const tones: Readonly<Record<string, Tone>> = {
+  ...paymentTones,
+  pending: 'warn',
   approved: 'good',
   active: 'good',
-  failed: 'bad',
-  rejected: 'bad',
-  returned: 'warn',
   frozen: 'info',
   suspended: 'warn',
   invited: 'info',

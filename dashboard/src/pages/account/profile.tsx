@@ -7,6 +7,7 @@ import { Button } from '../../ui/button.tsx'
 import { CopyText } from '../../ui/copy.tsx'
 import { Failure, fieldError } from '../../ui/failure.tsx'
 import { TextField } from '../../ui/field.tsx'
+import { Form } from '../../ui/form.tsx'
 import { Card, Facts } from '../../ui/layout.tsx'
 import { StatusBadge } from '../../ui/status.tsx'
 import { ExactTime } from '../../ui/time.tsx'
@@ -26,13 +27,7 @@ export const Profile = () => {
   const changed = name.trim() !== (account.display_name ?? '')
   return (
     <Card title="Profile">
-      <form
-        className="stack"
-        onSubmit={(event) => {
-          event.preventDefault()
-          if (changed) save.mutate()
-        }}
-      >
+      <Form className="stack" ready={changed} busy={save.isPending} onSubmit={() => save.mutate()}>
         <div className="row" style={{ alignItems: 'end' }}>
           <div className="grow">
             <TextField
@@ -58,7 +53,7 @@ export const Profile = () => {
             ['Created', <ExactTime key="since" at={account.created_at} />],
           ]}
         />
-      </form>
+      </Form>
     </Card>
   )
 }

@@ -6,6 +6,7 @@ import { Button } from '../../ui/button.tsx'
 import { CopyButton } from '../../ui/copy.tsx'
 import { Failure } from '../../ui/failure.tsx'
 import { TextArea } from '../../ui/field.tsx'
+import { Form } from '../../ui/form.tsx'
 import { useWalletFlow } from '../../wallet/wallet-flow.ts'
 import { WalletPicker } from '../../wallet/wallet-picker.tsx'
 import type { Choice } from './decided-words.ts'
@@ -33,13 +34,7 @@ const PasteSignature = ({ id, choice, message, onDecided }: Props) => {
   return (
     <details>
       <summary className="quiet small">Sign on another device or tool</summary>
-      <form
-        className="stack-s"
-        onSubmit={(event) => {
-          event.preventDefault()
-          if (signature.trim() !== '' && !send.isPending) send.mutate()
-        }}
-      >
+      <Form className="stack-s" ready={signature.trim() !== ''} busy={send.isPending} onSubmit={() => send.mutate()}>
         <p className="quiet small">Copy the message, sign it as text (EIP-191) with your wallet, and paste the signature here.</p>
         <div className="row">
           <CopyButton value={message}>Copy message</CopyButton>
@@ -51,7 +46,7 @@ const PasteSignature = ({ id, choice, message, onDecided }: Props) => {
             Submit signature
           </Button>
         </div>
-      </form>
+      </Form>
     </details>
   )
 }

@@ -7,6 +7,7 @@ import { Allowed } from '../../shell/allowed.tsx'
 import { useSession } from '../../shell/session.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Failure } from '../../ui/failure.tsx'
+import { Form } from '../../ui/form.tsx'
 import { Card, PageHeader } from '../../ui/layout.tsx'
 import { announce } from '../../ui/toast.tsx'
 import { BeneficiaryFields } from './beneficiary-fields.tsx'
@@ -43,14 +44,7 @@ const BeneficiaryForm = () => {
   })
   const ready = isReady(value)
   return (
-    <form
-      className="narrow"
-      noValidate
-      onSubmit={(event) => {
-        event.preventDefault()
-        if (ready && !save.isPending) save.mutate()
-      }}
-    >
+    <Form className="narrow" ready={ready} busy={save.isPending} onSubmit={() => save.mutate()}>
       <Card
         footer={
           <Button type="submit" variant="primary" busy={save.isPending} disabled={!ready}>
@@ -66,6 +60,6 @@ const BeneficiaryForm = () => {
           <Failure error={save.error} />
         </div>
       </Card>
-    </form>
+    </Form>
   )
 }

@@ -11,6 +11,7 @@ import { useSignOut } from '../../shell/sign-out.ts'
 import { Button } from '../../ui/button.tsx'
 import { Failure, fieldError } from '../../ui/failure.tsx'
 import { SelectField } from '../../ui/field.tsx'
+import { Form } from '../../ui/form.tsx'
 import { controlsOf, initialSpending, SpendChoice, spendingWords } from '../../ui/spend-choice.tsx'
 import { PermissionChecks } from '../developers/permission-checks.tsx'
 import { RequestSummary } from './request-summary.tsx'
@@ -81,14 +82,7 @@ const Question = ({ authorization }: { authorization: Authorization }) => {
   const busy = answer.isPending || answer.isSuccess
   const ready = chosen.length > 0 && controls !== null
   return (
-    <form
-      className="stack"
-      noValidate
-      onSubmit={(event) => {
-        event.preventDefault()
-        if (!busy && ready) answer.mutate('approve')
-      }}
-    >
+    <Form className="stack" ready={ready} busy={busy} onSubmit={() => answer.mutate('approve')}>
       <RequestSummary authorization={authorization} sentence={sentence} />
       <div className="columns">
         <SelectField
@@ -132,7 +126,7 @@ const Question = ({ authorization }: { authorization: Authorization }) => {
         </Button>
       </div>
       <SignedInAs />
-    </form>
+    </Form>
   )
 }
 

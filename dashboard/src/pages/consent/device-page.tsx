@@ -8,6 +8,7 @@ import { SinglePage } from '../../shell/single-page.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Failure } from '../../ui/failure.tsx'
 import { TextField } from '../../ui/field.tsx'
+import { Form } from '../../ui/form.tsx'
 import { Notice } from '../../ui/layout.tsx'
 import { Consent } from './consent.tsx'
 
@@ -41,14 +42,7 @@ export const DevicePage = () => {
     )
   return (
     <SinglePage>
-      <form
-        className="stack"
-        noValidate
-        onSubmit={(event) => {
-          event.preventDefault()
-          if (typed.trim() !== '') setParams({ user_code: typed.trim().toUpperCase() })
-        }}
-      >
+      <Form className="stack" ready={typed.trim() !== ''} onSubmit={() => setParams({ user_code: typed.trim().toUpperCase() })}>
         <div className="stack-xs">
           <h1>Connect a device</h1>
           <p className="quiet">Enter the code that the device or program shows you.</p>
@@ -64,7 +58,7 @@ export const DevicePage = () => {
         <Button type="submit" variant="primary" size="large" wide busy={authorization.isFetching} disabled={typed.trim() === ''}>
           Continue
         </Button>
-      </form>
+      </Form>
     </SinglePage>
   )
 }

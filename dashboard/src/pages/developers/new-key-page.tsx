@@ -12,6 +12,7 @@ import { useSession } from '../../shell/session.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Failure, fieldError } from '../../ui/failure.tsx'
 import { SelectField, TextField } from '../../ui/field.tsx'
+import { Form } from '../../ui/form.tsx'
 import { Card, Notice, PageHeader } from '../../ui/layout.tsx'
 import { controlsOf, initialSpending, SpendChoice, type Spending } from '../../ui/spend-choice.tsx'
 import { PermissionChecks } from './permission-checks.tsx'
@@ -82,14 +83,7 @@ const KeyForm = () => {
   })
   const ready = value.name.trim() !== '' && value.permissions.length > 0 && controls !== null
   return (
-    <form
-      className="narrow"
-      noValidate
-      onSubmit={(event) => {
-        event.preventDefault()
-        if (ready && !create.isPending) create.mutate()
-      }}
-    >
+    <Form className="narrow" ready={ready} busy={create.isPending} onSubmit={() => create.mutate()}>
       <Card
         footer={
           <Button type="submit" variant="primary" busy={create.isPending} disabled={!ready}>
@@ -139,6 +133,6 @@ const KeyForm = () => {
           onClose={() => navigate(`/developers/keys/${create.data.grant.id}`)}
         />
       )}
-    </form>
+    </Form>
   )
 }

@@ -3,12 +3,12 @@ import { useState } from 'react'
 import { grantsQuery, membersQuery } from '../../api/queries.ts'
 import { useBeneficiaries } from '../../api/use-beneficiaries.ts'
 import { shortAddress } from '../../lib/mask.ts'
-import { statusText } from '../../lib/status-words.ts'
+import { paymentStatuses, statusText } from '../../lib/status-words.ts'
 import { useSession } from '../../shell/session.tsx'
 import { Button } from '../../ui/button.tsx'
 import { MoneyField, SelectField, TextField } from '../../ui/field.tsx'
 import { ClearFilters, DayFilters } from '../../ui/filter-bar.tsx'
-import { statuses, type usePaymentFilters } from './payment-filters.ts'
+import type { usePaymentFilters } from './payment-filters.ts'
 
 type Props = { filters: ReturnType<typeof usePaymentFilters> }
 
@@ -36,7 +36,7 @@ export const Filters = ({ filters }: Props) => {
           onChange={(value) => set('status', value)}
           options={[
             { value: '', label: 'All statuses' },
-            ...statuses.map((status) => ({ value: status, label: statusText(status) })),
+            ...paymentStatuses.map((status) => ({ value: status, label: statusText(status) })),
           ]}
         />
         <SelectField

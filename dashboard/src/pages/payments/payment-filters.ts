@@ -1,20 +1,9 @@
-import type { PaymentFilters, PaymentStatus } from '../../api/queries.ts'
+import type { PaymentFilters } from '../../api/queries.ts'
 import { useDebounced } from '../../lib/debounced.ts'
 import { useFilters } from '../../lib/filters.ts'
 import { parseMajor } from '../../lib/money.ts'
+import { paymentStatuses } from '../../lib/status-words.ts'
 import { dayEnd, dayStart } from '../../lib/time.ts'
-
-export const statuses: readonly PaymentStatus[] = [
-  'pending_approval',
-  'processing',
-  'succeeded',
-  'failed',
-  'unknown',
-  'rejected',
-  'cancelled',
-  'expired',
-  'returned',
-]
 
 /** The panel beside the list is in the address too, but it is not a filter. */
 export const panelParam = 'open'
@@ -27,7 +16,7 @@ export const usePaymentFilters = () => {
   const { get } = filters
   const parameters: PaymentFilters = {
     q: get('q')?.trim() || undefined,
-    status: statuses.find((status) => status === get('status')),
+    status: paymentStatuses.find((status) => status === get('status')),
     beneficiary_id: get('beneficiary') ?? undefined,
     grant_id: get('agent') ?? undefined,
     initiator_account_id: get('person') ?? undefined,

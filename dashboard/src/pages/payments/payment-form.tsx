@@ -12,6 +12,7 @@ import { useSession } from '../../shell/session.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Failure, fieldError } from '../../ui/failure.tsx'
 import { MoneyField, SelectField, TextField } from '../../ui/field.tsx'
+import { Form } from '../../ui/form.tsx'
 import { Card } from '../../ui/layout.tsx'
 import { announce } from '../../ui/toast.tsx'
 import { DryRun, useDryRun } from './dry-run.tsx'
@@ -71,14 +72,7 @@ export const PaymentForm = ({ beneficiaries, first }: { beneficiaries: Beneficia
       />
     )
   return (
-    <form
-      className="split"
-      noValidate
-      onSubmit={(event) => {
-        event.preventDefault()
-        if (ready) setReviewing(true)
-      }}
-    >
+    <Form className="split" ready={ready} onSubmit={() => setReviewing(true)}>
       <Card
         footer={
           <>
@@ -94,7 +88,7 @@ export const PaymentForm = ({ beneficiaries, first }: { beneficiaries: Beneficia
       <div className="split-aside">
         <DryRun draft={draft} run={run} />
       </div>
-    </form>
+    </Form>
   )
 }
 

@@ -7,6 +7,7 @@ import { useSession } from '../../shell/session.tsx'
 import { Amount } from '../../ui/amount.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Failure } from '../../ui/failure.tsx'
+import { Form } from '../../ui/form.tsx'
 import { Card, Facts } from '../../ui/layout.tsx'
 import { type Draft, DuplicateWarning, VerdictLine } from './dry-run.tsx'
 import type { PaymentFields } from './payment-form-state.ts'
@@ -31,14 +32,7 @@ export const ReviewPayment = ({ fields, draft, beneficiary, decision, verdict, b
   useEffect(() => heading.current?.focus(), [])
   const sends = verdict.kind === 'send'
   return (
-    <form
-      className="narrow"
-      noValidate
-      onSubmit={(event) => {
-        event.preventDefault()
-        if (!busy) onSend()
-      }}
-    >
+    <Form className="narrow" busy={busy} onSubmit={onSend}>
       <Card
         footer={
           <>
@@ -81,6 +75,6 @@ export const ReviewPayment = ({ fields, draft, beneficiary, decision, verdict, b
           <Failure error={error} />
         </div>
       </Card>
-    </form>
+    </Form>
   )
 }

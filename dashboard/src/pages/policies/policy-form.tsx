@@ -13,6 +13,7 @@ import { Button } from '../../ui/button.tsx'
 import { Confirm } from '../../ui/confirm.tsx'
 import { Failure, fieldError } from '../../ui/failure.tsx'
 import { CheckField, MoneyField, SelectField, TextField } from '../../ui/field.tsx'
+import { Form } from '../../ui/form.tsx'
 import { Card } from '../../ui/layout.tsx'
 import { BeneficiariesField, PaymentTypesField } from '../../ui/scope-fields.tsx'
 import { announce } from '../../ui/toast.tsx'
@@ -74,14 +75,7 @@ export const PolicyForm = ({ policy }: { policy: Policy | null }) => {
     invalid(field) ? 'Enter an amount such as 1500 or 1,500.50' : fieldError(save.error, path)
   return (
     <>
-      <form
-        className="split"
-        noValidate
-        onSubmit={(event) => {
-          event.preventDefault()
-          if (ready && !save.isPending) save.mutate()
-        }}
-      >
+      <Form className="split" ready={ready} busy={save.isPending} onSubmit={() => save.mutate()}>
         <Card
           footer={
             <>
@@ -179,7 +173,7 @@ export const PolicyForm = ({ policy }: { policy: Policy | null }) => {
           </Card>
           <Replay terms={terms} />
         </div>
-      </form>
+      </Form>
       {policy && archiving && (
         <Confirm
           title="Archive this policy?"

@@ -9,6 +9,7 @@ import { useSession } from '../../shell/session.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Failure, fieldError } from '../../ui/failure.tsx'
 import { MoneyField, TextField } from '../../ui/field.tsx'
+import { Form } from '../../ui/form.tsx'
 import { Card, PageHeader } from '../../ui/layout.tsx'
 import { RecentTopUps } from './recent-top-ups.tsx'
 
@@ -51,13 +52,7 @@ const TopUpForm = () => {
   })
   const ready = minor !== null && minor !== '0' && value.phone.trim() !== ''
   return (
-    <form
-      noValidate
-      onSubmit={(event) => {
-        event.preventDefault()
-        if (ready && !start.isPending) start.mutate()
-      }}
-    >
+    <Form ready={ready} busy={start.isPending} onSubmit={() => start.mutate()}>
       <Card
         footer={
           <Button type="submit" variant="primary" size="large" busy={start.isPending} disabled={!ready}>
@@ -99,6 +94,6 @@ const TopUpForm = () => {
           <Failure error={start.error} />
         </div>
       </Card>
-    </form>
+    </Form>
   )
 }

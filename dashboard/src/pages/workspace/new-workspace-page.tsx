@@ -6,6 +6,7 @@ import { useSwitchWorkspace } from '../../shell/switch-workspace.ts'
 import { Button } from '../../ui/button.tsx'
 import { Failure, fieldError } from '../../ui/failure.tsx'
 import { SelectField, TextField } from '../../ui/field.tsx'
+import { Form } from '../../ui/form.tsx'
 import { Card, PageHeader } from '../../ui/layout.tsx'
 import { announce } from '../../ui/toast.tsx'
 import { timeZoneOptions } from './settings.tsx'
@@ -34,13 +35,7 @@ export const NewWorkspacePage = () => {
         lead="For a team, with its own members, beneficiaries and policies. Its payments come from your balance."
         back={{ href: '/workspace', label: 'Workspace' }}
       />
-      <form
-        noValidate
-        onSubmit={(event) => {
-          event.preventDefault()
-          if (name.trim() !== '' && !create.isPending) create.mutate()
-        }}
-      >
+      <Form ready={name.trim() !== ''} busy={create.isPending} onSubmit={() => create.mutate()}>
         <Card
           footer={
             <Button type="submit" variant="primary" busy={create.isPending} disabled={name.trim() === ''}>
@@ -70,7 +65,7 @@ export const NewWorkspacePage = () => {
             <Failure error={create.error} />
           </div>
         </Card>
-      </form>
+      </Form>
     </div>
   )
 }

@@ -8,6 +8,7 @@ import { Button } from '../../ui/button.tsx'
 import { CopyText } from '../../ui/copy.tsx'
 import { Failure, fieldError } from '../../ui/failure.tsx'
 import { SelectField, TextField } from '../../ui/field.tsx'
+import { Form } from '../../ui/form.tsx'
 import { Card, Facts } from '../../ui/layout.tsx'
 import { StatusBadge } from '../../ui/status.tsx'
 import { announce } from '../../ui/toast.tsx'
@@ -44,13 +45,7 @@ export const Settings = () => {
   )
   if (!can('workspace.manage')) return <Card title={workspace.name}>{facts}</Card>
   return (
-    <form
-      noValidate
-      onSubmit={(event) => {
-        event.preventDefault()
-        if (changed && !save.isPending) save.mutate()
-      }}
-    >
+    <Form ready={changed} busy={save.isPending} onSubmit={() => save.mutate()}>
       <Card
         title="Settings"
         footer={
@@ -73,6 +68,6 @@ export const Settings = () => {
           <Failure error={save.error} />
         </div>
       </Card>
-    </form>
+    </Form>
   )
 }
