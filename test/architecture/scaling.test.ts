@@ -38,7 +38,7 @@ const readObstacles = async (): Promise<string[]> => {
 
 const listed = async (): Promise<string[]> => {
   const text = await readFile(join(root, 'docs/scaling.md'), 'utf8')
-  const list = text.slice(text.indexOf('### What stands in the way'))
+  const list = text.slice(text.indexOf('### Obstacles'))
   return [...list.matchAll(/^\| (.+?) \| `([^`]+)` \|/gm)].map(([, feature, place]) => `${feature}: ${place}`).sort()
 }
 

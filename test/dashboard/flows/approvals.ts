@@ -293,8 +293,10 @@ export const approvalFlows = (world: World): void => {
     await page.getByText('Blocked by your browser').waitFor()
     expect(await desktop.isChecked()).toBe(false)
     await context.grantPermissions(['notifications'])
-    await desktop.check()
+    // The browser answers later than the click, so the box is not checked at once.
+    await desktop.click()
     await page.getByText('Blocked by your browser').waitFor({ state: 'detached' })
+    expect(await desktop.isChecked()).toBe(true)
     await stream
     await team.hold('150000')
     await page.getByText(/KES\s1,500 to Roastery Kiambu needs your approval/).waitFor()
