@@ -5,8 +5,6 @@ import { fileURLToPath } from 'node:url'
 import { hashContent } from './content-hash.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-const folder = join(root, 'build')
-const stamp = join(folder, 'sources.sha256')
 const sources = ['src', 'scripts/bundle.ts', 'package-lock.json']
 
 /**
@@ -28,8 +26,8 @@ const keepPlaces = (place: string) => ({
       : null,
 })
 
-/** Bundles a program into a folder; `place`: the folder from which it will run, when it is moved afterwards. */
-export const bundle = async (input: Record<string, string>, into: string, place = into): Promise<void> => {
+/** `place`: the folder from which the programs will run. */
+const bundle = async (input: Record<string, string>, into: string, place: string): Promise<void> => {
   const { rolldown } = await import('rolldown')
   const build = await rolldown({
     input,
@@ -51,18 +49,23 @@ export const bundle = async (input: Record<string, string>, into: string, place 
 
 export type BundleBuild = 'current' | 'built' | 'kept'
 
-/** Bundles the service when its sources differ from those of its bundle. Where the tools are not installed, it stays as it is. */
-export const ensureBundled = async (): Promise<BundleBuild> => {
+type Bundle = { input: Record<string, string>; folder: string; sources: readonly string[] }
+
+/** Bundles programs when their sources differ from those of their bundle. Where the tools are not installed, it stays as it is. */
+export const ensureBundle = async ({ input, folder, sources }: Bundle): Promise<BundleBuild> => {
   const hash = await hashContent(root, sources)
-  if ((await readFile(stamp, 'utf8').catch(() => null)) === hash) return 'current'
+  if ((await readFile(join(folder, 'sources.sha256'), 'utf8').catch(() => null)) === hash) return 'current'
   if (!existsSync(join(root, 'node_modules/rolldown'))) return 'kept'
   const draft = `${folder}.${process.pid}`
   await mkdir(draft, { recursive: true })
-  await bundle({ server: join(root, 'src/server.ts') }, draft, folder)
+  await bundle(input, draft, folder)
   await writeFile(join(draft, 'sources.sha256'), hash)
   await rm(folder, { recursive: true, force: true })
   await rename(draft, folder)
   return 'built'
 }
+
+export const ensureBundled = (): Promise<BundleBuild> =>
+  ensureBundle({ input: { server: join(root, 'src/server.ts') }, folder: join(root, 'build'), sources })
 
 if (process.argv[1] === fileURLToPath(import.meta.url) && (await ensureBundled()) === 'built') console.log('service: bundled')

@@ -3,7 +3,6 @@ import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readCommand } from '../../scripts/admin/commands.ts'
@@ -13,6 +12,7 @@ import { shellOperator } from '../../src/modules/operators.ts'
 import type { Json } from '../harness/client.ts'
 import { credit, newBeneficiary } from '../harness/money.ts'
 import { type Person, signIn } from '../harness/people.ts'
+import { compiledOnce, programs } from '../harness/programs.ts'
 import { startService, type TestService } from '../harness/service.ts'
 import { findBreaches } from '../harness/verify.ts'
 import { balanceOf, deliver, lastOrder, pay, paymentOf, transferCallback } from '../rails-flows/scene.ts'
@@ -49,8 +49,8 @@ const admin = as('amina')
 /** The program itself, as a process of its own. */
 const run = promisify(execFile)
 const spawnAdmin = (...args: string[]) =>
-  run(process.execPath, [fileURLToPath(new URL('../../scripts/admin.ts', import.meta.url)), ...args], {
-    env: { PATH: process.env.PATH, DATABASE_URL: service.database.url, ...keys },
+  run(process.execPath, [programs.admin, ...args], {
+    env: { PATH: process.env.PATH, ...compiledOnce, DATABASE_URL: service.database.url, ...keys },
   }).then(
     ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
     (error: { code: number; stdout: string; stderr: string }) => ({

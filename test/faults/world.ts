@@ -1,14 +1,12 @@
 import { randomBytes } from 'node:crypto'
-import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import pg from 'pg'
-import { bundle } from '../../scripts/bundle.ts'
 import type { Movement } from '../../src/sandbox/book.ts'
 import { type Client, createClient } from '../harness/client.ts'
 import { newBeneficiary } from '../harness/money.ts'
 import { createKey, newWallet, type Person, signIn } from '../harness/people.ts'
 import { createTestDatabase, type TestDatabase } from '../harness/postgres.ts'
+import { programs } from '../harness/programs.ts'
 import { freePort } from '../harness/service.ts'
 import { type ServerProcess, spawnServer } from '../start/process.ts'
 import { findFaults } from './belief.ts'
@@ -27,7 +25,7 @@ const startProvider = async (folder: string) => {
   const url = `http://127.0.0.1:${port}`
   const child = spawnServer(
     { DATA_DIR: folder, SANDBOX_PORT: String(port), SANDBOX_DELAY_MS: '30' },
-    { command: [process.execPath, 'scripts/sandbox.ts'] },
+    { command: [process.execPath, programs.sandbox] },
   )
   await child.waitForOutput(/ready: no money moves/)
   const control = createClient(`${url}/control`)
@@ -56,21 +54,11 @@ const puppetOf = async (process: ServerProcess, port: string): Promise<Puppet> =
   return { url: `http://127.0.0.1:${port}`, process, drain: command('drain'), sweep: command('sweep') }
 }
 
-/** As one file when hundreds are started: loading it from its sources takes eight times as much of a processor. */
-const buildPuppet = async (): Promise<string> => {
-  const source = fileURLToPath(new URL('./puppet.ts', import.meta.url))
-  if (!isFull) return source
-  const folder = fileURLToPath(new URL('../../node_modules/.cache/puppet', import.meta.url))
-  await bundle({ puppet: source }, folder)
-  return join(folder, 'puppet.js')
-}
-
 /** A database with a proxy before it, a provider, and any number of processes of the service. */
 export const startWorld = async (folder: string) => {
   const database: TestDatabase = await createTestDatabase()
   const proxy: PostgresProxy = await startPostgresProxy(database.url)
   const provider = await startProvider(folder)
-  const puppetProgram = await buildPuppet()
   const admins = [newWallet(), newWallet()]
   const operatorPort = await freePort()
   const shared = {
@@ -105,7 +93,7 @@ export const startWorld = async (folder: string) => {
     startPuppet: async (): Promise<Puppet> => {
       const port = String(await freePort())
       const variables = { ...shared, PORT: port, OPERATOR_PORT: String(await freePort()), DATABASE_URL: proxy.url }
-      return puppetOf(spawnServer(variables, { command: [process.execPath, puppetProgram] }), port)
+      return puppetOf(spawnServer(variables, { command: [process.execPath, programs.puppet] }), port)
     },
     sql: async <Row extends pg.QueryResultRow>(text: string, values: unknown[] = []): Promise<Row[]> =>
       (await sql.query<Row>(text, values)).rows,
@@ -130,7 +118,7 @@ export const startWorld = async (folder: string) => {
       if (!isFull) return breaches
       const admin = spawnServer(
         { ...shared, DATABASE_URL: database.url },
-        { command: [process.execPath, 'scripts/admin.ts', 'verify'] },
+        { command: [process.execPath, programs.admin, 'verify'] },
       )
       const { code } = await admin.ended
       const broken = admin

@@ -10,8 +10,8 @@ import { guideNames } from '../../src/http/guides.ts'
 import { credit, newBeneficiary } from '../harness/money.ts'
 import { authorizationIdOf, decide } from '../harness/oauth.ts'
 import { createKey, type Person, signIn } from '../harness/people.ts'
+import { compiledOnce } from '../harness/programs.ts'
 import { startService, type TestService } from '../harness/service.ts'
-import { compiledOnce } from '../start/process.ts'
 import { guides, type Language, patternOf, type Snippet, snippets, written } from './snippets.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))

@@ -3,6 +3,7 @@ import type { TestProject } from 'vitest/node'
 import { ensureDashboardBuilt } from '../../scripts/build-dashboard.ts'
 import { migrate } from '../../src/db/migrate.ts'
 import { databaseUrl, dropDatabase, withAdmin } from './postgres.ts'
+import { buildPrograms } from './programs.ts'
 import { startTestServer } from './server.ts'
 import { installTraceGuard } from './trace-guard.ts'
 
@@ -15,7 +16,7 @@ export const prepareTemplate = async (url: string): Promise<void> => {
 /** Once per run, before the first test file: a server and a migrated template on it. Returns the teardown. */
 export const setup = async (project: TestProject) => {
   // The service serves its pages in tests too.
-  await ensureDashboardBuilt()
+  await Promise.all([ensureDashboardBuilt(), buildPrograms()])
   const server = await startTestServer()
   const { adminUrl } = server
   // The server may be shared with other runs.

@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createClient } from '../harness/client.ts'
 import { createKey, signIn } from '../harness/people.ts'
 import { createTestDatabase, type TestDatabase } from '../harness/postgres.ts'
+import { compiledOnce } from '../harness/programs.ts'
 import { connectAgent } from '../mcp/connect.ts'
 import { type CollectedSpan, startCollector } from '../tracing/collector.ts'
 import { killAll, patience, spawnServer } from './process.ts'
@@ -27,7 +28,7 @@ afterAll(async () => {
 })
 
 const runDemo = async (variables: Record<string, string>) => {
-  const child = spawn(process.execPath, [demo], { cwd: dataDir, env: { PATH: process.env.PATH, ...variables } })
+  const child = spawn(process.execPath, [demo], { cwd: dataDir, env: { PATH: process.env.PATH, ...compiledOnce, ...variables } })
   let output = ''
   for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (chunk: string) => (output += chunk))
   const [code] = await once(child, 'close')

@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
+import { compiledOnce, programs } from '../harness/programs.ts'
 
-const server = fileURLToPath(new URL('../../src/server.ts', import.meta.url))
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
 export type Ended = { code: number | null; signal: NodeJS.Signals | null }
@@ -20,21 +20,18 @@ export type ServerProcess = {
   ended: Promise<Ended>
 }
 
-/** `command`: the command that a person types, instead of the program itself. */
+/** `command`: another one than `npm start` runs. */
 export type SpawnOptions = { command?: readonly [string, ...string[]] }
 
 /** Only these of our own variables reach the process: a setting of the person who runs the tests must not decide their outcome. */
 const inherited = ['PATH', 'HOME', 'TMPDIR', 'LD_LIBRARY_PATH', 'SystemRoot']
-
-/** Most of a start is compiling the same files again; here there are dozens of starts. */
-export const compiledOnce = { NODE_COMPILE_CACHE: fileURLToPath(new URL('../../node_modules/.cache/compile', import.meta.url)) }
 
 /** A start takes seconds on a machine that has nothing else to do. */
 export const patience = { timeout: 90_000 }
 
 export const spawnServer = (variables: Record<string, string>, options: SpawnOptions = {}): ServerProcess => {
   const passed = inherited.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]]))
-  const [program, ...args] = options.command ?? [process.execPath, server]
+  const [program, ...args] = options.command ?? [process.execPath, programs.server]
   const child: ChildProcess = spawn(program, args, {
     cwd: root,
     env: { ...Object.fromEntries(passed), ...compiledOnce, PORT: '0', OPERATOR_PORT: '0', LOG_LEVEL: 'warn', ...variables },

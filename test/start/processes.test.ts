@@ -12,6 +12,7 @@ import { type Client, createClient, type Json } from '../harness/client.ts'
 import { newBeneficiary } from '../harness/money.ts'
 import { createKey, signIn } from '../harness/people.ts'
 import { createTestDatabase, type TestDatabase } from '../harness/postgres.ts'
+import { programs } from '../harness/programs.ts'
 import { startRoundRobin } from '../harness/round-robin.ts'
 import { freePort } from '../harness/service.ts'
 import { connectAgent } from '../mcp/connect.ts'
@@ -152,7 +153,7 @@ const payByAgent = async (url: string): Promise<void> => {
 
 describe('npm start -- --processes 2', () => {
   test('serves one port by two processes, replaces one that dies, and ends all of them', patience, async () => {
-    const command: [string, ...string[]] = [process.execPath, 'src/server.ts', '--processes', '2']
+    const command: [string, ...string[]] = [process.execPath, programs.server, '--processes', '2']
     const server = spawnServer({ DATABASE_URL: database.url, DATA_DIR: folder }, { command })
     const { url } = await server.ready()
     expect(server.stdout()).toContain('(2 processes)')

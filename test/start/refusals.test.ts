@@ -8,7 +8,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { loadConfig } from '../../src/config.ts'
 import { startPostgresProxy } from '../faults/postgres-proxy.ts'
 import { createTestDatabase, type TestDatabase } from '../harness/postgres.ts'
-import { killAll, patience, spawnServer } from './process.ts'
+import { killAll, patience, type SpawnOptions, spawnServer } from './process.ts'
 
 let folder: string
 let database: TestDatabase
@@ -23,8 +23,8 @@ afterAll(async () => {
 })
 
 /** The whole standard error of a start that must fail: one sentence, and nothing on standard output. */
-const refusal = async (variables: Record<string, string>): Promise<string> => {
-  const server = spawnServer({ DATA_DIR: folder, ...variables })
+const refusal = async (variables: Record<string, string>, options?: SpawnOptions): Promise<string> => {
+  const server = spawnServer({ DATA_DIR: folder, ...variables }, options)
   expect(await server.ended).toEqual({ code: 1, signal: null })
   expect(server.stdout()).toBe('')
   expect(server.stderr()).toMatch(/^[^\n]+\n$/)
@@ -103,8 +103,10 @@ describe('a start that cannot succeed ends with one sentence and a failure', pat
     expect(await refusal({ DATABASE_URL: url.href })).toContain('does not exist: create it, or correct DATABASE_URL.')
   })
 
-  it('when variables are bad, naming every one of them', async () => {
-    const sentence = await refusal({ PORT: 'many', RAILS: 'pigeon', ENCRYPTION_KEYS: 'short:AAAA' })
+  it('when variables are bad, naming every one of them, from the sources too', async () => {
+    const variables = { PORT: 'many', RAILS: 'pigeon', ENCRYPTION_KEYS: 'short:AAAA' }
+    const sentence = await refusal(variables)
+    expect(await refusal(variables, { command: [process.execPath, 'src/server.ts'] })).toBe(sentence)
     for (const name of ['PORT', 'RAILS', 'ENCRYPTION_KEYS']) expect(sentence).toContain(name)
   })
 })

@@ -1,0 +1,26 @@
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { ensureBundle, ensureBundled } from '../../scripts/bundle.ts'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const folder = join(root, 'node_modules/.cache/programs')
+
+const sources = { admin: 'scripts/admin.ts', sandbox: 'scripts/sandbox.ts', puppet: 'test/faults/puppet.ts' }
+
+/** Most of a start from the sources is loading them; here there are dozens of starts. `server` is what `npm start` runs. */
+export const programs = {
+  server: join(root, 'scripts/start.js'),
+  admin: join(folder, 'admin.js'),
+  sandbox: join(folder, 'sandbox.js'),
+  puppet: join(folder, 'puppet.js'),
+} satisfies Record<'server' | keyof typeof sources, string>
+
+/** For the environment of a program: compiled code is kept from one start to the next. */
+export const compiledOnce = { NODE_COMPILE_CACHE: join(root, 'node_modules/.cache/compile') }
+
+/** Once per run, before the first test file. */
+export const buildPrograms = async (): Promise<void> => {
+  const input = Object.fromEntries(Object.entries(sources).map(([name, path]) => [name, join(root, path)]))
+  await ensureBundled()
+  await ensureBundle({ input, folder, sources: ['src', 'scripts', sources.puppet, 'package-lock.json'] })
+}
