@@ -208,6 +208,13 @@ CREATE TABLE "grants" (
 	CONSTRAINT "grants_parent_check" CHECK (("grants"."parent_grant_id" is null) = (cardinality("grants"."ancestor_ids") = 0))
 );
 --> statement-breakpoint
+CREATE TABLE "clearing_points" (
+	"name" text PRIMARY KEY NOT NULL,
+	"through" uuid NOT NULL,
+	"came_in_minor" bigint NOT NULL,
+	"went_out_minor" bigint NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE "ledger_accounts" (
 	"id" uuid PRIMARY KEY NOT NULL,
 	"kind" text NOT NULL,

@@ -1,5 +1,6 @@
 import { beginningOf, type Check, type CheckFacts, sqlCheck } from '../db/check.ts'
 import { paidPaymentsSql, releasedPaymentsSql } from '../db/transitions.ts'
+import { booksOf, providers } from '../lib/rail-names.ts'
 import { findDrift, trialBalance } from './reports.ts'
 
 /** Only what was created or changed since: the first parameter of a check. */
@@ -22,6 +23,27 @@ const balances: Check = {
   },
 }
 
+const namesOfBooks = providers.flatMap((provider) => booksOf(provider).map((rail) => `('${provider}', '${rail}')`)).join(', ')
+
+/** Reads every transfer, so only when everything is checked: on other days its transfers are too old to have changed. */
+const clearingPoints = sqlCheck(
+  'I1',
+  'the sums from which comparisons with providers go on are those of the transfers before them',
+  `with moved as (
+     select p.name, sum(t.amount_minor) filter (where d.kind in ('rail_clearing', 'topup_clearing')) as came_in,
+       sum(t.amount_minor) filter (where c.kind in ('rail_clearing', 'topup_clearing')) as went_out
+     from ledger_transfers t join ledger_accounts d on d.id = t.debit_account_id join ledger_accounts c on c.id = t.credit_account_id
+       left join payments paid on t.reference_type = 'payment' and paid.id = t.reference_id
+       left join topups up on t.reference_type = 'topup' and up.id = t.reference_id
+       left join suspense_items s on t.reference_type = 'suspense' and s.id = t.reference_id
+       join (values ${namesOfBooks}) as b(name, rail) on b.rail = coalesce(paid.rail, up.method, s.rail)
+       join clearing_points p on p.name = b.name and t.id <= p.through
+     where $1 = '-infinity' and t.kind in ('direct', 'post') group by 1)
+   select p.name as subject from clearing_points p left join moved m on m.name = p.name
+   where $1 = '-infinity' and (p.came_in_minor, p.went_out_minor) <> (coalesce(m.came_in, 0), coalesce(m.went_out, 0))`,
+  since,
+)
+
 const drift: Check = {
   invariant: 'I2',
   promise: "a customer's stored totals are the sum of the transfers",
@@ -31,6 +53,7 @@ const drift: Check = {
 /** States that the ledger's own triggers and constraints should prevent, and its agreement with the other tables. */
 export const ledgerChecks: readonly Check[] = [
   balances,
+  clearingPoints,
   sqlCheck(
     'I1',
     'the suspense account holds what open suspense items booked, and nothing else',

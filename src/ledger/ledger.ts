@@ -1,6 +1,6 @@
 import { lockAccount, requireLocked } from '../db/account-lock.ts'
 import { type Db, statement, type Tx } from '../db/client.ts'
-import { plainList } from '../db/lists.ts'
+import { plainList, textList } from '../db/lists.ts'
 import { Refusal } from '../lib/errors.ts'
 import { newId, type Uuid } from '../lib/ids.ts'
 import type { Minor } from '../lib/money.ts'
@@ -175,16 +175,32 @@ export const transfer = async (
 const systemTransfer = statement(
   'ledger.system',
   `insert into ledger_transfers (id, kind, debit_account_id, credit_account_id, amount_minor, reference_type, reference_id, memo, created_at)
-   select $1, 'direct', d.id, c.id, $4, $5, $6, $7, $8 from ledger_accounts d, ledger_accounts c where d.code = $2 and c.code = $3`,
+   select m.id, 'direct', d.id, c.id, m.amount, m.type, m.reference, m.memo, $8
+   from unnest($1::uuid[], $2::text[], $3::text[], $4::bigint[], $5::text[], $6::uuid[], $7::text[]) as m(id, debit, credit, amount, type, reference, memo)
+     join ledger_accounts d on d.code = m.debit join ledger_accounts c on c.code = m.credit`,
 )
 
-/** Between two accounts of the service itself: no customer's balance changes, and nothing is locked. */
-export const transferWithin = async (
-  tx: Tx,
-  move: { debit: SystemAccount; credit: SystemAccount; amountMinor: Minor; reference: Reference; memo: string; at: Date },
-): Promise<Uuid> => {
-  const id = newId()
-  const { debit, credit, amountMinor, reference, memo, at } = move
-  await tx.query(systemTransfer, [id, debit, credit, amountMinor, reference.type, reference.id, memo, at])
-  return id
+/** `id`: chosen by the caller. */
+export type SystemTransfer = {
+  id: Uuid
+  debit: SystemAccount
+  credit: SystemAccount
+  amountMinor: Minor
+  reference: Reference
+  memo: string
+}
+
+/** Between accounts of the service itself: no customer's balance changes, and nothing is locked. */
+export const transferWithin = async (tx: Tx, moves: readonly SystemTransfer[], at: Date): Promise<void> => {
+  if (moves.length === 0) return
+  await tx.query(systemTransfer, [
+    plainList(moves.map(({ id }) => id)),
+    plainList(moves.map(({ debit }) => debit)),
+    plainList(moves.map(({ credit }) => credit)),
+    plainList(moves.map(({ amountMinor }) => amountMinor)),
+    plainList(moves.map(({ reference }) => reference.type)),
+    plainList(moves.map(({ reference }) => reference.id)),
+    textList(moves.map(({ memo }) => memo)),
+    at,
+  ])
 }

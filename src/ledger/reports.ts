@@ -129,27 +129,6 @@ export const findDrift = (db: Db, since = '-infinity'): Promise<{ code: string }
     [since],
   )
 
-type Clearing = { cameInMinor: Minor; wentOutMinor: Minor }
-
-const clearing = statement(
-  'ledger.clearing',
-  `select coalesce(sum(t.amount_minor) filter (where d.kind in ('rail_clearing', 'topup_clearing')), 0)::text as came_in,
-     coalesce(sum(t.amount_minor) filter (where c.kind in ('rail_clearing', 'topup_clearing')), 0)::text as went_out
-   from ledger_transfers t
-     join ledger_accounts d on d.id = t.debit_account_id join ledger_accounts c on c.id = t.credit_account_id
-     left join payments p on t.reference_type = 'payment' and p.id = t.reference_id
-     left join topups u on t.reference_type = 'topup' and u.id = t.reference_id
-     left join suspense_items s on t.reference_type = 'suspense' and s.id = t.reference_id
-   where t.kind in ('direct', 'post') and (d.kind in ('rail_clearing', 'topup_clearing') or c.kind in ('rail_clearing', 'topup_clearing'))
-     and coalesce(p.rail, u.method, s.rail) = any($1::text[])`,
-)
-
-/** What was booked as moved at a provider, for good: `rails` are its rails, and the name that money without a rail has. */
-export const readClearing = async (db: Db, rails: readonly string[]): Promise<Clearing> => {
-  const [row] = await db.query<{ came_in: string; went_out: string }>(clearing, [rails])
-  return { cameInMinor: BigInt(row?.came_in ?? 0), wentOutMinor: BigInt(row?.went_out ?? 0) }
-}
-
 export type TransferRecord = {
   id: Uuid
   kind: 'direct' | 'pending' | 'post' | 'void'

@@ -18,4 +18,7 @@ export const providerRails = {
 export type Provider = keyof typeof providerRails
 export const providers = ['MPESA', 'PESALINK'] as const satisfies readonly Provider[]
 
+/** What money at a provider is booked under: its rails; suspense entries from a statement name the provider instead. */
+export const booksOf = (provider: Provider): readonly string[] => [provider, ...providerRails[provider]]
+
 export const providerOf = (rail: AnyRail): Provider => (rail === 'PESALINK' ? 'PESALINK' : 'MPESA')

@@ -117,6 +117,11 @@ test.each([
     'stored totals',
     `update ledger_accounts set posted_credits_minor = posted_credits_minor + 1 where kind = 'customer'`,
   ],
+  [
+    'a sum kept for comparisons that was raised',
+    'the sums from which comparisons',
+    'update clearing_points set went_out_minor = went_out_minor + 1',
+  ],
   ['money from nowhere', 'nothing was adjusted without one', `delete from adjustments where status = 'posted'`],
   [
     'a top-up that was never credited',

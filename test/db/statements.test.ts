@@ -98,6 +98,30 @@ test('what a policy is seeded from is read by workspace, payee and day: neither 
   expect(together.map(({ payments }) => payments)).toEqual([2n])
 })
 
+test('sums of money at a provider go on from a kept point: a comparison reads transfers after it, whatever the ledger holds', async ({
+  skip,
+}) => {
+  const [server] = await service.deps.db.query<{ version: string }>(`select current_setting('server_version_num') as version`)
+  skip(Number(server?.version) < 160_000, 'EXPLAIN (GENERIC_PLAN) needs PostgreSQL 16: the plans were not looked at')
+  const client = new pg.Client({ connectionString: service.database.url })
+  await client.connect()
+  await client.query('set enable_seqscan = off')
+  await client.query('set enable_bitmapscan = off')
+  for (const statementName of ['ledger.clearing', 'ledger.clearing_advance']) {
+    const text = namedStatements().find(({ name }) => name === statementName)?.text ?? ''
+    const { rows } = await client.query(`explain (generic_plan, format json) ${text}`)
+    const plan: Plan = rows[0]['QUERY PLAN'][0].Plan
+    const read = ['ledger_transfers', 'payments', 'topups', 'suspense_items'].map((table) => conditionsOn(table, plan))
+    expect(read).toEqual([
+      [expect.stringMatching(/^\(id > /)],
+      ...['payments', 'topups', 'suspense_items'].map(() => [
+        expect.stringMatching(/^\(id = t\.reference_id|^\(id = \S*reference_id/),
+      ]),
+    ])
+  }
+  await client.end()
+})
+
 const control = /^(begin|commit|rollback|savepoint|release|notify)\b/
 
 /** Statements that were sent without a name, and so were planned for this request alone. */

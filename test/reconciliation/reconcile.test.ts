@@ -1,9 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { advanceClearing } from '../../src/ledger/clearing.ts'
 import { newId } from '../../src/lib/ids.ts'
+import { booksOf } from '../../src/lib/rail-names.ts'
 import { subjects } from '../../src/modules/jobs.ts'
 import { shellOperator } from '../../src/modules/operators.ts'
 import { requestBalances } from '../../src/modules/reconciliation/balances.ts'
 import { reconcilePaidIn, reconcileStatement } from '../../src/modules/reconciliation/service.ts'
+import { recordSuspense } from '../../src/modules/suspense/service.ts'
 import { statementCsv } from '../../src/sandbox/statement.ts'
 import { type Administered, startAdministered } from '../admin/administrators.ts'
 import { credit, newBeneficiary } from '../harness/money.ts'
@@ -241,6 +244,10 @@ describe('what the provider says that the accounts hold', () => {
     const second = await nextMorning()
     expect(second).toMatchObject({ ...agrees, period_start: first.period_end })
     expect(BigInt(second.stated_minor) - BigInt(first.stated_minor)).toBe(-150_000n)
+    const [kept] = await service.deps.db.query<{ came: bigint; went: bigint }>(
+      'select came_in_minor as came, went_out_minor as went from clearing_points',
+    )
+    expect([kept?.came, kept?.went].map((minor) => (minor ?? 0n) > 0n)).toEqual([true, true])
     nextDayAt(4)
     service.sandbox.rules.add({ effect: 'outage', times: 1, delay_ms: 0 })
     await expect(ask()).rejects.toThrow('did not accept the balance query')
@@ -302,6 +309,28 @@ describe('what the provider says that the accounts hold', () => {
     await service.settle()
     expect((await topupOf(person, paidIn)).status).toBe('pending')
     expect(await nextMorning()).toMatchObject(agrees)
+  })
+
+  test('is compared with every transfer, also with one that committed after younger ones were summed', async () => {
+    nextDayAt(5)
+    const { db } = service.deps
+    const books = { name: 'MPESA', rails: booksOf('MPESA') }
+    const receipt = 'LATECOMMIT'
+    await db.transaction(async (tx) => {
+      const finding = { rail: 'MPESA', direction: 'in', reason: 'not_in_our_books', receipt, amountMinor: 500n } as const
+      await recordSuspense(tx, service.deps, { ...finding, book: true, alerted: true, at: tx.at })
+      await pay(person, { payment_rail: 'MPESA_B2C', destination: '254722000024' })
+      await service.settle()
+      await advanceClearing(db, books)
+    })
+    service.clock.advance(7_200)
+    await advanceClearing(db, books)
+    expect((await findBreaches(service)).filter((breach) => breach.includes('comparisons'))).toEqual([])
+    const item = (await open('/v1/admin/suspense')).find(
+      (each: { provider_receipt: string }) => each.provider_receipt === receipt,
+    )
+    const resolution = { outcome: 'explained', note: 'it was booked by this test' }
+    expect((await administered.admin.api.post(`/v1/admin/suspense/${item.id}/resolve`, resolution)).status).toBe(200)
   })
 
   test('is taken from the provider alone: from a secret that only it knows, once', async () => {

@@ -72,3 +72,14 @@ export const ledgerTransfers = pgTable(
     check('ledger_transfers_sides_check', sql`${t.debitAccountId} <> ${t.creditAccountId}`),
   ],
 )
+
+/**
+ * What was booked as moved at a provider, in the transfers up to one of them: comparisons with what its accounts hold go on from here, so
+ * that none reads the whole ledger.
+ */
+export const clearingPoints = pgTable('clearing_points', {
+  name: text().primaryKey(),
+  through: uuid().notNull(),
+  cameInMinor: money().notNull(),
+  wentOutMinor: money().notNull(),
+})

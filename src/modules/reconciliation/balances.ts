@@ -2,9 +2,9 @@ import { asc, eq } from 'drizzle-orm'
 import { equalBytes, sha256 } from '../../auth/secrets.ts'
 import { inTx, type Tx } from '../../db/client.ts'
 import { balanceQueries } from '../../db/tables/rails.ts'
-import { readClearing } from '../../ledger/reports.ts'
+import { advanceClearing, readClearing } from '../../ledger/clearing.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
-import { providerRails } from '../../lib/rail-names.ts'
+import { booksOf, providerRails } from '../../lib/rail-names.ts'
 import { nairobiMidnight } from '../../rails/nairobi-time.ts'
 import type { CallbackUrls, DeliveryKind } from '../../rails/rail.ts'
 import type { Deps } from '../deps.ts'
@@ -15,8 +15,7 @@ import { balanceSource, findComparison, listBalanceRequests, readUnderWay } from
 import { recordComparison } from './record.ts'
 
 const provider = 'MPESA'
-/** Suspense entries from a statement name the provider instead of a rail. */
-const booksOf = [provider, ...providerRails[provider]]
+const books = { name: provider, rails: booksOf(provider) }
 
 /** Sent once a day at this time in Nairobi, when few payments are under way. */
 const hourMs = 3 * 3_600_000
@@ -27,7 +26,7 @@ const mostUnanswered = 3
 type BalanceQuery = { id: Uuid; number: string; callbacks: CallbackUrls }
 
 const recordQueries = async (tx: Tx, deps: Pick<Deps, 'config'>, numbers: readonly string[]): Promise<BalanceQuery[]> => {
-  const { cameInMinor, wentOutMinor } = await readClearing(tx, booksOf)
+  const { cameInMinor, wentOutMinor } = await readClearing(tx, books)
   const roundId = newId()
   const queries = numbers.map((number) => {
     const id = newId()
@@ -52,6 +51,7 @@ export const requestBalances = async (deps: Pick<Deps, 'clock' | 'config' | 'db'
   if (last && last.createdAt >= due) return
   const requests = await listBalanceRequests(deps.db, provider, due)
   if (requests[0] && now.getTime() - requests[0].getTime() < answerWithinMs) return
+  await advanceClearing(deps.db, books)
   const queries = await inTx(deps.db, (tx) => recordQueries(tx, deps, account.numbers))
   const sent = await Promise.all(queries.map(({ number, callbacks }) => account.requestBalances(number, callbacks)))
   if (sent.some(({ kind }) => kind !== 'accepted')) throw new Error('the provider did not accept the balance query')
@@ -81,8 +81,9 @@ const compareRound = async (
   if (last && last.createdAt >= first.requestedAt) return
   const { own_low_minor: low, own_high_minor: high } = last?.totals ?? {}
   const known = low === undefined || high === undefined ? null : { low: BigInt(low), high: BigInt(high) }
-  const answered = await readClearing(tx, booksOf)
+  // In this order: a payment that ends between the two reads is counted as possible, not left out.
   const underWay = await readUnderWay(tx, providerRails[provider])
+  const answered = await readClearing(tx, books)
   const lines = round.reduce((sum, { subAccounts }) => sum + (subAccounts ?? 0), 0)
   const statedMinor = round.reduce((sum, { statedMinor: stated }) => sum + (stated ?? 0n), 0n)
   const look = { statedMinor, requested: first, answered, ...underWay }

@@ -8,7 +8,7 @@ import type { Provider } from '../../lib/rail-names.ts'
 import { alertAfterCommit } from '../alerts.ts'
 import type { Deps } from '../deps.ts'
 import { nameOfOperator, type Operator } from '../operators.ts'
-import { recordSuspense } from '../suspense/service.ts'
+import { type Finding, recordAllSuspense } from '../suspense/service.ts'
 import type { ReconciliationRecord } from './queries.ts'
 import type { Difference, Match } from './rules.ts'
 
@@ -24,24 +24,18 @@ export type Comparison = {
   totals?: Readonly<Record<string, string>>
 }
 
-const putInSuspense = async (
-  tx: Tx,
-  deps: Pick<Deps, 'alerts'>,
-  provider: Provider,
-  difference: Difference,
-  at: Date,
-): Promise<void> => {
-  const stated = difference.statedMinor ?? 0n
-  await recordSuspense(tx, deps, {
+const suspenseFor = (provider: Provider, { receipt, statedMinor }: Difference, at: Date): Finding => {
+  const stated = statedMinor ?? 0n
+  return {
     rail: provider,
     direction: stated >= 0n ? 'in' : 'out',
     reason: 'not_in_our_books',
-    receipt: difference.receipt,
+    receipt,
     amountMinor: stated < 0n ? -stated : stated,
     book: true,
     alerted: true,
     at,
-  })
+  }
 }
 
 /** A statement takes 65,535 parameters at most. */
@@ -96,8 +90,12 @@ export const recordComparison = async (
     .returning()
   if (!run) throw conflict('This statement was reconciled before.')
   await insertDifferences(tx, run.id, result.differences)
-  for (const difference of result.differences)
-    if (difference.kind === 'not_in_our_books') await putInSuspense(tx, deps, provider, difference, at)
+  const unknown = result.differences.filter(({ kind }) => kind === 'not_in_our_books')
+  await recordAllSuspense(
+    tx,
+    deps,
+    unknown.map((difference) => suspenseFor(provider, difference, at)),
+  )
   await audit(tx, operator, at, {
     action: 'admin.reconcile',
     subject: { type: 'reconciliation', id: run.id },

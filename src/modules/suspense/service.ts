@@ -1,8 +1,8 @@
 import { eq } from 'drizzle-orm'
 import type { Tx } from '../../db/client.ts'
 import { suspenseItems } from '../../db/tables/rails.ts'
-import { audit } from '../../events/audit.ts'
-import { transferWithin } from '../../ledger/ledger.ts'
+import { type ActedEntry, audit, auditAll } from '../../events/audit.ts'
+import { type SystemTransfer, transferWithin } from '../../ledger/ledger.ts'
 import { conflict, notFound } from '../../lib/errors.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
 import { formatMinor, type Minor } from '../../lib/money.ts'
@@ -22,54 +22,90 @@ const booking = {
 const fingerprintOf = ({ rail, reason, attemptId, deliveryId, receipt, subject }: Finding): string =>
   [rail, reason, attemptId ?? deliveryId ?? subject?.id ?? '', receipt ?? ''].join(':')
 
-/**
- * Records money that a provider reports as moved and that the service cannot book, and alerts an operator. A repeated finding is recorded
- * once. Takes no lock: it may be called under any.
- */
-export const recordSuspense = async (tx: Tx, deps: Pick<Deps, 'alerts'>, finding: Finding): Promise<Uuid | null> => {
-  const id = newId()
-  const { rail, direction, reason, amountMinor = null, at } = finding
-  const [recorded] = await tx.orm
-    .insert(suspenseItems)
-    .values({
+export type { Finding } from './rules.ts'
+
+type Entry = { id: Uuid; transferId: Uuid | null; finding: Finding }
+
+const isBookable = ({ book, amountMinor }: Finding): boolean => book && (amountMinor ?? 0n) > 0n
+
+/** A statement takes 65,535 parameters at most. */
+const entriesAtOnce = 1_000
+
+/** Inserts the entries whose findings are new, and returns those. */
+const insertEntries = async (tx: Tx, entries: readonly Entry[]): Promise<Entry[]> => {
+  const inserted = new Set<Uuid>()
+  for (let from = 0; from < entries.length; from += entriesAtOnce) {
+    const values = entries.slice(from, from + entriesAtOnce).map(({ id, transferId, finding }) => ({
       id,
-      rail,
-      direction,
-      reason,
+      transferId,
+      rail: finding.rail,
+      direction: finding.direction,
+      reason: finding.reason,
       fingerprint: fingerprintOf(finding),
       attemptId: finding.attemptId ?? null,
       deliveryId: finding.deliveryId ?? null,
       subjectKind: finding.subject?.kind ?? null,
       subjectId: finding.subject?.id ?? null,
       providerReceipt: finding.receipt ?? null,
-      amountMinor,
-      createdAt: at,
-    })
-    .onConflictDoNothing({ target: suspenseItems.fingerprint })
-    .returning({ id: suspenseItems.id })
-  if (!recorded) return null
-  if (finding.book && amountMinor !== null && amountMinor > 0n) {
-    const sides = booking[direction]
-    const transferId = await transferWithin(tx, {
-      ...sides,
-      amountMinor,
-      reference: { type: 'suspense', id },
-      memo: reason,
-      at,
-    })
-    await tx.query('update suspense_items set transfer_id = $2 where id = $1', [id, transferId])
+      amountMinor: finding.amountMinor ?? null,
+      createdAt: finding.at,
+    }))
+    const rows = await tx.orm
+      .insert(suspenseItems)
+      .values(values)
+      .onConflictDoNothing({ target: suspenseItems.fingerprint })
+      .returning({ id: suspenseItems.id })
+    for (const { id } of rows) inserted.add(id)
   }
-  await audit(tx, { accountId: null, origin: null, way: 'rail' }, at, {
-    action: 'suspense.record',
-    workspaceId: null,
-    subject: { type: 'suspense', id },
-    after: { rail, direction, reason, amount_minor: amountMinor === null ? null : formatMinor(amountMinor) },
-  })
-  if (finding.alerted) return id
-  const attempt = finding.attemptId === undefined ? {} : { attempt: finding.attemptId }
-  alertAfterCommit(tx, deps, 'suspense', { subject: finding.subject?.kind ?? rail, id, ...attempt, code: reason })
-  return id
+  return entries.filter(({ id }) => inserted.has(id))
 }
+
+const transferOf = ({ id, transferId, finding }: Entry): SystemTransfer[] =>
+  transferId === null
+    ? []
+    : [
+        {
+          ...booking[finding.direction],
+          id: transferId,
+          amountMinor: finding.amountMinor ?? 0n,
+          reference: { type: 'suspense', id },
+          memo: finding.reason,
+        },
+      ]
+
+const auditOf = ({ id, finding: { rail, direction, reason, amountMinor = null } }: Entry): ActedEntry => ({
+  actor: { accountId: null, origin: null, way: 'rail' },
+  action: 'suspense.record',
+  workspaceId: null,
+  subject: { type: 'suspense', id },
+  after: { rail, direction, reason, amount_minor: amountMinor === null ? null : formatMinor(amountMinor) },
+})
+
+/**
+ * Records money that a provider reports as moved and that the service cannot book, and alerts an operator. A repeated finding is recorded
+ * once. Takes no lock: it may be called under any.
+ */
+export const recordAllSuspense = async (tx: Tx, deps: Pick<Deps, 'alerts'>, findings: readonly Finding[]): Promise<void> => {
+  if (findings.length === 0) return
+  const { at } = tx
+  const found = findings.map((finding) => ({ id: newId(), transferId: isBookable(finding) ? newId() : null, finding }))
+  const recorded = await insertEntries(tx, found)
+  await transferWithin(tx, recorded.flatMap(transferOf), at)
+  await auditAll(tx, at, recorded.map(auditOf))
+  for (const { id, finding } of recorded) {
+    if (finding.alerted) continue
+    const attempt = finding.attemptId === undefined ? {} : { attempt: finding.attemptId }
+    alertAfterCommit(tx, deps, 'suspense', {
+      subject: finding.subject?.kind ?? finding.rail,
+      id,
+      ...attempt,
+      code: finding.reason,
+    })
+  }
+}
+
+export const recordSuspense = (tx: Tx, deps: Pick<Deps, 'alerts'>, finding: Finding): Promise<void> =>
+  recordAllSuspense(tx, deps, [finding])
 
 type DisputedAttempt = { id: Uuid; kind: 'payment' | 'topup'; subjectId: Uuid; rail: string; amountMinor: Minor }
 
@@ -94,7 +130,7 @@ const leaveSuspense = async (tx: Tx, item: SuspenseRecord, outcome: ResolveSuspe
   const other = outcome === 'adjusted' ? 'adjustments' : direction === 'in' ? 'topup_clearing' : 'rail_clearing'
   const sides =
     direction === 'in' ? ({ debit: 'suspense', credit: other } as const) : ({ debit: other, credit: 'suspense' } as const)
-  await transferWithin(tx, { ...sides, amountMinor, reference: { type: 'suspense', id }, memo: outcome, at })
+  await transferWithin(tx, [{ ...sides, id: newId(), amountMinor, reference: { type: 'suspense', id }, memo: outcome }], at)
 }
 
 /** Records a person's decision about the money. */

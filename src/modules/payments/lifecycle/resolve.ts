@@ -6,7 +6,7 @@ import type { PageRequest } from '../../../http/pagination.ts'
 import { transfer, transferWithin } from '../../../ledger/ledger.ts'
 import { conflict } from '../../../lib/errors.ts'
 import { failure } from '../../../lib/failure-codes.ts'
-import type { Uuid } from '../../../lib/ids.ts'
+import { newId, type Uuid } from '../../../lib/ids.ts'
 import type { Evidence } from '../../../rails/rail.ts'
 import type { Deps } from '../../deps.ts'
 import { balanceUpdated } from '../../identity/accounts/service.ts'
@@ -82,7 +82,8 @@ const bookLateSuccess = async (
   const change = { lateSuccessResolution: resolution, lateSuccessResolvedAt: at }
   const options = { actor: operator, type: null, action: `payment.late_success_${resolution}` } as const
   if (resolution === 'written_off') {
-    await transferWithin(tx, { debit: 'adjustments', credit: 'rail_clearing', amountMinor, reference, memo, at })
+    const move = { id: newId(), debit: 'adjustments', credit: 'rail_clearing', amountMinor, reference, memo } as const
+    await transferWithin(tx, [move], at)
     return writeChange(tx, deps, payment, change, options)
   }
   const { balance } = await transfer(tx, {

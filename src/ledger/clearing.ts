@@ -1,0 +1,79 @@
+import { type Database, type Db, inTx, statement } from '../db/client.ts'
+import { secondsAfter } from '../lib/clock.ts'
+import type { Minor } from '../lib/money.ts'
+
+/** Money booked as moved at a provider, for good, since the beginning. */
+export type Clearing = { cameInMinor: Minor; wentOutMinor: Minor }
+
+/** A provider's sums are kept under its name. `rails`: its rails, and the name that money without a rail has. */
+export type Books = { name: string; rails: readonly string[] }
+
+/**
+ * Sums are kept of transfers that are older than this. A transfer that commits later than younger ones was made minutes ago at most: a
+ * statement ends after seconds, and the processes' clocks differ by minutes at most.
+ */
+const settledAfterSeconds = 3_600
+const transfersAtOnce = 20_000
+const beginning = '00000000-0000-0000-0000-000000000000'
+
+const accounts = `(select id from ledger_accounts where code in ('rail_clearing', 'topup_clearing'))`
+
+/**
+ * The sums of `counted`, for the rails in `$2`. What a transfer belongs to is looked up by its id, row by row: as a join, the plan for an
+ * unknown number of transfers reads every payment.
+ */
+const sums = `
+  select coalesce(sum(t.amount_minor) filter (where t.debit_account_id in ${accounts}), 0)::bigint as came_in,
+    coalesce(sum(t.amount_minor) filter (where t.credit_account_id in ${accounts}), 0)::bigint as went_out
+  from counted t
+  where t.kind in ('direct', 'post') and (t.debit_account_id in ${accounts} or t.credit_account_id in ${accounts})
+    and case t.reference_type when 'payment' then (select p.rail from payments p where p.id = t.reference_id)
+      when 'topup' then (select u.method from topups u where u.id = t.reference_id)
+      when 'suspense' then (select s.rail from suspense_items s where s.id = t.reference_id) end = any($2::text[])`
+
+const begin = statement(
+  'ledger.clearing_begin',
+  `insert into clearing_points (name, through, came_in_minor, went_out_minor) values ($1, '${beginning}', 0, 0) on conflict (name) do nothing`,
+)
+
+const lock = statement('ledger.clearing_lock', 'select through from clearing_points where name = $1 for update')
+
+/** Over the next transfers in the order of their ids, up to the first one that is too young. */
+const advance = statement(
+  'ledger.clearing_advance',
+  `with next as materialized (select * from ledger_transfers where id > $3 order by id limit ${transfersAtOnce}),
+     counted as materialized (
+       select * from next where id < coalesce((select id from next where created_at >= $4 order by id limit 1), 'ffffffff-ffff-ffff-ffff-ffffffffffff')),
+     summed as (${sums})
+   update clearing_points p set through = coalesce((select id from counted order by id desc limit 1), p.through),
+     came_in_minor = p.came_in_minor + summed.came_in, went_out_minor = p.went_out_minor + summed.went_out
+   from summed where p.name = $1
+   returning (select count(*) from counted) = ${transfersAtOnce} as more`,
+)
+
+/** Moves the point from which `readClearing` goes on, in short transactions: so that a read sums about an hour of transfers. */
+export const advanceClearing = async (db: Database, { name, rails }: Books): Promise<void> => {
+  for (let more = true; more; )
+    more = await inTx(db, async (tx) => {
+      await tx.query(begin, [name])
+      const [point] = await tx.query<{ through: string }>(lock, [name])
+      const before = secondsAfter(tx.at, -settledAfterSeconds)
+      const [moved] = await tx.query<{ more: boolean }>(advance, [name, rails, point?.through, before])
+      return moved?.more ?? false
+    })
+}
+
+const read = statement(
+  'ledger.clearing',
+  `with point as (select through, came_in_minor, went_out_minor from clearing_points where name = $1),
+     counted as (select * from ledger_transfers where id > coalesce((select through from point), '${beginning}')),
+     since as (${sums})
+   select coalesce((select came_in_minor from point), 0) + since.came_in as came_in,
+     coalesce((select went_out_minor from point), 0) + since.went_out as went_out
+   from since`,
+)
+
+export const readClearing = async (db: Db, { name, rails }: Books): Promise<Clearing> => {
+  const [row] = await db.query<{ came_in: Minor; went_out: Minor }>(read, [name, rails])
+  return { cameInMinor: row?.came_in ?? 0n, wentOutMinor: row?.went_out ?? 0n }
+}
