@@ -99,37 +99,49 @@ export const holdAll = async (tx: Tx, holds: readonly Hold[], at: Date): Promise
   ])
 }
 
-const endHold = (kind: 'post' | 'void') =>
-  statement(
-    `ledger.${kind}`,
-    `with held as (select * from ledger_transfers where id = $1 and kind = 'pending'),
-     moved as (
-       update ledger_accounts a set pending_debits_minor = a.pending_debits_minor - held.amount_minor
-         ${kind === 'post' ? ', posted_debits_minor = a.posted_debits_minor + held.amount_minor' : ''}
-       from held where a.id = held.debit_account_id
-       returning a.posted_credits_minor - a.posted_debits_minor - a.pending_debits_minor as available_minor, a.pending_debits_minor as held_minor
-     ), written as (
-       insert into ledger_transfers (id, kind, pending_id, debit_account_id, credit_account_id, amount_minor, reference_type, reference_id, customer_account_id, available_after_minor, created_at)
-       select $2, '${kind}', held.id, held.debit_account_id, held.credit_account_id, held.amount_minor, held.reference_type, held.reference_id, held.customer_account_id, moved.available_minor, $3
-       from held, moved
-     )
-     select available_minor, held_minor from moved`,
+const endStatement = statement(
+  'ledger.end_holds',
+  `with held as (
+     select e.id, e.kind, e.place, h.id as hold, h.debit_account_id, h.credit_account_id, h.amount_minor, h.reference_type, h.reference_id, h.customer_account_id
+     from unnest($1::uuid[], $2::uuid[], $3::text[]) with ordinality as e(id, hold, kind, place)
+       join ledger_transfers h on h.id = e.hold and h.kind = 'pending'
+   ), moved as (
+     update ledger_accounts a set pending_debits_minor = a.pending_debits_minor - t.held, posted_debits_minor = a.posted_debits_minor + t.posted
+     from (select debit_account_id, sum(amount_minor)::bigint as held, coalesce(sum(amount_minor) filter (where kind = 'post'), 0)::bigint as posted
+           from held group by debit_account_id) as t where a.id = t.debit_account_id
+     returning a.id, a.owner_id, a.posted_credits_minor - a.posted_debits_minor - a.pending_debits_minor as available_minor, a.pending_debits_minor as held_minor
+   ), written as (
+     insert into ledger_transfers (id, kind, pending_id, debit_account_id, credit_account_id, amount_minor, reference_type, reference_id, customer_account_id, available_after_minor, created_at)
+     select held.id, held.kind, held.hold, held.debit_account_id, held.credit_account_id, held.amount_minor, held.reference_type, held.reference_id, held.customer_account_id,
+       moved.available_minor - coalesce(sum(held.amount_minor) filter (where held.kind = 'void')
+         over (partition by held.debit_account_id order by held.place rows between 1 following and unbounded following), 0), $4
+     from held join moved on moved.id = held.debit_account_id
+   )
+   select owner_id, available_minor, held_minor, (select count(*) from held) as ended from moved`,
+)
+
+/** `post`: the held money has left. `void`: it is available again. */
+export type HoldEnd = { kind: 'post' | 'void'; holdId: Uuid; ownerId: Uuid }
+
+/**
+ * Ends holds: one update for each account, however many holds. Returns each owner's balance after all of them. A hold ends once: the
+ * database refuses a second end. The caller holds the owners' locks.
+ */
+export const endHolds = async (tx: Tx, ends: readonly HoldEnd[], at: Date): Promise<Map<Uuid, Balance>> => {
+  if (ends.length === 0) return new Map()
+  requireLocked(
+    tx,
+    ends.map(({ ownerId }) => ownerId),
   )
-const postStatement = endHold('post')
-const voidStatement = endHold('void')
-
-const end = async (tx: Tx, which: typeof postStatement, holdId: Uuid, at: Date): Promise<Moved> => {
-  const transferId = newId()
-  const [row] = await tx.query<BalanceRow>(which, [holdId, transferId, at])
-  if (!row) throw new Error('there is no such hold')
-  return { transferId, balance: balanceOf(row) }
+  const rows = await tx.query<BalanceRow & { owner_id: Uuid; ended: bigint }>(endStatement, [
+    plainList(ends.map(() => newId())),
+    plainList(ends.map(({ holdId }) => holdId)),
+    plainList(ends.map(({ kind }) => kind)),
+    at,
+  ])
+  if (rows[0]?.ended !== BigInt(ends.length)) throw new Error('there is no such hold')
+  return new Map(rows.map((row) => [row.owner_id, balanceOf(row)]))
 }
-
-/** Posts the held money: it has left. A hold ends once: the database refuses a second end. */
-export const postHold = (tx: Tx, holdId: Uuid, at: Date): Promise<Moved> => end(tx, postStatement, holdId, at)
-
-/** Gives the held money back. */
-export const voidHold = (tx: Tx, holdId: Uuid, at: Date): Promise<Moved> => end(tx, voidStatement, holdId, at)
 
 const directTransfer = statement(
   'ledger.direct',

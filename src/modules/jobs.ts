@@ -13,7 +13,8 @@ import { expireMandates } from './mandates/end.ts'
 import { pruneOAuth } from './oauth/prune.ts'
 import { expireApprovals } from './payments/approvals/expire.ts'
 import { pruneRefusedDeliveries } from './payments/lifecycle/attempts/deliveries.ts'
-import { createDeliveryLanes, createSendingLanes } from './payments/lifecycle/attempts/lanes.ts'
+import { createDeliveriesLane } from './payments/lifecycle/attempts/deliveries-lane.ts'
+import { createSendingLanes } from './payments/lifecycle/attempts/lanes.ts'
 import { reconcile } from './payments/lifecycle/attempts/reconcile.ts'
 import type { Subjects } from './payments/lifecycle/attempts/subject.ts'
 import { giveUpWaiting } from './payments/lifecycle/give-up.ts'
@@ -59,7 +60,7 @@ const failuresBeforeAlert = 3
 const createWork = (deps: Deps): Work => ({
   lanes: {
     ...createSendingLanes(deps, subjects),
-    deliveries: createDeliveryLanes(deps, subjects),
+    deliveries: [createDeliveriesLane(deps, subjects)],
   },
   sweeps: createSweeps(deps),
   onFailure: (lane, key, failures) => {

@@ -44,7 +44,7 @@ const post = async (
   })
   const change = { status: 'posted' as const, transferId, decidedBy: nameOfOperator(operator), decidedAt: at }
   await tx.orm.update(adjustments).set(change).where(eq(adjustments.id, id))
-  await deps.appendEvents(tx, at, [await balanceUpdated(tx, deps, accountId, balance)])
+  await deps.appendEvents(tx, at, await balanceUpdated(tx, deps, accountId, balance))
   const posted = { ...adjustment, ...change }
   await auditStep(tx, operator, { action: 'admin.adjustment_post', adjustment: posted })
   return posted

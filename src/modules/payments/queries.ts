@@ -1,6 +1,7 @@
 import { and, desc, eq, getTableColumns, gt, gte, ilike, inArray, lt, lte, or, type SQL, sql } from 'drizzle-orm'
-import { lockAccount } from '../../db/account-lock.ts'
-import type { Database, Db, Tx } from '../../db/client.ts'
+import { lockAccounts } from '../../db/account-lock.ts'
+import { type Database, type Db, statement, type Tx } from '../../db/client.ts'
+import { plainList } from '../../db/lists.ts'
 import { beneficiaries } from '../../db/tables/beneficiaries.ts'
 import { payments } from '../../db/tables/payments.ts'
 import { notFound } from '../../lib/errors.ts'
@@ -19,22 +20,37 @@ export const findPayment = async (db: Db, workspaceId: Uuid, id: Uuid): Promise<
       .where(and(eq(payments.workspaceId, workspaceId), eq(payments.id, id)))
   )[0]
 
+const readOwners = statement('payments.owners', 'select id, account_id as "accountId" from payments where id = any($1::uuid[])')
+
 /** The account that pays: read without a lock, because that account's lock comes first. */
 export const ownerOfPayment = async (db: Db, id: Uuid): Promise<Uuid | undefined> =>
-  (await db.orm.select({ accountId: payments.accountId }).from(payments).where(eq(payments.id, id)))[0]?.accountId
+  (await db.query<{ accountId: Uuid }>(readOwners, [plainList([id])]))[0]?.accountId
 
-/** The payment, locked. The caller already holds the owning ledger account's lock. */
-export const lockPayment = async (tx: Tx, id: Uuid): Promise<PaymentRecord> => {
-  const [payment] = await tx.orm.select().from(payments).where(eq(payments.id, id)).for('update')
-  if (!payment) throw new Error('a payment that must exist is missing')
-  return payment
+/** The payments, locked. The caller already holds the owning ledger accounts' locks. */
+const lockPayments = (tx: Tx, ids: readonly Uuid[]): Promise<PaymentRecord[]> =>
+  tx.orm
+    .select()
+    .from(payments)
+    .where(sql`${payments.id} = any(${plainList(ids)}::uuid[])`)
+    .orderBy(payments.id)
+    .for('update')
+    // A drizzle query is sent when it is awaited; this one is sent before the next.
+    .execute()
+
+/** The only way to lock payments: their owning accounts first, then their rows. Throws `not_found` for a payment that does not exist. */
+export const lockPaymentsWithAccounts = async (tx: Tx, ids: readonly Uuid[]): Promise<PaymentRecord[]> => {
+  const owners = await tx.query<{ accountId: Uuid }>(readOwners, [plainList(ids)])
+  if (owners.length !== ids.length) throw notFound()
+  const [, locked] = await Promise.all([
+    lockAccounts(tx, { exclusive: owners.map(({ accountId }) => accountId) }),
+    lockPayments(tx, ids),
+  ])
+  return locked
 }
 
-/** The only way to lock a payment: its owning account first, then its row. Throws `not_found` for a payment that does not exist. */
 export const lockPaymentWithAccount = async (tx: Tx, id: Uuid): Promise<PaymentRecord> => {
-  const accountId = await ownerOfPayment(tx, id)
-  if (!accountId) throw notFound()
-  const [, payment] = await Promise.all([lockAccount(tx, accountId), lockPayment(tx, id)])
+  const [payment] = await lockPaymentsWithAccounts(tx, [id])
+  if (!payment) throw new Error('a payment that must exist is missing')
   return payment
 }
 

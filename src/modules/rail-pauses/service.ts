@@ -53,9 +53,10 @@ export const markWaitingUnknown = async (
     const waiting = await deps.db.query<{ id: Uuid }>(waitingPayments)
     for (const { id } of waiting) {
       await inTx(deps.db, async (tx) => {
-        const subject = await subjects.payment.open(tx, deps, id)
+        const opened = await subjects.payment.open(tx, deps, [id])
         const message = 'It waited to be sent when the backup was made, and may have been sent since.'
-        await subject.settle({ kind: 'unknown', code: 'restored', message }, { kind: 'operator', actor: operator })
+        const evidence = { kind: 'unknown', code: 'restored', message } as const
+        await opened.settle([{ id, evidence, source: { kind: 'operator', actor: operator } }])
         await tx.query(dropFromQueue, [id])
       })
       unknown += 1

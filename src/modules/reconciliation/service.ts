@@ -57,7 +57,7 @@ const takeAsEvidence = async (
   const evidence: Evidence = { kind: 'succeeded', receipt, amountMinor }
   await inTx(deps.db, async (tx) => {
     const open = await openAttempt(tx, deps, subjects[subject.kind], { id: attemptId, subjectId: subject.id })
-    await applyEvidence(tx, deps, open, evidence, { kind: 'operator', actor: operator })
+    await applyEvidence(tx, deps, [{ open, evidence, source: { kind: 'operator', actor: operator } }])
   })
 }
 

@@ -11,7 +11,7 @@ import type { Failure } from '../../lib/failure-codes.ts'
 import type { Evidence } from '../../rails/rail.ts'
 import type { Deps } from '../deps.ts'
 import { balanceUpdated } from '../identity/accounts/service.ts'
-import { isReceiptTaken } from '../payments/lifecycle/attempts/receipts.ts'
+import { takenReceipts } from '../payments/lifecycle/attempts/receipts.ts'
 import { actorOf, type EvidenceSource, type Verdict } from '../payments/lifecycle/attempts/subject.ts'
 import { presentTopup } from './present.ts'
 import type { TopupRecord } from './queries.ts'
@@ -47,12 +47,12 @@ const write = async (
   deps: Pick<Deps, 'appendEvents'>,
   { topup, source }: Step,
   change: Change,
-  { balance, action }: { balance?: NewEvent; action?: AuditAction } = {},
+  { balance = [], action }: { balance?: readonly NewEvent[]; action?: AuditAction } = {},
 ): Promise<TopupRecord> => {
   const { at } = tx
   const after = await changeTopup(tx, topup, change, at)
   const event = topupEvent(`topup.${after.status}` as EventType, after)
-  await deps.appendEvents(tx, at, balance ? [event, balance] : [event])
+  await deps.appendEvents(tx, at, [event, ...balance])
   await audit(tx, actorOf(source), at, {
     // The state that only a new top-up has.
     action: action ?? (after.status === 'pending' ? 'topup.initiate' : `topup.${after.status}`),
@@ -115,7 +115,8 @@ export const settleTopup = async (
 ): Promise<SettledTopup> => {
   const step: Step = { topup, source }
   const receipt = evidence.kind === 'succeeded' ? evidence.receipt : null
-  const taken = receipt !== null && (await isReceiptTaken(tx, topup.method, receipt, topup.id))
+  const claims = receipt === null ? [] : [{ rail: topup.method, receipt, subjectId: topup.id }]
+  const taken = (await takenReceipts(tx, claims)).has(topup.id)
   const decided = moveTopup(topup, evidence, taken)
   if (decided.move === 'none') return { verdict: decided.verdict, topup }
   const applied = async (after: Promise<TopupRecord>): Promise<SettledTopup> => ({ verdict: 'applied', topup: await after })

@@ -1,6 +1,7 @@
 import { and, eq, sql } from 'drizzle-orm'
-import { lockAccount } from '../../db/account-lock.ts'
+import { lockAccounts } from '../../db/account-lock.ts'
 import type { Db, Tx } from '../../db/client.ts'
+import { plainList } from '../../db/lists.ts'
 import { topups } from '../../db/tables/payments.ts'
 import type { Uuid } from '../../lib/ids.ts'
 
@@ -14,10 +15,28 @@ export const findTopup = async (db: Db, workspaceId: Uuid, id: Uuid): Promise<To
       .where(and(eq(topups.id, id), eq(topups.workspaceId, workspaceId)))
   )[0]
 
-/** The only way to lock a top-up: by the account that it credits, which guards it. */
+const readTopups = (db: Db, ids: readonly Uuid[]): Promise<TopupRecord[]> =>
+  db.orm
+    .select()
+    .from(topups)
+    .where(sql`${topups.id} = any(${plainList(ids)}::uuid[])`)
+    // A drizzle query is sent when it is awaited; this one is sent before the next.
+    .execute()
+
+/** The only way to lock top-ups: by the accounts that they credit, which guard them. */
+export const lockTopupsWithAccounts = async (tx: Tx, ids: readonly Uuid[]): Promise<TopupRecord[]> => {
+  const unlocked = await readTopups(tx, ids)
+  if (unlocked.length !== ids.length) throw new Error('a top-up that must exist is missing')
+  const [, locked] = await Promise.all([
+    lockAccounts(tx, { exclusive: unlocked.map(({ accountId }) => accountId) }),
+    readTopups(tx, ids),
+  ])
+  return locked
+}
+
 export const lockTopupWithAccount = async (tx: Tx, id: Uuid): Promise<TopupRecord> => {
-  const { accountId } = await getTopup(tx, id)
-  const [, topup] = await Promise.all([lockAccount(tx, accountId), getTopup(tx, id)])
+  const [topup] = await lockTopupsWithAccounts(tx, [id])
+  if (!topup) throw new Error('a top-up that must exist is missing')
   return topup
 }
 

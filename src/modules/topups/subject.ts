@@ -3,9 +3,16 @@ import { secondsAfter } from '../../lib/clock.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import type { Deps } from '../deps.ts'
 import { tryOpen } from '../payments/lifecycle/attempts/callback-secret.ts'
-import { type AttemptSubject, notSent, type Outgoing, type PrepareDeps } from '../payments/lifecycle/attempts/subject.ts'
+import {
+  type AttemptSubject,
+  notSent,
+  type Outgoing,
+  type PrepareDeps,
+  type Report,
+  type Verdict,
+} from '../payments/lifecycle/attempts/subject.ts'
 import { settleTopup } from './outcome.ts'
-import { lockTopupWithAccount, readDueTopups, type TopupRecord } from './queries.ts'
+import { lockTopupsWithAccounts, readDueTopups, type TopupRecord } from './queries.ts'
 import { phoneContext } from './service.ts'
 
 const setDue = statement('topups.set_due', `update topups set dispatch_due_at = $2 where id = $1 and status = 'pending'`)
@@ -40,14 +47,22 @@ const prepare = async (tx: Tx, deps: PrepareDeps, ids: readonly Uuid[]): Promise
 /** How top-ups are sent: a prompt on the payer's phone. A top-up that is too old gets no prompt: it expires. */
 export const topupSubject: AttemptSubject = {
   kind: 'topup',
-  open: async (tx, deps, id) => {
-    let topup = await lockTopupWithAccount(tx, id)
+  open: async (tx, deps, ids) => {
+    const records = new Map((await lockTopupsWithAccounts(tx, ids)).map((topup) => [topup.id, topup]))
+    const settle = async ({ id, evidence, source }: Report): Promise<Verdict> => {
+      const topup = records.get(id)
+      if (!topup) throw new Error('a top-up is settled that was not opened')
+      const settled = await settleTopup(tx, deps, topup, evidence, source)
+      records.set(id, settled.topup)
+      return settled.verdict
+    }
     return {
-      sendAgainAt: async (due) => void (await tx.query(setDue, [id, due])),
-      settle: async (evidence, source) => {
-        const settled = await settleTopup(tx, deps, topup, evidence, source)
-        topup = settled.topup
-        return settled.verdict
+      sendAgainAt: async (id, due) => void (await tx.query(setDue, [id, due])),
+      // One after another: top-ups are few, for a person answers each one on a phone.
+      settle: async (reports) => {
+        const verdicts: Verdict[] = []
+        for (const report of reports) verdicts.push(await settle(report))
+        return verdicts
       },
     }
   },

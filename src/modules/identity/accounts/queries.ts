@@ -1,5 +1,6 @@
 import { eq } from 'drizzle-orm'
 import { type Db, statement } from '../../../db/client.ts'
+import { plainList } from '../../../db/lists.ts'
 import { accounts } from '../../../db/tables/accounts.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 
@@ -9,7 +10,7 @@ export const findAccount = async (db: Db, id: Uuid): Promise<AccountRecord | und
   (await db.orm.select().from(accounts).where(eq(accounts.id, id)))[0]
 
 /** For events inside a transaction that moves money: the account as REST would show it. */
-const readAccount = statement('accounts.read', 'select * from accounts where id = $1')
+const readAccounts = statement('accounts.read', 'select * from accounts where id = any($1::uuid[])')
 
 type Row = {
   id: Uuid
@@ -25,20 +26,25 @@ type Row = {
   updated_at: Date
 }
 
+const accountOf = (row: Row): AccountRecord => ({
+  id: row.id,
+  status: row.status,
+  email: row.email,
+  displayName: row.display_name,
+  topupsEnabled: row.topups_enabled,
+  paymentsEnabled: row.payments_enabled,
+  apiKeysEnabled: row.api_keys_enabled,
+  oauthEnabled: row.oauth_enabled,
+  isAdmin: row.is_admin,
+  createdAt: row.created_at,
+  updatedAt: row.updated_at,
+})
+
+export const getAccounts = async (db: Db, ids: readonly Uuid[]): Promise<AccountRecord[]> =>
+  (await db.query<Row>(readAccounts, [plainList(ids)])).map(accountOf)
+
 export const getAccount = async (db: Db, id: Uuid): Promise<AccountRecord> => {
-  const [row] = await db.query<Row>(readAccount, [id])
-  if (!row) throw new Error('an account that must exist is missing')
-  return {
-    id: row.id,
-    status: row.status,
-    email: row.email,
-    displayName: row.display_name,
-    topupsEnabled: row.topups_enabled,
-    paymentsEnabled: row.payments_enabled,
-    apiKeysEnabled: row.api_keys_enabled,
-    oauthEnabled: row.oauth_enabled,
-    isAdmin: row.is_admin,
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
-  }
+  const [account] = await getAccounts(db, [id])
+  if (!account) throw new Error('an account that must exist is missing')
+  return account
 }

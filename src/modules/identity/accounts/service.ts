@@ -9,7 +9,7 @@ import { newId, type Uuid } from '../../../lib/ids.ts'
 import type { Deps } from '../../deps.ts'
 import { createPersonalWorkspace } from '../../workspaces/service.ts'
 import { presentAccount } from './present.ts'
-import { type AccountRecord, getAccount } from './queries.ts'
+import { type AccountRecord, getAccount, getAccounts } from './queries.ts'
 import type { Account } from './schema.ts'
 
 /** A new account with what every account has from the start: a ledger account and a personal workspace. */
@@ -52,15 +52,22 @@ export const updateAccount = async (
   })
 }
 
-/** The data of every balance event: the account as REST shows it now. */
-export const balanceUpdated = async (
+/** An event for each account whose balance changed. Its data is the account as REST shows it now. */
+export const balancesUpdated = async (
   tx: Tx,
   deps: Pick<Deps, 'config'>,
-  accountId: Uuid,
-  balance: Balance,
-): Promise<NewEvent> => ({
-  type: 'balance.updated',
-  accountId,
-  workspaceId: null,
-  data: presentAccount(await getAccount(tx, accountId), balance, deps.config.CURRENCY),
-})
+  balances: ReadonlyMap<Uuid, Balance>,
+): Promise<NewEvent[]> => {
+  if (balances.size === 0) return []
+  const events: NewEvent[] = []
+  for (const account of await getAccounts(tx, [...balances.keys()])) {
+    const balance = balances.get(account.id)
+    const data = balance && presentAccount(account, balance, deps.config.CURRENCY)
+    if (data) events.push({ type: 'balance.updated', accountId: account.id, workspaceId: null, data })
+  }
+  if (events.length !== balances.size) throw new Error('an account that must exist is missing')
+  return events
+}
+
+export const balanceUpdated = (tx: Tx, deps: Pick<Deps, 'config'>, accountId: Uuid, balance: Balance): Promise<NewEvent[]> =>
+  balancesUpdated(tx, deps, new Map([[accountId, balance]]))

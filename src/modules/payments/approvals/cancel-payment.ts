@@ -3,7 +3,7 @@ import type { Tx } from '../../../db/client.ts'
 import { conflict, notFound } from '../../../lib/errors.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import type { Deps } from '../../deps.ts'
-import { releasePayment } from '../lifecycle/release.ts'
+import { releasePayment } from '../lifecycle/end.ts'
 import { findPayment, lockPaymentWithAccount, type PaymentRecord } from '../queries.ts'
 import { cancelApproval } from './end.ts'
 

@@ -27,9 +27,9 @@ const addTotals = statement(
      set used_minor = t.used_minor + excluded.used_minor, payments = t.payments + excluded.payments`,
 )
 
-/** Everything that counts a payment; it follows from the payment alone. */
-const keysOf = `
-  select s.subject, s.id, k.period, k.start from payments p
+/** Everything that counts these payments, with their sums; it follows from the payments alone. */
+const chargesOf = `
+  select s.subject, s.id, k.period, k.start, sum(p.amount_minor)::bigint as minor, count(*) as payments from payments p
   cross join lateral (
     select 'grant' as subject, unnest(g.ancestor_ids || g.id) as id from grants g where g.id = p.grant_id
     union all
@@ -39,31 +39,35 @@ const keysOf = `
   join lateral (values
     ('day', p.counted_day), ('month', date_trunc('month', p.counted_day)::date), ('total', date '${totalStart}')) as k(period, start)
     on (s.subject = 'mandate') = (k.period = 'total')
-  where p.id = $1`
+  where p.id = any($1::uuid[]) group by 1, 2, 3, 4`
+const totalsOf = `
+  select p.workspace_id, p.counted_day as day, payee, p.rail, p.payment_type, sum(p.amount_minor)::bigint as minor, count(*) as payments
+  from payments p cross join unnest(array[p.payee_id, '${everyPayee}'::uuid]) as payee where p.id = any($1::uuid[]) group by 1, 2, 3, 4, 5`
 
 const release = statement(
   'counters.release',
-  `update usage_counters c set used_minor = c.used_minor - $2, payments = c.payments - 1
-   from (${keysOf}) as key where c.subject_id = key.id and c.period = key.period and c.period_start = key.start`,
+  `update usage_counters c set used_minor = c.used_minor - own.minor, payments = c.payments - own.payments
+   from (${chargesOf}) as own where c.subject_id = own.id and c.period = own.period and c.period_start = own.start`,
 )
 const releaseTotals = statement(
   'counters.release_totals',
-  `update spending_totals t set used_minor = t.used_minor - $2, payments = t.payments - 1 from payments p
-   where p.id = $1 and t.payee_id in (p.payee_id, '${everyPayee}')
-     and (t.workspace_id, t.day, t.rail, t.payment_type) = (p.workspace_id, p.counted_day, p.rail, p.payment_type)`,
+  `update spending_totals t set used_minor = t.used_minor - own.minor, payments = t.payments - own.payments
+   from (${totalsOf}) as own
+   where (t.workspace_id, t.day, t.payee_id, t.rail, t.payment_type) = (own.workspace_id, own.day, own.payee, own.rail, own.payment_type)`,
 )
 const charge = statement(
   'counters.charge',
   `insert into usage_counters as c (subject, subject_id, period, period_start, used_minor, payments)
-   select subject, id, period, start, $2, 1 from (${keysOf}) as key
-   on conflict (subject_id, period, period_start) do update set used_minor = c.used_minor + $2, payments = c.payments + 1`,
+   select subject, id, period, start, minor, payments from (${chargesOf}) as own
+   on conflict (subject_id, period, period_start) do update
+     set used_minor = c.used_minor + excluded.used_minor, payments = c.payments + excluded.payments`,
 )
 const chargeTotals = statement(
   'counters.charge_totals',
   `insert into spending_totals as t (workspace_id, day, payee_id, rail, payment_type, used_minor, payments)
-   select workspace_id, counted_day, payee, rail, payment_type, $2, 1
-   from payments cross join unnest(array[payee_id, '${everyPayee}'::uuid]) as payee where id = $1
-   on conflict (workspace_id, day, payee_id, rail, payment_type) do update set used_minor = t.used_minor + $2, payments = t.payments + 1`,
+   select workspace_id, day, payee, rail, payment_type, minor, payments from (${totalsOf}) as own
+   on conflict (workspace_id, day, payee_id, rail, payment_type) do update
+     set used_minor = t.used_minor + excluded.used_minor, payments = t.payments + excluded.payments`,
 )
 const setDay = statement('payments.count_in', 'update payments set counted_day = $2 where id = $1')
 
@@ -115,13 +119,15 @@ export const chargeCounters = async (tx: Tx, counted: readonly Counted[]): Promi
   ])
 }
 
-/** Takes a payment off its counters, in the day and month in which it counts. A counter that was deleted is not created again. */
-export const releaseCharges = async (tx: Tx, { id, amountMinor }: { id: Uuid; amountMinor: Minor }): Promise<void> => {
-  await Promise.all([tx.query(release, [id, amountMinor]), tx.query(releaseTotals, [id, amountMinor])])
+/** Takes payments off their counters, in the day and month in which each counts. A counter that was deleted is not created again. */
+export const releaseCharges = async (tx: Tx, paymentIds: readonly Uuid[]): Promise<void> => {
+  const ids = plainList(paymentIds)
+  if (paymentIds.length > 0) await Promise.all([tx.query(release, [ids]), tx.query(releaseTotals, [ids])])
 }
 
 /** Moves a payment to another day and that day's month: one that is approved on a later day than it was created. */
-export const moveCharges = async (tx: Tx, { id, amountMinor }: { id: Uuid; amountMinor: Minor }, day: string): Promise<void> => {
-  await releaseCharges(tx, { id, amountMinor })
-  await Promise.all([tx.query(setDay, [id, day]), tx.query(charge, [id, amountMinor]), tx.query(chargeTotals, [id, amountMinor])])
+export const moveCharges = async (tx: Tx, paymentId: Uuid, day: string): Promise<void> => {
+  const ids = plainList([paymentId])
+  await releaseCharges(tx, [paymentId])
+  await Promise.all([tx.query(setDay, [paymentId, day]), tx.query(charge, [ids]), tx.query(chargeTotals, [ids])])
 }

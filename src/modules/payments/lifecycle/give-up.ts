@@ -6,7 +6,7 @@ import { railsDown } from '../../../rails/gate.ts'
 import type { Deps } from '../../deps.ts'
 import { sweepRows } from '../../for-each-row.ts'
 import { lockPaymentWithAccount } from '../queries.ts'
-import { releasePayment } from './release.ts'
+import { releasePayment } from './end.ts'
 
 /** How long a payment waits for a rail that takes nothing: its money is held during this time. */
 const longestWaitSeconds = 45 * 60

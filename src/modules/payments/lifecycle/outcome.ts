@@ -1,45 +1,23 @@
 import type { Tx } from '../../../db/client.ts'
 import { isUnderWay } from '../../../db/transitions.ts'
-import { postHold, transfer } from '../../../ledger/ledger.ts'
+import { transfer } from '../../../ledger/ledger.ts'
+import type { Uuid } from '../../../lib/ids.ts'
 import { formatMinor } from '../../../lib/money.ts'
 import type { Evidence } from '../../../rails/rail.ts'
 import { alertAfterCommit } from '../../alerts.ts'
 import type { Deps } from '../../deps.ts'
 import { balanceUpdated } from '../../identity/accounts/service.ts'
-import { exhaustMandateIfSpent } from '../../mandates/for-payments.ts'
 import type { PaymentRecord } from '../queries.ts'
 import { resolveAttempts } from './attempts/queries.ts'
-import { isReceiptTaken } from './attempts/receipts.ts'
+import { type ReceiptClaim, takenReceipts } from './attempts/receipts.ts'
 import { actorOf, type EvidenceSource, type SettleDeps, type Verdict } from './attempts/subject.ts'
+import { endPayments, type PaymentEnd } from './end.ts'
 import { judgePayment, type PaymentMove } from './outcome-rules.ts'
-import { releasePayment } from './release.ts'
 import { writeChange } from './write-change.ts'
 
 type Step = { payment: PaymentRecord; evidence: Evidence; source: EvidenceSource }
 
 const receiptOf = (evidence: Evidence): string | null => ('receipt' in evidence ? evidence.receipt : null)
-
-const succeed = async (
-  tx: Tx,
-  deps: Pick<Deps, 'appendEvents' | 'config'>,
-  { payment, evidence, source }: Step,
-): Promise<PaymentRecord> => {
-  const { balance } = await postHold(tx, payment.holdTransferId, tx.at)
-  const receipt = receiptOf(evidence)
-  const after = await writeChange(
-    tx,
-    deps,
-    payment,
-    { status: 'succeeded', providerReceipt: receipt, completedAt: tx.at },
-    {
-      actor: actorOf(source),
-      balance: await balanceUpdated(tx, deps, payment.accountId, balance),
-      after: { provider_receipt: receipt },
-    },
-  )
-  if (after.mandateId) await exhaustMandateIfSpent(tx, deps, after.mandateId)
-  return after
-}
 
 /** The rail returned the money. The payment still counts against its limits: it was sent. */
 const returnPayment = async (
@@ -68,15 +46,6 @@ const markUnknown = (
   const code = evidence.kind === 'unknown' ? evidence.code : 'mismatch'
   alertAfterCommit(tx, deps, 'payment_unknown', { subject: 'payment', id: payment.id, code })
   return writeChange(tx, deps, payment, { status: 'unknown' }, { actor: actorOf(source) })
-}
-
-const fail = (
-  tx: Tx,
-  deps: Pick<Deps, 'appendEvents' | 'config'>,
-  { payment, evidence, source }: Step,
-): Promise<PaymentRecord> => {
-  const failure = evidence.kind === 'failed' ? evidence : undefined
-  return releasePayment(tx, deps, payment, { to: 'failed', actor: actorOf(source), failure })
 }
 
 /** The payment had already succeeded; its receipt came later. */
@@ -109,38 +78,74 @@ const noteLateSuccess = (
   )
 }
 
-const moves: Readonly<Record<PaymentMove, (tx: Tx, deps: SettleDeps, step: Step) => Promise<PaymentRecord>>> = {
-  succeed,
-  fail,
+/** Moves that end a payment: nearly all of them, written set-wise. */
+const endOf = (move: PaymentMove, { payment, evidence, source }: Step): PaymentEnd | undefined => {
+  const actor = actorOf(source)
+  if (move === 'succeed' || move === 'succeed_and_return')
+    return { payment, to: 'succeeded', actor, receipt: receiptOf(evidence) }
+  if (move === 'fail') return { payment, to: 'failed', actor, failure: evidence.kind === 'failed' ? evidence : undefined }
+  return undefined
+}
+
+type RareMove = Exclude<PaymentMove, 'succeed' | 'fail'>
+
+/** The other moves, one payment at a time. One that has succeeded and come back is ended first. */
+const rareMoves: Readonly<Record<RareMove, (tx: Tx, deps: SettleDeps, step: Step) => Promise<PaymentRecord>>> = {
   mark_unknown: markUnknown,
   return: returnPayment,
-  succeed_and_return: async (tx, deps, step) => returnPayment(tx, deps, { ...step, payment: await succeed(tx, deps, step) }),
+  succeed_and_return: returnPayment,
   complete,
   note_late_success: noteLateSuccess,
 }
 
 export type Settled = { verdict: Verdict; payment: PaymentRecord }
 
-/**
- * Ends a payment on evidence, from any source, any number of times and in any order. The caller has locked its owning account and the
- * payment. A mismatch moves no money, but a payment under way becomes unknown. After an operator's decision the rail is no longer queried.
- */
-export const settlePayment = async (
-  tx: Tx,
-  deps: Pick<Deps, 'alerts' | 'appendEvents' | 'config'>,
-  payment: PaymentRecord,
-  evidence: Evidence,
-  source: EvidenceSource,
-): Promise<Settled> => {
-  const step: Step = { payment, evidence, source }
-  const receipt = isUnderWay(payment.status) || evidence.kind === 'succeeded' ? receiptOf(evidence) : null
-  const taken = receipt !== null && (await isReceiptTaken(tx, payment.rail, receipt, payment.id))
-  const judged = judgePayment(payment, evidence, taken)
-  if (judged.move !== null) {
-    const after = await moves[judged.move](tx, deps, step)
-    if (source.kind === 'operator') await resolveAttempts(tx, payment.id)
-    return { verdict: 'applied', payment: after }
+const claimsOf = (steps: readonly Step[]): ReceiptClaim[] =>
+  steps.flatMap(({ payment, evidence }) => {
+    const receipt = isUnderWay(payment.status) || evidence.kind === 'succeeded' ? receiptOf(evidence) : null
+    return receipt === null ? [] : [{ rail: payment.rail, receipt, subjectId: payment.id }]
+  })
+
+const judgeAll = async (tx: Tx, steps: readonly Step[]) => {
+  const taken = await takenReceipts(tx, claimsOf(steps))
+  return steps.map((step) => ({ step, judged: judgePayment(step.payment, step.evidence, taken.has(step.payment.id)) }))
+}
+
+type JudgedStep = Awaited<ReturnType<typeof judgeAll>>[number]
+
+/** Ends the payments that end, all at once. Returns their records. */
+const endAll = async (tx: Tx, deps: SettleDeps, judged: readonly JudgedStep[]): Promise<Map<Uuid, PaymentRecord>> => {
+  const ends = judged.flatMap(({ step, judged: { move } }) => (move === null ? [] : (endOf(move, step) ?? [])))
+  return new Map((await endPayments(tx, deps, ends)).map((payment) => [payment.id, payment]))
+}
+
+const conclude = async (tx: Tx, deps: SettleDeps, { step, judged }: JudgedStep, ended: PaymentRecord): Promise<Settled> => {
+  const now = { ...step, payment: ended }
+  if (judged.move === null) {
+    const doubtful = judged.verdict === 'mismatch' && ended.status === 'processing'
+    return { verdict: judged.verdict, payment: doubtful ? await markUnknown(tx, deps, now) : ended }
   }
-  const doubtful = judged.verdict === 'mismatch' && payment.status === 'processing'
-  return { verdict: judged.verdict, payment: doubtful ? await markUnknown(tx, deps, step) : payment }
+  if (judged.move === 'succeed' || judged.move === 'fail') return { verdict: 'applied', payment: ended }
+  return { verdict: 'applied', payment: await rareMoves[judged.move](tx, deps, now) }
+}
+
+/**
+ * Ends payments on evidence, from any source, any number of times and in any order; one call names each payment and each receipt once. The
+ * caller has locked their owning accounts and the payments. A mismatch moves no money, but a payment under way becomes unknown. After an
+ * operator's decision the rail is no longer queried. Results are in the same order.
+ */
+export const settlePayments = async (tx: Tx, deps: SettleDeps, steps: readonly Step[]): Promise<Settled[]> => {
+  const judged = await judgeAll(tx, steps)
+  const ended = await endAll(tx, deps, judged)
+  const settled: Settled[] = []
+  for (const each of judged) {
+    const { payment } = each.step
+    settled.push(await conclude(tx, deps, each, ended.get(payment.id) ?? payment))
+  }
+  const decided = judged.filter(({ step, judged: { move } }) => move !== null && step.source.kind === 'operator')
+  await resolveAttempts(
+    tx,
+    decided.map(({ step }) => step.payment.id),
+  )
+  return settled
 }

@@ -153,6 +153,6 @@ export const countOnApproval = async (
   const now = await currentPeriods(tx, payment, tx.at)
   if (now.day === payment.countedDay) return undefined
   const [failed] = await decideAgain(tx, deps, [{ payment, day: now.day }])
-  if (!failed) await moveCharges(tx, payment, now.day)
+  if (!failed) await moveCharges(tx, payment.id, now.day)
   return failed
 }

@@ -13,7 +13,7 @@ import { balanceUpdated } from '../../identity/accounts/service.ts'
 import type { Operator } from '../../operators.ts'
 import type { FindPayments, ResolvePayment } from '../admin-schema.ts'
 import { lockPaymentWithAccount, type PaymentRecord } from '../queries.ts'
-import { settlePayment } from './outcome.ts'
+import { settlePayments } from './outcome.ts'
 import { writeChange } from './write-change.ts'
 
 type ResolveDeps = Pick<Deps, 'alerts' | 'appendEvents' | 'config'>
@@ -108,8 +108,8 @@ const endUnknown = async (
   if (status === input.outcome) return payment
   if (status !== 'unknown') throw conflict(`A payment that is ${status} is not an operator's to resolve.`, 'status', { status })
   const source = { kind: 'operator', actor: operator } as const
-  const settled = await settlePayment(tx, deps, payment, evidenceOf(input), source)
-  if (settled.verdict !== 'applied') throw conflict('Another payment has this receipt.', 'provider_receipt')
+  const [settled] = await settlePayments(tx, deps, [{ payment, evidence: evidenceOf(input), source }])
+  if (settled?.verdict !== 'applied') throw conflict('Another payment has this receipt.', 'provider_receipt')
   return settled.payment
 }
 

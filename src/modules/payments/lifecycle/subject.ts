@@ -5,12 +5,12 @@ import { payments } from '../../../db/tables/payments.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import { destinationContext } from '../../beneficiaries/service.ts'
 import type { Deps } from '../../deps.ts'
-import { lockPaymentWithAccount, type PaymentRecord } from '../queries.ts'
+import { lockPaymentsWithAccounts, type PaymentRecord } from '../queries.ts'
 import { tryOpen } from './attempts/callback-secret.ts'
 import { type AttemptSubject, notSent, type Outgoing } from './attempts/subject.ts'
-import { settlePayment } from './outcome.ts'
+import { releasePayment } from './end.ts'
+import { settlePayments } from './outcome.ts'
 import { recheckPayments } from './recheck.ts'
-import { releasePayment } from './release.ts'
 
 type Payee = typeof beneficiaries.$inferSelect
 
@@ -74,14 +74,20 @@ const outgoingOf = (deps: Pick<Deps, 'logger' | 'rails' | 'vault'>, payment: Pay
  */
 export const paymentSubject: AttemptSubject = {
   kind: 'payment',
-  open: async (tx, deps, id) => {
-    let payment = await lockPaymentWithAccount(tx, id)
+  open: async (tx, deps, ids) => {
+    const records = new Map((await lockPaymentsWithAccounts(tx, ids)).map((payment) => [payment.id, payment]))
+    const recordOf = (id: Uuid): PaymentRecord => {
+      const payment = records.get(id)
+      if (!payment) throw new Error('a payment is settled that was not opened')
+      return payment
+    }
     return {
-      sendAgainAt: async (due) => void (await tx.query(setDue, [id, due])),
-      settle: async (evidence, source) => {
-        const settled = await settlePayment(tx, deps, payment, evidence, source)
-        payment = settled.payment
-        return settled.verdict
+      sendAgainAt: async (id, due) => void (await tx.query(setDue, [id, due])),
+      settle: async (reports) => {
+        const steps = reports.map(({ id, evidence, source }) => ({ payment: recordOf(id), evidence, source }))
+        const settled = await settlePayments(tx, deps, steps)
+        for (const { payment } of settled) records.set(payment.id, payment)
+        return settled.map(({ verdict }) => verdict)
       },
     }
   },

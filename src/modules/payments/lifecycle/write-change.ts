@@ -1,55 +1,135 @@
-import { eq } from 'drizzle-orm'
-import type { Tx } from '../../../db/client.ts'
-import { payments } from '../../../db/tables/payments.ts'
+import { statement, type Tx } from '../../../db/client.ts'
+import { plainList, textList } from '../../../db/lists.ts'
 import { requireMove } from '../../../db/transitions.ts'
 import type { NewEvent } from '../../../events/append.ts'
-import { type Actor, audit } from '../../../events/audit.ts'
+import { type ActedEntry, type Actor, auditAll } from '../../../events/audit.ts'
 import type { AuditAction } from '../../../events/audit-actions.ts'
 import type { EventType } from '../../../events/types.ts'
 import type { Deps } from '../../deps.ts'
 import { presentPayment } from '../present.ts'
 import type { PaymentRecord } from '../queries.ts'
 
-export type PaymentChange = Partial<Omit<PaymentRecord, 'id' | 'accountId' | 'workspaceId' | 'createdAt' | 'updatedAt'>>
+export type PaymentChange = Partial<
+  Pick<
+    PaymentRecord,
+    | 'status'
+    | 'dispatchDueAt'
+    | 'providerReceipt'
+    | 'failureCode'
+    | 'failureMessage'
+    | 'providerCode'
+    | 'lateSuccessReceipt'
+    | 'lateSuccessAmountMinor'
+    | 'lateSuccessAt'
+    | 'lateSuccessResolution'
+    | 'lateSuccessResolvedAt'
+    | 'completedAt'
+  >
+>
 
 export type ChangeOptions = {
   actor: Actor
-  /** The balance after the change, when money moved. */
-  balance?: NewEvent
   /** For a change without a new state; else the event and the audit row are named after the new state. Null: no event. */
   type?: Extract<EventType, `payment.${string}`> | null
   action?: AuditAction
   after?: Record<string, unknown>
 }
 
+export type Changing = { payment: PaymentRecord; change: PaymentChange; options: ChangeOptions }
+
+const update = statement(
+  'payments.change',
+  `update payments p set status = x.status, dispatch_due_at = x.due, provider_receipt = x.receipt, failure_code = x.failure,
+     failure_message = x.message, provider_code = x.code, late_success_receipt = x.late_receipt, late_success_amount_minor = x.late_minor,
+     late_success_at = x.late_at, late_success_resolution = x.resolution, late_success_resolved_at = x.resolved_at,
+     completed_at = x.completed_at, updated_at = $14
+   from unnest($1::uuid[], $2::text[], $3::timestamptz[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::bigint[],
+     $10::timestamptz[], $11::text[], $12::timestamptz[], $13::timestamptz[])
+     as x(id, status, due, receipt, failure, message, code, late_receipt, late_minor, late_at, resolution, resolved_at, completed_at)
+   where p.id = x.id`,
+)
+
+const times = (items: readonly (Date | null)[]): string => plainList(items.map((item) => item?.toISOString() ?? null))
+
+const updateValues = (rows: readonly PaymentRecord[], at: Date) => [
+  plainList(rows.map(({ id }) => id)),
+  plainList(rows.map(({ status }) => status)),
+  times(rows.map(({ dispatchDueAt }) => dispatchDueAt)),
+  textList(rows.map(({ providerReceipt }) => providerReceipt)),
+  plainList(rows.map(({ failureCode }) => failureCode)),
+  textList(rows.map(({ failureMessage }) => failureMessage)),
+  textList(rows.map(({ providerCode }) => providerCode)),
+  textList(rows.map(({ lateSuccessReceipt }) => lateSuccessReceipt)),
+  plainList(rows.map(({ lateSuccessAmountMinor }) => lateSuccessAmountMinor)),
+  times(rows.map(({ lateSuccessAt }) => lateSuccessAt)),
+  plainList(rows.map(({ lateSuccessResolution }) => lateSuccessResolution)),
+  times(rows.map(({ lateSuccessResolvedAt }) => lateSuccessResolvedAt)),
+  times(rows.map(({ completedAt }) => completedAt)),
+  at,
+]
+
+const changed = ({ payment, change }: Changing, at: Date): PaymentRecord => {
+  const status = change.status ?? payment.status
+  if (status !== payment.status) requireMove('payment', payment.status, status)
+  return { ...payment, ...change, ...(status !== 'processing' && { dispatchDueAt: null }), updatedAt: at }
+}
+
+const eventOf = (after: PaymentRecord, { type }: ChangeOptions): NewEvent[] => {
+  const named = type === undefined ? (`payment.${after.status}` as EventType) : type
+  const { accountId, workspaceId } = after
+  return named === null ? [] : [{ type: named, accountId, workspaceId, data: presentPayment(after) }]
+}
+
+const auditOf = (before: PaymentRecord, after: PaymentRecord, { actor, action, after: details }: ChangeOptions): ActedEntry => ({
+  actor,
+  // The state that only a new payment has.
+  action: action ?? (after.status === 'pending_approval' ? 'payment.create' : `payment.${after.status}`),
+  workspaceId: after.workspaceId,
+  subject: { type: 'payment', id: after.id },
+  before: { status: before.status },
+  after: { status: after.status, ...details },
+})
+
 /**
- * The only way to change a payment after its creation: a transition of the table, with its event and its audit row. A payment that is not
- * `processing` is not due to be sent. The caller has locked the owning account and the payment.
+ * The only way to change payments after their creation: transitions of the table, with their events and audit rows, one statement for each
+ * table. `balances`: the events of the accounts whose money moved, after all changes. A payment that is not `processing` is not due to be
+ * sent. The caller has locked the owning accounts and the payments; each payment is named once.
  */
+export const writeChanges = async (
+  tx: Tx,
+  deps: Pick<Deps, 'appendEvents'>,
+  changing: readonly Changing[],
+  balances: readonly NewEvent[] = [],
+): Promise<PaymentRecord[]> => {
+  const { at } = tx
+  const pairs = changing.map((each) => ({ ...each, after: changed(each, at) }))
+  const events = [...pairs.flatMap(({ after, options }) => eventOf(after, options)), ...balances]
+  await Promise.all([
+    tx.query(
+      update,
+      updateValues(
+        pairs.map(({ after }) => after),
+        at,
+      ),
+    ),
+    deps.appendEvents(tx, at, events),
+    auditAll(
+      tx,
+      at,
+      pairs.map(({ payment, after, options }) => auditOf(payment, after, options)),
+    ),
+  ])
+  return pairs.map(({ after }) => after)
+}
+
 export const writeChange = async (
   tx: Tx,
   deps: Pick<Deps, 'appendEvents'>,
   payment: PaymentRecord,
   change: PaymentChange,
-  { actor, balance, type, action, after: details }: ChangeOptions,
+  { balance, ...options }: ChangeOptions & { balance?: readonly NewEvent[] },
 ): Promise<PaymentRecord> => {
-  const { at } = tx
-  const status = change.status ?? payment.status
-  if (status !== payment.status) requireMove('payment', payment.status, status)
-  const written = { ...change, ...(status !== 'processing' && { dispatchDueAt: null }), updatedAt: at }
-  await tx.orm.update(payments).set(written).where(eq(payments.id, payment.id))
-  const after: PaymentRecord = { ...payment, ...written }
-  const { id, accountId, workspaceId } = payment
-  const eventType = type === undefined ? (`payment.${status}` as EventType) : type
-  const events: NewEvent[] = eventType === null ? [] : [{ type: eventType, accountId, workspaceId, data: presentPayment(after) }]
-  await deps.appendEvents(tx, at, balance ? [...events, balance] : events)
-  await audit(tx, actor, at, {
-    // The state that only a new payment has.
-    action: action ?? (status === 'pending_approval' ? 'payment.create' : `payment.${status}`),
-    workspaceId,
-    subject: { type: 'payment', id },
-    before: { status: payment.status },
-    after: { status, ...details },
-  })
+  const [after] = await writeChanges(tx, deps, [{ payment, change, options }], balance)
+  if (!after) throw new Error('a change has no result')
   return after
 }

@@ -1,31 +1,52 @@
 import type { Tx } from '../../../../db/client.ts'
+import type { Uuid } from '../../../../lib/ids.ts'
 import type { Evidence } from '../../../../rails/rail.ts'
 import { type Alert, alertAfterCommit } from '../../../alerts.ts'
 import type { Deps } from '../../../deps.ts'
 import { recordDoubtful } from '../../../suspense/service.ts'
 import { type AttemptRecord, attemptsOf, moveAttempt, resolveAttempts } from './queries.ts'
-import type { AttemptSubject, EvidenceSource, OpenSubject, Verdict } from './subject.ts'
+import type { AttemptSubject, EvidenceSource, OpenSubjects, Verdict } from './subject.ts'
 
-/** An attempt and its subject, locked; `superseded`: a later attempt exists. */
-export type OpenAttempt = { attempt: AttemptRecord; superseded: boolean; tries: number; subject: OpenSubject }
+/** An attempt under its subject's locks; `superseded`: a later attempt exists. */
+export type OpenAttempt = { attempt: AttemptRecord; superseded: boolean; tries: number; subjects: OpenSubjects }
 
-/** Locks the subject and reads its attempts, once. */
+type AttemptName = Pick<AttemptRecord, 'id' | 'subjectId'>
+
+/** Locks the subjects and reads their attempts, once. Results are in the same order. */
+export const openAttempts = async (
+  tx: Tx,
+  deps: Pick<Deps, 'alerts' | 'appendEvents' | 'config'>,
+  kind: AttemptSubject,
+  names: readonly AttemptName[],
+): Promise<OpenAttempt[]> => {
+  const subjectIds = [...new Set(names.map(({ subjectId }) => subjectId))]
+  const subjects = await kind.open(tx, deps, subjectIds)
+  const bySubject = Map.groupBy(await attemptsOf(tx, subjectIds), ({ subjectId }) => subjectId)
+  return names.map(({ id, subjectId }) => {
+    const attempts = bySubject.get(subjectId) ?? []
+    const attempt = attempts.find((each) => each.id === id)
+    if (!attempt) throw new Error('an attempt that must exist is missing')
+    // At most one attempt is not `not_sent`: that one is live. When there is none, the newest one would be the one that was sent after all.
+    const live = attempts.find(({ state }) => state !== 'not_sent') ?? attempts.at(-1)
+    return { attempt, superseded: live?.id !== id, tries: attempts.length, subjects }
+  })
+}
+
 export const openAttempt = async (
   tx: Tx,
   deps: Pick<Deps, 'alerts' | 'appendEvents' | 'config'>,
   kind: AttemptSubject,
-  { id, subjectId }: Pick<AttemptRecord, 'id' | 'subjectId'>,
+  name: AttemptName,
 ): Promise<OpenAttempt> => {
-  const subject = await kind.open(tx, deps, subjectId)
-  const attempts = await attemptsOf(tx, subjectId)
-  const attempt = attempts.find((each) => each.id === id)
-  if (!attempt) throw new Error('an attempt that must exist is missing')
-  // At most one attempt is not `not_sent`: that one is live. When there is none, the newest one would be the one that was sent after all.
-  const live = attempts.find(({ state }) => state !== 'not_sent') ?? attempts.at(-1)
-  return { attempt, superseded: live?.id !== id, tries: attempts.length, subject }
+  const [open] = await openAttempts(tx, deps, kind, [name])
+  if (!open) throw new Error('an attempt that must exist is missing')
+  return open
 }
 
 const isConclusive = ({ kind }: Evidence): boolean => kind === 'succeeded' || kind === 'failed' || kind === 'returned'
+
+/** A piece of evidence, and the attempt that it is about. */
+export type Proof = { open: OpenAttempt; evidence: Evidence; source: EvidenceSource }
 
 /**
  * An unknown outcome counts only when it is new information: a rail that cannot be queried right now, or that answers a different query,
@@ -50,14 +71,33 @@ const judgeSuperseded = (evidence: Evidence): Verdict => {
   return evidence.kind === 'returned' ? 'contradiction' : 'superseded'
 }
 
-const judge = async (open: OpenAttempt, evidence: Evidence, source: EvidenceSource): Promise<Verdict> => {
-  const { attempt, superseded, subject } = open
+/** The verdict on evidence that does not concern the subject. Undefined: the subject settles. */
+const verdictOfAttempt = ({ open: { attempt, superseded }, evidence, source }: Proof): Verdict | undefined => {
   if (isUninformative(evidence, source)) return 'inconclusive'
   if (superseded) return judgeSuperseded(evidence)
   // The attempt was never sent, and the provider reports nothing that contradicts this.
   if (attempt.state === 'not_sent' && evidence.kind !== 'succeeded' && evidence.kind !== 'returned') return 'repeated'
   if (attempt.state === 'disputed') return isConclusive(evidence) ? 'disputed' : 'inconclusive'
-  return subject.settle(evidence, source)
+  return undefined
+}
+
+/** One call of `settle` for all that were opened together. */
+const judge = async (proofs: readonly Proof[]): Promise<Map<Proof, Verdict>> => {
+  const verdicts = new Map<Proof, Verdict>()
+  const settling: Proof[] = []
+  for (const proof of proofs) {
+    const verdict = verdictOfAttempt(proof)
+    if (verdict) verdicts.set(proof, verdict)
+    else settling.push(proof)
+  }
+  for (const [subjects, own] of Map.groupBy(settling, ({ open }) => open.subjects)) {
+    const reports = own.map(({ open, evidence, source }) => ({ id: open.attempt.subjectId, evidence, source }))
+    const settled = await subjects.settle(reports)
+    own.forEach((proof, index) => {
+      verdicts.set(proof, settled[index] ?? 'inconclusive')
+    })
+  }
+  return verdicts
 }
 
 const raiseAlert = (tx: Tx, deps: Pick<Deps, 'alerts'>, attempt: AttemptRecord, verdict: Verdict, evidence: Evidence): void => {
@@ -67,24 +107,32 @@ const raiseAlert = (tx: Tx, deps: Pick<Deps, 'alerts'>, attempt: AttemptRecord, 
   alertAfterCommit(tx, deps, alert, { subject: attempt.kind, id: attempt.subjectId, attempt: attempt.id, code })
 }
 
-/**
- * Compares evidence with its attempt and lets the subject settle. After a mismatch the attempt is disputed: from then on only a person ends
- * it.
- */
-export const applyEvidence = async (
-  tx: Tx,
-  deps: Pick<Deps, 'alerts'>,
-  open: OpenAttempt,
-  evidence: Evidence,
-  source: EvidenceSource,
-): Promise<Verdict> => {
-  const { attempt, superseded } = open
-  const verdict = await judge(open, evidence, source)
+/** How the attempt moves: after a mismatch it is disputed, and from then on only a person ends it. */
+const moveOf = ({ open, evidence }: Proof, verdict: Verdict): 'dispute' | 'resolve' | 'resolve_unsent' | undefined => {
+  if (verdict === 'mismatch') return 'dispute'
   const ends = isConclusive(evidence) && (verdict === 'applied' || verdict === 'repeated')
-  if (verdict === 'mismatch') await moveAttempt(tx, attempt.id, 'disputed', null)
-  else if (ends && !superseded && attempt.state !== 'not_sent') await resolveAttempts(tx, attempt.subjectId)
-  else if (ends && !superseded && verdict === 'applied') await moveAttempt(tx, attempt.id, 'resolved', null)
-  raiseAlert(tx, deps, attempt, verdict, evidence)
-  await recordDoubtful(tx, deps, attempt, verdict, evidence)
-  return verdict
+  if (!ends || open.superseded) return undefined
+  if (open.attempt.state !== 'not_sent') return 'resolve'
+  return verdict === 'applied' ? 'resolve_unsent' : undefined
+}
+
+/**
+ * Compares each piece of evidence with its attempt and lets the subjects settle, set-wise. Each attempt's subject is named once. Results are
+ * in the same order.
+ */
+export const applyEvidence = async (tx: Tx, deps: Pick<Deps, 'alerts'>, proofs: readonly Proof[]): Promise<Verdict[]> => {
+  const judged = await judge(proofs)
+  const verdicts = proofs.map((proof) => judged.get(proof) ?? 'inconclusive')
+  const resolved: Uuid[] = []
+  for (const [index, proof] of proofs.entries()) {
+    const verdict = verdicts[index] ?? 'inconclusive'
+    const { attempt } = proof.open
+    const move = moveOf(proof, verdict)
+    if (move === 'resolve') resolved.push(attempt.subjectId)
+    else if (move) await moveAttempt(tx, attempt.id, move === 'dispute' ? 'disputed' : 'resolved', null)
+    raiseAlert(tx, deps, attempt, verdict, proof.evidence)
+    await recordDoubtful(tx, deps, attempt, verdict, proof.evidence)
+  }
+  await resolveAttempts(tx, resolved)
+  return verdicts
 }

@@ -5,8 +5,8 @@ import type { Uuid } from '../../../../lib/ids.ts'
 import { collectionRail, railNames } from '../../../../lib/rail-names.ts'
 import type { Deps } from '../../../deps.ts'
 import { claimFree, claimWaiting, type Due, type SendLane } from './claim.ts'
+import { isRowKey, pickFairly } from './fair.ts'
 import { gatedLane } from './gated-lane.ts'
-import { type OpenDelivery, processDelivery } from './process-delivery.ts'
 import { createSender, type Sender } from './send.ts'
 import type { Subjects } from './subject.ts'
 
@@ -33,24 +33,7 @@ const dueByTenant = (name: string, table: string, rail: string) =>
 const duePayments = dueByTenant('dispatch.due_payments', 'payments', 'and rail = $7')
 const dueTopups = dueByTenant('dispatch.due_topups', 'topups', '')
 
-/** Keys of tasks that wait for an account name no rows. */
-const isUuid = (key: string): boolean => /^[0-9a-f-]{36}$/.test(key)
-
 const noTenant = '00000000-0000-0000-0000-000000000000'
-
-/** Round robin over the tenants: one task each, then the next one of each, while there is room. */
-const pickFairly = <Row extends { tenant: Uuid }>(due: readonly Row[], room: Room): { picked: Row[]; more: boolean } => {
-  const byTenant = Map.groupBy(due, ({ tenant }) => tenant)
-  const queues = [...byTenant].map(([tenant, rows]) => rows.slice(0, Math.max(0, room.ofTenant(tenant))))
-  const picked: Row[] = []
-  for (let turn = 0; picked.length < room.free && queues.some((rows) => rows.length > turn); turn += 1) {
-    for (const rows of queues) {
-      const row = rows[turn]
-      if (row && picked.length < room.free) picked.push(row)
-    }
-  }
-  return { picked, more: picked.length < due.length }
-}
 
 type ReadDue = (after: Uuid, room: Room, waitedFor: readonly Uuid[]) => Promise<Due[]>
 
@@ -142,7 +125,7 @@ export const createSendingLanes = (
   const readFrom =
     (source: Statement, ...rest: unknown[]): ReadDue =>
     (after, { except, free }, waitedFor) =>
-      deps.db.query<Due>(source, [deps.clock.now(), after, except.filter(isUuid), free, free, waitedFor, ...rest])
+      deps.db.query<Due>(source, [deps.clock.now(), after, except.filter(isRowKey), free, free, waitedFor, ...rest])
   const laneOf = (name: string, lane: SendLane, read: ReadDue): Lane =>
     gatedLane(deps, lane.rail, sendingLane(deps, { name, lane, limit: deps.config.RAIL_CONCURRENCY, send, read }))
   return {
@@ -152,35 +135,3 @@ export const createSendingLanes = (
     topups: [laneOf(`topups.${collectionRail}`, { subject: subjects.topup, rail: collectionRail }, readFrom(dueTopups))],
   }
 }
-
-const openDeliveries = statement(
-  'deliveries.open',
-  `select d.id, d.attempt_id as "attemptId", a.kind, a.subject_id as "subjectId", coalesce(p.account_id, t.account_id) as tenant,
-     coalesce(p.traceparent, t.traceparent) as traceparent
-   from callback_deliveries d join rail_attempts a on a.id = d.attempt_id
-     left join payments p on a.kind = 'payment' and p.id = a.subject_id left join topups t on a.kind = 'topup' and t.id = a.subject_id
-   where d.processed_at is null and d.id <> all($1::uuid[]) order by d.received_at, d.id limit $2`,
-)
-
-/** Each task holds a connection while it waits for its account's lock: fewer than the pool has. */
-const deliveriesAtOnce = 6
-/** How many deliveries of one tenant are passed over to find those of others. */
-const deliveriesRead = 100
-
-export const createDeliveryLanes = (
-  deps: Pick<Deps, 'alerts' | 'appendEvents' | 'config' | 'db' | 'logger' | 'rails' | 'vault'>,
-  subjects: Subjects,
-): Lane[] => [
-  {
-    name: 'deliveries',
-    limit: deliveriesAtOnce,
-    claim: async (room) => {
-      const open = await deps.db.query<OpenDelivery>(openDeliveries, [room.except, deliveriesRead])
-      const { picked, more } = pickFairly(open, room)
-      const tasks = picked.map(
-        (each): Task => ({ key: each.id, tenant: each.tenant, run: () => processDelivery(deps, subjects, each) }),
-      )
-      return { tasks, more }
-    },
-  },
-]

@@ -1,4 +1,5 @@
 import { type Db, statement, type Tx } from '../../../../db/client.ts'
+import { plainList } from '../../../../db/lists.ts'
 import type { railAttempts } from '../../../../db/tables/payments.ts'
 import { type StateOf, statesBefore, transitions } from '../../../../db/transitions.ts'
 import type { Uuid } from '../../../../lib/ids.ts'
@@ -11,16 +12,17 @@ export const attemptColumns = `id, kind, subject_id as "subjectId", rail, state,
   provider_conversation as "providerConversation", checks, next_check_at as "nextCheckAt", created_at as "createdAt", updated_at as "updatedAt"`
 
 const byId = statement('attempts.get', `select ${attemptColumns} from rail_attempts where id = $1`)
-const bySubject = statement(
-  'attempts.of_subject',
-  `select ${attemptColumns} from rail_attempts where subject_id = $1 order by created_at, id`,
+const bySubjects = statement(
+  'attempts.of_subjects',
+  `select ${attemptColumns} from rail_attempts where subject_id = any($1::uuid[]) order by created_at, id`,
 )
 
 export const findAttempt = async (db: Db, id: Uuid): Promise<AttemptRecord | undefined> =>
   (await db.query<AttemptRecord>(byId, [id]))[0]
 
-/** All attempts of a payment or a top-up, oldest first. */
-export const attemptsOf = (db: Db, subjectId: Uuid): Promise<AttemptRecord[]> => db.query<AttemptRecord>(bySubject, [subjectId])
+/** All attempts of payments or top-ups, oldest first. */
+export const attemptsOf = (db: Db, subjectIds: readonly Uuid[]): Promise<AttemptRecord[]> =>
+  db.query<AttemptRecord>(bySubjects, [plainList(subjectIds)])
 
 const insert = statement(
   'attempts.insert',
@@ -71,16 +73,25 @@ const setState = statement(
 export const moveAttempt = async (tx: Tx, id: Uuid, to: State, nextCheckAt: Date | null): Promise<boolean> =>
   (await tx.query(setState, [id, to, nextCheckAt, tx.at, statesBefore('attempt', to)])).length === 1
 
-const setProvider = statement(
-  'attempts.adopt_provider',
-  `update rail_attempts set provider_request = coalesce(provider_request, $2), provider_conversation = coalesce(provider_conversation, $3)
-   where id = $1 and (provider_request is null or provider_conversation is null)`,
+const setProviders = statement(
+  'attempts.adopt_providers',
+  `update rail_attempts a set provider_request = coalesce(a.provider_request, x.request),
+     provider_conversation = coalesce(a.provider_conversation, x.conversation)
+   from unnest($1::uuid[], $2::text[], $3::text[]) as x(id, request, conversation)
+   where a.id = x.id and ((a.provider_request is null and x.request is not null)
+     or (a.provider_conversation is null and x.conversation is not null))`,
 )
 
 /** Stores the provider's ids when it reports them for the first time; known ids stay. */
-export const adoptProvider = async (tx: Tx, id: Uuid, provider: ProviderReference): Promise<void> => {
-  if (provider.request !== null || provider.conversation !== null)
-    await tx.query(setProvider, [id, provider.request, provider.conversation])
+export const adoptProviders = async (tx: Tx, adopted: readonly { id: Uuid; provider: ProviderReference }[]): Promise<void> => {
+  const named = adopted.filter(({ provider }) => provider.request !== null || provider.conversation !== null)
+  if (named.length === 0) return
+  const providers = named.map(({ provider }) => provider)
+  await tx.query(setProviders, [
+    named.map(({ id }) => id),
+    providers.map(({ request }) => request),
+    providers.map(({ conversation }) => conversation),
+  ])
 }
 
 /** Attempts that a query or a person may still end: all but those that are proven never to have been sent. */
@@ -88,10 +99,10 @@ const open = (Object.keys(transitions.attempt) as State[]).filter((state) => sta
 
 const resolveAll = statement(
   'attempts.resolve',
-  `update rail_attempts set state = 'resolved', next_check_at = null, updated_at = $2 where subject_id = $1 and state = any($3::text[])`,
+  `update rail_attempts set state = 'resolved', next_check_at = null, updated_at = $2 where subject_id = any($1::uuid[]) and state = any($3::text[])`,
 )
 
-/** The subject has ended: the rail is no longer queried. */
-export const resolveAttempts = async (tx: Tx, subjectId: Uuid): Promise<void> => {
-  await tx.query(resolveAll, [subjectId, tx.at, open])
+/** The subjects have ended: the rail is no longer queried. */
+export const resolveAttempts = async (tx: Tx, subjectIds: readonly Uuid[]): Promise<void> => {
+  if (subjectIds.length > 0) await tx.query(resolveAll, [plainList(subjectIds), tx.at, open])
 }

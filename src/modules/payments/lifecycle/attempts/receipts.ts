@@ -3,19 +3,37 @@ import type { Uuid } from '../../../../lib/ids.ts'
 import { providerOf, providerRails } from '../../../../lib/rail-names.ts'
 import type { AttemptRecord } from './queries.ts'
 
-const waitForClaim = statement('receipts.lock', 'select pg_advisory_xact_lock(hashtextextended($1, 0))')
+const waitForClaims = statement(
+  'receipts.lock',
+  'select pg_advisory_xact_lock(hashtextextended(name, 0)) from unnest($1::text[]) as name',
+)
 const others = statement(
   'receipts.others',
-  `select from payments where rail = any($1::text[]) and provider_receipt = $2 and id <> $3
-   union all select from topups where method = any($1::text[]) and provider_receipt = $2 and id <> $3`,
+  `select c.subject from unnest($2::text[], $3::uuid[]) as c(receipt, subject)
+   where exists (select from payments where rail = any($1::text[]) and provider_receipt = c.receipt and id <> c.subject)
+      or exists (select from topups where method = any($1::text[]) and provider_receipt = c.receipt and id <> c.subject)`,
 )
 
+export type ReceiptClaim = { rail: AttemptRecord['rail']; receipt: string; subjectId: Uuid }
+
 /**
- * Whether a receipt already belongs to something else, at the provider of this rail. Two subjects that claim one receipt at the same moment
- * may belong to different accounts, so only this lock makes the second one wait.
+ * The subjects whose receipt already belongs to something else, at the provider of its rail. Two subjects that claim one receipt at the same
+ * moment may belong to different accounts, so only these locks make the second one wait; they are taken in order, so that two transactions
+ * never wait for each other. Claims of one call name different receipts.
  */
-export const isReceiptTaken = async (tx: Tx, rail: AttemptRecord['rail'], receipt: string, subjectId: Uuid): Promise<boolean> => {
-  const provider = providerOf(rail)
-  await tx.query(waitForClaim, [`receipt:${provider}:${receipt}`])
-  return (await tx.query(others, [providerRails[provider], receipt, subjectId])).length > 0
+export const takenReceipts = async (tx: Tx, claims: readonly ReceiptClaim[]): Promise<Set<Uuid>> => {
+  if (claims.length === 0) return new Set()
+  const byProvider = Map.groupBy(claims, ({ rail }) => providerOf(rail))
+  const names = claims.map(({ rail, receipt }) => `receipt:${providerOf(rail)}:${receipt}`).sort()
+  const [, ...taken] = await Promise.all([
+    tx.query(waitForClaims, [names]),
+    ...[...byProvider].map(([provider, own]) =>
+      tx.query<{ subject: Uuid }>(others, [
+        providerRails[provider],
+        own.map(({ receipt }) => receipt),
+        own.map(({ subjectId }) => subjectId),
+      ]),
+    ),
+  ])
+  return new Set(taken.flat().map(({ subject }) => subject))
 }

@@ -51,9 +51,10 @@ const conclude = (
 ): Promise<void> =>
   inTx(deps.db, async (tx) => {
     const open = await openAttempt(tx, deps, kind, unanswered)
-    const verdict = await applyEvidence(tx, deps, open, answer, { kind: 'query' })
+    const [verdict] = await applyEvidence(tx, deps, [{ open, evidence: answer, source: { kind: 'query' } }])
     const silent = tx.at >= secondsAfter(unanswered.createdAt, silenceSeconds)
-    if (verdict === 'inconclusive' && silent) await applyEvidence(tx, deps, open, noEvidence, { kind: 'silence' })
+    if (verdict === 'inconclusive' && silent)
+      await applyEvidence(tx, deps, [{ open, evidence: noEvidence, source: { kind: 'silence' } }])
   })
 
 /** The attempt after its sender failed to report back. Null when it is to be sent again. */

@@ -42,12 +42,15 @@ export type Verdict =
   | 'superseded'
   | 'suspense'
 
-/** A payment or a top-up under its locks, read once. */
-export type OpenSubject = {
+/** What a rail or a person reports of a payment or a top-up. Never `pending`. */
+export type Report = { id: Uuid; evidence: Evidence; source: EvidenceSource }
+
+/** Payments or top-ups under their locks, read once. */
+export type OpenSubjects = {
   /** When it is to be sent again. Does nothing when it has ended. */
-  sendAgainAt: (due: Date) => Promise<void>
-  /** May be called any number of times, in any order. Never with `pending`. */
-  settle: (evidence: Evidence, source: EvidenceSource) => Promise<Verdict>
+  sendAgainAt: (id: Uuid, due: Date) => Promise<void>
+  /** May be called any number of times, in any order; one call names each subject and each receipt once. Results are in the same order. */
+  settle: (reports: readonly Report[]) => Promise<Verdict[]>
 }
 
 /** What is needed to settle a payment or a top-up. */
@@ -58,8 +61,8 @@ export type PrepareDeps = Pick<Deps, 'appendEvents' | 'config' | 'logger' | 'rai
 /** What a rail is called for: a payment or a top-up. */
 export type AttemptSubject = {
   kind: AttemptRecord['kind']
-  /** Takes the owning ledger account's lock, which guards the subject and its attempts, then the subject's lock. */
-  open: (tx: Tx, deps: SettleDeps, id: Uuid) => Promise<OpenSubject>
+  /** Takes the owning ledger accounts' locks, which guard the subjects and their attempts, then the subjects' locks. */
+  open: (tx: Tx, deps: SettleDeps, ids: readonly Uuid[]) => Promise<OpenSubjects>
   /**
    * Under the locks of their owning ledger accounts: checks everything again and takes these out of the queue. A subject that may no longer
    * be sent is ended here and is not among the results.

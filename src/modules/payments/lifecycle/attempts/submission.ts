@@ -5,7 +5,7 @@ import type { Uuid } from '../../../../lib/ids.ts'
 import type { Evidence, Submission } from '../../../../rails/rail.ts'
 import type { Deps } from '../../../deps.ts'
 import { applyEvidence, type OpenAttempt, openAttempt } from './evidence.ts'
-import { type AttemptRecord, adoptProvider, moveAttempt } from './queries.ts'
+import { type AttemptRecord, adoptProviders, moveAttempt } from './queries.ts'
 import { secondsToNextQuery, secondsToNextTry } from './schedule.ts'
 import type { AttemptSubject } from './subject.ts'
 
@@ -25,16 +25,16 @@ const answerLost: Evidence = {
  * has a later one, is left as it is.
  */
 const recordNotSent = async (tx: Tx, deps: Pick<Deps, 'alerts'>, open: OpenAttempt): Promise<void> => {
-  const { attempt, superseded, subject, tries } = open
+  const { attempt, superseded, subjects, tries } = open
   if (superseded || attempt.state === 'not_sent') return
   const wait = secondsToNextTry(tries)
   // An attempt that was marked lost meanwhile may have been sent: it is ended by evidence, and not sent again.
   if (attempt.state === 'sending' && wait !== undefined) {
     await moveAttempt(tx, attempt.id, 'not_sent', null)
-    await subject.sendAgainAt(secondsAfter(tx.at, wait))
+    await subjects.sendAgainAt(attempt.subjectId, secondsAfter(tx.at, wait))
     return
   }
-  await applyEvidence(tx, deps, open, neverSent, { kind: 'submission' })
+  await applyEvidence(tx, deps, [{ open, evidence: neverSent, source: { kind: 'submission' } }])
 }
 
 /** Records the rail's answer to sending. A delivery that came earlier has priority. */
@@ -47,10 +47,10 @@ export const recordSubmission = async (
 ): Promise<void> => {
   const open = await openAttempt(tx, deps, kind, sent)
   const nextQuestionAt = secondsAfter(tx.at, secondsToNextQuery(0))
-  const settle = (evidence: Evidence) => applyEvidence(tx, deps, open, evidence, { kind: 'submission' })
+  const settle = (evidence: Evidence) => applyEvidence(tx, deps, [{ open, evidence, source: { kind: 'submission' } }])
   switch (submission.kind) {
     case 'accepted':
-      await adoptProvider(tx, sent.id, submission.provider)
+      await adoptProviders(tx, [{ id: sent.id, provider: submission.provider }])
       await moveAttempt(tx, sent.id, 'submitted', nextQuestionAt)
       if (submission.evidence) await settle(submission.evidence)
       return
@@ -77,13 +77,13 @@ export const recordAbandoned = async (
   abandoned: { id: Uuid; subjectId: Uuid },
 ): Promise<AttemptRecord['state']> => {
   const open = await openAttempt(tx, deps, kind, abandoned)
-  const { attempt, subject } = open
+  const { attempt, subjects } = open
   if (attempt.state === 'recorded' && (await moveAttempt(tx, attempt.id, 'not_sent', null))) {
-    await subject.sendAgainAt(tx.at)
+    await subjects.sendAgainAt(attempt.subjectId, tx.at)
     return 'not_sent'
   }
   if (attempt.state === 'sending' && (await moveAttempt(tx, attempt.id, 'lost', attempt.nextCheckAt))) {
-    await applyEvidence(tx, deps, open, answerLost, { kind: 'silence' })
+    await applyEvidence(tx, deps, [{ open, evidence: answerLost, source: { kind: 'silence' } }])
     return 'lost'
   }
   return attempt.state

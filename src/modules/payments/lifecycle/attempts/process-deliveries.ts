@@ -1,0 +1,246 @@
+import { tryLockAccounts } from '../../../../db/account-lock.ts'
+import { inTx, statement, type Tx } from '../../../../db/client.ts'
+import { describeError } from '../../../../db/errors.ts'
+import { plainList } from '../../../../db/lists.ts'
+import { audit } from '../../../../events/audit.ts'
+import { Refusal } from '../../../../lib/errors.ts'
+import type { Uuid } from '../../../../lib/ids.ts'
+import { continueTrace, inSpan } from '../../../../lib/tracing.ts'
+import { parseJson } from '../../../../rails/json.ts'
+import type { Delivery, ProviderReference } from '../../../../rails/rail.ts'
+import { alertAfterCommit } from '../../../alerts.ts'
+import type { Deps } from '../../../deps.ts'
+import type { Operator } from '../../../operators.ts'
+import { recordSuspense } from '../../../suspense/service.ts'
+import { type DeliveryVerdict, deliveryContext } from './deliveries.ts'
+import { applyEvidence, type OpenAttempt, openAttempts } from './evidence.ts'
+import { type AttemptRecord, adoptProviders, findAttempt } from './queries.ts'
+import { railOf } from './rail-of.ts'
+import type { Subjects } from './subject.ts'
+
+type ProcessDeliveryDeps = Pick<Deps, 'alerts' | 'appendEvents' | 'config' | 'db' | 'logger' | 'rails' | 'vault'>
+
+/** A delivery that is not processed yet, and its payment or top-up. */
+export type OpenDelivery = {
+  id: Uuid
+  tenant: Uuid
+  attemptId: Uuid
+  kind: AttemptRecord['kind']
+  subjectId: Uuid
+  traceparent: string | null
+  failures: number
+}
+
+/** A delivery under its subject's locks, and what it reports. */
+type ReadDelivery = { pending: OpenDelivery; open: OpenAttempt; report: Delivery }
+
+/** In the trace of the request that created its payment. */
+const inTraceOf = <T>({ id, subjectId, traceparent }: OpenDelivery, work: () => Promise<T>): Promise<T> =>
+  continueTrace(traceparent, 'job deliveries', { delivery: id, subject: subjectId }, work)
+
+/** A transaction belongs to the trace of its only delivery; one of several is a trace of its own, and each delivery a span in its own. */
+const inTraceOfAll = <T>(batch: readonly OpenDelivery[], work: () => Promise<T>): Promise<T> => {
+  const [only] = batch
+  return only && batch.length === 1 ? inTraceOf(only, work) : inSpan('job deliveries', { deliveries: batch.length }, work)
+}
+
+const differs = (one: string | null, other: string | null): boolean => one !== null && other !== null && one !== other
+
+/** Whether it names a different request than the one that the provider accepted for this attempt. */
+const namesAnother = (provider: ProviderReference, attempt: AttemptRecord): boolean =>
+  differs(provider.request, attempt.providerRequest) || differs(provider.conversation, attempt.providerConversation)
+
+const judgeAll = async (
+  tx: Tx,
+  deps: Pick<Deps, 'alerts'>,
+  read: readonly ReadDelivery[],
+): Promise<{ delivery: ReadDelivery; verdict: DeliveryVerdict }[]> => {
+  const judged: { delivery: ReadDelivery; verdict: DeliveryVerdict }[] = []
+  const own: ReadDelivery[] = []
+  for (const delivery of read) {
+    const { attempt } = delivery.open
+    const { evidence, provider } = delivery.report
+    if (evidence.kind === 'unknown' && evidence.code === 'other_request') judged.push({ delivery, verdict: 'other_request' })
+    else if (namesAnother(provider, attempt)) {
+      const facts = { subject: attempt.kind, id: attempt.subjectId, attempt: attempt.id, code: 'other_request' }
+      alertAfterCommit(tx, deps, 'evidence_mismatch', facts)
+      judged.push({ delivery, verdict: 'mismatch' })
+    } else own.push(delivery)
+  }
+  const source = { kind: 'delivery' } as const
+  const [, verdicts] = await Promise.all([
+    adoptProviders(
+      tx,
+      own.map(({ open, report }) => ({ id: open.attempt.id, provider: report.provider })),
+    ),
+    applyEvidence(
+      tx,
+      deps,
+      own.map(({ open, report }) => ({ open, evidence: report.evidence, source })),
+    ),
+  ])
+  own.forEach((delivery, index) => {
+    judged.push({ delivery, verdict: verdicts[index] ?? 'inconclusive' })
+  })
+  return judged
+}
+
+type Body = { id: Uuid; kind: string; ciphertext: Buffer; keyId: string }
+
+/** A process that had them before this one has processed them: then they are no longer among the results. */
+const lockBodies = statement(
+  'deliveries.lock',
+  `select id, kind, body_ciphertext as ciphertext, body_key_id as "keyId" from callback_deliveries
+   where id = any($1::uuid[]) and processed_at is null and body_ciphertext is not null order by id for update`,
+)
+const finish = statement(
+  'deliveries.finish',
+  `update callback_deliveries d set verdict = x.verdict, processed_at = $3
+   from unnest($1::uuid[], $2::text[]) as x(id, verdict) where d.id = x.id`,
+)
+
+const idsOf = (rows: readonly { id: Uuid }[]): Uuid[] => rows.map(({ id }) => id)
+
+const readReport = (
+  deps: Pick<Deps, 'rails' | 'vault'>,
+  { attempt }: OpenAttempt,
+  { id, kind, ciphertext, keyId }: Body,
+): Delivery => {
+  const rail = railOf(deps.rails, attempt.rail)
+  if (!rail) throw new Error('the rail of a delivery is no longer configured')
+  const body = parseJson(deps.vault.open({ ciphertext, keyId }, deliveryContext(id)))
+  return rail.readDelivery(kind === 'timeout' ? 'timeout' : 'result', body, attempt)
+}
+
+/**
+ * One receipt at most once: whether it belongs to something else is asked of the database, which does not know yet what this transaction is
+ * about to write.
+ */
+const firstOfEachReceipt = (read: readonly ReadDelivery[]): ReadDelivery[] => {
+  const receipts = new Set<string>()
+  return read.filter(({ report: { evidence } }) => {
+    if (!('receipt' in evidence) || evidence.receipt === null) return true
+    const isFirst = !receipts.has(evidence.receipt)
+    receipts.add(evidence.receipt)
+    return isFirst
+  })
+}
+
+const openAll = async (
+  tx: Tx,
+  deps: ProcessDeliveryDeps,
+  subjects: Subjects,
+  batch: readonly OpenDelivery[],
+): Promise<ReadDelivery[]> => {
+  const opened = new Map<Uuid, OpenAttempt>()
+  for (const [kind, own] of Map.groupBy(batch, (each) => each.kind)) {
+    const names = own.map(({ attemptId, subjectId }) => ({ id: attemptId, subjectId }))
+    for (const open of await openAttempts(tx, deps, subjects[kind], names)) opened.set(open.attempt.id, open)
+  }
+  const bodies = new Map((await tx.query<Body>(lockBodies, [plainList(idsOf(batch))])).map((body) => [body.id, body]))
+  return batch.flatMap((pending) => {
+    const [open, body] = [opened.get(pending.attemptId), bodies.get(pending.id)]
+    return open && body ? [{ pending, open, report: readReport(deps, open, body) }] : []
+  })
+}
+
+/** Processed once: a second run, in any process, finds them processed under the same locks. */
+const processOpen = async (
+  tx: Tx,
+  deps: ProcessDeliveryDeps,
+  subjects: Subjects,
+  batch: readonly OpenDelivery[],
+): Promise<void> => {
+  const read = firstOfEachReceipt(await openAll(tx, deps, subjects, batch))
+  const judged = await judgeAll(tx, deps, read)
+  if (judged.length === 0) return
+  const ids = judged.map(({ delivery }) => delivery.pending.id)
+  await tx.query(finish, [plainList(ids), plainList(judged.map(({ verdict }) => verdict)), tx.at])
+  for (const { delivery, verdict } of judged) {
+    const { pending } = delivery
+    const facts = { delivery: pending.id, attempt: pending.attemptId, subject: pending.subjectId, verdict }
+    const log = async () => deps.logger.info(facts, 'a delivery was processed')
+    tx.afterCommit(() => void (batch.length === 1 ? log() : inTraceOf(pending, log)))
+  }
+}
+
+/**
+ * Processes deliveries of different subjects in one transaction, for all tenants whose account is free; it waits for no lock. Returns the
+ * tenants whose account another transaction holds.
+ */
+export const processFree = (
+  deps: ProcessDeliveryDeps,
+  subjects: Subjects,
+  batch: readonly OpenDelivery[],
+): Promise<ReadonlySet<Uuid>> =>
+  inTraceOfAll(batch, () =>
+    inTx(deps.db, async (tx) => {
+      const held = await tryLockAccounts(tx, { exclusive: [...new Set(batch.map(({ tenant }) => tenant))] })
+      const free = batch.filter(({ tenant }) => !held.has(tenant))
+      if (free.length > 0) await processOpen(tx, deps, subjects, free)
+      return held
+    }),
+  )
+
+/** The same, waiting for the locks. */
+export const processWaiting = (deps: ProcessDeliveryDeps, subjects: Subjects, batch: readonly OpenDelivery[]): Promise<void> =>
+  inTraceOfAll(batch, () => inTx(deps.db, (tx) => processOpen(tx, deps, subjects, batch)))
+
+/** With the pauses between tries this is two minutes: long enough for a failure that ends by itself. */
+const mostFailures = 8
+
+const countFailure = statement(
+  'deliveries.count_failure',
+  'update callback_deliveries set failures = failures + 1 where id = $1 and processed_at is null returning failures, kind',
+)
+
+/**
+ * A delivery that keeps failing is put aside for a person, with an alert: endless tries would be visible only in the log. The rail is still
+ * queried about its attempt, so another answer of the provider may end it. Returns true when it was put aside.
+ */
+const putAside = (deps: Pick<Deps, 'alerts' | 'db'>, pending: OpenDelivery): Promise<boolean> =>
+  inTx(deps.db, async (tx) => {
+    const [counted] = await tx.query<{ failures: number }>(countFailure, [pending.id])
+    if (!counted || counted.failures < mostFailures) return false
+    const attempt = await findAttempt(tx, pending.attemptId)
+    await tx.query(finish, [plainList([pending.id]), plainList(['unbookable']), tx.at])
+    await recordSuspense(tx, deps, {
+      rail: attempt?.rail ?? pending.kind,
+      direction: pending.kind === 'topup' ? 'in' : 'out',
+      reason: 'unbookable_delivery',
+      attemptId: pending.attemptId,
+      deliveryId: pending.id,
+      subject: { kind: pending.kind, id: pending.subjectId },
+      book: false,
+      at: tx.at,
+    })
+    return true
+  })
+
+/** An unavailable database is not counted as a failure of the delivery. */
+export const isDeliveryFailure = (error: unknown): boolean => !(error instanceof Refusal && error.code === 'unavailable')
+
+/** Processes one delivery. A failure is counted; when there were too many, the delivery is put aside. */
+export const processAlone = async (deps: ProcessDeliveryDeps, subjects: Subjects, pending: OpenDelivery): Promise<void> => {
+  try {
+    await processWaiting(deps, subjects, [pending])
+  } catch (error) {
+    if (!isDeliveryFailure(error) || !(await putAside(deps, pending))) throw error
+    deps.logger.error({ delivery: pending.id, attempt: pending.attemptId, ...describeError(error) }, 'a delivery was put aside')
+  }
+}
+
+const takeUpAgain = statement(
+  'deliveries.take_up_again',
+  `update callback_deliveries set verdict = null, processed_at = null, failures = 0 where verdict = 'unbookable' returning id`,
+)
+
+/** Processes again what was put aside, after its cause was removed. */
+export const retryDeliveries = (deps: Pick<Deps, 'db' | 'jobs'>, operator: Operator): Promise<number> =>
+  inTx(deps.db, async (tx) => {
+    const rows = await tx.query<{ id: Uuid }>(takeUpAgain)
+    for (const { id } of rows)
+      await audit(tx, operator, tx.at, { action: 'admin.delivery_retry', subject: { type: 'delivery', id }, after: {} })
+    tx.afterCommit(() => deps.jobs.wake('deliveries'))
+    return rows.length
+  })
