@@ -17,7 +17,7 @@ export type LaneRunner = {
   start: () => void
   /** Called after a commit: something may have become due. */
   wake: () => void
-  /** Does what is due now, one task after another, and returns how much that was: for tests and commands. */
+  /** Does what is due now, one task after another, and returns how much that was: for tests and commands. Throws, at the end, what failed. */
   drain: () => Promise<number>
   /** Takes no more work and waits for what is under way, for a limited time. */
   stop: (waitMs: number) => Promise<void>
@@ -136,13 +136,14 @@ export const createLaneRunner = ({ lane, logger, pollMs, onFailure }: LaneOption
     wake,
     drain: async () => {
       let count = 0
-      const everything: Room = { free: lane.limit, ofTenant: () => lane.limit, except: [] }
+      const errors = new Map<string, unknown>()
       for (let more = true; more; ) {
-        const { tasks } = await lane.claim(everything)
-        for (const task of tasks) await task.run()
+        const { tasks } = await lane.claim({ free: lane.limit, ofTenant: () => lane.limit, except: [...errors.keys()] })
+        for (const task of tasks) await task.run().catch((error: unknown) => errors.set(task.key, error))
         count += tasks.length
         more = tasks.length > 0
       }
+      for (const error of errors.values()) throw error
       return count
     },
     stop: async (waitMs) => {

@@ -64,7 +64,10 @@ export const createDeliveriesLane = (
           await process()
         } catch (error) {
           if (!isDeliveryFailure(error)) throw error
-          deps.logger.warn({ deliveries: batch.length, ...describeError(error) }, 'a batch of deliveries is processed one by one')
+          deps.logger.warn(
+            { deliveries: batch.length, ...describeError(error) },
+            'the deliveries of a batch are processed one by one',
+          )
           for (const { id } of batch) alone.add(id)
         } finally {
           for (const { id } of batch) underWay.delete(id)
