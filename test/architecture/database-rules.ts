@@ -10,7 +10,6 @@ const composedSql: Readonly<Record<string, string>> = {
   'db/tables/columns.ts': 'the values of a closed list',
   'db/transaction-ids.ts': 'a number that is computed',
   'events/read.ts': 'one of two directions',
-  'ledger/ledger.ts': 'one of two kinds of transfer',
   'modules/identity/sign-in/nonces.ts': 'with a lock or without: its type has two texts',
   'modules/oauth/prune.ts': 'one of two conditions of the same file',
   'modules/payments/lifecycle/attempts/lanes.ts': 'the table of payments or of top-ups',
@@ -22,7 +21,7 @@ const composedSql: Readonly<Record<string, string>> = {
 /** [file, what it awaits]: work inside a transaction that holds the transaction without its name. */
 const awaitedOtherwise: readonly (readonly [path: string, call: string, reason: string])[] = [
   ['modules/identity/accounts/administer.ts', 'change()', 'its callers, in the same file, write by their own tx'],
-  ['modules/payments/lifecycle/attempts/evidence.ts', 'judge(open, evidence, source)', 'the open attempt is bound to its tx'],
+  ['modules/payments/lifecycle/attempts/evidence.ts', 'judge(proofs)', 'open attempts are bound to their tx'],
   ['modules/topups/outcome.ts', 'after', 'the write itself, begun by the caller'],
 ]
 
