@@ -65,30 +65,31 @@ const roleTable = (): string[] =>
 
 const about = `# Who may do what
 
-Written by \`npm run authorization\` from what the routes declare and are held to, and read by people: a change of it is a change of who may do what.
-The tests walk every route of the running service against this file, for every role and every kind of credential, and fail when a
-route is missing here.
+\`npm run authorization\` writes this page from the routes' declarations. Read every difference: it is a change of who may do what. The tests
+try every route of the running service for every role and every kind of credential, compare the answers with this page, and fail if a route is
+missing here.
 
-\`●\` may · \`·\` may not · \`○\` in an API key only when a person named it at the key's making
+\`●\` may · \`·\` may not · \`○\` in an API key only if a person named the permission when they created the key
 
-What begins with \`account.\`, \`key.\` and \`grant.\` comes from being the account, whatever the role; the role in the workspace governs
-the rest. A key or an agent has what its account has there, less what its grant doesn't carry. A suspended member has what comes from
-being the account alone; an account that is no member any more has no credential there.
+The permissions \`account.*\`, \`key.*\` and \`grant.*\` belong to the account, whatever its role; the others depend on the role in the
+workspace. A key or an agent has the permissions of its account, limited to those of its grant. A suspended member has only the account's
+permissions. An account that is no longer a member has no credential in the workspace.
 `
 
 const routesAbout = `
 ## Routes
 
-**owner … viewer**: a member of that role, signed in. **key**, **agent**: an API key, an OAuth access token, of a member whose role may.
-**stopped**: goes on while the workspace is frozen, suspended or its owning account is not active. **frozen**: goes on while the
-caller's own account is frozen. Neither stops reading. \`public\` looks at no credential, \`optional\` at one that is there,
-\`authenticated\` asks for any, \`undelegated\` for one without a grant, \`admin\` for an administrator in person.
+**owner … viewer**: a member with that role, signed in. **key**, **agent**: an API key, an OAuth access token, of a member whose role may.
+**stopped**: works while the workspace is frozen or suspended, or its owning account is not active. **frozen**: works while the caller's own
+account is frozen. Reading always works. \`public\` ignores credentials, \`optional\` reads a credential if there is one, \`authenticated\`
+requires any credential, \`undelegated\` one without a grant, \`admin\` an administrator in person.
 `
 
 const openAbout = `
 ## Without a permission
 
-Why each of these operations asks for none: \`src/http/without-permission.ts\`. A route that is not there keeps the service from starting.
+These operations require no permission. The reasons are in \`src/http/without-permission.ts\`. With a route that is missing there, the service
+does not start.
 `
 
 const openTable = (routes: readonly RouteEntry[]): string[] =>
@@ -101,10 +102,11 @@ const openTable = (routes: readonly RouteEntry[]): string[] =>
   ])
 
 const signInAuthority =
-  'A person may. A key or an agent only with `account.manage`, with no spending controls in its whole lineage, never frozen, and never for an administrator’s account.'
-const descendantsOnly = 'A delegated caller changes what stands strictly below its own grant, and gives no more than it has.'
-const membership = 'The role is read again under the lock: who was lowered, suspended or removed meanwhile is refused.'
-const ownWorkspace = 'A grant is bound to its workspace. A session may have lost its membership since.'
+  'A person may. A key or an agent only with `account.manage`, with no spending controls in its whole lineage, if it is not frozen, and never for an administrator’s account.'
+const descendantsOnly =
+  'A delegated caller changes only descendants of its own grant, and gives no permission that it does not have.'
+const membership = 'The role is read again under the lock, so a caller who lost it or was suspended or removed since is refused.'
+const ownWorkspace = 'A grant is bound to its workspace. The membership of a session may have ended.'
 
 /** Why a service refuses a caller that the marks allow: by operation. */
 const reasons: Readonly<Record<string, string>> = {
@@ -119,32 +121,32 @@ const reasons: Readonly<Record<string, string>> = {
   'sign_in.github_start': signInAuthority,
   'sign_in.wallet_verify': `As a link: ${signInAuthority}`,
   'sessions.revoke': signInAuthority,
-  'sign_in.create_dashboard_token': 'A dashboard token makes no other one.',
+  'sign_in.create_dashboard_token': 'A dashboard token cannot create another one.',
   'workspaces.current': ownWorkspace,
   'workspaces.switch': ownWorkspace,
-  'workspaces.unfreeze': 'A delegated caller stops, and does not restart.',
-  'members.update': `${membership} The role owner is given and taken by owners; a delegated caller takes rights away and gives none.`,
-  'members.remove': `${membership} To leave takes the person.`,
-  'invitations.create': `${membership} Nobody invites to more than their own role.`,
-  'invitations.preview': 'Only whom the invitation is for: its wallet, or an account that proved its e-mail.',
-  'invitations.accept': 'Only whom the invitation is for: its wallet, or an account that proved its e-mail.',
+  'workspaces.unfreeze': 'A delegated caller can freeze and not unfreeze.',
+  'members.update': `${membership} Only owners give and remove the role owner; a delegated caller can remove permissions and not give them.`,
+  'members.remove': `${membership} Only a person in their own session can leave.`,
+  'invitations.create': `${membership} An invitation gives at most the role of the caller.`,
+  'invitations.preview': 'Only the addressee of the invitation: its wallet, or an account that proved its e-mail.',
+  'invitations.accept': 'Only the addressee of the invitation: its wallet, or an account that proved its e-mail.',
   'notifications.stream': ownWorkspace,
   'notifications.list': ownWorkspace,
-  'beneficiaries.update': 'A delegated caller freezes a beneficiary, and does not restart it.',
-  'grants.update': `${descendantsOnly} To freeze is open to all.`,
+  'beneficiaries.update': 'A delegated caller can freeze a beneficiary and not unfreeze it.',
+  'grants.update': `${descendantsOnly} Every caller with the permission can freeze.`,
   'workspace_grants.list': 'Owners only, in person.',
   'workspace_grants.revoke': 'Owners only, in person.',
   'api_keys.create': `${membership} ${descendantsOnly}`,
   'api_keys.update': descendantsOnly,
   'api_keys.rotate': descendantsOnly,
-  'admin.create_adjustment': 'Never for an account of one’s own.',
-  'admin.confirm_adjustment': 'Another administrator than the one who asked, and never for an account of one’s own.',
-  'admin.reject_adjustment': 'Another administrator, or the one who asked.',
+  'admin.create_adjustment': 'Never for the administrator’s own account.',
+  'admin.confirm_adjustment': 'Not the administrator who created it, and never for the administrator’s own account.',
+  'admin.reject_adjustment': 'Any administrator, also the one who created it.',
   'approvals.decide':
     'Not the initiator where duties are separated; never a credential of the lineage that initiated the payment.',
-  'approvals.decide_by_signature': 'As by credential: the wallet’s account counts.',
+  'approvals.decide_by_signature': 'As with a credential: the wallet’s account counts.',
   'mandates.revoke': 'By credential with `mandate.manage`; by signature of a wallet of the account that signed.',
-  'mcp.call': 'Only under the name that the service has.',
+  'mcp.call': 'Only with a Host and an Origin of this service.',
 }
 const explained: readonly ErrorCode[] = ['forbidden', 'separation_of_duties']
 
@@ -160,15 +162,15 @@ const refusedBeyond = (routes: readonly RouteEntry[]): string[] => {
   })
   const unknown = Object.keys(reasons).filter((operation) => !routes.some((route) => route.operation === operation))
   if (unknown.length > 0) throw new Error(`these are no operations: ${unknown.join(', ')}`)
-  return pad([['Route', 'Refuses with', 'Whom the marks let through and the service does not'], ...rows])
+  return pad([['Route', 'Refuses with', 'Which callers, although the marks allow them'], ...rows])
 }
 
 const beyondAbout = `
 ## What services refuse beyond the marks
 
-A mark says what the route itself asks: a credential, a permission, a role, a standing. What follows is decided by the service, behind the
-account's lock, from what it finds there. Every code is one that the route declares, and a test fails where a service refuses with one that
-its route does not declare. What each code means is in [codes.md](codes.md).
+A mark shows what the route itself requires: a credential, a permission, a role, and a state of the workspace and account. The following
+refusals are decided by the service, under the account's lock. The codes are those that the routes declare, and a test fails if a service
+refuses with a code that its route does not declare. [codes.md](codes.md) explains each code.
 `
 
 export const renderTable = (routes: readonly RouteEntry[]): string => {

@@ -35,7 +35,7 @@ const events = eventFamilies.map(({ name, types, data }) => [
 /** Every closed list of the API, from the code that uses it. */
 export const codesText = (): string => `# Codes
 
-Every closed list of the API. Written by \`npm run codes\` from the code; a test holds this page to it.
+Every closed list of the API. \`npm run codes\` writes this page from the code, and a test compares them.
 
 ## Errors
 
@@ -65,7 +65,7 @@ ${meanings(rules)}
 
 ${table(['Types', 'Schema', 'data', 'Needs'], events)}
 
-On the stream there is also \`stream.reset\` (\`StreamResetEvent\`): the events since \`Last-Event-ID\` are not there any more.
+On the stream there is also \`stream.reset\` (\`StreamResetEvent\`): the events since \`Last-Event-ID\` are no longer stored.
 `
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) await writeFile(codesFile, codesText())

@@ -127,9 +127,9 @@ try {
     page,
     `# A run of the quickstart
 
-What [the quickstart](guides/quickstart.md) does on a fresh clone, in each language, with the seconds since the beginning. Written by
-\`npm run quickstart:record\`, which clones what is committed, installs, starts and runs the programs as they stand in the guide. A wallet
-plays the person who makes the key and approves. This run was with Node ${process.versions.node} on ${process.platform} ${process.arch},
+A run of [the quickstart](guides/quickstart.md) on a fresh clone, in each language, with the seconds since its start. Written by
+\`npm run quickstart:record\`, which clones the committed files, installs, starts the service and runs the guide's programs. A program with a
+wallet takes the part of the person who creates the key and approves. This run was with Node ${process.versions.node} on ${process.platform} ${process.arch},
 on a machine that other work was using.
 
 \`\`\`text

@@ -41,7 +41,7 @@ test('accounts are listed newest first, page by page', async () => {
   expect([...first.body.data, ...second.body.data].map(({ id }: { id: string }) => id)).toEqual(all.slice(0, 4))
 })
 
-test('a frozen account reads and stops things, but changes nothing; reactivated, it goes on', async () => {
+test('a frozen account can read and stop things, but change nothing else; reactivated, it can again', async () => {
   const person = await signIn(service.api)
   const key = await createKey(person)
   const frozen = await admin.api.patch(at(person), { status: 'frozen', reason: 'suspicious sign-in' })
@@ -113,7 +113,7 @@ test('capabilities are switched one by one', async () => {
   expect((await person.api.get('/v1/accounts/me')).body.capabilities).toEqual(on.body.capabilities)
 })
 
-test('an administrator does not stop their own account', async () => {
+test('an administrator cannot freeze or close their own account', async () => {
   for (const status of ['frozen', 'closed']) {
     const answer = await admin.api.patch(at(admin), { status })
     expect([answer.status, answer.body.details.reason]).toEqual([409, 'self'])
@@ -137,7 +137,7 @@ test('a request names known fields, and an account that exists', async () => {
   }
 })
 
-test('only an administrator in person gets in: no other account, no key of an administrator, no stranger', async () => {
+test('only an administrator in person is accepted: no other account, no key of an administrator, no request without a credential', async () => {
   const person = await signIn(service.api)
   const key = await createKey(admin)
   const dashboardOfKey = service.api.as({ bearer: (await key.api.post('/v1/auth/dashboard-tokens')).body.token })
@@ -159,7 +159,7 @@ test('only an administrator in person gets in: no other account, no key of an ad
   expect((await dashboard.get('/v1/admin/accounts')).status).toBe(200)
 })
 
-test('every administrative act says who did it, from where, what it was before and after, and why', async () => {
+test('the audit row of every administrative act has the actor, the address, the state before and after, and the reason', async () => {
   const person = await signIn(service.api)
   await admin.api.patch(at(person), { status: 'frozen', reason: 'ticket 4711' })
   const { body } = await admin.api.get(`/v1/admin/audit-log?subject_id=${person.accountId}&action=admin.account_update`)

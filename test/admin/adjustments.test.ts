@@ -63,7 +63,7 @@ test('a small adjustment moves the balance at once, is in the history and leaves
   ])
 })
 
-test('a large one moves nothing until a second administrator confirms it', async () => {
+test('a large adjustment moves nothing until a second administrator confirms it', async () => {
   const person = await signIn(service.api)
   const created = await admin.api.post(path, fields(person, 'credit', '10001'))
   expect([created.status, created.body.status, await balanceOf(person)]).toEqual([201, 'pending', '0'])
@@ -78,7 +78,7 @@ test('a large one moves nothing until a second administrator confirms it', async
   expect([late.status, late.body.details.reason]).toEqual([409, 'status'])
 })
 
-test('confirmed and rejected by many at once, it ends once and moves the money at most once', async () => {
+test('an adjustment that many confirm and reject at once ends once and moves the money at most once', async () => {
   const person = await signIn(service.api)
   const { id } = (await admin.api.post(path, fields(person, 'credit', '20000'))).body
   const answers = await Promise.all(
@@ -92,7 +92,7 @@ test('confirmed and rejected by many at once, it ends once and moves the money a
   expect(await balanceOf(person)).toBe(status === 'posted' ? '20000' : '0')
 })
 
-test('the administrator who asked for one may take it back', async () => {
+test('the administrator who created an adjustment may reject it', async () => {
   const person = await signIn(service.api)
   const { id } = (await admin.api.post(path, fields(person, 'credit', '20000'))).body
   const rejected = await admin.api.post(`${path}/${id}/reject`, { reason: 'a typing error' })
@@ -100,7 +100,7 @@ test('the administrator who asked for one may take it back', async () => {
   expect((await second.api.post(`${path}/${id}/confirm`)).status).toBe(409)
 })
 
-test('more than the balance is refused, at once and at the confirmation', async () => {
+test('an adjustment of more than the balance is refused, at its creation and at its confirmation', async () => {
   service.clock.advance(86_401)
   const again = { ...admin, api: (await signIn(service.api, admin.wallet)).api }
   const person = await signIn(service.api)
@@ -172,7 +172,7 @@ test('only an administrator in person adjusts, confirms and reads', async () => 
   }
 })
 
-test('what one administrator moves alone adds up over a day, credits and debits, to all accounts and at once', async () => {
+test('what one administrator moves alone adds up over a day, credits and debits, for all accounts, also when sent at once', async () => {
   service.clock.advance(86_401)
   const [one, another] = [await signIn(service.api), await signIn(service.api)]
   const alone = async (by: Person, person: Person, direction: string, amount: string) =>

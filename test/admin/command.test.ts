@@ -60,7 +60,7 @@ const spawnAdmin = (...args: string[]) =>
     }),
   )
 
-test('names an administrator, who is one with the next request, and no longer', async () => {
+test('grant makes an account an administrator from the next request on, and revoke undoes it', async () => {
   expect((await person.api.get('/v1/admin/accounts')).status).toBe(403)
   expect(await admin('grant', person.wallet.address)).toMatchObject([{ id: person.accountId, is_admin: true }])
   expect((await person.api.get('/v1/admin/accounts')).status).toBe(200)
@@ -89,7 +89,7 @@ test('suspends and reinstates a workspace', async () => {
   expect(await admin('workspaces', 'reinstate', team.id)).toMatchObject({ status: 'active' })
 })
 
-test('adjusts a balance; above the limit a second person at a shell or an administrator confirms', async () => {
+test('adjusts a balance; above the limit a second operator or an administrator confirms', async () => {
   const someone = await signIn(service.api)
   const { accountId } = someone
   expect(await admin('adjustments', 'create', accountId, 'credit', '10000', '--reason', 'goodwill')).toMatchObject({
@@ -141,7 +141,7 @@ test('resolves a payment whose outcome is unknown', async () => {
 })
 
 test(
-  'as a process of its own, verify prints every promise and fails when one is broken; a wrong command line says how it is used',
+  'as a process of its own, verify prints every promise and fails when one is broken; a wrong command line prints the usage',
   patience,
   async () => {
     await service.deps.jobs.sweep()
@@ -167,7 +167,7 @@ test(
 )
 
 test(
-  'as a process of its own, reconcile prints what a statement lists and the books do not, and fails; a file that is none is named',
+  'as a process of its own, reconcile prints what a statement lists and the books do not, and fails; an unreadable file is named',
   patience,
   async () => {
     const file = join(await mkdtemp(join(tmpdir(), 'statement-')), 'march.csv')
@@ -191,7 +191,7 @@ test(
   },
 )
 
-test('restored into another server, whose transactions are behind, the data catches up: new rows come after the old ones again', async () => {
+test('after a restore into a server whose transaction ids are behind, new rows are ordered after the old ones', async () => {
   await service.deps.db.query(
     `insert into audit_log (id, transaction, at, action) select gen_random_uuid(), (pg_current_xact_id()::text::bigint + 60000)::text::xid8, $1, 'test.restored'`,
     [service.clock.now()],
@@ -206,8 +206,8 @@ test('restored into another server, whose transactions are behind, the data catc
   expect(await findBreaches(service)).toEqual([])
 })
 
-describe('keys that were replaced', () => {
-  test('everything is sealed and fingerprinted under the current ones, and the old ones may go', async () => {
+describe('after the keys were replaced', () => {
+  test('rotate-keys encrypts and fingerprints everything with the current keys, so the old ones can be removed', async () => {
     const owner = await signIn(service.api)
     const destination = '254722000302'
     await newBeneficiary(owner.api, { destination })

@@ -21,12 +21,12 @@ const command = async (dataDir: string, args: string[], program = programs.admin
 }
 
 describe('npm run admin with the embedded database', patience, () => {
-  test('makes none where there is none', async () => {
+  test('does not create a database if there is none', async () => {
     const { code, stderr } = await command(join(parent, 'nothing'), ['verify'], 'scripts/admin.ts')
     expect([code, stderr]).toEqual([1, expect.stringContaining('There is no database in')])
   })
 
-  test('works beside the running service on its database, and without it on its own', async () => {
+  test('works on the database of the running service, and also when the service is not running', async () => {
     const dataDir = join(parent, 'data')
     const server = spawnServer({ DATA_DIR: dataDir })
     const { url } = await server.ready()

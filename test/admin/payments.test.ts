@@ -42,7 +42,7 @@ const lostPayment = async (destination: string, takesEffect = false): Promise<{ 
 const resolve = (who: Person, id: string, outcome: string, more: object = {}) =>
   who.api.post(`/v1/admin/payments/${id}/resolve`, { outcome, evidence: 'statement of 4 March, line 17', ...more })
 
-test('payments whose outcome is unknown are listed for administrators, of every tenant', async () => {
+test('administrators see the payments of every tenant whose outcome is unknown', async () => {
   const { person, id } = await lostPayment('254722000101')
   const { status, body } = await admin.api.get('/v1/admin/payments?status=unknown')
   expect(status).toBe(200)
@@ -51,7 +51,7 @@ test('payments whose outcome is unknown are listed for administrators, of every 
   await resolve(admin, id, 'failed')
 })
 
-test('resolved as succeeded, the hold is posted, with the receipt that was seen', async () => {
+test('a payment that is resolved as succeeded has its hold posted, with the given receipt', async () => {
   const { person, id } = await lostPayment('254722000102')
   const resolved = await resolve(admin, id, 'succeeded', { provider_receipt: 'QX12345678' })
   expect([resolved.status, resolved.body.status, resolved.body.provider_receipt]).toEqual([200, 'succeeded', 'QX12345678'])
@@ -78,7 +78,7 @@ test('a receipt that comes after the end has its event and its audit row', async
   expect(await findBreaches(service)).toEqual([])
 })
 
-test('resolved as failed, the hold is released, and the rail is not asked any more', async () => {
+test('a payment that is resolved as failed has its hold released, and the rail is no longer queried', async () => {
   const { person, id } = await lostPayment('254722000103')
   const resolved = await resolve(admin, id, 'failed')
   expect([resolved.status, resolved.body.status, resolved.body.failure_code]).toEqual([200, 'failed', 'resolved_by_operator'])
@@ -87,7 +87,7 @@ test('resolved as failed, the hold is released, and the rail is not asked any mo
   expect(open).toEqual([])
 })
 
-test('of two administrators who resolve it differently at the same moment, one decides', async () => {
+test('when two administrators resolve a payment differently at the same moment, one of them decides', async () => {
   const { person, id } = await lostPayment('254722000104')
   const answers = await Promise.all([resolve(admin, id, 'succeeded'), resolve(second, id, 'failed')])
   expect(answers.map(({ status }) => status).sort()).toEqual([200, 409])
@@ -95,7 +95,7 @@ test('of two administrators who resolve it differently at the same moment, one d
   expect(await balanceOf(person)).toEqual({ available: succeeded ? '850000' : '1000000', held: '0' })
 })
 
-test('only an unknown payment can be resolved by an operator, and a receipt stands for one payment', async () => {
+test('only an unknown payment can be resolved, and a receipt belongs to one payment', async () => {
   const [one, two] = [await lostPayment('254722000105'), await lostPayment('254722000106')]
   expect((await resolve(admin, one.id, 'succeeded', { provider_receipt: 'QX1' })).status).toBe(200)
   const taken = await resolve(admin, two.id, 'succeeded', { provider_receipt: 'QX1' })
@@ -107,7 +107,7 @@ test('only an unknown payment can be resolved by an operator, and a receipt stan
   await service.settle()
 })
 
-test('the audit log keeps the evidence and who brought it', async () => {
+test('the audit log keeps the evidence and the administrator who gave it', async () => {
   const { id } = await lostPayment('254722000108')
   await resolve(admin, id, 'failed')
   const { body } = await admin.api.get(`/v1/admin/audit-log?subject_id=${id}`)
@@ -122,7 +122,7 @@ test('the audit log keeps the evidence and who brought it', async () => {
   ])
 })
 
-test('a resolution says how it ended and on what evidence', async () => {
+test('a resolution without an outcome or evidence is refused', async () => {
   const { id } = await lostPayment('254722000109')
   const path = `/v1/admin/payments/${id}/resolve`
   const evidence = 'seen'
@@ -139,7 +139,7 @@ test('a resolution says how it ended and on what evidence', async () => {
     expect((await resolve(admin, missing, 'failed')).status).toBe(404)
 })
 
-describe('a payment that had failed and was paid nevertheless', () => {
+describe('a late success', () => {
   const latePayment = async (destination: string, creditMinor = 1_000_000n) => {
     const person = await signIn(service.api)
     await credit(service, person.accountId, creditMinor)
@@ -154,7 +154,7 @@ describe('a payment that had failed and was paid nevertheless', () => {
   const waiting = async (): Promise<string[]> =>
     (await admin.api.get('/v1/admin/payments?attention=late_success')).body.data.map(({ id }: { id: string }) => id)
 
-  test('waits for an administrator, who charges it to the account', async () => {
+  test('is charged to the account by an administrator', async () => {
     const { person, id } = await latePayment('99990001')
     expect(await waiting()).toContain(id)
     const resolved = await resolve(admin, id, 'charged')
@@ -170,7 +170,7 @@ describe('a payment that had failed and was paid nevertheless', () => {
     expect(await findBreaches(service)).toEqual([])
   })
 
-  test('or writes it off, which leaves the account as it is', async () => {
+  test('is written off by an administrator, which does not change the account', async () => {
     const { person, id } = await latePayment('99990001')
     expect((await resolve(admin, id, 'written_off')).body.late_success_resolution).toBe('written_off')
     expect(await balanceOf(person)).toEqual({ available: '1000000', held: '0' })
@@ -178,7 +178,7 @@ describe('a payment that had failed and was paid nevertheless', () => {
     expect(await findBreaches(service)).toEqual([])
   })
 
-  test('cannot be charged beyond what is there, and waits on', async () => {
+  test('cannot be charged if the balance is too low, and stays open', async () => {
     const { person, id } = await latePayment('99990001', 150_000n)
     await pay(person, { payment_rail: 'PESALINK', destination: '0123456789', bank_code: '01' }, '100000')
     expect((await resolve(admin, id, 'charged')).body.error).toBe('insufficient_funds')
@@ -186,7 +186,7 @@ describe('a payment that had failed and was paid nevertheless', () => {
     await service.settle()
   })
 
-  test('is not there for a payment that has none', async () => {
+  test('cannot be booked for a payment that has none', async () => {
     const { id } = await lostPayment('254722000111')
     const { status, body } = await resolve(admin, id, 'charged')
     expect([status, body.details.reason]).toEqual([409, 'late_success'])
@@ -194,7 +194,7 @@ describe('a payment that had failed and was paid nevertheless', () => {
     await resolve(admin, id, 'failed')
   })
 
-  test('two administrators who book it at the same moment book it once', async () => {
+  test('is booked once when two administrators book it at the same moment', async () => {
     const { person, id } = await latePayment('99990001')
     const answers = await Promise.all([resolve(admin, id, 'charged'), resolve(second, id, 'written_off')])
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 409])
@@ -205,7 +205,7 @@ describe('a payment that had failed and was paid nevertheless', () => {
   })
 })
 
-test('only an administrator in person sees and resolves', async () => {
+test('only an administrator in person can list and resolve payments', async () => {
   const { person, id } = await lostPayment('254722000110')
   const key = await createKey(admin)
   for (const who of [person, key]) {

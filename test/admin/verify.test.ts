@@ -249,7 +249,7 @@ test('a chain that was computed again with write access alone is found, and so i
   expect((await breachesAfter(unknown)).join('\n')).toContain('its secret unknown is not configured')
 })
 
-test('what changed since the last look is held against every promise, and what was looked at before is left for the weekly look', async () => {
+test('a recent check covers what changed since the last check, and leaves older rows to the weekly check', async () => {
   const change = (from: string) =>
     `update payments set status = 'failed', failure_code = 'provider_refused', updated_at = '${from}' where id = (select id from payments where status = 'succeeded' limit 1)`
   const since = service.clock.now()
@@ -266,7 +266,7 @@ test('what changed since the last look is held against every promise, and what w
   expect((await breachesWith({ since: sealedAt }, forged)).join('\n')).toContain('its hash was not made with our secret')
 })
 
-test('a look that found nothing is where the next one begins; after a week, or a breach, everything is looked at again', async () => {
+test('the next check begins at the last one that found nothing; after a week, or a breach, everything is checked again', async () => {
   const { db } = service.deps
   await db.query('delete from verify_points')
   const now = service.clock.now()
@@ -286,7 +286,7 @@ test('a look that found nothing is where the next one begins; after a week, or a
   expect(metrics).toMatch(/^promises_verified_age_seconds\{scope="whole"\} 0$/m)
 })
 
-test('the head that was kept outside is compared: another one, or one that is gone, is a breach', async () => {
+test('a seal that was kept outside is compared: a different or missing seal is a breach', async () => {
   const logged = service.log.map((line) => JSON.parse(line)).filter(({ seal }) => seal !== undefined)
   const { seal, hash } = logged.at(-1)
   const broken = async (head: { sequence: number; hash: Buffer }) =>
@@ -296,7 +296,7 @@ test('the head that was kept outside is compared: another one, or one that is go
   expect(await broken({ sequence: seal + 1, hash: Buffer.from(hash, 'hex') })).toContain('is not there')
 })
 
-test('the database itself refuses to change or take out what was audited, sealed or booked', async () => {
+test('the database refuses to change or delete audit rows, seals and transfers', async () => {
   for (const statement of [
     `update audit_log set action = 'nothing'`,
     'delete from audit_log',

@@ -27,7 +27,7 @@ test('a suspended workspace refuses every write, and its owners cannot release i
   expect((await team.owner.api.get('/v1/workspaces/current')).body.workspace.status).toBe('frozen')
 })
 
-test('reinstated, it is its members’ again; one that they froze themselves stays frozen', async () => {
+test('a reinstated workspace works again; one that its members had frozen stays frozen', async () => {
   const [open, stopped] = [await createTeam(service), await createTeam(service)]
   await stopped.owner.api.post('/v1/workspaces/current/freeze')
   for (const team of [open, stopped]) {

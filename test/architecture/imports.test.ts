@@ -137,7 +137,7 @@ const pay = (db: Database) => inTx(db, async (tx) => { await ask(String(tx.at)) 
 }
 
 describe('the architecture', () => {
-  it('is looked at whole', () => {
+  it('is read completely by these tests', () => {
     expect(sources.length).toBeGreaterThan(150)
     expect(sources.find(({ path }) => path === 'app.ts')?.imports.length).toBeGreaterThan(20)
   })
@@ -146,7 +146,7 @@ describe('the architecture', () => {
     expect([...unusedDoors(sources), ...unneededExceptions(sources), ...formerWriters(sources)]).toEqual([])
   })
 
-  it('is drawn in docs/architecture.md as the imports are', () => {
+  it('is drawn in docs/architecture.md exactly as the imports are', () => {
     const page = readFileSync(new URL('../../docs/architecture.md', import.meta.url), 'utf8')
     expect(/flowchart TD\n([\s\S]*?)\n```/.exec(page)?.[1]).toBe(drawnGraph(sources))
     expect(/\| --- \| --- \|\n([\s\S]*?)\n\n/.exec(page)?.[1]).toBe(listedParts(sources))

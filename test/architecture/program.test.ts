@@ -22,7 +22,7 @@ const violations: Record<keyof typeof programRules, [path: string, text: string]
 }
 
 describe('what runs outside of tests', () => {
-  it('is looked at whole', () => {
+  it('is read completely by these tests', () => {
     for (const folder of ['src/', 'scripts/', 'client/src/', 'dashboard/src/'])
       expect(program.filter(({ path }) => path.startsWith(folder)).length, folder).toBeGreaterThan(10)
   })

@@ -26,7 +26,7 @@ describe('README.md', () => {
     for (const name of named) if (name !== 'ci') expect(scripts).toHaveProperty([name])
   })
 
-  it('has only links that lead somewhere', () => {
+  it('has no dead links', () => {
     const links = [...readme.matchAll(/\]\(([^)#]+)\)/g)].map((match) => match[1] ?? '')
     expect(links.length).toBeGreaterThan(5)
     for (const link of links) expect(existsSync(new URL(`../../${link}`, import.meta.url)), link).toBe(true)

@@ -43,11 +43,11 @@ const listed = async (): Promise<string[]> => {
 }
 
 describe('the obstacles to placing rows by owner', () => {
-  test('is what docs/scaling.md lists, no more and no less', async () => {
+  test('are exactly those that docs/scaling.md lists', async () => {
     expect(await listed()).toEqual(await readObstacles())
   })
 
-  test('is noticed where a change adds to it', () => {
+  test('are found when a change adds one', () => {
     expect(obstaclesIn('src/new.ts', "await tx.query('select pg_advisory_lock(1)')")).toEqual(['advisory locks: src/new.ts'])
     expect(obstaclesIn('src/new.ts', "await client.query('listen events')")).toEqual(['`LISTEN` and `NOTIFY`: src/new.ts'])
     expect(obstaclesIn('migrations/new.sql', 'create trigger t before update on payments for each statement')).toHaveLength(1)

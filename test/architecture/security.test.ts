@@ -32,7 +32,7 @@ test('signatures are recovered in native code, and elliptic is not loaded, for e
   )
 })
 
-test('where native code does not load, the same signatures give the same keys, and the same ones give none', () => {
+test('without native code, every signature gives the same key, or none, as with it', () => {
   const native = nativeRecovery()
   const portable = portableRecovery()
   const bytes = fc.uint8Array({ minLength: 32, maxLength: 32 })

@@ -76,13 +76,13 @@ test.each(['public', 'optional'] as const)('a permission on a route that is %s k
   expect(() => app.get('/planted', { config, schema }, async () => ({}))).toThrow('lets in callers without a credential')
 })
 
-test('the table marks something for every role and kind of credential, and refuses something to most', () => {
+test('in the table every role and kind of credential may do something, and most are refused something', () => {
   for (const column of ['owner', 'viewer', 'key', 'agent', 'stopped', 'frozen'] as const) {
     expect(new Set(closed.map((row) => row[column])).size).toBeGreaterThan(1)
   }
 })
 
-test('a row that differs from the server is noticed', async () => {
+test('a row that differs from the server makes the comparison fail', async () => {
   const wrong = [
     { method: 'PATCH', path: '/v1/workspaces/current' },
     { method: 'GET', path: '/v1/workspaces/current' },
@@ -102,7 +102,7 @@ describe.each(roles)('in the role %s', (role) => {
   test('a session may do what its row says, and nothing else', async () => {
     expect(await refusals(service, closed, { cookie: members[role].cookie }, byRole)).toEqual([])
   })
-  test('so may its dashboard token', async () => {
+  test('a dashboard token of that session may do the same', async () => {
     expect(await refusals(service, closed, await dashboardOf(members[role]), byRole)).toEqual([])
   })
   test('a key with every permission that can be named may do what delegation allows', async () => {
@@ -114,7 +114,7 @@ describe.each(roles)('in the role %s', (role) => {
     const key = await keyOf(members[role])
     expect(await refusals(service, closed, { bearer: key.key }, (row) => byRole(row) && row.key === '●')).toEqual([])
   })
-  test('an agent with every scope that there is may do what scopes allow', async () => {
+  test('an agent with every existing scope may do what scopes allow', async () => {
     const agent = await authorizeAgent(service.api, members[role], { request: { scope: delegable.join(' ') } })
     expect(await refusals(service, closed, { bearer: agent.access }, (row) => byRole(row) && row.agent === '●')).toEqual([])
   })
@@ -137,7 +137,7 @@ test('every permission is required: a key that has all the others gets the name 
   expect(keys.size).toBeGreaterThan(14)
 })
 
-test('an administrator in person may do what is theirs; neither their key nor their agent may', async () => {
+test("an administrator in person may call the administrators' routes; neither their key nor their agent may", async () => {
   const own = closed.filter(({ needs }) => needs === 'admin')
   expect(await refusals(service, own, { cookie: admin.cookie }, () => true)).toEqual([])
   expect(await refusals(service, own, await dashboardOf(admin), () => true)).toEqual([])
@@ -164,7 +164,7 @@ describe('an invalid credential', () => {
     await members.owner.api.delete(`/v1/accounts/me/api-keys/${key.id}`)
     expect(await answered(key.key)).toEqual(['401 api_key_revoked'])
   })
-  test('an open route asks for no credential', async () => {
+  test('an open route requires no credential', async () => {
     const open = table.filter(isOpen)
     const unauthenticated = (await answers(open, {})).filter(({ error }) =>
       ['authentication_required', 'forbidden', 'admin_required'].includes(error ?? ''),
@@ -184,7 +184,7 @@ test('a stranger who names the workspace gets the 404 of one that is not there, 
   expect(foreign.map(({ text: body }) => body)).toEqual(none.map(({ text: body }) => body))
 })
 
-test('a suspended member’s key keeps what comes from being the account, and its session only chooses another workspace', async () => {
+test("a suspended member’s key keeps the account's permissions, and its session can only choose another workspace", async () => {
   const key = await keyOf(suspended, [...effectivePermissions('owner', null)])
   const { memberId } = suspended
   await team.owner.api.patch(`/v1/workspaces/current/members/${memberId}`, { status: 'suspended' })
@@ -211,7 +211,7 @@ test('a suspended member’s key keeps what comes from being the account, and it
   expect(await refusals(service, closed.filter(isChoosing), inTeam, () => true)).toEqual([])
 })
 
-describe('while it is stopped', () => {
+describe('while the workspace is stopped', () => {
   const held = () => [...effectivePermissions('admin', null)]
   const stopped = (row: Row) => row.stopped === '·'
 
@@ -237,7 +237,7 @@ describe('while it is stopped', () => {
   }
 
   test.each(['frozen by its members', 'suspended by an administrator', 'its owning account frozen'])(
-    '%s: only what stops or gives back goes on',
+    '%s: only requests that stop something or return money are accepted',
     async (how) => {
       const other = await createTeam(service)
       const member = await join(service, other, 'admin')
@@ -250,7 +250,7 @@ describe('while it is stopped', () => {
     },
   )
 
-  test('a frozen account writes nothing but what stops or gives back, in its own workspaces and in others', async () => {
+  test('a frozen account can write only what stops something or returns money, in its own workspaces and in others', async () => {
     const person = await join(service, team, 'admin')
     const key = await keyOf(person, held())
     await admin.api.patch(`/v1/admin/accounts/${person.accountId}`, { status: 'frozen' })
@@ -275,7 +275,7 @@ describe('while it is stopped', () => {
   })
 })
 
-test('what stays open to a frozen account stops and gives back, but lets nothing through', async () => {
+test('what a frozen account may still do stops things and returns money, but lets no payment pass', async () => {
   await credit(service, team.owner.accountId, 1_000_000n)
   const person = await join(service, team, 'admin')
   const beneficiary_id = await newBeneficiary(team.owner.api)
@@ -304,7 +304,7 @@ test('a delegated credential stops payments to a beneficiary, and only a person 
   expect((await members.owner.api.patch(beneficiary, { status: 'active' })).body.status).toBe('active')
 })
 
-test('a member who left chooses a workspace of their own, with all rights there', async () => {
+test('a member who left can choose their own workspace, with all permissions there', async () => {
   const person = await join(service, team, 'viewer')
   const views = (await person.api.get('/v1/workspaces')).body.data
   await person.api.delete(`/v1/workspaces/current/members/${person.memberId}`)

@@ -127,7 +127,7 @@ test('every route that takes an id is tried here', () => {
   expect(Object.keys(owned).filter((route) => !ofTenants.some((row) => routeOf(row) === route))).toEqual([])
 })
 
-describe('what belongs to another tenant is the same 404, byte for byte, as what is not there', () => {
+describe('an id of another tenant is the same 404, byte for byte, as an id that does not exist', () => {
   test.each(ofTenants.map((row) => [routeOf(row), row] as const))('%s', async (route, row) => {
     for (const { name, api } of strangers) {
       const path = row.path.replace(':id', owned[route]?.id ?? '')
@@ -145,7 +145,7 @@ describe('what belongs to another tenant is the same 404, byte for byte, as what
   })
 })
 
-test('its owners still see all of it: nothing was changed by those who tried', async () => {
+test('its owners still see all of it: the attempts changed nothing', async () => {
   for (const row of ofTenants.filter(({ method }) => method === 'GET')) {
     const answer = await call(team.owner.api, row, row.path.replace(':id', owned[routeOf(row)]?.id ?? ''))
     // A receipt is there once the payment has ended.

@@ -16,7 +16,7 @@ const phone = { type: 'supplier', display_name: 'Jane Wanjiru', payment_rail: 'M
 const create = (body: unknown, key?: string) => person.api.post('/v1/beneficiaries', body, key === undefined ? {} : { key })
 
 describe('creating', () => {
-  test('every field comes back, and of the destination the mask alone', async () => {
+  test('every field is returned, and of the destination only the mask', async () => {
     const answer = await create({ ...phone, legal_name: 'Jane W. Kamau', account_reference_required: true })
     expect(answer.status).toBe(201)
     expect(answer.body).toMatchObject({

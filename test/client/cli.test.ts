@@ -82,7 +82,7 @@ const payments = (args: string[], env: Record<string, string> = {}): Run => {
 const withKey = async (fields: Record<string, unknown> = {}) => ({ PAYMENTS_API_KEY: (await createKey(person, fields)).key })
 
 describe('payments login', () => {
-  test('is let in by a person with limits, keeps the login to itself, pays within the limits, and ends', async () => {
+  test('a person authorizes it with limits; it stores the login privately, pays within the limits, and logs out', async () => {
     const login = payments(['login', '--scope', 'payment.create payment.read policy.read'])
     const [, code] = await login.waitForOutput(/compare the code: (\S+)/)
     const decided = await person.api.post(`/v1/oauth/device/${code}/decision`, {
@@ -122,7 +122,7 @@ describe('with an API key', () => {
     expect(JSON.parse(run.out())).toMatchObject({ outcome: 'require_approval', required_approvals: 1 })
   })
 
-  test('pay --wait ends when the payment has', async () => {
+  test('pay --wait ends when the payment has ended', async () => {
     const run = payments(['pay', beneficiary, '1000', '--wait'], await withKey())
     const wait = async () => {
       while (run.out() === '') {
@@ -150,7 +150,7 @@ describe('with an API key', () => {
     expect(lines).toEqual([expect.objectContaining({ type: 'workspace.updated', id: expect.stringMatching(/^evt_/) })])
   })
 
-  test('a wrong use is explained, with the status of a wrong use', async () => {
+  test('a wrong command line prints the usage and has its own exit status', async () => {
     for (const args of [['pay'], ['pay', beneficiary], ['pay', beneficiary, '1', '--tyop'], ['listen'], ['nonsense']]) {
       const run = payments(args, { PAYMENTS_API_KEY: 'none' })
       expect([await run.ended, run.err().length > 0], args.join(' ')).toEqual([2, true])
@@ -180,7 +180,7 @@ describe('payments listen', () => {
     return { got, until, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`, close: () => server.close() }
   }
 
-  test('posts every event, signed so that a Standard Webhooks library accepts it, again when it was not taken', async () => {
+  test('posts every event with a signature that a Standard Webhooks library accepts, and posts it again if it was not accepted', async () => {
     const receiver = await startReceiver([500, 204, 204])
     try {
       const secret = `whsec_${Buffer.from('a secret of the test, long enough').toString('base64')}`

@@ -62,7 +62,7 @@ describe('a call whose connection fails', () => {
     expect(await countPayments()).toBe(before + 1)
   })
 
-  test('has a key on pages of plain http too, which have no crypto.randomUUID', async () => {
+  test('has an idempotency key on plain http pages too, which have no crypto.randomUUID', async () => {
     const missing = vi.spyOn(crypto, 'randomUUID').mockImplementation(() => {
       throw new TypeError('crypto.randomUUID is not a function')
     })
@@ -74,7 +74,7 @@ describe('a call whose connection fails', () => {
     }
   })
 
-  test('ends with the key that settles it, when no attempt was answered', async () => {
+  test('throws an error with the idempotency key if no attempt was answered', async () => {
     proxy.faults.push({ kind: 'answer lost' }, { kind: 'answer lost' })
     const error = await caught(client.payments.create(order(), { retries: 1 }))
     if (!(error instanceof ConnectionError) || error.idempotencyKey === undefined)
@@ -85,7 +85,7 @@ describe('a call whose connection fails', () => {
     expect(payment.amount_minor).toBe('1000')
   })
 
-  test('is not sent again where the program stopped it', async () => {
+  test('is not sent again if the program aborted it', async () => {
     const stop = new AbortController()
     stop.abort(new Error('enough'))
     expect(await caught(client.payments.create(order(), { signal: stop.signal }))).toMatchObject({ message: 'enough' })
@@ -94,7 +94,7 @@ describe('a call whose connection fails', () => {
 })
 
 describe('a refusal', () => {
-  test('that is temporary is waited for as long as the service asks', async () => {
+  test('that is temporary is retried after the time that the service names', async () => {
     proxy.faults.push(
       { kind: 'answer', status: 429, headers: { 'retry-after': '1' } },
       { kind: 'answer', status: 503, headers: { 'retry-after': '0', 'payments-should-retry': 'true' } },
@@ -106,7 +106,7 @@ describe('a refusal', () => {
     expect(proxy.seen).toHaveLength(4)
   })
 
-  test('that the service calls final is final, with any status', async () => {
+  test('that the service marks as final is not retried, with any status', async () => {
     proxy.faults.push({
       kind: 'answer',
       status: 503,
@@ -117,7 +117,7 @@ describe('a refusal', () => {
     expect(proxy.seen).toHaveLength(1)
   })
 
-  test('that asks for a wait of hours goes to the program', async () => {
+  test('that names a wait of hours is thrown to the program', async () => {
     proxy.faults.push({ kind: 'answer', status: 429, headers: { 'retry-after': '7200' } })
     expect(await caught(client.account.get())).toMatchObject({ status: 429, retryAfterMs: 7_200_000 })
   })
@@ -137,7 +137,7 @@ describe('a refusal', () => {
     }
   })
 
-  test('is of the class of its code, with its details and the request that it was', async () => {
+  test("is an error of its code's class, with its details and request id", async () => {
     const limited = await createKey(person, { spending_controls: { per_payment_limit_minor: '1500' } })
     const agent = new Payments({ baseUrl: proxy.url, apiKey: limited.key })
     const denied = await caught(agent.payments.create(order('2000')))
@@ -157,7 +157,7 @@ describe('a refusal', () => {
   })
 })
 
-test('a list is gone through to its end, page by page, each item once', async () => {
+test('iterating over a list returns every item once, page by page, to its end', async () => {
   const owner = await signIn(service.api)
   const names = await Promise.all(Array.from({ length: 7 }, () => newBeneficiary(owner.api)))
   const own = new Payments({ baseUrl: proxy.url, apiKey: (await createKey(owner)).key })
@@ -177,7 +177,7 @@ describe('waiting for a payment', () => {
     expect((await waiting).status).toBe('succeeded')
   })
 
-  test('never takes unknown for an end, and says that paying again could pay twice', async () => {
+  test('does not end at unknown, and says that paying again could pay twice', async () => {
     // The provider's answer to sending is lost; only its callback, which is not delivered here, would show the outcome.
     const unanswered = await newBeneficiary(person.api, { destination: '254711000004' })
     const payment = await client.payments.create({ beneficiary_id: unanswered, amount_minor: '1000' })
@@ -238,7 +238,7 @@ describe('events', () => {
     await stream.close()
   })
 
-  test('that are not kept any more give a reset, and the stream goes on', async () => {
+  test('that are no longer stored give a reset, and the stream continues', async () => {
     const stream = follow({ lastEventId: 'evt_01h455vb4pex5vsknk084sn02q' })
     await stream.until(1)
     expect(stream.received[0]).toMatchObject({ id: null, type: 'stream.reset' })
@@ -261,7 +261,7 @@ describe('events', () => {
     await stream.close()
   })
 
-  test('end with the credential that they were for', async () => {
+  test('end when their credential ends', async () => {
     const short = await createKey(person)
     const reader = new Payments({ baseUrl: proxy.url, apiKey: short.key })
     proxy.rewrite((block) => (block.startsWith('retry:') ? 'retry: 20\n\n' : block))
@@ -277,7 +277,7 @@ describe('events', () => {
   })
 })
 
-test('a wallet signs in, approves a payment and makes a mandate', async () => {
+test('a wallet can sign in, approve a payment and create a mandate', async () => {
   const wallet = newWallet()
   const { client: owner, outcome, account } = await signInWithWallet({ baseUrl: proxy.url }, wallet)
   expect(outcome).toBe('account_created')

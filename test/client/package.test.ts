@@ -36,13 +36,13 @@ test('publint finds nothing wrong with what would be published', async () => {
   expect(messages.map((message) => formatMessage(message, published))).toEqual([])
 })
 
-test('it has no dependencies, and says so of viem, which only the wallet’s owner needs', async () => {
+test('it has no dependencies, and viem is an optional peer for wallets', async () => {
   const published = JSON.parse(await readFile(join(dist, 'package.json'), 'utf8'))
   expect(published.dependencies).toBeUndefined()
   expect(published.peerDependenciesMeta).toEqual({ viem: { optional: true } })
 })
 
-test('it runs where only JavaScript does, on every Node of this machine that it is for', async () => {
+test('the built package runs on every supported Node of this machine', async () => {
   const program = join(folder, 'program.mjs')
   await writeFile(
     program,
@@ -61,7 +61,7 @@ console.log(error.name, typeof decideByWallet)`,
   }
 })
 
-test.skipIf(!chromiumPath)('it pays, lists and follows events in a browser, from a page of an allowed origin', async () => {
+test.skipIf(!chromiumPath)('in a browser, a page of an allowed origin can pay, list and follow events', async () => {
   const types: Readonly<Record<string, string>> = { '.js': 'text/javascript', '.html': 'text/html' }
   const site = createServer(async (request, response) => {
     const path = request.url === '/' ? undefined : join(dist, new URL(request.url ?? '/', 'http://site').pathname)

@@ -11,7 +11,7 @@ afterAll(() => service.close())
 
 const path = '/v1/credentials/current'
 
-test('a person learns who and where they are, and that nothing limits them', async () => {
+test('a person sees their account and workspace, and no limits', async () => {
   const person = await signIn(service.api)
   const { status, body } = await person.api.get(path)
   expect(status).toBe(200)
@@ -21,7 +21,7 @@ test('a person learns who and where they are, and that nothing limits them', asy
   expect(new Date(body.expires_at).getTime()).toBeGreaterThan(service.clock.now().getTime())
 })
 
-test('a key learns what its whole lineage and the policies for every payment leave it, the tightest of each', async () => {
+test('a key sees the tightest remaining limits of its lineage and of the policies for every payment', async () => {
   const person = await signIn(service.api)
   await credit(service, person.accountId, 10_000_000n)
   const parent = await createKey(person, {
@@ -58,7 +58,7 @@ test('a key learns what its whole lineage and the policies for every payment lea
   expect(after.body.grant.usage.today_minor).toBe('150000')
 })
 
-test('a policy that always asks for approval asks from 0 on, and one that was archived from nothing', async () => {
+test('a policy that always requires approval has the threshold 0, and an archived policy counts for nothing', async () => {
   const person = await signIn(service.api)
   const { body: policy } = await person.api.post('/v1/spending-policies', { name: 'Always', required_approval_count: 1 })
   expect((await person.api.get(path)).body.headroom.approval_from_minor).toBe('0')
@@ -66,7 +66,7 @@ test('a policy that always asks for approval asks from 0 on, and one that was ar
   expect((await person.api.get(path)).body.headroom.approval_from_minor).toBeNull()
 })
 
-test('every kind of credential may ask, and learns only about itself', async () => {
+test('every kind of credential may call it, and sees only itself', async () => {
   const person = await signIn(service.api)
   const key = await createKey(person, { permissions: ['payment.create'], expires_at: '2026-03-05T00:00:00Z' })
   const { token } = (await key.api.post('/v1/auth/dashboard-tokens')).body
@@ -80,7 +80,7 @@ test('every kind of credential may ask, and learns only about itself', async () 
   expect((await service.api.get(path)).status).toBe(401)
 })
 
-test('a credential that may pay may ask beforehand how a payment would be decided', async () => {
+test('a credential that may pay may simulate a payment', async () => {
   const person = await signIn(service.api)
   const beneficiary = await newBeneficiary(person.api)
   const payer = await createKey(person, { permissions: ['payment.create'] })

@@ -17,9 +17,9 @@ test.each([
   '/%76%31/auth/google/start',
   '/%2576%2531/auth/google/start',
   '/%E0%A4%A',
-])('after signing in nobody is sent to %j', (value) => expect(safeReturn(value)).toBe('/'))
+])('after signing in the browser is never sent to %j', (value) => expect(safeReturn(value)).toBe('/'))
 
 test.each(['/', '/account?tab=keys#top', '/consent?authorization=oaz_1', '/linked'])(
-  'after signing in a browser goes on to %s',
+  'after signing in the browser is sent to %s',
   (value) => expect(safeReturn(value)).toBe(value),
 )

@@ -37,7 +37,7 @@ test.each([
   ],
   [{ action: 'approval.approve', account_id: 'acc_other' }, 'Amina Otieno approved a payment'],
   [{ action: 'payment.succeeded', account_id: null }, 'A payment succeeded'],
-] as const)('%j is told as "%s"', (entry, expected) => expect(sentence(entry)).toBe(expected))
+] as const)('the role %j reads "%s"', (entry, expected) => expect(sentence(entry)).toBe(expected))
 
 test.each(paymentStatuses)('payments that are %s are counted in words', (status) => {
   expect(statusCount(1, status)).toMatch(/^1 [a-z ]+$/)

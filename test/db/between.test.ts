@@ -20,7 +20,7 @@ const ask = async <Row extends object>(url: string, text: string): Promise<Row[]
 }
 
 describe('a streaming standby', () => {
-  test('is read for lists, never before it has what was written, and may go away', { timeout: 120_000 }, async ({ skip }) => {
+  test('is read for lists only when it has every acknowledged write, and may fail', { timeout: 120_000 }, async ({ skip }) => {
     const binaries = await findDebianPostgres()
     if (binaries === undefined) return skip("Debian's PostgreSQL is not installed: nothing was tried with a standby")
     const pair = await startPair(binaries)
@@ -55,7 +55,7 @@ describe('a streaming standby', () => {
 })
 
 describe('a transaction pooler', () => {
-  test('is noticed, and payments, streams and revocations work through it', { timeout: 120_000 }, async ({ skip }) => {
+  test('is detected, and payments, streams and revocations work through it', { timeout: 120_000 }, async ({ skip }) => {
     const program = findPgbouncer()
     if (program === undefined) return skip('PgBouncer is not installed: nothing was tried with a pooler')
     const database = await createTestDatabase()

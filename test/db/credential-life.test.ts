@@ -52,7 +52,7 @@ test.each(cases)('revoked $revokedAt, expires $expiresAt, used $lastUsedAt: code
   ])
 })
 
-test('a revoked grant has ended even before its time; a key works until its revocation; both end at the moment itself', () => {
+test('a revoked grant has ended even before its expiry; a key works until its revocation; both end at that instant', () => {
   const ahead = { revokedAt: days(1), expiresAt: null }
   expect([grantLife(ahead, now), keyLife(ahead, now)]).toEqual(['revoked', 'active'])
   expect([grantLife({ revokedAt: null, expiresAt: now }, now), keyLife({ revokedAt: now, expiresAt: now }, now)]).toEqual([

@@ -71,7 +71,7 @@ const conditionsOn = (table: string, plan: Plan): string[] => [
   ...(plan.Plans ?? []).flatMap((below) => conditionsOn(table, below)),
 ]
 
-test('what a policy is seeded from is read by workspace, payee and day: neither other tenants nor the number of payees count', async ({
+test('the totals that a policy starts from are read by workspace, payee and day: other tenants and the number of payees cost nothing', async ({
   skip,
 }) => {
   const [server] = await service.deps.db.query<{ version: string }>(`select current_setting('server_version_num') as version`)
@@ -138,7 +138,7 @@ const unnamedDuring = async (request: () => Promise<unknown>): Promise<string[]>
   }
 }
 
-describe('what is asked most often is planned once a connection, not once a request', () => {
+describe('the statements of the most frequent requests are planned once a connection, not once a request', () => {
   const pay = () => key.api.post('/v1/payments', { beneficiary_id: beneficiary, amount_minor: '1000' })
   test.each<[string, () => Promise<{ status: number; body: { id?: string } }>]>([
     ['the current workspace', () => key.api.get('/v1/workspaces/current')],

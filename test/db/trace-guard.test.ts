@@ -37,12 +37,12 @@ const stateOf = (work: (tx: Tx) => Promise<unknown>): Promise<string | undefined
 const freeze = (tx: Tx) => tx.query(`update accounts set status = 'frozen' where id = $1`, [id])
 const insert = (tx: Tx) => tx.query('insert into accounts (id, created_at, updated_at) values ($1, $2, $2)', [newId(), tx.at])
 
-test('a transaction that changes who may do what, and leaves neither an event nor an audit row, fails', async () => {
+test('a transaction that changes permissions and writes neither an event nor an audit row fails', async () => {
   expect([await stateOf(freeze), await stateOf(insert)]).toEqual([untraced, untraced])
   expect(await db.query('select status from accounts')).toEqual([{ status: 'active' }])
 })
 
-test('with an audit row it commits, before or after the write; so does a change of what leaves no trace', async () => {
+test('with an audit row before or after the write it commits, and so does a change that needs none', async () => {
   const writeAudit = (tx: Tx) =>
     audit(tx, { accountId: id, origin: null, way: 'test' }, tx.at, { action: 'admin.account_update' })
   expect(await stateOf(async (tx) => [await freeze(tx), await writeAudit(tx)])).toBe('committed')

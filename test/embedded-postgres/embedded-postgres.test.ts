@@ -165,7 +165,7 @@ describe('embedded Postgres', () => {
     await start(folder)
   })
 
-  it('says to a second process on the same folder which process uses it, and the first goes on', async () => {
+  it('refuses a second process on the same folder and names the first, which continues', async () => {
     const folder = await usedFolder()
     const first = await startElsewhere(folder)
     const error = await refusal(start(folder))
@@ -176,7 +176,7 @@ describe('embedded Postgres', () => {
     await start(folder)
   })
 
-  it('lets at least one of several first starts at once win, and none of them share or corrupt', async () => {
+  it('of several concurrent first starts lets at least one succeed, and none shares or corrupts the data', async () => {
     const folder = await newFolder()
     const all = await Promise.all([1, 2].map(() => startElsewhere(folder)))
     const winners = all.filter((one) => one.url !== undefined)
@@ -185,14 +185,14 @@ describe('embedded Postgres', () => {
     expect(all.find((one) => one.error !== undefined)?.error).toMatch(/^StartupError: .*(in use|Another process)/)
   })
 
-  it('says in one sentence that the folder is read-only', async () => {
+  it('refuses a read-only folder with one sentence', async () => {
     const folder = await newFolder(0o555)
     // Root may write where other users cannot.
     const { error } = await startElsewhere(folder, isRoot ? nobody : {})
     expect(error).toMatch(/^StartupError: The data folder \S+ is not writable \(EACCES[^\n]*\): [^\n]*DATA_DIR\.$/)
   })
 
-  it('says in one sentence that the port is taken', async () => {
+  it('refuses a port that is in use with one sentence', async () => {
     const taken = createServer().listen(0, '127.0.0.1')
     await once(taken, 'listening')
     cleanups.push(async () => taken.close())
@@ -202,7 +202,7 @@ describe('embedded Postgres', () => {
     expect(String(error)).toBe(`StartupError: Port ${port} for the embedded database is already in use.`)
   })
 
-  it('says in one sentence that another major version wrote the data', async () => {
+  it('refuses data of another major version with one sentence', async () => {
     const folder = await newFolder()
     await mkdir(join(folder, 'cluster', 'data'), { recursive: true })
     await writeFile(join(folder, 'cluster', 'data', 'PG_VERSION'), '12\n')

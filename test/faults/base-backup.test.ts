@@ -57,7 +57,7 @@ const baseBackup = async (url: string, data: string, into: string): Promise<void
 }
 
 describe.runIf(isFull)('a base backup and the write-ahead log after it', () => {
-  test('restored to a moment: what was acknowledged before it is there, what was paid after it is not paid again', async () => {
+  test('restored to a moment, has what was acknowledged before it, and what was paid after it is not paid again', async () => {
     const [original, archive, copy] = [await newFolder('original'), await newFolder('archive'), await newFolder('copy')]
     await chmod(archive, 0o777)
     const archiving = { wal_level: 'replica', archive_mode: 'on', archive_command: `cp %p ${archive}/%f`, max_wal_senders: '2' }

@@ -74,7 +74,7 @@ const load = async (urls: () => string[], random: ReturnType<typeof createRandom
 }
 
 test.runIf(isFull)(
-  'several processes that are killed, paused and ended at random under load, with a provider that lies, break no promise',
+  'several processes that are killed, paused and ended at random under load, with a provider that lies, break no invariant',
   async () => {
     const { start, running } = await fleet()
     const urls = () => running.map(({ url }) => url)

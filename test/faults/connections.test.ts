@@ -109,7 +109,7 @@ describe.each(tried)('$name', ({ name, prepare, ways }) => {
   )
 })
 
-test('after all of them nothing is lost, doubled or half done', async () => {
+test('afterwards nothing is lost, doubled or half done', async () => {
   await afterwards()
   expect(await faultsNow(), `FAULT_SEED=${seed}`).toEqual([])
 })

@@ -104,7 +104,7 @@ const inversions = (events: readonly Listed[]): string[] => {
 }
 
 test(
-  'however many payments over two processes: events in the order of their effects, none missing, none twice, the last balance true',
+  'with many payments over two processes a stream has the events in the order of their effects, none missing, none twice, and the last balance is the true one',
   async () => {
     const random = createRandom(seed, 'payments')
     const busy = await newPayer()

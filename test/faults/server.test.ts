@@ -20,7 +20,7 @@ const run = promisify(execFile)
 const recoverWithinMs = 10_000
 
 /** A server of its own, to be frozen, killed and filled up: all other tests share one. */
-describe.runIf(isFull)('the database server itself', () => {
+describe.runIf(isFull)('the database server', () => {
   let folder: string
   let server: EmbeddedPostgres
   let service: TestService
@@ -71,7 +71,7 @@ describe.runIf(isFull)('the database server itself', () => {
     expect([...(await findFaults(server.url, service.sandbox.movements())), ...(await findBreaches(service))]).toEqual([])
   }
 
-  test('frozen: requests are answered with 503 in time, the process lives, and it recovers by itself', async () => {
+  test('when frozen, requests get 503 in time, and the service recovers without a restart', async () => {
     expect((await pay('before')).status).toBe(201)
     await signalAll('SIGSTOP')
     const from = performance.now()
@@ -82,7 +82,7 @@ describe.runIf(isFull)('the database server itself', () => {
     await sound()
   }, 180_000)
 
-  test('killed at once and started again: nothing acknowledged is lost, and the service finds it again by itself', async () => {
+  test('when killed and started again, nothing acknowledged is lost, and the service reconnects without a restart', async () => {
     const kept = await Promise.all(Array.from({ length: 20 }, (_, index) => pay(`kept ${index}`)))
     const under = Array.from({ length: 20 }, (_, index) => pay(`under way ${index}`))
     process.kill(await postmaster(), 'SIGQUIT')
@@ -128,7 +128,7 @@ describe.runIf(isFull)('the database server itself', () => {
     expect(stdout).toContain(disk)
   }
 
-  test('a disk that is really full: 503, nothing half done, and the same requests go through when there is room again', async () => {
+  test('with a full disk, requests get 503, nothing is half done, and the same requests succeed when there is space again', async () => {
     const disk = join(folder, 'disk')
     if (!(await mounted(disk, '1m'))) return
     try {
@@ -156,7 +156,7 @@ describe.runIf(isFull)('the database server itself', () => {
     }
   }, 180_000)
 
-  test('a full disk of the write-ahead log: 503, and nothing acknowledged is lost when there is room and the server starts again', async () => {
+  test('with a full disk of the write-ahead log, requests get 503, and nothing acknowledged is lost when the server starts with space again', async () => {
     const disk = join(folder, 'log')
     if (!(await mounted(disk, '128m'))) return
     const log = join(folder, 'cluster', 'data', 'pg_wal')

@@ -143,7 +143,7 @@ describe.concurrent('every program of the guides runs as it is written, and prin
   )
 })
 
-test('the quickstart and the guides for agents are there in curl, TypeScript and Python', () => {
+test('the quickstart and the guides for agents have programs in curl, TypeScript and Python', () => {
   for (const guide of ['quickstart', 'agents', 'idempotency', 'errors', 'permissions', 'key-rotation', 'sandbox', 'events'])
     expect(
       snippets
@@ -154,7 +154,7 @@ test('the quickstart and the guides for agents are there in curl, TypeScript and
     ).toEqual(['python', 'sh', 'ts'])
 })
 
-test('the TypeScript of the guides holds against the client’s types', async () => {
+test('the TypeScript of the guides compiles with the client’s types', async () => {
   const typed = mkdtempSync(join(tmpdir(), 'guides-types-'))
   try {
     symlinkSync(join(root, 'node_modules'), join(typed, 'node_modules'))
@@ -178,7 +178,7 @@ test('the TypeScript of the guides holds against the client’s types', async ()
 describe('the service serves them', () => {
   const page = (path: string) => service.api.get(path, { headers: { accept: 'text/html' } })
 
-  test('as pages with its own address, without scripts, each linked from every other', async () => {
+  test('as pages with its own address, without scripts, each with links to all others', async () => {
     expect([...guideNames].toSorted()).toEqual(guides)
     for (const name of guideNames) {
       const answer = await page(`/docs/guides/${name}`)
@@ -193,7 +193,7 @@ describe('the service serves them', () => {
     }
   })
 
-  test('as Markdown for a client that does not ask for a page, and by its name with .md', async () => {
+  test('as Markdown for a client that does not request HTML, and at its name with .md', async () => {
     for (const answer of [await service.api.get('/docs/guides/quickstart'), await page('/docs/guides/quickstart.md')]) {
       expect(answer.headers.get('content-type')).toBe('text/markdown; charset=utf-8')
       expect(answer.text).toMatch(/^# Quickstart/)
@@ -203,7 +203,7 @@ describe('the service serves them', () => {
     expect((await service.api.get('/docs/guides/..%2f..%2fpackage.json')).status).toBe(404)
   })
 
-  test('as llms.txt, whose links lead somewhere, and as one text', async () => {
+  test('as llms.txt, which has no dead links, and as one text', async () => {
     const index = await service.api.get('/llms.txt')
     expect(index.headers.get('content-type')).toBe('text/plain; charset=utf-8')
     const links = [...index.text.matchAll(/\]\((\S+?)\)/g)].map(([, href = '']) => href)

@@ -11,7 +11,7 @@ beforeAll(async () => {
 })
 afterAll(() => service.close())
 
-describe('an unsafe request that travels with a cookie comes from this site or an allowed one', () => {
+describe('an unsafe request with a cookie must come from this site or an allowed origin', () => {
   const rename = (headers: Record<string, string>, person_ = person.api) =>
     person_.patch('/v1/accounts/me', { display_name: 'A' }, { headers })
 
@@ -24,7 +24,7 @@ describe('an unsafe request that travels with a cookie comes from this site or a
     expect((await rename(headers)).status).toBe(200)
   })
 
-  test('this site, by Origin alone', async () => {
+  test('this site is recognised by Origin alone', async () => {
     expect((await rename({ origin: service.deps.config.publicUrl })).status).toBe(200)
   })
 
@@ -41,7 +41,7 @@ describe('an unsafe request that travels with a cookie comes from this site or a
     expect((await person.api.get('/v1/accounts/me')).status).toBe(200)
   })
 
-  test('a bearer is no cookie: no browser sends it by itself', async () => {
+  test('a bearer token from another site is accepted, because no browser sends it automatically', async () => {
     const key = await createKey(person, { permissions: ['beneficiary.manage'] })
     const body = { type: 'x', display_name: 'y', payment_rail: 'MPESA_B2C', destination: '0712345678' }
     const answer = await key.api.post('/v1/beneficiaries', body, {
@@ -75,7 +75,7 @@ describe('cross-origin requests', () => {
     expect(answer.headers.get('access-control-allow-headers')).toContain('idempotency-key')
   })
 
-  test('another origin may nothing, and the answer says that it depends on the origin', async () => {
+  test('another origin may do nothing, and the answer varies by origin', async () => {
     const answer = await preflight('https://evil.example', 'GET')
     expect(answer.headers.get('access-control-allow-origin')).toBeNull()
     const plain = await service.api.get('/healthz', { headers: { origin: 'https://evil.example' } })
@@ -105,7 +105,7 @@ describe('the headers of every answer', () => {
     expect(headers.get('strict-transport-security')).toBeNull()
   })
 
-  test('an answer to a credential, or with a credential, is stored nowhere', async () => {
+  test('an answer to or with a credential must not be stored by caches', async () => {
     const key = await createKey(person)
     const answers = [
       await person.api.get('/v1/accounts/me'),
@@ -134,7 +134,7 @@ describe('the headers of every answer', () => {
 })
 
 describe('the reference at /docs', () => {
-  test.each(['/docs', '/docs/'])('%s is a page of ours with scripts of ours alone', async (path) => {
+  test.each(['/docs', '/docs/'])('%s has scripts of the service only', async (path) => {
     const page = await service.api.get(path)
     expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
     const policy = page.headers.get('content-security-policy') ?? ''
@@ -152,7 +152,7 @@ describe('the reference at /docs', () => {
     }
   })
 
-  test('no host that a request claims gets into it', async () => {
+  test('the Host of a request never appears in it', async () => {
     const page = await service.api.get('/docs', { headers: { 'x-forwarded-host': 'evil.example' } })
     expect(page.text).not.toContain('evil')
   })

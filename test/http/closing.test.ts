@@ -8,7 +8,7 @@ import { createTestDatabase } from '../harness/postgres.ts'
 import { startService } from '../harness/service.ts'
 import { openStream } from '../harness/stream.ts'
 
-test('a service that closes answers what is under way, ends its streams and does not wait for idle connections', async () => {
+test('a service that closes answers the requests under way, ends its streams and does not wait for idle connections', async () => {
   const database = await createTestDatabase()
   const service = await startService({ database })
   const person = await signIn(service.api)
@@ -38,7 +38,7 @@ test('a service that closes answers what is under way, ends its streams and does
   await database.drop()
 })
 
-test('what is old enough is deleted, and the rest is kept', async () => {
+test('rows that are old enough are deleted, and the others are kept', async () => {
   const service = await startService()
   const counts = async () => {
     const [row] = await service.deps.db.query<Record<string, number>>(

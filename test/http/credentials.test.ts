@@ -12,7 +12,7 @@ afterAll(() => service.close())
 
 const metadata = () => `Bearer resource_metadata="${service.deps.config.publicUrl}/.well-known/oauth-protected-resource"`
 
-test('a request without a credential learns where to get one, on every route that needs one', async () => {
+test('on every route that needs a credential, a request without one gets the address of the metadata', async () => {
   const guarded = service.routes.filter(({ access }) => !/public|optional/.test(access))
   expect(guarded.length).toBeGreaterThan(60)
   for (const { method, path } of guarded) {
@@ -27,7 +27,7 @@ test('a request without a credential learns where to get one, on every route tha
   }
 })
 
-test('a refused bearer never falls through to a good cookie, and a good bearer needs none', async () => {
+test('a refused bearer never falls through to a valid cookie, and a valid bearer needs none', async () => {
   for (const bearer of ['service_live_' + '0'.repeat(64), 'service_dash_x', 'service_oat_x', 'nonsense']) {
     const answer = await person.api.get('/v1/accounts/me', { bearer })
     expect([answer.status, answer.body.error]).toEqual([401, 'invalid_token'])

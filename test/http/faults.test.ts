@@ -23,7 +23,7 @@ afterAll(async () => {
 
 const database = () => new URL(service.database.url).pathname.slice(1)
 
-test('an internal error reveals as little as possible, and no secret leaves the service', async () => {
+test('an internal error reveals only a request id, and no secret leaves the service', async () => {
   const canary = { destination: '254799111222', display_name: 'Canary Trading', legal_name: 'Canary-7f3a' }
   const key = await createKey(person)
   await service.deps.db.query('alter table beneficiaries rename column legal_name to lost_name')
@@ -45,7 +45,7 @@ test('an internal error reveals as little as possible, and no secret leaves the 
   }
 })
 
-test('a connection that is dropped while it writes leaves nothing of what it wrote in the log', async () => {
+test('a connection that is dropped during a write leaves no written value in the log', async () => {
   const canary = 'Canary of a dropped connection'
   let dropped = 0
   service.deps.db.pool.on('acquire', (client) => {
@@ -67,7 +67,7 @@ test('a connection that is dropped while it writes leaves nothing of what it wro
   for (const bound of [canary, 'at once', 'display_name =']) expect(log).not.toContain(bound)
 })
 
-test('while the database is away requests are refused with the time to try again, and then served, without a restart', async () => {
+test('while the database is unavailable requests are refused with the time to try again, and afterwards served without a restart', async () => {
   await admin.query(`alter database ${database()} with allow_connections false`)
   await admin.query('select pg_terminate_backend(pid) from pg_stat_activity where datname = $1', [database()])
   const read = await person.api.get('/v1/accounts/me')
@@ -83,7 +83,7 @@ test('while the database is away requests are refused with the time to try again
   expect((await person.api.get('/v1/accounts/me')).body.display_name).toBeNull()
 })
 
-test('backends that die under load cost some requests a 503, and nothing else', async () => {
+test('backends that die under load cause some 503 answers, and nothing else', async () => {
   const patch = (index: number) => person.api.patch('/v1/accounts/me', { display_name: `Name ${index}` })
   const killAll = async () => {
     for (let count = 0; count < 5; count += 1)
@@ -122,7 +122,7 @@ test('a database that takes no writes is not ready, though it answers', async ()
   await expect.poll(async () => (await service.api.get('/readyz')).status, { timeout: 5_000 }).toBe(200)
 })
 
-test('connections that fall silent are given up: 503 in time, another one at once, and what a COMMIT did is found by its key', async () => {
+test('connections without an answer are closed: 503 in time, a new connection at once, and the result of a COMMIT is found by its key', async () => {
   const proxy = await startSilentProxy(service.database.url)
   const behind = await startService({
     database: { ...service.database, url: proxy.url },

@@ -64,7 +64,7 @@ export const describe = (event: ${event}): string => {
 }
 `
 
-test('a strict script over the types of openapi-typescript compiles, and a wrong one does not', async () => {
+test('a correct program with the types of openapi-typescript compiles, and a wrong one does not', async () => {
   generator('openapi-typescript/bin/cli.js', 'openapi.json', '-o', 'types.ts')
   const script = `import type { components, paths } from './types.ts'
 type Body = paths['/v1/payments']['post']['requestBody']['content']['application/json']
@@ -82,7 +82,7 @@ ${uses("components['schemas']['Event']", 'Body')}`
   expect(amount).toContain('number')
 }, 60_000)
 
-test('a strict script over the types and the client of hey-api compiles, and a wrong one does not', async () => {
+test('a correct program with the types and the client of hey-api compiles, and a wrong one does not', async () => {
   generator(
     '@hey-api/openapi-ts/dist/run.mjs',
     '-i',

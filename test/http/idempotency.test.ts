@@ -37,7 +37,7 @@ test('the same key with the same body gives the first answer again, byte for byt
   expect(published).toHaveLength(1)
 })
 
-test('the order of the fields and the white space are no other body; a value is', async () => {
+test('another order of fields or other white space is the same body; another value is not', async () => {
   const { api } = await signIn(first.api)
   const answer = await create(api, 'order')
   const reordered = await api.call('POST', '/v1/beneficiaries', {
@@ -50,7 +50,7 @@ test('the order of the fields and the white space are no other body; a value is'
   expect(await countOf(api)).toBe(1)
 })
 
-test('of fifty at once over two processes one has the effect, and all have the same answer', async () => {
+test('of fifty concurrent requests over two processes one has the effect, and all have the same answer', async () => {
   const { api } = await signIn(first.api)
   const clients = [api, second.api.as(api.credentials)]
   const answers = await Promise.all(Array.from({ length: 50 }, (_, index) => create(clients[index % 2] ?? api, 'parallel')))
@@ -60,7 +60,7 @@ test('of fifty at once over two processes one has the effect, and all have the s
   expect(await countOf(api)).toBe(1)
 })
 
-test('a request that failed leaves no key: the corrected one goes through with it', async () => {
+test('a request that failed stores no key: the corrected request succeeds with it', async () => {
   const { api } = await signIn(first.api)
   expect((await create(api, 'corrected', { destination: '12' })).status).toBe(400)
   expect((await create(api, 'corrected')).status).toBe(201)
@@ -69,7 +69,7 @@ test('a request that failed leaves no key: the corrected one goes through with i
   expect((await api.post('/v1/payments', { ...poor, amount_minor: '200000' }, { key: 'poor' })).status).toBe(402)
 })
 
-test('a secret is shown once only: the replay is the same answer without it', async () => {
+test('a secret is shown once: the replay is the same answer without it', async () => {
   const { api } = await signIn(first.api)
   const answer = await api.post('/v1/accounts/me/api-keys', { name: 'Agent' }, { key: 'secret' })
   const again = await api.post('/v1/accounts/me/api-keys', { name: 'Agent' }, { key: 'secret' })
@@ -98,7 +98,7 @@ test('a key belongs to one account, one grant, one workspace and one path', asyn
   expect(new Set(answers.map((answer) => answer.body.id)).size).toBe(answers.length)
 })
 
-test('the credential may change in between, as long as it stands for the same', async () => {
+test('the credential may change in between, if account, grant and workspace stay the same', async () => {
   const person = await signIn(first.api)
   const answer = await create(person.api, 'roaming')
   const elsewhere = await signIn(first.api, person.wallet)
@@ -132,13 +132,13 @@ const sendKey = async (api: Client, key: string): Promise<{ status: number; body
   return { status: answer.status, body: answer.text && JSON.parse(answer.text) }
 }
 
-test('255 characters are enough, and a route that creates nothing does not look at it', async () => {
+test('a key of 255 characters is accepted, and a route that creates nothing ignores it', async () => {
   const { api } = await signIn(first.api)
   expect((await create(api, 'k'.repeat(255))).status).toBe(201)
   expect((await api.patch('/v1/accounts/me', { display_name: 'A' }, { key: 'k'.repeat(300) })).status).toBe(200)
 })
 
-test('a key is kept for a day, and then forgotten', async () => {
+test('a key is kept for a day, and then deleted', async () => {
   const { api } = await signIn(first.api)
   const answer = await create(api, 'day')
   first.clock.advance(86_400 - 1)

@@ -34,7 +34,7 @@ describe('requests in a minute', () => {
     expect((await other.api.get('/v1/accounts/me')).status).toBe(200)
   })
 
-  test('liveness may be asked any number of times', async () => {
+  test('liveness has no limit', async () => {
     const answers = await Promise.all(Array.from({ length: 40 }, () => service.api.get('/healthz')))
     expect(new Set(answers.map((answer) => answer.status))).toEqual(new Set([200]))
   })
@@ -58,7 +58,7 @@ describe('guessing', () => {
     expect((await person.api.get('/v1/accounts/me')).status).toBe(200)
   })
 
-  test('a claimed address is no other address', async () => {
+  test('a forwarded address from an untrusted client is ignored', async () => {
     const answers = []
     for (let index = 0; index < 14; index += 1) {
       answers.push(await service.api.post('/v1/auth/wallet/nonce', {}, { headers: { 'x-forwarded-for': `203.0.113.${index}` } }))
@@ -67,7 +67,7 @@ describe('guessing', () => {
   })
 })
 
-test('behind a proxy that is trusted, the address is the one that it names', async () => {
+test('behind a trusted proxy, the address is the one that it forwards', async () => {
   const service = await startService({ env: { RATE_LIMIT_PUBLIC_PER_MINUTE: '2', TRUST_PROXY: '127.0.0.1,::1' } })
   const ask = (from: string) => service.api.post('/v1/auth/wallet/nonce', {}, { headers: { 'x-forwarded-for': from } })
   for (let index = 0; index < 6; index += 1) expect((await ask(`203.0.113.${index}`)).status).toBe(200)
@@ -107,7 +107,7 @@ const startCounter = async () => {
   return { url: `redis://127.0.0.1:${(server.address() as AddressInfo).port}`, counted: () => count, close: () => server.close() }
 }
 
-test('a shared counter that falls silent holds a request for a tenth of a second, then none', async () => {
+test('a shared counter without an answer delays a request for a tenth of a second, and later requests not at all', async () => {
   const counter = await startCounter()
   const proxy = await startSilentProxy(counter.url)
   const service = await startService({ env: { RATE_LIMIT_PUBLIC_PER_MINUTE: '3', REDIS_URL: proxy.url } })

@@ -21,7 +21,7 @@ afterAll(() => service.close())
 
 const list = (query: string) => person.api.get(`/v1/beneficiaries?${query}`)
 
-test('pages follow each other, newest first, without a gap or a repetition, though something is added meanwhile', async () => {
+test('pages follow each other, newest first, without a gap or a repetition, although rows are added in between', async () => {
   const seen: string[] = []
   for (let cursor: string | null = ''; cursor !== null; ) {
     const { status, body } = await list(`limit=3${cursor && `&cursor=${cursor}`}`)
@@ -39,7 +39,7 @@ test('pages follow each other, newest first, without a gap or a repetition, thou
   expect(seen).toEqual([...names].reverse())
 })
 
-test('a page that holds exactly the rest says that there is no more', async () => {
+test('a page with exactly the remaining rows has no next cursor', async () => {
   const { body } = await list('limit=8')
   expect([body.data.length, body.next_cursor]).toEqual([8, null])
 })
@@ -56,7 +56,7 @@ test('a limit that is given twice is refused', async () => {
 const cursorOf = async (api = person.api, path = '/v1/beneficiaries'): Promise<string> =>
   (await api.get(`${path}?limit=1`)).body.next_cursor
 
-test('a cursor that was made up, cut or changed in any place is refused', async () => {
+test('a cursor that was invented, cut or changed in any place is refused', async () => {
   const cursor = await cursorOf()
   const changed = [...cursor].map(
     (letter, index) => cursor.slice(0, index) + (letter === 'A' ? 'B' : 'A') + cursor.slice(index + 1),

@@ -187,7 +187,7 @@ describe('the shape', () => {
     ['a key of idempotency that is too long', () => ({ ...payment({}), bearer: key.key, key: 'k'.repeat(256) }), 400, 'invalid_request', 'Idempotency-Key: must be 1 to 255 printable ASCII characters', 'Idempotency-Key'],
   ])
 
-  test('several faults are listed together, and none of them is named as the only one', async () => {
+  test('several mistakes are listed together, and none of them is named as the only one', async () => {
     const answer = await key.api.post('/v1/payments', { amount_minor: 5, beneficiary: 'x' })
     expect(answer.body.message).toBe(
       'beneficiary_id: is required; amount_minor: send "5", a string of minor units; beneficiary: is not a known field; did you mean "beneficiary_id"?',
@@ -204,7 +204,7 @@ describe('the shape', () => {
 })
 
 describe('signatures', () => {
-  test('a signature by another wallet is refused with the address that made it, and asks for no bearer', async () => {
+  test('a signature by another wallet is refused with the address of its signer, and without a request for a bearer', async () => {
     const [wallet, other] = [newWallet(), newWallet()]
     const message = await walletMessage(service.api, wallet)
     const signature = await other.signMessage({ message })
@@ -219,7 +219,7 @@ describe('signatures', () => {
     expect(answer.headers.get('www-authenticate')).toBeNull()
   })
 
-  test('the same for an approval', async () => {
+  test('a signature by another wallet is refused for an approval too', async () => {
     await person.api.post('/v1/spending-policies', {
       name: 'Ask',
       approval_threshold_minor: '1000',
@@ -239,7 +239,7 @@ describe('signatures', () => {
   })
 })
 
-describe('OAuth keeps to its own specifications', () => {
+describe('OAuth follows its own specifications', () => {
   test('JSON to the token endpoint is an OAuth error that names the form type', async () => {
     const answer = await service.api.post('/v1/oauth/token', { grant_type: 'authorization_code' })
     expect([answer.status, answer.body.error]).toEqual([400, 'invalid_request'])
@@ -247,7 +247,7 @@ describe('OAuth keeps to its own specifications', () => {
     expect(answer.body.details.doc_url).toBe(`${service.api.url}/docs/errors/invalid_request`)
   })
 
-  test('what an endpoint of OAuth does not know in its address is ignored', async () => {
+  test('an unknown query parameter of an OAuth endpoint is ignored', async () => {
     expect((await service.api.get('/.well-known/oauth-authorization-server?utm=1')).status).toBe(200)
     expect(
       (await service.api.get('/v1/oauth/authorize?client_id=none&utm=1', { headers: { accept: 'application/json' } })).status,
@@ -256,7 +256,7 @@ describe('OAuth keeps to its own specifications', () => {
 })
 
 describe('a page of the dashboard', () => {
-  test('is not given to a program that forgot /v1', async () => {
+  test('is not sent to a program that forgot /v1', async () => {
     const answer = await key.api.get('/payments')
     expect([answer.status, answer.headers.get('content-type')]).toEqual([404, 'application/json; charset=utf-8'])
     const browser = await service.api.get('/payments', { headers: { accept: 'text/html,application/xhtml+xml' } })
@@ -265,7 +265,7 @@ describe('a page of the dashboard', () => {
 })
 
 describe('the page of a code', () => {
-  test.each(Object.keys(catalogue))('%s: says what it means and what to do, to a browser and to a program', async (code) => {
+  test.each(Object.keys(catalogue))('%s has a meaning and an advice, for a browser and for a program', async (code) => {
     const path = `/docs/errors/${code}`
     const text = await service.api.get(path)
     expect([text.status, text.headers.get('content-type')]).toEqual([200, 'text/markdown; charset=utf-8'])
@@ -274,7 +274,7 @@ describe('the page of a code', () => {
     expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
   })
 
-  test('the codes of OAuth have theirs, and an unknown code has none', async () => {
+  test('the codes of OAuth have pages, and an unknown code has none', async () => {
     expect((await service.api.get('/docs/errors/invalid_grant')).text).toContain('invalid_grant')
     expect((await service.api.get('/docs/errors')).text).toContain('# duplicate'.slice(0, 2))
     expect((await service.api.get('/docs/errors/nonsense')).status).toBe(404)

@@ -112,7 +112,7 @@ test('it lists the operations that the service has, and none of the private list
   expect(listed.filter((line) => /callback/.test(line) && !/auth\/(google|github)/.test(line))).toEqual([])
 })
 
-test('every operation has a name, a group, a description and answers: one that succeeds, and every refusal as the envelope', () => {
+test('every operation has a name, a group, a description and answers: a successful one, and every refusal in the envelope', () => {
   for (const { method, path, operation } of operations()) {
     const at = `${method} ${path}`
     expect([at, typeof operation.operationId, operation.tags?.length, operation.description !== '']).toEqual([
@@ -137,7 +137,7 @@ test('every operation has a name, a group, a description and answers: one that s
   }
 })
 
-test('an operation says what it needs: a credential, the permission, the headers that it reads', () => {
+test('an operation declares what it needs: a credential, the permission, the headers that it reads', () => {
   const byId = new Map(operations().map(({ operation }) => [operation.operationId, operation]))
   for (const route of operationsOfTheApi()) {
     const operation = byId.get(route.operation)
@@ -169,7 +169,7 @@ test('money is a string of digits everywhere', () => {
   }
 })
 
-test('times are dates with a zone, and ids say of what they are', () => {
+test('times are dates with a zone, and ids have the prefix of their type', () => {
   const times = [...schemasOf(document.components.schemas)].filter(([at]) => at.endsWith('_at'))
   expect(times.length).toBeGreaterThan(30)
   for (const [at, schema] of times) {

@@ -14,13 +14,13 @@ describe('admission', () => {
     return admission
   }
 
-  test('refuses reads first, money later, and what stops or gives back never', () => {
+  test('refuses reads first, payments later, and requests that stop something or return money never', () => {
     expect([filled(63).enter('first'), filled(64).enter('first')]).toEqual([true, false])
     expect([filled(64).enter('last'), filled(127).enter('last'), filled(128).enter('last')]).toEqual([true, true, false])
     expect(filled(10_000).enter('never')).toBe(true)
   })
 
-  test('takes on more where requests end faster, and never more than the bound', () => {
+  test('admits more if requests end faster, and never more than the bound', () => {
     const admission = filled(0)
     const end = (count: number) => {
       for (let n = 0; n < count; n += 1) {
@@ -45,7 +45,7 @@ describe('admission', () => {
     expect(admission.enter('last')).toBe(false)
   })
 
-  test('refuses while the event loop is late, in the same order, but not the few that come while one thing holds it up', () => {
+  test('refuses while the event loop is late, in the same order, but not after one short delay', () => {
     const calm = filled(15)
     calm.tick(2_100)
     expect(calm.enter('first')).toBe(true)
@@ -59,7 +59,7 @@ describe('admission', () => {
   })
 })
 
-describe('a service that has too much to do', () => {
+describe('an overloaded service', () => {
   let service: TestService
   let person: Person
   beforeAll(async () => {
@@ -69,7 +69,7 @@ describe('a service that has too much to do', () => {
   })
   afterAll(() => service.close())
 
-  test('answers 503 with Retry-After to what it does not take on, takes money on longer, and lets a key be revoked', async () => {
+  test('answers 503 with Retry-After to the rest, accepts payments longer than reads, and always lets a key be revoked', async () => {
     const beneficiary = await newBeneficiary(person.api)
     const key = await createKey(person)
     const doomed = await createKey(person)
@@ -111,7 +111,7 @@ describe('under full load', () => {
   test.each([
     ['a key', async (key: { id: string }) => person.api.delete(`/v1/accounts/me/api-keys/${key.id}`)],
     ['its grant', async (key: { grantId: string }) => person.api.delete(`/v1/accounts/me/grants/${key.grantId}`)],
-  ])('nothing is accepted after the answer to the revocation of %s has begun', async (_name, revoke) => {
+  ])('nothing is accepted after the revocation of %s was acknowledged', async (_name, revoke) => {
     for (let round = 0; round < 3; round += 1) {
       const key = await createKey(person)
       let ended = false

@@ -109,7 +109,7 @@ test('every example is what the service answers: the story of example-scene.ts, 
   expect(lasting(exampleOf('topups.get'))).not.toEqual(lasting(recordedStory['topups.initiate']))
 }, 120_000)
 
-test('the samples of /docs are requests that the service takes: none is refused for its shape', async () => {
+test('no sample request of /docs is refused because of its shape', async () => {
   for (const { id, path, method, operation } of operations()) {
     const sample = Object.entries<Json>(operation.requestBody?.content ?? {})[0]
     if (sample?.[0] !== 'application/json' || sample[1].example === undefined) continue
@@ -133,7 +133,7 @@ describe('events', () => {
     )
   })
 
-  test('what happens is what the document says of it', async () => {
+  test('every published event is valid by the document', async () => {
     ajv.addSchema(document, 'openapi.json')
     const valid = validatorOf('Event')
     const sent = validatorOf('StreamEvent')
@@ -165,7 +165,7 @@ describe('events', () => {
   })
 })
 
-test('every closed list has one name, and is in the document once', () => {
+test('every closed list has a name, and is in the document once', () => {
   const lists = Object.entries<Json>(document.components.schemas)
     .filter(([, schema]) => schema.type === 'string' && schema.enum?.length > 4)
     .map(([, schema]) => JSON.stringify([...schema.enum].sort()))
@@ -190,6 +190,6 @@ test('integers have bounds', () => {
   expect(unbounded).toEqual([])
 })
 
-test('docs/codes.md is what the code says (npm run codes)', () => {
+test('docs/codes.md agrees with the code (npm run codes)', () => {
   expect(readFileSync(codesFile, 'utf8')).toBe(codesText())
 })

@@ -32,7 +32,7 @@ const errorOf = (answer: { status: number; text: string }) => {
   return [answer.status, body.error, body.details.fields?.[0]?.path]
 }
 
-describe('every refusal has the envelope, and names its request', () => {
+describe('every refusal has the envelope and a request id', () => {
   const requests: [what: string, head: string[], status: number, code: string][] = [
     ['a path without a route', ['GET /v1/nothing HTTP/1.1'], 404, 'not_found'],
     ['a method that a path does not have', ['DELETE /v1/accounts/me HTTP/1.1'], 405, 'method_not_allowed'],
@@ -55,7 +55,7 @@ describe('every refusal has the envelope, and names its request', () => {
     expect(answer.headers['cache-control']).toBe('no-store')
   })
 
-  test('and so have the answers outside of any route', async () => {
+  test('the answers outside of any route have them too', async () => {
     const answer = await person.api.get('/v1/accounts/me')
     expect(answer.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/)
     const line = service.log
@@ -65,7 +65,7 @@ describe('every refusal has the envelope, and names its request', () => {
   })
 })
 
-describe('a body is JSON, once and unmistakably', () => {
+describe('a body is JSON that every parser reads in the same way', () => {
   const wellFormed = JSON.stringify(beneficiary)
   test.each<[what: string, body: string | Buffer, path: string | undefined]>([
     ['is cut off', '{"type":', 'body'],
@@ -87,7 +87,7 @@ describe('a body is JSON, once and unmistakably', () => {
     expect(errorOf(await post(body))).toEqual([400, 'invalid_request', path])
   })
 
-  test('a field that is not known is refused and named, in parts as well', async () => {
+  test('a field that is not known is refused and named, also in nested objects', async () => {
     const answer = await person.api.post('/v1/beneficiaries', { ...beneficiary, status: 'active', account_id: person.accountId })
     expect([answer.status, answer.body.error]).toEqual([400, 'invalid_request'])
     expect(answer.body.details.fields.map((field: { path: string }) => field.path)).toEqual(['status', 'account_id'])
@@ -102,7 +102,7 @@ describe('a body is JSON, once and unmistakably', () => {
     expect(number.status).toBe(400)
   })
 
-  test('a byte order mark is no part of it, with an idempotency key neither', async () => {
+  test('a byte order mark is ignored, also with an idempotency key', async () => {
     expect((await post(`\ufeff${wellFormed}`, 'application/json', ['Idempotency-Key: marked'])).status).toBe(201)
   })
 
@@ -161,14 +161,14 @@ describe('a route without a body', () => {
     )
 
   test.each(['text/plain', 'application/x-www-form-urlencoded', 'application/json', 'image/png'])(
-    'takes an empty one as %s',
+    'accepts an empty body as %s',
     async (contentType) => {
       expect((await send([`Content-Type: ${contentType}`, 'Content-Length: 0'])).status).toBe(201)
       expect((await send([`Content-Type: ${contentType}`, 'Transfer-Encoding: chunked'], '0\r\n\r\n')).status).toBe(201)
     },
   )
 
-  test('takes an empty object, and refuses one with fields that are not read', async () => {
+  test('accepts an empty object, and refuses one with fields', async () => {
     expect((await person.api.post('/v1/auth/dashboard-tokens', {})).status).toBe(201)
     const answer = await person.api.post('/v1/auth/dashboard-tokens', { expires_in: 60 })
     expect([answer.status, answer.body.error, answer.body.details.fields[0].path]).toEqual([400, 'invalid_request', 'expires_in'])
@@ -176,7 +176,7 @@ describe('a route without a body', () => {
   })
 })
 
-test('a GET changes nothing: no route that writes answers to it', async () => {
+test('no route that writes answers to a GET', async () => {
   const writes = service.routes.filter((route) => route.method !== 'GET')
   const reads = new Set(service.routes.filter((route) => route.method === 'GET').map((route) => route.path))
   const only = writes.filter((route) => !reads.has(route.path) && !route.path.includes(':'))
@@ -192,7 +192,7 @@ test.each([
   '9999-12-31T23:59:59-14:00',
   '9999-01-01T00:00:00Z',
   '0001-01-01T00:00:00+05:00',
-])('the time %s is a mistake of the caller’s, in every field that takes a time', async (time) => {
+])('the time %s is refused in every field that takes a time', async (time) => {
   const person = await signIn(service.api)
   const encoded = encodeURIComponent(time)
   const answers = [

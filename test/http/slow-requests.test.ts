@@ -39,12 +39,12 @@ describe.each(listeners)('the %s listener ends a connection', (_name, url, path)
     expect(await holdOpen(url(), head)).toMatch(/^HTTP\/1.1 4\d\d /)
   })
 
-  test('that is opened and never says anything', async () => {
+  test('that is opened and sends nothing', async () => {
     await holdOpen(url(), '')
   })
 })
 
-test('a stream is no slow request: it stays', async () => {
+test('a stream does not count as a slow request', async () => {
   const person = await signIn(service.api)
   const stream = await openStream(person.api)
   await stream.comment()
@@ -62,6 +62,6 @@ test.each([
   ['2001:db8::1', '2001:db8:0:0::/64'],
   ['::1', '0:0:0:0::/64'],
   ['fe80::1%eth0', 'fe80:0:0:0::/64'],
-])('the allowance of %s is that of %s', (address, network) => {
+])('%s shares the allowance of %s', (address, network) => {
   expect(networkOf(address)).toBe(network)
 })

@@ -11,7 +11,7 @@ describe('ids', () => {
     expect(new Set(ids).size).toBe(ids.length)
   })
 
-  test("are on the wire what the TypeID specification's own examples say", () => {
+  test("are encoded as in the TypeID specification's examples", () => {
     const examples = [
       ['00000000-0000-0000-0000-000000000000', '00000000000000000000000000'],
       ['00000000-0000-0000-0000-000000000020', '00000000000000000000000010'],
@@ -22,7 +22,7 @@ describe('ids', () => {
     for (const [uuid, suffix] of examples) expect([encodeUuid(uuid), decodeUuid(suffix)]).toEqual([suffix, uuid])
   })
 
-  test('come back from the wire as they went', () => {
+  test('are decoded to what was encoded', () => {
     fc.assert(
       fc.property(fc.uuid(), (uuid) => {
         expect(parseId('payment', formatId('payment', uuid))).toBe(uuid)
@@ -38,11 +38,11 @@ describe('ids', () => {
     '01h455vb4pex5vsknk084sn0iq',
     '01h455vb4pex5vsknk084sn0éq',
     '',
-  ])('%s behind a prefix is no id', (suffix) => {
+  ])('%s after a prefix is not an id', (suffix) => {
     expect(parseId('payment', `pay_${suffix}`)).toBeUndefined()
   })
 
-  test('of another kind are none of this one', () => {
+  test('with another prefix are refused', () => {
     expect(parseId('payment', formatId('approval', newId()))).toBeUndefined()
     expect(parseId('payment', `payment_${encodeUuid(newId())}`)).toBeUndefined()
   })

@@ -22,7 +22,7 @@ const path = '/v1/intent-mandates'
 const accept = (address: string, message: string) =>
   chain.contracts.set(address.toLowerCase(), { message, signature, deployed: true })
 
-test('a contract wallet agrees to a mandate and revokes it: its chain says that it signed, and without it nothing is agreed', async () => {
+test("a contract wallet creates and revokes a mandate with its chain's confirmation, and cannot without it", async () => {
   const { address } = newWallet()
   const { message } = (await service.api.post('/v1/auth/wallet/nonce', { address, chain_id: 1 })).body
   accept(address, message)

@@ -30,7 +30,7 @@ const refusalsOf = async (address: string) =>
   ).map(({ reason }) => reason)
 
 describe('preparing', () => {
-  test('gives out one readable text that binds domain, purpose, wallet, every term, their digest, nonce and time', async () => {
+  test('returns one readable text that binds domain, purpose, wallet, every term, their digest, nonce and time', async () => {
     const { grantId } = await createKey(person)
     const beneficiary = await newBeneficiary(person.api)
     const fields = {
@@ -76,7 +76,7 @@ describe('preparing', () => {
     ])
   })
 
-  test('looks no account up: an unknown wallet gets the same answer', async () => {
+  test('reveals no account: an unknown wallet gets the same answer', async () => {
     const signed = await sign({}, newWallet())
     expect(signed.message).toContain('Workspace: your personal workspace')
   })
@@ -105,13 +105,13 @@ describe('preparing', () => {
     expect(answer.body.details.fields.map((entry: { path: string }) => entry.path)).toEqual([field])
   })
 
-  test('refuses what is no address', async () => {
+  test('refuses an invalid address', async () => {
     expect((await service.api.post(`${path}/prepare`, { address: '0x12', terms: terms() })).status).toBe(400)
   })
 })
 
 describe('creating', () => {
-  test('needs the signature alone and covers the personal workspace of its wallet’s account', async () => {
+  test('needs only the signature and covers the personal workspace of the wallet’s account', async () => {
     const signed = await sign({ max_payments: 2, payment_types: ['b', 'a', 'b'] })
     const made = await send(signed)
     expect(made.status).toBe(201)
@@ -145,7 +145,7 @@ describe('creating', () => {
     expect(events).toEqual([{ data: made.body }])
   })
 
-  test('again with the same nonce, terms and signature is the same mandate, even when ten try at once', async () => {
+  test('again with the same nonce, terms and signature returns the same mandate, even if ten try at once', async () => {
     const signed = await sign()
     const answers = await Promise.all(Array.from({ length: 10 }, () => send(signed)))
     expect(answers.map((answer) => answer.status)).toEqual(Array(10).fill(201))
@@ -214,7 +214,7 @@ describe('creating', () => {
     expect((await send(signed)).status).toBe(201)
   })
 
-  test('with a nonce that was never given out, was given out for a sign-in, or has expired is refused', async () => {
+  test('with a nonce that was never issued, was issued for a sign-in, or has expired is refused', async () => {
     const signed = await sign()
     const { nonce } = (await service.api.post('/v1/auth/wallet/nonce', {})).body
     for (const wrong of [nonce, '0'.repeat(32), 'x']) {
@@ -227,7 +227,7 @@ describe('creating', () => {
     expect((await send(await sign())).status).toBe(201)
   })
 
-  test('by terms that ended before they were sent is refused', async () => {
+  test('with terms that have already ended is refused', async () => {
     const signed = await sign({ expires_at: later(30) })
     service.clock.advance(30)
     const answer = await send(signed)
@@ -249,8 +249,8 @@ describe('creating', () => {
   })
 })
 
-describe('over what it covers', () => {
-  test('a workspace is named by its owning account only; for all others it does not exist', async () => {
+describe('the scope of a mandate', () => {
+  test("includes a workspace only if the signer's account owns it; another workspace does not exist", async () => {
     const team = await person.api.post('/v1/workspaces', { name: 'Team' })
     const teamId = team.body.workspace.id
     expect((await send(await sign({ workspace_id: teamId }))).body.workspace_id).toBe(teamId)
@@ -260,7 +260,7 @@ describe('over what it covers', () => {
     expect({ ...foreign.body, details: {} }).toEqual({ ...missing.body, details: {} })
   })
 
-  test('a grant must live and be the account’s own in that workspace', async () => {
+  test('includes a grant only if it is active and the account’s own in that workspace', async () => {
     const own = await createKey(person)
     const foreign = await createKey(stranger)
     const team = (await person.api.post('/v1/workspaces', { name: 'Other' })).body.workspace.id
@@ -272,7 +272,7 @@ describe('over what it covers', () => {
     expect([ended.status, ended.body.error, ended.body.details.reason]).toEqual([409, 'conflict', 'grant_ended'])
   })
 
-  test('beneficiaries must be the workspace’s', async () => {
+  test('includes beneficiaries only if they are the workspace’s', async () => {
     const own = await newBeneficiary(person.api)
     const foreign = await newBeneficiary(stranger.api)
     expect((await send(await sign({ beneficiary_ids: [own] }))).body.beneficiary_ids).toEqual([own])
@@ -303,7 +303,7 @@ describe('reading', () => {
     expect((await stranger.api.get(path)).body.data).toEqual([])
   })
 
-  test('needs a credential that may, and answers 404 for another tenant’s as for none', async () => {
+  test('needs a credential with the permission, and answers 404 for another tenant’s as for none', async () => {
     const { id } = await createMandate(service, person.wallet)
     const foreign = await stranger.api.get(`${path}/${id}`)
     const missing = await stranger.api.get(`${path}/man_01h455vb4pex5vsknk084sn02q`)

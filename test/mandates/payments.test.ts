@@ -41,7 +41,7 @@ const decisiveRules = (answer: { body: Json }) =>
     .map((entry: Json) => entry.rule)
 
 describe('a payment that names a mandate it fits', () => {
-  test('is sent without an approval by a person, and the mandate counts it', async () => {
+  test('is sent without an approval in the dashboard, and the mandate counts it', async () => {
     const mandate = await agree()
     const created = await person.api.post('/v1/payments', { beneficiary_id: beneficiary, amount_minor: '10000' })
     expect(created.body.status).toBe('pending_approval')
@@ -58,7 +58,7 @@ describe('a payment that names a mandate it fits', () => {
     expect(await used(mandate)).toEqual(['active', '10000', 1])
   })
 
-  test('has one approval by the signer: a second one that is needed still has to be given, and the signer’s own is no second', async () => {
+  test('has one approval by the signer: a second required approval must come from another approver', async () => {
     await policy({ approval_threshold_minor: '1000', required_approval_count: 2 })
     const team = (await person.api.post('/v1/workspaces', { name: 'Team' })).body.workspace.id
     const alone = await pay(await agree())
@@ -96,7 +96,7 @@ describe('a payment that names a mandate it fits', () => {
     expect((await call('GET', `/v1/payments/${made.body.id}`)).body.status).toBe('succeeded')
   })
 
-  test('is still held to every hard limit', async () => {
+  test('still has to fit every limit', async () => {
     const mandate = await agree()
     await policy({ daily_limit_minor: '15000' })
     expect((await pay(mandate)).status).toBe(201)
@@ -160,7 +160,7 @@ describe('a payment that names a mandate it does not fit is refused, never paid 
     expect((await pay(mandate)).status).toBe(201)
   })
 
-  test('for who pays: bound to a grant it serves that grant and those below it, unbound the account itself', async () => {
+  test('because of the payer: bound to a grant it covers that grant and its descendants, unbound the account itself', async () => {
     const agent = await createKey(person)
     const helper = await createKey(agent)
     const sibling = await createKey(person)
@@ -196,7 +196,7 @@ describe('a payment that names a mandate it does not fit is refused, never paid 
     }
   })
 
-  test('once it is over: expired, swept or not, or revoked', async () => {
+  test('after its end: expired, swept or not, or revoked', async () => {
     const mandate = await agree({ expires_at: later(60) })
     const revoked = await agree()
     await person.api.post(`/v1/intent-mandates/${revoked.id}/revoke`)
@@ -225,7 +225,7 @@ describe('a budget', () => {
     expect(decisiveRules(await pay(mandate, { amount_minor: '1000' }))).toContain('mandate_status')
   })
 
-  test('that the last payment gives back is there again', async () => {
+  test('is available again when the last payment fails', async () => {
     const mandate = await agree({ max_total_minor: '20000' })
     const doomed = await newBeneficiary(person.api, { destination: '254700000001' })
     await pay(mandate)
@@ -237,7 +237,7 @@ describe('a budget', () => {
     expect(await used(mandate)).toEqual(['exhausted', '20000', 2])
   })
 
-  test('of payments is used up like one of money', async () => {
+  test('of a number of payments is used up like one of money', async () => {
     const mandate = await agree({ max_payments: 1 })
     await pay(mandate)
     await service.settle()
@@ -246,7 +246,7 @@ describe('a budget', () => {
 })
 
 describe('between the payment and its sending', () => {
-  test('the mandate was revoked: not sent, everything given back', async () => {
+  test('if the mandate is revoked, the payment is not sent and everything is released', async () => {
     const mandate = await agree()
     const paid = await pay(mandate)
     await person.api.post(`/v1/intent-mandates/${mandate.id}/revoke`)
@@ -256,7 +256,7 @@ describe('between the payment and its sending', () => {
     expect(await used(mandate)).toEqual(['revoked', '0', 0])
   })
 
-  test('its time ran out: sent, for it was agreed to in time', async () => {
+  test('if the mandate expires, the payment is sent, because it was created in time', async () => {
     const mandate = await agree({ expires_at: later(60) })
     const paid = await pay(mandate)
     service.clock.advance(60)
@@ -266,7 +266,7 @@ describe('between the payment and its sending', () => {
     expect((await read(mandate)).status).toBe('expired')
   })
 
-  test('the wallet that signed was unlinked: the mandate stands until it is revoked, by that wallet too', async () => {
+  test('if the signing wallet is unlinked, the mandate stays active until it is revoked, by that wallet too', async () => {
     const mandate = await agree()
     const second = newWallet()
     const prepared = (await service.api.post('/v1/auth/wallet/nonce', { address: second.address })).body.message

@@ -44,7 +44,7 @@ test.each([
   expect(await read(mandate)).toMatchObject({ spent_minor: '30000', payments_made: 3 })
 })
 
-test('what a mandate has spent is the sum of the payments that it counts, however they ended', async () => {
+test("a mandate's usage is the sum of its payments, however they ended", async () => {
   const mandate = await createMandate(first, person.wallet, { max_total_minor: '100000' })
   const doomed = await newBeneficiary(person.api, { destination: '254700000001' })
   await many(10, async (index) => {
@@ -79,7 +79,7 @@ test('no payment is decided by a mandate after its revocation was answered', asy
   }
 })
 
-test('of two revocations and an expiry at once one is published', async () => {
+test('of two concurrent revocations and an expiry one is published', async () => {
   for (let round = 0; round < 4; round += 1) {
     const ends = new Date(first.clock.now().getTime() + 1000).toISOString()
     const mandate = await createMandate(first, person.wallet, { expires_at: ends })
@@ -96,7 +96,7 @@ test('of two revocations and an expiry at once one is published', async () => {
   }
 })
 
-test('one nonce makes one mandate, even when two processes get it at once with different terms', async () => {
+test('one nonce creates one mandate, even if two processes get it at once with different terms', async () => {
   for (let round = 0; round < 4; round += 1) {
     const signed = await signedMandate(first.api, person.wallet, mandateTerms(first, { description: `Round ${round}` }))
     const other = { ...signed, terms: { ...signed.terms, max_total_minor: '999999' } }

@@ -28,7 +28,7 @@ const trail = async (mandate: Json) =>
   ).map(({ action, way, signed }) => `${action} ${way}${signed ? ' signed' : ''}`)
 
 describe('by credential', () => {
-  test('ends the mandate for good; again is the same answer', async () => {
+  test('ends the mandate for good; a repetition has the same answer', async () => {
     const mandate = await agree()
     const first = await person.api.post(path(mandate, '/revoke'))
     expect([first.status, first.body.status, first.body.revoked_at]).toEqual([200, 'revoked', later(0)])
@@ -42,7 +42,7 @@ describe('by credential', () => {
     expect(events.map(({ data }) => data)).toEqual([first.body])
   })
 
-  test('needs one that may: a stranger, a key without the permission and a viewer may not', async () => {
+  test('needs the permission: no credential, a key without the permission and a viewer are refused', async () => {
     const mandate = await agree()
     const stranger = await service.api.post(path(mandate, '/revoke'))
     expect([stranger.status, stranger.body.error]).toEqual([401, 'authentication_required'])
@@ -60,7 +60,7 @@ describe('by credential', () => {
     expect((await trusted.api.post(path(mandate, '/revoke'))).body.status).toBe('revoked')
   })
 
-  test("answers another tenant's as one that does not exist", async () => {
+  test("answers for another tenant's mandate as for one that does not exist", async () => {
     const mandate = await agree()
     const foreign = await stranger.api.post(path(mandate, '/revoke'))
     const missing = await stranger.api.post('/v1/intent-mandates/man_01h455vb4pex5vsknk084sn02q/revoke')
@@ -68,7 +68,7 @@ describe('by credential', () => {
     expect(await status(mandate)).toBe('active')
   })
 
-  test('is a conflict when the mandate has ended otherwise', async () => {
+  test('is a conflict if the mandate has ended otherwise', async () => {
     const mandate = await agree({ expires_at: later(10) })
     service.clock.advance(10)
     const late = await person.api.post(path(mandate, '/revoke'))
@@ -84,7 +84,7 @@ describe('by credential', () => {
 })
 
 describe('by signature', () => {
-  test('needs nothing but the signature over the text that the service gives out', async () => {
+  test('needs only the signature over the text that the service returns', async () => {
     const mandate = await agree()
     const revocationText = await service.api.get(path(mandate, '/message'))
     expect([revocationText.status, revocationText.body.expires_at, revocationText.headers.get('cache-control')]).toEqual([
@@ -113,7 +113,7 @@ describe('by signature', () => {
     expect(await trail(mandate)).toEqual(['mandate.revoked signature signed'])
   })
 
-  test('of another wallet of the same account counts too', async () => {
+  test('by another wallet of the same account counts too', async () => {
     const second = newWallet()
     const message = (await service.api.post('/v1/auth/wallet/nonce', { address: second.address })).body.message
     const signature = await second.signMessage({ message })

@@ -33,7 +33,7 @@ const mcpToken = async (scope: string, owner = person) =>
   (await authorizeAgent(service.api, owner, { request: { scope, resource: `${service.api.url}/mcp` } })).access
 
 describe('an agent that a person connects by OAuth', () => {
-  test('registers, gets limits from a person, pays, is denied with a reason, waits for an approval by wallet, and finishes', async () => {
+  test('registers, gets limits from a person, pays, is denied with a reason, waits for an approval by wallet, and completes the payment', async () => {
     const provider = newMcpProvider(service.api, person, {
       decision: 'approve',
       spending_controls: { per_payment_limit_minor: '30000', approval_threshold_minor: '20000' },
@@ -132,7 +132,7 @@ describe('what is refused', () => {
     expect(errors).toEqual(['authentication_required', 'authentication_required', 'invalid_token', 'api_key_revoked'])
   })
 
-  test('pages of other sites, and names that were only made to point here', async () => {
+  test('pages of other sites, and host names that merely resolve to this address', async () => {
     const { key: bearer } = await createKey(person)
     const refused = async (headers: Record<string, string>) => (await send(message('tools/list'), { bearer, headers })).body.error
     expect(await refused({ origin: 'https://evil.example' })).toBe('csrf_rejected')
@@ -147,7 +147,7 @@ describe('what is refused', () => {
     expect([elsewhere.statusCode, elsewhere.json().error]).toEqual([403, 'forbidden'])
   })
 
-  test('a request that follows a tool’s call over the same connection: it has no credential again', async () => {
+  test('a request without a credential after a tool’s call on the same connection', async () => {
     const { key } = await createKey(person)
     const call = JSON.stringify(toolCall('get_balance'))
     const first = [
@@ -163,7 +163,7 @@ describe('what is refused', () => {
     expect(answers.text).toMatch(/HTTP\/1\.1 401 [\s\S]*authentication_required/)
   })
 
-  test('a header that claims to be a call of our own', async () => {
+  test('a header that claims to be an internal call', async () => {
     const names = ['x-acting-for', 'x-internal', 'x-principal', 'x-forwarded-user']
     const answer = await service.api.get('/v1/accounts/me', {
       headers: Object.fromEntries(names.map((name) => [name, person.accountId])),
@@ -172,7 +172,7 @@ describe('what is refused', () => {
   })
 })
 
-test('a call counts once against the caller’s rate limit, with all its inner calls, and a refusal says when to come again', async () => {
+test('a call counts once against the caller’s rate limit, with all its internal calls, and a refusal has Retry-After', async () => {
   const busy = await startService({ database: service.database, clock: service.clock, env: { RATE_LIMIT_PER_MINUTE: '3' } })
   try {
     const { key: bearer } = await createKey(person)
@@ -187,7 +187,7 @@ test('a call counts once against the caller’s rate limit, with all its inner c
   }
 })
 
-test('what an agent does is in the audit log as its own, under the id of its request', async () => {
+test("an agent's acts are in the audit log with its grant and the id of its request", async () => {
   const key = await createKey(person, { spending_controls: { per_payment_limit_minor: '1000' } })
   const answer = await send(toolCall('create_payment', { idempotency_key: 'k', beneficiary_id: payee, amount_minor: '2000' }), {
     bearer: key.key,
@@ -239,7 +239,7 @@ describe('the conformance runner finds what docs/mcp-conformance.md says', () =>
     },
   )
 
-  test('and every scenario that it has is on that page', async () => {
+  test('every scenario of the runner is on that page', async () => {
     const known = [...(await run('list', '--server')).matchAll(/^ {2}- (\S+) \[/gm)].map(([, name = '']) => name)
     const others = rows('Scenarios that do not apply').flatMap(([, names = '']) => names.split(', '))
     const named = [...whole, ...partly].map(([name = '']) => name)

@@ -81,7 +81,7 @@ describe('the tools', () => {
     expect(agent.instructions()).toMatch(/idempotency_key/)
   })
 
-  test('hold no way to decide an approval', async () => {
+  test('include no tool that decides an approval', async () => {
     const listed = await agent.tools()
     expect(listed.filter(({ name }) => /approve|decide|reject/.test(name))).toEqual([])
   })
@@ -126,7 +126,7 @@ describe('create_payment', () => {
     expect(payments[0]).toMatchObject({ id: made.payment_id, narrative: 'Eggs' })
   })
 
-  test('pays once for one key, also where the same key came by REST, and answers with the payment’s present status', async () => {
+  test('pays once for one key, also if the same key came by REST, and answers with the payment’s current status', async () => {
     const { idempotency_key, ...body } = order('1000')
     const first = await key.api.post('/v1/payments', body, { key: idempotency_key })
     await service.settle()
@@ -163,7 +163,7 @@ describe('create_payment', () => {
     await limited.agent.close()
   })
 
-  test('names the person’s page where one must approve, goes on when they did, and cannot be approved by the agent', async () => {
+  test('names the page for the approval, continues after it, and cannot be approved by the agent', async () => {
     const topupInput = await agentWith({ spending_controls: { approval_threshold_minor: '20000' } })
     const made = await topupInput.agent.call('create_payment', order('25000', { narrative: 'Rent', account_reference: 'March' }))
     expect(made).toMatchObject({
@@ -190,7 +190,7 @@ describe('create_payment', () => {
     await topupInput.agent.close()
   })
 
-  test('opens the approval for the person where the client can, and shows its status afterwards', async () => {
+  test('asks a client with URL elicitation to open the approval, and shows its status afterwards', async () => {
     const { key: bearer } = await createKey(person, { spending_controls: { approval_threshold_minor: '20000' } })
     const opened: { url?: string; message?: string }[] = []
     const able = await connectAgent(service.api.url, {
@@ -257,7 +257,7 @@ describe('create_payment', () => {
 })
 
 describe('the other tools', () => {
-  test('show who is asking, what is left of the limits, and the balance', async () => {
+  test('show the credential, the remaining limits and the balance', async () => {
     const limited = await agentWith({ spending_controls: { daily_limit_minor: '8000', approval_threshold_minor: '2000' } })
     const who = await limited.agent.call('get_credential')
     expect(who).toMatchObject({ account_id: person.accountId, headroom: { today_minor: '8000', approval_from_minor: '2000' } })
@@ -284,7 +284,7 @@ describe('the other tools', () => {
     )
   })
 
-  test('ask a phone for a top-up, once for one key', async () => {
+  test('send one M-PESA prompt for one key', async () => {
     const topupInput = { idempotency_key: 'top-up', amount_minor: '100000', phone_number: '0712345678' }
     const made = await agent.call('request_topup', topupInput)
     expect(made).toMatchObject({ status: 'pending', phone_number_mask: expect.stringMatching(/5678$/) })
@@ -300,7 +300,7 @@ describe('the other tools', () => {
     expect(since.events).toContainEqual(expect.objectContaining({ type: 'payment.created', resource_id: made.payment_id }))
   })
 
-  test('answer another tenant’s id, and what is malformed, like what does not exist', async () => {
+  test('answer for another tenant’s id and a malformed id as for one that does not exist', async () => {
     const other = await agentWith({}, await signIn(service.api))
     const made = await agent.call('create_payment', order('1000'))
     for (const id of [made.payment_id, 'pay_nothing', '../accounts/me'])

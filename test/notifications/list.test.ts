@@ -10,7 +10,7 @@ afterAll(() => service.close())
 
 type Listed = { id: string; type: string }
 
-test('polling with the last known event lists everything that came later, oldest first', async () => {
+test('polling with the last known event lists everything later, oldest first', async () => {
   const person = await signIn(service.api)
   await service.settle()
   const [start] = (await person.api.get('/v1/notifications?limit=1')).body.data as Listed[]
@@ -28,7 +28,7 @@ test('polling with the last known event lists everything that came later, oldest
   expect(polled).toEqual(all)
 })
 
-test('the cursor goes on in the direction that its page had', async () => {
+test('the cursor continues in the direction of its page', async () => {
   const person = await signIn(service.api)
   for (let count = 0; count < 3; count += 1) await createKey(person)
   await service.settle()
@@ -47,7 +47,7 @@ test('the cursor goes on in the direction that its page had', async () => {
   expect(await walk(`&after=${newest.at(-1)?.id}`)).toEqual(newest.slice(0, -1).reverse())
 })
 
-test('the list is what the stream carries: the events of others and those beyond the permissions are not in it', async () => {
+test('the list has the same events as the stream: none of others and none beyond the permissions', async () => {
   const person = await signIn(service.api)
   await createKey(await signIn(service.api))
   const blind = await createKey(person, { permissions: ['payment.read'] })
@@ -58,7 +58,7 @@ test('the list is what the stream carries: the events of others and those beyond
   expect((await blind.api.get('/v1/notifications')).body).toEqual({ data: [], next_cursor: null })
 })
 
-test('without a credential there is nothing to poll, and a malformed id is named', async () => {
+test('polling without a credential is 401, and a malformed id is named', async () => {
   expect((await service.api.get('/v1/notifications')).status).toBe(401)
   const person = await signIn(service.api)
   const answer = await person.api.get('/v1/notifications?after=evt_nonsense')

@@ -19,7 +19,7 @@ afterAll(async () => {
 const listed = async (person: Person, query = ''): Promise<string[]> =>
   (await person.api.get(`/v1/notifications${query}`)).body.data.map((event: { id: string }) => event.id)
 
-test('an event of a slower transaction comes before those that committed ahead of it, and none is skipped', async () => {
+test('an event of a slower transaction comes before those that committed earlier, and none is skipped', async () => {
   const person = await signIn(first.api)
   const stream = await openStream(person.api)
   const slow = await beginWriter(first, person.accountId)
@@ -43,7 +43,7 @@ test('an event of a slower transaction comes before those that committed ahead o
   stream.close()
 })
 
-test('a transaction that is rolled back holds nothing back and is never published', async () => {
+test('a transaction that is rolled back delays nothing and is never published', async () => {
   const person = await signIn(first.api)
   const stream = await openStream(person.api)
   const failing = await beginWriter(first, person.accountId)
@@ -55,7 +55,7 @@ test('a transaction that is rolled back holds nothing back and is never publishe
   stream.close()
 })
 
-test('a transaction of another database on the same server holds nothing back', async () => {
+test('a transaction of another database on the same server delays nothing', async () => {
   const neighbour = new pg.Client({ connectionString: inject('testServer').adminUrl })
   await neighbour.connect()
   await neighbour.query('begin')
@@ -84,7 +84,7 @@ test('logging out at one process ends the streams at another', async () => {
   await stream.ended()
 })
 
-test('a reader that comes and goes while two processes write has every event once and in the order of the list', async () => {
+test('a reader that reconnects while two processes write gets every event once and in the order of the list', async () => {
   const person = await signIn(first.api)
   const elsewhere = { api: second.api.as({ cookie: person.cookie }) }
   const begin = await openStream(person.api)

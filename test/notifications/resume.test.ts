@@ -15,7 +15,7 @@ afterAll(() => service.close())
 
 const day = 86_400
 
-test('what was missed while the service was away is sent by the next process', async () => {
+test('events that were missed while the service was down are sent by the next process', async () => {
   const person = await signIn(service.api)
   const other = await startService({ database: service.database, clock: service.clock })
   const stream = await openStream(other.api.as({ cookie: person.cookie }))
@@ -39,7 +39,7 @@ test('what was missed while the service was away is sent by the next process', a
   await next.close()
 })
 
-test('a client without headers of its own resumes by the query; the header, which is newer, wins', async () => {
+test('a client that cannot set headers resumes by the query parameter; the header, which is newer, wins', async () => {
   const person = await signIn(service.api)
   const stream = await openStream(person.api)
   await createKey(person)
@@ -60,7 +60,7 @@ test('a client without headers of its own resumes by the query; the header, whic
 test.each([
   ['unknown', 'evt_01h455vb4pex5vsknk084sn02q'],
   ['malformed', 'not an id'],
-])('an id that is %s resets the stream, which then goes on live', async (_what, lastEventId) => {
+])('an id that is %s resets the stream, which then continues live', async (_what, lastEventId) => {
   const person = await signIn(service.api)
   const stream = await openStream(person.api, { lastEventId })
   const reset = await stream.next()
@@ -94,7 +94,7 @@ test("another tenant's event id is answered like an unknown one, and reveals not
   expect([listed.status, listed.body.error, listed.body.message]).toEqual([400, 'invalid_cursor', never.body.message])
 })
 
-test('an id older than the retention resets the stream, also while its row is still there', async () => {
+test('an id older than the retention resets the stream, also while its row still exists', async () => {
   const person = await signIn(service.api)
   const stream = await openStream(person.api)
   await createKey(person)
@@ -114,7 +114,7 @@ test('an id older than the retention resets the stream, also while its row is st
   expect(types).toEqual(['session.created'])
 })
 
-test('events that a dump brought from another cluster are gone after the start: their order means nothing here', async () => {
+test('events of a dump from another cluster are deleted at the start, because their order means nothing there', async () => {
   const database = await createTestDatabase()
   const before = await startService({ database })
   const person = await signIn(before.api)
@@ -139,7 +139,7 @@ test('events that a dump brought from another cluster are gone after the start: 
   await database.drop()
 })
 
-test('a reader that takes nothing is dropped, and finds the rest in the table when it comes back', async () => {
+test('a reader that takes nothing is disconnected, and gets the rest when it reconnects', async () => {
   const person = await signIn(service.api)
   const { hostname, port } = new URL(service.api.url)
   const socket = connect({ host: hostname, port: Number(port) })

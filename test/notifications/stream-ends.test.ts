@@ -59,7 +59,7 @@ test('a credential that expires ends its streams by itself', async () => {
   await endsWithinASecond(await openStream(key.api), () => service.clock.advance(61))
 })
 
-test("a rotated key's streams live through the overlap and end with it", async () => {
+test("a rotated key's streams continue during the overlap and end with it", async () => {
   const person = await signIn(service.api)
   const key = await createKey(person)
   const stream = await openStream(key.api)
@@ -68,7 +68,7 @@ test("a rotated key's streams live through the overlap and end with it", async (
   await endsWithinASecond(stream, () => service.clock.advance(601))
 })
 
-test("an agent's streams end when its access is revoked, when its token is revoked, when it expires and when a stolen refresh token comes back", async () => {
+test("an agent's streams end when its access or its token is revoked, when it expires and when a used refresh token is presented", async () => {
   const person = await signIn(service.api)
   const taken = await authorizeAgent(service.api, person)
   const grant = (await person.api.get('/v1/accounts/me/grants')).body.data.find(

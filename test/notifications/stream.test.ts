@@ -18,7 +18,7 @@ const patiently = { timeout: 10_000 }
 /** Something that is sent to a person's own streams. */
 const signInAgain = (person: Person) => signIn(service.api, person.wallet)
 
-test('a stream begins with the time to wait before coming back, and is kept open by pings', async () => {
+test('a stream begins with the reconnection time, and is kept open by pings', async () => {
   const person = await signIn(service.api)
   const stream = await openStream(person.api, { headers: { origin: 'https://app.example' } })
   expect(stream.status).toBe(200)
@@ -85,7 +85,7 @@ test('an account has a fixed number of streams, also when many are requested at 
   for (const stream of open) stream.close()
 })
 
-test('the limit holds over all processes, and a process that died gives its places back after a while', async () => {
+test('the limit holds over all processes, and the places of a process that died become free after a while', async () => {
   const second = await startService({ database: service.database, clock: service.clock, env: { STREAMS_PER_ACCOUNT: '3' } })
   const person = await signIn(service.api)
   const streams = await Promise.all(
@@ -134,7 +134,7 @@ test('a stream that stays open keeps its place', async () => {
   await second.close()
 })
 
-test('streams that are given up while they open leave no place taken', async () => {
+test('streams that are abandoned while they open occupy no place', async () => {
   const person = await signIn(service.api)
   const { hostname, port } = new URL(service.api.url)
   const giveUp = (afterMs: number) =>
@@ -164,7 +164,7 @@ test('a HEAD request does not hang on a stream', async () => {
   expect((await person.api.call('HEAD', '/v1/notifications/stream')).status).toBe(405)
 })
 
-test('a delegated stream receives its own grant and those below it, and nothing that its permissions leave out', async () => {
+test('a delegated stream receives the events of its grant and its descendants, and none beyond its permissions', async () => {
   const person = await signIn(service.api)
   const parent = await createKey(person, { permissions: ['account.read', 'key.manage'] })
   const blind = await createKey(person, { permissions: ['payment.read'] })

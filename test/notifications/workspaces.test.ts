@@ -18,7 +18,7 @@ afterAll(async () => {
 /** Something in the workspace that every member may read. */
 const renameTeam = (team: Team, name: string) => team.owner.api.patch('/v1/workspaces/current', { name })
 
-test('a member receives every workspace that it may read, from any workspace; a stranger receives none', async () => {
+test('a member receives the events of every workspace that it may read; other accounts receive none', async () => {
   const team = await createTeam(service)
   const viewer = await join(service, team, 'viewer')
   const stranger = await signIn(service.api)
@@ -37,7 +37,7 @@ const personalOf = async (api: Team['owner']['api']): Promise<string | undefined
   (await api.get('/v1/workspaces')).body.data.find((view: { workspace: { kind: string } }) => view.workspace.kind === 'personal')
     ?.workspace.id
 
-test('a delegated stream stays in its own workspace', async () => {
+test('a delegated stream receives only its own workspace', async () => {
   const team = await createTeam(service)
   const inTeam = await createKey(team.owner)
   const home = (await personalOf(team.owner.api)) ?? ''
@@ -64,7 +64,7 @@ const withWorkspace = (team: Team, workspaceId: string): Team['owner']['api'] =>
   }
 }
 
-test('a new member receives the workspace on the stream that is already open', async () => {
+test("a new member receives the workspace's events on a stream that is already open", async () => {
   const team = await createTeam(service)
   const person = await signIn(service.api)
   const stream = await openStream(other.api.as({ cookie: person.cookie }))

@@ -35,7 +35,7 @@ const authorize = (options: Record<string, string | undefined>) =>
 const canRead = async (agent: Pick<Agent, 'api'>) => (await agent.api.get('/v1/accounts/me')).status
 
 describe('a client that a person has connected', () => {
-  test('calls the API as far as its scopes go, and learns which scope is missing', async () => {
+  test('can call the API within its scopes, and gets the name of a missing scope', async () => {
     const agent = await authorizeAgent(service.api, person, { client, request: { scope: 'account.read payment.create' } })
     expect(agent.tokens).toMatchObject({ token_type: 'Bearer', expires_in: 3600, scope: 'account.read payment.create' })
     expect((await agent.api.get('/v1/accounts/me')).body.id).toBe(person.accountId)
@@ -46,7 +46,7 @@ describe('a client that a person has connected', () => {
     )
   })
 
-  test('gets no null, and its answers are never stored', async () => {
+  test('gets no null in its answers, which must not be cached', async () => {
     const { code, pkce } = await obtainCode(person, client)
     const answer = await redeemCode(service.api, client, code, pkce)
     expect(answer.headers.get('cache-control')).toBe('no-store')
@@ -54,7 +54,7 @@ describe('a client that a person has connected', () => {
     expect(answer.body.authorization_details).toBeUndefined()
   })
 
-  test('stays within the scopes that exist: what only a person may pass on cannot be requested', async () => {
+  test('cannot request what is not a scope, such as permissions that only a person may delegate', async () => {
     const scopes = (await service.api.get('/.well-known/oauth-authorization-server')).body.scopes_supported
     expect(scopes).toContain('payment.create')
     for (const never of [
@@ -78,7 +78,7 @@ describe('a client that a person has connected', () => {
     expect(agent.refreshToken).toMatch(/^service_ort_/)
   })
 
-  test('is stopped by the end of its access token, by the clock alone', async () => {
+  test('is refused when its access token expires, by the clock alone', async () => {
     const agent = await authorizeAgent(service.api, person, { client })
     service.clock.advance(3599)
     expect(await canRead(agent)).toBe(200)
@@ -100,7 +100,7 @@ describe('a client that a person has connected', () => {
     expect(refusal(answer)).toEqual([400, 'invalid_grant'])
   })
 
-  test('is frozen with its grant: it is still known, and moves no money', async () => {
+  test('is frozen with its grant: it still authenticates, and moves no money', async () => {
     const agent = await authorizeAgent(service.api, person, { client })
     const [grant] = (await person.api.get('/v1/accounts/me/grants')).body.data
     await person.api.patch(`/v1/accounts/me/grants/${grant.id}`, { frozen: true })
@@ -127,7 +127,7 @@ describe('a client that a person has connected', () => {
     expect(refusal(answer)).toEqual([403, 'forbidden'])
   })
 
-  test('all at once: one request revokes every agent, and leaves keys alone', async () => {
+  test('is revoked with all other agents by one request, which does not revoke keys', async () => {
     const other = await signIn(service.api)
     const agents = await Promise.all([
       authorizeAgent(service.api, other, { client }),
@@ -168,7 +168,7 @@ describe('PKCE', () => {
     expect(refusal(pushed)).toEqual([400, 'invalid_request'])
   })
 
-  test('a code is nothing without its verifier, and is still good afterwards', async () => {
+  test('a code without its verifier is refused, and stays valid', async () => {
     const { code, pkce } = await obtainCode(person, client)
     const wrong: [string | undefined, string][] = [
       [undefined, 'invalid_request'],
@@ -184,7 +184,7 @@ describe('PKCE', () => {
     expect((await redeemCode(service.api, client, code, pkce)).status).toBe(200)
   })
 
-  test('a verifier that is not the one of the challenge is refused in the device flow too', async () => {
+  test('a verifier that does not match the challenge is refused in the device flow too', async () => {
     const device = await registerClient(service.api, { grant_types: ['urn:ietf:params:oauth:grant-type:device_code'] })
     const challenge = { code_challenge: newPkce().challenge, code_challenge_method: 'S256' }
     const started = (await postForm(service.api, '/v1/oauth/device_authorization', { ...device.credentials, ...challenge })).body
@@ -199,7 +199,7 @@ describe('PKCE', () => {
   })
 })
 
-describe('an authorization request leads nowhere', () => {
+describe('an authorization request does not redirect', () => {
   test.each([
     ['an unknown client', { client_id: 'oac_01h455vb4pex5vsknk084sn02q' }],
     ['no client', { client_id: undefined }],
@@ -216,7 +216,7 @@ describe('an authorization request leads nowhere', () => {
     expect(answer.headers.get('content-type')).toContain('text/html')
   })
 
-  test('of itself for a stranger: with prompt=none or a bad scope, a client without a consent gets no redirect', async () => {
+  test('without a consent: with prompt=none or a bad scope, a new client gets no redirect', async () => {
     const stranger = await registerClient(service.api)
     for (const options of [{ prompt: 'none' }, { scope: 'everything' }, { response_type: 'token' }]) {
       for (const api of [service.api, person.api]) {
@@ -227,7 +227,7 @@ describe('an authorization request leads nowhere', () => {
     }
   })
 
-  test('but back to a client that this person has consented to before, with the error, the state and iss', async () => {
+  test('except to a client that this person has consented to before, with the error, the state and iss', async () => {
     await authorizeAgent(service.api, person, { client })
     const answer = await person.api.get(authorizePath(client, newPkce(), { prompt: 'none' }))
     expect(answer.status).toBe(302)
@@ -242,7 +242,7 @@ describe('an authorization request leads nowhere', () => {
 })
 
 describe('the answer', () => {
-  test('names the issuer, whether it is yes or no', async () => {
+  test('names the issuer, for an approval and for a denial', async () => {
     const yes = answerOf(await decide(person, await requestConsent(person, client, newPkce())))
     expect([yes.get('iss'), yes.get('state'), yes.get('code')]).toEqual([
       service.api.url,
@@ -274,13 +274,13 @@ describe('the answer', () => {
 })
 
 describe('a code', () => {
-  test('works once: a second use ends what the first one gave', async () => {
+  test('works once: a second use revokes what the first one returned', async () => {
     const agent = await authorizeAgent(service.api, person, { client })
     expect(refusal(await redeemCode(service.api, client, agent.code, agent.pkce))).toEqual([400, 'invalid_grant'])
     expect(await canRead(agent)).toBe(401)
   })
 
-  test('used by twenty at once gives tokens once', async () => {
+  test('that is used by twenty at once returns tokens once', async () => {
     const { code, pkce } = await obtainCode(person, client)
     const answers = await Promise.all(Array.from({ length: 20 }, () => redeemCode(service.api, client, code, pkce)))
     const good = answers.filter((answer) => answer.status === 200)
@@ -305,7 +305,7 @@ describe('a code', () => {
     expect(grant.revoked_at).not.toBeNull()
   })
 
-  test('needs no redirect_uri, but a wrong one is refused', async () => {
+  test('may be redeemed without redirect_uri, but a wrong one is refused', async () => {
     const { code, pkce } = await obtainCode(person, client)
     expect(refusal(await redeemCode(service.api, client, code, pkce, { redirect_uri: 'http://127.0.0.1:9876/other' }))).toEqual([
       400,
@@ -318,12 +318,12 @@ describe('a code', () => {
 describe('a resource', () => {
   const elsewhere = 'https://mcp.example/api'
 
-  test('that is not this API gets a token that is not accepted here', async () => {
+  test('that is not this API has a token that is refused here', async () => {
     const agent = await authorizeAgent(service.api, person, { client, request: { resource: elsewhere } })
     expect(refusal(await agent.api.get('/v1/accounts/me'))).toEqual([401, 'invalid_token'])
   })
 
-  test('of ours may be written with or without its last slash', async () => {
+  test('of this service may be written with or without its last slash', async () => {
     const agent = await authorizeAgent(service.api, person, {
       client,
       request: { resource: `${service.api.url}/` },
@@ -332,7 +332,7 @@ describe('a resource', () => {
     expect(await canRead(agent)).toBe(200)
   })
 
-  test('cannot be more at the token endpoint than it was at the consent', async () => {
+  test('cannot be wider at the token endpoint than at the consent', async () => {
     const { code, pkce } = await obtainCode(person, client, { request: { resource: elsewhere } })
     expect(refusal(await redeemCode(service.api, client, code, pkce, { resource: service.api.url }))).toEqual([
       400,
@@ -346,7 +346,7 @@ describe('a resource', () => {
   })
 
   test.each(['mcp.example', 'http://mcp.example/', 'https://mcp.example/#part', 'javascript:alert(1)'])(
-    '%s is none',
+    '%s is not a resource',
     async (resource) => {
       expect(refusal(await authorize({ resource }))).toEqual([400, 'invalid_target'])
     },
@@ -368,7 +368,7 @@ describe('a pushed request', () => {
   const open = (requestUri: string, as = client) =>
     person.api.get(`/v1/oauth/authorize?${new URLSearchParams({ client_id: as.id, request_uri: requestUri })}`)
 
-  test('is opened once, by its own client, and asks what was pushed', async () => {
+  test('is opened once, by its own client, and shows what was pushed', async () => {
     const { answer, pkce } = await push({ scope: 'payment.read' })
     expect(answer.status).toBe(201)
     expect(answer.body).toEqual({ request_uri: expect.stringMatching(/^urn:ietf:params:oauth:request_uri:/), expires_in: 90 })
@@ -388,7 +388,7 @@ describe('a pushed request', () => {
     expect(JSON.stringify(answer.body)).toContain('state')
   })
 
-  test('cannot be decided before a browser has opened it, and not opened when it is old', async () => {
+  test('cannot be decided before a browser has opened it, and cannot be opened after it expired', async () => {
     const { answer } = await push()
     service.clock.advance(90)
     expect((await open(answer.body.request_uri)).status).toBe(400)

@@ -40,7 +40,7 @@ const tokensFor = async (id: string, decision: Record<string, unknown>, pkce: Re
   return (await redeemCode(service.api, client, code, pkce)).body
 }
 
-describe('what is asked', () => {
+describe('the request on the consent page', () => {
   test('names the client, where the answer goes, the scopes, the limits and the workspaces', async () => {
     const id = await requestConsent(person, client, newPkce(), withLimits)
     const { workspace } = (await person.api.get('/v1/workspaces/current')).body
@@ -72,7 +72,7 @@ describe('what is asked', () => {
     ['a limit that is a number', '[{"type":"payment","daily_limit_minor":1}]'],
     ['limits that cannot all be meant', '[{"type":"payment","daily_limit_minor":"1","monthly_limit_minor":"0"}]'],
     ['an empty list of beneficiaries', '[{"type":"payment","beneficiary_ids":[]}]'],
-  ])('in authorization_details with %s is refused', async (_what, authorization_details) => {
+  ])('with %s in authorization_details is refused', async (_what, authorization_details) => {
     const path = authorizePath(client, newPkce(), { authorization_details })
     const answer = await service.api.get(path, { headers: { accept: 'application/json' } })
     expect(refusal(answer)).toEqual([400, 'invalid_authorization_details'])
@@ -80,7 +80,7 @@ describe('what is asked', () => {
 })
 
 describe('consent', () => {
-  test('gives what was requested, and sends the client the limits that hold', async () => {
+  test('grants what was requested, and sends the client the granted limits', async () => {
     const pkce = newPkce()
     const tokens = await tokensFor(await requestConsent(person, client, pkce, withLimits), {}, pkce)
     expect(tokens.authorization_details).toEqual([limits])
@@ -88,7 +88,7 @@ describe('consent', () => {
     expect([{ type: 'payment', ...held }]).toEqual([limits])
   })
 
-  test('may be narrower in every way', async () => {
+  test('may be narrower than the request in every way', async () => {
     const pkce = newPkce()
     const id = await requestConsent(person, client, pkce, withLimits)
     const controls = { per_payment_limit_minor: '50000', monthly_limit_minor: '300000', payment_types: ['rent'] }
@@ -97,7 +97,7 @@ describe('consent', () => {
     expect(tokens.authorization_details).toEqual([{ type: 'payment', daily_limit_minor: '300000', ...controls }])
   })
 
-  test('may set limits where the client asked for none, and the client learns of them', async () => {
+  test('may set limits if the client requested none, and sends them to the client', async () => {
     const pkce = newPkce()
     const tokens = await tokensFor(
       await requestConsent(person, client, pkce),
@@ -117,7 +117,7 @@ describe('consent', () => {
       'spending_controls.daily_limit_minor',
     ],
     ['nothing left', { permissions: [] }, 'permissions'],
-  ])('with %s is refused, and can still be given', async (_what, decision, path) => {
+  ])('with %s is refused, and can still be given correctly', async (_what, decision, path) => {
     const id = await requestConsent(person, client, newPkce(), withLimits)
     const answer = await decide(person, id, { decision: 'approve', ...decision })
     expect(refusal(answer)).toEqual([400, 'invalid_request'])
@@ -150,7 +150,7 @@ describe('consent', () => {
     expect(refusal(await decide(person, id))).toEqual([409, 'conflict'])
   })
 
-  test('belongs to the person who was signed in where it was requested', async () => {
+  test('can be given only by the person who was signed in where it was requested', async () => {
     const id = await requestConsent(person, client, newPkce())
     const other = await signIn(service.api)
     expect(refusal(await show(id, other.api))).toEqual([404, 'not_found'])
@@ -161,7 +161,7 @@ describe('consent', () => {
     expect((await decide({ api: service.api.as({ bearer: token }) }, id)).status).toBe(200)
   })
 
-  test('waits for a sign-in when no person is signed in', async () => {
+  test('comes after a sign-in if no person is signed in', async () => {
     const answer = await service.api.get(authorizePath(client, newPkce()))
     expect(answer.status).toBe(302)
     const to = new URL(answer.headers.get('location') ?? '', service.api.url)
@@ -173,7 +173,7 @@ describe('consent', () => {
     expect((await decide(late, id)).status).toBe(200)
   })
 
-  test('is for a person alone: no key and no agent can see what is asked, or give it, or act as the browser', async () => {
+  test('is given only by a person: no key and no agent can see the request, give consent, or act as the browser', async () => {
     const id = await requestConsent(person, client, newPkce())
     const key = await createKey(person, { permissions: ['account.manage', 'grant.manage', 'account.read'] })
     const agent = await authorizeAgent(service.api, person, { client })
@@ -188,7 +188,7 @@ describe('consent', () => {
     expect((await decide(person, id)).status).toBe(200)
   })
 
-  test('names the workspace, and gives no more than the person has there', async () => {
+  test('names the workspace, and grants no more than the person has there', async () => {
     const owner = await signIn(service.api)
     const team = (await owner.api.post('/v1/workspaces', { name: 'Team' })).body.workspace
     const { token } = (
@@ -255,7 +255,7 @@ describe('an agent', () => {
   })
 })
 
-describe('the pages that ask', () => {
+describe('the consent pages', () => {
   test('cannot be framed, stored or scripted from elsewhere', async () => {
     const id = await requestConsent(person, client, newPkce())
     const pages = [
@@ -324,9 +324,9 @@ test.each([
   }
 })
 
-describe('an end that the person sets', () => {
+describe('an expiry that the person sets', () => {
   const dayMs = 86_400_000
-  test('holds however often the tokens are refreshed, and shows in the grant', async () => {
+  test('applies however often the tokens are refreshed, and is shown in the grant', async () => {
     const ends = new Date(service.clock.now().getTime() + dayMs)
     const agent = await authorizeAgent(service.api, person, { client, decision: { expires_at: ends.toISOString() } })
     service.clock.advance(86_400 - 600)

@@ -32,7 +32,7 @@ const decide = (started: { user_code: string }, body: Record<string, unknown> = 
   as.post(`/v1/oauth/device/${started.user_code}/decision`, body)
 
 describe('a device', () => {
-  test('waits, is approved, and gets its tokens once', async () => {
+  test('waits, is approved, and gets its tokens one time', async () => {
     const started = await start({ scope: 'account.read' })
     expect(started).toEqual({
       device_code: expect.stringMatching(/^service_odc_/),
@@ -59,7 +59,7 @@ describe('a device', () => {
     expect(answers.filter((answer) => answer.status === 200)).toHaveLength(1)
   })
 
-  test('that asks too fast gets slow_down, five seconds more each time', async () => {
+  test('that polls too fast gets slow_down, with five seconds more each time', async () => {
     const started = await start()
     expect(refusal(await poll(started))).toEqual([400, 'authorization_pending'])
     service.clock.advance(2)
@@ -70,7 +70,7 @@ describe('a device', () => {
     expect(refusal(await poll(started))).toEqual([400, 'authorization_pending'])
   })
 
-  test('learns that it was refused', async () => {
+  test('learns that the person denied it', async () => {
     const started = await start()
     expect((await decide(started, { decision: 'deny' })).body.status).toBe('denied')
     expect(refusal(await poll(started))).toEqual([400, 'access_denied'])
@@ -91,14 +91,14 @@ describe('a device', () => {
     expect((await poll(started)).status).toBe(200)
   })
 
-  test('that begins without PKCE is refused, with the parameters that it needs', async () => {
+  test('that begins without PKCE is refused, with the required parameters', async () => {
     const answer = await postForm(service.api, '/v1/oauth/device_authorization', client.credentials)
     expect(refusal(answer)).toEqual([400, 'invalid_request'])
     for (const parameter of ['code_challenge', 'code_challenge_method=S256', 'code_verifier'])
       expect(answer.body.message).toContain(parameter)
   })
 
-  test('shows the verifier of its challenge, and gets nothing without', async () => {
+  test('has to send the verifier of its challenge, and gets nothing without it', async () => {
     const started = await start()
     expect(refusal(await poll(started, { code_verifier: undefined }))).toEqual([400, 'invalid_request'])
     await decide(started)
@@ -113,7 +113,7 @@ describe('a device', () => {
     expect(refusal(plain)).toEqual([400, 'invalid_request'])
   })
 
-  test('is a grant type that a client has to have registered', async () => {
+  test('is refused to a client that has not registered the grant type', async () => {
     const browser = await registerClient(service.api)
     expect(refusal(await postForm(service.api, '/v1/oauth/device_authorization', browser.credentials))).toEqual([
       400,
@@ -141,7 +141,7 @@ describe('the person', () => {
     expect((await poll(started)).body.authorization_details).toEqual([{ type: 'payment', daily_limit_minor: '200000' }])
   })
 
-  test('of no account, or by a credential that was delegated, decides nothing', async () => {
+  test('without an account, or with a delegated credential, decides nothing', async () => {
     const started = await start()
     const key = await createKey(person)
     expect(refusal(await decide(started, { decision: 'approve' }, service.api))).toEqual([401, 'authentication_required'])
@@ -162,7 +162,7 @@ describe('the person', () => {
   })
 })
 
-test('codes cannot be guessed for long: each address, and each account from any address, has few attempts', async () => {
+test('codes cannot be guessed: each address, and each account from any address, has few attempts', async () => {
   const strict = await startService({ env: { RATE_LIMIT_PUBLIC_PER_MINUTE: '8' } })
   try {
     const guesser = await signIn(strict.api)

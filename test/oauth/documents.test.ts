@@ -76,7 +76,7 @@ const begin = async (clientId: string, at = service) => {
 const refused = [400, 'invalid_client', null]
 
 describe('a client whose id is the address of its metadata document', () => {
-  test('needs no registration: it gets a consent, gets tokens and refreshes them by its address', async () => {
+  test('needs no registration: it gets a consent and tokens and refreshes them with its address', async () => {
     serve()
     const client = newClient()
     const agent = await authorizeAgent(service.api, person, { client })
@@ -91,7 +91,7 @@ describe('a client whose id is the address of its metadata document', () => {
     expect(grant.label).toBe('Document agent')
   })
 
-  test('can push a request and ask for a device without having been seen before', async () => {
+  test('can push a request and begin a device flow without an earlier request', async () => {
     serve({ grant_types: ['authorization_code', 'urn:ietf:params:oauth:grant-type:device_code'] })
     const pkce = newPkce()
     const ask = { response_type: 'code', code_challenge: pkce.challenge, code_challenge_method: 'S256' }
@@ -104,7 +104,7 @@ describe('a client whose id is the address of its metadata document', () => {
     ).toBe(401)
   })
 
-  test('is read again when its document is old, and what it says then holds', async () => {
+  test('is read again when its document is old, and the new content applies', async () => {
     serve({}, { 'cache-control': 'max-age=120' })
     const client = newClient()
     const before = hits
@@ -117,7 +117,7 @@ describe('a client whose id is the address of its metadata document', () => {
     expect(hits - before).toBe(2)
   })
 
-  test('is vouched for by its host only when the answer goes there', async () => {
+  test('is identified by its host only if the answer goes to that host', async () => {
     serve()
     const client = newClient()
     const id = await requestConsent(person, client, newPkce())
@@ -133,7 +133,7 @@ describe('a client whose id is the address of its metadata document', () => {
     ['another host', 'https://attacker.example/callback', null],
     ['another port of its host', 'https://bank.example:8443/callback', null],
     ['its host without encryption', 'http://bank.example/callback', null],
-  ])('whose answer goes to %s is shown so', async (_, answerTo, host) => {
+  ])('whose answer goes to %s is shown with that host', async (_, answerTo, host) => {
     serve()
     const client = newClient()
     const id = await requestConsent(person, client, newPkce())
@@ -222,7 +222,7 @@ describe('by default', () => {
     expect(hits).toBe(before)
   })
 
-  test('this machine is never read, also when something answers there', async () => {
+  test('a document on this machine is never read, even if a server answers there', async () => {
     serve()
     const before = hits
     expect(await begin(`${siteUrl}/client.json`, strict)).toEqual(refused)
@@ -249,7 +249,7 @@ describe('the connection', () => {
     expect([requestCount, checked]).toEqual([1, ['127.0.0.1']])
   })
 
-  test('is one of a few: more wait their turn, and too many are turned away at once', async () => {
+  test('is one of a few at once: others wait, and too many are refused at once', async () => {
     const release = Promise.withResolvers<[]>()
     let underWay = 0
     const resolve = () => {
@@ -318,7 +318,7 @@ describe('the connection', () => {
   ])('%s is public', (address) => expect(isPublicAddress(address)).toBe(true))
 })
 
-describe('names without an answer', () => {
+describe('host names without an answer', () => {
   let names: Socket
   let lookedUp: string[] = []
   let waiting: TestService
@@ -353,7 +353,7 @@ describe('names without an answer', () => {
     expect(performance.now() - began).toBeLessThan(4_000)
   })
 
-  test('are not asked for again for a minute', async () => {
+  test('are not looked up again for a minute', async () => {
     await begin(document('again'), waiting)
     lookedUp = []
     expect(await begin(document('again'), waiting)).toEqual(refused)

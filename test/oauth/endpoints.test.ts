@@ -54,7 +54,7 @@ describe('metadata', () => {
       if (name.endsWith('_endpoint')) expect(value).toMatch(new RegExp(`^${issuer}/v1/oauth/`))
   })
 
-  test('leads to guides that exist', async () => {
+  test('links to guides that exist', async () => {
     const answers = [
       await service.api.get('/.well-known/oauth-authorization-server'),
       await service.api.get('/.well-known/oauth-protected-resource'),
@@ -84,7 +84,7 @@ describe('metadata', () => {
 describe('a refused call', () => {
   const challenge = (answer: Answer) => answer.headers.get('www-authenticate') ?? ''
 
-  test('without a credential names the scope that it needs; with a bad one says so', async () => {
+  test('without a credential names the required scope; with an invalid credential says that it is invalid', async () => {
     expect(challenge(await service.api.post('/v1/payments', {}))).toContain('scope="payment.create"')
     const bad = await service.api.get('/v1/payments', { bearer: `service_oat_${'0'.repeat(64)}` })
     expect(refusal(bad)).toEqual([401, 'invalid_token'])
@@ -98,7 +98,7 @@ describe('a refused call', () => {
     expect(challenge(refused)).toBe('')
   })
 
-  test('by a browser with a cookie, or with a token in the query, is what it would be without them', async () => {
+  test('by a browser with a cookie, or with a token in the query, is refused as without them', async () => {
     const agent = await newAgent()
     expect(refusal(await service.api.get(`/v1/accounts/me?access_token=${agent.access}`))).toEqual([
       401,
@@ -178,7 +178,7 @@ describe('revocation', () => {
     expect(await canRead({ api: service.api.as({ bearer: body.access_token }) })).toBe(401)
   })
 
-  test('of an unknown token is no error, and of another client touches nothing', async () => {
+  test("of an unknown token is not an error, and of another client's token has no effect", async () => {
     const agent = await newAgent()
     const thief = await registerClient(service.api)
     for (const token of ['x', `service_oat_${'0'.repeat(64)}`, agent.refreshToken.replace(/.$/, 'x')])
@@ -198,7 +198,7 @@ describe('introspection', () => {
   const introspect = async (token: string, as = confidential) =>
     (await postForm(service.api, '/v1/oauth/introspect', { token, ...as.credentials })).body
 
-  test('shows a client its own token: account, audience, end and the limits that hold now', async () => {
+  test('shows a client its own token: account, audience, expiry and the current limits', async () => {
     const authorization_details = JSON.stringify([{ type: 'payment', daily_limit_minor: '1000' }])
     const agent = await newAgent({
       request: { scope: 'payment.create', resource: 'https://mcp.example/', authorization_details },
@@ -245,7 +245,7 @@ describe('introspection', () => {
     expect(await introspect(agent.access, client)).toEqual({ active: false })
   })
 
-  test('is for clients that prove who they are', async () => {
+  test('requires client authentication', async () => {
     const refused = await postForm(service.api, '/v1/oauth/introspect', { token: 'x', client_id: confidential.id })
     expect(refusal(refused)).toEqual([401, 'invalid_client'])
     expect(refusal(await postForm(service.api, '/v1/oauth/introspect', { token: 'x' }))).toEqual([401, 'invalid_client'])
@@ -256,7 +256,7 @@ describe('introspection', () => {
   })
 })
 
-test('what leaves a trace: registration, consent, tokens, their refresh and their end are in the audit log, and no secret is', async () => {
+test('registration, consent, tokens, their refresh and their end are in the audit log, and no secret is', async () => {
   const agent = await newAgent()
   const { body } = await refresh(service.api, client, agent.refreshToken)
   await postForm(service.api, '/v1/oauth/revoke', { token: body.access_token, ...client.credentials })

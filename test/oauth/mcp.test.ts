@@ -83,7 +83,7 @@ describe.each<[string, Connect]>([
   ['@modelcontextprotocol/sdk', old],
   ['@modelcontextprotocol/client', recent],
 ])('%s', (_name, connect) => {
-  test('finds its way from a 401: metadata, registration, consent, tokens for that server alone', async () => {
+  test('gets from a 401 to metadata, registration, consent and tokens for that server alone', async () => {
     const provider = newProvider()
     const connection = await connect.first(provider)
     expect(await connection.call('whoami')).toBe(`whoami for ${person.accountId}`)
@@ -98,7 +98,7 @@ describe.each<[string, Connect]>([
 
   // One connection each: the older client gives up by itself when two calls of one connection are refused at once.
   // In whatever order they read, refresh and keep: one may present a token that others have rotated twice since.
-  test('refreshes when its token ends, several connections at once, and no person is asked again', async () => {
+  test('refreshes when its token expires, with several connections at once, and without another consent', async () => {
     const provider = newProvider()
     const connections = [await connect.first(provider)]
     while (connections.length < 4) connections.push(await connect.again(provider))
@@ -112,7 +112,7 @@ describe.each<[string, Connect]>([
     await Promise.all(connections.map((connection) => connection.close()))
   })
 
-  test('steps up when a tool needs more, and keeps what it had', async () => {
+  test('requests a further scope when a tool needs it, and keeps its other scopes', async () => {
     const provider = newProvider()
     const connection = await connect.first(provider)
     // The older client would refresh first, which gives no new scope, and then give up.

@@ -35,7 +35,7 @@ const whileHeld = <T>(agent: Agent, work: () => Promise<T>[]): Promise<T[]> =>
   holdRefreshes([service, second], agent.refreshToken, work)
 
 describe('a refresh token', () => {
-  test('gives a new pair, again and again, and its access tokens stay good until they end', async () => {
+  test('returns a new pair each time, and earlier access tokens stay valid until they expire', async () => {
     const agent = await newAgent()
     const first = await refresh(service.api, client, agent.refreshToken)
     const next = await refresh(service.api, client, first.body.refresh_token)
@@ -60,7 +60,7 @@ describe('a refresh token', () => {
     expect(reuse?.after).toMatchObject({ client_id: client.id, generation: 1, current_generation: 2 })
   })
 
-  test('of long ago does the same', async () => {
+  test('used a second time after a long time does the same', async () => {
     const agent = await newAgent()
     let current = agent.refreshToken
     for (let times = 0; times < 4; times += 1) current = (await refresh(service.api, client, current)).body.refresh_token
@@ -68,7 +68,7 @@ describe('a refresh token', () => {
     expect(refusal(await refresh(service.api, client, current))).toEqual([400, 'invalid_grant'])
   })
 
-  test('that we never made is refused and revokes nothing', async () => {
+  test('that the service never issued is refused and revokes nothing', async () => {
     const agent = await newAgent()
     const forged = `${agent.refreshToken.slice(0, -4)}0000`
     const future = agent.refreshToken.replace(/^(service_ort_[0-9a-f]{32})0{7}1/, '$10000000f')
@@ -87,7 +87,7 @@ describe('a refresh token', () => {
     expect(await canRead(first.body.access_token)).toBe(200)
   })
 
-  test('gives no more scope and no other resource than was consented to, and asking does not end it', async () => {
+  test('gives no more scope and no other resource than was consented to, and such a request does not end it', async () => {
     const agent = await newAgent({ request: { scope: 'account.read payment.read' } })
     expect(refusal(await refresh(service.api, client, agent.refreshToken, { scope: 'payment.create' }))).toEqual([
       400,
@@ -104,7 +104,7 @@ describe('a refresh token', () => {
     expect(whole.body.scope).toBe('account.read payment.read')
   })
 
-  test('slides: it ends so many days after its last use', async () => {
+  test('expires a number of days after its last use', async () => {
     const agent = await newAgent()
     service.clock.advance(29 * 86_400)
     const first = await refresh(service.api, client, agent.refreshToken)
@@ -116,7 +116,7 @@ describe('a refresh token', () => {
     expect(refusal(await refresh(service.api, client, next.body.refresh_token))).toEqual([400, 'invalid_grant'])
   })
 
-  test('is not given to a client that has no use for it', async () => {
+  test('is not issued to a client that has not registered the grant type', async () => {
     const plain = await registerClient(service.api, { grant_types: ['authorization_code'] })
     const fresh = await signIn(service.api)
     const agent = await authorizeAgent(service.api, fresh, { client: plain })
@@ -126,7 +126,7 @@ describe('a refresh token', () => {
 })
 
 describe('requests under way together', () => {
-  test('are one use: all get the same new pair, from every process', async () => {
+  test('count as one use: all get the same new pair, from every process', async () => {
     const agent = await newAgent()
     const answers = await whileHeld(agent, () =>
       [service, second, service, second, service].map(({ api }) => refresh(api, client, agent.refreshToken)),
@@ -138,7 +138,7 @@ describe('requests under way together', () => {
     expect((await refresh(service.api, client, answer?.body.refresh_token)).status).toBe(200)
   })
 
-  test('are one use any number of times', async () => {
+  test('count as one use any number of times', async () => {
     let agent = await newAgent()
     for (let round = 0; round < 3; round += 1) {
       const answers = await whileHeld(agent, () => [service, second].map(({ api }) => refresh(api, client, agent.refreshToken)))
@@ -148,7 +148,7 @@ describe('requests under way together', () => {
     }
   })
 
-  test('are one use though there are more of them than connections: waiting in line is being under way', async () => {
+  test('count as one use even if there are more of them than connections, because waiting requests are under way too', async () => {
     const confidential = await registerClient(service.api, { token_endpoint_auth_method: 'client_secret_post' })
     const agent = await newAgent({ client: confidential })
     const answers = await whileHeld(agent, () =>
@@ -158,7 +158,7 @@ describe('requests under way together', () => {
     expect(new Set(answers.map((answer) => answer.text)).size).toBe(1)
   })
 
-  test('for another scope are not the same use: refused, and the family stays active', async () => {
+  test('for another scope are not the same use: they are refused, and the family stays active', async () => {
     const agent = await newAgent({ request: { scope: 'account.read payment.read' } })
     const answers = await whileHeld(agent, () => [
       refresh(service.api, client, agent.refreshToken),
@@ -169,7 +169,7 @@ describe('requests under way together', () => {
     expect((await refresh(service.api, client, good?.body.refresh_token)).status).toBe(200)
   })
 
-  test('store nothing that could be presented: neither of the pair is in the database', async () => {
+  test('store no token: neither of the pair is in the database', async () => {
     const agent = await newAgent()
     const { body } = await refresh(service.api, client, agent.refreshToken)
     const rows = await service.deps.db.query<{ text: string }>(
@@ -188,7 +188,7 @@ const rotateEarlier = (seconds: number) =>
     [seconds],
   )
 
-test('a leeway lets a late repetition have the newest pair, however often it was rotated since, and ends', async () => {
+test('within the leeway a late repetition gets the newest pair, however often it was rotated since; after it, it revokes the grant', async () => {
   const patient = await startService({
     database: service.database,
     clock: service.clock,
@@ -213,7 +213,7 @@ test('a leeway lets a late repetition have the newest pair, however often it was
   }
 })
 
-test('a new key for tokens changes nothing for those that were made with the old one', async () => {
+test('tokens that were made with the old key stay valid under a new key', async () => {
   const { current } = service.deps.config.TOKEN_SECRETS ?? { current: { id: '', bytes: Buffer.alloc(0) } }
   const ring = `new:${randomBytes(32).toString('base64')},${current.id}:${current.bytes.toString('base64')}`
   const rotated = await startService({
@@ -236,7 +236,7 @@ test('a new key for tokens changes nothing for those that were made with the old
   }
 })
 
-test('a person who closed the account gives no more tokens', async () => {
+test('a closed account gives no more tokens', async () => {
   const other = await signIn(service.api)
   const agent = await authorizeAgent(service.api, other, { client })
   await service.deps.db.query("update accounts set status = 'closed' where id = $1", [parseId('account', other.accountId)])

@@ -25,7 +25,7 @@ const refusal = (answer: Answer) => [answer.status, answer.body?.error]
 const register = (metadata: unknown) => service.api.post('/v1/oauth/register', metadata)
 
 describe('a registration', () => {
-  test('says what was registered: no null, a number for its time, the redirect URIs as they came', async () => {
+  test('returns what was registered: no null, a number for its time, the redirect URIs unchanged', async () => {
     const redirect_uris = [
       'https://client.example/cb?x=%7e',
       'http://localhost/cb',
@@ -54,7 +54,7 @@ describe('a registration', () => {
     })
   })
 
-  test('of a confidential client gives a secret once, which is kept as Argon2id alone', async () => {
+  test('of a confidential client returns a secret once, which is stored only as Argon2id', async () => {
     const answer = await register({ redirect_uris: [redirectUri] })
     expect(answer.body).toMatchObject({
       token_endpoint_auth_method: 'client_secret_basic',
@@ -117,12 +117,12 @@ describe('a registration', () => {
     expect(refusal(await register(metadata))).toEqual([400, error])
   })
 
-  test('cannot make a name that reads backwards or hides', async () => {
+  test('cannot have a name with characters that reverse or hide text', async () => {
     const { body } = await register({ redirect_uris: [redirectUri], client_name: ' Ba\u202enk\u200b\n of  Kenya ' })
     expect(body.client_name).toBe('Ba nk of Kenya')
   })
 
-  test('is small, and JSON', async () => {
+  test('must be small, and JSON', async () => {
     expect((await register({ redirect_uris: [redirectUri], client_name: 'x'.repeat(20_000) })).status).toBe(413)
     const form = await postForm(service.api, '/v1/oauth/register', { client_name: 'x' })
     expect(form.status).toBe(415)
@@ -132,7 +132,7 @@ describe('a registration', () => {
     })
   })
 
-  test('has a limit: an address that registers on and on is stopped', async () => {
+  test('has a limit for each address', async () => {
     const strict = await startService({ env: { RATE_LIMIT_PUBLIC_PER_MINUTE: '3' } })
     try {
       const statuses: number[] = []
@@ -162,7 +162,7 @@ describe('a confidential client', () => {
     )
   }
 
-  test('proves itself by its secret, in the header or in the body', async () => {
+  test('authenticates by its secret, in the header or in the body', async () => {
     expect((await token({}, basic(client.id, client.secret ?? ''))).status).toBe(200)
     expect((await token({ client_id: client.id }, basic(client.id, client.secret ?? ''))).status).toBe(200)
     expect((await token({ client_id: client.id, client_secret: client.secret })).status).toBe(200)
@@ -192,7 +192,7 @@ describe('a confidential client', () => {
       expect(refusal(await token({}, nonsense))).toEqual([401, 'invalid_client'])
   })
 
-  test('has to prove itself for a refresh as well', async () => {
+  test('has to authenticate for a refresh as well', async () => {
     const agent = await authorizeAgent(service.api, person, { client })
     expect(refusal(await refresh(service.api, { ...client, credentials: { client_id: client.id } }, agent.refreshToken))).toEqual(
       [401, 'invalid_client'],
@@ -225,14 +225,14 @@ describe('the token endpoint', () => {
     expect(answer.headers.get('cache-control')).toBe('no-store')
   })
 
-  test('takes forms alone, while the rest of the API takes JSON alone', async () => {
+  test('accepts only forms, while the rest of the API accepts only JSON', async () => {
     const json = await service.api.post('/v1/oauth/token', { grant_type: 'refresh_token' })
     expect(refusal(json)).toEqual([400, 'invalid_request'])
     const form = await postForm(person.api, '/v1/beneficiaries', { name: 'x' })
     expect(refusal(form)).toEqual([415, 'unsupported_media_type'])
   })
 
-  test('does not look at what it does not know', async () => {
+  test('ignores unknown parameters', async () => {
     const { code, pkce } = await obtainCode(person, client)
     const answer = await token({
       grant_type: 'authorization_code',
@@ -244,7 +244,7 @@ describe('the token endpoint', () => {
     expect(answer.status).toBe(200)
   })
 
-  test('knows a public client by its name, and refuses a secret that it cannot have', async () => {
+  test('identifies a public client by its id, and refuses a secret from it', async () => {
     expect(refusal(await token({ client_id: undefined, grant_type: 'refresh_token' }))).toEqual([401, 'invalid_client'])
     expect(refusal(await token({ client_secret: 'x', grant_type: 'refresh_token' }))).toEqual([401, 'invalid_client'])
   })

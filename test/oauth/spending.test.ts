@@ -23,7 +23,7 @@ const accessWith = (limits: Record<string, unknown>) => ({
 const pay = (api: Person['api'], shillings: number) =>
   api.post('/v1/payments', { beneficiary_id: beneficiary, amount_minor: String(shillings * 100) })
 
-test('an agent spends to the limit that was consented to, and is refused at the next shilling, with what would help', async () => {
+test('an agent spends up to the limit of its consent, and is refused beyond it, with a remedy', async () => {
   const agent = await authorizeAgent(service.api, person, {
     request: accessWith({ daily_limit_minor: '500000' }),
     decision: { spending_controls: { daily_limit_minor: '100000' } },
@@ -58,7 +58,7 @@ test('an agent spends to the limit that was consented to, and is refused at the 
   expect((await pay(person.api, 10)).status).toBe(201)
 })
 
-test('of twenty payments at once no more pass than fit under the limit', async () => {
+test('of twenty concurrent payments no more pass than fit under the limit', async () => {
   const agent = await authorizeAgent(service.api, person, {
     request: accessWith({ per_payment_limit_minor: '100000', daily_limit_minor: '500000' }),
   })
@@ -67,7 +67,7 @@ test('of twenty payments at once no more pass than fit under the limit', async (
   expect(answers.filter(({ status }) => status === 201)).toHaveLength(5)
 })
 
-test('the next payment feels a limit that the person changed, a freeze, and its end', async () => {
+test('a changed limit, a freeze and its end apply from the next payment on', async () => {
   const agent = await authorizeAgent(service.api, person, { request: accessWith({ daily_limit_minor: '100000' }) })
   const path = `/v1/accounts/me/grants/${(await person.api.get('/v1/accounts/me/grants')).body.data[0].id}`
   expect((await pay(agent.api, 1000)).status).toBe(201)
@@ -79,7 +79,7 @@ test('the next payment feels a limit that the person changed, a freeze, and its 
   expect((await pay(agent.api, 10)).status).toBe(401)
 })
 
-test('an agent without the scope learns which one it needs, and where to get it', async () => {
+test('an agent without the scope gets the name of the scope and where to request it', async () => {
   const agent = await authorizeAgent(service.api, person, { request: { scope: 'account.read' } })
   const refused = await pay(agent.api, 10)
   expect([refused.status, refused.body.error, refused.body.details.required_permission]).toEqual([

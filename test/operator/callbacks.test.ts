@@ -46,7 +46,7 @@ const settleBoth = async () => {
   await service.settle()
 }
 
-test('one callback at both processes at once, ten times each, is one posting', async () => {
+test('one callback that both processes get ten times each at once is posted once', async () => {
   const { id, order } = await ask()
   const elsewhere = order.resultUrl.replace(service.operatorUrl, second.operatorUrl)
   const answers = await Promise.all(
@@ -59,7 +59,7 @@ test('one callback at both processes at once, ten times each, is one posting', a
   expect((await balanceOf(person)).available).toBe('150000')
 })
 
-test('a wrong secret, an unknown attempt and a malformed one are answered alike, kept, and move nothing', async () => {
+test('a wrong secret, an unknown attempt and a malformed path get the same answer, are stored, and move nothing', async () => {
   const { id, order } = await ask()
   const [, , attemptId = '', secret = ''] = new URL(order.resultUrl).pathname.split('/')
   const forged = [
@@ -83,7 +83,7 @@ test('a wrong secret, an unknown attempt and a malformed one are answered alike,
   expect(await balanceOf(person)).toEqual(nothing)
 })
 
-test('every delivery is accepted and kept, and one that cannot be understood ends nothing', async () => {
+test('every delivery is accepted and stored, and one that cannot be parsed ends nothing', async () => {
   const { id, order } = await ask()
   const bodies = [
     '',
@@ -101,7 +101,7 @@ test('every delivery is accepted and kept, and one that cannot be understood end
   expect((await topupOf(person, id)).status).toBe('pending')
 })
 
-test('a delivery that names another request than ours is not applied, and alarms an operator', async () => {
+test('a delivery that names another request is not applied, and raises an alert', async () => {
   const { id, order } = await ask()
   await deliver(order.resultUrl, stkCallback(order, { request: 'ws_CO_somebody_elses' }))
   await settleBoth()
@@ -110,7 +110,7 @@ test('a delivery that names another request than ours is not applied, and alarms
   expect((await topupOf(person, id)).status).toBe('pending')
 })
 
-test('a receipt that has credited another top-up credits no second one', async () => {
+test('a receipt credits only one top-up', async () => {
   const other = await ask()
   await deliver(other.order.resultUrl, stkCallback(other.order))
   await settleBoth()
@@ -133,7 +133,7 @@ test('one receipt for two top-ups of different accounts at the same moment credi
   expect(balances.map(({ available }) => available).sort()).toEqual(['0', '150000'])
 })
 
-test('a failure after a success changes nothing and alarms; a success after a failure is credited', async () => {
+test('a failure after a success changes nothing and raises an alert; a success after a failure is credited', async () => {
   const { id, order } = await ask()
   await deliver(order.resultUrl, stkCallback(order))
   await settleBoth()
@@ -178,7 +178,7 @@ test('a receipt that comes after the proof of a success completes the top-up', a
   expect((await balanceOf(person)).available).toBe('150000')
 })
 
-test('a delivery whose process died before it was worked off is worked off by another', async () => {
+test('a delivery whose process died before processing it is processed by another', async () => {
   const { id, order } = await ask()
   await deliver(order.resultUrl, stkCallback(order))
   const other = await startService({ database: service.database, clock: service.clock, provider: service })
@@ -187,7 +187,7 @@ test('a delivery whose process died before it was worked off is worked off by an
   await other.close()
 })
 
-test('only allowed sources are believed, and a forwarded address only from a trusted proxy', async () => {
+test('only allowed addresses are accepted, and a forwarded address only from a trusted proxy', async () => {
   const guarded = await startService({
     database: service.database,
     clock: service.clock,
@@ -224,7 +224,7 @@ test('only allowed sources are believed, and a forwarded address only from a tru
   await proxied.close()
 })
 
-test('what is refused leaves no body behind, a few rows a minute at most, and those for a week', async () => {
+test('refused deliveries store no body, a few rows a minute at most, and those for a week', async () => {
   const { order } = await ask()
   service.clock.advance(60)
   const [, , attemptId = '', secret = ''] = new URL(order.resultUrl).pathname.split('/')
@@ -252,7 +252,7 @@ test('what is refused leaves no body behind, a few rows a minute at most, and th
   expect(await refused()).toMatchObject({ rows: 0 })
 })
 
-test('a sender that knows the secret of an attempt cannot fill the table with it', async () => {
+test('a sender that knows the secret of an attempt cannot fill the table', async () => {
   const { order } = await ask()
   for (let round = 0; round < 5; round += 1)
     await Promise.all(Array.from({ length: 40 }, () => deliver(order.resultUrl, '{"Body":{"stkCallback":{"ResultCode":"0"}}}')))
@@ -272,7 +272,7 @@ test('the public listener serves no callbacks, and the document does not list th
   expect((await service.api.get('/openapi.json')).text).not.toContain('/callbacks')
 })
 
-test('bodies are kept encrypted, and no log line holds a secret, a path or a number', async () => {
+test('bodies are stored encrypted, and no log line contains a secret, a path or a phone number', async () => {
   const { order } = await ask()
   const secret = new URL(order.resultUrl).pathname.split('/')[3] ?? 'none'
   await deliver(order.resultUrl, stkCallback(order))

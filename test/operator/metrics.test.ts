@@ -49,8 +49,8 @@ const values = (name: string, ...labels: string[]): number[] =>
     .map((line) => Number(line.split(' ').at(-1)))
 const last = (name: string, ...labels: string[]) => values(name, ...labels).at(-1)
 
-describe('a payments team sees', () => {
-  test('decisions by what was decided, and how long they took', () => {
+describe('the metrics show', () => {
+  test('decisions by outcome, and how long they took', () => {
     expect(last('payment_decision_seconds_count', 'outcome="processing"')).toBe(1)
     expect(last('payment_decision_seconds_count', 'outcome="pending_approval"')).toBe(1)
     expect(last('payment_decision_seconds_count', 'outcome="policy_denied"')).toBe(1)
@@ -64,7 +64,7 @@ describe('a payments team sees', () => {
     expect(last('topup_completion_seconds_count', 'outcome="succeeded"')).toBeGreaterThan(0)
   })
 
-  test('calls to each rail by result, and what waits', () => {
+  test('calls to each rail by result, and the number of waiting payments', () => {
     expect(last('rail_call_seconds_count', 'rail="MPESA_B2C"', 'call="pay"', 'result="accepted"')).toBe(2)
     expect(last('rail_call_seconds_count', 'rail="MPESA_STK"', 'call="collect"')).toBeGreaterThan(0)
     expect(last('jobs_lag_seconds', 'queue="deliveries"')).toBe(0)
@@ -121,7 +121,7 @@ const seriesIn = (expression: string): string[] =>
 
 const known = () => new Set([...text.matchAll(/^([a-z_][a-z0-9_]*)[{ ]/gm)].map((match) => match[1]))
 
-test('every panel and every rule asks for series that /metrics has', () => {
+test('every panel and every rule uses series that /metrics has', () => {
   const expressions = [
     ...dashboard.panels.flatMap(({ targets }) => targets.map(({ expr }) => expr)),
     ...[...rules.matchAll(/^ +expr: (.+)$/gm)].map((match) => match[1] ?? ''),
@@ -136,7 +136,7 @@ test('every panel and every rule asks for series that /metrics has', () => {
 const promtool = spawnSync('promtool', ['--version']).error === undefined
 if (!promtool) process.stderr.write('promtool is not installed here: the rules of deploy/ are not checked by Prometheus itself\n')
 
-test.skipIf(!promtool)('promtool finds no fault with the rules and with what is served', async () => {
+test.skipIf(!promtool)('promtool accepts the rules and the served metrics', async () => {
   const checked = spawnSync('promtool', ['check', 'rules', deploy('rules.yml')], { encoding: 'utf8' })
   expect([checked.status, checked.stderr]).toEqual([0, ''])
   const served = spawnSync('promtool', ['check', 'metrics'], { input: await scrape(), encoding: 'utf8' })

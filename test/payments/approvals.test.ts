@@ -52,7 +52,7 @@ const balance = async (someone: Person) => (await someone.api.get('/v1/accounts/
 const statusOf = async (someone: Person, id: string) => (await someone.api.get(`/v1/payments/${id}`)).body.status
 
 describe('a payment at or above the threshold', () => {
-  test('waits, its money held, and the approval shows all that the approver needs', async () => {
+  test('waits with its money held, and its approval shows all that the approver needs', async () => {
     const person = await payer(ask)
     const key = await createKey(person, { name: 'Procurement agent' })
     const payment = await pay(person, key.api)
@@ -77,7 +77,7 @@ describe('a payment at or above the threshold', () => {
     expect((await person.api.get('/v1/approvals?status=pending')).body.data).toHaveLength(1)
   })
 
-  test('is read with what helps to decide: how the payee was paid before, what is left, who can still decide', async () => {
+  test('has a context for the decision: earlier payments to the payee, remaining limits, possible approvers', async () => {
     const person = await payer({ ...ask, separation_of_duties: true })
     const approver = await colleague(person)
     for (const amount of ['10000', '20000', '90000'])
@@ -93,7 +93,7 @@ describe('a payment at or above the threshold', () => {
     expect((await approver.api.get('/v1/approvals')).body.data[0].context).toBeUndefined()
   })
 
-  test('the text to sign names who asks, what for and where, and never an e-mail', async () => {
+  test('its text to sign names the requester, the purpose and the workspace, and never an e-mail', async () => {
     const person = await payer(ask)
     await person.api.patch('/v1/accounts/me', { display_name: 'Jane\nWorkspace: forged' })
     const key = await createKey(person, { name: 'Procurement agent' })
@@ -108,7 +108,7 @@ describe('a payment at or above the threshold', () => {
     expect(message).not.toContain('@example')
   })
 
-  test('the canonical message binds everything in readable lines that a name cannot forge', async () => {
+  test('its canonical message binds everything in readable lines that a name cannot forge', async () => {
     const person = await payer(ask)
     const payment = await pay(person)
     const { message, expires_at } = (await service.api.get(`/v1/approvals/${payment.approval_id}/message`)).body
@@ -132,7 +132,7 @@ describe('a payment at or above the threshold', () => {
     expect(approval.signing.reject).toContain('\nDecision: reject\n')
   })
 
-  test('is sent on by the approval of a credential, and a repeat of it answers the same', async () => {
+  test('is sent after an approval by credential, and a repetition has the same answer', async () => {
     const person = await payer(ask)
     const payment = await pay(person)
     const approved = await decide(person.api, payment.approval_id, 'approve', { reason: 'Known supplier' })
@@ -148,7 +148,7 @@ describe('a payment at or above the threshold', () => {
     expect([otherwise.status, otherwise.body.error]).toEqual([409, 'conflict'])
   })
 
-  test('is sent on by one signature without bearer or cookie', async () => {
+  test('is sent after a signature without bearer or cookie', async () => {
     const person = await payer(ask)
     const payment = await pay(person)
     const answer = await sign(person.wallet, payment.approval_id, 'approve')
@@ -157,7 +157,7 @@ describe('a payment at or above the threshold', () => {
     expect(await statusOf(person, payment.id)).toBe('processing')
   })
 
-  test('is rejected by one rejection, and everything is given back', async () => {
+  test('is rejected by one rejection, and everything is released', async () => {
     const person = await payer({ ...ask, daily_limit_minor: '200000' })
     const payment = await pay(person)
     expect((await sign(person.wallet, payment.approval_id, 'reject')).body.status).toBe('rejected')
@@ -167,7 +167,7 @@ describe('a payment at or above the threshold', () => {
     expect((await pay(person)).status).toBe('pending_approval')
   })
 
-  test('can be cancelled while it waits, and no approval is asked for any more', async () => {
+  test('can be cancelled while it waits, which cancels its approval', async () => {
     const person = await payer(ask)
     const payment = await pay(person)
     const cancelled = await person.api.post(`/v1/payments/${payment.id}/cancel`)
@@ -180,7 +180,7 @@ describe('a payment at or above the threshold', () => {
     expect((await person.api.post(`/v1/payments/${other.id}/cancel`)).status).toBe(409)
   })
 
-  test('expires when it is not decided in time, found by the job or by a late decision', async () => {
+  test('expires if it is not decided in time, by the job or at a late decision', async () => {
     const person = await payer(ask)
     const [first, second] = [await pay(person), await pay(person)]
     service.clock.advance(72 * 3600)
@@ -194,7 +194,7 @@ describe('a payment at or above the threshold', () => {
 })
 
 describe('who may decide', () => {
-  test('a quorum needs distinct approvers: one who says yes twice counts once', async () => {
+  test('a quorum needs distinct approvers: one who approves twice counts once', async () => {
     const person = await payer({ ...ask, required_approval_count: 2 })
     const other = await colleague(person)
     const payment = await pay(person)
@@ -207,14 +207,14 @@ describe('who may decide', () => {
     })
   })
 
-  test('more approvers needed than there are is a refusal, not a payment that waits without end', async () => {
+  test('a payment that needs more approvers than exist is refused and does not wait without end', async () => {
     const person = await payer({ ...ask, required_approval_count: 2 })
     const answer = await person.api.post('/v1/payments', { beneficiary_id: person.beneficiary, amount_minor: '150000' })
     expect([answer.status, answer.body.error]).toEqual([403, 'policy_denied'])
     expect(answer.body.details.decision.trace.at(-1)).toMatchObject({ rule: 'eligible_approvers', outcome: 'deny' })
   })
 
-  test('under separation of duties the initiator decides neither by credential nor by signature, nor for its own key', async () => {
+  test('under separation of duties the initiator cannot decide by credential or by signature, nor for its own key', async () => {
     const person = await payer({ ...ask, separation_of_duties: true })
     const other = await colleague(person)
     const key = await createKey(person)
@@ -290,7 +290,7 @@ describe('who may decide', () => {
     ).toBe(200)
   })
 
-  test('a viewer may look and not decide; a member who left may not sign; a stranger sees nothing', async () => {
+  test('a viewer may see and not decide; a member who left may not sign; another tenant sees nothing', async () => {
     const person = await payer(ask)
     const viewer = await colleague(person, 'viewer')
     const payment = await pay(person)
@@ -308,8 +308,8 @@ describe('who may decide', () => {
   })
 })
 
-describe('at the same instant', () => {
-  test('an approval and a rejection: one of them stands, and the money follows it', async () => {
+describe('concurrent decisions', () => {
+  test('an approval and a rejection at once: one of them counts, and the money follows it', async () => {
     const person = await payer(ask)
     for (let round = 0; round < 5; round += 1) {
       const payment = await pay(person)
@@ -323,7 +323,7 @@ describe('at the same instant', () => {
     }
   })
 
-  test('an approval and a cancellation: one of them stands', async () => {
+  test('an approval and a cancellation at once: one of them counts', async () => {
     const person = await payer(ask)
     const payment = await pay(person)
     const [approved, cancelled] = await Promise.all([
@@ -333,7 +333,7 @@ describe('at the same instant', () => {
     expect([approved.status, cancelled.status].sort()).toEqual([200, 409])
   })
 
-  test('twenty approvals of one approver: one is counted', async () => {
+  test('twenty approvals of one approver at once: one is counted', async () => {
     const person = await payer({ ...ask, required_approval_count: 2 })
     await colleague(person)
     const payment = await pay(person)

@@ -37,7 +37,7 @@ const together = async (someone: Person, requests: () => Promise<Answer>[]): Pro
 }
 
 describe('payments that are decided together', () => {
-  test('fifty of one account whose limit fits seven: seven pass, and each refusal says what was used when its turn came', async () => {
+  test('of fifty of one account whose limit fits seven, seven pass, and each refusal shows the usage at its turn', async () => {
     const someone = await payer()
     await someone.api.post('/v1/spending-policies', { name: 'Seven', daily_limit_minor: '70000' })
     const answers = await together(someone, () => Array.from({ length: 50 }, () => pay(someone)))
@@ -51,7 +51,7 @@ describe('payments that are decided together', () => {
     expect(await balance(someone)).toMatchObject({ held_minor: '70000' })
   })
 
-  test('each has its own answer: one refusal of every kind spoils none of the others', async () => {
+  test('each have their own answer: a refusal of any kind does not affect the others', async () => {
     const someone = await payer(50_000n)
     const frozen = await newBeneficiary(someone.api)
     await someone.api.patch(`/v1/beneficiaries/${frozen}`, { status: 'frozen' })
@@ -69,7 +69,7 @@ describe('payments that are decided together', () => {
     expect(await balance(someone)).toEqual({ currency: 'KES', available_minor: '0', held_minor: '50000' })
   })
 
-  test('one key twice in a batch is one payment; with another body it is a conflict; after a refusal it is free', async () => {
+  test('with one key twice in a batch are one payment; another body is a conflict; after a refusal the key is free', async () => {
     const someone = await payer(30_000n)
     const answers = await together(someone, () => [
       pay(someone, { amount_minor: '90000' }, { key: 'free' }),
@@ -86,7 +86,7 @@ describe('payments that are decided together', () => {
     expect((await someone.api.get('/v1/payments')).body.data).toHaveLength(2)
   })
 
-  test('one that the database refuses goes alone, and the others are paid', async () => {
+  test('are all paid except one that the database refuses', async () => {
     const someone = await payer()
     await service.deps.db.query(`create function refuse_poison() returns trigger language plpgsql as $$
       begin if new.narrative = 'poison' then raise exception 'poison' using errcode = 'integrity_constraint_violation'; end if; return new; end $$`)
@@ -99,7 +99,7 @@ describe('payments that are decided together', () => {
     expect(await balance(someone)).toMatchObject({ held_minor: '80000' })
   })
 
-  test('an account that another transaction holds delays no other account', async () => {
+  test('do not delay payments of other accounts when their account is locked', async () => {
     const [busy, free] = [await payer(), await payer()]
     const hold = await holdAccount(service, busy.accountId)
     const waiting = pay(busy)
@@ -109,7 +109,7 @@ describe('payments that are decided together', () => {
     expect((await waiting).status).toBe(201)
   })
 
-  test('a batch killed with its connection answers 503 and has done nothing: the same keys converge', async () => {
+  test('get 503 and have no effect if their connection is killed: the same keys succeed later', async () => {
     const someone = await payer()
     const hold = await holdAccount(service, someone.accountId)
     const running = ['a', 'b', 'c'].map((key) => pay(someone, {}, { key }))

@@ -21,8 +21,8 @@ const newcomer = async (amount = 1_000_000n) => {
 }
 const balance = async (someone: Pick<Person, 'api'>) => (await someone.api.get('/v1/accounts/me')).body.balance
 
-describe('a payment that no rule stands against', () => {
-  test('is processing at once, its money held, its decision shown', async () => {
+describe('a payment that no rule refuses', () => {
+  test('is processing at once, with its money held and its decision shown', async () => {
     const someone = await newcomer()
     const answer = await someone.api.post('/v1/payments', {
       beneficiary_id: someone.beneficiary,
@@ -54,7 +54,7 @@ describe('a payment that no rule stands against', () => {
   })
 
   test.each(['NULL', 'a "quoted" \\ name, {in} braces', 'two\nlines\tand \u001f \u001e'])(
-    'keeps what was written to the letter: %j',
+    'keeps its texts unchanged: %j',
     async (words) => {
       const narrative = `for ${words}.`
       const input = {
@@ -80,7 +80,7 @@ describe('a payment that no rule stands against', () => {
     },
   )
 
-  test('that the balance does not cover is 402 and leaves nothing', async () => {
+  test('that the balance does not cover is 402 and stores nothing', async () => {
     const someone = await newcomer(100_000n)
     const answer = await someone.api.post(
       '/v1/payments',
@@ -98,7 +98,7 @@ describe('a payment that no rule stands against', () => {
   })
 })
 
-describe('what a rail cannot do is 400', () => {
+describe('a payment that the rail cannot carry is 400', () => {
   test.each([
     ['MPESA_B2C', { amount_minor: '150050' }, 'amount_minor'],
     ['MPESA_B2C', { amount_minor: '900' }, 'amount_minor'],
@@ -124,7 +124,7 @@ describe('what a rail cannot do is 400', () => {
     expect(answer.body.details.fields.map((field: { path: string }) => field.path)).toContain(path)
   })
 
-  test('PesaLink moves cents; a reference that the beneficiary requires must be there', async () => {
+  test('PesaLink moves cents; a reference that the beneficiary requires must be given', async () => {
     const bank = await newBeneficiary(person.api, { payment_rail: 'PESALINK', destination: '1234567890', bank_code: '0012' })
     expect((await person.api.post('/v1/payments', { beneficiary_id: bank, amount_minor: '150050' })).status).toBe(201)
     const strict = await newBeneficiary(person.api, { account_reference_required: true })
@@ -132,7 +132,7 @@ describe('what a rail cannot do is 400', () => {
   })
 })
 
-describe('stops', () => {
+describe('a payment that is stopped', () => {
   test('a frozen beneficiary is not paid, under any name', async () => {
     const first = await newBeneficiary(person.api, { destination: '0733000001' })
     const second = await newBeneficiary(person.api, { destination: '0733000001' })
@@ -168,7 +168,7 @@ describe('stops', () => {
 })
 
 describe('limits', () => {
-  test('a refusal carries the whole decision: the rule, the limit, what is used, when it resets, and what would help', async () => {
+  test('a refusal has the whole decision: the rule, the limit, its usage, when it resets, and the remedy', async () => {
     const someone = await newcomer()
     const policy = (await someone.api.post('/v1/spending-policies', { name: 'Tight', daily_limit_minor: '200000' })).body
     expect((await someone.api.post('/v1/payments', { beneficiary_id: someone.beneficiary, amount_minor: '150000' })).status).toBe(
@@ -190,7 +190,7 @@ describe('limits', () => {
     expect(await balance(someone)).toMatchObject({ held_minor: '150000' })
   })
 
-  test("a key's own controls hold, and count only what went through it", async () => {
+  test("a key's own controls apply, and count only its own payments", async () => {
     const someone = await newcomer()
     const key = await createKey(someone, { spending_controls: { daily_limit_minor: '100000', per_payment_limit_minor: '60000' } })
     const pay = (api: Person['api'], amount: string) =>
@@ -202,7 +202,7 @@ describe('limits', () => {
     expect((await pay(key.api, '40000')).status).toBe(201)
   })
 
-  test('a policy made at noon counts the morning, and a looser version counts it still', async () => {
+  test('a policy counts the payments made before it on the same day, and a looser version still counts them', async () => {
     const someone = await newcomer()
     await someone.api.post('/v1/payments', { beneficiary_id: someone.beneficiary, amount_minor: '150000' })
     const policy = (await someone.api.post('/v1/spending-policies', { name: 'Late', daily_limit_minor: '160000' })).body
@@ -214,8 +214,8 @@ describe('limits', () => {
   })
 })
 
-describe('at the same moment, over two processes', () => {
-  test('fifty payments that the balance covers once: exactly one', async () => {
+describe('concurrent requests over two processes', () => {
+  test('of fifty payments that the balance covers once exactly one passes', async () => {
     const second = await startService({ database: service.database, clock: service.clock })
     const someone = await newcomer(150_000n)
     const sides = [someone.api, second.api.as({ cookie: someone.cookie })]
@@ -229,7 +229,7 @@ describe('at the same moment, over two processes', () => {
     await second.close()
   })
 
-  test('two hundred payments against a limit that fits seven: exactly seven', async () => {
+  test('of two hundred payments against a limit that fits seven exactly seven pass', async () => {
     const second = await startService({ database: service.database, clock: service.clock })
     const someone = await newcomer(100_000_000n)
     await someone.api.post('/v1/spending-policies', { name: 'Seven', daily_limit_minor: '70000' })
@@ -243,7 +243,7 @@ describe('at the same moment, over two processes', () => {
     await second.close()
   })
 
-  test('one idempotency key fifty times: one payment, one answer', async () => {
+  test('one idempotency key fifty times makes one payment with one answer', async () => {
     const someone = await newcomer()
     const body = { beneficiary_id: someone.beneficiary, amount_minor: '100000' }
     const answers = await Promise.all(Array.from({ length: 50 }, () => someone.api.post('/v1/payments', body, { key: 'once' })))

@@ -26,7 +26,7 @@ const pay = (from: Payer, fields: Record<string, unknown> = {}, api = from.api) 
   api.post('/v1/payments', { beneficiary_id: from.beneficiary, amount_minor: '150000', ...fields })
 const warnings = async (answer: ReturnType<typeof pay>) => (await answer).body.decision.warnings
 
-test('the same amount to the same payee within the hour is warned about, with any credential and beneficiary', async () => {
+test('a payment of the same amount to the same payee within the hour has a warning, with any credential and beneficiary', async () => {
   const someone = await payer()
   const first = (await pay(someone)).body
   expect(first.decision.warnings).toEqual([])
@@ -42,7 +42,7 @@ test('the same amount to the same payee within the hour is warned about, with an
   expect(simulated.body.warnings).toEqual([{ ...warning, payment_id: repeated.id, created_at: repeated.created_at }])
 })
 
-test('another amount, another reference, another payee and another hour are no duplicates', async () => {
+test('another amount, another reference, another payee and another hour are not duplicates', async () => {
   const someone = await payer()
   await pay(someone, { account_reference: 'INV-1' })
   expect(await warnings(pay(someone, { account_reference: 'INV-2' }))).toEqual([])
@@ -55,7 +55,7 @@ test('another amount, another reference, another payee and another hour are no d
   expect(await warnings(pay(someone, { account_reference: 'INV-1' }))).toEqual([])
 })
 
-test('a repeat under the same idempotency key is the same payment and no duplicate', async () => {
+test('a repetition with the same idempotency key is the same payment and not a duplicate', async () => {
   const someone = await payer()
   const body = { beneficiary_id: someone.beneficiary, amount_minor: '150000' }
   const first = await someone.api.post('/v1/payments', body, { key: 'invoice-7' })
@@ -64,14 +64,14 @@ test('a repeat under the same idempotency key is the same payment and no duplica
   expect(repeated.headers.get('idempotency-replayed')).toBe('true')
 })
 
-test('a payment that moved nothing is none to repeat', async () => {
+test('a payment that moved nothing is not duplicated', async () => {
   const someone = await payer({ approval_threshold_minor: '100000' })
   const first = (await pay(someone)).body
   await someone.api.post(`/v1/payments/${first.id}/cancel`)
   expect(await warnings(pay(someone))).toEqual([])
 })
 
-test('a policy has duplicates approved or denied, for as long as it says, and the denial says when it passes', async () => {
+test('a policy can require approval for duplicates or deny them within its own window, and the denial says when the payment would pass', async () => {
   const payerWithPolicy = await payer({ on_duplicate: 'require_approval' })
   await pay(payerWithPolicy)
   expect((await pay(payerWithPolicy)).body).toMatchObject({
@@ -91,7 +91,7 @@ test('a policy has duplicates approved or denied, for as long as it says, and th
   expect((await pay(denied)).status).toBe(201)
 })
 
-test('of many at once over two processes, all but one carry the warning; under a policy that denies, one is paid', async () => {
+test('of many concurrent duplicates over two processes, all but one have the warning; under a policy that denies, one is paid', async () => {
   const warned = await payer()
   const other = second.api.as({ cookie: warned.cookie })
   const answers = await Promise.all(Array.from({ length: 12 }, (_, n) => pay(warned, {}, n % 2 ? other : warned.api)))
@@ -111,7 +111,7 @@ test.each([
   ['mpesa_b2c', 'send "MPESA_B2C"'],
   ['Mpesa_B2C', 'send "MPESA_B2C"'],
   ['séjour', 'lower-case word'],
-])('a payment type has one spelling, so that no limit is escaped by another: %s', async (type, hint) => {
+])('a payment type has one spelling, so that another spelling does not avoid a limit: %s', async (type, hint) => {
   const someone = await payer()
   const problems = [
     await pay(someone, { payment_type: type }),
@@ -129,7 +129,7 @@ test.each([
   }
 })
 
-test('a policy that names only words of the initiator says that another word avoids it', async () => {
+test('a policy for payment types that the initiator chooses has a warning that another type avoids it', async () => {
   const someone = await payer()
   const custom = await someone.api.post('/v1/spending-policies', { name: 'Travel', payment_types: ['travel'] })
   expect(custom.body.warnings).toMatchObject([{ code: 'custom_payment_types' }])

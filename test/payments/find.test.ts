@@ -96,13 +96,13 @@ describe('payments are found by', () => {
     expect(await find(`q=${made.rent.provider_receipt}`)).toEqual(['rent'])
   })
 
-  test('a text that is looked for is no pattern', async () => {
+  test('a searched text is not a pattern', async () => {
     expect(await find(`q=${encodeURIComponent('100%')}`)).toEqual(['rent'])
     expect(await find(`q=${encodeURIComponent('%%')}`)).toEqual([])
     expect(await find(`q=${encodeURIComponent('M_rch')}`)).toEqual([])
   })
 
-  test('their beneficiary, by its own address as well; one of another tenant is none', async () => {
+  test("their beneficiary, also at the beneficiary's own address; another tenant's finds none", async () => {
     const answer = await person.api.get(`/v1/beneficiaries/${made.evil.beneficiary_id}/payments`)
     expect(namesOf(answer.body.data)).toEqual(['evil'])
     const stranger = await signIn(service.api)
@@ -162,7 +162,7 @@ describe('in a workspace with many payments', () => {
     return { foundIds: answer.body.data.map(({ id }: Json) => id), plan: JSON.stringify(plan) }
   }
 
-  test('a search goes by the indexes of words, names, receipts and ids, and reads only what they find', async () => {
+  test('a search uses the indexes of words, names, receipts and ids, and reads only the rows that they find', async () => {
     const byNarrative = await planOf('q=quixotic')
     expect(byNarrative.foundIds).toEqual([rare])
     for (const index of ['payments_search', 'payments_receipt_key'])
@@ -178,7 +178,7 @@ describe('in a workspace with many payments', () => {
     expect([summary.body.count, summary.body.amount_minor]).toEqual([1, '20000'])
   })
 
-  test('an export ends, broken off, once its reader may not read the payments any more', async () => {
+  test('an export is aborted when its reader may no longer read the payments', async () => {
     const url = `${service.api.url}/v1/payments`
     const response = await fetch(url, { headers: { cookie: `service_session=${reader.cookie}`, ...csv.headers } })
     const chunks = response.body?.getReader()
@@ -202,7 +202,7 @@ describe('in a workspace with many payments', () => {
 const rows = (text: string): Record<string, string>[] => parse(text, { columns: true, relaxColumnCount: false })
 
 describe('as CSV', () => {
-  test('payments: everything that the filters match, as a real parser reads it, with nothing that a spreadsheet would run', async () => {
+  test('payments are everything that the filters match, readable by a CSV parser, with nothing that a spreadsheet would execute', async () => {
     const answer = await person.api.get('/v1/payments?status=succeeded&limit=1', csv)
     expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'text/csv; charset=utf-8'])
     expect(answer.headers.get('content-disposition')).toBe('attachment; filename="payments.csv"')
@@ -221,13 +221,13 @@ describe('as CSV', () => {
     expect(answer.text).not.toMatch(/2547\d{8}/)
   })
 
-  test('nothing found is a line of names', async () => {
+  test('an empty result is a line of column names', async () => {
     const answer = await person.api.get('/v1/payments?q=nothing-like-it', csv)
     expect(answer.text.trim().split('\r\n')).toHaveLength(1)
     expect(rows(answer.text)).toEqual([])
   })
 
-  test('more than a page holds comes whole, each once, newest first', async () => {
+  test('more payments than a page are complete, each once, newest first', async () => {
     const big = await signIn(service.api)
     await service.deps.db.query(
       `insert into ledger_transfers (id, kind, debit_account_id, credit_account_id, amount_minor, reference_type, reference_id, customer_account_id, available_after_minor, created_at)
@@ -242,7 +242,7 @@ describe('as CSV', () => {
     expect(read.map(({ id }) => id)).toEqual([...read.map(({ id }) => id)].sort().reverse())
   })
 
-  test('history: signed numbers stay numbers', async () => {
+  test('the history keeps signed numbers as numbers', async () => {
     const read = rows((await person.api.get('/v1/accounts/me/history?type=payment_hold', csv)).text)
     expect(read).toHaveLength(5)
     expect(read.find(({ reference_id }) => reference_id === made.rent.id)).toMatchObject({
@@ -253,7 +253,7 @@ describe('as CSV', () => {
     })
   })
 
-  test('needs what the list needs', async () => {
+  test('an export needs the permissions of the list', async () => {
     expect((await service.api.get('/v1/payments', csv)).status).toBe(401)
     const blind = await createKey(person, { permissions: ['payment.create'] })
     expect((await blind.api.get('/v1/payments', csv)).status).toBe(403)
@@ -264,7 +264,7 @@ describe('as CSV', () => {
 describe('the history', () => {
   const history = async (query = '') => (await person.api.get(`/v1/accounts/me/history?limit=100${query}`)).body.data as Json[]
 
-  test('is narrowed by type and time', async () => {
+  test('can be filtered by type and time', async () => {
     expect(new Set((await history('&type=payment_hold,adjustment')).map(({ type }) => type))).toEqual(
       new Set(['payment_hold', 'adjustment']),
     )
@@ -276,7 +276,7 @@ describe('the history', () => {
     expect((await person.api.get('/v1/accounts/me/history?type=hold')).status).toBe(400)
   })
 
-  test('says who was paid; to a credential only in its own workspace, and only with beneficiary.read', async () => {
+  test('names the payee; to a delegated credential only in its own workspace, and only with beneficiary.read', async () => {
     const elsewhere = (await person.api.post('/v1/workspaces', { name: 'Elsewhere' })).body.workspace.id
     const there = { headers: { 'workspace-id': elsewhere } }
     const paid = { type: 'person', display_name: 'Paid elsewhere', payment_rail: 'MPESA_B2C', destination: '0722000555' }
@@ -300,7 +300,7 @@ describe('the history', () => {
     expect(topup.beneficiary).toBeNull()
   })
 
-  test('adds up to what is available and to what is held', async () => {
+  test('adds up to the available and the held balance', async () => {
     const sum = (entries: Json[], field: string) => entries.reduce((total, entry) => total + BigInt(entry[field]), 0n)
     const all = await history()
     const { balance } = (await person.api.get('/v1/accounts/me')).body
@@ -311,7 +311,7 @@ describe('the history', () => {
 })
 
 describe('metadata', () => {
-  test('of a beneficiary is kept, shown and changed', async () => {
+  test('of a beneficiary is stored, shown and changed', async () => {
     const id = await newBeneficiary(person.api, { metadata: { vendor: '18' } })
     expect((await person.api.get(`/v1/beneficiaries/${id}`)).body.metadata).toEqual({ vendor: '18' })
     const changed = await person.api.patch(`/v1/beneficiaries/${id}`, { metadata: { vendor: '19' } })
@@ -319,7 +319,7 @@ describe('metadata', () => {
     expect((await person.api.patch(`/v1/beneficiaries/${id}`, { metadata: { vendor: 19 } })).status).toBe(400)
   })
 
-  test('of a top-up is kept and shown', async () => {
+  test('of a top-up is stored and shown', async () => {
     const topup = { amount_minor: '10000', phone_number: '0712345678', metadata: { order: '7' } }
     const initiated = await person.api.post('/v1/topups/initiate', topup)
     expect((await person.api.get(`/v1/topups/${initiated.body.id}`)).body.metadata).toEqual({ order: '7' })

@@ -38,7 +38,7 @@ const advanceTo = (hour: number, minute: number, second: number) => {
 }
 
 describe('a payment counts in one day', () => {
-  test('of two payments that one day fits once, held at the lock across midnight in Nairobi, one passes', async () => {
+  test("of two payments that one day's limit fits once, held at the lock across midnight in Nairobi, one passes", async () => {
     advanceTo(20, 59, 59)
     const someone = await payer()
     await someone.api.post('/v1/spending-policies', { name: 'A day', daily_limit_minor: '10000' })
@@ -53,7 +53,7 @@ describe('a payment counts in one day', () => {
     expect(answers.find(({ status }) => status === 403)?.body.error).toBe('policy_denied')
   })
 
-  test('of two that two processes hold at the lock across midnight, one passes: the second reads what the first used today', async () => {
+  test("of two payments that wait for the lock in two processes across midnight, one passes: the second sees today's usage by the first", async () => {
     advanceTo(20, 59, 59)
     const someone = await payer()
     await someone.api.post('/v1/spending-policies', { name: 'A day', daily_limit_minor: '10000' })
@@ -69,7 +69,7 @@ describe('a payment counts in one day', () => {
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 403])
   })
 
-  test('approved on a later day it is decided again for that day, and counts there', async () => {
+  test('a payment that is approved on a later day is decided again for that day, and counts there', async () => {
     const someone = await payer()
     const rules = { name: 'A day', daily_limit_minor: '100000', approval_threshold_minor: '1' }
     await someone.api.post('/v1/spending-policies', rules)
@@ -85,7 +85,7 @@ describe('a payment counts in one day', () => {
     expect((await pay(someone, '1000')).body.error).toBe('policy_denied')
   })
 
-  test('once it counts today, today is used up, and yesterday has its share again', async () => {
+  test('when it counts today, it no longer counts yesterday', async () => {
     const someone = await payer()
     const rules = { name: 'A day', daily_limit_minor: '100000', approval_threshold_minor: '50000' }
     await someone.api.post('/v1/spending-policies', rules)
@@ -100,7 +100,7 @@ describe('a payment counts in one day', () => {
 })
 
 describe('counters follow from the payments', () => {
-  test('a new time zone, an altered policy, then an end that gives back: nothing fails, every counter is right', async () => {
+  test('after a new time zone and an edited policy, the end of a payment still corrects every counter', async () => {
     const someone = await payer()
     const policy = (
       await someone.api.post('/v1/spending-policies', {
@@ -120,7 +120,7 @@ describe('counters follow from the payments', () => {
     expect(await wrongCounters()).toEqual([])
   })
 
-  test('a policy made at noon counts the morning, and gives it back when the morning ends unpaid', async () => {
+  test('a policy counts the payments made before it on the same day, and subtracts those that end unpaid', async () => {
     const someone = await payer()
     await someone.api.post('/v1/spending-policies', { name: 'Ask', approval_threshold_minor: '50000' })
     const morning = (await pay(someone, '60000')).body
@@ -154,7 +154,7 @@ describe('counters follow from the payments', () => {
     { weight: 1, arbitrary: fc.record({ kind: fc.constant('alter' as const), limit: fc.integer({ min: 100, max: 300 }) }) },
   )
 
-  test('over midnights, ends of months, changed clocks, zones and policies: no day passes its limit, every counter is its sum', async () => {
+  test('over midnights, ends of months, changed clocks, zones and policies no day exceeds its limit, and every counter is its sum', async () => {
     const oneHistory = async (steps: readonly Step[]) => {
       let someone = await payer()
       const wallet = someone.wallet

@@ -34,13 +34,13 @@ const failed = { status: 'failed', failure_code: 'policy_changed', held_minor: '
 const paid = { status: 'succeeded', failure_code: null, held_minor: '0', available_minor: '850000' }
 
 describe('between the approval and the sending', () => {
-  test('nothing has changed: the payment succeeds, and does not count against itself', async () => {
+  test('if nothing has changed, the payment succeeds, and does not count against itself', async () => {
     const one = await held(undefined, { daily_limit_minor: '150000', per_payment_limit_minor: '150000' })
     await approve(one)
     expect(await outcome(one)).toEqual(paid)
   })
 
-  test('the beneficiary was frozen: not sent, everything given back', async () => {
+  test('if the beneficiary was frozen, the payment is not sent and everything is released', async () => {
     const moved = service.sandbox.movements().length
     const one = await held()
     await approve(one)
@@ -49,35 +49,35 @@ describe('between the approval and the sending', () => {
     expect(service.sandbox.movements()).toHaveLength(moved)
   })
 
-  test('the beneficiary was archived: not sent', async () => {
+  test('if the beneficiary was archived, the payment is not sent', async () => {
     const one = await held()
     await approve(one)
     await one.person.api.delete(`/v1/beneficiaries/${one.beneficiary}`)
     expect(await outcome(one)).toEqual(failed)
   })
 
-  test('a new policy forbids it: not sent', async () => {
+  test('if a new policy denies it, the payment is not sent', async () => {
     const one = await held()
     await approve(one)
     await one.person.api.post('/v1/spending-policies', { name: 'New', per_payment_limit_minor: '100000' })
     expect(await outcome(one)).toEqual(failed)
   })
 
-  test('the policy asks for more approvals than were given: not sent', async () => {
+  test('if the policy now requires more approvals than were given, the payment is not sent', async () => {
     const one = await held()
     await approve(one)
     await one.person.api.patch(`/v1/spending-policies/${one.policy.id}`, { version: 1, required_approval_count: 2 })
     expect(await outcome(one)).toEqual(failed)
   })
 
-  test('the policy was altered in a way that the approval covers: sent', async () => {
+  test('if the policy was changed in a way that the approval covers, the payment is sent', async () => {
     const one = await held()
     await approve(one)
     await one.person.api.patch(`/v1/spending-policies/${one.policy.id}`, { version: 1, approval_threshold_minor: '50000' })
     expect(await outcome(one)).toEqual(paid)
   })
 
-  test('the grant that asked was frozen or revoked: not sent', async () => {
+  test('if the initiating grant was frozen or revoked, the payment is not sent', async () => {
     for (const stop of ['frozen', 'revoked']) {
       let grantId = ''
       const one = await held(async (person) => {
@@ -92,7 +92,7 @@ describe('between the approval and the sending', () => {
     }
   })
 
-  test('the workspace was frozen: what is under way finishes', async () => {
+  test('if the workspace was frozen, payments under way finish', async () => {
     const one = await held()
     await approve(one)
     await one.person.api.post('/v1/workspaces/current/freeze', { reason: 'Lost phone' })
@@ -100,8 +100,8 @@ describe('between the approval and the sending', () => {
   })
 })
 
-describe('stop buttons', () => {
-  test('a frozen workspace refuses payments and approvals, accepts rejections and cancellations, and starts again when unfrozen', async () => {
+describe('a freeze', () => {
+  test('of a workspace refuses payments and approvals, and accepts rejections and cancellations, until it is unfrozen', async () => {
     const [one, two] = [await held(), await held()]
     for (const { person } of [one, two]) await person.api.post('/v1/workspaces/current/freeze', {})
     const refused = await one.person.api.post('/v1/payments', { beneficiary_id: one.beneficiary, amount_minor: '10000' })
@@ -124,7 +124,7 @@ describe('stop buttons', () => {
     )
   })
 
-  test('a frozen grant, or one below a frozen grant, authenticates and moves no money', async () => {
+  test('of a grant or of its ancestor leaves it authenticating and moves no money', async () => {
     const person = await signIn(service.api)
     await credit(service, person.accountId, 1_000_000n)
     const beneficiary = await newBeneficiary(person.api)

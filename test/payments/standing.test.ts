@@ -63,8 +63,8 @@ const stoppedWhileWaiting = async (
   return (await Promise.all(payments)).map((paid, index) => ({ acknowledged: before[index] ?? false, paid }))
 }
 
-describe('nothing passes that was acknowledged as stopped while it waited for the account', () => {
-  test('a member who logged out', async () => {
+describe("a payment or approval that waits for the account's lock is refused after an acknowledged stop of", () => {
+  test("the member's session, by logout", async () => {
     const { owner, beneficiary, join } = await team()
     const members = await Promise.all(Array.from({ length: 5 }, () => join('member')))
     const results = await stoppedWhileWaiting(
@@ -79,7 +79,7 @@ describe('nothing passes that was acknowledged as stopped while it waited for th
       else expect([201, 401]).toContain(paid.status)
   })
 
-  test('a key that was revoked, or whose grant was frozen', async () => {
+  test('the key, by revocation, or its grant, by a freeze', async () => {
     const { owner, beneficiary, join } = await team()
     const members = await Promise.all(Array.from({ length: 4 }, () => join('member')))
     const keys = await Promise.all(members.map((member) => createKey(member)))
@@ -104,7 +104,7 @@ describe('nothing passes that was acknowledged as stopped while it waited for th
     })
   })
 
-  test('an approval by a member who logged out, or was suspended before its turn came', async () => {
+  test('the approver, by logout or suspension', async () => {
     const { owner, beneficiary, join } = await team()
     await owner.api.post('/v1/spending-policies', { name: 'Two', approval_threshold_minor: '1', required_approval_count: 2 })
     const [first, second] = [await join('approver'), await join('approver')]
@@ -125,7 +125,7 @@ describe('nothing passes that was acknowledged as stopped while it waited for th
     })
   })
 
-  test('a payment behind the freeze of its workspace', async () => {
+  test('the workspace, by a freeze', async () => {
     const { owner, beneficiary, join } = await team()
     const member = await join('member')
     const hold = await holdAccount(service, owner.accountId)

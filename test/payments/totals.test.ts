@@ -13,7 +13,7 @@ afterAll(() => service.close())
 
 const hour = 3600
 
-test('totals are of all that the filter finds; days are the workspace’s, and count what was sent', async () => {
+test('totals cover everything that the filter matches; days are the workspace’s, and count sent payments', async () => {
   const person = await signIn(service.api)
   await fund(service, person, 5_000_000n)
   const phone = await newBeneficiary(person.api)
@@ -42,7 +42,7 @@ test('totals are of all that the filter finds; days are the workspace’s, and c
   expect((await person.api.get('/v1/payments/summary?limit=3')).body.error).toBe('invalid_request')
 })
 
-test('money in and out is listed by day; a hold and its release are neither', async () => {
+test('money in and out is listed by day; a hold and its release count as neither', async () => {
   const person = await signIn(service.api)
   await fund(service, person, 1_000_000n)
   const phone = await newBeneficiary(person.api)
@@ -56,7 +56,7 @@ test('money in and out is listed by day; a hold and its release are neither', as
   expect((await person.api.get('/v1/accounts/me/history/summary')).body.days).toHaveLength(30)
 })
 
-test('a policy shows what of its limits is used today and this month', async () => {
+test('a policy shows the usage of its limits today and this month', async () => {
   const person = await signIn(service.api)
   await fund(service, person, 1_000_000n)
   const phone = await newBeneficiary(person.api)
@@ -69,7 +69,7 @@ test('a policy shows what of its limits is used today and this month', async () 
   expect((await person.api.get(`/v1/spending-policies/${policy.body.id}`)).body.usage).toEqual({ ...usage, today_minor: '0' })
 })
 
-test('totals are of the caller’s own workspace and account, and need the permission of what they add up', async () => {
+test('totals cover the caller’s own workspace and account, and need the permission to read their rows', async () => {
   const person = await signIn(service.api)
   await fund(service, person, 1_000_000n)
   const phone = await newBeneficiary(person.api)

@@ -15,7 +15,7 @@ const path = '/v1/spending-policies'
 const create = (body: unknown, api = person.api) => api.post(path, body)
 
 describe('creating', () => {
-  test('a name is enough; what is left out is normalised', async () => {
+  test('only a name is required; omitted fields get defaults', async () => {
     const answer = await create({ name: 'Empty' })
     expect(answer.status).toBe(201)
     expect(answer.body).toMatchObject({
@@ -81,7 +81,7 @@ describe('creating', () => {
 })
 
 describe('changing', () => {
-  test('a patch needs the version that it changes, and keeps every version as it was', async () => {
+  test('a patch needs the version that it changes, and every earlier version is kept unchanged', async () => {
     const { id } = (await create({ name: 'Before', daily_limit_minor: '500' })).body
     const changed = await person.api.patch(`${path}/${id}`, { version: 1, name: 'After', monthly_limit_minor: '9000' })
     expect(changed.body).toMatchObject({ name: 'After', daily_limit_minor: '500', monthly_limit_minor: '9000', version: 2 })
@@ -99,7 +99,7 @@ describe('changing', () => {
     expect(kept.map(({ name }) => name)).toEqual(['Before', 'After'])
   })
 
-  test('two patches of one version at once: one is taken', async () => {
+  test('of two concurrent patches of one version one succeeds', async () => {
     const { id } = (await create({ name: 'Raced' })).body
     const answers = await Promise.all(
       ['1', '2'].map((limit) => person.api.patch(`${path}/${id}`, { version: 1, daily_limit_minor: limit })),
@@ -107,7 +107,7 @@ describe('changing', () => {
     expect(answers.map((answer) => answer.status).sort()).toEqual([200, 409])
   })
 
-  test('null takes a limit away; contradictions with what stands are refused', async () => {
+  test('null removes a limit; contradictions with the other limits are refused', async () => {
     const { id } = (await create({ name: 'Limits', daily_limit_minor: '500' })).body
     expect((await person.api.patch(`${path}/${id}`, { version: 1, per_payment_limit_minor: '600' })).status).toBe(400)
     const looser = await person.api.patch(`${path}/${id}`, {
@@ -118,7 +118,7 @@ describe('changing', () => {
     expect(looser.body).toMatchObject({ daily_limit_minor: null, per_payment_limit_minor: '600' })
   })
 
-  test('an archived policy applies to nothing any more, and does not change', async () => {
+  test('an archived policy no longer applies, and cannot be changed', async () => {
     const someone = await signIn(service.api)
     await credit(service, someone.accountId, 1_000_000n)
     const beneficiary = await newBeneficiary(someone.api)
@@ -134,7 +134,7 @@ describe('changing', () => {
   })
 })
 
-test('a policy follows the payee: paying it under another name escapes nothing', async () => {
+test('a policy for a payee also applies to another beneficiary with the same destination', async () => {
   const someone = await signIn(service.api)
   await credit(service, someone.accountId, 1_000_000n)
   const named = await newBeneficiary(someone.api, { destination: '0744000001' })
@@ -146,8 +146,8 @@ test('a policy follows the payee: paying it under another name escapes nothing',
   expect((await pay(other)).status).toBe(201)
 })
 
-describe('who may', () => {
-  test('an agent may tighten by policy.create, but neither change nor archive', async () => {
+describe('permissions', () => {
+  test('an agent with policy.create may add a policy, but neither change nor archive one', async () => {
     const key = await createKey(person)
     const made = await create({ name: 'By an agent' }, key.api)
     expect(made.status).toBe(201)
@@ -176,7 +176,7 @@ describe('who may', () => {
   })
 })
 
-test('a day and a month begin where the workspace is: the limit resets at its midnight', async () => {
+test("a day and a month begin in the workspace's time zone: the limit resets at its midnight", async () => {
   const someone = await signIn(service.api)
   await credit(service, someone.accountId, 10_000_000n)
   const beneficiary = await newBeneficiary(someone.api)

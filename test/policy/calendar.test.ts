@@ -111,7 +111,7 @@ describe('a day and a month of a time zone', () => {
     expect(localText(instant, timeZone)).toEqual(expected)
   })
 
-  test('an answer does not depend on earlier questions', () => {
+  test('a result does not depend on earlier calls', () => {
     const queried = ['2026-03-10T09:00:00Z', '2026-03-10T20:59:59.999Z', '2026-03-10T08:00:00Z', '2026-03-09T21:00:00Z']
     for (const text of queried) expect(localText(text, 'Africa/Nairobi')[2]).toBe('2026-03-10T21:00:00.000Z')
     expect(localText('2026-03-09T20:59:59.999Z', 'Africa/Nairobi')[0]).toBe('2026-03-09')
@@ -181,23 +181,23 @@ describe('in every zone at every time', () => {
   })
 })
 
-describe('a workspace that moves', () => {
-  test('by more than a day: the first of the month comes twice, the month once', () => {
+describe('a workspace that changes its time zone', () => {
+  test('by more than a day has the first of the month twice, and the month once', () => {
     const change = zoneChangesAt(at('2026-06-10T12:00:00Z'), 'Pacific/Kiritimati', 'Pacific/Pago_Pago')
     const before = periodsAt(new Date(change.getTime() - 1), 'Pacific/Kiritimati')
     expect([before.day, periodsAt(change, 'Pacific/Pago_Pago').day]).toEqual(['2026-07-02', '2026-07-01'])
     expect(periodsAt(change, 'Pacific/Pago_Pago').month).toBe(before.month)
   })
 
-  test('west: the old zone holds until the new month has begun there too', () => {
+  test('to the west keeps the old zone until the new month has begun there too', () => {
     expect(zoneChangesAt(at('2026-06-10T12:00:00Z'), 'Africa/Nairobi', 'America/New_York')).toEqual(at('2026-07-01T04:00:00Z'))
   })
 
-  test('east: the new zone holds from the end of the old month', () => {
+  test('to the east has the new zone from the end of the old month', () => {
     expect(zoneChangesAt(at('2026-06-10T12:00:00Z'), 'Africa/Nairobi', 'Asia/Tokyo')).toEqual(at('2026-06-30T21:00:00Z'))
   })
 
-  test('the zone that holds is the old one up to the instant of the change, and the new one from it', () => {
+  test('has the old zone up to the instant of the change, and the new one from it on', () => {
     const schedule = { timeZone: 'Africa/Nairobi', nextTimeZone: 'Asia/Tokyo', nextFrom: at('2026-06-30T21:00:00Z') }
     expect(effectiveTimeZone(schedule, at('2026-06-30T20:59:59.999Z'))).toBe('Africa/Nairobi')
     expect(effectiveTimeZone(schedule, at('2026-06-30T21:00:00Z'))).toBe('Asia/Tokyo')

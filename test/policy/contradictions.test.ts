@@ -47,7 +47,7 @@ test("a grant's threshold needs no count", () => {
   expect(controlContradictions({ ...controls, approvalThresholdMinor: 5n })).toEqual([])
 })
 
-test('paths begin where the rules stand in the request', () => {
+test("paths begin at the rules' place in the request", () => {
   const problems = controlContradictions({ ...controls, ...rules(3n, 2n, null), paymentTypes: [] }, 'spending_controls.')
   expect(problems.map(({ path }) => path)).toEqual([
     'spending_controls.per_payment_limit_minor',

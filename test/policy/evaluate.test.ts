@@ -49,7 +49,7 @@ describe('the trace', () => {
     ])
   })
 
-  test('shows limit, use, request and reset, so that headroom can be read off', () => {
+  test('shows limit, usage, request and reset', () => {
     const usage = { dayMinor: kes(4200), monthMinor: kes(9000) }
     const decision = evaluate(evaluationOf({ policies: [policy({ dailyLimitMinor: kes(5000), usage })] }))
     expect(decision.trace[1]).toEqual({
@@ -64,14 +64,14 @@ describe('the trace', () => {
     })
   })
 
-  test('shows how many approvals people still have to give and how many may give one', () => {
+  test('shows how many approvals are missing and how many people may give one', () => {
     const decision = evaluate(evaluationOf({ policies: [policy({ requiredApprovalCount: 3 })], mandate: mandate() }))
     expect(decision.trace.at(-1)).toMatchObject({ rule: 'eligible_approvers', requiredApprovals: 2, eligibleApprovers: 2 })
   })
 })
 
 describe('charges', () => {
-  test('go to the policies that apply to the payment, every grant of the chain and the mandate, sorted', () => {
+  test('are made to the policies that apply to the payment, every grant of the chain and the mandate, sorted', () => {
     const charges = chargesFor(
       evaluationOf({
         policies: [policy({ id: 'p2' }), policy({ id: 'p1' }), policy({ id: 'p0', paymentTypes: ['travel'] })],

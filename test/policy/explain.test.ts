@@ -69,11 +69,11 @@ test.each(ruleNames)('%s has a sentence, also for an entry with missing numbers'
   expect(sentence).not.toMatch(/undefined|null|NaN/)
 })
 
-test("a rule that is not the engine's own is shown by its name", () => {
+test('an unknown rule is shown by its name', () => {
   expect(explain(refusedBy({}), 'KES')).toBe('The rule whole_shillings of payment method "MPESA_B2C" stops this payment.')
 })
 
-test('a name cannot end its quotes or the line', () => {
+test('a name cannot end its quotation marks or the line', () => {
   const input = evaluationOf({ policies: [policy({ name: 'a" is fine.\n', perPaymentLimitMinor: 0n })] })
   expect(explain(evaluate(input), 'KES')).toContain('policy "a\\" is fine.\\n" is')
 })

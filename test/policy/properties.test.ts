@@ -41,7 +41,7 @@ describe('for any rules', () => {
     )
   })
 
-  test('a bigger amount is never milder', () => {
+  test('a larger amount never makes a decision milder', () => {
     fc.assert(
       fc.property(evaluation, amount, (input, more) => {
         isAtLeastAsStrict(evaluate(paying(input, input.payment.amountMinor + more)), evaluate(input))
@@ -50,7 +50,7 @@ describe('for any rules', () => {
     )
   })
 
-  test('the order of policies changes nothing, that of grants only the order of the trace', () => {
+  test('the order of policies changes nothing, and the order of grants only the order of the trace', () => {
     fc.assert(
       fc.property(evaluation, fc.infiniteStream(fc.nat()), (input, keys) => {
         const shuffled = [...input.policies]
@@ -71,7 +71,7 @@ describe('for any rules', () => {
     )
   })
 
-  test("the trace's verdicts fold to the outcome, and the decisive ones are those as strict", () => {
+  test('the outcome is the strictest verdict of the trace, and the decisive entries are those with that verdict', () => {
     fc.assert(
       fc.property(evaluation, (input) => {
         const { outcome, trace } = evaluate(input)
@@ -93,7 +93,7 @@ describe('for any rules', () => {
     )
   })
 
-  test('a limit of 0 lets nothing pass', () => {
+  test('under a limit of 0 nothing passes', () => {
     const zero = fc.constantFrom('perPaymentLimitMinor', 'dailyLimitMinor', 'monthlyLimitMinor')
     fc.assert(
       fc.property(evaluation, zero, (input, limit) => {
@@ -105,7 +105,7 @@ describe('for any rules', () => {
     )
   })
 
-  test('evaluating changes none of what it was given', () => {
+  test('evaluating does not change its input', () => {
     fc.assert(
       fc.property(evaluation, (input) => {
         const before = structuredClone(input)

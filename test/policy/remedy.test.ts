@@ -86,22 +86,22 @@ const forRemedies = (check: (input: Evaluation, remedy: Remedy) => void) =>
     { numRuns },
   )
 
-describe('a remedy keeps its word', () => {
-  test('paying the largest amount is allowed and a cent more is not', () => {
+describe('a remedy is correct', () => {
+  test('the largest amount is allowed and a cent more is not', () => {
     forRemedies((input, { maxAmountMinor }) => {
       if (maxAmountMinor !== null) expect(passes(paying(input, maxAmountMinor))).toBe(true)
       expect(passes(paying(input, (maxAmountMinor ?? 0n) + 1n))).toBe(false)
     })
   })
 
-  test('its changes together let the payment pass', () => {
+  test('the payment passes with all of its changes', () => {
     forRemedies((input, { changes }) => {
       expect(changes.length).toBeGreaterThan(0)
       expect(passes(apply(input, changes))).toBe(true)
     })
   })
 
-  test('none of its changes can be left out, and none can be smaller', () => {
+  test('every one of its changes is needed, and none can be smaller', () => {
     forRemedies((input, { changes }) => {
       for (const left of changes) {
         if (left.source.kind === 'capability') continue
@@ -137,12 +137,12 @@ describe('a remedy keeps its word', () => {
   })
 })
 
-describe('what a remedy says', () => {
+describe('the remedy', () => {
   const spent = (over: Parameters<typeof policy>[0]) => policy({ ...over, usage: { dayMinor: kes(4200), monthMinor: kes(9000) } })
   const source = { kind: 'policy', id: 'p1', name: 'Team lunch' }
   const remedyOf = (over: Parameters<typeof evaluationOf>[0]) => evaluate(evaluationOf(over)).remedy
 
-  test('of a daily limit: what is left, the limit that would do, and tomorrow', () => {
+  test('of a daily limit has the remaining amount, the sufficient limit, and tomorrow', () => {
     expect(remedyOf({ policies: [spent({ dailyLimitMinor: kes(5000) })] })).toEqual({
       maxAmountMinor: kes(800),
       changes: [{ source, rule: 'daily_limit', toMinor: kes(5200) }],
@@ -150,19 +150,19 @@ describe('what a remedy says', () => {
     })
   })
 
-  test('of a daily and a monthly limit: the later of the resets', () => {
+  test('of a daily and a monthly limit has the later of the resets', () => {
     const remedy = remedyOf({ policies: [spent({ dailyLimitMinor: kes(5000), monthlyLimitMinor: kes(9500) })] })
     expect(remedy).toMatchObject({ maxAmountMinor: kes(500), passesAt: periods.monthResetsAt })
   })
 
-  test('of a daily limit below the amount: no day will do', () => {
+  test('of a daily limit below the amount has no day', () => {
     expect(remedyOf({ policies: [policy({ dailyLimitMinor: kes(999) })] })).toMatchObject({
       maxAmountMinor: kes(999),
       passesAt: null,
     })
   })
 
-  test('of a threshold: one cent below it, or a threshold one cent above the amount', () => {
+  test('of a threshold has the amount one cent below it, or a threshold one cent above the amount', () => {
     expect(remedyOf({ policies: [policy({ approvalThresholdMinor: kes(700) })] })).toEqual({
       maxAmountMinor: kes(699.99),
       changes: [{ source, rule: 'approval_threshold', toMinor: kes(1000.01) }],
@@ -170,7 +170,7 @@ describe('what a remedy says', () => {
     })
   })
 
-  test('of approvals for every payment: no amount', () => {
+  test('of approvals for every payment has no amount', () => {
     expect(remedyOf({ policies: [policy({ requiredApprovalCount: 2 })] })).toEqual({
       maxAmountMinor: null,
       changes: [{ source, rule: 'required_approval_count' }],
@@ -178,14 +178,14 @@ describe('what a remedy says', () => {
     })
   })
 
-  test('of a day that outlives the mandate: time does not heal it', () => {
+  test('of a limit that resets after the mandate ends has no time', () => {
     const policies = [spent({ dailyLimitMinor: kes(5000) })]
     expect(remedyOf({ policies, mandate: mandate({ expiresAt: periods.dayResetsAt }) })?.passesAt).toBeNull()
     const justAfter = new Date(periods.dayResetsAt.getTime() + 1)
     expect(remedyOf({ policies, mandate: mandate({ expiresAt: justAfter }) })?.passesAt).toEqual(periods.dayResetsAt)
   })
 
-  test('of a mandate that does not fit: its approval comes with the change, the threshold need not move', () => {
+  test('of a mandate that does not fit includes its approval, so the threshold need not change', () => {
     const policies = [policy({ approvalThresholdMinor: kes(100) })]
     expect(remedyOf({ policies, mandate: mandate({ expiresAt: now }) })?.changes.map(({ rule }) => rule)).toEqual([
       'mandate_window',
@@ -194,7 +194,7 @@ describe('what a remedy says', () => {
     expect(small).toMatchObject({ maxAmountMinor: kes(600), changes: [{ rule: 'mandate_per_payment', toMinor: kes(1000) }] })
   })
 
-  test('of two approvals for every payment, one of them by a mandate: a possible duplicate need not change as well', () => {
+  test('of two approvals for every payment, one of them by a mandate, does not change the possible duplicate as well', () => {
     const policies = [policy({ requiredApprovalCount: 2, onDuplicate: 'require_approval' })]
     const earlier = { paymentId: 'earlier', createdAt: new Date(now.getTime() - 60_000) }
     const rulesOf = (over: Parameters<typeof evaluationOf>[0]) =>
@@ -203,7 +203,7 @@ describe('what a remedy says', () => {
     expect(rulesOf({})).toEqual(['required_approval_count', 'possible_duplicate'])
   })
 
-  test('of a list that does not name the payee: no amount and no time', () => {
+  test('of a list that does not name the payee has no amount and no time', () => {
     expect(remedyOf({ grants: [grant({ beneficiaryIds: ['landlord'] })] })).toMatchObject({
       maxAmountMinor: null,
       passesAt: null,

@@ -100,7 +100,7 @@ const happensBefore = (name: string, happens: () => Promise<void>) => {
   }) as typeof query
 }
 
-describe('only the live attempt ends its payment', () => {
+describe('only the live attempt settles its payment', () => {
   /** An attempt that was never sent, and the later one, which gets no answer. */
   const superseded = async () => {
     phone = '254700004999'
@@ -119,7 +119,7 @@ describe('only the live attempt ends its payment', () => {
     return b2cResult({ ...order, key: attemptId, conversation: `AG_${attemptId}` }, { code, receipt })
   }
 
-  test('a failure of a superseded attempt is recorded and ends nothing; its successor succeeds', async () => {
+  test('a failure of a superseded attempt is recorded and settles nothing; its successor succeeds', async () => {
     const { id, order, url } = await superseded()
     await deliver(url, ownResult({ url }, order, 2001, 'NONE'))
     await service.settle()
@@ -149,7 +149,7 @@ describe('only the live attempt ends its payment', () => {
     expect(await balanceOf(person)).toEqual(paid)
   })
 
-  test('an attempt that seemed not to have left, and did, ends the payment while no other has followed: it is not sent again', async () => {
+  test('an attempt that counted as not sent, but was sent, settles the payment if no other followed: it is not sent again', async () => {
     service.sandbox.failNext(spikeArrest)
     const id = await pay(person, toPhone())
     await service.settle()
@@ -201,7 +201,7 @@ const resolve = async (where: TestService, id: string, outcome: 'succeeded' | 'f
 }
 
 describe('the right to send', () => {
-  test('a process that sleeps between recording an attempt and sending it sends nothing: another one has', async () => {
+  test('a process that pauses between recording an attempt and sending it sends nothing if another process has sent', async () => {
     const id = await pay(person, toPhone())
     happensBefore('attempts.claim_payment', async () => {
       service.clock.advance(120)
@@ -215,7 +215,7 @@ describe('the right to send', () => {
     expect(await balanceOf(person)).toEqual(paid)
   })
 
-  test('a process that sleeps although it has the right leaves it: the payment is sent later, once', async () => {
+  test('a process that pauses after it got the right to send does not send: the payment is sent later, once', async () => {
     const id = await pay(person, toPhone())
     happensAfter('attempts.claim_payment', async () => void service.clock.advance(11))
     await service.settle()
@@ -226,7 +226,7 @@ describe('the right to send', () => {
     expect(ordersTo(service, phone)).toHaveLength(1)
   })
 
-  test('a process that sleeps for so long that an operator has decided sends nothing any more', async () => {
+  test('a process that pauses until an operator has decided sends nothing', async () => {
     const id = await pay(person, toPhone())
     happensAfter('attempts.claim_payment', async () => {
       service.clock.advance(300)
@@ -240,7 +240,7 @@ describe('the right to send', () => {
     expect(await balanceOf(person)).toEqual(untouched)
   })
 
-  test('a top-up that expires between recording its attempt and taking the right asks no phone', async () => {
+  test('a top-up that expires between recording its attempt and taking the right sends no prompt', async () => {
     const id = await initiate(person, phone)
     service.clock.advance(295)
     happensBefore('attempts.claim_topup', async () => {
@@ -265,7 +265,7 @@ describe('the right to send', () => {
     expect(ordersTo(service, phone)).toHaveLength(1)
   })
 
-  test('after workers that die one after the other, at any step, work goes on within a minute of the last', async () => {
+  test('after workers that die one after the other, at any step, the work continues within a minute of the last', async () => {
     const dies = async () => {
       throw new Refusal('unavailable')
     }
@@ -306,7 +306,7 @@ describe('the right to send', () => {
   })
 })
 
-test('what waits for a rail that is down uses up no tries, is sent when it is back, and fails in the end, with nothing sent', async () => {
+test('a payment that waits for a rail that is down uses no attempts, is sent when the rail is back, or fails in the end with nothing sent', async () => {
   const { id: outage } = service.sandbox.rules.add({ effect: 'spike_arrest', rail: 'MPESA_B2C', times: null, delay_ms: 0 })
   const first = await pay(person, toPhone(), '10000')
   await service.settle()
@@ -327,7 +327,7 @@ test('what waits for a rail that is down uses up no tries, is sent when it is ba
   expect((await balanceOf(person)).held).toBe('0')
 })
 
-test('a delivery that cannot be booked is put aside after a few tries, with an alert and a suspense item, and processed again on command', async () => {
+test('a delivery that cannot be booked is set aside after several attempts, with an alert and a suspense item, and processed again on command', async () => {
   const id = await pay(person, { payment_rail: 'MPESA_B2C', destination: '254700004999' })
   await service.settle()
   const order = lastOrder(service)
@@ -356,7 +356,7 @@ test('a delivery that cannot be booked is put aside after a few tries, with an a
   expect((await paymentOf(person, id)).status).toBe('succeeded')
 })
 
-test('a sweep that meets a broken row alarms and goes on with the others', async () => {
+test('a sweep with a broken row raises an alert and continues with the others', async () => {
   const expiring: string[] = []
   for (let index = 0; index < 3; index += 1) {
     const payer = await signIn(service.api)

@@ -41,7 +41,7 @@ const dieWhileSending = async (party: string, takesEffect: boolean): Promise<Tes
   return second
 }
 
-test('a top-up whose process was killed between intent and answer is asked for once, and credited when the provider says so', async () => {
+test("a top-up whose process was killed between intent and answer has one prompt, and is credited on the provider's evidence", async () => {
   const id = await initiate(person, '254722000021')
   const successor = await dieWhileSending('254722000021', true)
   await successor.deps.jobs.sweep()
@@ -53,7 +53,7 @@ test('a top-up whose process was killed between intent and answer is asked for o
   expect(await balanceOf(person)).toEqual({ available: '150000', held: '0' })
 })
 
-test('a payment whose process was killed after it was sent is never sent again: unknown, asked about, settled', async () => {
+test('a payment whose process was killed after it was sent is never sent again: it is unknown, queried and settled', async () => {
   await credit(first, person.accountId, 1_000_000n)
   const id = await pay(person, { payment_rail: 'MPESA_B2C', destination: '254711000001' })
   const successor = await dieWhileSending('254711000001', true)

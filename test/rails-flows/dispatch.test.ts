@@ -45,7 +45,7 @@ const waitForRetry = (count: number) =>
     })
     .toBe(count)
 
-test('what is accepted is sent at once, without a look at the clock', async () => {
+test('an accepted payment is sent at once, without waiting for the poll', async () => {
   const phone = nextPhone()
   await payTo(people[0], phone)
   await isSent(phone)
@@ -75,7 +75,7 @@ const hangingPayments = (person: Person | undefined, count: number) =>
     return [person, phone] as const
   })
 
-test('a tenant whose calls all hang leaves room for the others on the same rail', async () => {
+test('a tenant whose calls all hang does not block other tenants on the same rail', async () => {
   await payAtOnce(hangingPayments(people[0], 12))
   await expect
     .poll(async () => (await service.deps.db.query(`select from rail_attempts where state = 'sending'`)).length, {
@@ -87,7 +87,7 @@ test('a tenant whose calls all hang leaves room for the others on the same rail'
   await isSent(phone)
 })
 
-test('of what is due at once each tenant gets its turn, however much the others have', async () => {
+test('of the payments that are due at once each tenant gets a share, however many the others have', async () => {
   const phone = nextPhone()
   await payAtOnce([...hangingPayments(people[0], 9), ...hangingPayments(people[1], 9), [people[2], phone]])
   await isSent(phone)
@@ -115,7 +115,7 @@ test('an account that is locked delays only itself, and is served when it is fre
   await isSent(phones[0])
 })
 
-test('a payment that cannot be prepared is tried again by itself, alarms at the third time, and holds up none beside it', async () => {
+test('a payment that cannot be prepared is tried again alone, raises an alert at the third failure, and delays no other', async () => {
   const phones = [nextPhone(), nextPhone(), nextPhone()]
   const { transaction } = service.deps.db
   const ids: string[] = []

@@ -192,7 +192,7 @@ const orderOf = async (subjectId: string, kind: 'payment' | 'topup'): Promise<Or
 }
 
 test.each(['PESALINK', 'MPESA_B2C'] as const)(
-  'any reports about a payment by %s in any order end it as some order of them allows, and the money follows',
+  'any reports about a payment by %s in any order settle it as some order of them allows, and the money follows',
   async (rail) => {
     await explore(reported[rail], async (chosen) => {
       const running = await Promise.all(

@@ -46,7 +46,7 @@ const till = (destination: string): Payee => ({ payment_rail: 'MPESA_B2B', desti
 const bank = (destination: string): Payee => ({ payment_rail: 'PESALINK', destination, bank_code: '57' })
 const phoneAtBank = (destination: string): Payee => ({ payment_rail: 'PESALINK', destination })
 
-describe('a payment whose success is reported is paid once, with the receipt, the hold posted', () => {
+describe('a payment whose success is reported has its receipt and its hold posted once', () => {
   const payees = [
     b2c('254700000000'),
     paybill('9990000'),
@@ -71,7 +71,7 @@ describe('a payment whose success is reported is paid once, with the receipt, th
   })
 })
 
-describe('a code that proves that nothing was paid fails the payment and gives back the hold', () => {
+describe('a code that proves that nothing was paid fails the payment and releases the hold', () => {
   const codes = ['1', '2', '3', '4', '8', '11', '21', '2001', '2006', '2028', '2040', '8006']
   const cases = codes.flatMap((code) => {
     const digits = code.padStart(4, '0')
@@ -85,7 +85,7 @@ describe('a code that proves that nothing was paid fails the payment and gives b
   })
 })
 
-describe('an unknown code proves nothing: unknown, the hold stays, an operator is alerted; the answer to asking ends it', () => {
+describe("an unknown code proves nothing: the payment is unknown, the hold stays, an alert is raised; the query's answer settles it", () => {
   test.each([b2c('254700000099'), till('9990099')])('$payment_rail', async (payee) => {
     const id = await pay(person, payee)
     await service.settle()
@@ -102,7 +102,7 @@ describe('an unknown code proves nothing: unknown, the hold stays, an operator i
   })
 })
 
-describe('a payment that is never heard of again becomes unknown, is asked about, and never ends by time', () => {
+describe('a payment without any report becomes unknown, is queried, and never ends by time', () => {
   test.each([b2c('254700004999'), paybill('9994999'), bank('99994999')])('$payment_rail', async (payee) => {
     const id = await pay(person, payee)
     await service.settle()
@@ -118,7 +118,7 @@ describe('a payment that is never heard of again becomes unknown, is asked about
   })
 })
 
-describe('a lost callback is found by asking', () => {
+describe('the result of a lost callback is found by a query', () => {
   test.each([b2c('254711000001'), phoneAtBank('254711000001')])('$payment_rail', async (payee) => {
     const id = await pay(person, payee)
     await service.settle()
@@ -129,7 +129,7 @@ describe('a lost callback is found by asking', () => {
   })
 })
 
-describe('a callback that comes three times pays once', () => {
+describe('a callback that comes three times is posted once', () => {
   test.each([b2c('254711000002'), phoneAtBank('254711000002')])('$payment_rail', async (payee) => {
     const id = await pay(person, payee)
     await service.settle()
@@ -139,7 +139,7 @@ describe('a callback that comes three times pays once', () => {
   })
 })
 
-test('a queue that gave up waiting makes it unknown; the result that comes 30 seconds later settles it', async () => {
+test('a queue time-out makes a payment unknown; the result 30 seconds later settles it', async () => {
   const id = await pay(person, b2c('254711000003'))
   await service.deps.jobs.drain()
   await service.scheduler.runDue()
@@ -152,7 +152,7 @@ test('a queue that gave up waiting makes it unknown; the result that comes 30 se
   expect(await balanceOf(person)).toEqual(paid)
 })
 
-describe('when the answer to sending is lost the payment is unknown, is never sent again, and the callback settles it', () => {
+describe('if the answer to the request is lost the payment is unknown, is never sent again, and the callback settles it', () => {
   test.each([b2c('254711000004'), phoneAtBank('254711000004')])('$payment_rail', async (payee) => {
     const before = ordersTo(service, payee.destination).length
     const id = await pay(person, payee)
@@ -168,7 +168,7 @@ describe('when the answer to sending is lost the payment is unknown, is never se
   })
 })
 
-describe('another amount than was sent moves no money: unknown, for an operator, also after later reports', () => {
+describe('a report of another amount moves no money: the payment is unknown until an operator decides, also after later reports', () => {
   test.each([b2c('254711000005'), phoneAtBank('254711000005')])('$payment_rail', async (payee) => {
     const id = await pay(person, payee)
     await service.settle()
@@ -184,7 +184,7 @@ describe('another amount than was sent moves no money: unknown, for an operator,
   })
 })
 
-describe('a forged callback is turned away; the real one pays', () => {
+describe('a forged callback is refused; the real one settles the payment', () => {
   test.each([b2c('254711000006'), phoneAtBank('254711000006')])('$payment_rail', async (payee) => {
     const id = await pay(person, payee)
     await service.settle()
@@ -200,7 +200,7 @@ const spikeArrest = {
   body: { errorCode: '500.003.02', errorMessage: 'Spike arrest' },
 } as const
 
-test('a provider that cannot be reached is tried again with longer waits; when it never can, the payment failed and nothing was sent', async () => {
+test('a provider that cannot be reached is tried again with longer waits; if it never can, the payment fails and nothing was sent', async () => {
   const id = await pay(person, b2c('254722000041'))
   for (const wait of [0, 5, 15, 45, 120, 300, 600]) {
     expect(await paymentOf(person, id)).toMatchObject({ status: 'processing' })
@@ -214,7 +214,7 @@ test('a provider that cannot be reached is tried again with longer waits; when i
   expect(ordersTo(service, '254722000041')).toHaveLength(0)
 })
 
-test('a send that did not leave once is sent once when it can be', async () => {
+test('a payment whose first request never left is sent once later', async () => {
   await pay(person, b2c('254722000048'))
   await service.settle()
   service.sandbox.failNext(spikeArrest)
@@ -255,7 +255,7 @@ test('a payment whose beneficiary was frozen before it was sent fails and is not
   expect(await balanceOf(person)).toEqual(untouched)
 })
 
-test('a payment that a policy made since then would hold for approval fails and is not sent', async () => {
+test('a payment that a new policy would hold for approval fails and is not sent', async () => {
   const id = await pay(person, b2c('254722000045'))
   const policy = await person.api.post('/v1/spending-policies', {
     name: 'Ask first',
@@ -268,7 +268,7 @@ test('a payment that a policy made since then would hold for approval fails and 
   expect(ordersTo(service, '254722000045')).toHaveLength(0)
 })
 
-test('a payment under way finishes although its workspace was frozen meanwhile', async () => {
+test('a payment under way finishes although its workspace was frozen in the meantime', async () => {
   const id = await pay(person, b2c('254722000046'))
   expect((await person.api.post('/v1/workspaces/current/freeze', { reason: 'stop' })).status).toBe(200)
   await service.settle()
@@ -283,7 +283,7 @@ test('a payment whose process died before it was sent is sent by another', async
   await other.close()
 })
 
-test('a destination that does not open is not sent anywhere, and is no secret in the log', async () => {
+test('a destination that cannot be decrypted is not sent, and the log has no secret', async () => {
   const cut = await pay(person, b2c('254722000048'))
   await service.deps.db.query(
     `update beneficiaries set destination_ciphertext = substr(destination_ciphertext, 1, 20) where destination_mask = '********0048'`,
@@ -305,7 +305,7 @@ test('a destination that does not open is not sent anywhere, and is no secret in
   for (const destination of ['722000048', '733009147', '733009146']) expect(service.log.join()).not.toContain(destination)
 })
 
-describe('what comes after the end', () => {
+describe('a report after the end', () => {
   const settled = async (destination: string) => {
     const id = await pay(person, bank(destination))
     await service.settle()
@@ -316,7 +316,7 @@ describe('what comes after the end', () => {
     await service.settle()
   }
 
-  test('a failure after a success changes nothing and alarms', async () => {
+  test('a failure after a success changes nothing and raises an alert', async () => {
     const { id, order } = await settled('99990000')
     await deliverOutcome(order, { state: 'Failed', code: 1 })
     expect((await paymentOf(person, id)).status).toBe('succeeded')
@@ -324,7 +324,7 @@ describe('what comes after the end', () => {
     expect(await balanceOf(person)).toEqual(paid)
   })
 
-  test('a success after a failure leaves it failed, says so in the record, in an event and in an alert, and moves nothing', async () => {
+  test('a success after a failure leaves the payment failed, is in the record, in an event and in an alert, and moves nothing', async () => {
     const { id, order } = await settled('99990001')
     for (let time = 0; time < 3; time += 1) await deliverOutcome(order, { state: 'Success' })
     const at = service.clock.now().toISOString()
@@ -343,7 +343,7 @@ describe('what comes after the end', () => {
     expect(alerts(service)).toHaveLength(2)
   })
 
-  test('money that the rail sends back is credited once; what the payment was charged to its limits stays', async () => {
+  test('money that the rail returns is credited once; the payment still counts against its limits', async () => {
     const { id, order } = await settled('99990000')
     for (let time = 0; time < 3; time += 1) await deliverOutcome(order, { state: 'Returned' })
     expect((await paymentOf(person, id)).status).toBe('returned')
@@ -361,14 +361,14 @@ describe('what comes after the end', () => {
     expect(events.map(({ type }) => type).slice(2)).toEqual(['payment.succeeded', 'payment.returned'])
   })
 
-  test('a return that is the first thing heard of a payment is both: it went, and it came back', async () => {
+  test('a return that is the first report of a payment proves both: it was paid, and returned', async () => {
     const { id, order } = await settled('99994999')
     await deliverOutcome(order, { state: 'Reversed' })
     expect((await paymentOf(person, id)).status).toBe('returned')
     expect(await balanceOf(person)).toEqual(untouched)
   })
 
-  test('a delivery that names another transaction than the bank gave us is not applied, and alarms', async () => {
+  test("a delivery that names another transaction than the bank's is not applied, and raises an alert", async () => {
     const { id, order } = await settled('99994999')
     await deliverOutcome(order, { transactionId: 'ANOTHERTRANSACTION' })
     expect((await paymentOf(person, id)).status).toBe('processing')
@@ -377,7 +377,7 @@ describe('what comes after the end', () => {
   })
 })
 
-describe('a receipt that stands for something else already ends no payment', () => {
+describe('a receipt that already belongs to something else ends no payment', () => {
   const never = b2c('254700004999')
   const open = async () => {
     const id = await pay(person, never)
@@ -409,7 +409,7 @@ describe('a receipt that stands for something else already ends no payment', () 
     expect(await verdicts(service, order.resultUrl)).toEqual(['mismatch'])
   })
 
-  test('two payments of different accounts that name it at the same moment: one of them succeeds', async () => {
+  test('of two payments of different accounts that name it at the same moment, one succeeds', async () => {
     const one = { person, ...(await open()) }
     person = await signIn(service.api)
     await credit(service, person.accountId, 1_000_000n)
@@ -421,7 +421,7 @@ describe('a receipt that stands for something else already ends no payment', () 
   })
 })
 
-test('one callback at both processes at once, ten times each, is one posting', async () => {
+test('one callback that both processes get ten times each at once is posted once', async () => {
   const second = await startService({ database: service.database, clock: service.clock, provider: service })
   const id = await pay(person, bank('99994999'))
   await service.settle()
@@ -438,7 +438,7 @@ test('one callback at both processes at once, ten times each, is one posting', a
   await second.close()
 })
 
-test('money that was topped up is paid out: what the provider moved is what the ledger says', async () => {
+test("after top-ups and payments the provider's movements equal the ledger", async () => {
   const someone = await signIn(service.api)
   await fund(service, someone, 500_000n)
   const id = await pay(someone, b2c('254722000049'), '200000')

@@ -144,7 +144,7 @@ const cases: readonly Case[] = [
   },
 ]
 
-test.each(cases)('$sweep goes on behind a row that fails, reports it, and processes it when it can', async (each) => {
+test.each(cases)('$sweep continues after a row that fails, reports it, and processes it when it can', async (each) => {
   const { sweep, table, kind, make, becomesDueIn, stands, before, after } = each
   const due: Due[] = []
   for (let count = 0; count < 3; count += 1) {
@@ -162,7 +162,7 @@ test.each(cases)('$sweep goes on behind a row that fails, reports it, and proces
   expect(await all()).toEqual([after, after, after])
 })
 
-test('payments.give_up goes on behind a row that fails, reports it, and processes it when it can', async () => {
+test('payments.give_up continues after a row that fails, reports it, and processes it when it can', async () => {
   service.sandbox.rules.add({ effect: 'spike_arrest', rail: 'MPESA_B2C', times: null, delay_ms: 0 })
   const due: Due[] = []
   for (let count = 0; count < 3; count += 1) {
@@ -217,7 +217,7 @@ const pruned: readonly { sweep: string; table: string; key?: string; make: () =>
 ]
 
 test.each(pruned)(
-  '$sweep deletes what is old of $table behind a row that fails, and fails',
+  '$sweep deletes the old rows of $table after a row that fails, and reports the failure',
   async ({ sweep, table, key = 'id', make }) => {
     const rows = async (): Promise<string[]> =>
       (await service.deps.db.query<{ key: string }>(`select ${key}::text as key from ${table}`)).map((row) => row.key)
@@ -237,7 +237,7 @@ test.each(pruned)(
   },
 )
 
-test('a sweep that fails altogether keeps none of the others from running, and is reported at the third time', async () => {
+test('a sweep that fails completely does not stop the others, and is reported at the third failure', async () => {
   const of = await payer()
   const topup = await initiate(of, silentPhone)
   await service.settle()

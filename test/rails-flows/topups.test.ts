@@ -46,7 +46,7 @@ test('a paid top-up is credited, with its receipt, an entry in the history and i
   ])
 })
 
-describe('a code that proves that nothing was paid ends the top-up as failed, with that code and our sentence', () => {
+describe('a code that proves that nothing was paid ends the top-up as failed, with that code and its sentence', () => {
   const codes = ['1', '2', '3', '4', '8', '17', '26', '1001', '1019', '1025', '1032', '1037', '2001', '2028', '8006', '9999']
   test.each(codes)('%s', async (code) => {
     const id = await initiate(person, `25470000${code.padStart(4, '0')}`)
@@ -66,7 +66,7 @@ test('an unknown code proves nothing: the top-up stays pending and then expires,
   expect(await topupOf(person, id)).toMatchObject({ status: 'expired', failure_code: null })
 })
 
-test('a prompt that is never answered expires by the clock and not a second before', async () => {
+test('a prompt that is never answered expires at its time and not a second before', async () => {
   const id = await initiate(person, '254700004999')
   await service.settle()
   await pass(service, service.deps.config.TOPUP_TTL_SECONDS - 1)
@@ -76,7 +76,7 @@ test('a prompt that is never answered expires by the clock and not a second befo
   expect(await balanceOf(person)).toEqual(nothing)
 })
 
-test('a lost callback is found by asking, and credited once', async () => {
+test('the result of a lost callback is found by a query, and credited once', async () => {
   const id = await initiate(person, '254711000001')
   await service.settle()
   expect((await topupOf(person, id)).status).toBe('pending')
@@ -94,7 +94,7 @@ test('a callback that comes three times credits once', async () => {
   expect(await balanceOf(person)).toEqual(credited)
 })
 
-test('a success that is proven after the top-up has expired is credited all the same', async () => {
+test('a success that is proven after the top-up has expired is still credited', async () => {
   const id = await initiate(person, '254711000003')
   await service.deps.jobs.drain()
   await service.scheduler.runDue()
@@ -107,7 +107,7 @@ test('a success that is proven after the top-up has expired is credited all the 
   expect(await balanceOf(person)).toEqual(credited)
 })
 
-test('when the answer to asking the payer is lost, the payer is not asked twice, and the callback settles it', async () => {
+test("if the answer to the prompt's request is lost, no second prompt is sent, and the callback settles it", async () => {
   const id = await initiate(person, '254711000004')
   await service.deps.jobs.drain()
   expect((await topupOf(person, id)).status).toBe('pending')
@@ -117,7 +117,7 @@ test('when the answer to asking the payer is lost, the payer is not asked twice,
   expect(await balanceOf(person)).toEqual(credited)
 })
 
-test('another amount than was asked for moves no money, also after later reports, and alarms an operator', async () => {
+test('a report of another amount moves no money, also after later reports, and raises an alert', async () => {
   const id = await initiate(person, '254711000005')
   await service.settle()
   expect((await topupOf(person, id)).status).toBe('pending')
@@ -129,7 +129,7 @@ test('another amount than was asked for moves no money, also after later reports
   expect(await balanceOf(person)).toEqual(nothing)
 })
 
-test('a forged callback is kept and turned away; the real one credits', async () => {
+test('a forged callback is stored and refused; the real one is credited', async () => {
   const id = await initiate(person, '254711000006')
   await service.settle()
   expect(await topupOf(person, id)).toMatchObject({ status: 'succeeded', provider_receipt: lastOrder(service).receipt })
@@ -137,7 +137,7 @@ test('a forged callback is kept and turned away; the real one credits', async ()
   expect(await balanceOf(person)).toEqual(credited)
 })
 
-test('a provider that takes no requests right now is tried again, and the payer is asked once', async () => {
+test('a provider that temporarily refuses requests is tried again, and one prompt is sent', async () => {
   service.sandbox.failNext({
     kind: 'answer',
     takesEffect: false,
@@ -170,7 +170,7 @@ test("the provider's plain refusal fails the top-up with its code", async () => 
   })
 })
 
-test('an answer that cannot be understood is a lost one: never sent again', async () => {
+test('an answer that cannot be parsed counts as lost: the prompt is never sent again', async () => {
   service.sandbox.failNext({
     kind: 'answer',
     takesEffect: true,
@@ -193,7 +193,7 @@ test('a top-up whose process died before it was sent is sent by another', async 
   await other.close()
 })
 
-test('a top-up that has expired before it could be sent asks no payer', async () => {
+test('a top-up that expires before it could be sent sends no prompt', async () => {
   const id = await initiate(person, '254722000016')
   service.clock.advance(service.deps.config.TOPUP_TTL_SECONDS)
   await service.settle()
@@ -202,7 +202,7 @@ test('a top-up that has expired before it could be sent asks no payer', async ()
   expect((await topupOf(person, id)).status).toBe('expired')
 })
 
-test('twenty dispatches of one top-up at once, over two processes, ask the payer once', async () => {
+test('twenty concurrent dispatches of one top-up, over two processes, send one prompt', async () => {
   const second = await startService({ database: service.database, clock: service.clock, provider: service })
   const id = await initiate(person, '254722000015')
   await Promise.all(Array.from({ length: 20 }, (_, index) => (index % 2 ? service : second).deps.jobs.drain()))

@@ -7,7 +7,7 @@ import { exactReference, freeText, safeCode, safeMessage } from '../../src/rails
 const minor = fc.bigInt({ min: 0n, max: 10n ** 17n - 1n })
 
 describe('amounts', () => {
-  test('every amount survives the way to the provider and back', () => {
+  test('every amount is unchanged after encoding and decoding', () => {
     fc.assert(
       fc.property(minor, (amount) => {
         expect(readShillings(decimalShillings(amount))).toBe(amount)
@@ -56,7 +56,7 @@ describe('amounts', () => {
   })
 })
 
-test('a timestamp is Nairobi’s, where the day begins three hours before UTC’s', () => {
+test('a timestamp is in Nairobi’s time, three hours before UTC', () => {
   const lastOfMarchInUtc = new Date('2026-03-31T21:30:05Z')
   expect(nairobiTimestamp(lastOfMarchInUtc)).toBe('20260401003005')
   expect(nairobiDate(lastOfMarchInUtc)).toBe('2026-04-01')
@@ -71,7 +71,7 @@ describe('text', () => {
     )
   })
 
-  test('a reference that decides who is paid is passed on unchanged or not at all', () => {
+  test('a reference that selects the payee is passed on unchanged or refused', () => {
     fc.assert(
       fc.property(fc.string(), (text) => {
         expect([undefined, text.trim()]).toContain(exactReference(text, 13))
@@ -80,7 +80,7 @@ describe('text', () => {
     expect(exactReference('INV-77/A', 13)).toBe('INV-77/A')
   })
 
-  test('no run of digits that could be a phone or an account gets through a message or a code', () => {
+  test('no digits that could be a phone or an account number remain in a message or a code', () => {
     fc.assert(
       fc.property(fc.string(), fc.stringMatching(/^\d{7,15}$/), fc.string(), (before, digits, after) => {
         expect(safeMessage(`${before}${digits}${after}`, 'x')).not.toMatch(/\d{5}/)

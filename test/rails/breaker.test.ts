@@ -8,14 +8,14 @@ import { createManualClock } from './harness.ts'
 const after = (outcomes: readonly CallOutcome[], from: Breaker = closedBreaker) =>
   outcomes.reduce((breaker, outcome) => afterCall(breaker, outcome, 0), from)
 
-test('a rail is down after five failures in a row, and any answer in between starts the count again', () => {
+test('a rail is down after five failures in a row, and any answer in between resets the count', () => {
   const four: CallOutcome[] = ['failed', 'failed', 'failed', 'failed']
   expect(after(four).phase).toBe('closed')
   expect(after([...four, 'answered', ...four]).phase).toBe('closed')
   expect(after([...four, 'failed'])).toMatchObject({ phase: 'open', untilMs: 5_000 })
 })
 
-test('a provider that wants fewer calls is left alone for a second, then for longer each time', () => {
+test("after a provider's rate limit no call is made for a second, then for longer each time", () => {
   let breaker = afterCall(closedBreaker, 'throttled', 0)
   const pauses: number[] = []
   for (let trip = 0; trip < 7; trip += 1) {
@@ -25,7 +25,7 @@ test('a provider that wants fewer calls is left alone for a second, then for lon
   expect(pauses).toEqual([1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000])
 })
 
-test('in every history, an open breaker lets a call through no later than its time, and an answer closes it', () => {
+test('in every history, an open breaker allows a call no later than its time, and an answer closes it', () => {
   const outcomes = fc.array(fc.constantFrom<CallOutcome>('answered', 'failed', 'throttled'), { maxLength: 40 })
   fc.assert(
     fc.property(outcomes, (history) => {
@@ -37,7 +37,7 @@ test('in every history, an open breaker lets a call through no later than its ti
   )
 })
 
-test('a rail that may be back gets one call; the rest wait for its answer', async () => {
+test('a rail that may be back gets one call; the others wait for its answer', async () => {
   const clock = createManualClock()
   const gate = createGate({ clock, concurrency: 10 })
   const lost: Submission = { kind: 'lost', message: '' }

@@ -134,7 +134,7 @@ test.each<Row>([
   expect(readTransferDelivery(['1'])('result', body, seen.attempt).evidence).toMatchObject(evidence)
 })
 
-test('no evidence holds a person’s name or number', () => {
+test('no evidence contains a person’s name or number', () => {
   const reason = { Key: 'TransactionReason', Value: 'Refused for 254708374149' }
   const body = seen.statusResult('Declined')
   body.Result.ResultParameters.ResultParameter.splice(0, 0, reason)

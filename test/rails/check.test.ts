@@ -17,7 +17,7 @@ const problems = async (checks: AsyncIterable<RailCheck>): Promise<(string | nul
 }
 const now = { now: () => new Date() }
 
-test('a rail that has all it needs passes the check, and no money moved', async () => {
+test('a complete configuration passes the check, and no money moves', async () => {
   expect(await problems(checkDaraja(rails.sandbox.darajaOptions(rails.baseUrl), { clock: now }))).toEqual([null, null, null])
   expect(await problems(checkPesalink(rails.sandbox.pesalinkOptions(rails.baseUrl), { clock: now }))).toEqual([
     null,
@@ -28,7 +28,7 @@ test('a rail that has all it needs passes the check, and no money moved', async 
   expect(rails.sandbox.orders()).toEqual([])
 })
 
-test('each thing that is missing has its sentence', async () => {
+test('each missing part of the configuration has its sentence', async () => {
   const options = { ...rails.sandbox.darajaOptions(rails.baseUrl), consumerSecret: 'wrong', certificatePem: 'nonsense' }
   const ahead = { now: () => new Date(Date.now() + 600_000) }
   expect(await problems(checkDaraja(options, { clock: ahead }))).toEqual([

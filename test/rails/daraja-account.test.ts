@@ -13,7 +13,7 @@ const answerTo = async (attemptId: string): Promise<unknown> => {
   return rails.deliveriesOf(attemptId).at(-1)?.body
 }
 
-test('the account is asked what it holds, and the answer is what came in less what went out', async () => {
+test('the queried balance is the money that came in less the money that went out', async () => {
   const { account, payout } = rails.daraja()
   expect(account.numbers).toEqual(['174379', payingOut, '600997'])
   const before = rails.payout()
@@ -40,7 +40,7 @@ test.each([
   expect(rails.daraja().account.readBalances(body)).toBeUndefined()
 })
 
-test('what came in is taken back whole, and another amount or receipt proves nothing', async () => {
+test('an incoming payment is reversed whole, and another amount or receipt proves nothing', async () => {
   const { account, collection } = rails.daraja()
   const instruction = rails.collection({ amountMinor: 50_000n })
   await collection.collect(instruction)
@@ -58,7 +58,7 @@ test('what came in is taken back whole, and another amount or receipt proves not
   await expect(reversed({ amountMinor: 50n })).rejects.toThrow('whole shillings')
 })
 
-test('a question under an initiator whose password has run out is no answer', async () => {
+test('a query with an expired initiator password has no result', async () => {
   const { account } = rails.daraja({ initiatorPassword: 'an old one' })
   const { attemptId, callbacks } = rails.payout()
   await account.requestBalances(payingOut, callbacks)

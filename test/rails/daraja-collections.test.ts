@@ -27,7 +27,7 @@ test('a paid prompt succeeds with its receipt and amount', async () => {
   expect(evidence).toEqual([{ kind: 'succeeded', receipt: moved[0]?.receipt, amountMinor: 25_000_000n }])
 })
 
-test('a prompt under way is pending, in both of the ways in which the provider says so', async () => {
+test("a prompt under way is pending, in both of the provider's forms", async () => {
   const { underWay } = await play('254722000002')
   expect(underWay).toEqual([{ kind: 'pending' }, { kind: 'pending' }])
 })
@@ -70,7 +70,7 @@ test('a success whose callback is lost is proven by the query, which names no re
   expect(await rail.query(attempt)).toEqual({ kind: 'succeeded', receipt: null, amountMinor: null })
 })
 
-test('three callbacks are one payment', async () => {
+test('three callbacks report one payment', async () => {
   const { evidence, moved } = await play('254711000002')
   expect(kinds(evidence)).toEqual(['succeeded', 'succeeded', 'succeeded'])
   expect(moved).toHaveLength(1)
@@ -88,7 +88,7 @@ test('a late callback comes half a minute after the money has moved', async () =
   expect(rails.deliveriesOf(sent.attemptId)).toHaveLength(1)
 })
 
-test('a lost answer is never read as failed: the prompt was shown and the callback names what it was', async () => {
+test('a lost answer is never read as failed: the prompt was shown and the callback reports its result', async () => {
   const { submission, evidence, rail, attempt } = await play('254711000004')
   expect(submission).toMatchObject({ kind: 'lost' })
   expect(kinds(evidence)).toEqual(['succeeded'])
@@ -98,13 +98,13 @@ test('a lost answer is never read as failed: the prompt was shown and the callba
   expect(await rail.query({ ...attempt, reference: '999999999999' })).toMatchObject({ kind: 'unknown', code: 'not_listed' })
 })
 
-test('a prompt whose answer and callback were both lost is found by what was paid in', async () => {
+test('a prompt whose answer and callback were both lost is found in the list of incoming payments', async () => {
   const { evidence, rail, attempt } = await play('254711000008')
   expect(evidence).toEqual([])
   expect(await rail.query(attempt)).toMatchObject({ kind: 'succeeded', amountMinor: 50_000n })
 })
 
-test('the list is read for the hour after the prompt, however late it is asked for', async () => {
+test('the list is read for the hour after the prompt, however late the query is', async () => {
   const { rail, attempt } = await play('254711000008')
   const hoursBefore = { ...attempt, at: new Date(attempt.at.getTime() - 7_200_000) }
   expect(await rail.query(hoursBefore)).toMatchObject({ kind: 'unknown', code: 'not_listed' })
@@ -115,7 +115,7 @@ test('a callback with another amount reports that amount', async () => {
   expect(evidence).toMatchObject([{ kind: 'succeeded', amountMinor: 50_100n }])
 })
 
-test('a forged callback comes to a URL without our secret', async () => {
+test('a forged callback uses a URL without the secret', async () => {
   const { deliveries } = await play('254711000006')
   expect(deliveries.map((each) => each.authentic)).toEqual([false, true])
 })
@@ -134,7 +134,7 @@ test('amounts with cents and malformed phones are refused before anything is sen
   expect(rails.sandbox.orders()).toHaveLength(before)
 })
 
-test('a wrong passkey is not taken for a refusal: its code is also given for payments that exist', async () => {
+test('a wrong passkey is not read as a refusal, because its code is also returned for existing payments', async () => {
   const { collection: rail } = rails.daraja({ passkey: 'wrong' })
   expect(await rail.collect(rails.collection())).toMatchObject({ kind: 'lost' })
 })

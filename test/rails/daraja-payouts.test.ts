@@ -28,7 +28,7 @@ describe.each([
   { rail: 'MPESA_B2B', destination: '400200', code: (digits: string) => `999${digits}`, accountReference: 'INV-77' },
   { rail: 'MPESA_B2B', destination: '5123456', code: (digits: string) => `999${digits}`, accountReference: null },
 ] as const)('$rail to $destination', ({ rail, destination, code, accountReference }) => {
-  test('a payout succeeds on the delivery that names its receipt and amount, and moves the money once', async () => {
+  test('a payout succeeds with the delivery of its receipt and amount, and moves the money once', async () => {
     const { submission, evidence, moved } = await play({ rail, destination, accountReference, amountMinor: 123_400n })
     expect(submission.kind).toBe('accepted')
     expect(moved).toMatchObject([{ rail, amountMinor: 123_400n, party: destination }])
@@ -53,7 +53,7 @@ describe.each([
     })
   })
 
-  test('an order that never ends is answered as pending', async () => {
+  test('an order that never ends is reported as pending', async () => {
     const { rail: adapter, sent, attempt, evidence } = await play({ rail, destination: code('4999'), accountReference })
     expect(evidence).toEqual([])
     await adapter.query(attempt)
@@ -63,7 +63,7 @@ describe.each([
   })
 })
 
-test('a lost callback is found by asking, and the answer names the receipt', async () => {
+test('the result of a lost callback is found by a query, and its answer names the receipt', async () => {
   const { rail, sent, attempt, deliveries, moved } = await play({ destination: '254711000001' })
   expect(deliveries).toEqual([])
   expect(await rail.query(attempt)).toEqual({ kind: 'pending' })
@@ -97,7 +97,7 @@ test('a submit whose answer is lost is lost, not failed, and the callback still 
   expect(moved).toHaveLength(1)
 })
 
-test('a lost payout to a phone can be asked about by the id that we gave it', async () => {
+test('a lost payout to a phone can be queried by the id of the request', async () => {
   const { rail, sent, attempt } = await play({ destination: '254711000004' })
   expect(attempt.provider).toEqual({ request: null, conversation: null })
   expect(await rail.query(attempt)).toEqual({ kind: 'pending' })
@@ -106,7 +106,7 @@ test('a lost payout to a phone can be asked about by the id that we gave it', as
   expect(rail.readDelivery('result', answer?.body, attempt).evidence.kind).toBe('succeeded')
 })
 
-test('a payout that was sent twice nevertheless is paid once, and the second send is lost', async () => {
+test('a payout that is sent twice is paid once, and the second request counts as lost', async () => {
   const { rail, sent } = await play({ destination: '254722000077' })
   expect(await rail.pay(sent)).toMatchObject({ kind: 'lost' })
   await rails.scheduler.runAll()
@@ -119,13 +119,13 @@ test('a different amount in the callback is reported as it is', async () => {
   expect(moved).toMatchObject([{ amountMinor: 50_000n }])
 })
 
-test('a forged callback comes first, to a URL without our secret', async () => {
+test('a forged callback that comes first uses a URL without the secret', async () => {
   const { deliveries, evidence } = await play({ destination: '254711000006' })
   expect(deliveries.map((each) => each.authentic)).toEqual([false, true])
   expect(kinds(evidence)).toEqual(['succeeded'])
 })
 
-test('the provider not knowing a payment is no proof that it was not made', async () => {
+test('a provider that does not know a payment proves nothing', async () => {
   const { payout: rail } = rails.daraja()
   const sent = rails.payout()
   const attempt = payoutAttempt(sent, { kind: 'lost', message: '' })
@@ -135,7 +135,7 @@ test('the provider not knowing a payment is no proof that it was not made', asyn
   expect(rail.readDelivery('result', answer?.body, attempt).evidence).toMatchObject({ kind: 'unknown' })
 })
 
-test('a status query that is refused for our own credential does not fail the payment that it asks about', async () => {
+test('a status query that is refused because of the credential does not fail its payment', async () => {
   const { sent, attempt } = await play({ destination: '254711000001' })
   const expired = rails.daraja({ initiatorPassword: 'expired' }).payout
   await expired.query(attempt)
@@ -154,7 +154,7 @@ test('a payout with an expired initiator password fails by its result', async ()
   expect(rail.readDelivery('result', answer?.body, attempt).evidence).toMatchObject({ kind: 'failed', providerCode: '2001' })
 })
 
-test('a B2B payout whose answer was lost cannot be asked about, and says so', async () => {
+test('a B2B payout whose answer was lost cannot be queried, and says so', async () => {
   const { payout: rail } = rails.daraja()
   const sent = rails.payout({ rail: 'MPESA_B2B', destination: '400200', accountReference: 'A1' })
   expect(await rail.query(payoutAttempt(sent, { kind: 'lost', message: '' }))).toMatchObject({
@@ -187,7 +187,7 @@ describe('nothing is sent for an instruction that the rail cannot carry out exac
   })
 })
 
-test('a narrative that the provider would not take is cleaned and cut, and the payment goes out', async () => {
+test('a narrative that the provider would refuse is cleaned and cut, and the payment is sent', async () => {
   for (const narrative of ['é'.repeat(200), '<script>&', '', 'x', 'Kodi ya nyumba – Machi 🎉']) {
     expect(await rails.daraja().payout.pay(rails.payout({ narrative }))).toMatchObject({ kind: 'accepted' })
   }

@@ -28,7 +28,7 @@ test('a token is renewed before it ends', async () => {
   expect(rails.sandbox.tokensIssued().daraja).toBe(2)
 })
 
-test('a token that was revoked is renewed once, and the payment goes out once', async () => {
+test('a token that was revoked is renewed once, and the payment is sent once', async () => {
   const { payout } = rails.daraja()
   await payout.pay(rails.payout())
   rails.sandbox.revokeTokens()
@@ -38,7 +38,7 @@ test('a token that was revoked is renewed once, and the payment goes out once', 
   expect(rails.sandbox.tokensIssued().daraja).toBe(2)
 })
 
-test('a gateway that refuses every token was sent nothing, and is not asked without end', async () => {
+test('with a gateway that refuses every token nothing is sent, and the token is not requested without end', async () => {
   const refusal = {
     kind: 'answer',
     takesEffect: false,
@@ -59,7 +59,7 @@ test('wrong application credentials send nothing', async () => {
   expect(rails.sandbox.orders()).toEqual([])
 })
 
-test('a certificate that is none is found when the rail is built, not when the first payment goes out', () => {
+test('an invalid certificate is found when the rail is built, not at the first payment', () => {
   expect(() => rails.daraja({ certificatePem: 'nonsense' })).toThrow()
   expect(() => rails.pesalink({ privateKeyPem: 'nonsense' })).toThrow()
 })

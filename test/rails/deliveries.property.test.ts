@@ -41,7 +41,7 @@ const carriesVerdict = (body: unknown): boolean => {
   return /"(ResultCode|code)":"?\s*\d{1,4}\s*"?[,}]/.test(text)
 }
 
-test('no garbage makes a reader throw, and none is read as money moved or not moved', () => {
+test('no malformed delivery makes a reader throw, and none is read as a success or a failure', () => {
   fc.assert(
     fc.property(deliveryKind, fc.oneof(garbage, dressed), (kind, body) => {
       for (const read of readers) {

@@ -7,7 +7,7 @@ const documented = {
   payout: ['1', '2', '3', '4', '8', '11', '21', '2001', '2006', '2028', '2040', '8006'],
 }
 
-test('every result code that the provider documents as a failure has one of our codes, and keeps its own beside it', () => {
+test("every result code that the provider documents as a failure has one of the service's codes, and is kept beside it", () => {
   for (const code of [...documented.collection, 'SFC_IC0003'])
     expect(collectionFailure(code)).toMatchObject({ providerCode: code, code: expect.toSatisfy(isFailureCode) })
   for (const code of [...documented.payout, 'SFC_IC0003'])
@@ -18,7 +18,7 @@ test.each(['0', '4999', '2032', '31337', '', 'constructor', '__proto__'])('%s pr
   expect([collectionFailure(code), payoutFailure(code)]).toEqual([undefined, undefined])
 })
 
-test('every code of ours is a word with a sentence that names no person', () => {
+test('every failure code of the service is a word with a sentence that names no person', () => {
   for (const code of failureCodes) {
     expect(code).toMatch(/^[a-z]+(_[a-z]+)*$/)
     expect(failureSentence(code)).toMatch(/^[A-Z][^0-9]*\.$/)

@@ -71,7 +71,7 @@ test('a submit whose answer is lost is found by its reference, and is in the ban
   expect(moved).toHaveLength(1)
 })
 
-test('a transfer that was sent twice nevertheless is paid once, and the second send is lost', async () => {
+test('a transfer that is sent twice is paid once, and the second request counts as lost', async () => {
   const { rail, sent } = await play({})
   expect(await rail.pay(sent)).toMatchObject({ kind: 'lost' })
   await rails.scheduler.runAll()
@@ -95,14 +95,14 @@ test('a signature by another key is refused', async () => {
   expect(await rails.pesalink({ privateKeyPem }).pay(toAccount())).toMatchObject({ kind: 'refused', providerCode: '403101' })
 })
 
-test('our bank codes become the bank’s own, and one that is not in the table is not guessed', async () => {
+test('bank codes are translated to the bank’s own, and one that is not in the table is refused', async () => {
   const rail = rails.pesalink({ bankCodes: { '0012': '12' } })
   expect(await rail.pay(toAccount({ bankCode: '0012' }))).toMatchObject({ kind: 'accepted' })
   expect(await rail.pay(toAccount({ bankCode: '0099' }))).toMatchObject({ kind: 'refused', code: 'invalid_destination' })
   expect(await rail.pay(toAccount({ bankCode: 'constructor' }))).toMatchObject({ kind: 'refused', code: 'invalid_destination' })
 })
 
-test('where the bank has no delivery URL, asking finds the outcome', async () => {
+test('if the bank has no delivery URL, a query finds the outcome', async () => {
   const rail = rails.pesalink({ callbackField: null })
   const sent = toAccount()
   const attempt = payoutAttempt(sent, await rail.pay(sent))
@@ -111,7 +111,7 @@ test('where the bank has no delivery URL, asking finds the outcome', async () =>
   expect(await rail.query(attempt)).toMatchObject({ kind: 'succeeded' })
 })
 
-test('a token that was revoked is renewed once, and the transfer goes out once', async () => {
+test('a token that was revoked is renewed once, and the transfer is sent once', async () => {
   const rail = rails.pesalink()
   await rail.pay(toAccount())
   rails.sandbox.revokeTokens()
@@ -120,7 +120,7 @@ test('a token that was revoked is renewed once, and the transfer goes out once',
   expect(rails.sandbox.orders().filter((order) => order.key === sent.reference)).toHaveLength(1)
 })
 
-describe('what is not a clear answer is lost', () => {
+describe('an answer that is not clear counts as lost', () => {
   test.each<[string, Fault]>([
     ['a reset', { kind: 'reset', takesEffect: true }],
     ['a page', { kind: 'answer', takesEffect: false, status: 502, body: '<html>', contentType: 'text/html' }],

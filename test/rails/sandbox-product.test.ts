@@ -31,7 +31,7 @@ const rule = async (effect: string, more: object = {}) => {
 }
 const pay = (destination = '254722000001') => rails.daraja({ timeoutMs: 300 }).payout.pay(rails.payout({ destination }))
 
-describe('a rule makes the next request go wrong, and only as often as it says', () => {
+describe('a rule makes the next request fail, and only as often as it says', () => {
   test.each([
     ['drop', 'lost', 0],
     ['lose_answer', 'lost', 1],
@@ -46,7 +46,7 @@ describe('a rule makes the next request go wrong, and only as often as it says',
     expect((await pay()).kind).toBe('accepted')
   })
 
-  test('an outage meets the token too, so nothing was sent, and ends when the rule is removed', async () => {
+  test('an outage affects the token too, so nothing is sent, and ends when the rule is removed', async () => {
     await rule('outage', { times: null })
     expect((await pay()).kind).toBe('not_sent')
     expect((await pay()).kind).toBe('not_sent')
@@ -54,7 +54,7 @@ describe('a rule makes the next request go wrong, and only as often as it says',
     expect((await pay()).kind).toBe('accepted')
   })
 
-  test('a rule for one payee leaves the others alone', async () => {
+  test('a rule for one payee does not affect the others', async () => {
     await rule('html', { party: '254722000009', times: null })
     expect((await pay('254722000009')).kind).toBe('lost')
     expect((await pay('254722000008')).kind).toBe('accepted')
@@ -112,7 +112,7 @@ test('the control endpoint is for this machine and for no page of another site; 
   expect((await control('statement.csv')).body).toMatch(/^Receipt No\.,Completion Time/)
 })
 
-test('money, receipts, credentials and what is under way outlive a process that was killed; its time does not go back', async () => {
+test('money, receipts, credentials and orders under way survive a killed process, and its time does not go back', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'sandbox-'))
   const start = () => {
     const scheduler = createManualScheduler()

@@ -50,7 +50,7 @@ describe('the sandbox refuses what the provider would refuse', () => {
     })
   })
 
-  test('a body that is no JSON', async () => {
+  test('a body that is not JSON', async () => {
     expect((await post('/mpesa/b2c/v3/paymentrequest', '{')).json()).toMatchObject({ errorCode: '400.002.05' })
   })
 
@@ -94,7 +94,7 @@ describe('the sandbox refuses what the provider would refuse', () => {
   })
 })
 
-test('a forged URL differs from the real one in its secret alone, and keeps its length', () => {
+test('a forged URL differs from the real one only in its secret, and keeps its length', () => {
   const real = 'http://127.0.0.1:3001/callbacks/0192f0c4-5b1e-7cc3-9a53-3f0f6a9d1b11/Vf3k9sQpLw27ZtYbNc8RmX/result'
   const forged = forgedUrl(real)
   expect(forged).toMatch(/^http:\/\/127\.0\.0\.1:3001\/callbacks\/0192f0c4-5b1e-7cc3-9a53-3f0f6a9d1b11\/[AB]{22}\/result$/)

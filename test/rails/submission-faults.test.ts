@@ -36,7 +36,7 @@ const senders: Sender[] = [
   { name: 'STK', send: (timeoutMs = 5_000) => rails.daraja({ timeoutMs }).collection.collect(rails.collection()) },
 ]
 
-test('nothing leaves when the time to send has passed while a token was waited for', async () => {
+test('nothing is sent if the time to send has passed while waiting for a token', async () => {
   const late = { mayStillSend: () => false }
   const { payout, collection } = rails.daraja({ timeoutMs: 5_000 })
   const before = rails.sandbox.orders().length
@@ -53,11 +53,11 @@ test('nothing leaves when the time to send has passed while a token was waited f
   expect(rails.sandbox.orders()).toHaveLength(before)
 })
 
-describe('the deadline covers everything from the name to the last byte, and what ends before a connection stands was not sent', () => {
+describe('the deadline covers everything from the name lookup to the last byte, and a failure before the connection means not sent', () => {
   const input = { method: 'POST', headers: {}, body: { amount: '1' }, timeoutMs: 50 } as const
   const neverSent = { kind: 'not_sent', code: 'not_connected_in_time' }
 
-  test('name servers that say nothing: thirty calls end in time and hold one lookup', async () => {
+  test('with name servers that do not answer, thirty calls end in time and need one lookup', async () => {
     let lookups = 0
     const lookup = createLookup(() => {
       lookups += 1
@@ -68,7 +68,7 @@ describe('the deadline covers everything from the name to the last byte, and wha
     expect(lookups).toBe(1)
   })
 
-  test('a host that takes the connection and never agrees on TLS', async () => {
+  test('a host that accepts the connection and never completes TLS', async () => {
     const silent = createServer(() => undefined)
     await new Promise<void>((ready) => silent.listen(0, '127.0.0.1', ready))
     const address = silent.address()
@@ -107,7 +107,7 @@ describe.each(senders)('$name', ({ send }) => {
     expect(await send(150)).toMatchObject({ kind: 'lost' })
   })
 
-  test.each(['500.003.02', '500.003.03'])('%s turns the request away before it had an effect', async (code) => {
+  test.each(['500.003.02', '500.003.03'])('%s refuses the request before it has an effect', async (code) => {
     rails.sandbox.failNext(gateway(code === '500.003.02' ? 429 : 500, code))
     expect(await send()).toMatchObject({ kind: 'not_sent', code: 'throttled' })
   })
@@ -156,7 +156,7 @@ test('a payment whose answer is lost is in the provider’s ledger exactly once'
   expect(rails.movementsTo('254733000009')).toHaveLength(1)
 })
 
-test('a redirect is not followed: it would send the payment a second time', async () => {
+test('a redirect is not followed, because it would send the payment a second time', async () => {
   const location = '/mpesa/b2c/v3/paymentrequest'
   rails.sandbox.failNext({ kind: 'answer', takesEffect: false, status: 307, body: {}, location })
   expect(await rails.daraja().payout.pay(rails.payout({ destination: '254733000012' }))).toMatchObject({ kind: 'lost' })
@@ -164,7 +164,7 @@ test('a redirect is not followed: it would send the payment a second time', asyn
   expect(rails.movementsTo('254733000012')).toEqual([])
 })
 
-describe('a question that goes wrong is unknown', () => {
+describe('a query that fails is unknown', () => {
   test.each<[string, Fault]>([
     ['a reset', { kind: 'reset', takesEffect: false }],
     ['a page', page(500)],

@@ -35,7 +35,7 @@ const reconcile = (text = statementCsv(service.sandbox.movements(), 'MPESA')) =>
   reconcileStatement(service.deps, subjects, shellOperator('a test'), { source: 'statement.csv', text })
 const open = async (path: string) => (await administered.admin.api.get(`${path}?status=open`)).body.data
 
-test('a statement that agrees with the books has no difference, and the same file counts once', async () => {
+test('a statement that equals the books has no difference, and the same file counts once', async () => {
   await pay(person, { payment_rail: 'MPESA_B2C', destination: '254722000001' })
   await initiate(person, '254722000002')
   await service.settle()
@@ -60,7 +60,7 @@ test('a B2B payment whose answer and callback were both lost is found in the sta
   })
 })
 
-test('money without a payment of ours is on the suspense account until an administrator decides, and raises an alert', async () => {
+test('money without a payment in the books is in suspense until an administrator decides, and raises an alert', async () => {
   service.log.length = 0
   const before = await balanceOf(person)
   const stranger =
@@ -90,7 +90,7 @@ test('money without a payment of ours is on the suspense account until an admini
   expect(await balanceOf(person)).toEqual(before)
 })
 
-test('what the books have and the statement lacks is a difference with what to do about it', async () => {
+test('a payment that the statement lacks is a difference with advice', async () => {
   await pay(person, { payment_rail: 'PESALINK', destination: '0123456789', bank_code: '57' })
   await pay(person, { payment_rail: 'PESALINK', destination: '0123456788', bank_code: '57' })
   await pay(person, { payment_rail: 'PESALINK', destination: '0123456787', bank_code: '57' })
@@ -112,12 +112,12 @@ const nextDayAt = (hour: number) => {
   service.clock.advance(nairobiDay - (Math.floor(now / 1000) % nairobiDay) + hour * 3_600)
 }
 
-describe('what the provider lists as paid in', () => {
+describe("the provider's list of incoming payments", () => {
   const runs = async () => (await administered.admin.api.get('/v1/admin/reconciliations')).body.data.filter(byApi)
   const byApi = ({ source }: { source: string }) => source === 'provider'
   const sweep = () => reconcilePaidIn(service.deps, subjects)
 
-  test('is compared with each past day once, by whichever process asks first', async () => {
+  test('is compared with each past day once, by one of the processes', async () => {
     nextDayAt(4)
     await sweep()
     await initiate(person, '254722000011')
@@ -145,7 +145,7 @@ describe('what the provider lists as paid in', () => {
     })
   })
 
-  test('belongs to the day in which the provider has it, when we heard of it after midnight', async () => {
+  test("counts a payment on the provider's day, also if its report came after midnight", async () => {
     nextDayAt(4)
     await sweep()
     const now = service.clock.now().getTime() + 3 * 3_600_000
@@ -164,7 +164,7 @@ describe('what the provider lists as paid in', () => {
     ])
   })
 
-  test('stands on the suspense account when nothing here asked for it, and an administrator is told what to do', async () => {
+  test('books a payment that no top-up requested to suspense, with advice for an administrator', async () => {
     nextDayAt(4)
     await sweep()
     // Another system of the organisation asks a phone to pay to the same shortcode.
@@ -197,7 +197,7 @@ describe('what the provider lists as paid in', () => {
     })
   })
 
-  test('is asked for again when the provider did not answer, for every day that was missed', async () => {
+  test('is queried again if the provider did not answer, for every missed day', async () => {
     nextDayAt(4)
     await sweep()
     const [last] = await runs()
@@ -212,7 +212,7 @@ describe('what the provider lists as paid in', () => {
   })
 })
 
-describe('what the provider says that the accounts hold', () => {
+describe("the provider's balance of the organisation's accounts", () => {
   beforeEach(async () => {
     person = await signIn(service.api, person.wallet)
   })
@@ -232,7 +232,7 @@ describe('what the provider says that the accounts hold', () => {
   /** Three shortcodes, each with two accounts. */
   const agrees = { provider: 'MPESA', requested_by: 'timer', lines: 6, matched: 6, differences: 0 }
 
-  test('agrees with the books, is asked for once a day, and once more when nothing was answered', async () => {
+  test('equals the books, is queried once a day, and once more if there was no answer', async () => {
     const first = await nextMorning()
     expect(first).toMatchObject(agrees)
     await ask()
@@ -262,7 +262,7 @@ describe('what the provider says that the accounts hold', () => {
     expect((await runs()).slice(0, 2)).toMatchObject([agrees, { id: second.id }])
   })
 
-  test('and differs from the books is a difference with an alert, on the day on which it came about', async () => {
+  test('that differs from the books is a difference with an alert, on the day when it began', async () => {
     const before = await nextMorning()
     const { attemptId, ...instruction } = { attemptId: newId(), rail: 'MPESA_B2C', amountMinor: 77_000n } as const
     const sent = await service.deps.rails.payout.MPESA_B2C?.pay({
@@ -295,7 +295,7 @@ describe('what the provider says that the accounts hold', () => {
     expect(await nextMorning()).toMatchObject(agrees)
   })
 
-  test('agrees while money is under way, whichever way it goes', async () => {
+  test('equals the books while money is under way in either direction', async () => {
     const open: string[] = []
     for (const destination of ['254711000001', '254700004999'])
       open.push(await pay(person, { payment_rail: 'MPESA_B2C', destination }))
@@ -333,7 +333,7 @@ describe('what the provider says that the accounts hold', () => {
     expect((await administered.admin.api.post(`/v1/admin/suspense/${item.id}/resolve`, resolution)).status).toBe(200)
   })
 
-  test('is taken from the provider alone: from a secret that only it knows, once', async () => {
+  test('is accepted only with the secret that the provider knows, once', async () => {
     nextDayAt(4)
     await requestBalances(service.deps)
     const [query] = await service.deps.db.query<{ id: string }>(

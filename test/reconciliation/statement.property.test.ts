@@ -141,11 +141,11 @@ test.each([
     'Receipt No.,Completion Time,Transaction Status,Paid In,Withdrawn\nR1,2026-03-04 12:00:00,Completed,ten,\n',
   ],
   ['a time that is none', 'Receipt No.,Completion Time,Transaction Status,Paid In,Withdrawn\nR1,yesterday,Completed,10.00,\n'],
-])('a file with %s is refused whole: half a statement would show differences that are none', (_name, text) => {
+])('a file with %s is refused whole, because half a statement would show false differences', (_name, text) => {
   expect(readStatement(text)).toEqual({ problem: expect.any(String) })
 })
 
-test('a statement as a portal exports it: a preamble, quotes, thousands, day first, failed lines left out', () => {
+test("a portal's export is read with its preamble, quotes, thousands separators, day-first dates, and without failed lines", () => {
   const text = `\uFEFFOrganization Name,"Payments, Ltd"\n\nReceipt No.,Completion Time,Details,Transaction Status,Paid In,Withdrawn,A/C No.
 TCK1,04-03-2026 12:00:00,"Pay Bill from 254***001 ""x""",Completed,"1,500.00",,500000000001
 TCK2,04-03-2026 12:01:00,Business Payment,Failed,,-20.00,

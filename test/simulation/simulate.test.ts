@@ -34,7 +34,7 @@ test('a simulation answers as a payment would, and writes nothing', async () => 
   expect(dry.body).toMatchObject({ outcome: 'require_approval', required_approvals: 1, remedy: { max_amount_minor: '99999' } })
 })
 
-test('a proposed policy is decided as if it had been there all day', async () => {
+test('a proposed policy is decided as if it had existed all day', async () => {
   await person.api.post('/v1/payments', { beneficiary_id: beneficiary, amount_minor: '300000' })
   const policy = { daily_limit_minor: '350000' }
   expect((await simulate({ beneficiary_id: beneficiary, amount_minor: '50000', policy })).body.outcome).toBe('allow')
@@ -47,7 +47,7 @@ test('a proposed policy is decided as if it had been there all day', async () =>
   expect((await person.api.get('/v1/spending-policies')).body.data).toEqual([])
 })
 
-test("a key's simulation is held against the key's own controls", async () => {
+test("a key's simulation applies the key's own controls", async () => {
   const key = await createKey(person, { spending_controls: { per_payment_limit_minor: '20000' } })
   expect((await simulate({ beneficiary_id: beneficiary, amount_minor: '30000' }, key.api)).body).toMatchObject({
     outcome: 'deny',
@@ -57,7 +57,7 @@ test("a key's simulation is held against the key's own controls", async () => {
   })
 })
 
-test('what a rail or a stop button refuses is in the trace', async () => {
+test('a refusal by a rail or a freeze is in the trace', async () => {
   const small = await simulate({ beneficiary_id: beneficiary, amount_minor: '500' })
   expect(small.body).toMatchObject({ outcome: 'deny' })
   expect(small.body.trace[0]).toMatchObject({

@@ -34,7 +34,7 @@ const containerPorts = ({ ports = [] }: Service) => ports.map((port) => Number(p
 
 /** There is no Docker where these tests run, so the test reads what Docker would read and compares it with what Docker would find. */
 describe('docker-compose.yml', () => {
-  test('says of each service what Compose knows, and nothing else', () => {
+  test('uses only keys that Compose has', () => {
     const known = 'image build command depends_on env_file environment volumes ports healthcheck stop_grace_period restart'
     expect(Object.keys(compose).toSorted()).toEqual(['services', 'volumes'])
     for (const [name, one] of services) {
@@ -52,7 +52,7 @@ describe('docker-compose.yml', () => {
     }
   })
 
-  test('waits for services that exist, and for health only where it is asked about', () => {
+  test('waits only for existing services, and for health only if it is checked', () => {
     for (const [name, one] of services) {
       for (const other of dependencies(one)) expect(Object.keys(compose.services), `${name} needs ${other}`).toContain(other)
       if (one.depends_on === undefined || Array.isArray(one.depends_on)) continue
@@ -64,7 +64,7 @@ describe('docker-compose.yml', () => {
     expect(healthcheck?.test[1]).toBe(`pg_isready --username ${environment.POSTGRES_USER} --dbname ${environment.POSTGRES_DB}`)
   })
 
-  test('mounts files that are here and volumes that it names, each where the image looks', () => {
+  test('mounts existing files and named volumes, each where the image expects them', () => {
     const used = services.flatMap(([name, { volumes = [] }]) =>
       volumes.map((volume) => {
         const [from = '', to = '', mode] = volume.split(':')
@@ -87,7 +87,7 @@ describe('docker-compose.yml', () => {
     expect([boards, mountedIn('grafana', boards)]).toEqual([boards, true])
   })
 
-  test('gives the service variables that it reads, with which it starts, on addresses of its neighbours', () => {
+  test("sets only variables that the service reads, with which it starts, on the other services' addresses", () => {
     const environment = Object.fromEntries(
       Object.entries(service.environment ?? {}).map(([name, value]) => [name, filled(value)]),
     )
@@ -102,7 +102,7 @@ describe('docker-compose.yml', () => {
     expect(service.env_file).toEqual([{ path: '.env', required: false }])
   })
 
-  test('publishes on loopback alone, one service a port, and what listens there', () => {
+  test('publishes listening ports on loopback only, each of one service', () => {
     const published = services.flatMap(([, { ports = [] }]) => ports)
     for (const port of published) expect(port).toMatch(/^127\.0\.0\.1:\d+:\d+$/)
     const host = published.map((port) => port.split(':')[1])
@@ -113,7 +113,7 @@ describe('docker-compose.yml', () => {
     expect(service.environment?.PUBLIC_URL).toContain(`http://localhost:${host[0]}`)
   })
 
-  test('Prometheus and Grafana look at each other, and at the private listener', () => {
+  test('connects Grafana to Prometheus, and Prometheus to the private listener', () => {
     const scraped: { job_name: string; static_configs: { targets: string[] }[] }[] = parse(
       text('deploy/prometheus.yml'),
     ).scrape_configs
@@ -129,7 +129,7 @@ describe('docker-compose.yml', () => {
     for (const { title, datasource } of board.panels) expect([title, datasource.uid]).toEqual([title, source.uid])
   })
 
-  test('builds an image that starts what is there', () => {
+  test('builds an image whose start command exists', () => {
     const dockerfile = text('Dockerfile')
     for (const [, files = ''] of dockerfile.matchAll(/^COPY (?!--)(.+) \S+$/gm))
       for (const file of files.split(' ')) expect([file, existsSync(join(root, file))]).toEqual([file, true])

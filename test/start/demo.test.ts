@@ -36,7 +36,7 @@ const runDemo = async (variables: Record<string, string>) => {
 }
 
 describe('npm run demo', patience, () => {
-  it('does the main job to its end, again and again against one bundled server, whose spans arrive', async () => {
+  it('pays to the end several times against one bundled server, whose spans arrive', async () => {
     const collector = await startCollector()
     const variables = { DATABASE_URL: database.url, DATA_DIR: dataDir, SANDBOX_DELAY_MS: '50' }
     const traced = { ...variables, OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint }
@@ -75,7 +75,7 @@ describe('npm run demo', patience, () => {
     await collector.close()
   })
 
-  it('fails where a step differs from what is promised, and says which', async () => {
+  it('fails if a step has an unexpected result, and names the step', async () => {
     const server = spawnServer({ DATABASE_URL: database.url, DATA_DIR: dataDir, SANDBOX_DELAY_MS: '50', CURRENCY: 'UGX' })
     const { url } = await server.ready()
     const { code, output } = await runDemo({ PUBLIC_URL: url })

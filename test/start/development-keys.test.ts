@@ -16,7 +16,7 @@ const find = (variables: Record<string, string> = {}) => findKeys(loadConfig({ D
 const configured = `mine:${Buffer.alloc(32, 7).toString('base64')}`
 
 describe('development keys', () => {
-  it('are made once, for their owner alone, and found again', async () => {
+  it('are created once, readable only by their owner, and used again', async () => {
     const first = await find()
     expect(first.made).toBe(true)
     expect((await stat(join(folder, keysFileName))).mode & 0o777).toBe(0o600)
@@ -24,20 +24,20 @@ describe('development keys', () => {
     expect(await find()).toEqual({ ...first, made: false })
   })
 
-  it('are the same for all who start at the same moment', async () => {
+  it('are the same for processes that start at the same moment', async () => {
     const results = await Promise.all(Array.from({ length: 8 }, () => find()))
     const kept = await find()
     for (const keys of results) expect(keys.ENCRYPTION_KEYS).toEqual(kept.ENCRYPTION_KEYS)
   })
 
-  it('give way to configured ones, each by itself', async () => {
+  it('are replaced by configured ones, each separately', async () => {
     const keys = await find({ TOKEN_SECRETS: configured })
     expect(keys.TOKEN_SECRETS?.current.id).toBe('mine')
     expect(keys.ENCRYPTION_KEYS?.current.id).toMatch(/^dev-/)
     expect(await find({ ENCRYPTION_KEYS: configured, TOKEN_SECRETS: configured })).toMatchObject({ file: null, made: false })
   })
 
-  it('are never replaced when their file is damaged, and never quoted', async () => {
+  it('are never replaced if their file is damaged, and never printed', async () => {
     await find()
     const file = join(folder, keysFileName)
     const damaged = (await readFile(file, 'utf8')).slice(0, -20)

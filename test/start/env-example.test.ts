@@ -7,11 +7,11 @@ const text = readFileSync(new URL('../../.env.example', import.meta.url), 'utf8'
 const example = parseEnv(text)
 
 describe('.env.example', () => {
-  it('explains every variable that the service reads, and none that it does not', () => {
+  it('explains exactly the variables that the service reads', () => {
     expect(Object.keys(example).sort()).toEqual([...variableNames].sort())
   })
 
-  it('shows the defaults: as it stands it changes nothing', () => {
+  it('shows the defaults: unchanged it has no effect', () => {
     expect(loadConfig(example)).toEqual({ ...loadConfig({}), RAILS: ['sandbox'] })
   })
 })

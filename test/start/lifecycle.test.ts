@@ -26,7 +26,7 @@ describe('npm start', patience, () => {
   let account: string
   let keys: string
 
-  it('on an empty machine prints where things are, where the data lies and what is simulated', async () => {
+  it('on an empty machine prints the addresses, the data folder and what is simulated', async () => {
     const { server, url, operatorUrl } = await start()
     const summary = server.stdout()
     expect(summary).toContain(`${url}/docs`)
@@ -43,7 +43,7 @@ describe('npm start', patience, () => {
     expect(await server.ended).toEqual({ code: 0, signal: null })
   })
 
-  it('finds its data and its keys again', async () => {
+  it('uses its data and its keys again', async () => {
     const { server, url } = await start()
     expect(await whoSignsIn(url)).toBe(account)
     expect(await readFile(join(dataDir, 'development-keys.env'), 'utf8')).toBe(keys)
@@ -51,7 +51,7 @@ describe('npm start', patience, () => {
     await server.ended
   })
 
-  it('finds them after it was killed as well', async () => {
+  it('uses them again after it was killed', async () => {
     const { url } = await start()
     expect(await whoSignsIn(url)).toBe(account)
   })

@@ -51,7 +51,7 @@ const halfARequest = async (url: string) => {
 }
 
 describe('the two listeners', patience, () => {
-  it('keep metrics and callbacks off the public one', async () => {
+  it('serve metrics and callbacks only on the private one', async () => {
     const { url, operatorUrl } = await start()
     for (const path of ['/metrics', '/callbacks', '/callbacks/daraja/x/y']) expect((await fetch(url + path)).status).toBe(404)
     expect(JSON.stringify(await (await fetch(`${url}/openapi.json`)).json())).not.toMatch(/metrics|callbacks/)
@@ -65,7 +65,7 @@ describe('the two listeners', patience, () => {
 })
 
 describe('a signal', patience, () => {
-  it('lets a request under way finish, ends open streams, and is obeyed within ten seconds', async () => {
+  it('lets a request under way finish, ends open streams, and ends the process within ten seconds', async () => {
     const { server, url } = await start()
     const person = await signIn(createClient(url))
     const stream = await fetch(`${url}/v1/notifications/stream`, { headers: { cookie: `service_session=${person.cookie}` } })
@@ -81,7 +81,7 @@ describe('a signal', patience, () => {
     expect(performance.now() - since).toBeLessThan(10_000)
   })
 
-  it('reaches the service through npm, which waits for its end', async () => {
+  it('reaches the service through npm, which waits until it has ended', async () => {
     const { server, url } = await start({ command: ['npm', 'start'] })
     server.kill('SIGTERM')
     expect(await server.ended).toEqual({ code: 0, signal: null })
@@ -89,7 +89,7 @@ describe('a signal', patience, () => {
     await expect(fetch(`${url}/healthz`)).rejects.toThrow()
   })
 
-  it('a second time ends at once, also with requests under way', async () => {
+  it('sent a second time ends the process at once, also with requests under way', async () => {
     const { server, url } = await start()
     await halfARequest(url)
     server.kill('SIGTERM')

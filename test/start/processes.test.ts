@@ -65,7 +65,7 @@ const fund = async (api: Client): Promise<void> => {
 }
 
 describe('three processes behind a round robin', () => {
-  test('lose nothing and do nothing twice when one is killed under load, and feel a revocation at once', {
+  test('lose nothing and do nothing twice when one is killed under load, and apply a revocation at once', {
     timeout: 180_000,
   }, async () => {
     const [front, operator] = [await startRoundRobin(), await startRoundRobin()]

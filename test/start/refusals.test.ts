@@ -63,12 +63,12 @@ describe('a start that cannot succeed ends with one sentence and a failure', pat
     taken.close()
   })
 
-  it('when both listeners are to have the same port', async () => {
+  it('when both listeners have the same port', async () => {
     const port = await closedPort()
     expect(await refusal({ PORT: port, OPERATOR_PORT: port })).toContain('OPERATOR_PORT')
   })
 
-  it('when the host is no address of this machine', async () => {
+  it('when the host is not an address of this machine', async () => {
     expect(await refusal({ HOST: '192.0.2.1' })).toBe('192.0.2.1 is not an address of this machine: correct HOST.')
   })
 
@@ -217,7 +217,7 @@ describe('production', patience, () => {
       expect(() => loadConfig({ ...real(), ...near, TRUST_PROXY })).not.toThrow()
   })
 
-  it('names all that is wrong at once, a sentence each', () => {
+  it('names everything that is wrong at once, with a sentence each', () => {
     const wrong = { ...real(), DARAJA_URL: 'http://a.example', RATE_LIMIT_ENABLED: 'false', TRUST_PROXY: '0.0.0.0/0' }
     expect(() => loadConfig(wrong)).toThrow(/DARAJA_URL .*; RATE_LIMIT_ENABLED .*; TRUST_PROXY /)
   })

@@ -20,7 +20,7 @@ describe('an old Node', () => {
     expect(stderr).toContain(version)
   })
 
-  it('is not what 24 is', () => {
+  it('is not Node 24, which starts', () => {
     expect(runAs('24.0.0')).toMatchObject({ status: 0, stderr: '' })
   })
 })

@@ -15,7 +15,7 @@ afterEach(killAll)
 afterAll(() => rm(dataDir, { recursive: true, force: true }))
 
 it(
-  'a service that is killed while money is under way learns from its sandbox what became of it, and time moves for both',
+  'a service that is killed while money is under way gets the outcome from its sandbox, and time moves for both',
   patience,
   async () => {
     const variables = { DATA_DIR: dataDir, SANDBOX_DELAY_MS: '2500', OPERATOR_PORT: String(await freePort()) }

@@ -37,7 +37,7 @@ test('a top-up begins pending, with the number masked', async () => {
   })
 })
 
-describe('every usual way to write a Kenyan mobile number is one number', () => {
+describe('every usual spelling of a Kenyan mobile number is the same number', () => {
   test.each(['0712345678', '254712345678', '+254712345678', '+254 712 345 678', '0712-345-678', '0112345678'])(
     '%s',
     async (phone_number) => {
@@ -47,7 +47,7 @@ describe('every usual way to write a Kenyan mobile number is one number', () => 
   )
 })
 
-describe('a number that is no Kenyan mobile is refused by its field', () => {
+describe('a number that is not a Kenyan mobile number is refused with its field', () => {
   test.each([
     '',
     '0812345678',
@@ -89,7 +89,7 @@ test('an unknown field or method is refused', async () => {
   expect((await initiate({ ...valid, method: 'MPESA_STK' })).status).toBe(201)
 })
 
-test('the same key asks the payer once and gets the same answer; another body with it is a conflict', async () => {
+test('the same key sends one prompt and returns the same answer; another body with it is a conflict', async () => {
   const before = service.sandbox.orders().length
   const body = { ...valid, phone_number: '254722000031' }
   const answers = await Promise.all(Array.from({ length: 10 }, () => initiate(body, person.api, 'top-up-1')))
@@ -170,7 +170,7 @@ test('the number is in no response, log line, event, audit row or column', async
   expect([answer.text, read.text, ...service.log].join('\n')).not.toContain('98123456')
 })
 
-test('where no provider collects money, it says so', async () => {
+test('without a provider that collects money it is refused with that reason', async () => {
   const { deps } = service
   const collection = deps.rails.collection
   Object.assign(deps.rails, { collection: null })
@@ -197,7 +197,7 @@ describe('prompts', () => {
     return answer.status === 429 ? `429 after ${answer.headers.get('retry-after')}` : answer.status
   }
 
-  test('to one phone are few a minute and few a day, from any caller and in any spelling of the number', async () => {
+  test('to one phone are few a minute and few a day, from any caller and with any spelling of the number', async () => {
     const people = await Promise.all(Array.from({ length: 6 }, () => signIn(limited.api)))
     const written = ['0712999999', '254712999999', '+254712999999']
     const at = (index: number) => prompt(people[index % 6] as Person, written[index % 3] as string)

@@ -97,13 +97,13 @@ test('a payment by an agent is one trace from its call of a tool to the provider
   expect(above(trace.find(({ name }) => name === 'rail POST'))).toContain('tools/call create_payment')
 })
 
-test('a failed statement says so, and nothing of what it was bound to', async () => {
+test('a failed statement is marked as failed, without its bound values', async () => {
   await expect(service.deps.db.query('select $1::int', ['not-a-number-but-a-secret'])).rejects.toThrow()
   await running.flush()
   expect(collector.sent()).not.toContain('not-a-number-but-a-secret')
 })
 
-test('without a collector nothing is kept and no row names a trace', async () => {
+test('without a collector no span is kept and no row names a trace', async () => {
   installTracing(undefined)
   const person = await signIn(service.api)
   await credit(service, person.accountId, 1_000_000n)

@@ -70,7 +70,7 @@ test('of many who accept one open invitation at once, one joins', async () => {
   expect((await team.owner.api.get('/v1/workspaces/current/members')).body.data).toHaveLength(2)
 })
 
-test('one to a wallet is for the account of that wallet alone', async () => {
+test('an invitation to a wallet is for the account of that wallet only', async () => {
   const team = await createTeam(service)
   const wallet = newWallet()
   const token = await invite(team.owner, { role: 'member', wallet_address: wallet.address.toLowerCase() })
@@ -79,7 +79,7 @@ test('one to a wallet is for the account of that wallet alone', async () => {
   expect((await accept(await signIn(service.api, wallet), token)).status).toBe(200)
 })
 
-test('one to an e-mail is for an account that proved that e-mail, in any letter case', async () => {
+test('an invitation to an e-mail is for an account that proved that e-mail, in any letter case', async () => {
   const team = await createTeam(service)
   const token = await invite(team.owner, { role: 'member', email: 'Wanjiru@Example.com' })
   const [unproven, proven] = [await signIn(service.api), await signIn(service.api)]
@@ -89,7 +89,7 @@ test('one to an e-mail is for an account that proved that e-mail, in any letter 
   expect((await accept(proven, token)).status).toBe(200)
 })
 
-test('one that expired or was revoked, and an unknown token, add no member', async () => {
+test('an expired or revoked invitation and an unknown token add no member', async () => {
   const team = await createTeam(service)
   const person = await signIn(service.api)
   const expired = await invite(team.owner, { role: 'viewer' })
@@ -111,7 +111,7 @@ test('one that expired or was revoked, and an unknown token, add no member', asy
   expect(person.accountId).not.toBe(late.accountId)
 })
 
-test('a member cannot be invited or join again, and a suspended one does not come back by it', async () => {
+test('a member cannot be invited or join again, and a suspended member is not reactivated by an invitation', async () => {
   const team = await createTeam(service)
   const member = await join(service, team, 'viewer')
   const again = await team.owner.api.post(invitations, { role: 'admin', wallet_address: member.wallet.address })
@@ -147,7 +147,7 @@ test('a frozen workspace accepts no members', async () => {
   expect((await accept(person, token)).status).toBe(200)
 })
 
-test('an invitation is addressed in one way at most, to something that can be an e-mail or a wallet', async () => {
+test('an invitation has at most one addressee, which is an e-mail or a wallet', async () => {
   const { owner } = await createTeam(service)
   const wallet = newWallet().address
   for (const body of [
@@ -162,7 +162,7 @@ test('an invitation is addressed in one way at most, to something that can be an
   }
 })
 
-test('only who manages the workspace invites, and another workspace’s invitation is the same 404 as none', async () => {
+test('only members who manage the workspace can invite, and another workspace’s invitation is the same 404 as none', async () => {
   const [team, foreign] = [await createTeam(service), await createTeam(service)]
   const viewer = await join(service, team, 'viewer')
   const agent = await createKey(team.owner)
@@ -199,7 +199,7 @@ test('no token of an invitation is in an event, an audit row or a log line', asy
   for (const text of [texts?.events, texts?.audit, service.log.join(' ')]) expect(text).not.toContain(token.slice(-32))
 })
 
-test('an agent, a key that may read top-ups and a token that a key made neither look at an invitation nor accept it for their person', async () => {
+test('an agent, a key and a token of a key can neither see an invitation nor accept it for their person', async () => {
   const team = await createTeam(service)
   const person = await signIn(service.api)
   const token = await invite(team.owner, { role: 'member' })
@@ -214,7 +214,7 @@ test('an agent, a key that may read top-ups and a token that a key made neither 
   expect((await accept(person, token)).status).toBe(200)
 })
 
-test('an invitation can be looked at before it is accepted, by its addressee, and that changes nothing', async () => {
+test('its addressee can see an invitation before accepting it, which changes nothing', async () => {
   const team = await createTeam(service, 'Books')
   await team.owner.api.patch('/v1/accounts/me', { display_name: 'Wanjiru' })
   const wallet = newWallet()

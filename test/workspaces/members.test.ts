@@ -18,7 +18,7 @@ afterAll(async () => {
 const noSuchMember = 'mem_01h455vb4pex5vsknk084sn02q'
 const at = (id: string) => `/v1/workspaces/current/members/${id}`
 
-test('every member may see who the others are', async () => {
+test('every member may list the members', async () => {
   const team = await createTeam(service)
   const viewer = await join(service, team, 'viewer')
   const { status, body } = await viewer.api.get('/v1/workspaces/current/members')
@@ -35,7 +35,7 @@ test('every member may see who the others are', async () => {
   ])
 })
 
-test('a role that is lowered, and a membership that is suspended, is felt by the next request of every credential', async () => {
+test('a lowered role and a suspended membership apply from the next request of every credential', async () => {
   const team = await createTeam(service)
   const admin = await join(service, team, 'admin')
   const key = await createKey(admin, { permissions: ['workspace.read', 'workspace.manage'] })
@@ -57,7 +57,7 @@ test('a role that is lowered, and a membership that is suspended, is felt by the
 test.each([
   ['suspended', 'membership_suspended'],
   ['removed', 'forbidden'],
-])('the sessions of a %s member do nothing anywhere until they choose another workspace', async (end, error) => {
+])('the sessions of a %s member are refused until they choose another workspace', async (end, error) => {
   const team = await createTeam(service)
   const member = await join(service, team, 'admin')
   const views = (await member.api.get('/v1/workspaces')).body.data
@@ -88,7 +88,7 @@ test.each([
   }
 })
 
-test('a session whose workspace is no longer open to it can still log out', async () => {
+test('a session that lost its workspace can still log out', async () => {
   const team = await createTeam(service)
   const member = await join(service, team, 'member')
   await team.owner.api.delete(at(member.memberId))
@@ -96,7 +96,7 @@ test('a session whose workspace is no longer open to it can still log out', asyn
   expect((await member.api.get('/v1/workspaces/current')).status).toBe(401)
 })
 
-test('a session begins in the workspace that its account used last and that still admits it', async () => {
+test('a session begins in the workspace that its account used last and is still a member of', async () => {
   const team = await createTeam(service)
   const member = await join(service, team, 'member')
   const begins = async () =>
@@ -142,7 +142,7 @@ test('every member may leave in person; a delegated credential cannot leave for 
   expect((await viewer.api.get('/v1/workspaces')).body.data).toHaveLength(1)
 })
 
-test('the role owner is given and taken by owners only', async () => {
+test('only owners give and remove the role owner', async () => {
   const team = await createTeam(service)
   const admin = await join(service, team, 'admin')
   const second = await join(service, team, 'owner')
@@ -175,7 +175,7 @@ test('the owning account stays an active owner', async () => {
   }
 })
 
-test('of two owners who remove each other at the same moment, one succeeds', async () => {
+test('when two owners remove each other at the same moment, one succeeds', async () => {
   const team = await createTeam(service)
   for (let round = 0; round < 5; round += 1) {
     const [a, b] = [await join(service, team, 'owner'), await join(service, team, 'owner')]
@@ -191,7 +191,7 @@ test('of two owners who remove each other at the same moment, one succeeds', asy
   }
 })
 
-test('when many owners demote and remove each other at once, an owner stays: the one who pays', async () => {
+test('when many owners demote and remove each other at once, the owning account stays an owner', async () => {
   const team = await createTeam(service)
   const owners = [await join(service, team, 'owner'), await join(service, team, 'owner'), await join(service, team, 'owner')]
   const owning = await memberIdOf(team.owner, team.owner.accountId)
@@ -213,7 +213,7 @@ test('when many owners demote and remove each other at once, an owner stays: the
   ).toContain(owning)
 })
 
-test('a delegated credential takes rights away but never gives them', async () => {
+test('a delegated credential can remove permissions but never give them', async () => {
   const team = await createTeam(service)
   const member = await join(service, team, 'member')
   const second = await join(service, team, 'owner')

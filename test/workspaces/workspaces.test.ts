@@ -13,7 +13,7 @@ afterAll(() => service.close())
 const noSuchWorkspace = 'wsp_01h455vb4pex5vsknk084sn02q'
 const sameButRequestId = (text: string) => text.replace(/"request_id":"[^"]*"/, '')
 
-test('a new workspace belongs to its maker, is listed newest first and pays from the account that made it', async () => {
+test("a new workspace belongs to its creator, is listed newest first and pays from the creator's account", async () => {
   const person = await signIn(service.api)
   const made = await person.api.post('/v1/workspaces', { name: '  Ops  ', time_zone: 'Europe/Berlin' }, { key: 'one' })
   expect(made.status).toBe(201)
@@ -41,7 +41,7 @@ test('a new workspace belongs to its maker, is listed newest first and pays from
   ])
 })
 
-test('a workspace needs a name and a real time zone, and takes no owner from its request', async () => {
+test('a workspace needs a name and an existing time zone, and its owner cannot be set by the request', async () => {
   const { api } = await signIn(service.api)
   for (const body of [
     {},
@@ -99,7 +99,7 @@ test('the header Workspace-Id names another of one’s workspaces for one reques
   expect((await team.owner.api.get('/v1/workspaces/current')).body.workspace.id).toBe(team.id)
 })
 
-test('another’s workspace, an unknown one and a malformed id get the same 404, by header and by switch', async () => {
+test('another account’s workspace, an unknown one and a malformed id get the same 404, by header and by switch', async () => {
   const team = await createTeam(service)
   const stranger = await signIn(service.api)
   const dashboard = service.api.as({ bearer: (await stranger.api.post('/v1/auth/dashboard-tokens')).body.token })
@@ -119,7 +119,7 @@ test('another’s workspace, an unknown one and a malformed id get the same 404,
   expect([badToken.status, badToken.body.error]).toEqual([401, 'invalid_token'])
 })
 
-test('a new name holds at once, a new time zone from the next local month; asking the old one back undoes it', async () => {
+test('a new name applies at once, a new time zone from the next local month; setting the old one again undoes it', async () => {
   const { owner } = await createTeam(service)
   const answer = await owner.api.patch('/v1/workspaces/current', { name: 'Renamed', time_zone: 'Pacific/Auckland' })
   expect(answer.body.workspace).toMatchObject({ name: 'Renamed', time_zone: 'Pacific/Auckland' })
@@ -140,7 +140,7 @@ test('a new name holds at once, a new time zone from the next local month; askin
   expect((await owner.api.get('/v1/workspaces/current')).body.workspace.time_zone).toBe('Africa/Nairobi')
 })
 
-test('a frozen workspace cannot be changed, and can be read, frozen again and released', async () => {
+test('a frozen workspace cannot be changed, and can be read, frozen again and unfrozen', async () => {
   const team = await createTeam(service)
   const viewer = await join(service, team, 'viewer')
   const frozen = await team.owner.api.post('/v1/workspaces/current/freeze', { reason: 'a lost laptop' })
@@ -160,7 +160,7 @@ test('a frozen workspace cannot be changed, and can be read, frozen again and re
   expect((await team.owner.api.patch('/v1/workspaces/current', { name: 'Other' })).status).toBe(200)
 })
 
-test('a delegated credential can press the stop button but not release it', async () => {
+test('a delegated credential can freeze a workspace but not unfreeze it', async () => {
   const { owner } = await createTeam(service)
   const agent = await createKey(owner, { permissions: ['workspace.read', 'workspace.manage'] })
   expect((await agent.api.post('/v1/workspaces/current/freeze')).status).toBe(200)
@@ -196,7 +196,7 @@ test('every change of a workspace is published to its members and is in the audi
   expect(audit[3]?.after).toEqual({ reason: 'drill' })
 })
 
-test('without a credential there is no workspace', async () => {
+test('without a credential every route of workspaces is 401', async () => {
   const calls: ['get' | 'post' | 'put' | 'patch', string][] = [
     ['get', '/v1/workspaces'],
     ['post', '/v1/workspaces'],
@@ -212,7 +212,7 @@ test('without a credential there is no workspace', async () => {
   }
 })
 
-test('who may only read a workspace may not change it', async () => {
+test('a member who may only read a workspace cannot change it', async () => {
   const team = await createTeam(service)
   for (const role of ['approver', 'member', 'viewer']) {
     const { api } = await join(service, team, role)
@@ -228,7 +228,7 @@ test('who may only read a workspace may not change it', async () => {
   }
 })
 
-test('a viewer of a team makes a workspace of their own by naming the personal one', async () => {
+test('a viewer of a team creates a workspace by naming their personal one', async () => {
   const team = await createTeam(service)
   const viewer = await join(service, team, 'viewer')
   const personal = (await viewer.api.get('/v1/workspaces')).body.data.find(
@@ -243,7 +243,7 @@ describe('the audit log of a workspace', () => {
   const log = (person: { api: Client }, query = '') => person.api.get(`/v1/workspaces/current/audit-log${query}`)
   const actionsOf = ({ body }: Answer) => body.data.map(({ action }: Json) => action)
 
-  test('shows its managers who did what in it, newest first, by action, actor and time', async () => {
+  test('shows its managers every act in it, newest first, filtered by action, actor and time', async () => {
     const team = await createTeam(service)
     const admin = await join(service, team, 'admin')
     const began = service.clock.now().toISOString()
@@ -275,7 +275,7 @@ describe('the audit log of a workspace', () => {
     expect((await log(team.owner, '?actr=x')).status).toBe(400)
   })
 
-  test('is for members who may manage it, and shows nothing of another one', async () => {
+  test('is shown only to members who may manage it, and has nothing of another workspace', async () => {
     const team = await createTeam(service)
     const viewer = await join(service, team, 'viewer')
     expect((await service.api.get('/v1/workspaces/current/audit-log')).status).toBe(401)

@@ -5,7 +5,7 @@ import { visitAs } from '../visit.ts'
 import type { World } from '../world.ts'
 
 export const accountFlows = (world: World): void => {
-  test('the only way in cannot be unlinked, and the page says why', async () => {
+  test('the only sign-in method cannot be unlinked, and the page says why', async () => {
     const person = await signIn(world.service.api)
     const { page, close } = await visitAs(world, person)
     await page.goto('/account')
@@ -37,7 +37,7 @@ export const accountFlows = (world: World): void => {
     await close()
   })
 
-  test("somebody else's wallet is not linked; another account of the same wallet can be chosen", async () => {
+  test("another person's wallet is not linked; another address of the same wallet can be chosen", async () => {
     const person = await signIn(world.service.api)
     const other = await signIn(world.service.api)
     const { page, wallet, close } = await visitAs(world, person)
@@ -51,7 +51,7 @@ export const accountFlows = (world: World): void => {
     await close()
   })
 
-  test('Google is linked over its own page, with no page of ours between, and shown by the address that it knows', async () => {
+  test('Google is linked on its own page, without another page before it, and shown by its e-mail address', async () => {
     const person = await signIn(world.service.api)
     const { page, close } = await visitAs(world, person)
     await page.goto('/account')
@@ -67,7 +67,7 @@ export const accountFlows = (world: World): void => {
     await close()
   })
 
-  test('a Google account of another person is not linked, and the page that says so is as sound as the others', async () => {
+  test('a Google account of another person is not linked, and the page that says so is accessible too', async () => {
     const email = `shared.${Date.now()}@example.com`
     const linkAs = async (person: Awaited<ReturnType<typeof signIn>>) => {
       const visited = await visitAs(world, person)
@@ -88,7 +88,7 @@ export const accountFlows = (world: World): void => {
     await second.close()
   })
 
-  test('a name is saved, and a session that is ended elsewhere asks for a sign-in at once', async () => {
+  test('a name is saved, and a session that is ended elsewhere shows the sign-in at once', async () => {
     const person = await signIn(world.service.api)
     const elsewhere = await signIn(world.service.api, person.wallet)
     const here = await visitAs(world, person)

@@ -31,7 +31,7 @@ const statusOf = async (home: Household): Promise<string> =>
   (await home.person.api.get(`/v1/approvals/${home.approvalId}`)).body.status
 
 export const approvalFlows = (world: World): void => {
-  test('says who asks, for what, why and until when, approves by session, and shows what became of it', async () => {
+  test('shows requester, amount, purpose and expiry, is approved by session, and shows the result', async () => {
     world.service.clock.set(new Date())
     const home = await createHousehold(world.service)
     const { page, complaints, close } = await visitAs(world, home.person)
@@ -59,7 +59,7 @@ export const approvalFlows = (world: World): void => {
     await close()
   })
 
-  test('is decided by keyboard alone: choose, reject, say why', async () => {
+  test('can be decided by keyboard alone: choose, reject, give a reason', async () => {
     const home = await createHousehold(world.service)
     const { page, close } = await visitAs(world, home.person)
     await page.goto('/approvals')
@@ -138,7 +138,7 @@ export const approvalFlows = (world: World): void => {
     await close()
   })
 
-  test('on a phone the decision is under the thumb, and the next approval follows it', async () => {
+  test('on a phone the decision buttons are at the bottom, and the next approval follows', async () => {
     const team = await createTeam(world.service)
     const approver = await team.join('approver', 'Amina Otieno')
     const [first] = await team.hold('150000', '230000')
@@ -160,7 +160,7 @@ export const approvalFlows = (world: World): void => {
     await close()
   })
 
-  test('is announced to who may decide it, in whichever workspace they look at; never to who asked', async () => {
+  test('is announced to members who may decide it, whichever workspace they have open, and never to the requester', async () => {
     const team = await createTeam(world.service)
     const approver = await team.join('approver', 'Amina Otieno')
     const there = await visitAs(world, approver)
@@ -176,7 +176,7 @@ export const approvalFlows = (world: World): void => {
     await there.close()
   })
 
-  test('is signed with the wallet by somebody who is signed in', async () => {
+  test('can be signed with the wallet by a person who is signed in', async () => {
     const home = await createHousehold(world.service)
     const { page, wallet, close } = await visitAs(world, home.person)
     await page.goto(`/approvals/${home.approvalId}`)
@@ -188,7 +188,7 @@ export const approvalFlows = (world: World): void => {
     await close()
   })
 
-  test('is decided on a phone by a wallet holder who is not signed in; another wallet is refused', async () => {
+  test('can be decided on a phone by a wallet holder who is not signed in; another wallet is refused', async () => {
     const home = await createHousehold(world.service)
     const { page, wallet, complaints, close } = await visit(world, {
       wallets: [newWallet(), home.person.wallet],
@@ -214,7 +214,7 @@ export const approvalFlows = (world: World): void => {
     await close()
   })
 
-  test('is rejected by a signature that was made somewhere else and pasted', async () => {
+  test('can be rejected by a pasted signature', async () => {
     const home = await createHousehold(world.service)
     const { page, close } = await visit(world)
     await page.goto(`/approve/${home.approvalId}`)
@@ -238,7 +238,7 @@ export const approvalFlows = (world: World): void => {
     return { ...team, approver: await team.join('approver', 'Amina Otieno'), second: await team.join('approver', 'Njeri Mwangi') }
   }
 
-  test('of two policies that ask for approval, the reason is the service’s own: the one that asks for most', async () => {
+  test('of two policies that require approval, the page names the one that requires most, as the service does', async () => {
     const { hold, within, approver } = await createStrictTeam()
     const [id] = await hold('600000')
     const { payment } = (await within(approver).get(`/v1/approvals/${id}`)).body
@@ -256,7 +256,7 @@ export const approvalFlows = (world: World): void => {
     await close()
   })
 
-  test('of several that are approved at once, those that still need another approval are counted apart, and wait for it', async () => {
+  test('of several approvals at once, those that still need another approver are counted separately, and keep waiting', async () => {
     const { hold, within, approver, second } = await createStrictTeam()
     const [once = '', twice = ''] = await hold('200000', '600000')
     const { page, complaints, close } = await visitAs(world, approver)
@@ -281,7 +281,7 @@ export const approvalFlows = (world: World): void => {
     await close()
   })
 
-  test('a desktop notification is sent once it is turned on, only while the page is hidden, and leads to the approval', async () => {
+  test('a desktop notification is shown if it is turned on, only while the page is hidden, and opens the approval', async () => {
     const team = await createTeam(world.service)
     const approver = await team.join('approver', 'Amina Otieno')
     const { page, context, complaints, close } = await visitAs(world, approver)
@@ -326,7 +326,7 @@ export const approvalFlows = (world: World): void => {
     await close()
   })
 
-  test('a phone without a wallet in its browser is led into each wallet’s app; a larger screen shows the link as a QR code', async () => {
+  test('a phone without a wallet in its browser gets a link into each wallet’s app; a larger screen shows the link as a QR code', async () => {
     const home = await createHousehold(world.service)
     const { page, close } = await visitAs(world, home.person)
     const signingPage = `${world.service.api.url}/approve/${home.approvalId}`

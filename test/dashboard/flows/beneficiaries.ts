@@ -4,7 +4,7 @@ import { visitAs } from '../visit.ts'
 import type { World } from '../world.ts'
 
 export const beneficiaryFlows = (world: World): void => {
-  test('a wrong destination is marked where it stands; a right one is kept and never shown again', async () => {
+  test('a wrong destination is marked at its field; a correct one is saved and never shown again', async () => {
     const person = await signIn(world.service.api)
     const { page, complaints, close } = await visitAs(world, person)
     await page.goto('/beneficiaries')
@@ -23,7 +23,7 @@ export const beneficiaryFlows = (world: World): void => {
     await close()
   })
 
-  test('payments to it are stopped and allowed again; archived, it is gone for good', async () => {
+  test('payments to a beneficiary are stopped and allowed again; an archived one disappears', async () => {
     const person = await signIn(world.service.api)
     const body = { type: 'utility', display_name: 'Water', payment_rail: 'MPESA_B2B', destination: '555123' }
     const { id } = (await person.api.post('/v1/beneficiaries', body)).body

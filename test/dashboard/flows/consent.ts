@@ -15,7 +15,7 @@ const answerPage = async (page: Page): Promise<URLSearchParams> => {
 const playAgent = (page: Page) => page.route(`${redirectUri}**`, (route) => route.fulfill({ body: 'thank you' }))
 
 export const consentFlows = (world: World): void => {
-  test('a stranger signs in first, sees who asks for what, narrows it, and the agent gets just that', async () => {
+  test('a person who is not signed in signs in first, sees the request, reduces it, and the agent gets exactly that', async () => {
     const { api } = world.service
     const client = await registerClient(api, { client_name: 'Shopping agent' })
     const pkce = newPkce()
@@ -39,7 +39,7 @@ export const consentFlows = (world: World): void => {
     await close()
   })
 
-  test('limits are never widened, and a refusal sends the agent away with nothing', async () => {
+  test('limits cannot be raised, and after a denial the agent gets nothing', async () => {
     const { api } = world.service
     const client = await registerClient(api)
     const person = await signIn(api)
@@ -58,7 +58,7 @@ export const consentFlows = (world: World): void => {
     await close()
   })
 
-  test('a device without a browser is let in by the code that it shows', async () => {
+  test('a device without a browser is authorized by the code that it shows', async () => {
     const { api } = world.service
     const deviceGrant = 'urn:ietf:params:oauth:grant-type:device_code'
     const client = await registerClient(api, { client_name: 'Till', grant_types: [deviceGrant], redirect_uris: [] })
@@ -87,7 +87,7 @@ export const consentFlows = (world: World): void => {
     await close()
   })
 
-  test('who asks for no limit is given a small one and an end, and has none only when that is chosen', async () => {
+  test('an agent that requests no limits gets small ones and an end by default, and none only if that is chosen', async () => {
     const { api } = world.service
     world.service.clock.set(new Date())
     const client = await registerClient(api, { client_name: 'Buyer' })

@@ -5,7 +5,7 @@ import { visitAs } from '../visit.ts'
 import type { World } from '../world.ts'
 
 export const developerFlows = (world: World): void => {
-  test('a key is shown once, works within its limits, and the request for it is there as a curl', async () => {
+  test('a key is shown once, works within its limits, and its request is shown as a curl command', async () => {
     const person = await signIn(world.service.api)
     const { page, complaints, close } = await visitAs(world, person)
     await page.goto('/developers')
@@ -36,7 +36,7 @@ export const developerFlows = (world: World): void => {
     await close()
   })
 
-  test('a new key has limits from the start, and has none only when that is chosen', async () => {
+  test('a new key has limits by default, and none only if that is chosen', async () => {
     const person = await signIn(world.service.api)
     const { page, close } = await visitAs(world, person)
     await page.goto('/developers/keys/new')

@@ -6,7 +6,7 @@ import { visitAs } from '../visit.ts'
 import type { World } from '../world.ts'
 
 export const everywhere = (world: World): void => {
-  test('is reached by keyboard: the skip link first, then sequences of keys; typing is never a shortcut', async () => {
+  test('can be used by keyboard: the skip link first, then sequences of keys; typing in a field is never a shortcut', async () => {
     const { page, close } = await visitAs(world, await signIn(world.service.api))
     await page.goto('/')
     await page.getByRole('heading', { name: 'Overview' }).waitFor()
@@ -27,7 +27,7 @@ export const everywhere = (world: World): void => {
     await close()
   })
 
-  test('a broken connection is told over the page, and what was missed is there once it is back', async () => {
+  test('a broken connection is shown above the page, and what was missed appears when it is back', async () => {
     const person = await signIn(world.service.api)
     const { page, context, close } = await visitAs(world, person)
     await page.goto('/account')
@@ -41,7 +41,7 @@ export const everywhere = (world: World): void => {
     await close()
   })
 
-  test('the script is at most 150 KB over the wire, and nothing of it stands in the page', async () => {
+  test('the compressed script has at most 150 KB, and none of it is inline', async () => {
     const assets = fileURLToPath(new URL('../../../dashboard/dist/assets', import.meta.url))
     const scripts = readdirSync(assets).filter((name) => name.endsWith('.js'))
     // A development build of React gives itself away by this.

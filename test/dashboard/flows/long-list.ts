@@ -28,7 +28,7 @@ const copyPayment = (world: World, id: string, copies: number) =>
   )
 
 export const longListFlows = (world: World): void => {
-  test('a list of 500 rows is patched by a live event, and only its first page is read again', async () => {
+  test('a live event updates a list of 500 rows, and only its first page is read again', async () => {
     const payer = await signIn(world.service.api)
     await fund(world.service, payer, 2_000_000n)
     const beneficiary = await newBeneficiary(payer.api, { display_name: 'Many Times' })

@@ -6,7 +6,7 @@ import { follow, visitAs } from '../visit.ts'
 import type { World } from '../world.ts'
 
 export const overviewFlows = (world: World): void => {
-  test('each first step leads to the next: money, one question about approvals, somebody to pay, a payment, its approval', async () => {
+  test('each first step leads to the next: top-up, approval policy, beneficiary, payment, approval', async () => {
     world.service.clock.set(new Date())
     const person = await signIn(world.service.api)
     const { page, complaints, close } = await visitAs(world, person)
@@ -55,7 +55,7 @@ export const overviewFlows = (world: World): void => {
     await close()
   })
 
-  test('money that arrives is there without a reload, in the balance and by day', async () => {
+  test('money that arrives appears without a reload, in the balance and in the chart by day', async () => {
     world.service.clock.set(new Date())
     const person = await signIn(world.service.api)
     const { page, complaints, close } = await visitAs(world, person)
@@ -71,7 +71,7 @@ export const overviewFlows = (world: World): void => {
     await close()
   })
 
-  test('what waits in another workspace is said here, with the limits that are in use and a row for each payment', async () => {
+  test('approvals of another workspace are shown, with the limits in use and a row for each payment', async () => {
     const team = await createTeam(world.service)
     const approver = await team.join('approver', 'Amina Otieno')
     await team.hold('450000')

@@ -36,7 +36,7 @@ export const paletteFlows = (world: World): void => {
     await close()
   })
 
-  test('a viewer sees every page, is offered nothing that would be refused, and is told why', async () => {
+  test('a viewer sees every page, is offered nothing that would be refused, and sees the reason', async () => {
     const team = await createTeam(world.service)
     const viewer = await team.join('viewer', 'Vera Viewer')
     await team.join('approver', 'Amina Otieno')
@@ -111,7 +111,7 @@ export const paletteFlows = (world: World): void => {
     await close()
   })
 
-  test('the next sign-in begins where this person worked last', async () => {
+  test('the next sign-in opens the workspace that this person used last', async () => {
     const team = await createTeam(world.service)
     const { page, close } = await visitAs(world, team.owner)
     await page.goto('/')

@@ -15,7 +15,7 @@ const newPayer = async ({ service }: World) => {
 }
 
 export const paymentFlows = (world: World): void => {
-  test('what will happen is said before it is sent: right away, after an approval, or not at all', async () => {
+  test('the form shows the decision before the payment is sent: at once, after an approval, or not at all', async () => {
     const payer = await newPayer(world)
     const { page, complaints, close } = await visitAs(world, payer)
     await page.goto('/payments/new')
@@ -65,7 +65,7 @@ export const paymentFlows = (world: World): void => {
     await close()
   })
 
-  test('the same amount to the same beneficiary is warned of while it is typed, in the review and at the approval, with the first one a click away', async () => {
+  test('a possible duplicate is shown in the form, in the review and at the approval, with a link to the first payment', async () => {
     const payer = await newPayer(world)
     const pay = (amount: string) =>
       payer.api.post('/v1/payments', { beneficiary_id: payer.beneficiary, amount_minor: amount, narrative: 'Flour' })
@@ -98,7 +98,7 @@ export const paymentFlows = (world: World): void => {
     await close()
   })
 
-  test('the list is searched, filtered, added up and exported; what is found opens beside it and is cancelled there', async () => {
+  test('the list can be searched, filtered, totalled and exported; a payment opens beside it and can be cancelled there', async () => {
     const payer = await newPayer(world)
     const pay = (amount: string, narrative: string) =>
       payer.api.post('/v1/payments', { beneficiary_id: payer.beneficiary, amount_minor: amount, narrative })
@@ -144,7 +144,7 @@ export const paymentFlows = (world: World): void => {
     await close()
   })
 
-  test('a payment that fails says why and that the money is back, and is paid again from there', async () => {
+  test('a failed payment shows the reason and that the money was returned, and can be paid again from there', async () => {
     const payer = await newPayer(world)
     const refusing = await newBeneficiary(payer.api, { display_name: 'Closed Line', destination: '254700002001' })
     const { body } = await payer.api.post('/v1/payments', { beneficiary_id: refusing, amount_minor: '10000', narrative: 'Rent' })

@@ -5,7 +5,7 @@ import { visitAs } from '../visit.ts'
 import type { World } from '../world.ts'
 
 export const policyFlows = (world: World): void => {
-  test('a policy is read as a sentence and replayed over what was paid, before it is put in force', async () => {
+  test('a policy is shown as a sentence and replayed over past payments before it is turned on', async () => {
     const home = await createHousehold(world.service)
     const { page, complaints, close } = await visitAs(world, home.person)
     await page.goto('/policies/new')
@@ -46,7 +46,7 @@ export const policyFlows = (world: World): void => {
     await close()
   })
 
-  test('limits that contradict are marked; a policy that changed meanwhile is not overwritten', async () => {
+  test('contradicting limits are marked; a policy that changed in the meantime is not overwritten', async () => {
     const home = await createHousehold(world.service)
     const [policy] = (await home.person.api.get('/v1/spending-policies')).body.data
     const { page, close } = await visitAs(world, home.person)
@@ -65,7 +65,7 @@ export const policyFlows = (world: World): void => {
     await close()
   })
 
-  test('a policy is archived by a request of its own: what was typed in its form is not saved with it', async () => {
+  test('archiving a policy does not save unsaved changes of its form', async () => {
     const person = await signIn(world.service.api)
     const limits = { name: 'Old rules', daily_limit_minor: '500000' }
     const { id } = (await person.api.post('/v1/spending-policies', limits)).body

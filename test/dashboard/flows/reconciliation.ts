@@ -11,7 +11,7 @@ QXX0000001,2026-01-05 10:00:00,Business Payment,Completed,,-250.00,
 `
 
 export const reconciliationFlows = (world: World): void => {
-  test('an administrator sees what a statement lists and the books do not, and resolves it; nobody else does', async () => {
+  test('only an administrator sees what a statement lists and the books do not, and resolves it', async () => {
     const { deps } = world.service
     await reconcileStatement(deps, subjects, shellOperator('a test'), { source: 'a test', text: statement })
     const admin = await visitAs(world, await signIn(world.service.api, world.administrator))

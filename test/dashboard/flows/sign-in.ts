@@ -4,7 +4,7 @@ import { visit, visitAs } from '../visit.ts'
 import type { World } from '../world.ts'
 
 export const signInFlows = (world: World): void => {
-  test('a newcomer signs in with a wallet, has an account, and is where they were going', async () => {
+  test('a new person signs in with a wallet, has an account, and reaches the page that they requested', async () => {
     const { page, wallet, complaints, close } = await visit(world)
     const refused: string[] = []
     page.on('response', (response) => response.status() >= 400 && refused.push(response.url()))
@@ -22,7 +22,7 @@ export const signInFlows = (world: World): void => {
     await close()
   })
 
-  test('who declines in the wallet is told that nothing was signed, and can try again', async () => {
+  test('a person who declines in the wallet reads that nothing was signed, and can try again', async () => {
     const { page, wallet, close } = await visit(world)
     await page.goto('/sign-in')
     wallet.declineNext()
@@ -46,7 +46,7 @@ export const signInFlows = (world: World): void => {
     await close()
   })
 
-  test('a link to another site in the address leads nowhere but here', async () => {
+  test('a link to another site in the address is ignored', async () => {
     const { page, complaints, close } = await visit(world)
     await page.goto('/sign-in?return_to=//evil.example/')
     await page.getByRole('button', { name: /Test Wallet/ }).click()
@@ -66,7 +66,7 @@ export const signInFlows = (world: World): void => {
     await close()
   })
 
-  test('a session that ends in the middle of a form is said, and the form is as it was after the sign-in', async () => {
+  test('a person whose session ends while they fill in a form is informed, and finds the form unchanged after the sign-in', async () => {
     const person = await signIn(world.service.api)
     const { page, close } = await visitAs(world, person)
     await page.goto('/beneficiaries/new')

@@ -24,7 +24,7 @@ const isInView = (selector: string) => `(() => {
 })()`
 
 export const smallThings = (world: World): void => {
-  test('menus are whole, fields have an edge, the first one is ready, and a cancellation cancels one thing', async () => {
+  test('menus are complete, fields have a border, the first field has the focus, and a cancellation cancels one thing', async () => {
     world.service.clock.set(new Date())
     const home = await world.household()
     const { page, complaints, close } = await visitAs(world, home.person)
@@ -52,7 +52,7 @@ export const smallThings = (world: World): void => {
     await close()
   })
 
-  test('on a phone the emergency stop and what happened to a payment are on the first two screens', async () => {
+  test("on a phone the emergency stop and a payment's timeline are on the first two screens", async () => {
     const home = await world.household()
     const { page, close } = await visitAs(world, home.person, phone)
     const depth = async (name: string | RegExp) =>

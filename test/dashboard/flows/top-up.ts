@@ -19,7 +19,7 @@ export const topUpFlows = (world: World): void => {
     return { ...visited, person }
   }
 
-  test('asks the phone, counts down, and tells the moment when the money is there', async () => {
+  test('sends the prompt, counts down, and shows the success as soon as the money has arrived', async () => {
     const { page, complaints, close } = await begin('0722 000 001')
     await page
       .getByRole('timer')
@@ -31,14 +31,14 @@ export const topUpFlows = (world: World): void => {
     await close()
   })
 
-  test('says so when it was declined on the phone', async () => {
+  test('shows that the payer declined the prompt', async () => {
     const { page, close } = await begin('254700001032')
     await world.service.settle()
     await page.getByRole('heading', { name: 'Top-up failed' }).waitFor()
     await close()
   })
 
-  test('that times out says that the money may have moved and that we are checking; proven late, it is there', async () => {
+  test('after a time-out shows that the payment is being checked; a late proof shows the success', async () => {
     const { page, person, close } = await begin('254711000003')
     const id = new URL(page.url()).pathname.split('/').at(-1)
     const { deps, scheduler, sandbox, clock } = world.service
@@ -54,7 +54,7 @@ export const topUpFlows = (world: World): void => {
     await close()
   })
 
-  test('recent top-ups are there however much has happened since', async () => {
+  test('recent top-ups are listed however many other entries are newer', async () => {
     world.service.clock.set(new Date())
     const person = await signIn(world.service.api)
     await fund(world.service, person, 500_000n)

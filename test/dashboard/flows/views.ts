@@ -317,13 +317,13 @@ export const everyView = (world: World): void => {
     await close()
   }
 
-  test('every page keeps to itself, jumps nowhere, fits a phone and shows no code; it and its dialogs, while loading and after a failure too, have no accessibility finding in either theme', async () => {
+  test('every page calls no other site, does not shift, fits a phone and shows no code; with its dialogs, while loading and after a failure, it has no accessibility finding in either theme', async () => {
     world.service.clock.set(new Date())
     const home = await createHousehold(world.service)
     await expectSound(await visitAs(world, home.person), await personalViews(world, home))
   }, 240_000)
 
-  test('neither have those of a team, for its owner and for a member', async () => {
+  test('the same is true for the pages of a team, for its owner and for a member', async () => {
     const team = await createTeam(world.service)
     const { views, member } = await teamViews(team)
     for (const { api } of [team.owner, member]) await api.put('/v1/workspaces/current', { workspace_id: team.workspaceId })
@@ -339,7 +339,7 @@ export const everyView = (world: World): void => {
     await expectSound(await visitAs(world, member), [own, ...documents])
   }, 120_000)
 
-  test('nor has the sign-in, with the pages of the service that lead to it', async () => {
+  test("the same is true for the sign-in and the service's own pages around it", async () => {
     const person = await signIn(world.service.api)
     const { body } = await person.api.post('/v1/accounts/me/identities', { provider: 'google', return_to: '/account' })
     // It names the account by its id too: names are chosen, and one may be chosen to deceive.

@@ -5,7 +5,7 @@ import { follow, visit, visitAs } from '../visit.ts'
 import type { World } from '../world.ts'
 
 export const workspaceFlows = (world: World): void => {
-  test('a team is made, somebody is invited, joins by the link, and is given another role', async () => {
+  test('a team is created, a person is invited, joins by the link, and gets another role', async () => {
     const owner = await signIn(world.service.api)
     await owner.api.patch('/v1/accounts/me', { display_name: 'Wanjiku Kamau' })
     const here = await visitAs(world, owner)
@@ -52,7 +52,7 @@ export const workspaceFlows = (world: World): void => {
     await there.close()
   })
 
-  test('the red button stops everything, and says so on every page until it is taken back', async () => {
+  test('the emergency stop stops all payments, and every page says so until it is undone', async () => {
     const person = await signIn(world.service.api)
     const beneficiary = await newBeneficiary(person.api)
     const { page, close } = await visitAs(world, person)

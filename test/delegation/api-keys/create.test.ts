@@ -99,12 +99,12 @@ describe('a new key', () => {
 })
 
 describe('its permissions', () => {
-  test('are, without a list, those of the creator without those that only a person should have', async () => {
+  test('are, without a list, those of the creator except those that only a person should have', async () => {
     const made = await create({ name: 'Default' })
     expect(made.body.permissions).toEqual(readAndPay)
   })
 
-  test('may be any that a person has when the person names them', async () => {
+  test("may be any of a person's permissions if the person names them", async () => {
     const requested = ['account.manage', 'grant.manage', 'workspace.manage', 'policy.manage', 'approval.decide', 'mandate.manage']
     const made = await create({ name: 'Trusted', permissions: requested })
     expect([made.status, made.body.permissions]).toEqual([201, requested])
@@ -212,7 +212,7 @@ describe('is refused', () => {
     expect([answer.status, fieldsOf(answer)]).toEqual([400, [path]])
   })
 
-  test('while the capability is switched off, and keys that are there go on', async () => {
+  test('while the capability is switched off, but existing keys keep working', async () => {
     const owner = await signIn(service.api)
     const key = await createKey(owner)
     await service.deps.db.query(
@@ -226,7 +226,7 @@ describe('is refused', () => {
     expect((await key.api.get('/v1/accounts/me')).status).toBe(200)
   })
 
-  test('without a credential, with one that may not, and in a frozen workspace', async () => {
+  test('without a credential, with one that lacks the permission, and in a frozen workspace', async () => {
     expect((await create({ name: 'Nobody' }, service.api)).status).toBe(401)
     const reader = await createKey(person, { permissions: ['payment.read'] })
     const refused = await create({ name: 'Child' }, reader.api)
@@ -245,7 +245,7 @@ describe('is refused', () => {
   })
 })
 
-test('a key is bound to its workspace, and names no other', async () => {
+test('a key is bound to its workspace, and cannot name another', async () => {
   const key = await createKey(person)
   const { workspace } = (await key.api.get('/v1/workspaces/current')).body
   expect((await key.api.get('/v1/workspaces/current', { headers: { 'workspace-id': workspace.id } })).status).toBe(200)

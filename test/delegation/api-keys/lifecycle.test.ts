@@ -36,7 +36,7 @@ const auditAbout = async (action: string) =>
   (await service.deps.db.query<{ n: bigint }>('select count(*) as n from audit_log where action = $1', [action]))[0]?.n ?? 0n
 
 describe('listing', () => {
-  test('shows the own keys newest first, page by page, and no others', async () => {
+  test("shows the caller's keys newest first, page by page, and no others", async () => {
     const owner = await signIn(service.api)
     await createKey(stranger)
     const made: string[] = []
@@ -63,7 +63,7 @@ describe('listing', () => {
   })
 })
 
-describe('what a caller may not know of answers as what does not exist', () => {
+describe('what a caller may not see is answered like what does not exist', () => {
   test.each([
     ['get', (api: Person['api'], id: string) => api.get(`${path}/${id}`)],
     ['rename', (api: Person['api'], id: string) => api.patch(`${path}/${id}`, { name: 'Mine' })],
@@ -89,7 +89,7 @@ describe('what a caller may not know of answers as what does not exist', () => {
     expect([await use(parent), await use(child), await use(sibling)]).toEqual(['works', 'works', 'works'])
   })
 
-  test('and without a credential, or with one that may not, the answer reveals nothing', async () => {
+  test('without a credential, or with one that lacks the permission, the answer reveals nothing', async () => {
     const key = await createKey(person)
     const reader = await createKey(person, { permissions: ['account.read'] })
     for (const call of [
@@ -108,7 +108,7 @@ describe('what a caller may not know of answers as what does not exist', () => {
 })
 
 describe('changing', () => {
-  test('a name and spending controls, felt in the next answer: what is left out stays, null removes', async () => {
+  test('of a name and spending controls applies from the next answer on: omitted fields stay, null removes', async () => {
     const key = await createKey(person, { spending_controls: { daily_limit_minor: '100', payment_types: ['rent'] } })
     const changed = await person.api.patch(`${path}/${key.id}`, {
       name: 'Renamed',
@@ -125,7 +125,7 @@ describe('changing', () => {
     expect(await eventsAbout(key.grantId)).toEqual(['grant.created', 'grant.updated', 'grant.updated'])
   })
 
-  test('refuses limits that cannot all be meant', async () => {
+  test('refuses limits that contradict each other', async () => {
     const key = await createKey(person)
     const refused = await person.api.patch(`${path}/${key.id}`, {
       spending_controls: { daily_limit_minor: '2', monthly_limit_minor: '1' },
@@ -135,7 +135,7 @@ describe('changing', () => {
     expect([typo.status, typo.body.details.fields[0].path]).toEqual([400, 'permissions'])
   })
 
-  test('is not for the key itself as far as its controls go; it may rename itself and limit those below', async () => {
+  test('of its own controls is refused to a key, which may rename itself and limit its descendants', async () => {
     const parent = await createKey(person, { spending_controls: { daily_limit_minor: '100' } })
     const child = await createKey(parent)
     const own = await parent.api.patch(`${path}/${parent.id}`, { spending_controls: {} })
@@ -163,7 +163,7 @@ describe('rotating', () => {
     expect(await eventsAbout(next.id)).toEqual(['api_key.created'])
   })
 
-  test('with an overlap lets both work until it is over', async () => {
+  test('with an overlap lets both keys work until it ends', async () => {
     const key = await createKey(person)
     const next = await rotate(person, key, { overlap_seconds: 600 })
     const old = await person.api.get(`${path}/${key.id}`)
@@ -191,7 +191,7 @@ describe('rotating', () => {
     }
   })
 
-  test('is for those above: a key rotates its descendants, never itself', async () => {
+  test('by a key is allowed for its descendants, never for itself', async () => {
     const parent = await createKey(person)
     const child = await createKey(parent)
     const own = await parent.api.post(`${path}/${parent.id}/rotate`)
@@ -200,7 +200,7 @@ describe('rotating', () => {
     expect([await use(child), await use(next)]).toEqual(['401 api_key_revoked', 'works'])
   })
 
-  test('shows the new key once, and a replay makes no third one', async () => {
+  test('shows the new key once, and a replay creates no third one', async () => {
     const key = await createKey(person)
     const first = await person.api.post(`${path}/${key.id}/rotate`, {}, { key: 'rotate-once' })
     const again = await person.api.post(`${path}/${key.id}/rotate`, {}, { key: 'rotate-once' })
@@ -222,7 +222,7 @@ describe('rotating', () => {
 })
 
 describe('revoking', () => {
-  test('ends the key with the next request; again is the same answer', async () => {
+  test('ends the key from the next request on; a repetition has the same answer', async () => {
     const key = await createKey(person)
     const before = await auditAbout('api_key.revoke')
     const first = await person.api.delete(`${path}/${key.id}`)
@@ -251,7 +251,7 @@ describe('revoking', () => {
     for (const { grantId } of [child, grandchild]) expect(await eventsAbout(grantId)).toEqual(['grant.created', 'grant.revoked'])
   })
 
-  test('one of two live keys leaves the grant and its children alone', async () => {
+  test('one of two live keys does not affect the grant and its children', async () => {
     const key = await createKey(person)
     const child = await createKey(key)
     const next = await rotate(person, key, { overlap_seconds: 600 })
@@ -280,7 +280,7 @@ describe('revoking', () => {
     expect(await eventsAbout(child.id)).toEqual(['api_key.created', 'api_key.revoked'])
   })
 
-  test('a key may end itself, and with it what it delegated', async () => {
+  test('a key may revoke itself, and with it what it delegated', async () => {
     const key = await createKey(person)
     const child = await createKey(key)
     expect((await key.api.delete(`${path}/${key.id}`)).body.status).toBe('revoked')
@@ -302,7 +302,7 @@ describe('revoking', () => {
 })
 
 describe('expiring', () => {
-  test('refuses the key from that instant, and the sweep revokes its grant and what descends from it', async () => {
+  test('refuses the key from that instant on, and the sweep revokes its grant and its descendants', async () => {
     const key = await createKey(person, { expires_at: later(100) })
     const child = await createKey(key)
     service.clock.advance(99)
@@ -333,7 +333,7 @@ describe('expiring', () => {
   })
 })
 
-test('a wrong key of a known prefix, an unknown one and a malformed one are refused alike', async () => {
+test('a wrong key with a known prefix, an unknown key and a malformed key get the same refusal', async () => {
   const { key } = await createKey(person)
   const wrong = key.slice(0, -4) + (key.endsWith('0000') ? '1111' : '0000')
   for (const bearer of [wrong, `service_live_${'0'.repeat(64)}`, 'service_live_short', key.toUpperCase(), `${key}0`]) {

@@ -47,7 +47,7 @@ describe('listing', () => {
     expect((await owner.api.get(`${path}/${root.grantId}`)).body).toEqual(second.body.data[0])
   })
 
-  test('shows what the day and month have used, and the least that the chain leaves', async () => {
+  test('shows the usage of the day and month, and the least that remains in the chain', async () => {
     const owner = await signIn(service.api)
     const root = await createKey(owner, { spending_controls: { daily_limit_minor: '1000', monthly_limit_minor: '2000' } })
     const rootId = await uuidOf(root.grantId)
@@ -79,7 +79,7 @@ describe('listing', () => {
 })
 
 describe('freezing', () => {
-  test('stops a grant and what is below it without ending it: the credential still authenticates', async () => {
+  test('stops a grant and its descendants without ending them: the credential still authenticates', async () => {
     const root = await createKey(person)
     const child = await createKey(root)
     const frozen = await person.api.patch(`${path}/${root.grantId}`, { frozen: true })
@@ -98,7 +98,7 @@ describe('freezing', () => {
     expect(events.map((event) => event.frozen)).toEqual([true, false])
   })
 
-  test('and unfreezing is for a delegated caller strictly below its own grant', async () => {
+  test('and unfreezing is allowed to a delegated caller only for descendants of its own grant', async () => {
     const root = await manager(person)
     const child = await createKey(root)
     await person.api.patch(`${path}/${root.grantId}`, { frozen: true })
@@ -111,7 +111,7 @@ describe('freezing', () => {
     expect((await person.api.get(`${path}/${root.grantId}`)).body.frozen).toBe(true)
   })
 
-  test('is possible in a frozen workspace, new controls are not', async () => {
+  test('is possible in a frozen workspace, but changing controls is not', async () => {
     const owner = await signIn(service.api)
     const key = await createKey(owner)
     await service.deps.db.query(
@@ -126,7 +126,7 @@ describe('freezing', () => {
 })
 
 describe('changing controls', () => {
-  test('leaves what the request leaves out, and removes what it sets to null', async () => {
+  test('keeps what the request leaves out, and removes what it sets to null', async () => {
     const key = await createKey(person, { spending_controls: { per_payment_limit_minor: '5', payment_types: ['rent'] } })
     const change = (spending_controls: Record<string, unknown>) =>
       person.api.patch(`${path}/${key.grantId}`, { spending_controls })
@@ -138,13 +138,13 @@ describe('changing controls', () => {
     expect(removed.body.spending_controls).toEqual({ daily_limit_minor: '5' })
   })
 
-  test('refuses what contradicts a limit that stays', async () => {
+  test('refuses a limit that contradicts an existing one', async () => {
     const key = await createKey(person, { spending_controls: { daily_limit_minor: '5' } })
     const answer = await person.api.patch(`${path}/${key.grantId}`, { spending_controls: { per_payment_limit_minor: '6' } })
     expect([answer.status, answer.body.details.fields[0].path]).toEqual([400, 'spending_controls.per_payment_limit_minor'])
   })
 
-  test('of its own grant is refused to a delegated caller, of those below it is not', async () => {
+  test('of its own grant is refused to a delegated caller, and of its descendants allowed', async () => {
     const root = await manager(person, { spending_controls: { daily_limit_minor: '10' } })
     const child = await createKey(root)
     const own = await root.api.patch(`${path}/${root.grantId}`, { spending_controls: {} })
@@ -181,7 +181,7 @@ describe('changing controls', () => {
 })
 
 describe('revoking', () => {
-  test('ends the grant, its keys, and all below it with the next request; again is the same answer', async () => {
+  test('ends the grant, its keys and its descendants from the next request on; a repetition has the same answer', async () => {
     const root = await createKey(person)
     const child = await createKey(root)
     const grandchild = await createKey(child)
@@ -214,7 +214,7 @@ describe('revoking', () => {
   })
 })
 
-describe('what a caller may not know of answers as what does not exist', () => {
+describe('what a caller may not see is answered like what does not exist', () => {
   const calls: [string, (api: Api, id: string) => Promise<{ status: number; body: { error: string } }>][] = [
     ['get', (api, id) => api.get(`${path}/${id}`)],
     ['freeze', (api, id) => api.patch(`${path}/${id}`, { frozen: true })],
@@ -238,10 +238,13 @@ describe('what a caller may not know of answers as what does not exist', () => {
     expect([await works(root), await works(child)]).toEqual([true, true])
   })
 
-  test.each([...calls, ['list', (api: Api) => api.get(path)] as const])('%s needs a credential that may', async (_, call) => {
-    const key = await createKey(person)
-    expect((await call(service.api, key.grantId)).status).toBe(401)
-    const refused = await call(key.api, key.grantId)
-    expect([refused.status, refused.body.error]).toEqual([403, 'forbidden'])
-  })
+  test.each([...calls, ['list', (api: Api) => api.get(path)] as const])(
+    '%s needs a credential with the permission',
+    async (_, call) => {
+      const key = await createKey(person)
+      expect((await call(service.api, key.grantId)).status).toBe(401)
+      const refused = await call(key.api, key.grantId)
+      expect([refused.status, refused.body.error]).toEqual([403, 'forbidden'])
+    },
+  )
 })

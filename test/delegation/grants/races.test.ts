@@ -73,7 +73,7 @@ test('no child outlives its parent, in either order of creation and revocation',
   expect(adopted).toBeGreaterThan(0)
 })
 
-test('of two rotations at once one makes a key, and exactly one key of the grant stays active', async () => {
+test('of two concurrent rotations one creates a key, and exactly one key of the grant stays active', async () => {
   for (let round = 0; round < 6; round += 1) {
     const key = await createKey(person)
     const answers = await Promise.all(
@@ -88,7 +88,7 @@ test('of two rotations at once one makes a key, and exactly one key of the grant
   }
 })
 
-test('two revocations at once are one: one answer, one event, one audit row each', async () => {
+test('two concurrent revocations have one effect: the same answer, one event, one audit row each', async () => {
   for (let round = 0; round < 6; round += 1) {
     const key = await createKey(person)
     const answers = await Promise.all([
@@ -121,7 +121,7 @@ test('a rotation and a revocation at once leave no key alive', async () => {
   }
 })
 
-test('using a key and revoking it at once never fails: it works or is revoked', async () => {
+test('a key that is used and revoked at once is accepted or refused, never an error', async () => {
   for (let round = 0; round < 6; round += 1) {
     const key = await createKey(person)
     const uses = Array.from({ length: 8 }, (_, index) => byKey(alternate(index), key).get('/v1/accounts/me'))
@@ -192,7 +192,7 @@ test('no key or agent of a member who is being removed stays active, and none be
   expect(await findBreaches(first)).toEqual([])
 })
 
-test('a removal waits for the key and the agent that the member is letting in, and ends them', async () => {
+test('a removal waits for the key and the agent that the member is creating at that moment, and ends them', async () => {
   const team = await createTeam(first)
   const member = await join(first, team, 'admin')
   const client = await registerClient(first.api)

@@ -21,7 +21,7 @@ const pay = (api: Client, amount: string, to = beneficiary) =>
 const grantOf = async (key: Pick<Key, 'grantId'>): Promise<Json> =>
   (await person.api.get(`/v1/accounts/me/grants/${key.grantId}`)).body
 
-test('what a key pays is used of every grant above it, and each shows what the whole chain leaves', async () => {
+test("a key's payment counts against every ancestor, and each shows the least that remains in the chain", async () => {
   const root = await createKey(person, { spending_controls: { daily_limit_minor: '50000', monthly_limit_minor: '90000' } })
   const child = await createKey(root, { spending_controls: { daily_limit_minor: '30000', per_payment_limit_minor: '20000' } })
   expect((await pay(child.api, '20000')).status).toBe(201)
@@ -38,7 +38,7 @@ test('what a key pays is used of every grant above it, and each shows what the w
   expect((await pay(child.api, '10000')).status).toBe(201)
 })
 
-test('a payment that fails gives back what it used, all the way up', async () => {
+test('a payment that fails is subtracted from the usage of the whole chain', async () => {
   const doomed = await newBeneficiary(person.api, { destination: '254700000001' })
   const root = await createKey(person, { spending_controls: { daily_limit_minor: '50000' } })
   const child = await createKey(root)
@@ -52,7 +52,7 @@ test('a payment that fails gives back what it used, all the way up', async () =>
     })
 })
 
-test('frozen, a grant and all below it move no money, and move it again when unfrozen', async () => {
+test('a frozen grant and its descendants move no money, and can again when unfrozen', async () => {
   const root = await createKey(person)
   const child = await createKey(root)
   await person.api.patch(`/v1/accounts/me/grants/${root.grantId}`, { frozen: true })
@@ -65,7 +65,7 @@ test('frozen, a grant and all below it move no money, and move it again when unf
   expect((await pay(child.api, '1000')).status).toBe(201)
 })
 
-test('new controls are felt by the next payment', async () => {
+test('new controls apply from the next payment on', async () => {
   const key = await createKey(person)
   expect((await pay(key.api, '2000')).status).toBe(201)
   await person.api.patch(`/v1/accounts/me/api-keys/${key.id}`, { spending_controls: { per_payment_limit_minor: '1999' } })
@@ -74,7 +74,7 @@ test('new controls are felt by the next payment', async () => {
   expect((await pay(key.api, '2000')).status).toBe(201)
 })
 
-test('a key that an agent makes with its token is below the agent’s grant: its limits hold, its end is theirs, its revocation too', async () => {
+test('a key that an agent creates with its token is a child of the agent’s grant: it shares its limits, its end and its revocation', async () => {
   const agent = await authorizeAgent(service.api, person, {
     request: { scope: 'account.read key.manage payment.create' },
     decision: { spending_controls: { per_payment_limit_minor: '5000' } },

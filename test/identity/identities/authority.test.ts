@@ -50,7 +50,7 @@ const attempts = async (api: Client, person: Person) => {
 describe('account.manage and spending controls', () => {
   const limited = { spending_controls: { daily_limit_minor: '30000' } }
 
-  test('are not given to one key: a new way to sign in would have no limits', async () => {
+  test('cannot be in one key, because a new sign-in method would have no limits', async () => {
     const person = await signIn(service.api)
     const answer = await person.api.post('/v1/accounts/me/api-keys', { name: 'Agent', ...manager, ...limited })
     expect([answer.status, answer.body.details.fields[0].path]).toEqual([400, 'spending_controls'])
@@ -64,7 +64,7 @@ describe('account.manage and spending controls', () => {
     )
   })
 
-  test('in either order, let it link nothing, unlink nothing and end no session', async () => {
+  test('given in either order, let the key link nothing, unlink nothing and end no session', async () => {
     const person = await signIn(service.api)
     const key = await createKey(person, manager)
     await service.deps.db.query(
@@ -80,7 +80,7 @@ describe('account.manage and spending controls', () => {
 test.each([
   ['an agent that may do everything else', {}, 'forbidden'],
   ['a key whose grant was frozen', manager, 'grant_frozen'],
-])('%s changes nothing about how its account is signed in to', async (_who, fields, error) => {
+])('%s cannot change the sign-in methods of its account', async (_who, fields, error) => {
   const person = await signIn(service.api)
   const key = await createKey(person, fields)
   await person.api.patch(`/v1/accounts/me/grants/${key.grantId}`, { frozen: true })
@@ -88,7 +88,7 @@ test.each([
   expect(await lives(person)).toBe(true)
 })
 
-test("a key never changes an administrator's account, and neither does a token that it makes", async () => {
+test("neither a key nor a token made with it can change the sign-in methods of an administrator's account", async () => {
   const person = await signIn(service.api, administrator)
   const key = await createKey(person, manager)
   const { body } = await key.api.post('/v1/auth/dashboard-tokens')
@@ -97,8 +97,8 @@ test("a key never changes an administrator's account, and neither does a token t
   expect(await identitiesOf(person)).toHaveLength(1)
 })
 
-describe('what a key links', () => {
-  test('says which grant linked it; what a person links names no grant', async () => {
+describe('a sign-in method that a key links', () => {
+  test('names the grant that linked it; one that a person links names no grant', async () => {
     const person = await signIn(service.api)
     const key = await createKey(person, manager)
     expect((await link(key.api)).body.linked_by_grant_id).toBe(key.grantId)
@@ -107,7 +107,7 @@ describe('what a key links', () => {
     expect((await link(service.api.as({ bearer: body.token }))).body.linked_by_grant_id).toBe(key.grantId)
   })
 
-  test('ends with the key: the sign-in method, its sessions, and all that began with them', async () => {
+  test('is unlinked with the key, and its sessions and everything that they created end', async () => {
     const person = await signIn(service.api)
     const key = await createKey(person, manager)
     const wallet = newWallet()
@@ -132,7 +132,7 @@ describe('what a key links', () => {
     expect(types).toEqual(expect.arrayContaining(['identity.unlinked', 'session.revoked', 'grant.revoked']))
   })
 
-  test('stays when it is the last way into the account, without its sessions', async () => {
+  test('stays if it is the last one of the account, without its sessions', async () => {
     const person = await signIn(service.api)
     const key = await createKey(person, manager)
     const wallet = newWallet()
@@ -147,7 +147,7 @@ describe('what a key links', () => {
     expect((await signIn(service.api, wallet)).accountId).toBe(person.accountId)
   })
 
-  test('is never all that a key leaves behind', async () => {
+  test('is never the only one left after a key unlinks the others', async () => {
     const person = await signIn(service.api)
     const key = await createKey(person, manager)
     await link(key.api)
@@ -160,7 +160,7 @@ describe('what a key links', () => {
     expect((await key.api.delete(`/v1/accounts/me/identities/${own.id}`)).status).toBe(200)
   })
 
-  test('while the key is being revoked is refused or detached, never left', async () => {
+  test('while the key is being revoked is refused or unlinked, never kept', async () => {
     const person = await signIn(service.api)
     for (let round = 0; round < 6; round += 1) {
       const key = await createKey(person, manager)
@@ -178,7 +178,7 @@ describe('what a key links', () => {
 })
 
 describe('unlinking a sign-in method', () => {
-  test('ends the sessions that began with it, with their streams and tokens, and no other', async () => {
+  test('ends the sessions that began with it, with their streams and tokens, and no others', async () => {
     const person = await signIn(service.api)
     const stolen = newWallet()
     await link(person.api, stolen)
@@ -193,7 +193,7 @@ describe('unlinking a sign-in method', () => {
     expect(await lives(person)).toBe(true)
   })
 
-  test('by which the caller is signed in itself signs it out', async () => {
+  test("that the caller signed in with ends the caller's session", async () => {
     const person = await signIn(service.api)
     await link(person.api)
     const own = (await identitiesOf(person)).find(({ subject }: { subject: string }) => subject === person.wallet.address)

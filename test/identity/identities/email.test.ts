@@ -19,7 +19,7 @@ const unlink = async (cookie: string, provider: string) => {
   return service.api.delete(`/v1/accounts/me/identities/${id}`, { cookie })
 }
 
-test("the account's address goes with the identity that vouched for it, to the next one's or to none", async () => {
+test("when the identity that verified the account's address is unlinked, the address becomes another identity's or none", async () => {
   const [google, github] = [newPerson(), newPerson()]
   const { cookie } = await signIn(service.api)
   await link(cookie, 'google', google)
@@ -34,7 +34,7 @@ test("the account's address goes with the identity that vouched for it, to the n
   expect((await me(service, wallet.cookie)).email).toBe(null)
 })
 
-test('an address that an account gave up is free: its owner signs in to an account of their own', async () => {
+test('an address that an account no longer has is free: its owner signs in to their own account', async () => {
   const person = newPerson()
   const wallet = await signIn(service.api)
   await link(wallet.cookie, 'google', person)
@@ -44,7 +44,7 @@ test('an address that an account gave up is free: its owner signs in to an accou
   expect((await me(service, owner.cookie)).email).toBe(person.email)
 })
 
-test('the address stays while another identity vouches for it', async () => {
+test('the address stays while another identity has verified it', async () => {
   const person = newPerson()
   const { cookie } = await signIn(service.api)
   await link(cookie, 'google', person)
@@ -53,7 +53,7 @@ test('the address stays while another identity vouches for it', async () => {
   expect((await me(service, cookie)).email).toBe(person.email)
 })
 
-test('an address that another account has is not taken when an identity goes', async () => {
+test('an address of another account is not taken when an identity is unlinked', async () => {
   const [own, shared] = [newPerson(), newPerson()]
   const owner = await continueWith(service, 'google', shared)
   const { cookie } = await signIn(service.api)
@@ -64,7 +64,7 @@ test('an address that another account has is not taken when an identity goes', a
   expect((await me(service, owner.cookie)).email).toBe(shared.email)
 })
 
-test('two accounts that reach for one freed address at once: one has it', async () => {
+test('of two accounts that could get a freed address at once, one gets it', async () => {
   for (let round = 0; round < 4; round += 1) {
     const shared = newPerson()
     const holder = await continueWith(service, 'google', shared)

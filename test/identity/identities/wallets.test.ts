@@ -25,7 +25,7 @@ const link = async (api: Client, wallet = newWallet(), options: { key?: string }
 
 const identitiesOf = async (person: { api: Client }) => (await person.api.get('/v1/accounts/me/identities')).body.data
 
-test('a wallet is attached once: 201, and 200 when it is there already', async () => {
+test('a wallet is linked once: 201, and 200 if it is linked already', async () => {
   const person = await signIn(service.api)
   const wallet = newWallet()
   const attached = await link(person.api, wallet)
@@ -52,7 +52,7 @@ test('the sign-in route links too when the caller is signed in, with the same th
   expect(refused.text).not.toContain(stranger.accountId)
 })
 
-test("a wallet of another account is a conflict that reveals nothing about that account, and uses the message's nonce up", async () => {
+test('a wallet of another account is a conflict that reveals nothing about that account, and uses the nonce of the message', async () => {
   const owner = await signIn(service.api)
   const other = await signIn(service.api)
   const message = await walletMessage(service.api, owner.wallet)
@@ -78,21 +78,21 @@ test('a retry with the same key gets the first answer, although its nonce is use
   expect((await person.api.post('/v1/accounts/me/identities', body)).status).toBe(401)
 })
 
-test('one wallet linked by many accounts at once ends up on exactly one', async () => {
+test('one wallet that many accounts link at once belongs to exactly one', async () => {
   const wallet = newWallet()
   const people = await Promise.all(Array.from({ length: 6 }, (_, index) => signIn(index % 2 ? service.api : second.api)))
   const answers = await Promise.all(people.map((person) => link(person.api, wallet)))
   expect(answers.map((answer) => answer.status).sort()).toEqual([201, 409, 409, 409, 409, 409])
 })
 
-test('two first sign-ins of one wallet at once make one account', async () => {
+test('two concurrent first sign-ins of one wallet create one account', async () => {
   const wallet = newWallet()
   const people = await Promise.all(Array.from({ length: 10 }, (_, index) => signIn(index % 2 ? service.api : second.api, wallet)))
   expect(new Set(people.map((person) => person.accountId)).size).toBe(1)
   expect(new Set(people.map((person) => person.cookie)).size).toBe(10)
 })
 
-test('an unlinked wallet signs in to an account of its own, and the session it made ends', async () => {
+test('an unlinked wallet signs in to a new account, and its earlier session ends', async () => {
   const person = await signIn(service.api)
   await link(person.api)
   const original = (await identitiesOf(person)).find(
@@ -111,7 +111,7 @@ test('the last sign-in method stays', async () => {
   expect([refused.status, refused.body.error]).toEqual([409, 'last_identity'])
 })
 
-test('of all sign-in methods removed at once, one stays', async () => {
+test('when all sign-in methods are unlinked at once, one stays', async () => {
   for (let round = 0; round < 5; round += 1) {
     const person = await signIn(service.api)
     await link(person.api)
@@ -139,13 +139,13 @@ test("another account's identity cannot be unlinked: the same 404 as for one tha
   expect({ ...foreign.body, details: null }).toEqual({ ...unknown.body, details: null })
 })
 
-test('identities are for their own account alone: without a sign-in it is 401', async () => {
+test('listing and changing identities needs a sign-in: 401 without one', async () => {
   expect((await service.api.get('/v1/accounts/me/identities')).status).toBe(401)
   expect((await link(service.api)).status).toBe(401)
   expect((await service.api.delete('/v1/accounts/me/identities/idn_01h455vb4pex5vsknk084sn02q')).status).toBe(401)
 })
 
-test('a typo in the body is named, never ignored', async () => {
+test('an unknown field in the body is named, never ignored', async () => {
   const person = await signIn(service.api)
   const answer = await person.api.post('/v1/accounts/me/identities', {
     provider: 'wallet',

@@ -10,7 +10,7 @@ afterAll(() => service.close())
 
 const day = 86_400
 
-test('the list names every session, the newest first, and marks the one that asks', async () => {
+test('the list has every session, newest first, and marks the current one', async () => {
   const first = await signIn(service.api)
   const second = await signIn(service.api, first.wallet)
   const answer = await second.api.get('/v1/accounts/me/sessions')
@@ -34,7 +34,7 @@ test('a long list of sessions comes in pages that miss and repeat nothing', asyn
   expect(seen).toEqual([...seen].sort().reverse())
 })
 
-test('a revoked session is refused with its next request, and revoking it again answers the same', async () => {
+test('a revoked session is refused with its next request, and revoking it again has the same answer', async () => {
   const kept = await signIn(service.api)
   const lost = await signIn(service.api, kept.wallet)
   const list = await lost.api.get('/v1/accounts/me/sessions')
@@ -58,12 +58,12 @@ test("another account's session can be neither seen nor ended: the same 404 as f
   expect((await owner.api.get('/v1/accounts/me')).status).toBe(200)
 })
 
-test('sessions are for their own account alone: without a sign-in it is 401', async () => {
+test('listing and ending sessions needs a sign-in: 401 without one', async () => {
   expect((await service.api.get('/v1/accounts/me/sessions')).body.error).toBe('authentication_required')
   expect((await service.api.delete('/v1/accounts/me/sessions/ses_01h455vb4pex5vsknk084sn02q')).status).toBe(401)
 })
 
-test('a session that is not used for seven days ends, and one in use goes on', async () => {
+test('a session that is not used for seven days ends, and one in use continues', async () => {
   const idle = await signIn(service.api)
   const busy = await signIn(service.api)
   service.clock.advance(6 * day)
@@ -84,7 +84,7 @@ test('a session in constant use ends after thirty days as well', async () => {
   expect((await person.api.get('/v1/accounts/me')).body.error).toBe('token_expired')
 })
 
-test('every sign-in has a session of its own, also with an old cookie', async () => {
+test('every sign-in creates its own session, also with an old cookie', async () => {
   const first = await signIn(service.api)
   const planted = 'A'.repeat(43)
   const second = await signIn(service.api.as({ cookie: planted }), first.wallet)

@@ -34,7 +34,7 @@ const newPage = async (): Promise<{ page: Page; complaints: string[] }> => {
 const end = '/healthz'
 const whoAmI = (page: Page): Promise<Json> => page.evaluate(`fetch('/v1/accounts/me').then((answer) => answer.json())`)
 
-test.skipIf(missing)('a newcomer signs in by both buttons, as a person that the page offers, and is one account', async () => {
+test.skipIf(missing)('a new person who signs in by both buttons, as an offered person, has one account', async () => {
   const { page, complaints } = await newPage()
   await page.goto(startUrl(service, 'google', end))
   expect(await page.textContent('h1')).toBe('Sign in with Google (sandbox)')
@@ -52,7 +52,7 @@ test.skipIf(missing)('a newcomer signs in by both buttons, as a person that the 
   expect(complaints).toEqual([])
 })
 
-test.skipIf(missing)('any other person can be named in the form, and a refused link is shown on a page', async () => {
+test.skipIf(missing)('another person can be entered in the form, and a refused link is shown on a page', async () => {
   const { page, complaints } = await newPage()
   const { email } = newPerson()
   const be = async (outcome: string) => {
@@ -76,7 +76,7 @@ test.skipIf(missing)('any other person can be named in the form, and a refused l
   expect(complaints).toEqual([])
 })
 
-test.skipIf(missing)('a link that a key began is finished from its page', async () => {
+test.skipIf(missing)('a link that a key began can be finished from its page', async () => {
   const { page, complaints } = await newPage()
   const person = await signIn(service.api)
   const key = await createKey(person, { permissions: ['account.manage'] })

@@ -52,7 +52,7 @@ test('a deployed contract wallet signs in by ERC-1271, under its checksummed add
   expect((await attempt(address)).outcome).toBe('signed_in')
 })
 
-test('one that is not deployed yet signs in by ERC-6492', async () => {
+test('a contract wallet that is not deployed yet signs in by ERC-6492', async () => {
   const address = newAddress()
   expect((await attempt(address, { deployed: false, signature: wrapped(signature) })).outcome).toBe('account_created')
   expect((await attempt(address, { deployed: false, signature })).error).toBe('invalid_signature')
@@ -73,7 +73,7 @@ describe.each([
   ['predicted', false],
 ])('a %s wallet', (_kind, deployed) => {
   test.each<Trouble>(['error', 'http_500', 'garbage', 'reverts', 'other_chain', 'empty_answer'])(
-    'is refused when its chain is in trouble (%s), and the nonce is gone',
+    'is refused if its chain fails (%s), and the nonce is used',
     async (trouble) => {
       mainnet.trouble = trouble
       const signed = deployed ? signature : wrapped(signature)
@@ -89,7 +89,7 @@ test('a chain without an RPC has no contract wallets', async () => {
   expect((await attempt(newAddress(), { chainId: 10 })).error).toBe('invalid_signature')
 })
 
-test('the same address on another chain is another identity: it does not sign in and does not link', async () => {
+test('the same address on another chain is another identity: it can neither sign in nor link', async () => {
   const address = newAddress()
   const owner = await attempt(address)
   const elsewhere = await attempt(address, { chainId: 8453, on: base })
@@ -100,14 +100,14 @@ test('the same address on another chain is another identity: it does not sign in
   expect(linking.answer.text).not.toContain((await me(service, sessionCookieOf(owner.answer.headers))).id)
 })
 
-test('an address that was proved by its own key is not accepted by a contract’s word', async () => {
+test('an address that was proved with its own key is not accepted by a contract’s answer', async () => {
   const person = await signIn(service.api)
   const taken = await attempt(person.wallet.address)
   expect([taken.status, taken.error]).toEqual([401, 'invalid_signature'])
   expect((await signIn(service.api, person.wallet)).accountId).toBe(person.accountId)
 })
 
-test('a chain that never answers delays a request only briefly, and is asked once for a message', {
+test('a chain that never answers delays a request only briefly, and is queried once for a message', {
   timeout: 15_000,
 }, async () => {
   mainnet.trouble = 'silent'
@@ -129,7 +129,7 @@ test('a wallet with a key never waits for a chain', async () => {
   expect(mainnet.calls).toHaveLength(before)
 })
 
-test('a used or made-up nonce asks no chain', async () => {
+test('a used or invented nonce causes no query to a chain', async () => {
   const { message } = await attempt(newAddress())
   const before = mainnet.calls.length
   await service.api.post('/v1/auth/wallet/verify', { message, signature })

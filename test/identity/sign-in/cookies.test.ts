@@ -48,7 +48,7 @@ describe("the session's cookie", () => {
     )
   })
 
-  test('is cleared at logout with the same attributes, or it would stay', async () => {
+  test('is cleared at logout with the same attributes, so that the browser removes it', async () => {
     const cleared = (await production.api.post('/v1/auth/logout')).headers.getSetCookie()
     expect(cleared).toEqual([
       'service_session=; Max-Age=0; Domain=example.com; Path=/; Expires=Thu, 01 Jan 1970 00:00:00 GMT; HttpOnly; Secure; SameSite=Lax',
@@ -64,7 +64,7 @@ describe("the session's cookie", () => {
   })
 })
 
-test("a flow's cookie cannot be planted by a sibling domain in production", async () => {
+test("a flow's cookie cannot be set by a sibling domain in production", async () => {
   const answer = await production.api.get('/v1/auth/google/start')
   expect(answer.status).toBe(302)
   expect(answer.headers.get('location')).toMatch(/^https:\/\/accounts\.google\.com\/o\/oauth2\/v2\/auth\?/)
@@ -93,7 +93,7 @@ describe('logging out', () => {
   })
 
   test.each(['stale', 'A'.repeat(43)])(
-    'with a cookie that is none any more (%s) is no error: 204, and the cookie goes',
+    'with a cookie that is no longer valid (%s) is 204 and clears the cookie',
     async (cookie) => {
       const answer = await service.api.post('/v1/auth/logout', undefined, { cookie })
       expect(answer.status).toBe(204)
@@ -101,7 +101,7 @@ describe('logging out', () => {
     },
   )
 
-  test('twice is no error, and leaves one trace', async () => {
+  test('twice is 204 both times, with one audit row', async () => {
     const person = await signIn(service.api)
     await person.api.post('/v1/auth/logout')
     expect((await person.api.post('/v1/auth/logout')).status).toBe(204)
@@ -118,7 +118,7 @@ describe('logging out', () => {
   })
 })
 
-describe('a cookie alone does not prove that its owner meant it', () => {
+describe('a cookie alone does not prove that the person made the request', () => {
   const own = () => service.deps.config.publicUrl
   test.each<[string, () => Record<string, string>, number]>([
     ['this site', () => ({ 'sec-fetch-site': 'same-origin', origin: own() }), 200],
@@ -158,7 +158,7 @@ describe('a cookie alone does not prove that its owner meant it', () => {
     }
   })
 
-  test('a bearer needs no such proof: no browser sends it by itself', async () => {
+  test('a bearer token needs no such proof, because no browser sends it automatically', async () => {
     const person = await signIn(service.api)
     const { token } = (await person.api.post('/v1/auth/dashboard-tokens')).body
     const headers = { 'sec-fetch-site': 'cross-site', origin: 'https://evil.example' }
@@ -174,7 +174,7 @@ describe('two credentials in one request', () => {
     expect((await service.api.get('/v1/accounts/me', { cookie: one.cookie, bearer: 'service_dash_x' })).status).toBe(401)
   })
 
-  test('one in the address is none', async () => {
+  test('a credential in the address is ignored', async () => {
     const person = await signIn(service.api)
     const { token } = (await person.api.post('/v1/auth/dashboard-tokens')).body
     expect((await service.api.get(`/v1/accounts/me?access_token=${token}&token=${token}`)).status).toBe(401)

@@ -12,7 +12,7 @@ const mint = (api: TestService['api'], key?: string) =>
   api.post('/v1/auth/dashboard-tokens', undefined, key === undefined ? {} : { key })
 const asToken = async (api: TestService['api']) => service.api.as({ bearer: (await mint(api)).body.token })
 
-test('a token is given once, for fifteen minutes, and stands for the caller', async () => {
+test('a token is shown once, is valid for fifteen minutes, and acts as the caller', async () => {
   const person = await signIn(service.api)
   const answer = await mint(person.api)
   expect(answer.status).toBe(201)
@@ -41,14 +41,14 @@ test('a retry with the same key gets the same answer without the token', async (
   expect(rows.map(({ text }) => text).join()).not.toContain(first.body.token)
 })
 
-test('a token needs a credential, and cannot make its successor', async () => {
+test('a token needs a credential, and cannot create another token', async () => {
   expect((await mint(service.api)).status).toBe(401)
   const person = await signIn(service.api)
   const refused = await mint(await asToken(person.api))
   expect([refused.status, refused.body.error]).toEqual([403, 'forbidden'])
 })
 
-test('it ends with the session that made it: logged out, or revoked from elsewhere', async () => {
+test('it ends with the session that created it: by logout, or by revocation from elsewhere', async () => {
   const person = await signIn(service.api)
   const one = await asToken(person.api)
   await person.api.post('/v1/auth/logout')
@@ -61,13 +61,13 @@ test('it ends with the session that made it: logged out, or revoked from elsewhe
   expect((await two.get('/v1/accounts/me')).status).toBe(401)
 })
 
-test('logging out with it ends the session that made it', async () => {
+test('logging out with it ends the session that created it', async () => {
   const person = await signIn(service.api)
   expect((await (await asToken(person.api)).post('/v1/auth/logout')).status).toBe(204)
   expect((await person.api.get('/v1/accounts/me')).body.error).toBe('session_revoked')
 })
 
-test('it ends with an idle session, although its own time is not over', async () => {
+test('it ends with an idle session, before its own expiry', async () => {
   const person = await signIn(service.api)
   service.clock.advance(7 * 86_400 - 60)
   const api = await asToken(service.api.as({ cookie: person.cookie }))
@@ -88,7 +88,7 @@ test("a key's token carries the key's grant: its permissions and nothing more", 
   expect((await api.get('/v1/accounts/me/sessions')).status).toBe(403)
 })
 
-test('it ends with the key that made it, and never outlives it', async () => {
+test('it ends with the key that created it, and never outlives it', async () => {
   const person = await signIn(service.api)
   const expiresAt = new Date(service.clock.now().getTime() + 60_000).toISOString()
   const short = await createKey(person, { expires_at: expiresAt })
@@ -102,7 +102,7 @@ test('it ends with the key that made it, and never outlives it', async () => {
   expect((await service.api.get('/v1/accounts/me', { bearer: answer.body.token })).body.error).toBe('token_expired')
 })
 
-test('a minted token leaves an audit row that names its maker', async () => {
+test('a new token has an audit row that names its creator', async () => {
   const person = await signIn(service.api)
   await mint(person.api)
   const [row] = await service.deps.db.query<object>(

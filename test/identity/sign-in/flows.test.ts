@@ -15,7 +15,7 @@ const browserOf = (person: Person) => createBrowser({ service_session: person.co
 const forget = async (url: string, headers = {}) => createBrowser().step(url, { ...json, ...headers })
 
 describe('a flow belongs to the browser that began it', () => {
-  test('another browser that brings its answer is refused, and the right one may still finish it', async () => {
+  test('another browser that returns with its answer is refused, and the right one may still finish it', async () => {
     const browser = createBrowser()
     const url = await callbackUrl(browser, startUrl(service, 'google'), newPerson())
     const stolen = await forget(url)
@@ -25,7 +25,7 @@ describe('a flow belongs to the browser that began it', () => {
     expect((await browser.step(url)).headers.get('location')).toBe('/account?outcome=account_created')
   })
 
-  test('an answer is good for one return, even when twenty come at once', async () => {
+  test('an answer is valid for one return, even if twenty come at once', async () => {
     const browser = createBrowser()
     const url = await callbackUrl(browser, startUrl(service, 'github'), newPerson())
     const answers = await Promise.all(Array.from({ length: 20 }, () => browser.step(url, json)))
@@ -45,14 +45,14 @@ describe('a flow belongs to the browser that began it', () => {
     },
   )
 
-  test("one provider's state is nothing to the other's callback", async () => {
+  test("one provider's state is refused at the other's callback", async () => {
     const browser = createBrowser()
     const url = await callbackUrl(browser, startUrl(service, 'google'), newPerson())
     expect((await browser.step(url.replace('/google/', '/github/'), json)).status).toBe(400)
     expect((await browser.step(url, json)).status).toBe(303)
   })
 
-  test('a code of another flow is refused: its verifier does not fit', async () => {
+  test('a code of another flow is refused: its verifier does not match', async () => {
     const browser = createBrowser()
     const mine = new URL(await callbackUrl(browser, startUrl(service, 'google'), newPerson()))
     const theirs = new URL(await callbackUrl(createBrowser(), startUrl(service, 'google'), newPerson()))
@@ -61,14 +61,14 @@ describe('a flow belongs to the browser that began it', () => {
     expect([answer.status, JSON.parse(answer.html).error]).toEqual([400, 'invalid_request'])
   })
 
-  test('a flow that takes more than ten minutes is over', async () => {
+  test('a flow ends after ten minutes', async () => {
     const browser = createBrowser()
     const url = await callbackUrl(browser, startUrl(service, 'github'), newPerson())
     service.clock.advance(600)
     expect((await browser.step(url, json)).status).toBe(400)
   })
 
-  test('two tabs of one browser both come to their end', async () => {
+  test('two flows in two tabs of one browser both succeed', async () => {
     const browser = createBrowser()
     const person = newPerson()
     const first = await callbackUrl(browser, startUrl(service, 'google', '/a'), person)
@@ -91,7 +91,7 @@ describe('a flow belongs to the browser that began it', () => {
 })
 
 describe('a person who is signed in links', () => {
-  test('a new identity is attached, one that is there already changes nothing, and the session stays', async () => {
+  test('a new identity is linked, one that is linked already changes nothing, and the session stays', async () => {
     const person = await signIn(service.api)
     const google = newPerson()
     const linked = await continueWith(service, 'google', google, { browser: browserOf(person) })
@@ -122,7 +122,7 @@ describe('a person who is signed in links', () => {
     expect((await me(service, person.cookie)).identities).toHaveLength(1)
   })
 
-  test('a link by the address of another account stays with who is signed in, and leaves the address where it is', async () => {
+  test('an identity with the address of another account is linked to the person who is signed in, and the address does not move', async () => {
     const shared = newPerson()
     const owner = await continueWith(service, 'google', shared)
     const person = await signIn(service.api)
@@ -131,7 +131,7 @@ describe('a person who is signed in links', () => {
     expect((await me(service, owner.cookie)).email).toBe(shared.email)
   })
 
-  test('what began a link must still be good at its end: logged out meanwhile, nothing is linked', async () => {
+  test('nothing is linked if the credential that began the link has ended', async () => {
     const person = await signIn(service.api)
     const browser = browserOf(person)
     const url = await callbackUrl(browser, startUrl(service, 'google'), newPerson())
@@ -141,7 +141,7 @@ describe('a person who is signed in links', () => {
     expect((await me(service, (await signIn(service.api, person.wallet)).cookie)).identities).toHaveLength(1)
   })
 
-  test('one identity linked by many accounts at once ends up on exactly one', async () => {
+  test('one identity that many accounts link at once belongs to exactly one', async () => {
     const identity = newPerson()
     const people = await Promise.all(Array.from({ length: 8 }, () => signIn(service.api)))
     const result = await Promise.all(
@@ -151,7 +151,7 @@ describe('a person who is signed in links', () => {
     expect(result.filter(({ response }) => response.status === 409)).toHaveLength(7)
   })
 
-  test('a stale cookie is a fresh sign-in; a bad bearer is refused', async () => {
+  test('with a cookie that has ended, a person signs in anew; a wrong bearer is refused', async () => {
     const result = await continueWith(service, 'google', newPerson(), { browser: createBrowser({ service_session: 'stale' }) })
     expect(result.outcome).toBe('account_created')
     const answer = await service.api.get('/v1/auth/google/start', { bearer: `service_live_${'0'.repeat(64)}` })
@@ -159,7 +159,7 @@ describe('a person who is signed in links', () => {
   })
 
   test.each(['cross-site', 'same-site', 'same-origin', 'none'])(
-    'a link that is begun by a %s navigation or request goes by a page of ours that names the account',
+    'a link that is begun by a %s navigation or request first shows a page that names the account',
     async (site) => {
       const person = await signIn(service.api)
       const response = await browserOf(person).step(startUrl(service, 'google'), { 'sec-fetch-site': site })
@@ -174,7 +174,7 @@ describe('a person who is signed in links', () => {
   )
 })
 
-describe('a link that our own page asks for', () => {
+describe("a link that the service's own page requests", () => {
   const ours = { 'sec-fetch-site': 'same-origin' }
   /** A signed-in browser, and the address that its page gets for linking. */
   const askAs = async (person: Person, headers: Record<string, string>) => {
@@ -186,7 +186,7 @@ describe('a link that our own page asks for', () => {
   }
   const askFromPage = (person: Person) => askAs(person, { ...ours, origin: service.api.url })
 
-  test('goes straight on to the provider, and is linked to who asked', async () => {
+  test('goes straight to the provider, and is linked to the account that requested it', async () => {
     const person = await signIn(service.api)
     const { browser, url } = await askFromPage(person)
     const gone = await browser.step(url, ours)
@@ -197,14 +197,14 @@ describe('a link that our own page asks for', () => {
     expect((await me(service, person.cookie)).identities).toHaveLength(2)
   })
 
-  test.each(['cross-site', 'same-site', 'none'])('shows its page to who comes to it by a %s navigation', async (site) => {
+  test.each(['cross-site', 'same-site', 'none'])('shows the page that names the account after a %s navigation', async (site) => {
     const { browser, url } = await askFromPage(await signIn(service.api))
     const response = await browser.step(url, { 'sec-fetch-site': site })
     expect([response.status, linksOf(response).length]).toEqual([200, 1])
     expect((await browser.step(linksOf(response)[0] ?? '')).status).toBe(302)
   })
 
-  test('shows its page to another browser, which goes nowhere from it', async () => {
+  test('shows the page to another browser, which cannot continue from it', async () => {
     const { url } = await askFromPage(await signIn(service.api))
     for (const other of [createBrowser(), browserOf(await signIn(service.api))]) {
       const response = await other.step(url, ours)
@@ -216,13 +216,13 @@ describe('a link that our own page asks for', () => {
   test.each([
     ['a page of an allowed origin', { origin: 'https://app.example.com', 'sec-fetch-site': 'cross-site' }],
     ['a program with the cookie', {}],
-  ])('shows its page when %s asked', async (_who, headers) => {
+  ])('shows the page if %s requested it', async (_who, headers) => {
     const { startAnswer, browser, url } = await askAs(await signIn(service.api), headers)
     expect(startAnswer.status).toBe(202)
     expect((await browser.step(url, ours)).status).toBe(200)
   })
 
-  test('never by a navigation to the start, from any page', async () => {
+  test('never skips the page after a navigation to the start, from any site', async () => {
     const browser = browserOf(await signIn(service.api))
     const started = await browser.step(startUrl(service, 'google'), ours)
     expect((await browser.step(started.headers.get('location') ?? '', ours)).status).toBe(200)
@@ -235,7 +235,7 @@ describe('a link begun with a bearer', () => {
 
   const managingKey = (person: Person) => createKey(person, { permissions: ['account.read', 'account.manage', 'key.manage'] })
 
-  test('goes by a page that names the account, marks the browser and then goes on to the provider', async () => {
+  test("shows a page that names the account, sets the browser's cookie and then continues to the provider", async () => {
     const person = await signIn(service.api)
     await person.api.patch('/v1/accounts/me', { display_name: 'Rent & <b>Sons</b>' })
     const url = await linkOf((await managingKey(person)).key)
@@ -259,7 +259,7 @@ describe('a link begun with a bearer', () => {
     ])
   })
 
-  test('the explicit endpoint gives the same: 202, its retry the same page, and no wider way in', async () => {
+  test('the explicit endpoint does the same: 202, the same page for a retry, and no more access', async () => {
     const person = await signIn(service.api)
     const body = { provider: 'github', return_to: '/account' }
     const answer = await person.api.post('/v1/accounts/me/identities', body, { key: 'flow-1' })
@@ -279,7 +279,7 @@ describe('a link begun with a bearer', () => {
     expect((await victim.step(own, json)).status).toBe(404)
   })
 
-  test('the page is for the first browser that goes on from it', async () => {
+  test('the page works for the first browser that continues from it', async () => {
     const person = await signIn(service.api)
     const url = await linkOf((await managingKey(person)).key)
     const first = createBrowser()
@@ -290,7 +290,7 @@ describe('a link begun with a bearer', () => {
     expect((await first.step(mine)).status).toBe(302)
   })
 
-  test('a browser that is signed in to another account gets a page that says so, and goes no further', async () => {
+  test('a browser that is signed in to another account gets a page that says so, and cannot continue', async () => {
     const person = await signIn(service.api)
     const page = await browserOf(await signIn(service.api)).open(await linkOf((await managingKey(person)).key))
     expect(page.html).toContain('another account')
@@ -320,7 +320,7 @@ describe('a link begun with a bearer', () => {
     expect((await me(service, person.cookie)).identities).toHaveLength(1)
   })
 
-  test('a credential without account.manage links nothing: 403 on every way', async () => {
+  test('a credential without account.manage links nothing: 403 on every route', async () => {
     const person = await signIn(service.api)
     const key = await createKey(person)
     for (const path of ['/v1/auth/google/start', '/v1/auth/github/start']) {
@@ -342,7 +342,7 @@ describe('a link begun with a bearer', () => {
   })
 })
 
-test('a browser that came by another name of this machine finishes under the one that the provider knows', async () => {
+test('a browser that used another name of this machine finishes under the name that is registered with the provider', async () => {
   const elsewhere = service.api.url.replace('localhost', '127.0.0.1')
   const result = await createBrowser().open(`${elsewhere}/v1/auth/google/start?return_to=/account`)
   expect(result.visited[1]).toBe(`${service.api.url}/v1/auth/google/start?return_to=/account`)
@@ -358,7 +358,7 @@ test('a page of another site that asks by script is sent to ask by itself, for n
   expect(answer.headers.getSetCookie()).toEqual([])
 })
 
-test('a frozen account opens to who could open it before, and gets no new way in', async () => {
+test('a frozen account can be signed in to as before, and gets no new sign-in method', async () => {
   const person = newPerson()
   const owner = await continueWith(service, 'google', person)
   await service.deps.db.query(`update accounts set status = 'frozen' where lower(email) = $1`, [person.email])
@@ -378,7 +378,7 @@ test('no sign-in opens a closed account', async () => {
   }
 })
 
-test('forwarded hosts alter nothing', async () => {
+test('forwarded hosts change nothing', async () => {
   const answer = await service.api.get('/v1/auth/google/start', {
     headers: { ...json, 'x-forwarded-host': 'evil.example', 'x-forwarded-proto': 'https', forwarded: 'host=evil.example' },
   })

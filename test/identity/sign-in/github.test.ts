@@ -90,7 +90,7 @@ test.each<[string, () => Answer, object]>([
     () => ({ status: 404, body: { message: 'Not Found' } }),
     { email: null, email_verified: false },
   ],
-])('a person with %s gets an account without one', async (_what, answer, identity) => {
+])('a person with %s gets an account without an address', async (_what, answer, identity) => {
   emails = answer()
   const { account } = await signIn()
   expect(account).toMatchObject({ email: null, identities: [identity] })

@@ -52,7 +52,7 @@ const forge = (idToken: string, header: object): string => {
   return `${signed}.${createSign('RSA-SHA256').update(signed).sign(key).toString('base64url')}`
 }
 
-test('an ID token with issuer, audience, nonce and times in order signs in, under the issuer that vouched', async () => {
+test('an ID token with correct issuer, audience, nonce and times signs in, under its issuer', async () => {
   const claims = claimsOf()
   const { page, cookie } = await signInWith(claims)
   expect(page.status).toBe(303)
@@ -108,7 +108,7 @@ test.each([false, 'true', 'false', 1, null, undefined])(
 )
 
 test.each(['not an address', 'two@at@signs', 'line\nbreak@example.com', `${'a'.repeat(400)}@example.com`, 17])(
-  'an e-mail of %j is taken for none',
+  'the e-mail %j counts as none',
   async (email) => {
     expect((await me(service, (await signInWith({ ...claimsOf(), email })).cookie)).email).toBe(null)
   },
@@ -130,7 +130,7 @@ test('an address beyond ASCII is verified like any other, and is the same only l
   expect(ids).toContain((await me(service, again.cookie)).id)
 })
 
-test('an address that the provider no longer vouches for leaves the account with the next sign-in', async () => {
+test('an address that the provider no longer verifies is removed from the account at the next sign-in', async () => {
   const claims = claimsOf()
   await signInWith(claims)
   google.service.removeAllListeners()
@@ -172,7 +172,7 @@ test('a rotated signing key is found', async () => {
   expect([page.status, second.page.status]).toEqual([303, 303])
 })
 
-test('nothing that a provider or a browser brought is in a log line, an audit row or an event', async () => {
+test('nothing that a provider or a browser sent is in a log line, an audit row or an event', async () => {
   const seen: string[] = []
   const { callback, browser, cookie } = await signInWith(claimsOf(), (answer) => {
     if (answer.body !== '') seen.push(String(answer.body.id_token), String(answer.body.access_token))

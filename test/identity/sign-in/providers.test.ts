@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterAll(() => service.close())
 
 describe.each<Provider>(['google', 'github'])('%s', (provider) => {
-  test('a first sign-in makes an account, later ones open it, each with a session of its own', async () => {
+  test('a first sign-in creates an account, later ones open it, each with its own session', async () => {
     const person = newPerson()
     const first = await continueWith(service, provider, person)
     expect(first.outcome).toBe('account_created')
@@ -26,7 +26,7 @@ describe.each<Provider>(['google', 'github'])('%s', (provider) => {
     expect((await me(service, second.cookie)).id).toBe(account.id)
   })
 
-  test('a person who declines comes back to where they were, not signed in', async () => {
+  test('a person who declines returns to the page where they were, not signed in', async () => {
     const browser = createBrowser()
     const page = await browser.open(startUrl(service, provider, '/sign-in'))
     const cancel = /href="([^"]*error=access_denied[^"]*)"/.exec(page.html)?.[1]?.replaceAll('&amp;', '&') ?? ''
@@ -91,7 +91,7 @@ describe.each<Provider>(['google', 'github'])('%s', (provider) => {
     ['/account?tab=keys#top', '/account?tab=keys&outcome=account_created#top'],
     ['/consent?authorization=oaz_1&outcome=approved', '/consent?authorization=oaz_1&outcome=account_created'],
     ['https://app.example.com/done?x=1', 'https://app.example.com/done?x=1&outcome=account_created'],
-  ])('a sign-in that began with return_to=%s ends at %s', async (returnTo, location) => {
+  ])('a sign-in that began with return_to=%s returns to %s', async (returnTo, location) => {
     expect((await continueWith(service, provider, newPerson(), { returnTo })).location).toBe(location)
   })
 })
@@ -148,7 +148,7 @@ test('an address that two accounts carry, and neither has as its own, matches no
   expect((await me(service, result.cookie)).email).toBe(shared.email)
 })
 
-test('an account that a stranger made with an unverified address does not catch its real owner', async () => {
+test("an account that a stranger created with an unverified address is not opened by the address's owner", async () => {
   const victim = newPerson()
   const attacker = await continueWith(service, 'github', { ...victim, verified: false })
   const owner = await continueWith(service, 'google', victim)
@@ -157,7 +157,7 @@ test('an account that a stranger made with an unverified address does not catch 
   expect((await me(service, attacker.cookie)).id).not.toBe((await me(service, owner.cookie)).id)
 })
 
-test('of many first sign-ins of one person at once, by both providers, one account comes', async () => {
+test('many concurrent first sign-ins of one person, by both providers, create one account', async () => {
   const other = await startService({ database: service.database, clock: service.clock })
   try {
     const person = newPerson()
@@ -174,7 +174,7 @@ test('of many first sign-ins of one person at once, by both providers, one accou
   }
 })
 
-test('without a provider there is no sign-in by it: 503, for starts and for links', async () => {
+test('without a configured provider its sign-in is 503, for starts and for links', async () => {
   const bare = await startService({ env: { PUBLIC_URL: 'https://pay.example.com' } })
   try {
     const start = await bare.api.get('/v1/auth/google/start')

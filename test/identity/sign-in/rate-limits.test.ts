@@ -25,7 +25,7 @@ const until429 = async (send: () => Promise<Answer>, most = 12): Promise<{ passe
   }
 }
 
-test('the routes that give out credentials share one limit for each address, and say when to come back', async () => {
+test('the routes that issue credentials share one limit for each address, and answer with Retry-After', async () => {
   const routes = [
     () => service.api.post('/v1/auth/wallet/nonce'),
     () => service.api.post('/v1/auth/wallet/verify', { message: 'x', signature: 'y' }),
@@ -44,7 +44,7 @@ test('the routes that give out credentials share one limit for each address, and
   expect((await service.api.get('/healthz')).status).toBe(200)
 })
 
-test('a forwarded address from no configured proxy gives no more tries', async () => {
+test('a forwarded address without a configured proxy gives no further attempts', async () => {
   let turn = 0
   const headers = () => ({ 'x-forwarded-for': `10.0.0.${turn++}`, forwarded: `for=10.0.1.${turn}` })
   expect((await until429(() => service.api.post('/v1/auth/wallet/nonce', undefined, { headers: headers() }))).passed).toBe(0)
@@ -63,7 +63,7 @@ test('guessing keys, tokens and sessions uses up the allowance of the address', 
   expect(answer.headers.get('retry-after')).toMatch(/^\d+$/)
 })
 
-test('a person who is signed in has an allowance of their own', async () => {
+test('a person who is signed in has a separate allowance', async () => {
   const other = await limited()
   const person = await signIn(other.api)
   const { passed } = await until429(() => person.api.get('/v1/accounts/me'), 20)

@@ -79,14 +79,14 @@ const isUsed = async (nonce: string) =>
   (await service.deps.db.query('select from nonces where nonce = $1 and consumed_at is not null', [nonce])).length === 1
 
 test.each(['', 'hello', 'x wants you to sign in with your Ethereum account:\n0x0'])(
-  '%j is no message: 400, with the field',
+  '%j is not a message: 400, with the field',
   async (text) => {
     const answer = await verify(text, '0x00')
     expect([answer.status, answer.body.error, answer.body.details.fields[0].path]).toEqual([400, 'invalid_request', 'message'])
   },
 )
 
-test('a wrong signature uses the nonce up, so that the right one comes too late', async () => {
+test('a wrong signature uses the nonce, so the correct one is refused afterwards', async () => {
   const { text, wallet } = await messageOf()
   expect((await verify(text, await newWallet().signMessage({ message: text }))).body.details.field).toBe('signature')
   expect((await verify(text, await wallet.signMessage({ message: text }))).body.details.field).toBe('nonce')
@@ -132,12 +132,12 @@ test('a nonce that was given for another purpose is not accepted here', async ()
   expect((await verify(text, await wallet.signMessage({ message: text }))).body.details.field).toBe('nonce')
 })
 
-test('a message for a chain that no sign-in may name is not made', async () => {
+test('a message for a chain that is not allowed is not prepared', async () => {
   const answer = await service.api.post('/v1/auth/wallet/nonce', { address: newWallet().address, chain_id: 5 })
   expect([answer.status, answer.body.details.fields[0].path]).toEqual([400, 'chain_id'])
 })
 
-test('in production only the public name is this service', async () => {
+test('in production only the public name counts as this service', async () => {
   const strict = await startService({
     env: { NODE_ENV: 'production', PUBLIC_URL: 'https://pay.example.com', DATABASE_URL: service.database.url, RAILS: 'sandbox' },
     database: service.database,

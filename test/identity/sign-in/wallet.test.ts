@@ -25,7 +25,7 @@ test('a first sign-in makes an account with a personal workspace and an empty ba
   })
 })
 
-test('a nonce is good for one sign-in, even when twenty try at once', async () => {
+test('a nonce is valid for one sign-in, even if twenty try at once', async () => {
   const wallet = newWallet()
   const message = await walletMessage(service.api, wallet)
   const signature = await wallet.signMessage({ message })
