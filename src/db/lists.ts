@@ -5,9 +5,12 @@
 export const plainList = (items: readonly (string | number | bigint | null)[]): string =>
   `{${items.map((item) => item ?? 'NULL').join(',')}}`
 
+/** For `unnest($n::timestamptz[])`. */
+export const timeList = (items: readonly (Date | null)[]): string => plainList(items.map((item) => item?.toISOString() ?? null))
+
 /** For `unnest($n::bytea[])`. */
-export const bytesList = (items: readonly Buffer[]): string =>
-  `{${items.map((item) => `"\\\\x${item.toString('hex')}"`).join(',')}}`
+export const bytesList = (items: readonly (Buffer | null)[]): string =>
+  `{${items.map((item) => (item === null ? 'NULL' : `"\\\\x${item.toString('hex')}"`)).join(',')}}`
 
 /** For `unnest($n::text[])`, with text that people wrote. */
 export const textList = (items: readonly (string | null)[]): string =>

@@ -6,17 +6,31 @@ const handleOf = (refreshToken: string): string => refreshToken.slice('service_o
 
 const held = "select count(*)::int as held from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'"
 
-const arrivals = async (watcher: pg.Pool, services: readonly TestService[], count: number): Promise<void> => {
+/** Counts the requests for tokens that reach these services from now on. */
+const countArrivals = (services: readonly TestService[]) => {
+  let count = 0
+  const note = ({ url }: { url?: string }) => {
+    if (url === '/v1/oauth/token') count += 1
+  }
+  const servers = [...new Set(services.map(({ http }) => http.server))]
+  for (const server of servers) server.on('request', note)
+  return {
+    count: () => count,
+    stop: () => {
+      for (const server of servers) server.off('request', note)
+    },
+  }
+}
+
+const until = async (isReached: () => boolean | Promise<boolean>): Promise<void> => {
   for (let tries = 0; tries < 500; tries += 1) {
-    const { rows } = await watcher.query<{ held: number }>(held)
-    const inLine = services.reduce((sum, service) => sum + service.deps.db.pool.waitingCount, 0)
-    if ((rows[0]?.held ?? 0) + inLine >= count) return
+    if (await isReached()) return
     await wait(10)
   }
   throw new Error('the requests never came to wait')
 }
 
-/** Holds a grant's row until all the refreshes have arrived: waiting for the row, or in line for a connection to wait with. */
+/** Holds a grant's row until all the refreshes have arrived, and one of them waits for the row. */
 export const whileHeld = async <T>(
   services: readonly [TestService, ...TestService[]],
   refreshToken: string,
@@ -24,16 +38,21 @@ export const whileHeld = async <T>(
 ): Promise<T[]> => {
   const watcher = new pg.Pool({ connectionString: services[0].database.url, max: 2 })
   const hold = await watcher.connect()
+  const arrivals = countArrivals(services)
   try {
     await hold.query('begin')
     await hold.query('select from grants where id = (select o.grant_id from oauth_grants o where o.handle = $1) for update', [
       handleOf(refreshToken),
     ])
     const running = work()
-    await arrivals(watcher, services, running.length)
+    await until(() => arrivals.count() >= running.length)
+    // Answered after what arrived before it was begun.
+    for (const { api } of services) await api.get('/healthz')
+    await until(async () => ((await watcher.query<{ held: number }>(held)).rows[0]?.held ?? 0) > 0)
     await hold.query('rollback')
     return await Promise.all(running)
   } finally {
+    arrivals.stop()
     hold.release()
     await watcher.end()
   }

@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { parseId } from '../../src/lib/ids.ts'
+import { findClient } from '../../src/modules/oauth/clients/clients.ts'
+import { createRefreshTokens } from '../../src/modules/oauth/token/refresh.ts'
 import type { Answer } from '../harness/client.ts'
 import { type Agent, authorizeAgent, type OAuthClient, refresh, registerClient } from '../harness/oauth.ts'
 import { type Person, signIn } from '../harness/people.ts'
@@ -180,6 +182,67 @@ describe('requests under way together', () => {
       expect(all).not.toContain(secret.slice(-60))
   })
 })
+
+describe('refreshes of many grants that arrive together', () => {
+  /** As the token endpoint calls it, all in one turn of the event loop. */
+  const together = async (requests: readonly { token: string; fields?: Record<string, string> }[]) => {
+    const refreshTokens = createRefreshTokens(service.deps)
+    const record = await findClient(service.deps, client.id)
+    const origin = { ip: '127.0.0.1', userAgent: null, requestId: 'together' }
+    const received = performance.now()
+    const elapsedMs = () => performance.now() - received
+    return Promise.all(
+      requests.map(({ token, fields }) =>
+        refreshTokens(record, origin, { grant_type: 'refresh_token', refresh_token: token, ...fields }, elapsedMs).then(
+          ({ access_token, refresh_token }) => ({ access_token, refresh_token }),
+          ({ code }: { code?: string }) => code,
+        ),
+      ),
+    )
+  }
+  const rotations = (requestId = 'together') =>
+    service.deps.db.query<{ transaction: string }>(
+      `select xmin::text as transaction from audit_log where action = 'oauth_token.refresh' and request_id = $1`,
+      [requestId],
+    )
+
+  test('are rotated in one transaction, each to its own pair, with an audit row each', async () => {
+    const agents = await Promise.all(Array.from({ length: 5 }, () => newAgent()))
+    const pairs = await together(agents.map(({ refreshToken }) => ({ token: refreshToken })))
+    const rows = await rotations()
+    expect(rows).toHaveLength(5)
+    expect(new Set(rows.map(({ transaction }) => transaction)).size).toBe(1)
+    expect(new Set(pairs.flatMap((pair) => Object.values(pair ?? {}))).size).toBe(10)
+    for (const pair of pairs) {
+      if (typeof pair !== 'object') throw new Error('a refresh was refused')
+      expect(await canRead(pair.access_token)).toBe(200)
+      expect((await refresh(service.api, client, pair.refresh_token ?? '')).status).toBe(200)
+    }
+  })
+
+  test('are judged alone where they differ: a stolen token, too much scope, an unknown token, the same token twice', async () => {
+    const [plain, stolen, greedy, twice] = await Promise.all(Array.from({ length: 4 }, () => newAgent({ request: readsAccount })))
+    if (!plain || !stolen || !greedy || !twice) throw new Error('no agents')
+    const next = (await refresh(service.api, client, stolen.refreshToken)).body
+    service.clock.advance(3_600)
+    await rotateEarlier(3_600)
+    const answers = await together([
+      { token: plain.refreshToken },
+      { token: stolen.refreshToken },
+      { token: greedy.refreshToken, fields: { scope: 'payment.create' } },
+      { token: `service_ort_${'0'.repeat(104)}` },
+      { token: twice.refreshToken },
+      { token: twice.refreshToken },
+    ])
+    expect(answers.slice(1, 4)).toEqual(['invalid_grant', 'invalid_scope', 'invalid_grant'])
+    expect(answers[0]).toMatchObject({ access_token: expect.any(String) })
+    expect(answers[4]).toEqual(answers[5])
+    expect(await canRead(next.access_token)).toBe(401)
+    expect((await refresh(service.api, client, greedy.refreshToken)).status).toBe(200)
+  })
+})
+
+const readsAccount = { scope: 'account.read' }
 
 const rotateEarlier = (seconds: number) =>
   service.deps.db.query(

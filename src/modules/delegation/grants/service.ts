@@ -1,5 +1,6 @@
 import type { Principal } from '../../../auth/principal.ts'
 import { inTx, statement, type Tx } from '../../../db/client.ts'
+import { plainList, timeList } from '../../../db/lists.ts'
 import type { Actor } from '../../../events/audit.ts'
 import { notFound } from '../../../lib/errors.ts'
 import type { Uuid } from '../../../lib/ids.ts'
@@ -31,10 +32,14 @@ export const revokeAllGrants = async (
   return revoked
 }
 
-const moveEnd = statement('grants.move_end', 'update grants set expires_at = $2 where id = $1')
+const moveEnds = statement(
+  'grants.move_ends',
+  `update grants g set expires_at = x.expires_at from unnest($1::uuid[], $2::timestamptz[]) as x(id, expires_at) where g.id = x.id`,
+)
 
-/** An OAuth grant ends with its last token. The caller has locked the grant. */
-export const moveGrantEnd = (tx: Tx, grantId: Uuid, end: Date): Promise<unknown> => tx.query(moveEnd, [grantId, end])
+/** An OAuth grant ends with its last token. The caller has locked the grants. */
+export const moveGrantEnds = (tx: Tx, ends: readonly { grantId: Uuid; end: Date }[]): Promise<unknown> =>
+  tx.query(moveEnds, [plainList(ends.map(({ grantId }) => grantId)), timeList(ends.map(({ end }) => end))])
 
 /** Ends every grant of an account, in one workspace or in all. Roots first: their descendants end with them. */
 export const revokeGrantsOf = async (

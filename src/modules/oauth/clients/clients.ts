@@ -3,6 +3,7 @@ import { eq } from 'drizzle-orm'
 import type { RequestOrigin } from '../../../auth/principal.ts'
 import { newSecret } from '../../../auth/secrets.ts'
 import { type Db, inTx, statement } from '../../../db/client.ts'
+import { plainList } from '../../../db/lists.ts'
 import { oauthClients } from '../../../db/tables/oauth.ts'
 import { audit } from '../../../events/audit.ts'
 import { formatId, newId, parseId, type Uuid } from '../../../lib/ids.ts'
@@ -164,10 +165,12 @@ export const authenticateClient = async (
   return client
 }
 
-/** An hour stale at most: it only shows which registrations are idle. */
+/** An hour stale at most: it only shows which registrations are idle. Rows that another transaction writes are passed over. */
 const touch = statement(
   'oauth_clients.touch',
-  "update oauth_clients set last_used_at = $2 where id = $1 and (last_used_at is null or last_used_at < $2::timestamptz - interval '1 hour')",
+  `update oauth_clients set last_used_at = $2 where id in (
+     select id from oauth_clients where id = any($1::uuid[]) and (last_used_at is null or last_used_at < $2::timestamptz - interval '1 hour')
+     for update skip locked)`,
 )
-export const touchClient = (db: Db, client: Pick<ClientRecord, 'id'>, at: Date): Promise<unknown> =>
-  db.query(touch, [client.id, at])
+export const touchClients = (db: Db, clients: readonly Pick<ClientRecord, 'id'>[], at: Date): Promise<unknown> =>
+  db.query(touch, [plainList([...new Set(clients.map(({ id }) => id))]), at])

@@ -24,6 +24,7 @@ import {
   TokenResponse,
 } from '../schema.ts'
 import { introspectToken } from '../token/introspect.ts'
+import { createRefreshTokens } from '../token/refresh.ts'
 import { revokeToken } from '../token/revoke.ts'
 import { allowPreflight, anyOrigin } from './cors.ts'
 import { parseForm, requireStorable } from './form.ts'
@@ -49,6 +50,7 @@ const requestRefusals = oauthRefusals(
 
 /** The endpoints that clients call directly: forms, and errors with the codes of RFC 6749. */
 export const registerClientEndpoints = (app: App, deps: Deps): void => {
+  const tokenDeps = { ...deps, refreshTokens: createRefreshTokens(deps) }
   app.register(async (scope: App) => {
     scope.removeAllContentTypeParsers()
     await scope.register(formbody, { parser: parseForm })
@@ -85,7 +87,7 @@ export const registerClientEndpoints = (app: App, deps: Deps): void => {
       async (request, reply) => {
         const received = performance.now()
         const caller = { authorization: request.headers.authorization, origin: originOf(request) }
-        return reply.send(await issueTokens(deps, caller, request.body, () => performance.now() - received))
+        return reply.send(await issueTokens(tokenDeps, caller, request.body, () => performance.now() - received))
       },
     )
     scope.post(

@@ -6,11 +6,13 @@ import { pollDevice } from '../device/device.ts'
 import { OAuthError } from '../errors.ts'
 import type { TokenParameters, TokenResponse } from '../schema.ts'
 import { redeemCode } from '../token/code.ts'
-import { type ElapsedMs, refreshTokens } from '../token/refresh.ts'
+import type { ElapsedMs, RefreshTokens } from '../token/refresh.ts'
 
 /** The token endpoint. `waited`: how long ago, in milliseconds, the request was there whole. */
 export const issueTokens = async (
-  deps: Pick<Deps, 'appendEvents' | 'clientDocuments' | 'clock' | 'config' | 'db' | 'derivations' | 'onGrantsRevoked'>,
+  deps: Pick<Deps, 'appendEvents' | 'clientDocuments' | 'clock' | 'config' | 'db' | 'derivations' | 'onGrantsRevoked'> & {
+    refreshTokens: RefreshTokens
+  },
   caller: { authorization: string | undefined; origin: RequestOrigin },
   parameters: TokenParameters,
   elapsedMs: ElapsedMs,
@@ -22,7 +24,7 @@ export const issueTokens = async (
     case 'authorization_code':
       return redeemCode(deps, client, origin, parameters)
     case 'refresh_token':
-      return refreshTokens(deps, client, origin, parameters, elapsedMs)
+      return deps.refreshTokens(client, origin, parameters, elapsedMs)
     case deviceGrantType:
       return pollDevice(deps, client, origin, parameters)
     default:

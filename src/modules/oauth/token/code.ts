@@ -16,7 +16,7 @@ import { OAuthError } from '../errors.ts'
 import { parseResources } from '../resources.ts'
 import type { TokenParameters, TokenResponse } from '../schema.ts'
 import { isSubset } from '../scopes.ts'
-import { hasEnded, mintGeneration, readGrantState } from './tokens.ts'
+import { hasEnded, mintGeneration, readGrantStates } from './tokens.ts'
 
 const unknown = () => new OAuthError('invalid_grant', 'The code is unknown or expired, or was given to another client.')
 
@@ -31,7 +31,7 @@ export const redeem = async (
   if (authorization.grantId === null) throw new Error('an approved request has no grant')
   checkVerifier(authorization.codeChallenge, parameters.code_verifier)
   await lockGrant(tx, authorization.grantId)
-  const found = await readGrantState(tx, eq(oauthGrants.grantId, authorization.grantId))
+  const [found] = await readGrantStates(tx, eq(oauthGrants.grantId, authorization.grantId))
   if (!found || hasEnded(found, tx.at)) throw unknown()
   const { grant, state } = found
   const resources = parseResources(parameters.resource, deps.config.publicUrl) ?? state.resources

@@ -1,10 +1,13 @@
-import { eq } from 'drizzle-orm'
+import { eq, sql } from 'drizzle-orm'
 import type { RequestOrigin } from '../../../auth/principal.ts'
 import { equalBytes } from '../../../auth/secrets.ts'
 import { inTx, statement, type Tx } from '../../../db/client.ts'
+import { describeError } from '../../../db/errors.ts'
+import { joinTurn } from '../../../db/join-turn.ts'
+import { plainList } from '../../../db/lists.ts'
 import { oauthGrants } from '../../../db/tables/oauth.ts'
-import { audit } from '../../../events/audit.ts'
-import { CommitThenThrow } from '../../../lib/errors.ts'
+import { type ActedEntry, audit, auditAll } from '../../../events/audit.ts'
+import { CommitThenThrow, Refusal } from '../../../lib/errors.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import type { GrantRecord } from '../../delegation/grants/queries.ts'
 import { revokeGrant } from '../../delegation/grants/revoke.ts'
@@ -18,13 +21,14 @@ import {
   type Audience,
   hasEnded,
   isOurs,
-  mintGeneration,
+  mintGenerations,
   type OAuthGrantRecord,
   type OAuthGrantState,
   type PresentedRefresh,
-  readGrantState,
+  readGrantStates,
   readRefreshToken,
   repeatGeneration,
+  type TokenGeneration,
 } from './tokens.ts'
 
 /** How long the request waited in this service before its transaction began. Measured with our own clock, never compared with another. */
@@ -35,7 +39,11 @@ const arrive = statement(
   `select grant_id, current_hash, least(transaction_timestamp(), statement_timestamp() - make_interval(secs => $2))::text as arrived_at
    from oauth_grants where handle = $1`,
 )
-/** By the token's handle, so that nothing has to be read first. */
+/** By the tokens' handles, so that nothing has to be read first. */
+const lockFree = statement(
+  'oauth.lock_free',
+  `select s.handle from oauth_grants s join grants g on g.id = s.grant_id where s.handle = any($1::text[]) order by g.id for update of g skip locked`,
+)
 const lockByHandle = statement(
   'oauth.lock_by_handle',
   'select from oauth_grants s join grants g on g.id = s.grant_id where s.handle = $1 for update of g',
@@ -118,7 +126,29 @@ const repeat = async (
   return again.response
 }
 
-type Request = { client: ClientRecord; origin: RequestOrigin; parameters: TokenParameters; presented: PresentedRefresh }
+type Request = {
+  client: ClientRecord
+  origin: RequestOrigin
+  parameters: TokenParameters
+  presented: PresentedRefresh
+  elapsedMs: ElapsedMs
+}
+
+type Rotation = TokenGeneration & { origin: RequestOrigin }
+
+const rotate = (tx: Tx, deps: Pick<Deps, 'config' | 'derivations'>, rotations: readonly Rotation[]): TokenResponse[] => {
+  const entries = rotations.map(
+    ({ grant, state, audience, origin }): ActedEntry => ({
+      actor: { accountId: grant.accountId, origin, way: 'oauth_client' },
+      action: 'oauth_token.refresh',
+      workspaceId: grant.workspaceId,
+      subject: { type: 'grant', id: grant.id },
+      after: { generation: state.generation + 1, scopes: audience.scopes },
+    }),
+  )
+  tx.defer(auditAll(tx, tx.at, entries))
+  return mintGenerations(tx, deps, rotations)
+}
 
 const settle = async (
   tx: Tx,
@@ -134,9 +164,9 @@ const settle = async (
   if (is(state.currentHash, presented)) {
     if (hasEnded(row, at)) throw unknown()
     const audience = readAudience(deps, grant, state, parameters)
-    const after = { generation: state.generation + 1, scopes: audience.scopes }
-    tx.defer(audit(tx, actor, at, { action: 'oauth_token.refresh', workspaceId: grant.workspaceId, subject, after }))
-    return mintGeneration(tx, deps, { client, grant, state, audience })
+    const [response] = rotate(tx, deps, [{ client, grant, state, audience, origin }])
+    if (!response) throw unknown()
+    return response
   }
   if (presented.generation >= state.generation || !isOurs(deps, presented)) throw unknown()
   if (await inFlight(tx, deps, arrival, presented)) {
@@ -149,29 +179,97 @@ const settle = async (
   throw new CommitThenThrow(reused())
 }
 
+type RefreshDeps = Pick<Deps, 'appendEvents' | 'config' | 'db' | 'derivations' | 'logger' | 'onGrantsRevoked'>
+
+const refreshAlone = (deps: RefreshDeps, request: Request): Promise<TokenResponse> =>
+  inTx(deps.db, async (tx): Promise<TokenResponse> => {
+    const { presented, elapsedMs } = request
+    // In this order and in one trip: how it stood on arrival, the lock, and how it stands behind the lock.
+    const [arrival, , [row]] = await Promise.all([
+      arrivalOf(tx, presented, elapsedMs),
+      tx.query(lockByHandle, [presented.handle]),
+      readGrantStates(tx, eq(oauthGrants.handle, presented.handle)),
+    ])
+    if (!arrival || !row) throw unknown()
+    return settle(tx, deps, request, { arrival, row })
+  })
+
+/** The rotation of a current token of a grant that may go on; undefined for everything else. */
+const plainRotation = (
+  deps: Pick<Deps, 'config'>,
+  { client, origin, parameters, presented }: Request,
+  row: OAuthGrantState,
+  at: Date,
+): Rotation | undefined => {
+  const { grant, state } = row
+  if (state.clientId !== client.id || grant.revokedAt || hasEnded(row, at) || !is(state.currentHash, presented)) return undefined
+  try {
+    return { client, grant, state, origin, audience: readAudience(deps, grant, state, parameters) }
+  } catch (error) {
+    if (error instanceof OAuthError) return undefined
+    throw error
+  }
+}
+
+const alone = 'alone'
+
 /**
- * Rotates a refresh token (RFC 9700 section 4.14.2). A token that was used before is either stolen or was sent twice; the difference is
- * whether both requests were under way at the same time. A family is one grant, so one theft ends one installation of one agent.
+ * Rotates the current tokens of grants that no other transaction holds, in one transaction and two trips. What is not as simple is left to
+ * `refreshAlone`: a token that was used before, a request that is refused, a second request for the same grant.
  */
-export const refreshTokens = async (
-  deps: Pick<Deps, 'appendEvents' | 'config' | 'db' | 'derivations' | 'onGrantsRevoked'>,
+const refreshTogether = (deps: RefreshDeps, requests: readonly Request[]): Promise<(TokenResponse | typeof alone)[]> =>
+  inTx(deps.db, async (tx) => {
+    const handles = plainList([...new Set(requests.map(({ presented }) => presented.handle))])
+    const [locked, rows] = await Promise.all([
+      tx.query<{ handle: string }>(lockFree, [handles]),
+      readGrantStates(tx, sql`${oauthGrants.handle} = any(${handles}::text[])`),
+    ])
+    const free = new Set(locked.map(({ handle }) => handle))
+    const rowOf = new Map(rows.map((row) => [row.state.handle, row]))
+    const plain = new Map<Request, Rotation>()
+    for (const request of requests) {
+      const { handle } = request.presented
+      const row = rowOf.get(handle)
+      const rotation = row && free.delete(handle) ? plainRotation(deps, request, row, tx.at) : undefined
+      if (rotation) plain.set(request, rotation)
+    }
+    if (plain.size === 0) return requests.map(() => alone)
+    const responses = rotate(tx, deps, [...plain.values()])
+    const responseOf = new Map([...plain.keys()].map((request, index) => [request, responses[index]]))
+    return requests.map((request) => responseOf.get(request) ?? alone)
+  })
+
+export type RefreshTokens = (
   client: ClientRecord,
   origin: RequestOrigin,
   parameters: TokenParameters,
   elapsedMs: ElapsedMs,
-): Promise<TokenResponse> => {
-  if (parameters.refresh_token === undefined) throw new OAuthError('invalid_request', 'refresh_token is required.')
-  if (!client.grantTypes.includes('refresh_token')) throw new OAuthError('unauthorized_client')
-  const presented = readRefreshToken(parameters.refresh_token)
-  if (!presented) throw unknown()
-  return inTx(deps.db, async (tx): Promise<TokenResponse> => {
-    // In this order and in one trip: how it stood on arrival, the lock, and how it stands behind the lock.
-    const [arrival, , row] = await Promise.all([
-      arrivalOf(tx, presented, elapsedMs),
-      tx.query(lockByHandle, [presented.handle]),
-      readGrantState(tx, eq(oauthGrants.handle, presented.handle)),
-    ])
-    if (!arrival || !row) throw unknown()
-    return settle(tx, deps, { client, origin, parameters, presented }, { arrival, row })
+) => Promise<TokenResponse>
+
+/**
+ * Rotates refresh tokens (RFC 9700 section 4.14.2). A token that was used before is either stolen or was sent twice; the difference is
+ * whether both requests were under way at the same time. A family is one grant, so one theft ends one installation of one agent. Requests
+ * of one turn of the event loop, or that arrive while others are under way, are answered together.
+ */
+export const createRefreshTokens = (deps: RefreshDeps): RefreshTokens => {
+  const together = joinTurn<Request, TokenResponse | typeof alone>({
+    inFlight: 2,
+    maxKeys: 32,
+    query: (requests) =>
+      refreshTogether(deps, requests).catch((error: unknown) => {
+        // Whether it was committed may be unknown: the client asks again with the same token, and gets the same pair.
+        if (error instanceof Refusal) throw error
+        deps.logger.warn({ requests: requests.length, ...describeError(error) }, 'refresh tokens are rotated one by one')
+        return requests.map(() => alone)
+      }),
   })
+  return async (client, origin, parameters, elapsedMs) => {
+    if (parameters.refresh_token === undefined) throw new OAuthError('invalid_request', 'refresh_token is required.')
+    if (!client.grantTypes.includes('refresh_token')) throw new OAuthError('unauthorized_client')
+    const presented = readRefreshToken(parameters.refresh_token)
+    if (!presented) throw unknown()
+    const request = { client, origin, parameters, presented, elapsedMs }
+    const answer = await together(request)
+    return answer === alone ? refreshAlone(deps, request) : answer
+  }
 }

@@ -4,6 +4,7 @@ import type { Principal } from '../../../auth/principal.ts'
 import { secretPrefixes, sha256 } from '../../../auth/secrets.ts'
 import { statement, type Tx } from '../../../db/client.ts'
 import { grantLife } from '../../../db/credential-life.ts'
+import { bytesList, plainList, textList, timeList } from '../../../db/lists.ts'
 import { accounts } from '../../../db/tables/accounts.ts'
 import { grants } from '../../../db/tables/grants.ts'
 import { oauthAccessTokens, oauthGrants } from '../../../db/tables/oauth.ts'
@@ -11,10 +12,10 @@ import { daysAfter, earlier, secondsAfter } from '../../../lib/clock.ts'
 import { newId } from '../../../lib/ids.ts'
 import { presentControls } from '../../delegation/grants/present.ts'
 import type { GrantRecord } from '../../delegation/grants/queries.ts'
-import { moveGrantEnd } from '../../delegation/grants/service.ts'
+import { moveGrantEnds } from '../../delegation/grants/service.ts'
 import type { Deps } from '../../deps.ts'
 
-import { type ClientRecord, touchClient } from '../clients/clients.ts'
+import { type ClientRecord, touchClients } from '../clients/clients.ts'
 import type { TokenResponse } from '../schema.ts'
 import { formatScope } from '../scopes.ts'
 
@@ -50,14 +51,19 @@ export const deriveAgain = (
   return compose(handle, generation, (purpose, message) => keyed(purpose, message) ?? Buffer.alloc(0))
 }
 
-const setGeneration = statement(
-  'oauth.set_generation',
-  'update oauth_grants set generation = $2, key_id = $3, current_hash = $4, expires_at = $5 where grant_id = $1',
+const setGenerations = statement(
+  'oauth.set_generations',
+  `update oauth_grants s set generation = x.generation, key_id = $5, current_hash = x.hash, expires_at = x.expires_at
+   from unnest($1::uuid[], $2::int[], $3::bytea[], $4::timestamptz[]) as x(grant_id, generation, hash, expires_at)
+   where s.grant_id = x.grant_id`,
 )
-const insertAccessToken = statement(
-  'oauth.insert_access_token',
+/** Scopes and resources are lists of words without spaces (RFC 6749 section 3.3; a resource is a URI). */
+const insertAccessTokens = statement(
+  'oauth.insert_access_tokens',
   `insert into oauth_access_tokens (id, grant_id, generation, hash, scopes, resources, created_at, expires_at)
-   values ($1, $2, $3, $4, $5, $6, $7, $8)`,
+   select id, grant_id, generation, hash, string_to_array(scopes, ' '), string_to_array(resources, ' '), $8, expires_at
+   from unnest($1::uuid[], $2::uuid[], $3::int[], $4::bytea[], $5::text[], $6::text[], $7::timestamptz[])
+     as x(id, grant_id, generation, hash, scopes, resources, expires_at)`,
 )
 
 export type PresentedRefresh = { handle: string; generation: number; hash: Buffer; text: string }
@@ -81,9 +87,9 @@ export type OAuthGrantState = {
   account: { status: Principal['accountStatus']; enabled: boolean }
 }
 
-/** To be read behind the lock of the grant. */
-export const readGrantState = async (tx: Tx, which: SQL): Promise<OAuthGrantState | undefined> => {
-  const [row] = await tx.orm
+/** To be read behind the locks of the grants. */
+export const readGrantStates = (tx: Tx, which: SQL): Promise<OAuthGrantState[]> =>
+  tx.orm
     .select({
       grant: grants,
       state: oauthGrants,
@@ -93,8 +99,8 @@ export const readGrantState = async (tx: Tx, which: SQL): Promise<OAuthGrantStat
     .innerJoin(grants, eq(grants.id, oauthGrants.grantId))
     .innerJoin(accounts, eq(accounts.id, grants.accountId))
     .where(which)
-  return row
-}
+    // A drizzle query is sent when it is awaited; this one is sent before the next.
+    .execute()
 
 /** Reasons to issue no tokens for a grant although the request is valid. */
 export const hasEnded = ({ grant, account }: Pick<OAuthGrantState, 'grant' | 'account'>, at: Date): boolean =>
@@ -123,32 +129,77 @@ const respond = (
 
 export type TokenGeneration = { client: ClientRecord; grant: GrantRecord; state: OAuthGrantRecord; audience: Audience }
 
-/**
- * The next generation of a grant's tokens. Only hashes are stored: both tokens are derived from the grant's handle and the generation, so
- * that requests under way at the same time can all get the same pair. The caller has locked the grant and commits right after this: the
- * time of the rotation is written last, so that every request that arrived before the commit counts as in time.
- */
-export const mintGeneration = (
-  tx: Tx,
+/** A generation's tokens and when they end. `refreshHash`: null for a client that does not refresh. */
+const nextGeneration = (
   deps: Pick<Deps, 'config' | 'derivations'>,
   { client, grant, state, audience }: TokenGeneration,
-): TokenResponse => {
-  const { at } = tx
+  at: Date,
+) => {
   const generation = state.generation + 1
-  const keyId = deps.derivations.currentKeyId
-  const tokens = deriveAgain(deps, { handle: state.handle, generation, keyId })
+  const tokens = deriveAgain(deps, { handle: state.handle, generation, keyId: deps.derivations.currentKeyId })
   if (!tokens) throw new Error('the current key is not in its ring')
   const refreshes = client.grantTypes.includes('refresh_token')
   const accessEnds = earlier(secondsAfter(at, deps.config.ACCESS_TOKEN_TTL_SECONDS), state.endsAt)
   const seconds = Math.floor((accessEnds.getTime() - at.getTime()) / 1000)
-  const ends = refreshes ? earlier(daysAfter(at, deps.config.REFRESH_TOKEN_TTL_DAYS), state.endsAt) : accessEnds
-  const hash = sha256(tokens.accessToken)
-  const { scopes, resources } = audience
-  tx.defer(moveGrantEnd(tx, grant.id, ends))
-  tx.defer(touchClient(tx, client, at))
-  tx.defer(tx.query(setGeneration, [grant.id, generation, keyId, refreshes ? sha256(tokens.refreshToken) : null, ends]))
-  tx.defer(tx.query(insertAccessToken, [newId(), grant.id, generation, hash, scopes, resources, at, accessEnds]))
-  return respond(tokens, seconds, scopes, grant, { detailed: state.detailed, refreshes })
+  return {
+    grantId: grant.id,
+    generation,
+    audience,
+    accessHash: sha256(tokens.accessToken),
+    refreshHash: refreshes ? sha256(tokens.refreshToken) : null,
+    accessEnds,
+    end: refreshes ? earlier(daysAfter(at, deps.config.REFRESH_TOKEN_TTL_DAYS), state.endsAt) : accessEnds,
+    response: respond(tokens, seconds, audience.scopes, grant, { detailed: state.detailed, refreshes }),
+  }
+}
+
+/**
+ * The next generation of each grant's tokens. Only hashes are stored: both tokens are derived from the grant's handle and the generation, so
+ * that requests under way at the same time can all get the same pair. The caller has locked the grants and commits right after this: the
+ * time of the rotation is written last, so that every request that arrived before the commit counts as in time. Results are in the same
+ * order.
+ */
+export const mintGenerations = (
+  tx: Tx,
+  deps: Pick<Deps, 'config' | 'derivations'>,
+  minted: readonly TokenGeneration[],
+): TokenResponse[] => {
+  if (minted.length === 0) return []
+  const { at } = tx
+  const next = minted.map((each) => nextGeneration(deps, each, at))
+  const grantIds = plainList(next.map(({ grantId }) => grantId))
+  const generations = plainList(next.map(({ generation }) => generation))
+  tx.defer(moveGrantEnds(tx, next))
+  const clients = minted.map(({ client }) => client)
+  tx.defer(touchClients(tx, clients, at))
+  tx.defer(
+    tx.query(setGenerations, [
+      grantIds,
+      generations,
+      bytesList(next.map(({ refreshHash }) => refreshHash)),
+      timeList(next.map(({ end }) => end)),
+      deps.derivations.currentKeyId,
+    ]),
+  )
+  tx.defer(
+    tx.query(insertAccessTokens, [
+      plainList(next.map(() => newId())),
+      grantIds,
+      generations,
+      bytesList(next.map(({ accessHash }) => accessHash)),
+      textList(next.map(({ audience }) => audience.scopes.join(' '))),
+      textList(next.map(({ audience }) => audience.resources.join(' '))),
+      timeList(next.map(({ accessEnds }) => accessEnds)),
+      at,
+    ]),
+  )
+  return next.map(({ response }) => response)
+}
+
+export const mintGeneration = (tx: Tx, deps: Pick<Deps, 'config' | 'derivations'>, one: TokenGeneration): TokenResponse => {
+  const [response] = mintGenerations(tx, deps, [one])
+  if (!response) throw new Error('a generation was not minted')
+  return response
 }
 
 /** The current generation's response once more, and the request that it was for. */

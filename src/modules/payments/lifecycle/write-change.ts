@@ -1,5 +1,5 @@
 import { statement, type Tx } from '../../../db/client.ts'
-import { plainList, textList } from '../../../db/lists.ts'
+import { plainList, textList, timeList } from '../../../db/lists.ts'
 import { requireMove } from '../../../db/transitions.ts'
 import type { NewEvent } from '../../../events/append.ts'
 import { type ActedEntry, type Actor, auditAll } from '../../../events/audit.ts'
@@ -49,22 +49,20 @@ const update = statement(
    where p.id = x.id`,
 )
 
-const times = (items: readonly (Date | null)[]): string => plainList(items.map((item) => item?.toISOString() ?? null))
-
 const updateValues = (rows: readonly PaymentRecord[], at: Date) => [
   plainList(rows.map(({ id }) => id)),
   plainList(rows.map(({ status }) => status)),
-  times(rows.map(({ dispatchDueAt }) => dispatchDueAt)),
+  timeList(rows.map(({ dispatchDueAt }) => dispatchDueAt)),
   textList(rows.map(({ providerReceipt }) => providerReceipt)),
   plainList(rows.map(({ failureCode }) => failureCode)),
   textList(rows.map(({ failureMessage }) => failureMessage)),
   textList(rows.map(({ providerCode }) => providerCode)),
   textList(rows.map(({ lateSuccessReceipt }) => lateSuccessReceipt)),
   plainList(rows.map(({ lateSuccessAmountMinor }) => lateSuccessAmountMinor)),
-  times(rows.map(({ lateSuccessAt }) => lateSuccessAt)),
+  timeList(rows.map(({ lateSuccessAt }) => lateSuccessAt)),
   plainList(rows.map(({ lateSuccessResolution }) => lateSuccessResolution)),
-  times(rows.map(({ lateSuccessResolvedAt }) => lateSuccessResolvedAt)),
-  times(rows.map(({ completedAt }) => completedAt)),
+  timeList(rows.map(({ lateSuccessResolvedAt }) => lateSuccessResolvedAt)),
+  timeList(rows.map(({ completedAt }) => completedAt)),
   at,
 ]
 
