@@ -5,14 +5,13 @@ import { createServer, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { Webhook } from 'standardwebhooks'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { fund, newBeneficiary } from '../harness/money.ts'
 import { createKey, type Person, signIn } from '../harness/people.ts'
+import { compiledOnce, programs } from '../harness/programs.ts'
 import { startService, type TestService } from '../harness/service.ts'
 
-const main = fileURLToPath(new URL('../../client/src/cli/main.ts', import.meta.url))
 let service: TestService
 let person: Person
 let beneficiary: string
@@ -44,8 +43,14 @@ type Run = {
 
 /** What a person types, in a process of its own. */
 const payments = (args: string[], env: Record<string, string> = {}): Run => {
-  const child = spawn(process.execPath, [main, ...args], {
-    env: { PATH: process.env.PATH ?? '', PAYMENTS_URL: service.api.url, PAYMENTS_LOGIN_FILE: join(folder, 'login.json'), ...env },
+  const child = spawn(process.execPath, [programs.client, ...args], {
+    env: {
+      PATH: process.env.PATH ?? '',
+      ...compiledOnce,
+      PAYMENTS_URL: service.api.url,
+      PAYMENTS_LOGIN_FILE: join(folder, 'login.json'),
+      ...env,
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const text = { out: '', err: '' }
@@ -127,7 +132,7 @@ describe('with an API key', () => {
     const wait = async () => {
       while (run.out() === '') {
         await service.settle()
-        await new Promise((resolve) => setImmediate(resolve))
+        await new Promise((resolve) => setTimeout(resolve, 50))
       }
     }
     await Promise.race([wait(), run.ended])

@@ -159,7 +159,18 @@ test('the TypeScript of the guides compiles with the client’s types', async ()
   try {
     symlinkSync(join(root, 'node_modules'), join(typed, 'node_modules'))
     for (const { guide, language, code } of snippets) if (language === 'ts') writeFileSync(join(typed, `${guide}.ts`), code)
-    const options = ['--noEmit', '--strict', '--skipLibCheck', '--module', 'nodenext', '--target', 'es2024', '--types', 'node']
+    const options = [
+      '--noEmit',
+      '--singleThreaded',
+      '--strict',
+      '--skipLibCheck',
+      '--module',
+      'nodenext',
+      '--target',
+      'es2024',
+      '--types',
+      'node',
+    ]
     writeFileSync(join(typed, 'package.json'), '{"type": "module"}')
     const files = snippets.filter(({ language }) => language === 'ts').map(({ guide }) => join(typed, `${guide}.ts`))
     const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc')

@@ -4,6 +4,7 @@ import { ensureDashboardBuilt } from '../../scripts/build-dashboard.ts'
 import { migrate } from '../../src/db/migrate.ts'
 import { databaseUrl, dropDatabase, withAdmin } from './postgres.ts'
 import { buildPrograms } from './programs.ts'
+import { openRunFolder } from './run-folder.ts'
 import { startTestServer } from './server.ts'
 import { installTraceGuard } from './trace-guard.ts'
 
@@ -17,7 +18,11 @@ export const prepareTemplate = async (url: string): Promise<void> => {
 export const setup = async (project: TestProject) => {
   // The service serves its pages in tests too.
   await Promise.all([ensureDashboardBuilt(), buildPrograms()])
-  const server = await startTestServer()
+  const folder = await openRunFolder()
+  const server = await startTestServer(folder.postgres).catch(async (error: unknown) => {
+    await folder.remove()
+    throw error
+  })
   const { adminUrl } = server
   // The server may be shared with other runs.
   const prefix = `test_${process.pid}_${randomBytes(4).toString('hex')}_`
@@ -25,6 +30,7 @@ export const setup = async (project: TestProject) => {
   const teardown = async () => {
     if (server.kind === 'configured') await dropRun(adminUrl, prefix)
     await server.stop()
+    await folder.remove()
   }
   try {
     await withAdmin(adminUrl, (admin) => admin.query(`CREATE DATABASE ${template}`))

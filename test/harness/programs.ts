@@ -5,14 +5,20 @@ import { ensureBundle, ensureBundled } from '../../scripts/bundle.ts'
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const folder = join(root, 'node_modules/.cache/programs')
 
-const sources = { admin: 'scripts/admin.ts', sandbox: 'scripts/sandbox.ts', puppet: 'test/faults/puppet.ts' }
+const sources = {
+  admin: 'scripts/admin.ts',
+  client: 'client/src/cli/main.ts',
+  puppet: 'test/faults/puppet.ts',
+  sandbox: 'scripts/sandbox.ts',
+}
 
 /** Most of a start from the sources is loading them; here there are dozens of starts. `server` is what `npm start` runs. */
 export const programs = {
   server: join(root, 'scripts/start.js'),
   admin: join(folder, 'admin.js'),
-  sandbox: join(folder, 'sandbox.js'),
+  client: join(folder, 'client.js'),
   puppet: join(folder, 'puppet.js'),
+  sandbox: join(folder, 'sandbox.js'),
 } satisfies Record<'server' | keyof typeof sources, string>
 
 /** For the environment of a program: compiled code is kept from one start to the next. */
@@ -22,5 +28,5 @@ export const compiledOnce = { NODE_COMPILE_CACHE: join(root, 'node_modules/.cach
 export const buildPrograms = async (): Promise<void> => {
   const input = Object.fromEntries(Object.entries(sources).map(([name, path]) => [name, join(root, path)]))
   await ensureBundled()
-  await ensureBundle({ input, folder, sources: ['src', 'scripts', sources.puppet, 'package-lock.json'] })
+  await ensureBundle({ input, folder, sources: ['src', 'scripts', 'client/src', sources.puppet, 'package-lock.json'] })
 }

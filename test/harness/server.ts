@@ -1,15 +1,10 @@
-import { chmod, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { request } from 'node:http'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { isProcessRunning } from '../../src/embedded-postgres/cluster.ts'
-import { runningPostmaster, stopPostmaster } from '../../src/embedded-postgres/postmaster.ts'
 import { startEmbeddedPostgres } from '../../src/embedded-postgres/start.ts'
 
 export type RunningServer = { kind: 'configured' | 'container' | 'embedded'; adminUrl: string; stop: () => Promise<void> }
 
-/** TEST_DATABASE_URL, else a container when a Docker daemon answers, else the Postgres that npm installed. */
-export const startTestServer = async (): Promise<RunningServer> => {
+/** TEST_DATABASE_URL, else a container when a Docker daemon answers, else the Postgres that npm installed, with its data in `dataDir`. */
+export const startTestServer = async (dataDir: string): Promise<RunningServer> => {
   const configured = process.env.TEST_DATABASE_URL
   if (configured) return { kind: 'configured', adminUrl: configured, stop: async () => undefined }
   if (await dockerAnswers()) {
@@ -20,36 +15,12 @@ export const startTestServer = async (): Promise<RunningServer> => {
       console.warn(`tests: no container (${error instanceof Error ? error.message : error}), taking the embedded PostgreSQL`)
     }
   }
-  return startEmbedded()
+  return startEmbedded(dataDir)
 }
 
-const startEmbedded = async (): Promise<RunningServer> => {
-  await removeAbandoned()
-  const folder = await mkdtemp(join(tmpdir(), `payments-test-${process.pid}-`))
-  // As root the server runs as another user, who must get in.
-  await chmod(folder, 0o755)
-  const server = await startEmbeddedPostgres({ dataDir: folder, durable: false })
-  const stop = async () => {
-    await server.stop()
-    await rm(folder, { recursive: true, force: true })
-  }
-  return { kind: 'embedded', adminUrl: server.url, stop }
-}
-
-/** What killed runs left behind: a server each, and its folder. */
-const removeAbandoned = async () => {
-  for (const name of await readdir(tmpdir())) {
-    const run = /^payments-test-(\d+)-/.exec(name)?.[1]
-    if (run === undefined || isProcessRunning(Number(run))) continue
-    const folder = join(tmpdir(), name)
-    try {
-      const server = await runningPostmaster(join(folder, 'cluster', 'data'))
-      if (server) await stopPostmaster(server.pid)
-      await rm(folder, { recursive: true, force: true })
-    } catch {
-      // A folder of another user.
-    }
-  }
+const startEmbedded = async (dataDir: string): Promise<RunningServer> => {
+  const server = await startEmbeddedPostgres({ dataDir, durable: false })
+  return { kind: 'embedded', adminUrl: server.url, stop: server.stop }
 }
 
 const startContainer = async (): Promise<RunningServer> => {

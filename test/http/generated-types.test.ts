@@ -33,7 +33,18 @@ const strictest = ['--exactOptionalPropertyTypes']
 const compile = async (scripts: readonly string[], more: readonly string[] = strictest): Promise<string[]> => {
   const names = scripts.map((_, index) => `script-${index}.ts`)
   for (const [index, script] of scripts.entries()) await writeFile(join(folder, names[index] ?? ''), script)
-  const strict = ['--strict', '--noUncheckedIndexedAccess', '--noEmit', '--module', 'nodenext', '--pretty', 'false', ...more]
+  const strict = [
+    '--strict',
+    '--noUncheckedIndexedAccess',
+    '--noEmit',
+    '--singleThreaded',
+    '--skipLibCheck',
+    '--module',
+    'nodenext',
+    '--pretty',
+    'false',
+    ...more,
+  ]
   const tsc = join(root, 'node_modules/typescript/bin/tsc')
   const complaints: string[] = names.map(() => '')
   let about = 0
