@@ -12,7 +12,7 @@ const sources = ['src', 'scripts/bundle.ts', 'package-lock.json']
  * node_modules they cost 180 MB and half a second. Every other package is loaded from node_modules, next to its own files.
  */
 const bundled = /^drizzle-orm(\/|$)/
-const ours = /^[./]|^node:/
+const ownModule = /^[./]|^node:/
 
 /** Files beside the sources (migrations, the dashboard) are found relative to the source, not to the bundle. */
 const keepPlaces = (place: string) => ({
@@ -32,7 +32,7 @@ const bundle = async (input: Record<string, string>, into: string, place: string
   const build = await rolldown({
     input,
     platform: 'node',
-    external: (id) => !ours.test(id) && !bundled.test(id),
+    external: (id) => !ownModule.test(id) && !bundled.test(id),
     plugins: [keepPlaces(place)],
     logLevel: 'warn',
   })

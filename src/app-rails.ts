@@ -91,7 +91,7 @@ export const sandboxRails = (config: Config, clock: Clock, sandbox: SandboxOptio
 export async function* configuredRailChecks(config: Config, clock: Clock): AsyncGenerator<RailCheck> {
   const named = config.RAILS?.filter((rail) => rail !== 'sandbox') ?? []
   if (named.length === 0) {
-    yield { what: 'a real provider is configured', problem: 'RAILS names none: payments are simulated and no money moves' }
+    yield { requirement: 'a real provider is configured', problem: 'RAILS names none: payments are simulated and no money moves' }
     return
   }
   if (named.includes('daraja')) yield* checkDaraja(darajaOptions(config), { clock })

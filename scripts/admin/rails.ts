@@ -38,8 +38,8 @@ const reconcile = async (at: Console, words: Arguments): Promise<unknown> => {
 
 const check = async (at: Console): Promise<undefined> => {
   let missing = 0
-  for await (const { what, problem } of configuredRailChecks(at.deps.config, at.deps.clock)) {
-    console.log(`${problem === null ? 'ok     ' : 'MISSING'} ${what}${problem === null ? '' : `: ${problem}`}`)
+  for await (const { requirement, problem } of configuredRailChecks(at.deps.config, at.deps.clock)) {
+    console.log(`${problem === null ? 'ok     ' : 'MISSING'} ${requirement}${problem === null ? '' : `: ${problem}`}`)
     if (problem !== null) missing += 1
   }
   if (missing > 0) process.exitCode = 1

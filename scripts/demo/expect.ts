@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from 'node:util'
 
-export const expectSame = (what: string, actual: unknown, expected: unknown): void => {
+export const expectSame = (name: string, actual: unknown, expected: unknown): void => {
   if (isDeepStrictEqual(actual, expected)) return
-  throw new Error(`${what} should be ${JSON.stringify(expected)} and is ${JSON.stringify(actual)}`)
+  throw new Error(`${name} should be ${JSON.stringify(expected)} and is ${JSON.stringify(actual)}`)
 }
 
-export const expectThere = <T>(what: string, value: T | null | undefined): T => {
-  if (value === null || value === undefined) throw new Error(`${what} should be there and is not`)
+export const expectThere = <T>(name: string, value: T | null | undefined): T => {
+  if (value === null || value === undefined) throw new Error(`${name} should be there and is not`)
   return value
 }

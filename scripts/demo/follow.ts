@@ -43,9 +43,9 @@ export const followEvents = async (client: Payments): Promise<Following> => {
       new Promise((resolve, reject) => {
         const done = () => {
           clearTimeout(timer)
-          watchers.delete(look)
+          watchers.delete(check)
         }
-        const look = () => {
+        const check = () => {
           const event = find(type, resourceId)
           if (!event) return
           done()
@@ -56,8 +56,8 @@ export const followEvents = async (client: Payments): Promise<Following> => {
           const types = received.map((event) => event.type).join(', ')
           reject(new Error(`the stream did not have "${type}" within ${patienceMs / 1000} s; it had: ${types || 'nothing'}`))
         }, patienceMs)
-        watchers.add(look)
-        look()
+        watchers.add(check)
+        check()
       }),
   }
 }

@@ -184,8 +184,8 @@ export const createLookupsIn = (query: Query, options: LookupOptions): ((tx?: Tx
     if (!tx) return shared
     const known = own.get(tx)
     if (known) return known
-    const made = createCredentialLookups(tx.query, options)
-    own.set(tx, made)
-    return made
+    const lookups = createCredentialLookups(tx.query, options)
+    own.set(tx, lookups)
+    return lookups
   }
 }

@@ -25,7 +25,7 @@ export type Resolve = (secret: string, workspaceId: Uuid | null, tx?: Tx) => Pro
 
 export type BearerResolver = { prefix: string; resolve: Resolve }
 
-const made = new WeakMap<IdentityRow, Authenticated>()
+const principals = new WeakMap<IdentityRow, Authenticated>()
 
 /** The same row gives the same principal: rows are values, so an unchanged row need not be converted again. */
 const principalOf = (
@@ -35,10 +35,10 @@ const principalOf = (
   grant: GrantRow | null,
   admin: boolean,
 ): Authenticated => {
-  const known = made.get(row)
+  const known = principals.get(row)
   if (known) return known
   const principal = principalFrom(row, credential, expiresAt, grant, admin)
-  made.set(row, principal)
+  principals.set(row, principal)
   return principal
 }
 

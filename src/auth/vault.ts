@@ -53,9 +53,9 @@ export const createDerivations = (keys: KeyRing): Derivations => {
     const name = `${keyId}:${purpose}`
     const known = subkeys.get(name)
     if (known) return known
-    const made = Buffer.from(hkdfSync('sha256', bytes, '', `payments-service/${purpose}`, 32))
-    subkeys.set(name, made)
-    return made
+    const subkey = Buffer.from(hkdfSync('sha256', bytes, '', `payments-service/${purpose}`, 32))
+    subkeys.set(name, subkey)
+    return subkey
   }
   const under = (key: { id: string; bytes: Buffer }, purpose: string, message: string) =>
     createHmac('sha256', subkey(key.id, key.bytes, purpose))

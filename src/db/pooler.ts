@@ -24,14 +24,14 @@ export const detectPooler = async (url: string): Promise<Pooler | undefined> => 
       `select pg_backend_pid() as pid, current_setting('statement_timeout') as timeout`,
     )
     if (rows[0]?.pid === claimed) return undefined
-    const kept = await client
+    const statements = await client
       .query<{ name: string }>({
         name: marker,
         text: `select name from pg_prepared_statements where statement like '%${marker}%'`,
       })
       .catch(() => ({ rows: [] }))
     return {
-      keepsStatements: kept.rows.some(({ name }) => name.startsWith('PGBOUNCER_')),
+      keepsStatements: statements.rows.some(({ name }) => name.startsWith('PGBOUNCER_')),
       statementTimeout: rows[0]?.timeout !== '0',
     }
   } finally {

@@ -16,10 +16,10 @@ const writeEveryMs = 1_000
  */
 export const createReadiness = (db: Database): (() => Promise<boolean>) => {
   const isMigrated = migrationsCheck(db.pool)
-  let looking: Promise<boolean> | undefined
+  let checking: Promise<boolean> | undefined
   let wroteAt = Number.NEGATIVE_INFINITY
 
-  const look = async (): Promise<boolean> => {
+  const check = async (): Promise<boolean> => {
     const [row] = await db.query<{ writable: boolean }>(writable)
     if (!row?.writable || !(await isMigrated())) return false
     if (performance.now() - wroteAt >= writeEveryMs) {
@@ -28,19 +28,19 @@ export const createReadiness = (db: Database): (() => Promise<boolean>) => {
     }
     return true
   }
-  const lookInTime = async (): Promise<boolean> => {
+  const checkInTime = async (): Promise<boolean> => {
     const late = Promise.withResolvers<boolean>()
     const timer = setTimeout(() => late.resolve(false), deadlineMs)
     try {
-      return await Promise.race([look(), late.promise])
+      return await Promise.race([check(), late.promise])
     } finally {
       clearTimeout(timer)
     }
   }
   return () => {
-    looking ??= lookInTime().finally(() => {
-      looking = undefined
+    checking ??= checkInTime().finally(() => {
+      checking = undefined
     })
-    return looking
+    return checking
   }
 }

@@ -11,11 +11,11 @@ const known = new Map<string, Statement>()
 
 /** With two texts under one name, the second one would fail on every connection that knows the first. */
 export const statement = (name: string, text: string): Statement => {
-  const same = known.get(name)
-  if (same && same.text !== text) throw new Error(`two statements are called ${name}`)
-  const made = same ?? { name, text }
-  known.set(name, made)
-  return made
+  const existing = known.get(name)
+  if (existing && existing.text !== text) throw new Error(`two statements are called ${name}`)
+  const named = existing ?? { name, text }
+  known.set(name, named)
+  return named
 }
 
 /** Every named statement of the modules that are loaded: for the test that asks Postgres for the plan of each. */

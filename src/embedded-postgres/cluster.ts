@@ -124,10 +124,10 @@ const refuseOtherVersion = async (cluster: string, major: string, binaries: Bina
       )
     },
   )
-  const ours = /(\d+)/.exec(stdout)?.[1]
-  if (ours !== major) {
+  const installed = /(\d+)/.exec(stdout)?.[1]
+  if (installed !== major) {
     throw new StartupError(
-      `The database in ${cluster} was written by PostgreSQL ${major} and this release runs ${ours}: move it with pg_dump, or choose another DATA_DIR.`,
+      `The database in ${cluster} was written by PostgreSQL ${major} and this release runs ${installed}: move it with pg_dump, or choose another DATA_DIR.`,
     )
   }
 }

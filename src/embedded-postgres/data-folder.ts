@@ -7,8 +7,8 @@ import { reason } from './cluster.ts'
 export const openDataFolder = async (dataDir: string): Promise<string> => {
   const folder = resolve(dataDir)
   try {
-    const made = await mkdir(folder, { recursive: true })
-    if (made !== undefined) await giveToOwnerOf(dirname(made), folder, made)
+    const created = await mkdir(folder, { recursive: true })
+    if (created !== undefined) await giveToOwnerOf(dirname(created), folder, created)
     await access(folder, constants.R_OK | constants.W_OK | constants.X_OK)
     return folder
   } catch (cause) {

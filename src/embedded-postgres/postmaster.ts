@@ -98,8 +98,8 @@ export const takeOwnership = async (client: pg.Client, folder: string) => {
     const holder = await client.query<{ application_name: string }>(
       `SELECT application_name FROM pg_stat_activity JOIN pg_locks USING (pid) WHERE locktype = 'advisory' AND granted LIMIT 1`,
     )
-    const who = holder.rows[0]?.application_name.replace('service ', '') ?? 'another process'
-    throw new StartupError(`The data folder ${folder} is in use by ${who}: stop it first, or choose another DATA_DIR.`)
+    const owner = holder.rows[0]?.application_name.replace('service ', '') ?? 'another process'
+    throw new StartupError(`The data folder ${folder} is in use by ${owner}: stop it first, or choose another DATA_DIR.`)
   }
 }
 

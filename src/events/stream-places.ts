@@ -33,13 +33,13 @@ const renew = statement(
 const leave = statement('stream_places.leave', 'delete from stream_places where id = any($1::uuid[])')
 
 export const createStreamPlaces = ({ db, logger, most }: { db: Database; logger: Logger; most: number }): StreamPlaces => {
-  const mine = new Set<Uuid>()
+  const ownPlaces = new Set<Uuid>()
   /** A client that reconnects at once finds the place that it has just left. */
   const leaving = new Set<Promise<unknown>>()
   let timer: NodeJS.Timeout | undefined
-  const note = (what: string) => (error: unknown) => logger.warn(describeError(error), what)
+  const note = (message: string) => (error: unknown) => logger.warn(describeError(error), message)
   const renewAll = () => {
-    if (mine.size > 0) db.query(renew, [[...mine]]).catch(note('the places of streams could not be renewed'))
+    if (ownPlaces.size > 0) db.query(renew, [[...ownPlaces]]).catch(note('the places of streams could not be renewed'))
   }
   return {
     take: async (accountId) => {
@@ -51,12 +51,12 @@ export const createStreamPlaces = ({ db, logger, most }: { db: Database; logger:
         return (await tx.query(take, [place, accountId, most])).length > 0
       })
       if (!taken) return null
-      mine.add(place)
+      ownPlaces.add(place)
       timer ??= setInterval(renewAll, renewMs).unref()
       return place
     },
     leave: (place) => {
-      if (!mine.delete(place)) return
+      if (!ownPlaces.delete(place)) return
       const left: Promise<unknown> = db
         .query(leave, [[place]])
         .catch(note('the place of a stream could not be given back'))
@@ -65,8 +65,8 @@ export const createStreamPlaces = ({ db, logger, most }: { db: Database; logger:
     },
     close: async () => {
       clearInterval(timer)
-      const places = [...mine]
-      mine.clear()
+      const places = [...ownPlaces]
+      ownPlaces.clear()
       await Promise.all(leaving)
       if (places.length > 0) await db.query(leave, [places]).catch(note('the places of streams could not be given back'))
     },

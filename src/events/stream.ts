@@ -69,7 +69,7 @@ export const createStream = (options: StreamOptions): Stream => {
     return options.isPast(event) || !mayRead(reader, event) || sink.send(event)
   }
 
-  const look = async (): Promise<void> => {
+  const checkReader = async (): Promise<void> => {
     isStale = false
     const after = await options.lookAgain()
     if (ended) return
@@ -93,7 +93,7 @@ export const createStream = (options: StreamOptions): Stream => {
 
   const work = async (): Promise<void> => {
     while (!ended && (isStale || isBehind)) {
-      if (isStale) await look()
+      if (isStale) await checkReader()
       else if (await sink.drained()) await catchUp()
       else end()
     }

@@ -30,8 +30,10 @@ const nameSchemas = (document: Json): Json => {
     const plain = name.replace(/Input$/, '')
     return used.has(plain) && JSON.stringify(schemas[plain]) !== JSON.stringify(schemas[name]) ? name : plain
   }
-  const kept = [...used].sort().map((name) => [nameOf(name), name.endsWith('Input') ? schemas[name] : mayGrow(schemas[name])])
-  const named = { ...document, components: { ...components, schemas: Object.fromEntries(kept) } }
+  const usedSchemas = [...used]
+    .sort()
+    .map((name) => [nameOf(name), name.endsWith('Input') ? schemas[name] : mayGrow(schemas[name])])
+  const named = { ...document, components: { ...components, schemas: Object.fromEntries(usedSchemas) } }
   return rewrite(named, (object) =>
     typeof object.$ref === 'string' && object.$ref.startsWith(schemaPrefix)
       ? { ...object, $ref: schemaPrefix + nameOf(object.$ref.slice(schemaPrefix.length)) }

@@ -81,17 +81,17 @@ export const readAnswers = async (db: Db, all: readonly Once[]): Promise<Answers
 export const usedOtherwise = (): Refusal => conflict('This Idempotency-Key was used with another request.', 'idempotency')
 
 /** A response to store: its text, or the payment that was created, whose snapshot it is. */
-export type Kept = { once: Once; status: number } & ({ text: string } | { paymentId: Uuid })
+export type StoredAnswer = { once: Once; status: number } & ({ text: string } | { paymentId: Uuid })
 
 /** Stores responses in the transaction of their effects. */
-export const keepAnswers = async (tx: Tx, kept: readonly Kept[]): Promise<void> => {
-  if (kept.length === 0) return
+export const keepAnswers = async (tx: Tx, answers: readonly StoredAnswer[]): Promise<void> => {
+  if (answers.length === 0) return
   await tx.query(store, [
-    bytesList(kept.map(({ once }) => once.scope)),
-    bytesList(kept.map(({ once }) => once.bodyHash)),
-    plainList(kept.map(({ status }) => status)),
-    textList(kept.map((one) => ('text' in one ? one.text : null))),
-    plainList(kept.map((one) => ('paymentId' in one ? one.paymentId : null))),
+    bytesList(answers.map(({ once }) => once.scope)),
+    bytesList(answers.map(({ once }) => once.bodyHash)),
+    plainList(answers.map(({ status }) => status)),
+    textList(answers.map((one) => ('text' in one ? one.text : null))),
+    plainList(answers.map((one) => ('paymentId' in one ? one.paymentId : null))),
     tx.at,
   ])
 }

@@ -43,12 +43,12 @@ const connectRedis = async (app: App, url: string): Promise<Redis> => {
 
 /** A scope of its own: the plugin keeps one store for each scope in which it is registered. */
 const countersIn = async (app: App, redis?: Redis): Promise<CreateLimit> => {
-  const made = Promise.withResolvers<CreateLimit>()
+  const registered = Promise.withResolvers<CreateLimit>()
   await app.register(async (scope) => {
     await scope.register(rateLimit, { global: false, ...(redis && { redis, nameSpace: 'rate:' }) })
-    made.resolve((options) => scope.createRateLimit(options))
+    registered.resolve((options) => scope.createRateLimit(options))
   })
-  return made.promise
+  return registered.promise
 }
 
 /** With a Redis all processes count together; while it is away each counts for itself, so that the limits still apply. */

@@ -37,7 +37,7 @@ export const createSweepRunner = (
   const running = new Map<string, Promise<void>>()
   const failures = new Map<string, number>()
   let timer: NodeJS.Timeout | undefined
-  let looking: Promise<void> | undefined
+  let polling: Promise<void> | undefined
 
   const run = async ({ name, run: work }: Sweep): Promise<void> => {
     try {
@@ -52,7 +52,7 @@ export const createSweepRunner = (
     }
   }
 
-  const look = async (): Promise<void> => {
+  const poll = async (): Promise<void> => {
     const idle = sweeps.filter(({ name }) => !running.has(name))
     if (idle.length === 0) return
     try {
@@ -75,8 +75,8 @@ export const createSweepRunner = (
     start: async () => {
       await db.query(announce, [sweeps.map(({ name }) => name), sweeps.map(({ everySeconds }) => everySeconds)])
       timer = setInterval(() => {
-        looking ??= look().finally(() => {
-          looking = undefined
+        polling ??= poll().finally(() => {
+          polling = undefined
         })
       }, lookEveryMs).unref()
     },
@@ -87,7 +87,7 @@ export const createSweepRunner = (
     },
     stop: async () => {
       clearInterval(timer)
-      await looking
+      await polling
       await Promise.race([Promise.all(running.values()), new Promise((resolve) => setTimeout(resolve, 3_000).unref())])
     },
   }

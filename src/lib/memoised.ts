@@ -8,8 +8,8 @@ export const memoised = <Value>(make: (text: string) => Value, most = 4096): ((t
     const value = known.get(text)
     if (value !== undefined) return value
     if (known.size >= most) known = new Map()
-    const made = make(text)
-    known.set(text, made)
-    return made
+    const created = make(text)
+    known.set(text, created)
+    return created
   }
 }

@@ -49,7 +49,7 @@ const checkScopes = (body: unknown, principal: Principal, { routes }: McpDeps): 
   }
 }
 
-const callerOf = (app: App, deps: McpDeps, request: FastifyRequest, gone: AbortSignal): ((signal: AbortSignal) => Caller) => {
+const callerOf = (app: App, deps: McpDeps, request: FastifyRequest, aborted: AbortSignal): ((signal: AbortSignal) => Caller) => {
   const { id, reauthenticate } = request
   let acting: Acting = { id, reauthenticate, caller: request.principal }
   let used = false
@@ -60,7 +60,7 @@ const callerOf = (app: App, deps: McpDeps, request: FastifyRequest, gone: AbortS
     return callRoute(app, acting, internalCall)
   }
   const { publicUrl, CURRENCY: currency } = deps.config
-  return (signal) => ({ call, publicUrl, currency, now: () => deps.clock.now(), signal: AbortSignal.any([signal, gone]) })
+  return (signal) => ({ call, publicUrl, currency, now: () => deps.clock.now(), signal: AbortSignal.any([signal, aborted]) })
 }
 
 /** What the protocol reads of a request. The credential is not included: the caller was authenticated before. */
@@ -110,11 +110,11 @@ export const registerMcp = (app: App, deps: McpDeps): void => {
     async (request, reply) => {
       const left = new AbortController()
       reply.raw.once('close', () => left.abort())
-      const gone = AbortSignal.any([left.signal, closing.signal])
+      const aborted = AbortSignal.any([left.signal, closing.signal])
       endpoint ??= load()
       const { answer } = await endpoint
-      const forwarded = webRequest(request, deps.config.publicUrl, gone)
-      return reply.send(await answer(forwarded, request.body, callerOf(app, deps, request, gone)))
+      const forwarded = webRequest(request, deps.config.publicUrl, aborted)
+      return reply.send(await answer(forwarded, request.body, callerOf(app, deps, request, aborted)))
     },
   )
 }

@@ -16,39 +16,39 @@ const approvals = (count: number): string => (count === 1 ? '1 approval' : `${co
 const people = (count: number): string => (count === 0 ? 'no one' : count === 1 ? 'only 1 person' : `only ${count} people`)
 
 /** An entry in words: amounts already have their currency. */
-type Words = { who: string; limit: string; used: string; requested: string; resets: string; needed: number; able: number }
+type Words = { source: string; limit: string; used: string; requested: string; resets: string; needed: number; able: number }
 type Sentence = (words: Words) => string
 
 const spentLimit =
   (period: string): Sentence =>
-  ({ who, limit, used, requested, resets }) =>
-    `The ${period} limit of ${who} is ${limit}: ${used} is used, and ${requested} was requested. It resets at ${resets}.`
+  ({ source, limit, used, requested, resets }) =>
+    `The ${period} limit of ${source} is ${limit}: ${used} is used, and ${requested} was requested. It resets at ${resets}.`
 
 const sentences: Record<RuleName, Sentence> = {
   payments: () => 'Payments are disabled for this account.',
-  per_payment_limit: ({ who, limit, requested }) =>
-    `The per-payment limit of ${who} is ${limit}, and ${requested} was requested.`,
+  per_payment_limit: ({ source, limit, requested }) =>
+    `The per-payment limit of ${source} is ${limit}, and ${requested} was requested.`,
   daily_limit: spentLimit('daily'),
   monthly_limit: spentLimit('monthly'),
-  approval_threshold: ({ who, limit, requested, needed }) =>
-    `${capital(who)} requires ${approvals(needed)} at or above ${limit}, and ${requested} was requested.`,
-  required_approval_count: ({ who, needed }) => `Every payment needs ${approvals(needed)} under ${who}.`,
-  payment_types: ({ who }) => `The payment's type is not one that ${who} allows.`,
-  beneficiary_ids: ({ who }) => `The beneficiary is not one that ${who} allows.`,
-  mandate_status: ({ who }) => `The payment names ${who}, which is no longer active.`,
-  mandate_window: ({ who }) => `The payment names ${who}, which is not valid at this time.`,
-  mandate_workspace: ({ who }) => `The payment names ${who}, which is for another workspace.`,
-  mandate_initiator: ({ who }) => `The payment names ${who}, which does not cover the requester.`,
-  mandate_payment_types: ({ who }) => `The payment's type is not one that ${who} allows.`,
-  mandate_beneficiary_ids: ({ who }) => `The beneficiary is not one that ${who} allows.`,
-  mandate_per_payment: ({ who, limit, requested }) =>
-    `The per-payment limit of ${who} is ${limit}, and ${requested} was requested.`,
-  mandate_total: ({ who, limit, used, requested }) =>
-    `The total limit of ${who} is ${limit}: ${used} is used, and ${requested} was requested.`,
-  mandate_max_payments: ({ who }) => `The payment names ${who}, which has no payments left.`,
-  mandate_signer: ({ who }) => `The signer of ${who} can't approve this payment.`,
-  possible_duplicate: ({ who }) =>
-    `A payment of this amount to this beneficiary was made a short time ago, and ${who} stops a second one.`,
+  approval_threshold: ({ source, limit, requested, needed }) =>
+    `${capital(source)} requires ${approvals(needed)} at or above ${limit}, and ${requested} was requested.`,
+  required_approval_count: ({ source, needed }) => `Every payment needs ${approvals(needed)} under ${source}.`,
+  payment_types: ({ source }) => `The payment's type is not one that ${source} allows.`,
+  beneficiary_ids: ({ source }) => `The beneficiary is not one that ${source} allows.`,
+  mandate_status: ({ source }) => `The payment names ${source}, which is no longer active.`,
+  mandate_window: ({ source }) => `The payment names ${source}, which is not valid at this time.`,
+  mandate_workspace: ({ source }) => `The payment names ${source}, which is for another workspace.`,
+  mandate_initiator: ({ source }) => `The payment names ${source}, which does not cover the requester.`,
+  mandate_payment_types: ({ source }) => `The payment's type is not one that ${source} allows.`,
+  mandate_beneficiary_ids: ({ source }) => `The beneficiary is not one that ${source} allows.`,
+  mandate_per_payment: ({ source, limit, requested }) =>
+    `The per-payment limit of ${source} is ${limit}, and ${requested} was requested.`,
+  mandate_total: ({ source, limit, used, requested }) =>
+    `The total limit of ${source} is ${limit}: ${used} is used, and ${requested} was requested.`,
+  mandate_max_payments: ({ source }) => `The payment names ${source}, which has no payments left.`,
+  mandate_signer: ({ source }) => `The signer of ${source} can't approve this payment.`,
+  possible_duplicate: ({ source }) =>
+    `A payment of this amount to this beneficiary was made a short time ago, and ${source} stops a second one.`,
   eligible_approvers: ({ needed, able }) => `The payment needs ${approvals(needed)}, and ${people(able)} can give one.`,
 }
 
@@ -72,11 +72,11 @@ const timestamp = (at: Date): string => at.toISOString().replace('.000Z', 'Z')
 
 const sentence = (entry: TraceEntry, currency: string): string => {
   const amount = (minor: Minor | undefined) => displayAmount(minor ?? 0n, currency)
-  const who = named(entry.source)
+  const source = named(entry.source)
   // A rail's rules are its own, and only their names are known here.
-  if (!isRuleName(entry.rule)) return preconditions[entry.rule] ?? `The rule ${entry.rule} of ${who} stops this payment.`
+  if (!isRuleName(entry.rule)) return preconditions[entry.rule] ?? `The rule ${entry.rule} of ${source} stops this payment.`
   return sentences[entry.rule]({
-    who,
+    source,
     limit: amount(entry.limitMinor),
     used: amount(entry.usedMinor),
     requested: amount(entry.requestedMinor),

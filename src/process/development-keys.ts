@@ -21,10 +21,10 @@ export const findKeys = async (config: Config): Promise<Keys> => {
   const folder = await openDataFolder(config.DATA_DIR)
   const file = join(folder, keysFileName)
   const made = (await read(file)) === undefined && (await make(folder, file))
-  const kept = parse(file, (await read(file)) ?? '')
+  const stored = parse(file, (await read(file)) ?? '')
   return {
-    ENCRYPTION_KEYS: ENCRYPTION_KEYS ?? kept.ENCRYPTION_KEYS,
-    TOKEN_SECRETS: TOKEN_SECRETS ?? kept.TOKEN_SECRETS,
+    ENCRYPTION_KEYS: ENCRYPTION_KEYS ?? stored.ENCRYPTION_KEYS,
+    TOKEN_SECRETS: TOKEN_SECRETS ?? stored.TOKEN_SECRETS,
     file,
     made,
   }

@@ -101,7 +101,7 @@ export const pullTransactions = (provider: Provider, body: unknown): Answer => {
       msisdn: moved.party,
       sender: 'MPESA',
       transactiontype: 'c2b-pay-bill-debit',
-      billreference: moved.ours,
+      billreference: moved.reference,
       amount: shillings(moved.amountMinor),
       organizationname: ShortCode,
     }))

@@ -6,14 +6,14 @@ import type { Store } from './store.ts'
 
 /**
  * An order that the provider accepted. `key` is the id for queries (CheckoutRequestID, OriginatorConversationID, reference), `conversation`
- * the provider's second id, `ours` what the caller wrote into the request's free fields, `code` the code of its result. `reported`: its
+ * the provider's second id, `reference` what the caller wrote into the request's free fields, `code` the code of its result. `reported`: its
  * outcome was delivered, or lost on purpose.
  */
 export type Order = {
   rail: AnyRail
   key: string
   conversation: string
-  ours: string
+  reference: string
   amountMinor: bigint
   party: string
   /** Which of the caller's own accounts it moves. */
@@ -31,7 +31,10 @@ export type Order = {
 }
 
 /** Money that really moved, whatever was reported. */
-export type Movement = Pick<Order, 'rail' | 'key' | 'ours' | 'amountMinor' | 'party' | 'account' | 'receipt' | 'resultUrl'> & {
+export type Movement = Pick<
+  Order,
+  'rail' | 'key' | 'reference' | 'amountMinor' | 'party' | 'account' | 'receipt' | 'resultUrl'
+> & {
   at: Date
 }
 

@@ -21,7 +21,7 @@ const Advance = z.strictObject({
 const presentOrder = (order: Order | Movement) => ({
   rail: order.rail,
   key: order.key,
-  ours: order.ours,
+  reference: order.reference,
   receipt: order.receipt,
   amount_minor: order.amountMinor.toString(),
   party_mask: maskedParty(order.party),

@@ -45,19 +45,19 @@ const failureCodes = [
 
 const newKey = () => pem(generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey, 'pkcs8')
 
-const made = () => {
+const createSecrets = () => {
   const secrets = { consumerKey: secret(), consumerSecret: secret(), passkey: secret(), initiatorPassword: secret() }
   return { ...secrets, apiKey: secret(), merchantSecret: secret(), environmentKey: newKey(), merchantKey: newKey() }
 }
-type Secrets = ReturnType<typeof made>
+type Secrets = ReturnType<typeof createSecrets>
 
 const fileName = 'credentials.json'
 
 /** Stored, so that a client that was configured with them can use them after a restart. */
-const kept = (folder: string): Secrets => {
+const storedSecrets = (folder: string): Secrets => {
   const stored = readDocument(folder, fileName)
   if (stored !== undefined) return JSON.parse(stored) as Secrets
-  const secrets = made()
+  const secrets = createSecrets()
   writeDocument(folder, fileName, JSON.stringify(secrets, null, 2))
   return secrets
 }
@@ -65,13 +65,13 @@ const kept = (folder: string): Secrets => {
 /** Two pairs of RSA keys take up to a second of processor time: sandboxes without a folder in one process share theirs. */
 let shared: Secrets | undefined
 const forThisProcess = (): Secrets => {
-  shared ??= made()
+  shared ??= createSecrets()
   return shared
 }
 
 /** The sandbox's own credentials: nothing to configure. Without a folder they live as long as the process. */
 export const createCredentials = (folder?: string) => {
-  const secrets = folder === undefined ? forThisProcess() : kept(folder)
+  const secrets = folder === undefined ? forThisProcess() : storedSecrets(folder)
   const environment = { privateKey: createPrivateKey(secrets.environmentKey), publicKey: createPublicKey(secrets.environmentKey) }
   const merchant = { privateKey: createPrivateKey(secrets.merchantKey), publicKey: createPublicKey(secrets.merchantKey) }
 

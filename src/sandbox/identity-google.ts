@@ -34,10 +34,10 @@ type Keys = { publicKey: KeyObject; privateKey: KeyObject; kid: string }
 
 /** Created when first needed: an RSA key takes longer than the rest of a start. */
 const createKeys = () => {
-  let made: Promise<Keys> | undefined
+  let keys: Promise<Keys> | undefined
   return (): Promise<Keys> => {
-    made ??= promisify(generateKeyPair)('rsa', { modulusLength: 2048 }).then((pair) => ({ ...pair, kid: randomUUID() }))
-    return made
+    keys ??= promisify(generateKeyPair)('rsa', { modulusLength: 2048 }).then((pair) => ({ ...pair, kid: randomUUID() }))
+    return keys
   }
 }
 

@@ -90,7 +90,7 @@ const takePayout = (
     key,
     conversation: newConversation(provider),
     amountMinor: request.Amount * 100n,
-    ours: request.Occassion ?? '',
+    reference: request.Occassion ?? '',
     party: request.PartyB,
     account: request.PartyA,
     resultUrl: request.ResultURL,

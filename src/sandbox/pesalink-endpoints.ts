@@ -83,7 +83,7 @@ export const transfer = (
     key: order.reference,
     conversation: randomBytes(8).toString('hex'),
     amountMinor: BigInt(order.amount.replace('.', '')),
-    ours: order.description,
+    reference: order.description,
     party,
     account: source.accountNumber,
     resultUrl: callbackUrl ?? null,

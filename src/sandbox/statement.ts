@@ -21,25 +21,25 @@ const quote = (text: string): string => (/[",\n]/.test(text) ? `"${text.replaceA
 
 const nairobi = (at: Date): string => new Date(at.getTime() + 3 * 3_600_000).toISOString().slice(0, 19).replace('T', ' ')
 
-const mpesaLine = ({ rail, receipt, at, amountMinor, party, ours }: Movement): string[] => {
+const mpesaLine = ({ rail, receipt, at, amountMinor, party, reference }: Movement): string[] => {
   const isIn = rail === 'MPESA_STK'
   const amount = shillings(amountMinor)
   return [
     receipt,
     nairobi(at),
-    `${words[rail]} ${party.slice(0, 3)}***${party.slice(-3)} ${ours}`.trim(),
+    `${words[rail]} ${party.slice(0, 3)}***${party.slice(-3)} ${reference}`.trim(),
     'Completed',
     isIn ? amount : '',
     isIn ? '' : `-${amount}`,
     `${party.slice(0, 3)}***${party.slice(-3)}`,
-    ours,
+    reference,
   ]
 }
 
-const bankLine = ({ key, receipt, at, amountMinor, ours }: Movement): string[] => [
+const bankLine = ({ key, receipt, at, amountMinor, reference }: Movement): string[] => [
   key,
   nairobi(at),
-  ours,
+  reference,
   'Success',
   '',
   shillings(amountMinor),
@@ -48,7 +48,7 @@ const bankLine = ({ key, receipt, at, amountMinor, ours }: Movement): string[] =
 
 /** The statement of the organisation's account, with the columns of the provider's portal. */
 export const statementCsv = (movements: readonly Movement[], provider: 'MPESA' | 'PESALINK'): string => {
-  const ours = movements.filter(({ rail }) => (rail === 'PESALINK') === (provider === 'PESALINK'))
-  const lines = ours.map((moved) => (provider === 'PESALINK' ? bankLine(moved) : mpesaLine(moved)))
+  const listed = movements.filter(({ rail }) => (rail === 'PESALINK') === (provider === 'PESALINK'))
+  const lines = listed.map((moved) => (provider === 'PESALINK' ? bankLine(moved) : mpesaLine(moved)))
   return `${[columns[provider], ...lines].map((line) => line.map(quote).join(',')).join('\n')}\n`
 }

@@ -60,7 +60,7 @@ export const stkPush = (provider: Provider, body: unknown): Answer => {
     key: `ws_CO_${localTime(provider.clock.now()).compact}${randomInt(1e9, 1e10)}`,
     conversation: `${randomBytes(2).toString('hex')}-${randomBytes(6).toString('hex')}`,
     amountMinor: parsed.data.Amount * 100n,
-    ours: parsed.data.AccountReference,
+    reference: parsed.data.AccountReference,
     party: parsed.data.PhoneNumber,
     account: parsed.data.BusinessShortCode,
     resultUrl: parsed.data.CallBackURL,

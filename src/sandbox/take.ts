@@ -5,7 +5,7 @@ import { type Scenario, scenarioFor } from './scenario.ts'
 
 type Taken = Pick<
   Order,
-  'rail' | 'key' | 'conversation' | 'ours' | 'amountMinor' | 'party' | 'account' | 'resultUrl' | 'timeoutUrl'
+  'rail' | 'key' | 'conversation' | 'reference' | 'amountMinor' | 'party' | 'account' | 'resultUrl' | 'timeoutUrl'
 > & {
   /** Overrides the destination's scenario. */
   scenario?: Scenario

@@ -10,8 +10,8 @@ export const createSandboxTime = (
   scheduler: { advance: (ms: number) => void },
   folder: string | undefined,
 ): MoveTime => {
-  const kept = folder === undefined ? undefined : readDocument(folder, name)
-  if (kept !== undefined) clock.moveTo(Number(JSON.parse(kept).offset_ms))
+  const stored = folder === undefined ? undefined : readDocument(folder, name)
+  if (stored !== undefined) clock.moveTo(Number(JSON.parse(stored).offset_ms))
   return {
     offsetMs: clock.offsetMs,
     advance: (seconds) => {

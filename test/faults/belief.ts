@@ -56,12 +56,14 @@ const attemptOfMovement = `
 /** What the provider moved against what we believe: every movement belongs to one attempt, and to no payment twice. */
 const compare = (
   attempts: readonly Row[],
-  movements: readonly Pick<Movement, 'rail' | 'key' | 'ours' | 'receipt'>[],
+  movements: readonly Pick<Movement, 'rail' | 'key' | 'reference' | 'receipt'>[],
 ): string[] => {
   const faults: string[] = []
   const movedFor = new Map<string, number>()
-  for (const { key, ours, receipt, rail } of movements) {
-    const attempt = attempts.find((each) => [each.attempt, each.reference, each.request].some((id) => id === key || id === ours))
+  for (const { key, reference, receipt, rail } of movements) {
+    const attempt = attempts.find((each) =>
+      [each.attempt, each.reference, each.request].some((id) => id === key || id === reference),
+    )
     if (!attempt) {
       faults.push(`${rail} moved ${receipt}, which belongs to no attempt`)
       continue
@@ -81,7 +83,7 @@ const compare = (
 /** Everything that is broken, a line each; empty when every promise holds. */
 export const findFaults = async (
   databaseUrl: string,
-  movements: readonly Pick<Movement, 'rail' | 'key' | 'ours' | 'receipt'>[],
+  movements: readonly Pick<Movement, 'rail' | 'key' | 'reference' | 'receipt'>[],
 ): Promise<string[]> => {
   const client = new pg.Client({ connectionString: databaseUrl })
   await client.connect()

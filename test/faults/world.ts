@@ -32,9 +32,9 @@ const startProvider = async (folder: string) => {
   return {
     url,
     control,
-    movements: async (): Promise<(Pick<Movement, 'rail' | 'key' | 'ours' | 'receipt'> & { amount_minor: string })[]> =>
+    movements: async (): Promise<(Pick<Movement, 'rail' | 'key' | 'reference' | 'receipt'> & { amount_minor: string })[]> =>
       (await control.get('/movements')).body.data,
-    orders: async (): Promise<{ key: string; ours: string }[]> => (await control.get('/orders')).body.data,
+    orders: async (): Promise<{ key: string; reference: string }[]> => (await control.get('/orders')).body.data,
     /** Time for the provider and for every service that follows it. */
     advance: (seconds: number) => control.post('/clock', { advance_seconds: seconds }),
     /** How far its time, and that of every service that follows it, is ahead of ours. */

@@ -186,7 +186,7 @@ const orderOf = async (subjectId: string, kind: 'payment' | 'topup'): Promise<Or
     [parseId(kind, subjectId)],
   )
   const names = rows.flatMap(({ id, reference, request }) => [id, reference, request])
-  const order = service.sandbox.orders().findLast(({ key, ours }) => names.includes(key) || names.includes(ours))
+  const order = service.sandbox.orders().findLast(({ key, reference }) => names.includes(key) || names.includes(reference))
   if (!order?.resultUrl) throw new Error('the provider was not asked for anything')
   return { ...order, resultUrl: order.resultUrl }
 }

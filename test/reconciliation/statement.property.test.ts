@@ -42,7 +42,7 @@ const simulate = ({ provider, orders, added }: Case) => {
       rail,
       key: rail === 'PESALINK' ? reference : `key-${index}`,
       conversation: `conversation-${index}`,
-      ours: reference,
+      reference: reference,
       amountMinor: BigInt(shillings) * 100n,
       account: '174379',
       party: '254722000001',

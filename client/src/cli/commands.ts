@@ -97,7 +97,7 @@ const pay = async (terminal: Terminal): Promise<void> => {
   })
   const order = orderOf(positionals)
   const client = await clientOf(terminal, values.url)
-  const made = await client.payments.create(
+  const payment = await client.payments.create(
     {
       ...order,
       ...(values.reference !== undefined && { account_reference: values.reference }),
@@ -105,8 +105,8 @@ const pay = async (terminal: Terminal): Promise<void> => {
     },
     { signal: terminal.signal, ...(values.key !== undefined && { idempotencyKey: values.key }) },
   )
-  if (made.status === 'pending_approval') terminal.say(`A person has to approve it: ${made.approval_id}`)
-  terminal.out(json(values.wait ? await client.payments.waitFor(made.id, { signal: terminal.signal }) : made))
+  if (payment.status === 'pending_approval') terminal.say(`A person has to approve it: ${payment.approval_id}`)
+  terminal.out(json(values.wait ? await client.payments.waitFor(payment.id, { signal: terminal.signal }) : payment))
 }
 
 const events = async (terminal: Terminal): Promise<void> => {

@@ -35,7 +35,7 @@ const byExpiry = (a: InboxItem, b: InboxItem): number => Date.parse(a.approval.e
 
 export type Inbox = {
   /** Approvals that this person can decide, in every workspace, the most urgent first. */
-  mine: InboxItem[]
+  forMe: InboxItem[]
   /** Approvals that wait for someone else, in the workspaces that this person can see. */
   others: InboxItem[]
   isPending: boolean
@@ -58,10 +58,10 @@ export const useInbox = (): Inbox => {
         const view = views[index]
         return view && page ? page.data.map((approval) => ({ approval, workspace: view.workspace, decides: decides(view) })) : []
       })
-      const mine = items.filter((item) => item.decides && isForMe(item.approval, account.id))
-      const others = items.filter((item) => !mine.includes(item))
+      const forMe = items.filter((item) => item.decides && isForMe(item.approval, account.id))
+      const others = items.filter((item) => !forMe.includes(item))
       return {
-        mine: mine.sort(byExpiry),
+        forMe: forMe.sort(byExpiry),
         others: others.sort(byExpiry),
         isPending: results.some(({ isPending }) => isPending),
         error: results.find(({ error }) => error)?.error ?? null,

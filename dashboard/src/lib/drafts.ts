@@ -3,21 +3,21 @@ import { sessionEnded } from './session-end.ts'
 
 const prefix = 'draft:'
 
-type Kept<Value> = { account: string; value: Value }
+type Draft<Value> = { account: string; value: Value }
 
 const read = <Value>(key: string, account: string): Value | null => {
   try {
     const text = sessionStorage.getItem(key)
-    const kept: Kept<Value> | null = text === null ? null : JSON.parse(text)
-    return kept?.account === account ? kept.value : null
+    const draft: Draft<Value> | null = text === null ? null : JSON.parse(text)
+    return draft?.account === account ? draft.value : null
   } catch {
     return null
   }
 }
 
-const write = <Value>(key: string, kept: Kept<Value>): void => {
+const write = <Value>(key: string, draft: Draft<Value>): void => {
   try {
-    sessionStorage.setItem(key, JSON.stringify(kept))
+    sessionStorage.setItem(key, JSON.stringify(draft))
   } catch {
     // Without storage a form lasts as long as its page.
   }

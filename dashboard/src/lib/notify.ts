@@ -9,8 +9,8 @@ const standard: NotifyChoices = { toast: true, badge: true, desktop: false }
 
 const stored = (): NotifyChoices => {
   try {
-    const kept: unknown = JSON.parse(localStorage.getItem(storageName) ?? '{}')
-    return { ...standard, ...(typeof kept === 'object' ? kept : {}) }
+    const stored: unknown = JSON.parse(localStorage.getItem(storageName) ?? '{}')
+    return { ...standard, ...(typeof stored === 'object' ? stored : {}) }
   } catch {
     return standard
   }

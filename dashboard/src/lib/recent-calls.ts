@@ -2,7 +2,7 @@ import { createStore } from './store.ts'
 
 export type RecentCall = { id: number; method: string; path: string; body: string; requestId: string | null; at: number }
 
-const kept = 50
+const maxCalls = 50
 let counter = 0
 
 /** This tab's requests, newest first. In memory only: bodies may contain phone numbers and destinations. */
@@ -16,7 +16,7 @@ export const recordCall = (request: Request, body: string, requestId: string | n
   if (uninteresting.test(path)) return
   counter += 1
   const entry = { id: counter, method: request.method, path, body, requestId, at: Date.now() }
-  recentCalls.set([entry, ...recentCalls.get()].slice(0, kept))
+  recentCalls.set([entry, ...recentCalls.get()].slice(0, maxCalls))
 }
 
 const shellQuote = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`

@@ -54,8 +54,8 @@ export const connectShared = (account: string, listener: Listener): (() => void)
     })
 
   // Events may be missed between two leaders: the new one reads everything again.
-  const waited = navigator.locks.request(name, { ifAvailable: true }, (lock) => (lock ? lead() : null))
-  waited
+  const leading = navigator.locks.request(name, { ifAvailable: true }, (lock) => (lock ? lead() : null))
+  leading
     .then(() => {
       if (leads || stopped.signal.aborted) return undefined
       return navigator.locks.request(name, { signal: stopped.signal }, () => {

@@ -74,7 +74,7 @@ export const Shell = ({ children }: { children: ReactNode }) => {
   const [location, navigate] = useLocation()
   const [open, setOpen] = useState<'help' | 'palette' | null>(null)
   const close = () => setOpen(null)
-  const waiting = useInbox().mine.length
+  const waiting = useInbox().forMe.length
   const main = useArrival(location)
   const search = () => setOpen('palette')
   const help = () => setOpen('help')

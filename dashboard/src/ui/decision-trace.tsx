@@ -4,7 +4,7 @@ import { Meter } from './meter.tsx'
 import { Badge } from './status.tsx'
 
 const icons: Readonly<Record<TraceEntry['outcome'], IconName>> = { allow: 'check', require_approval: 'clock', deny: 'cross' }
-const spoken: Readonly<Record<TraceEntry['outcome'], string>> = {
+const outcomeWords: Readonly<Record<TraceEntry['outcome'], string>> = {
   allow: 'Passes',
   require_approval: 'Needs approval',
   deny: 'Refuses',
@@ -35,7 +35,7 @@ const Entry = ({ entry, currency }: { entry: TraceEntry; currency: string }) => 
     <Icon name={icons[entry.outcome]} />
     <div>
       <p className="quiet">
-        <span className="visually-hidden">{spoken[entry.outcome]}. </span>
+        <span className="visually-hidden">{outcomeWords[entry.outcome]}. </span>
         {traceWords(entry, currency)}{' '}
         {entry.decisive && <Badge tone={entry.outcome === 'deny' ? 'bad' : 'warn'}>Deciding rule</Badge>}
       </p>

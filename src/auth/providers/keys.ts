@@ -29,12 +29,13 @@ const toCertificates = (keys: readonly unknown[]): Certificates =>
 
 /** The provider's signing keys, kept for an hour; for an unknown key the list is read again at once, because keys rotate. */
 export const createKeySet = (clock: Clock) => {
-  let kept: { url: string; certificates: Certificates; until: Date } | undefined
+  let cached: { url: string; certificates: Certificates; until: Date } | undefined
   return async (url: string, keyId: string): Promise<Certificates> => {
     const now = clock.now()
-    if (kept && kept.url === url && kept.until > now && Object.hasOwn(kept.certificates, keyId)) return kept.certificates
+    if (cached && cached.url === url && cached.until > now && Object.hasOwn(cached.certificates, keyId))
+      return cached.certificates
     const { keys } = await requestJson('google', Jwks, url)
-    kept = { url, certificates: toCertificates(keys), until: secondsAfter(now, cacheSeconds) }
-    return kept.certificates
+    cached = { url, certificates: toCertificates(keys), until: secondsAfter(now, cacheSeconds) }
+    return cached.certificates
   }
 }

@@ -43,12 +43,12 @@ const ensurePayee = async (
   const [current] = macs
   if (!current) throw new Error('the ring of token secrets is empty')
   const row = { id: newId(), workspaceId, fingerprint: current.mac, fingerprintKeyId: current.keyId, createdAt: at }
-  const [made] = await tx.orm
+  const [created] = await tx.orm
     .insert(payees)
     .values(row)
     .onConflictDoNothing()
     .returning({ id: payees.id, frozenAt: payees.frozenAt })
-  if (made) return made
+  if (created) return created
   // Another transaction created it between the read and the insert, and has committed.
   const [existing] = await tx.query<Payee>(findPayee, [workspaceId, [current.mac]])
   if (!existing) throw new Error('a payee that exists cannot be read')

@@ -17,8 +17,8 @@ const parse = (text: string, own: string): string => {
   if (url.username !== '' || url.password !== '') throw refused('must not have a user name or password')
   if (url.protocol !== 'https:' && !(url.protocol === 'http:' && loopback.has(url.hostname))) throw refused('must be https')
   const resource = canonical(url)
-  const ours = protectedResources.map((known) => resourceUrl(own, known))
-  if (url.origin === own && !ours.includes(resource)) throw refused(`is not one of ours: ${ours.join(' or ')}`)
+  const ownResources = protectedResources.map((known) => resourceUrl(own, known))
+  if (url.origin === own && !ownResources.includes(resource)) throw refused(`is not one of ours: ${ownResources.join(' or ')}`)
   return resource
 }
 

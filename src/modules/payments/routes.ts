@@ -57,7 +57,7 @@ export const registerPayments = (app: App, deps: Deps): void => {
           principal: request.principal,
           input: request.body,
           once: onceOf(request),
-          stand: (tx) => reauthenticateCaller(tx, request),
+          reauthenticate: (tx) => reauthenticateCaller(tx, request),
           serialize: (payment) => String(reply.code(201).serialize(payment)),
         }),
       ),

@@ -37,7 +37,7 @@ type Row = {
   named: boolean
 }
 
-const past = `
+const pastPayments = `
   select p.id, p.amount_minor, p.payment_type, p.rail, p.initiator_account_id, p.created_at,
     p.status in ${countedPaymentsSql} as counts,
     exists (select from beneficiaries paid join beneficiaries named on named.payee_id = paid.payee_id
@@ -69,7 +69,7 @@ export const replayPolicy = async (
   window: { days: number; at: Date; timeZone: string },
 ): Promise<Replay> => {
   const workspaceId = principal.workspace.id
-  const rows = await tx.query<Row>(past, [
+  const rows = await tx.query<Row>(pastPayments, [
     workspaceId,
     daysAfter(window.at, -window.days),
     policy.beneficiaryIds,

@@ -88,8 +88,8 @@ const auditOf = ({ id, finding: { rail, direction, reason, amountMinor = null } 
 export const recordAllSuspense = async (tx: Tx, deps: Pick<Deps, 'alerts'>, findings: readonly Finding[]): Promise<void> => {
   if (findings.length === 0) return
   const { at } = tx
-  const found = findings.map((finding) => ({ id: newId(), transferId: isBookable(finding) ? newId() : null, finding }))
-  const recorded = await insertEntries(tx, found)
+  const entries = findings.map((finding) => ({ id: newId(), transferId: isBookable(finding) ? newId() : null, finding }))
+  const recorded = await insertEntries(tx, entries)
   await transferWithin(tx, recorded.flatMap(transferOf), at)
   await auditAll(tx, at, recorded.map(auditOf))
   for (const { id, finding } of recorded) {

@@ -8,15 +8,18 @@ export async function* checkDaraja(options: DarajaOptions, deps: DarajaDeps): As
   const token = await obtainToken(options, deps)
   const keys = 'DARAJA_CONSUMER_KEY and DARAJA_CONSUMER_SECRET'
   yield {
-    what: 'M-PESA gives an access token',
+    requirement: 'M-PESA gives an access token',
     problem: 'value' in token ? null : `it gave none: correct ${keys}, or DARAJA_URL`,
   }
   const certificate = 'the certificate seals the initiator password'
   try {
     createCredential(options.certificatePem, options.initiatorPassword)()
-    yield { what: certificate, problem: null }
+    yield { requirement: certificate, problem: null }
   } catch {
-    yield { what: certificate, problem: "DARAJA_CERTIFICATE is no certificate: download the environment's own from the portal" }
+    yield {
+      requirement: certificate,
+      problem: "DARAJA_CERTIFICATE is no certificate: download the environment's own from the portal",
+    }
   }
   yield await checkClock(options.baseUrl, deps.clock, options.timeoutMs)
 }

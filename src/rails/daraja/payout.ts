@@ -13,9 +13,9 @@ export const createPayoutRail = (options: DarajaOptions, post: Post, credential:
   const pay = async (instruction: PayoutInstruction): Promise<Submission> => {
     const prepared = preparePayout(options, credential(), instruction)
     if ('refusal' in prepared) return { kind: 'refused', ...prepared.refusal }
-    const ours = instruction.rail === 'MPESA_B2C' ? instruction.attemptId : null
+    const sentId = instruction.rail === 'MPESA_B2C' ? instruction.attemptId : null
     return readSubmission(await post(prepared.path, prepared.body, instruction.mayStillSend), (body) => {
-      const request = textField(body, 'OriginatorConversationID') ?? ours
+      const request = textField(body, 'OriginatorConversationID') ?? sentId
       const conversation = textField(body, 'ConversationID') ?? null
       return request === null && conversation === null ? undefined : { request, conversation }
     })

@@ -7,7 +7,7 @@ import { createSigner } from './signature.ts'
 export async function* checkPesalink(options: PesalinkOptions, deps: PesalinkDeps): AsyncGenerator<RailCheck> {
   const token = await obtainToken(options, deps)
   yield {
-    what: 'PesaLink gives an access token',
+    requirement: 'PesaLink gives an access token',
     problem:
       'value' in token
         ? null
@@ -15,12 +15,12 @@ export async function* checkPesalink(options: PesalinkOptions, deps: PesalinkDep
   }
   try {
     createSigner(options.privateKeyPem)('a test')
-    yield { what: 'the private key signs', problem: null }
+    yield { requirement: 'the private key signs', problem: null }
   } catch {
-    yield { what: 'the private key signs', problem: 'PESALINK_PRIVATE_KEY is no RSA private key in PEM' }
+    yield { requirement: 'the private key signs', problem: 'PESALINK_PRIVATE_KEY is no RSA private key in PEM' }
   }
   yield {
-    what: 'the bank documents which codes are failures',
+    requirement: 'the bank documents which codes are failures',
     problem: options.failureCodes.length > 0 ? null : 'PESALINK_FAILURE_CODES is empty, so no failed transfer can be proven',
   }
   yield await checkClock(options.baseUrl, deps.clock, options.timeoutMs)

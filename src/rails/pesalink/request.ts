@@ -16,9 +16,9 @@ const account = /^[A-Za-z0-9]{5,20}$/
 
 type Destination = { service: 'pesalinkacc' | 'pesalinkMobile'; fields: Record<string, string> }
 
-const bankCodeAt = (table: PesalinkOptions['bankCodes'], ours: string): string | undefined => {
-  if (table === 'as_given') return ours
-  return Object.hasOwn(table, ours) ? table[ours] : undefined
+const bankCodeAt = (table: PesalinkOptions['bankCodes'], bankCode: string): string | undefined => {
+  if (table === 'as_given') return bankCode
+  return Object.hasOwn(table, bankCode) ? table[bankCode] : undefined
 }
 
 /** With a bank code the destination is an account at that bank, without one it is a phone number. */

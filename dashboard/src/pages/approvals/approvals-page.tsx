@@ -20,7 +20,7 @@ export const ApprovalsPage = () => {
   return (
     <div className="stack">
       <PageHeader title="Approvals" lead="Payments that need a decision before they are sent, from all your workspaces." />
-      <Mine items={inbox.mine} isPending={inbox.isPending} error={inbox.error} several={inbox.several} />
+      <ForMe items={inbox.forMe} isPending={inbox.isPending} error={inbox.error} several={inbox.several} />
       {inbox.others.length > 0 && <Others items={inbox.others} several={inbox.several} />}
       <Decided />
     </div>
@@ -29,9 +29,9 @@ export const ApprovalsPage = () => {
 
 const usePeopleIn = (items: readonly InboxItem[]) => usePeopleOf([...new Set(items.map(({ workspace }) => workspace.id))])
 
-type MineProps = { items: InboxItem[]; isPending: boolean; error: unknown; several: boolean }
+type ForMeProps = { items: InboxItem[]; isPending: boolean; error: unknown; several: boolean }
 
-const Mine = ({ items, isPending, error, several }: MineProps) => {
+const ForMe = ({ items, isPending, error, several }: ForMeProps) => {
   const review = useReview(items.map(({ approval }) => approval))
   const people = usePeopleIn(items)
   const keys = items.length > 0 && (

@@ -31,10 +31,10 @@ const useHindrance = (approval: Approval): string | null => {
 /** Opens the next approval that waits for this person, in any workspace. Does nothing after the last. */
 const useNext = (approval: Approval) => {
   const { workspace } = useSession()
-  const { mine } = useInbox()
+  const { forMe } = useInbox()
   const switchTo = useSwitchWorkspace()
   const [, navigate] = useLocation()
-  const next = mine.find((item) => item.approval.id !== approval.id)
+  const next = forMe.find((item) => item.approval.id !== approval.id)
   return () => {
     if (!next) return
     const href = `/approvals/${next.approval.id}`

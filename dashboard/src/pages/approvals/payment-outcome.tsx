@@ -11,13 +11,13 @@ import { Timeline } from '../payments/timeline.tsx'
 export const PaymentOutcome = ({ approval }: { approval: Schemas['Approval'] }) => {
   const payment = useQuery(paymentQuery(approval.payment.id))
   const people = usePeople()
-  const { mine } = useInbox()
+  const { forMe } = useInbox()
   return (
     <Card
       title="What happened"
-      footer={mine.length > 0 && <LinkButton href="/approvals">Next approval ({mine.length} waiting)</LinkButton>}
+      footer={forMe.length > 0 && <LinkButton href="/approvals">Next approval ({forMe.length} waiting)</LinkButton>}
     >
-      {payment.data ? <Timeline payment={payment.data} who={people} /> : <SkeletonText width="80%" height={60} />}
+      {payment.data ? <Timeline payment={payment.data} nameOf={people} /> : <SkeletonText width="80%" height={60} />}
     </Card>
   )
 }

@@ -9,15 +9,15 @@ import { subjectWords } from '../approvals/decided-words.ts'
 /** Approvals that wait for this person, in any of their workspaces. */
 export const Waiting = () => {
   const { workspace } = useSession()
-  const { mine } = useInbox()
-  const [next] = mine
+  const { forMe } = useInbox()
+  const [next] = forMe
   if (!next) return null
-  const only = mine.length === 1 && next.workspace.id === workspace.id
+  const only = forMe.length === 1 && next.workspace.id === workspace.id
   return (
     <section className="banner" aria-label="Waiting for you">
       <Icon name="approvals" size={20} />
       <div className="grow">
-        <p className="strong">{countWords(mine.length, 'payment needs', 'payments need')} your approval</p>
+        <p className="strong">{countWords(forMe.length, 'payment needs', 'payments need')} your approval</p>
         <p className="small">
           {subjectWords(next.approval)}
           {next.workspace.id !== workspace.id && ` in ${next.workspace.name}`},{' '}

@@ -68,7 +68,7 @@ const PaymentDetail = ({ payment }: { payment: Schemas['Payment'] }) => {
         </div>
         <div className="split-aside">
           <Card title="Timeline">
-            <Timeline payment={payment} who={people} />
+            <Timeline payment={payment} nameOf={people} />
           </Card>
         </div>
       </div>

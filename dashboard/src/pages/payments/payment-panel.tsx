@@ -84,7 +84,7 @@ export const PaymentPanel = ({ id, onClose }: { id: string; onClose: () => void 
           <div className="row">
             <PaymentActions payment={data} />
           </div>
-          <Timeline payment={data} who={people} />
+          <Timeline payment={data} nameOf={people} />
           <PaymentFacts payment={data} />
         </div>
       )}

@@ -16,11 +16,11 @@ type Approval = Schemas['Approval']
 type Tone = 'good' | 'warn' | 'bad' | 'now' | 'later'
 type Step = { key: string; tone: Tone; icon: IconName; title: ReactNode; note?: ReactNode; at?: string | undefined }
 
-const decisionStep = (decision: Approval['decisions'][number], who: (account: string) => string): Step => ({
+const decisionStep = (decision: Approval['decisions'][number], nameOf: (account: string) => string): Step => ({
   key: `${decision.account_id} ${decision.decided_at}`,
   tone: decision.decision === 'approve' ? 'good' : 'bad',
   icon: decision.decision === 'approve' ? 'check' : 'cross',
-  title: `${decision.decision === 'approve' ? 'Approved' : 'Rejected'} by ${who(decision.account_id)}`,
+  title: `${decision.decision === 'approve' ? 'Approved' : 'Rejected'} by ${nameOf(decision.account_id)}`,
   note: [
     decision.via === 'signature' && (decision.signer ? `Signed by ${shortAddress(decision.signer)}` : 'By signature'),
     decision.reason,
@@ -30,7 +30,7 @@ const decisionStep = (decision: Approval['decisions'][number], who: (account: st
   at: decision.decided_at,
 })
 
-const approvalSteps = (payment: Payment, approval: Approval | undefined, who: (account: string) => string): Step[] => {
+const approvalSteps = (payment: Payment, approval: Approval | undefined, nameOf: (account: string) => string): Step[] => {
   if (!payment.approval_id) return []
   const requested: Step = {
     key: 'requested',
@@ -39,7 +39,7 @@ const approvalSteps = (payment: Payment, approval: Approval | undefined, who: (a
     title: `${countWords(payment.decision.required_approvals, 'approval')} requested`,
     at: approval?.created_at ?? payment.created_at,
   }
-  const decisions = approval?.decisions.map((decision) => decisionStep(decision, who)) ?? []
+  const decisions = approval?.decisions.map((decision) => decisionStep(decision, nameOf)) ?? []
   if (payment.status !== 'pending_approval') return [requested, ...decisions]
   return [
     requested,
@@ -116,11 +116,11 @@ const Mark = ({ tone, icon }: { tone: Tone; icon: IconName }) => (
 )
 
 /** Created, held, approved, sent, and how it ended. */
-export const Timeline = ({ payment, who }: { payment: Payment; who: (account: string) => string }) => {
+export const Timeline = ({ payment, nameOf }: { payment: Payment; nameOf: (account: string) => string }) => {
   const approval = useQuery({ ...approvalQuery(payment.approval_id ?? ''), enabled: payment.approval_id !== null })
   const steps: Step[] = [
     { key: 'created', tone: 'good', icon: 'plus', title: 'Created, amount held', at: payment.created_at },
-    ...approvalSteps(payment, approval.data, who),
+    ...approvalSteps(payment, approval.data, nameOf),
     ...outcomeSteps(payment),
   ]
   return (

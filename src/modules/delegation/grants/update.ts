@@ -60,11 +60,11 @@ export const updateGrant = async (
   grantId: Uuid,
   change: GrantChange,
 ): Promise<GrantRecord> => {
-  const seen = await findGrant(tx, scopeOf(principal), grantId)
-  if (!seen) throw notFound()
+  const visible = await findGrant(tx, scopeOf(principal), grantId)
+  if (!visible) throw notFound()
   const { controls, frozen, label } = change
   if (controls !== undefined || frozen !== undefined) requireDescendant(principal, grantId)
-  if (controls !== undefined || label !== undefined) await requireUnfrozen(tx, principal, seen.workspaceId)
+  if (controls !== undefined || label !== undefined) await requireUnfrozen(tx, principal, visible.workspaceId)
   const before = await lockGrant(tx, grantId)
   const unchanged = frozen === undefined || frozen === (before.frozenAt !== null)
   if (controls === undefined && label === undefined && unchanged) return before

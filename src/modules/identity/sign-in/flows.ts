@@ -99,11 +99,11 @@ export const findByLink = async (db: Db, deps: Pick<Deps, 'clock' | 'vault'>, li
 
 /** Binds a link page's flow to the first browser that continues from it; false for every other browser. */
 export const bindFlow = async (db: Db, id: Uuid, browser: string): Promise<boolean> => {
-  const mine = sha256(browser)
-  const free = or(isNull(signInFlows.browserHash), eq(signInFlows.browserHash, mine))
+  const ownHash = sha256(browser)
+  const free = or(isNull(signInFlows.browserHash), eq(signInFlows.browserHash, ownHash))
   const bound = await db.orm
     .update(signInFlows)
-    .set({ browserHash: mine })
+    .set({ browserHash: ownHash })
     .where(and(eq(signInFlows.id, id), free))
     .returning({ id: signInFlows.id })
   return bound.length > 0

@@ -31,9 +31,9 @@ export const redeem = async (
   if (authorization.grantId === null) throw new Error('an approved request has no grant')
   checkVerifier(authorization.codeChallenge, parameters.code_verifier)
   await lockGrant(tx, authorization.grantId)
-  const [found] = await readGrantStates(tx, eq(oauthGrants.grantId, authorization.grantId))
-  if (!found || hasEnded(found, tx.at)) throw unknown()
-  const { grant, state } = found
+  const [locked] = await readGrantStates(tx, eq(oauthGrants.grantId, authorization.grantId))
+  if (!locked || hasEnded(locked, tx.at)) throw unknown()
+  const { grant, state } = locked
   const resources = parseResources(parameters.resource, deps.config.publicUrl) ?? state.resources
   if (!isSubset(resources, state.resources))
     throw new OAuthError('invalid_target', 'The resource is not one that was consented to.')

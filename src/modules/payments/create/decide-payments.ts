@@ -42,17 +42,17 @@ const refusalOf = (error: unknown): Refusal => {
   throw error
 }
 
-const callerOf = async (tx: Tx, { stand }: PaymentRequest): Promise<Principal | Refusal> => stand(tx).catch(refusalOf)
+const callerOf = (tx: Tx, { reauthenticate }: PaymentRequest): Promise<Principal | Refusal> => reauthenticate(tx).catch(refusalOf)
 
 /** Two payments of one batch may look the same too. */
 const createMemory = (state: LockedState) => {
-  const seen = new Map<string, EarlierPayment>()
+  const accepted = new Map<string, EarlierPayment>()
   const keyOf = ({ input }: PaymentRequest): string =>
     [state.beneficiaries.get(input.beneficiary_id)?.payeeId, input.amount_minor, input.account_reference ?? null].join(' ')
   return {
-    find: (request: PaymentRequest) => seen.get(keyOf(request)),
+    find: (request: PaymentRequest) => accepted.get(keyOf(request)),
     note: (request: PaymentRequest, { payment }: Accepted) =>
-      void seen.set(keyOf(request), { paymentId: payment.id, createdAt: payment.createdAt }),
+      void accepted.set(keyOf(request), { paymentId: payment.id, createdAt: payment.createdAt }),
   }
 }
 
@@ -107,11 +107,11 @@ export const decidePayments = async (
   const memory = createMemory(state)
   const accepted: Written[] = []
   const denied: Denied[] = []
-  const kept = new Map<string, { once: Once; paymentId: Uuid; text: string }>()
+  const answered = new Map<string, { once: Once; paymentId: Uuid; text: string }>()
 
   const answerBefore = ({ once }: PaymentRequest): Sent | undefined => {
     if (!once) return undefined
-    const own = kept.get(once.scope.toString('hex'))
+    const own = answered.get(once.scope.toString('hex'))
     if (!own) return answers.find(once)
     if (!own.once.bodyHash.equals(once.bodyHash)) throw usedOtherwise()
     return { status: 201, text: own.text, replayed: true }
@@ -136,7 +136,7 @@ export const decidePayments = async (
     const text = request.serialize(presentPayment(decided.payment))
     accepted.push({ ...decided, text })
     memory.note(request, decided)
-    if (once) kept.set(once.scope.toString('hex'), { once, paymentId: decided.payment.id, text })
+    if (once) answered.set(once.scope.toString('hex'), { once, paymentId: decided.payment.id, text })
     return { status: 201, text, replayed: false }
   }
 
@@ -155,7 +155,7 @@ export const decidePayments = async (
   tx.defer(
     keepAnswers(
       tx,
-      [...kept.values()].map(({ once, paymentId }) => ({ once, status: 201, paymentId })),
+      [...answered.values()].map(({ once, paymentId }) => ({ once, status: 201, paymentId })),
     ),
   )
   return results

@@ -13,7 +13,7 @@ export type PaymentRequest = {
   /** The trace to which the request belongs: its batch may run in the trace of another request. */
   traceparent?: string | null
   /** Checks the caller again under the locks of the deciding transaction; throws if it would be refused now. */
-  stand: (tx: Tx) => Promise<Principal>
+  reauthenticate: (tx: Tx) => Promise<Principal>
   /** The response's body, as text. */
   serialize: (payment: Payment) => string
 }
