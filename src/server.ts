@@ -10,7 +10,7 @@ import { findKeys, type Keys } from './process/development-keys.ts'
 import { readEnvironment } from './process/environment.ts'
 import { createLogger } from './process/logger.ts'
 import { listen, loadConfigWithPorts, operatorListener, publicListener } from './process/ports.ts'
-import { endWithFirst, isWorker, reportReady, startWorkers, wantedProcesses } from './process/processes.ts'
+import { endWithFirst, isWorker, reportReady, requestedProcesses, startWorkers } from './process/processes.ts'
 import { openRails, type RunningRails } from './process/rails.ts'
 import { handleSignals } from './process/signals.ts'
 import { summarize } from './process/summary.ts'
@@ -95,7 +95,7 @@ const keep = async (count: number, { config, logger, database, rails: { sandbox 
 
 const start = async () => {
   if (isWorker) endWithFirst(signals.begin)
-  const count = isWorker ? 1 : wantedProcesses(process.argv.slice(2))
+  const count = isWorker ? 1 : requestedProcesses(process.argv.slice(2))
   const ground = await prepare()
   const dashboard = await (count === 1 ? serve(ground) : keep(count, ground))
   signals.closeWith(() => parts.disposeAsync())

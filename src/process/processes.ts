@@ -9,7 +9,7 @@ const most = 64
 const restartPauseMs = 1_000
 
 /** `--processes N`, or `--processes cores`: how many processes serve the same ports. */
-export const wantedProcesses = (args: readonly string[]): number => {
+export const requestedProcesses = (args: readonly string[]): number => {
   const read = () => {
     try {
       return parseArgs({ args: [...args], options: { processes: { type: 'string' } } }).values.processes

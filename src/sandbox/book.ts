@@ -27,7 +27,7 @@ export type Order = {
   reported: boolean
   at: Date
   movedAt: Date | null
-  timesAsked: number
+  queryCount: number
 }
 
 /** Money that really moved, whatever was reported. */
@@ -93,7 +93,7 @@ export const createBook = (clock: Clock, store: Store) => {
   catchUp()
 
   return {
-    open: (order: Omit<Order, 'state' | 'reported' | 'at' | 'movedAt' | 'receipt' | 'timesAsked'>): Order => {
+    open: (order: Omit<Order, 'state' | 'reported' | 'at' | 'movedAt' | 'receipt' | 'queryCount'>): Order => {
       const opened: Order = {
         ...order,
         state: 'under_way',
@@ -101,7 +101,7 @@ export const createBook = (clock: Clock, store: Store) => {
         at: clock.now(),
         movedAt: null,
         receipt: newReceipt(),
-        timesAsked: 0,
+        queryCount: 0,
       }
       const { amountMinor, at, ...rest } = opened
       store.append({

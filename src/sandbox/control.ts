@@ -26,7 +26,7 @@ const presentOrder = (order: Order | Movement) => ({
   amount_minor: order.amountMinor.toString(),
   party_mask: maskedParty(order.party),
   at: order.at.toISOString(),
-  ...('state' in order && { state: order.state, reported: order.reported, times_asked: order.timesAsked }),
+  ...('state' in order && { state: order.state, reported: order.reported, times_asked: order.queryCount }),
 })
 
 const isLoopback = (host: string): boolean => /^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/.test(host)

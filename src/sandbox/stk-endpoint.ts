@@ -87,8 +87,8 @@ export const stkQuery = (provider: Provider, body: unknown): Answer => {
   if (!isProven(provider, parsed.data)) return wrongCredentials()
   const order = provider.book.find(['MPESA_STK'], parsed.data.CheckoutRequestID)
   if (!order) return gatewayError(500, '500.001.1001', 'The transaction does not exist')
-  order.timesAsked += 1
-  if (order.state === 'under_way' && order.timesAsked % 2 === 1) {
+  order.queryCount += 1
+  if (order.state === 'under_way' && order.queryCount % 2 === 1) {
     return gatewayError(500, '500.001.1001', 'The transaction is being processed')
   }
   const code = order.state === 'under_way' ? '4999' : order.code

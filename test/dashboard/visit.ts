@@ -29,7 +29,7 @@ export const visit = async ({ windows }: World, options: VisitOptions = {}): Pro
   window.complaints = []
   await window.page.setViewportSize(options.viewport ?? desk)
   const { context, page, wallet, complaints } = window
-  return { context, page, wallet, complaints, close: () => windows.giveBack(window) }
+  return { context, page, wallet, complaints, close: () => windows.release(window) }
 }
 
 /** The same, signed in already: with the cookie of a person who signed in over the API. */

@@ -53,7 +53,7 @@ const clean = async ({ context, page }: Window): Promise<void> => {
 export type Windows = {
   take: () => Promise<Window>
   /** Cleaned, and lent to the next who asks. What a failed test leaves is never given back. */
-  giveBack: (window: Window) => Promise<void>
+  release: (window: Window) => Promise<void>
 }
 
 /** Opening a window costs the browser more than a second of processor time: as few as are looked through at once. */
@@ -61,7 +61,7 @@ export const createWindows = (browser: () => Browser, own: () => string): Window
   const idle: Window[] = []
   return {
     take: async () => idle.pop() ?? open(browser(), own()),
-    giveBack: async (window) => {
+    release: async (window) => {
       await clean(window)
       idle.push(window)
     },

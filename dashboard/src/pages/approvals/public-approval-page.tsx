@@ -35,7 +35,7 @@ export const PublicApprovalPage = ({ id }: { id: string }) => {
           {message.isPending && <SkeletonText width="80%" height={40} />}
           {message.isError && <Failure error={message.error} onRetry={() => void message.refetch()} />}
           {message.data && (
-            <Question
+            <PublicApproval
               id={id}
               choice={choice}
               setChoice={setChoice}
@@ -62,7 +62,7 @@ const Decided = ({ approval }: { approval: Schemas['Approval'] }) => (
   </div>
 )
 
-type QuestionProps = {
+type PublicApprovalProps = {
   id: string
   choice: Choice
   setChoice: (choice: Choice) => void
@@ -71,7 +71,7 @@ type QuestionProps = {
   onDecided: (approval: Schemas['Approval']) => void
 }
 
-const Question = ({ id, choice, setChoice, message, expiresAt, onDecided }: QuestionProps) => {
+const PublicApproval = ({ id, choice, setChoice, message, expiresAt, onDecided }: PublicApprovalProps) => {
   const { facts } = readMessage(message)
   return (
     <>

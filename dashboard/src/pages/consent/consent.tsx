@@ -38,7 +38,7 @@ const decide = (authorization: Authorization, body: Body<'/v1/oauth/authorizatio
     : call(api.POST('/v1/oauth/authorizations/{id}/decision', { params: { path: { id: authorization.id } }, body }))
 
 export const Consent = ({ authorization }: { authorization: Authorization }) => {
-  if (authorization.status === 'pending') return <Question authorization={authorization} />
+  if (authorization.status === 'pending') return <ConsentForm authorization={authorization} />
   return (
     <div className="stack">
       <h1>{authorization.client.name}</h1>
@@ -47,7 +47,7 @@ export const Consent = ({ authorization }: { authorization: Authorization }) => 
   )
 }
 
-const Question = ({ authorization }: { authorization: Authorization }) => {
+const ConsentForm = ({ authorization }: { authorization: Authorization }) => {
   const { workspace, currency } = useSession()
   const places = authorization.workspaces
   const [place, setPlace] = useState(() => (places.some(({ id }) => id === workspace.id) ? workspace.id : (places[0]?.id ?? '')))

@@ -42,9 +42,9 @@ const removal = statement(
 /** An expired nonce is refused whether its row is there or not. */
 export const pruneNonces = (db: Db, before: Date): Promise<void> => prune(db, { removal, before })
 
-type FoundNonce = { boundTo: string | null; expiresAt: Date }
+type NonceRow = { boundTo: string | null; expiresAt: Date }
 
-const find = async (db: Db, nonce: string, purpose: Purpose, lock: '' | 'for update'): Promise<FoundNonce | undefined> => {
+const find = async (db: Db, nonce: string, purpose: Purpose, lock: '' | 'for update'): Promise<NonceRow | undefined> => {
   const [row] = await db.query<{ bound_to: string | null; expires_at: Date }>(
     `select bound_to, expires_at from nonces where nonce = $1 and purpose = $2 ${lock}`,
     [nonce, purpose],
@@ -52,11 +52,10 @@ const find = async (db: Db, nonce: string, purpose: Purpose, lock: '' | 'for upd
   return row && { boundTo: row.bound_to, expiresAt: row.expires_at }
 }
 
-export const findNonce = (db: Db, nonce: string, purpose: Purpose): Promise<FoundNonce | undefined> =>
-  find(db, nonce, purpose, '')
+export const findNonce = (db: Db, nonce: string, purpose: Purpose): Promise<NonceRow | undefined> => find(db, nonce, purpose, '')
 
 /** For a nonce that is used up in the same transaction as what it was issued for: a second request with it waits here. */
-export const lockNonce = (tx: Tx, nonce: string, purpose: Purpose): Promise<FoundNonce | undefined> =>
+export const lockNonce = (tx: Tx, nonce: string, purpose: Purpose): Promise<NonceRow | undefined> =>
   find(tx, nonce, purpose, 'for update')
 
 export const consumeNonce = async (tx: Tx, nonce: string, now: Date): Promise<void> => {
