@@ -7,7 +7,7 @@ import { migrationsFolder } from '../src/db/migrate.ts'
 // Writes the migration for a change in src/db/tables.
 //
 // With `--name verb_noun` it adds a migration, as every change after the first release must. Without a name it writes
-// 0000_create_schema anew: nothing is released yet, so a change belongs into the schema itself. 0001 is written by hand and stays.
+// 0000_create_schema again: nothing is released yet, so a change belongs into the schema itself. 0001 is written by hand and stays.
 // The journal's times and the snapshot's ids are fixed, so that the same tables always give the same files.
 
 const schemaTag = '0000_create_schema'

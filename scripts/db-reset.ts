@@ -7,7 +7,7 @@ import { isLoopbackUrl } from '../src/lib/loopback.ts'
 import { StartupError } from '../src/lib/startup-error.ts'
 import { readEnvironment } from '../src/process/environment.ts'
 
-// Empties the database that `npm start` would use, and migrates it anew. The embedded one refuses while the service runs on it.
+// Empties the database that `npm start` would use, and migrates it again. The embedded database refuses while the service runs on it.
 
 const schemas = ['public', 'drizzle']
 

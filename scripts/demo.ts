@@ -6,8 +6,8 @@ import { readEnvironment } from '../src/process/environment.ts'
 import { expectSame, expectThere } from './demo/expect.ts'
 import { followEvents, resourceIdOf } from './demo/follow.ts'
 
-// Runs the service's main flow against a running server, as a newcomer's program would: with the typed client, over HTTP.
-// Fails as soon as an answer differs from the promised one.
+// Runs the service's main flow against a running server, as a new user's program would: with the typed client, over HTTP.
+// Fails as soon as an answer differs from the expected one.
 
 const { PUBLIC_URL, PORT, RAILS = 'sandbox' } = readEnvironment()
 const url = PUBLIC_URL || `http://localhost:${PORT || 3000}`

@@ -9,8 +9,8 @@ import type { Payments } from 'payments-service-client'
 import { signInWithWallet } from 'payments-service-client/wallet'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 
-// Follows the quickstart on a fresh clone of the last commit, in each language, and writes down the output. A wallet plays the person of
-// the guide (who creates the key and approves) over the same API; everything else runs as it is written.
+// Follows the quickstart on a fresh clone of the last commit, in each language, and writes down the output. A wallet takes the part of the person of
+// the guide (who creates the key and approves) over the same API; everything else runs as the guide says.
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const page = join(root, 'docs/quickstart-run.md')

@@ -16,7 +16,7 @@ const complaintEveryMs = 60_000
 
 /**
  * The standby, once it has everything that was committed when the request arrived; the primary when the standby is further behind or
- * unreachable. So no reader misses a write that was acknowledged before the read began, whoever made it and in whichever process.
+ * unreachable. So no reader misses a write that was acknowledged before the read began, by any caller and in any process.
  */
 export const createReads = (primary: Database, standby: Database | null, logger: Logger): Reads => {
   if (!standby) return { db: async () => primary, close: async () => undefined }

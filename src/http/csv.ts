@@ -43,7 +43,7 @@ const linesOf = async function* <Row extends { id: string }>(
 
 /**
  * Everything that matches a list's filters, as CSV (RFC 4180), page by page and no faster than it is read. A failure in between closes the
- * connection, so that nobody mistakes half an export for a whole one.
+ * connection, so that half an export is not mistaken for a whole one.
  */
 export const sendCsv = <Row extends { id: string }>(
   request: FastifyRequest,

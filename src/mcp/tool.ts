@@ -31,7 +31,7 @@ type Typed<In extends z.ZodObject, Out extends z.ZodObject> = Omit<Tool, 'input'
   run: (input: z.output<In>, caller: Caller) => Promise<z.output<Out>>
 }
 
-/** The arguments are parsed once more here, so that a tool gets what it declared, whoever calls it. */
+/** The arguments are parsed once more here, so that a tool gets what it declared, from every caller. */
 export const defineTool = <In extends z.ZodObject, Out extends z.ZodObject>(tool: Typed<In, Out>): Tool => ({
   ...tool,
   run: (input, caller) => tool.run(tool.input.parse(input), caller),

@@ -58,8 +58,8 @@ const listen = async (url: string, payers: readonly Payer[]): Promise<Map<string
 }
 
 /**
- * The whole way of a provider's notice: 200 results a second to the private listener, each for another payment, until its event is on the
- * payer's stream. The provider is in this process and says nothing by itself.
+ * The whole path of a provider's result: 200 results a second to the private listener, each for another payment, until its event is on the
+ * payer's stream. The provider is in this process and sends nothing else.
  */
 export const measureCallbacks = async (bench: Bench, { write }: { write: boolean }): Promise<void> => {
   const sandbox = createRailSandbox({ scheduler: createManualScheduler(), clock: systemClock, delayMs: 0 })
@@ -100,7 +100,7 @@ export const measureCallbacks = async (bench: Bench, { write }: { write: boolean
     const ended = performance.now()
     while (heard.size < total && performance.now() - ended < 60_000) await wait(20)
     if (heard.size < total) throw new Error(`${total - heard.size} payments were not heard of`)
-    // From when it was due, so that a sender that is held up hides nothing.
+    // From the time when it was due, so that a delayed sender does not hide a delay.
     const times = [...sentAt].map(([payment, at]) => (heard.get(payment) ?? 0) - at).sort((a, b) => a - b)
     const at = (share: number) => times[Math.ceil(times.length * share) - 1] ?? 0
     say(`the sender was at most ${latest.toFixed(0)} ms late`)

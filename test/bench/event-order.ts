@@ -37,7 +37,7 @@ export const measureEventOrder = async (bench: Bench, { rounds, seconds, write }
   for (let round = 1; round <= rounds; round += 1) {
     for (const { name, who, size, connections } of loads) {
       const perSecond = {} as Record<Shape, number>
-      // Another one first in each round: what the disk does at that moment affects all of them.
+      // A different one is first in each round, because the state of the disk affects all of them.
       const turn = shapes.map((_, at) => shapes[(at + round) % shapes.length] ?? 'advisory')
       for (const shape of turn) {
         const script = `${who}\nselect ordered.pay_${shape}(:who, ${size});\n`

@@ -1,7 +1,7 @@
 import { fastify } from 'fastify'
 import pg from 'pg'
 
-// What a good Fastify service does today: a pool and one named prepared query a request. A process of its own, as the service is.
+// A plain Fastify service: a pool and one named prepared query a request. A separate process, as the service is.
 
 const [databaseUrl] = process.argv.slice(2)
 const pool = new pg.Pool({ connectionString: databaseUrl, max: 10 })

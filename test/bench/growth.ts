@@ -85,7 +85,7 @@ export const measureGrowth = async (bench: Bench, options: GrowthOptions): Promi
     await grow(grown, options)
     await multiply(governed.bench, 'spending_policies', options.policyCount * governed.payers.length, {
       id: 'uuidv7()',
-      // The rest of a large workspace's policies: each for a beneficiary that this payment does not go to.
+      // The other policies of a large workspace: each for a beneficiary that this payment does not pay.
       beneficiary_ids: 'array[gen_random_uuid()]',
     })
     await governed.bench.query('vacuum analyze')

@@ -54,7 +54,7 @@ const wrk: Generator = async (load, { connections, seconds }) => {
 
 const worker = fileURLToPath(new URL('./autocannon-worker.ts', import.meta.url))
 
-/** Where there is no wrk: slower, and in a process of its own, so that it does not take the service's core. */
+/** Used without wrk: slower, and in a separate process, so that it does not use the service's core. */
 const autocannon: Generator = async (load, options) => {
   const { stdout } = await run(process.execPath, [worker, JSON.stringify({ load, ...options })], { maxBuffer: 1e7 })
   return JSON.parse(stdout) as Measured

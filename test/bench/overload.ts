@@ -3,10 +3,10 @@ import { payments, preparePayers } from './prepare.ts'
 import { type Bench, residentMb, startService } from './processes.ts'
 import { row, save, say, spread } from './report.ts'
 
-/** What saturates one process; five times as many are five times too many. */
+/** The number of connections that saturates one process. */
 const capacity = 128
 
-/** P11: what is taken on at five times capacity waits no more than three times as long; the rest learns it within 100 ms. */
+/** P11: what is accepted at five times capacity waits no more than three times as long; the rest is refused within 100 ms. */
 export const measureOverload = async (
   bench: Bench,
   { rounds, seconds, write }: { rounds: number; seconds: number; write: boolean },
@@ -23,7 +23,7 @@ export const measureOverload = async (
     for (let round = 1; round <= rounds; round += 1) {
       const atCapacity = await measure(load, { connections: capacity, seconds })
       const flood = measure({ ...load, name: 'flood' }, { connections: 5 * capacity, seconds: seconds + 1 })
-      // One more caller, whose answers are counted separately: the generator's percentiles mix what was taken on with what was refused.
+      // One more caller, whose answers are counted separately: the generator's percentiles mix accepted and refused requests.
       const accepted: number[] = []
       const until = performance.now() + seconds * 1000
       const [first] = load.requests

@@ -4,7 +4,7 @@ import { createServer } from 'node:http'
 import { Provider } from 'oidc-provider'
 import pg from 'pg'
 
-// Its notices about development settings go to the output that our one line goes to.
+// Its notices about development settings go to the same output as this program's one line.
 console.info = () => undefined
 console.warn = () => undefined
 

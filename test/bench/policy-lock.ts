@@ -32,7 +32,7 @@ const whilePaying = async (api: Client, { beneficiary }: Payer, work: () => Prom
 
 const changes = 20
 
-/** What payments of an account wait for its policies: the month has so many payments, to a few payees and then each to another one. */
+/** How long payments of an account wait for its policies: the month has this many payments, first to a few payees, then each to another. */
 export const measurePolicyLock = async (bench: Bench, { write, paymentCount }: PolicyLockOptions): Promise<void> => {
   const service = await startService(bench.databaseUrl, bench.folder)
   try {
@@ -87,7 +87,7 @@ export const measurePolicyLock = async (bench: Bench, { write, paymentCount }: P
     }
     await recount()
     await measure('200 payees')
-    // As the payments would leave them; the payments themselves are not read here.
+    // As the payments would have written them; the payments themselves are not read here.
     await bench.query('delete from spending_totals where payee_id <> $1', [everyPayee])
     await bench.query(
       `insert into spending_totals (workspace_id, day, payee_id, rail, payment_type, used_minor, payments)

@@ -15,7 +15,7 @@ export type Payer = {
   workspaceId: string
 }
 
-/** Accounts that can pay: a key with limits, a policy that falls on every payment, a beneficiary, and money. */
+/** Accounts that can pay: a key with limits, a policy that applies to every payment, a beneficiary, and money. */
 export const preparePayers = async (serviceUrl: string, bench: Bench, count: number): Promise<Payer[]> => {
   const payers: Payer[] = []
   for (let n = 0; n < count; n += 1) {
@@ -35,7 +35,7 @@ export const preparePayers = async (serviceUrl: string, bench: Bench, count: num
     if (session === undefined || key === undefined) throw new Error('the service gave no session or no key')
     payers.push({ session, key, grantId: grant.id, beneficiary: beneficiary.id, workspaceId: String(workspace.id) })
   }
-  // Straight into the totals: the bench is about what a payment costs, and its database is thrown away.
+  // Written directly into the totals: the bench measures what a payment costs, and its database is deleted.
   await bench.query("update ledger_accounts set posted_credits_minor = 900000000000000 where kind = 'customer'")
   return payers
 }
@@ -46,7 +46,7 @@ const uuidOf = (kind: Parameters<typeof parseId>[0], id: string): string => {
   return uuid
 }
 
-/** Access tokens as the token endpoint would give them, for the keys' grants: how they came to be is not what is measured. */
+/** Access tokens as the token endpoint would give them, for the keys' grants: issuing them is not measured. */
 export const accessTokens = async (bench: Bench, payers: readonly Payer[], audience: string): Promise<string[]> => {
   const tokens: string[] = []
   for (const { grantId } of payers) {
@@ -62,7 +62,7 @@ export const accessTokens = async (bench: Bench, payers: readonly Payer[], audie
   return tokens
 }
 
-/** Refresh tokens as the token endpoint would give them: how they came to be is not what is measured. */
+/** Refresh tokens as the token endpoint would give them: issuing them is not measured. */
 export const refreshTokens = async (bench: Bench, payers: readonly Payer[], url: string): Promise<Turns> => {
   const answer = await fetch(`${url}/v1/oauth/register`, {
     method: 'POST',

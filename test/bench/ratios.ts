@@ -48,7 +48,7 @@ const measurer =
     }
   }
 
-/** Ratios to the floors of the same moment: service, floor, service, floor. */
+/** Ratios to the baselines of the same moment: service, baseline, service, baseline. */
 export const measureRatios = async (bench: Bench, options: RatioOptions): Promise<void> => {
   const service = await startService(bench.databaseUrl, bench.folder)
   await bench.query(await readFile(new URL('./floors.sql', import.meta.url), 'utf8'))
@@ -123,7 +123,7 @@ export const measureRatios = async (bench: Bench, options: RatioOptions): Promis
         note(`payment, spread, ${connections} connections ÷ pgbench`, floors.spread && paid.perSecond / floors.spread, goal)
         if (connections === 32) {
           noteCpu('payment', paid, '≤ 0.37')
-          // The goal in milliseconds is the floor's own on the machine where it was set, and a quarter more.
+          // The goal in milliseconds is the baseline's on the machine where it was set, and a quarter more.
           note("payment: ms of both ÷ ms of pgbench's Postgres", floorMs && (paid.nodeMs + paid.postgresMs) / floorMs, '≤ 1.25')
           note('payment: p99 ÷ mean', paid.p99Ms / paid.meanMs, '≤ 4')
           note('payment: per second', paid.perSecond, '', 0)

@@ -1,6 +1,6 @@
 import { Agent, request } from 'node:http'
 
-// A process that only listens: says when all its streams are open, then, for each event, when 99 of 100 of them had it.
+// A process that only listens: it reports when all its streams are open, and for each event when 99 of 100 streams had it.
 
 const [url = '', count = '1', ...credentials] = process.argv.slice(2)
 const readerCount = Number(count)

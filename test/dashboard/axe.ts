@@ -62,8 +62,8 @@ const load = async (page: Page): Promise<void> => {
 export type Inspector = { inBothThemes: (page: Page, within?: string) => Promise<string[]> }
 
 /**
- * What axe finds wrong, a line a rule. Of its rules only contrast can tell the themes apart, and contrast takes most of its time: a text
- * is looked at once for all pages, in each theme, with everything that its contrast depends on.
+ * The findings of axe, one line for each rule. Only the contrast rule depends on the theme, and it takes most of axe's time: a text
+ * is checked once for all pages, in each theme, with everything that its contrast depends on.
  */
 export const createInspector = (): Inspector => {
   const known = { light: new Set<string>(), dark: new Set<string>() }
@@ -77,7 +77,7 @@ export const createInspector = (): Inspector => {
   return {
     inBothThemes: async (page, within = 'html') => {
       await load(page)
-      // A change of theme lays the page out anew: the next page begins in the one that this one ends in.
+      // A change of theme costs a new layout, so the next page begins in the theme in which this one ends.
       await page.emulateMedia({ colorScheme: theme })
       await markTexts(page, within)
       const findings = (await run(page, within)).map((finding) => `${theme}: ${finding}`)

@@ -7,13 +7,13 @@ export type Household = {
   person: Person
   beneficiaries: { phone: string; business: string; bank: string }
   agent: Key
-  /** A payment that the agent asked for and nobody has decided. */
+  /** A payment that the agent requested and that is not decided yet. */
   approvalId: string
   paymentId: string
   heldPaymentId: string
 }
 
-/** An account as it looks after a while: money, payees, rules, an agent, payments that went well and not. */
+/** An account after some use: money, payees, policies, an agent, successful and failed payments. */
 export const createHousehold = async (service: TestService): Promise<Household> => {
   const person = await signIn(service.api)
   const { api } = person

@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core'
 
 const folder = process.env.DASHBOARD_SCREENSHOTS
 
-/** For people to look at: asked for by DASHBOARD_SCREENSHOTS, which names a folder outside the repository. */
+/** Screenshots for people, if DASHBOARD_SCREENSHOTS names a folder outside the repository. */
 export const takeScreenshots = async (page: Page, name: string): Promise<void> => {
   if (!folder) return
   for (const width of [1280, 360]) {

@@ -6,7 +6,7 @@ import type { TestService } from '../harness/service.ts'
 export type Team = {
   workspaceId: string
   owner: Person
-  /** Speaks as somebody in the team's workspace, wherever their session is. */
+  /** Calls the API as a member in the team's workspace, whatever workspace their session has. */
   within: (person: Person) => Client
   join: (role: string, name: string) => Promise<Person>
   /** Payments of these amounts that wait for an approval; the approvals' ids. */
@@ -23,7 +23,7 @@ const inWorkspace = (client: Client, id: string): Client => {
   }
 }
 
-/** A workspace of its own beside everybody's personal one, in which payments wait for somebody else's approval. */
+/** A team's workspace beside the members' personal ones, in which payments wait for another member's approval. */
 export const createTeam = async (service: TestService): Promise<Team> => {
   const owner = await signIn(service.api)
   await owner.api.patch('/v1/accounts/me', { display_name: 'Wanjiku Kamau' })

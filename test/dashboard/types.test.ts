@@ -6,7 +6,7 @@ import { expect, test } from 'vitest'
 const run = promisify(execFile)
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
-/** The compiler's complaints, one a line. Several threads would each read the same types. */
+/** The compiler's errors, one on each line. Several threads would each read the same types. */
 const compile = (): Promise<string> =>
   run(process.execPath, ['node_modules/typescript/bin/tsc', '--noEmit', '--singleThreaded', '-p', 'dashboard'], {
     cwd: root,

@@ -18,11 +18,11 @@ export const desk: Viewport = { width: 1280, height: 860 }
 
 type VisitOptions = { wallets?: PrivateKeyAccount[]; viewport?: Viewport }
 
-/** To another page by the loaded page's own router, as its links do: a fifth of the work of loading it anew. */
+/** To another page by the loaded page's own router, as its links do: a fifth of the work of loading it. */
 export const follow = (page: Page, path: string): Promise<void> =>
   page.evaluate(`history.pushState(null, '', ${JSON.stringify(path)})`)
 
-/** A browser of its own (cookies, storage, wallet) looking at the service. */
+/** A separate browser (cookies, storage, wallet) with a page of the service. */
 export const visit = async ({ windows }: World, options: VisitOptions = {}): Promise<Visit> => {
   const window = await windows.take()
   window.wallet = createWallet(...(options.wallets ?? [newWallet()]))

@@ -2,7 +2,7 @@ import type { BrowserContext } from 'playwright-core'
 import { type Hex, hexToString } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
 
-/** A wallet as a page meets it: EIP-6963 announces it, EIP-1193 asks it; its keys stay outside the browser. */
+/** A wallet as pages use it: EIP-6963 announces it, EIP-1193 takes its requests; its keys stay outside the browser. */
 export type InjectedWallet = {
   accounts: PrivateKeyAccount[]
   /** The person at the wallet declines the next request to sign. */
@@ -64,7 +64,7 @@ export const createWallet = (...accounts: PrivateKeyAccount[]): InjectedWallet =
   return wallet
 }
 
-/** Pages of this context find a wallet, which is whichever `current` names when they ask it. */
+/** Pages of this context find a wallet: the one that `current` names at each request. */
 export const injectWallet = async (context: BrowserContext, current: () => InjectedWallet): Promise<void> => {
   await context.exposeFunction('__wallet', (method: string, params: unknown[]) => current().answer(method, params))
   await context.addInitScript(script)

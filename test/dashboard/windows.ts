@@ -37,7 +37,7 @@ const open = async (browser: Browser, own: string): Promise<Window> => {
   return window
 }
 
-/** Everything that a page can leave behind, so that the next one to look through this window is a stranger. */
+/** Deletes everything that a page can store, so that the next test in this window starts with an empty browser. */
 const clean = async ({ context, page }: Window): Promise<void> => {
   for (const extra of context.pages()) if (extra !== page) await extra.close()
   await page.unrouteAll()
@@ -45,18 +45,18 @@ const clean = async ({ context, page }: Window): Promise<void> => {
   await context.clearPermissions()
   await context.grantPermissions(permissions)
   await context.clearCookies()
-  // The page stays until another takes its place: it must not write again meanwhile.
+  // The old page stays until another is loaded, and must not write in between.
   await page.evaluate('localStorage.clear(), sessionStorage.clear(), Storage.prototype.setItem = () => {}')
   await page.emulateMedia({ colorScheme: 'light' })
 }
 
 export type Windows = {
   take: () => Promise<Window>
-  /** Cleaned, and lent to the next who asks. What a failed test leaves is never given back. */
+  /** Cleaned, and used again by the next test. The window of a failed test is not used again. */
   release: (window: Window) => Promise<void>
 }
 
-/** Opening a window costs the browser more than a second of processor time: as few as are looked through at once. */
+/** Opening a window costs the browser more than a second of processor time, so there are only as many as are open at once. */
 export const createWindows = (browser: () => Browser, own: () => string): Windows => {
   const idle: Window[] = []
   return {

@@ -8,13 +8,13 @@ import { openBrowser } from './browser.ts'
 import { createHousehold, type Household } from './household.ts'
 import { createWindows, type Windows } from './windows.ts'
 
-/** One service and one browser for every flow. They are there once the tests run. */
+/** One service and one browser for every flow. They are started before the tests. */
 export type World = {
   /** The wallet that the settings name as an administrator's. */
   readonly administrator: PrivateKeyAccount
   readonly service: TestService
   readonly windows: Windows
-  /** An account as it looks after a while, made once: for tests that change nothing about it. */
+  /** An account after some use, created once: for tests that do not change it. */
   readonly household: () => Promise<Household>
 }
 
@@ -24,7 +24,7 @@ export const createWorld = (): World => {
   let browser: Browser | undefined
   let household: Promise<Household> | undefined
   beforeAll(async () => {
-    // The browser's clock is the machine's: what expires has to expire for both.
+    // The browser uses the machine's clock, so the service uses it too.
     const env = { ADMIN_ACCOUNTS: administrator.address }
     const started = Promise.all([startService({ clock: createTestClock(new Date()), env }), openBrowser()])
     ;[service, browser] = await started

@@ -6,7 +6,7 @@ import type { Person } from '../harness/people.ts'
 import type { Cast, Puppet, World } from './world.ts'
 
 /**
- * `survivor` takes requests and callbacks and works on nothing. `heir` works by itself, and stands still while the victim acts.
+ * `survivor` takes requests and callbacks and runs no jobs. `heir` runs jobs, and is paused while the victim acts.
  * `atRest`: until the heir has ended everything that is due.
  */
 export type Stage = {
@@ -19,18 +19,18 @@ export type Stage = {
 }
 
 /**
- * Something that moves money, ready to be done by a process that is killed in the middle of it. `again`: the same request at another
- * process, when it was a request. `ended`: whether what was begun has ended, by any process.
+ * An act that moves money, prepared for a process that is killed in the middle of it. `again`: the same request at another
+ * process, if it was a request. `ended`: whether the act has ended, by any process.
  */
 export type Ready = {
-  /** What the victim does first, undisturbed. */
+  /** What the victim does before the act, without a kill. */
   before?: (victim: Puppet) => Promise<void>
   act: (victim: Puppet) => Promise<unknown>
   again?: () => Promise<{ status: number; text: string }>
   ended: () => Promise<boolean>
 }
 
-/** The heir works while this is called, and is paused when it has returned. */
+/** The heir runs jobs during this call, and is paused when it has returned. */
 export type Act = { name: string; prepare: (stage: Stage) => Promise<Ready> }
 
 let serial = 0
@@ -55,7 +55,7 @@ const created = async (answer: Promise<{ status: number; text: string; body: { i
 
 const endStates = ['succeeded', 'failed', 'rejected', 'cancelled', 'expired', 'returned']
 
-/** A payment that went, or whose success another attempt cannot bring any more: an `unknown` one has no end. */
+/** A payment with a final status, or an `unknown` one, which may stay so. */
 const hasEnded = (api: Client, path: string) => async (): Promise<boolean> =>
   endStates.includes((await api.get(path)).body.status)
 
@@ -122,7 +122,7 @@ const adjustment = ({ cast }: Stage, amount_minor: string) => ({
   reason: 'a test',
 })
 
-/** A payment with an unknown outcome, as an operator finds it. */
+/** A payment with an unknown outcome, ready for an operator. */
 const unknownPayment = async (stage: Stage): Promise<string> => {
   const { cast } = stage
   serial += 1
@@ -131,7 +131,7 @@ const unknownPayment = async (stage: Stage): Promise<string> => {
   return id
 }
 
-/** Work that waits for a process that does it. */
+/** Work that is due, for the process that runs it. */
 const sends = (name: string, begin: (stage: Stage) => Promise<string>): Act => ({
   name,
   prepare: async (stage) => {
@@ -141,7 +141,7 @@ const sends = (name: string, begin: (stage: Stage) => Promise<string>): Act => (
   },
 })
 
-/** What the provider delivered, and no process has worked on. */
+/** Deliveries of the provider that no process has processed. */
 const books = (name: string, kind: 'payment' | 'topup', begin: (stage: Stage) => Promise<string>): Act => ({
   name,
   prepare: async (stage) => {
@@ -157,7 +157,7 @@ const books = (name: string, kind: 'payment' | 'topup', begin: (stage: Stage) =>
       ).length > 0
     return {
       before: async (victim) => {
-        // Who receives deliveries stands still meanwhile, or the victim would send and book in one go.
+        // The receiver of deliveries is paused, or the victim would send and book in one act.
         await survivor.pause()
         await victim.drain()
         survivor.resume()
@@ -169,7 +169,7 @@ const books = (name: string, kind: 'payment' | 'topup', begin: (stage: Stage) =>
   },
 })
 
-/** Everything that time alone makes due, at once: what has run out, and what is asked about. */
+/** Everything that becomes due by time alone, at once: expiries and queries. */
 const sweep: Act = {
   name: 'a sweep: an approval and a top-up run out, a payment whose callback was lost is asked about',
   prepare: async (stage) => {

@@ -36,13 +36,13 @@ const newFolder = async (name: string): Promise<string> => {
   return folder
 }
 
-/** The files of a server that goes on running, between its own word that they may be copied and its word that they are whole. */
+/** The files of a running server, copied between `pg_backup_start` and `pg_backup_stop`. */
 const baseBackup = async (url: string, data: string, into: string): Promise<void> => {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
   await client.query(`select pg_backup_start('a rehearsal', true)`)
   await mkdir(join(into, 'cluster'), { recursive: true })
-  // A file that disappears while it is copied is the log's to make good.
+  // A file that disappears while it is copied is restored from the log.
   await run('sh', ['-c', `cp -a "${data}" "${into}/cluster/data" || true`])
   const { rows } = await client.query<{ labelfile: string }>('select labelfile from pg_backup_stop(false)')
   await client.end()

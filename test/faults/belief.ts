@@ -4,7 +4,7 @@ import type { Movement } from '../../src/sandbox/book.ts'
 type Row = Record<string, string>
 
 /**
- * The invariants in SQL of their own, written without the service's code: what `verify` overlooks is found here. Each query names
+ * The invariants in separate SQL, written without the service's code, to find what `verify` overlooks. Each query names
  * what breaks a promise.
  */
 const promises: Readonly<Record<string, string>> = {
@@ -53,7 +53,7 @@ const attemptOfMovement = `
     coalesce(p.status, t.status) as status, coalesce(p.provider_receipt, t.provider_receipt) as receipt
   from rail_attempts a left join payments p on p.id = a.subject_id left join topups t on t.id = a.subject_id`
 
-/** What the provider moved against what we believe: every movement belongs to one attempt, and to no payment twice. */
+/** Compares the provider's movements with our records: every movement belongs to one attempt, and to no payment twice. */
 const compare = (
   attempts: readonly Row[],
   movements: readonly Pick<Movement, 'rail' | 'key' | 'reference' | 'receipt'>[],
@@ -80,7 +80,7 @@ const compare = (
   return faults
 }
 
-/** Everything that is broken, a line each; empty when every promise holds. */
+/** Everything that is broken, one line each; empty if every promise is kept. */
 export const findFaults = async (
   databaseUrl: string,
   movements: readonly Pick<Movement, 'rail' | 'key' | 'reference' | 'receipt'>[],

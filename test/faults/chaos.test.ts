@@ -33,7 +33,7 @@ afterAll(async () => {
 
 type Running = { url: string; process: ServerProcess }
 
-/** The first of them has the address that callbacks come to; all keep theirs over restarts. */
+/** The first process has the address for callbacks; all keep their addresses over restarts. */
 const fleet = async () => {
   const ports = await Promise.all(Array.from({ length: processes }, freePort))
   const operators = [world.operatorPort, ...(await Promise.all(Array.from({ length: processes - 1 }, freePort)))]
@@ -128,7 +128,7 @@ test.runIf(isFull)(
     await Promise.all(writers)
     await admin.end()
     await world.provider.control.delete('/rules')
-    // What is uncertain is asked about in its own time, which is moved on.
+    // Unknown outcomes are queried on their own schedule, so the time is advanced.
     for (const pause of [130, 130, 300]) {
       await wait(8_000)
       await world.provider.advance(pause)

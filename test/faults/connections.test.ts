@@ -16,7 +16,7 @@ const mostMessages = 400
 const seed = Number(process.env.FAULT_SEED ?? String(process.pid))
 /** How many of the messages are tried: all in the full suite, one of each scenario in an ordinary run, another each time. */
 const pointCount = Number(process.env.FAULT_POINTS ?? (isFull ? String(mostMessages) : '1'))
-/** As many as each of them sends at least, so that what is tried in an ordinary run is met; most send about forty. */
+/** The number that each of them sends at least, so that the chosen message exists in an ordinary run; most send about forty. */
 const usualMessages = isFull ? 42 : 8
 const pointsOf = (name: string, shape: string): number[] => {
   if (pointCount >= mostMessages) return Array.from({ length: mostMessages }, (_, index) => index + 1)
@@ -56,7 +56,7 @@ const shapes: Readonly<Record<string, Shape>> = {
   'after it took effect': (at) => (message) => (message.number === at ? 'forward_then_cut' : 'forward'),
 }
 
-/** Repeats the same act until it is through: what a client does with a 503. */
+/** Repeats the same act until it succeeds, as a client does after a 503. */
 const converge = async (act: Awaited<ReturnType<Scenario['prepare']>>) => {
   for (let tries = 1; ; tries += 1) {
     const answer = await act()
@@ -68,7 +68,7 @@ const converge = async (act: Awaited<ReturnType<Scenario['prepare']>>) => {
 
 const faultsNow = async () => [...(await findFaults(database.url, service.sandbox.movements())), ...(await findBreaches(service))]
 
-/** Past every wait: what is uncertain is asked about, what never left is sent again. */
+/** After every wait: unknown outcomes are queried, and what was never sent is sent again. */
 const afterwards = async (): Promise<void> => {
   for (const seconds of [125, 60, 120]) {
     service.clock.advance(seconds)
@@ -77,7 +77,7 @@ const afterwards = async (): Promise<void> => {
   }
 }
 
-/** In an ordinary run one way of losing a connection for each, the other one the next time. */
+/** In an ordinary run, each act loses its connection in one of the two ways, by the seed. */
 const tried = scenarios.map((scenario, index) => ({
   ...scenario,
   ways: Object.entries(shapes).filter((_, way) => isFull || way === (seed + index) % 2),

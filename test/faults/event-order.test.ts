@@ -56,7 +56,7 @@ const listed = async (someone: Payer): Promise<Listed[]> => {
   }
 }
 
-/** Reads the stream at one process or the other, leaves after a few events, and resumes behind the last one; until there are no more. */
+/** Reads the stream at one process or the other, disconnects after a few events, and resumes after the last one, until there are no more. */
 const readByStreams = async (someone: Payer, name: string, total: Promise<number>): Promise<Listed[]> => {
   const random = createRandom(seed, name)
   const events: Listed[] = []
@@ -84,7 +84,7 @@ const rank: Record<string, number> = {
   'payment.succeeded': 3,
 }
 
-/** What stands before something that had happened earlier: a payment's states go forward, and money here only leaves. */
+/** Events in the wrong order: a payment's statuses go forward, and here the balance only falls. */
 const inversions = (events: readonly Listed[]): string[] => {
   const outOfOrder: string[] = []
   const reached = new Map<string, number>()

@@ -13,10 +13,10 @@ import { createRandom } from './random.ts'
 import { report } from './report.ts'
 import { castAt, isFull, type Puppet, startWorld, type World } from './world.ts'
 
-/** A process that works again must have ended what was left behind within this time, once it may take it up. */
+/** Within this time another process must have ended the interrupted work, once it may take it. */
 const recoverWithinMs = 10_000
 const mostMessages = 200
-/** Fewer than any of them sends: so the one that is tried in an ordinary run is met. */
+/** Fewer than any of them sends, so that the chosen message exists in an ordinary run. */
 const usualMessages = isFull ? 40 : 8
 const seed = Number(process.env.FAULT_SEED ?? String(process.pid))
 /** Every message in the full suite, one of one act in an ordinary run. FAULT_POINTS: so many of each act. */
@@ -32,7 +32,7 @@ const pointsOf = (name: string): number[] => {
 let folder: string
 let world: World
 let stage: Stage
-/** Started while another is still at work: a start takes longer than everything else here. */
+/** Started while another one is still in use, because a start takes longer than everything else here. */
 let next: Promise<Puppet>
 
 beforeAll(async () => {
@@ -91,8 +91,8 @@ const killAt = (victim: Puppet, at: number): void =>
   })
 
 /**
- * An attempt that a process was sending when it died stays that process's until its time is up; then another process takes it at once.
- * The provider's time, and with it the time of all processes, is moved on to that moment.
+ * An attempt that a process was sending when it died stays leased to that process until its time is up; then another takes it at once.
+ * The provider's time, and with it the time of all processes, is advanced to that moment.
  */
 const passLease = async (): Promise<boolean> => {
   const [held] = await world.sql<{ until: Date }>(
@@ -105,7 +105,7 @@ const passLease = async (): Promise<boolean> => {
   return true
 }
 
-/** Until what was begun has its end. Each wait is held to its bound; between them, at most, time that another process's lease takes. */
+/** Waits until the act has ended. Each wait has its bound; in between, time passes only for another process's lease. */
 const recover = async (ready: Ready): Promise<{ slowestMs: number; leases: number }> => {
   stage.heir.resume()
   for (let leases = 0; ; leases += 1) {

@@ -7,7 +7,7 @@ export type Fate = 'forward' | 'cut' | 'forward_then_cut' | 'mute'
 
 export type PostgresProxy = {
   url: string
-  /** Counts messages from now on, of all connections together, and asks what becomes of each. */
+  /** Counts messages from now on, of all connections together, and asks what to do with each. */
   arm: (decide: (message: Message) => Fate) => void
   disarm: () => number
   /** Nothing passes any more in either direction, and no connection is closed. */
@@ -57,7 +57,7 @@ export const startPostgresProxy = async (databaseUrl: string): Promise<PostgresP
     upstream.on('data', (bytes) => {
       if (muted) return
       if (!answersAreLost) client.write(bytes)
-      // The answer has left the server: what was sent took effect, and no answer arrives.
+      // The server has answered: the request took effect, and the answer does not arrive.
       else cutAll()
     })
     client.on('data', (bytes) => {

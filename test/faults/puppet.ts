@@ -9,7 +9,7 @@ import { listen, loadConfigWithPorts, operatorListener, publicListener } from '.
 import { openRails } from '../../src/process/rails.ts'
 
 /*
- * The service in a process of its own, made of the same parts as `src/server.ts`, that works only on command: so a test knows
+ * The service in a separate process, made of the same parts as `src/server.ts`, that works only on command: so a test knows
  * what it is doing when it is killed, and nothing in the background adds to the messages that are counted. `POST /drain` and
  * `POST /sweep` at the address that it prints.
  */

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 
-/** Numbers that a seed decides: what failed once can be run again. */
+/** Random numbers from a seed, so that a failed run can be repeated. */
 export const createRandom = (seed: number, name: string) => {
   let count = 0
   return {

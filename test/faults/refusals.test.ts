@@ -94,7 +94,7 @@ describe('parts around the service that do not answer', () => {
   let silent: Server
   let port: number
   beforeAll(async () => {
-    // Takes connections and never says anything.
+    // Accepts connections and never answers.
     silent = createServer(() => undefined)
     await new Promise<void>((ready) => silent.listen(0, '127.0.0.1', ready))
     const address = silent.address()

@@ -5,7 +5,7 @@ import type { TestService } from '../harness/service.ts'
 
 export type Stage = { service: TestService; person: Person; administrator: Person; strict: string; plain: string }
 
-/** One thing that moves money. `prepare` runs undisturbed and returns the act, which may be cut anywhere and is then repeated. */
+/** One act that moves money. `prepare` runs without faults and returns the act, which may be cut anywhere and is then repeated. */
 export type Scenario = { name: string; prepare: (stage: Stage) => Promise<() => Promise<Pick<Answer, 'status' | 'body'>>> }
 
 let serial = 0
@@ -38,7 +38,7 @@ const decide =
     return () => stage.person.api.post(`/v1/approvals/${approval}/decide`, { decision })
   }
 
-/** A payment with an unknown outcome, as an operator finds it. */
+/** A payment with an unknown outcome, ready for an operator. */
 const unknownPayment = async (stage: Stage): Promise<string> => {
   const destination = `25470000${5000 + (next() % 1000)}`
   const id = await pay(stage, await newBeneficiary(stage.person.api, { destination }))
@@ -46,7 +46,7 @@ const unknownPayment = async (stage: Stage): Promise<string> => {
   return id
 }
 
-/** Works off what is due, as a process does in the background; a lost database is no answer but an error. */
+/** Runs the due work, as a process does in the background; a lost database is an error. */
 const work = (stage: Stage, task: () => Promise<unknown>) => async () => {
   try {
     await task()

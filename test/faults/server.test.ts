@@ -19,7 +19,7 @@ import { isFull } from './world.ts'
 const run = promisify(execFile)
 const recoverWithinMs = 10_000
 
-/** A server of its own, to be frozen, killed and filled up: all other tests share one. */
+/** A separate server that is frozen, killed and filled; all other tests share one. */
 describe.runIf(isFull)('the database server', () => {
   let folder: string
   let server: EmbeddedPostgres
@@ -28,7 +28,7 @@ describe.runIf(isFull)('the database server', () => {
   let payee: string
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'faults-server-'))
-    // As root the server runs as another user, who must get in.
+    // As root the server runs as another user, who needs access.
     await chmod(folder, 0o755)
     server = await startEmbeddedPostgres({ dataDir: folder })
     await migrate(server.url)
@@ -175,7 +175,7 @@ describe.runIf(isFull)('the database server', () => {
           expect([status, body.error]).toEqual([503, 'unavailable'])
           refused = `log ${tries}`
         }
-        // On to the next file of the log: 16 MB are soon not to be had.
+        // Switches to the next file of the log, until there is no space for 16 MB.
         await service.deps.db.query('select pg_switch_wal()').catch(() => undefined)
       }
       expect(refused).not.toBe('')

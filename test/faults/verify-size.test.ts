@@ -17,7 +17,7 @@ const withinSeconds = 60
 
 let service: TestService
 let person: Person
-/** As the daily look has it: with time for statements that read everything. */
+/** As for the daily check: with time for statements that read everything. */
 let db: Database
 beforeAll(async () => {
   if (!isFull) return
@@ -33,11 +33,11 @@ afterAll(async () => {
   await service.close()
 })
 
-/** The n-th of its kind, in the order of time, and older than everything real. */
+/** The n-th id of its kind, in the order of time, and older than every real one. */
 const made = (tag: string): string =>
   `('01900000-' || lpad(to_hex(n >> 16), 4, '0') || '-7000-8${tag}-' || lpad(to_hex(n & 65535), 12, '0'))::uuid`
 
-/** As many rows as wanted like those that a real payment left, each with its own ids, in every table that grows with payments. */
+/** Copies the rows of a real payment this many times, each with its own ids, in every table that grows with payments. */
 const multiply = async (paymentId: string): Promise<void> => {
   const id = parseId('payment', paymentId)
   const columnsOf = async (table: string): Promise<string[]> =>
@@ -147,7 +147,7 @@ test.runIf(isFull)(
       sealed = Number((after[0]?.n ?? 0n) - (before[0]?.n ?? 0n))
     }
     await db.query('vacuum analyze')
-    // A day later there is new business, and the look of that day sees no more than that.
+    // A day later there are new payments, and that day's check reads only those.
     service.clock.advance(2 * 86_400)
     const since = clock.now()
     service.clock.advance(60)

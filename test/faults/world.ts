@@ -12,7 +12,7 @@ import { type ServerProcess, spawnServer } from '../start/process.ts'
 import { findFaults } from './belief.ts'
 import { type PostgresProxy, startPostgresProxy } from './postgres-proxy.ts'
 
-/** Whether everything is tried, or a part that fits into an ordinary test run. */
+/** Whether the whole suite runs, or the part for an ordinary test run. */
 export const isFull = process.env.FAULTS === 'full'
 
 export type World = Awaited<ReturnType<typeof startWorld>>

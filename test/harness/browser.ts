@@ -1,4 +1,4 @@
-/** What a browser shows after a request and its redirects: where it ended, and through which addresses. */
+/** A browser's state after a request and its redirects: its last address, and the addresses on the way. */
 export type BrowserPage = { status: number; url: string; html: string; headers: Headers; visited: string[] }
 
 export type Browser = {

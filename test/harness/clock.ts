@@ -2,7 +2,7 @@ import type { Clock } from '../../src/lib/clock.ts'
 
 export type TestClock = Clock & { advance: (seconds: number) => void; set: (time: Date) => void }
 
-/** Stands still until a test moves it. */
+/** A clock that only a test moves. */
 export const createTestClock = (start = new Date('2026-03-04T09:00:00.000Z')): TestClock => {
   let current = start
   return {

@@ -1,7 +1,7 @@
 import type { Client, Json } from './client.ts'
 import { decide, redirectUri } from './oauth.ts'
 
-/** What an application keeps for its MCP client, and a browser whose owner always says yes. */
+/** An application's storage for its MCP client, and a browser whose owner always approves. */
 export const newMcpProvider = (service: Client, person: { api: Client }, decision: Json = { decision: 'approve' }) => {
   const kept: {
     client?: Json

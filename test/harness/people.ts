@@ -27,7 +27,7 @@ export const signIn = async (client: Client, wallet = newWallet()): Promise<Pers
   return { wallet, accountId: answer.body.account.id, cookie, api: client.as({ cookie }) }
 }
 
-/** A key made over HTTP; `api` speaks with it. */
+/** A key created over HTTP; `api` uses it. */
 export type Key = { id: string; key: string; grantId: string; api: Client }
 
 /** `creator`: a person, or another key, which becomes its parent. */

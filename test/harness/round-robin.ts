@@ -2,7 +2,7 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 
 export type RoundRobin = { port: number; add: (port: number) => void; close: () => Promise<void> }
 
-/** The plainest load balancer there is: each connection to the next process that takes it. */
+/** A load balancer that gives each connection to the next process that accepts it. */
 export const startRoundRobin = async (): Promise<RoundRobin> => {
   const backends: number[] = []
   const open = new Set<Socket>()

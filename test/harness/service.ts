@@ -48,7 +48,7 @@ export type TestOptions = {
 
 const usedPorts = new Set<number>()
 
-/** Below the ports that the system assigns, so that no outgoing connection takes it between this check and our listening. */
+/** Below the ports that the system assigns, so that no outgoing connection takes it between this check and the listening. */
 export const freePort = async (): Promise<number> => {
   const port = randomInt(10_000, 30_000)
   const server = createServer()
@@ -83,7 +83,7 @@ export const startService = async (options: TestOptions = {}): Promise<TestServi
     PORT: String(port),
     OPERATOR_PORT: String(operatorPort),
     JOBS: 'off',
-    // Tests send many requests at once on slow machines, and ask for other answers than this.
+    // Tests send many requests at once on slow machines, and most do not test this answer.
     SHED_LOAD: 'false',
     LOG_LEVEL: 'info',
     DATABASE_POOL_SIZE: '8',

@@ -12,7 +12,7 @@ export type SilentProxy = {
   close: () => Promise<void>
 }
 
-/** Stands before a server of one protocol or another and lets its connections fall silent. */
+/** A proxy before a server of any protocol that can stop its connections from answering. */
 export const startSilentProxy = async (targetUrl: string): Promise<SilentProxy> => {
   const target = new URL(targetUrl)
   const sockets = new Set<Socket>()

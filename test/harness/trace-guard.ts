@@ -27,7 +27,7 @@ const guarded: Readonly<Record<string, readonly string[]>> = {
   suspense_items: [],
 }
 
-/** SQLSTATE of a transaction that left no trace. The harness fails a test file whose service logged it. */
+/** SQLSTATE of a transaction without an event and an audit row. The harness fails a test file whose service logged it. */
 export const untraced = 'TR001'
 
 const guardOf = ([table, free]: [string, readonly string[]]): string => {

@@ -4,7 +4,7 @@ import { factsOf } from '../../src/verify/facts.ts'
 import { verify } from '../../src/verify/verify.ts'
 import type { TestService } from './service.ts'
 
-/** The broken promises about the data now; empty on sound data. `promise: subject`, one for each line. */
+/** The broken promises of the data now; empty on correct data. `promise: subject`, one for each line. */
 export const findBreaches = async (
   service: TestService,
   db: Db = service.deps.db,

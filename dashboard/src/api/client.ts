@@ -5,7 +5,7 @@ import { recordCall } from '../lib/recent-calls.ts'
 import { chosenWorkspace } from './chosen-workspace.ts'
 import { ApiError, unreachable } from './error.ts'
 
-/** Every request is about this tab's workspace, and is noted for whoever wants to do the same by a script. */
+/** Every request is about this tab's workspace, and is recorded for people who want to send the same request from a script. */
 const send: typeof fetch = async (address, init) => {
   const request = new Request(address, init)
   const workspace = chosenWorkspace()

@@ -25,7 +25,7 @@ const ownMoney = ({ statedMinor, requested, answered, mayComeInMinor, mayGoOutMi
 
 /**
  * Compares what the accounts hold with what was expected: the organisation's own money as it was last known, and our books since. The
- * first look makes that own money known. What does not fit is a difference once: the next look begins with what was found.
+ * first comparison makes that own money known. A difference is reported once: the next comparison continues from the new amount.
  */
 export const compareBalance = (
   known: Range | null,
@@ -47,9 +47,9 @@ export const compareBalance = (
     attemptId: null,
     bookedMinor,
     statedMinor,
-    reason: `The provider's accounts hold ${amountText(statedMinor, currency)}, and ${amountText(bookedMinor, currency)} was expected from the last look and our books.`,
+    reason: `The provider's accounts hold ${amountText(statedMinor, currency)}, and ${amountText(bookedMinor, currency)} was expected from the last comparison and our books.`,
     action:
-      "Look in the organisation's statement for charges, transfers to or from the bank, and money that nobody here requested. Import the statement: what the books lack becomes a difference of its own.",
+      "Look in the organisation's statement for charges, transfers to or from the bank, and money that no payment here requested. Import the statement: what the books lack becomes a difference of its own.",
   } as const
   return { own: seen, result: { matched: 0, differences: [difference], bookedMinor, statedMinor } }
 }

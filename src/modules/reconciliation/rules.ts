@@ -112,7 +112,7 @@ export const match = (lines: readonly StatementLine[], booked: readonly Booked[]
   const referred = (line: StatementLine): Booked | undefined => {
     for (const reference of line.references) {
       const ours = byReference.get(reference)
-      // A different receipt of ours belongs to another movement with the same account reference.
+      // A different receipt in our books belongs to another movement with the same account reference.
       if (ours && !matchedBookings.has(ours) && (ours.receipt === null || ours.receipt === line.receipt)) return ours
     }
     return undefined

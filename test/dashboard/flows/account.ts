@@ -28,7 +28,7 @@ export const accountFlows = (world: World): void => {
     await page.getByText('Wallet linked').waitFor()
     const identities = (await person.api.get('/v1/accounts/me')).body.identities
     expect(identities.map((identity: { subject: string }) => identity.subject)).toContain(second.address)
-    // Not the one that this session was started by: with that the session would end.
+    // Not the wallet that started this session, because unlinking it would end the session.
     await page.getByRole('button', { name: 'Unlink Wallet' }).nth(1).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Unlink' }).click()
     await page.getByText('Wallet unlinked').waitFor()

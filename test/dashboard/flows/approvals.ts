@@ -7,7 +7,7 @@ import { createTeam } from '../team.ts'
 import { follow, phone, visit, visitAs } from '../visit.ts'
 import type { World } from '../world.ts'
 
-/** The page's notifications, which are shown by the browser as ever. */
+/** The page's notifications, which the browser still shows. */
 const recordNotifications = `{
   const { Notification } = window
   window.notifications = []
@@ -114,7 +114,7 @@ export const approvalFlows = (world: World): void => {
     const approver = await team.join('approver', 'Amina Otieno')
     const ids = await team.hold('150000', '230000', '990000')
     const { page, complaints, close } = await visitAs(world, approver)
-    // Looked at from the personal workspace, where nothing waits.
+    // From the personal workspace, in which nothing waits.
     await page.goto('/approvals')
     await page.getByText('Green beans').nth(2).waitFor()
     await expect.poll(() => page.title()).toMatch(/^\(3\) /)
@@ -306,7 +306,7 @@ export const approvalFlows = (world: World): void => {
     await page.getByLabel('Message on the page').uncheck()
     await page.getByLabel('Count in the tab').uncheck()
     await expect.poll(() => page.title()).toBe('Notifications · Payments')
-    // A browser without a screen hides no page.
+    // A headless browser never hides a page.
     await page.evaluate("Object.defineProperty(document, 'hidden', { value: true })")
     const [id] = await team.hold('450000')
     await expect.poll(() => page.evaluate('notifications.length')).toBe(1)
@@ -354,7 +354,7 @@ export const approvalFlows = (world: World): void => {
     expect(metamask).toBe(`https://link.metamask.io/dapp/${signingPage.replace('http://', '')}`)
     expect(coinbase).toBe(`https://go.cb-w.com/dapp?cb_url=${encodeURIComponent(signingPage)}`)
     expect(trust).toBe(`https://link.trustwallet.com/open_url?coin_id=60&url=${encodeURIComponent(signingPage)}`)
-    // Nor is a signature offered that no wallet here can make; and signing in begins with what can be done here.
+    // No signature is offered that no wallet here can make, and the sign-in begins with the methods that are possible here.
     const cookie = { name: 'service_session', value: home.person.cookie, url: world.service.api.url }
     await bare.goto('/sign-in')
     await bare.getByText('Sandbox', { exact: true }).waitFor()
@@ -365,7 +365,7 @@ export const approvalFlows = (world: World): void => {
     expect(await bare.getByRole('button', { name: 'Sign approval' }).count()).toBe(0)
     await context.close()
 
-    // Where the browser has a wallet, it is offered, and no way around it.
+    // If the browser has a wallet, only that wallet is offered.
     await page.goto(signingPage)
     await page.getByRole('button', { name: 'Approve with Test Wallet' }).waitFor()
     expect(await page.getByText('No wallet in this browser').count()).toBe(0)

@@ -44,7 +44,7 @@ export const everywhere = (world: World): void => {
   test('the compressed script has at most 150 KB, and none of it is inline', async () => {
     const assets = fileURLToPath(new URL('../../../dashboard/dist/assets', import.meta.url))
     const scripts = readdirSync(assets).filter((name) => name.endsWith('.js'))
-    // A development build of React gives itself away by this.
+    // Only a development build of React contains this.
     for (const name of scripts) expect(readFileSync(`${assets}/${name}`, 'utf8')).not.toContain('jsxDEV')
     const bytes = scripts.reduce((sum, name) => sum + readFileSync(`${assets}/${name}.br`).length, 0)
     expect(bytes).toBeLessThanOrEqual(150 * 1024)

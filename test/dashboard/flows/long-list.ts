@@ -18,7 +18,7 @@ const unfoldTo = (count: number) => `new Promise((done) => {
   step()
 })`
 
-/** Beside this payment as many again that were made just before it: to find them is meant, not to make them. */
+/** Copies this payment to this many earlier ones: the test is about finding payments, not creating them. */
 const copyPayment = (world: World, id: string, copies: number) =>
   world.service.deps.db.query(
     `insert into payments select (jsonb_populate_record(p, jsonb_build_object(
@@ -49,7 +49,7 @@ export const longListFlows = (world: World): void => {
     await payer.api.post('/v1/payments', { beneficiary_id: beneficiary, amount_minor: '99900', narrative: 'The newest' })
     await page.getByText('The newest').waitFor()
     expect(await rows.count()).toBeGreaterThan(500)
-    // One look at the first page for each burst of events, never the twenty pages below it.
+    // One request for the first page for each burst of events, and none for the twenty pages below it.
     expect(requests.length).toBeLessThanOrEqual(3)
     expect(requests.every((search) => !search.includes('cursor'))).toBe(true)
     await close()

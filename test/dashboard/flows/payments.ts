@@ -30,7 +30,7 @@ export const paymentFlows = (world: World): void => {
     await page
       .getByText('The per-payment limit of policy "House rules" is KES 15,000.00, and KES 16,000.00 was requested.')
       .waitFor()
-    // Less goes through without anybody; up to the limit it goes through with an approval.
+    // Below the threshold it passes without an approval, and up to the limit with one.
     await page.getByText(/KES\s4,999.99 or less would go through now without approval/).waitFor()
     await page.getByText(/Up to KES\s15,000.00 would go through with approval/).waitFor()
     expect(await page.getByRole('button', { name: /16,000/ }).getAttribute('aria-disabled')).toBe('true')
@@ -124,7 +124,7 @@ export const paymentFlows = (world: World): void => {
     expect(download.suggestedFilename()).toBe('payments.csv')
     const lines = (await readFile(await download.path(), 'utf8')).trim().split('\n')
     expect(lines).toHaveLength(3)
-    // What a spreadsheet would take for a formula is text there.
+    // A text that a spreadsheet would read as a formula is escaped.
     expect(lines.join('\n')).not.toMatch(/(^|,)"?=SUM/m)
     await page.getByRole('button', { name: 'Clear filters' }).click()
     await page.getByLabel('Status').selectOption('Needs approval')
@@ -159,7 +159,7 @@ export const paymentFlows = (world: World): void => {
     await page.getByRole('heading', { name: 'New payment' }).waitFor()
     expect(await page.getByLabel('Amount').inputValue()).toBe('100')
     expect(await page.getByLabel('Purpose').inputValue()).toBe('Rent')
-    // What came back is no income.
+    // A return is not income.
     await follow(page, '/history')
     const back = page.getByRole('row', { name: /Returned to balance from Closed Line/ })
     await back.waitFor()

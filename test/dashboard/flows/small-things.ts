@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { follow, phone, visitAs } from '../visit.ts'
 import type { World } from '../world.ts'
 
-/** How much the border of the first field stands out from what is behind it (WCAG 1.4.11 wants 3). */
+/** The contrast of the first field's border with its background (WCAG 1.4.11 requires 3). */
 const borderContrast = `(() => {
   const context = Object.assign(document.createElement('canvas'), { width: 1, height: 1 }).getContext('2d')
   const luminance = (color) => {

@@ -21,9 +21,9 @@ type Opened = {
 type View = {
   name: string
   path: string
-  /** Loaded anew. The others are reached inside the page that is there already. */
+  /** Loaded from the server. The others are reached by navigation inside the loaded page. */
   loaded?: boolean
-  /** Before the page is loaded: how requests fare. */
+  /** Before the page is loaded: what happens to its requests. */
   prepare?: Step
   /** The text to wait for where the page stays incomplete. */
   shows?: string | RegExp
@@ -218,7 +218,7 @@ const teamViews = async (team: Team): Promise<{ views: View[]; member: Person }>
   return { views, member }
 }
 
-/** What has moved without being asked to, since then. */
+/** Layout shifts since then without an action of the person. */
 const layoutShift = (since: number) => `new Promise((resolve) => {
   let sum = 0
   new PerformanceObserver((list) => { for (const entry of list.getEntries()) if (!entry.hadRecentInput && entry.startTime >= ${since}) sum += entry.value }).observe({ type: 'layout-shift', buffered: true })
@@ -230,7 +230,7 @@ const settled = async (page: Page) => {
   await page.locator('.skeleton, main[aria-busy="true"]').first().waitFor({ state: 'detached' })
 }
 
-/** What no person should read: ids, codes and field names of the API, and what is left of a value that is missing. */
+/** Texts that no page may show: ids, codes and field names of the API, and the traces of missing values. */
 const notForPeople =
   /\b[a-z]{2,4}_[0-9a-hjkmnp-tv-z]{26}\b|\b[a-z]+_[a-z_]+\b|\b[A-Z]{3,}_[A-Z0-9_]+\b|\bPESALINK\b|\bundefined\b|\bnull\b|\bNaN\b|Invalid Date|\buntil in\b|\b(some|no|any|every)body\b/
 
@@ -342,7 +342,7 @@ export const everyView = (world: World): void => {
   test("the same is true for the sign-in and the service's own pages around it", async () => {
     const person = await signIn(world.service.api)
     const { body } = await person.api.post('/v1/accounts/me/identities', { provider: 'google', return_to: '/account' })
-    // It names the account by its id too: names are chosen, and one may be chosen to deceive.
+    // It shows the account's id too, because a chosen name could deceive.
     const link = { name: 'link', path: body.authorization_url, loaded: true, shows: /^Link Google to/, technical: true }
     const google = { name: 'google', steps: [press('Continue with the sandbox’s Google')], shows: /Amina Otieno/ }
     const ended = { name: 'sign-in-ended', path: '/sign-in?reason=session_ended', shows: 'Your session has ended', loaded: true }

@@ -23,7 +23,7 @@ export const viewFor = (deps: Pick<Deps, 'clock' | 'config'>, currentId: Uuid | 
 })
 
 /**
- * Each sign-in gets a session of its own. Its token is created here and never reused, so nobody can set one beforehand (session fixation).
+ * Each sign-in gets a session of its own. Its token is created here and never reused, so it cannot be set beforehand (session fixation).
  */
 export const createSession = async (
   tx: Tx,

@@ -38,7 +38,7 @@ export const passLinkPage = async (
   return caller?.accountId === flow.intent.accountId ? authorizationUrlOf(deps, flow) : null
 }
 
-/** What a person reads before their sign-in is linked: the account's name, so that nobody links it to a stranger's account. */
+/** What a person reads before their sign-in is linked: the account's name, so that they do not link it to a stranger's account. */
 export const showLinkPage = async (
   deps: Pick<Deps, 'clock' | 'config' | 'db' | 'derivations' | 'vault'>,
   link: string,
