@@ -37,21 +37,9 @@ const principalOf = (
 ): Authenticated => {
   const known = principals.get(row)
   if (known) return known
-  const principal = principalFrom(row, credential, expiresAt, grant, admin)
-  principals.set(row, principal)
-  return principal
-}
-
-const principalFrom = (
-  row: IdentityRow,
-  credential: Principal['credential'],
-  expiresAt: Date | null,
-  grant: GrantRow | null,
-  admin: boolean,
-): Authenticated => {
   if (row.accountStatus === 'closed') throw new Refusal('invalid_token', { message: 'The account is closed.' })
   const suspended = row.memberStatus === 'suspended'
-  return {
+  const principal: Authenticated = {
     accountId: row.accountId,
     accountStatus: row.accountStatus,
     capabilities: row.capabilities,
@@ -74,6 +62,8 @@ const principalFrom = (
     credential,
     expiresAt,
   }
+  principals.set(row, principal)
+  return principal
 }
 
 /** A grant is bound to its workspace: naming another one is refused, naming its own changes nothing. */

@@ -137,3 +137,6 @@ export const authorizeAgent = async (
   const { access_token: access, refresh_token: refreshToken } = answer.body
   return { client, tokens: answer.body, access, refreshToken, api: api.as({ bearer: access, cookie: undefined }), code, pkce }
 }
+
+/** Status and code of an endpoint's error. */
+export const refusal = (answer: Answer): [number, unknown] => [answer.status, answer.body?.error]

@@ -41,6 +41,17 @@ const requestInit = ({ bearer, headers }: Options) => ({
   requestInit: { headers: { ...(bearer !== undefined && { authorization: `Bearer ${bearer}` }), ...headers } },
 })
 
+const agentOf = (client: Client | OldClient): Agent => {
+  const raw = (name: string, input: object = {}) => client.callTool({ name, arguments: { ...input } })
+  return {
+    raw,
+    call: async (name, input) => resultOf(await raw(name, input)),
+    tools: async () => (await client.listTools()).tools,
+    instructions: () => client.getInstructions(),
+    close: () => client.close(),
+  }
+}
+
 /** The protocol's own current client. */
 export const connectAgent = async (url: string, options: Options): Promise<Agent> => {
   const client = new Client(
@@ -61,26 +72,12 @@ export const connectAgent = async (url: string, options: Options): Promise<Agent
     await first.finishAuth(options.provider.takeAnswer())
     await client.connect(transport())
   }
-  const raw = (name: string, input: object = {}) => client.callTool({ name, arguments: { ...input } })
-  return {
-    raw,
-    call: async (name, input) => resultOf(await raw(name, input)),
-    tools: async () => (await client.listTools()).tools,
-    instructions: () => client.getInstructions(),
-    close: () => client.close(),
-  }
+  return agentOf(client)
 }
 
 /** A client of the year before, which begins with a handshake. */
 export const connectOldAgent = async (url: string, { bearer }: { bearer: string }): Promise<Agent> => {
   const client = new OldClient({ name: 'old agent', version: '1.0.0' })
   await client.connect(new OldTransport(new URL('/mcp', url), requestInit({ bearer })) as never)
-  const raw = (name: string, input: object = {}) => client.callTool({ name, arguments: { ...input } })
-  return {
-    raw,
-    call: async (name, input) => resultOf(await raw(name, input)),
-    tools: async () => (await client.listTools()).tools,
-    instructions: () => client.getInstructions(),
-    close: () => client.close(),
-  }
+  return agentOf(client)
 }

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parseId } from '../../src/lib/ids.ts'
-import type { Answer } from '../harness/client.ts'
 import {
   type Agent,
   answerOf,
@@ -13,6 +12,7 @@ import {
   postForm,
   redeemCode,
   redirectUri,
+  refusal,
   registerClient,
   requestConsent,
 } from '../harness/oauth.ts'
@@ -29,7 +29,6 @@ beforeAll(async () => {
 })
 afterAll(() => service.close())
 
-const refusal = (answer: Answer) => [answer.status, answer.body?.error]
 const authorize = (options: Record<string, string | undefined>) =>
   service.api.get(authorizePath(client, newPkce(), options), { headers: { accept: 'application/json' } })
 const canRead = async (agent: Pick<Agent, 'api'>) => (await agent.api.get('/v1/accounts/me')).status

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Answer } from '../harness/client.ts'
 import {
   answerOf,
   authorizeAgent,
@@ -10,6 +9,7 @@ import {
   postForm,
   redeemCode,
   refresh,
+  refusal,
   registerClient,
   requestConsent,
 } from '../harness/oauth.ts'
@@ -26,7 +26,6 @@ beforeAll(async () => {
 })
 afterAll(() => service.close())
 
-const refusal = (answer: Answer) => [answer.status, answer.body?.error]
 const show = (id: string, as = person.api) => as.get(`/v1/oauth/authorizations/${id}`)
 const limits = {
   type: 'payment',

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Answer } from '../harness/client.ts'
-import { newPkce, type OAuthClient, postForm, registerClient } from '../harness/oauth.ts'
+import { newPkce, type OAuthClient, postForm, refusal, registerClient } from '../harness/oauth.ts'
 import { createKey, type Person, signIn } from '../harness/people.ts'
 import { startService, type TestService } from '../harness/service.ts'
 
@@ -15,7 +14,6 @@ beforeAll(async () => {
 })
 afterAll(() => service.close())
 
-const refusal = (answer: Answer) => [answer.status, answer.body?.error]
 const pkce = newPkce()
 const challenge = { code_challenge: pkce.challenge, code_challenge_method: 'S256' }
 const start = async (fields: Record<string, string> = {}) =>

@@ -9,6 +9,7 @@ import {
   postForm,
   redeemCode,
   refresh,
+  refusal,
   registerClient,
 } from '../harness/oauth.ts'
 import { createKey, type Person, signIn } from '../harness/people.ts'
@@ -26,7 +27,6 @@ beforeAll(async () => {
 })
 afterAll(() => service.close())
 
-const refusal = (answer: Answer) => [answer.status, answer.body?.error]
 const newAgent = (options: Parameters<typeof authorizeAgent>[2] = {}) =>
   authorizeAgent(service.api, person, { client, ...options })
 

@@ -4,7 +4,7 @@ import { parseId } from '../../src/lib/ids.ts'
 import { findClient } from '../../src/modules/oauth/clients/clients.ts'
 import { createRefreshTokens } from '../../src/modules/oauth/token/refresh.ts'
 import type { Answer } from '../harness/client.ts'
-import { type Agent, authorizeAgent, type OAuthClient, refresh, registerClient } from '../harness/oauth.ts'
+import { type Agent, authorizeAgent, type OAuthClient, refresh, refusal, registerClient } from '../harness/oauth.ts'
 import { type Person, signIn } from '../harness/people.ts'
 import { whileHeld as holdRefreshes } from '../harness/refreshes.ts'
 import { startService, type TestService } from '../harness/service.ts'
@@ -27,7 +27,6 @@ afterAll(async () => {
   await service.close()
 })
 
-const refusal = (answer: Answer) => [answer.status, answer.body?.error]
 const canRead = async (bearer: string) => (await service.api.get('/v1/accounts/me', { bearer })).status
 const pairOf = (answer: Answer) => [answer.body.access_token, answer.body.refresh_token]
 const newAgent = (options: Parameters<typeof authorizeAgent>[2] = {}) =>

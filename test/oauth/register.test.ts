@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Answer } from '../harness/client.ts'
 import {
   authorizeAgent,
   newPkce,
@@ -8,6 +7,7 @@ import {
   postForm,
   redirectUri,
   refresh,
+  refusal,
   registerClient,
 } from '../harness/oauth.ts'
 import { type Person, signIn } from '../harness/people.ts'
@@ -21,7 +21,6 @@ beforeAll(async () => {
 })
 afterAll(() => service.close())
 
-const refusal = (answer: Answer) => [answer.status, answer.body?.error]
 const register = (metadata: unknown) => service.api.post('/v1/oauth/register', metadata)
 
 describe('a registration', () => {

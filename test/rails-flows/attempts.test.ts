@@ -22,6 +22,7 @@ import {
   pass,
   pay,
   paymentOf,
+  spikeArrest,
   topupOf,
   verdicts,
 } from './scene.ts'
@@ -56,13 +57,6 @@ const toPhone = () => ({ payment_rail: 'MPESA_B2C', destination: phone })
 const untouched = { available: '1000000', held: '0' }
 const held = { available: '850000', held: '150000' }
 const paid = { available: '850000', held: '0' }
-
-const spikeArrest = {
-  kind: 'answer',
-  takesEffect: false,
-  status: 500,
-  body: { errorCode: '500.003.02', errorMessage: 'Spike arrest' },
-} as const
 
 const attemptsOf = (id: string) =>
   service.deps.db.query<{ id: string; state: string }>(

@@ -15,6 +15,7 @@ import {
   pass,
   pay,
   paymentOf,
+  spikeArrest,
   transferCallback,
   verdicts,
 } from './scene.ts'
@@ -192,13 +193,6 @@ describe('a forged callback is refused; the real one settles the payment', () =>
     expect(await verdicts(service, lastOrder(service).resultUrl)).toEqual(['forged', 'applied'])
   })
 })
-
-const spikeArrest = {
-  kind: 'answer',
-  takesEffect: false,
-  status: 500,
-  body: { errorCode: '500.003.02', errorMessage: 'Spike arrest' },
-} as const
 
 test('a provider that cannot be reached is tried again with longer waits; if it never can, the payment fails and nothing was sent', async () => {
   const id = await pay(person, b2c('254722000041'))

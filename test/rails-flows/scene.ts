@@ -133,3 +133,11 @@ export const b2cResult = (order: Readonly<Order>, outcome: ResultOutcome = {}) =
   const result = { ResultType: 0, ResultCode: code, ResultDesc: 'reported by a test', ...ids }
   return { Result: code === 0 ? { ...result, ResultParameters: { ResultParameter } } : result }
 }
+
+/** Safaricom's gateway refuses a request before it has any effect, because too many came at once. */
+export const spikeArrest = {
+  kind: 'answer',
+  takesEffect: false,
+  status: 500,
+  body: { errorCode: '500.003.02', errorMessage: 'Spike arrest' },
+} as const

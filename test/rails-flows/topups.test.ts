@@ -1,7 +1,19 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type Person, signIn } from '../harness/people.ts'
 import { startService, type TestService } from '../harness/service.ts'
-import { alerts, balanceOf, initiate, isLedgerSound, lastOrder, movementsTo, ordersTo, pass, topupOf, verdicts } from './scene.ts'
+import {
+  alerts,
+  balanceOf,
+  initiate,
+  isLedgerSound,
+  lastOrder,
+  movementsTo,
+  ordersTo,
+  pass,
+  spikeArrest,
+  topupOf,
+  verdicts,
+} from './scene.ts'
 
 let service: TestService
 let person: Person
@@ -138,12 +150,7 @@ test('a forged callback is stored and refused; the real one is credited', async 
 })
 
 test('a provider that temporarily refuses requests is tried again, and one prompt is sent', async () => {
-  service.sandbox.failNext({
-    kind: 'answer',
-    takesEffect: false,
-    status: 500,
-    body: { errorCode: '500.003.02', errorMessage: 'Spike arrest' },
-  })
+  service.sandbox.failNext(spikeArrest)
   const id = await initiate(person, '254722000011')
   await service.settle()
   expect((await topupOf(person, id)).status).toBe('pending')

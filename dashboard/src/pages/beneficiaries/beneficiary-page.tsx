@@ -12,7 +12,7 @@ import { Card, Empty, Facts, Notice, PageHeader, SkeletonRows } from '../../ui/l
 import { Listing } from '../../ui/listing.tsx'
 import { StatusBadge } from '../../ui/status.tsx'
 import { ExactTime } from '../../ui/time.tsx'
-import { PaymentRow } from '../payments/payment-row.tsx'
+import { PaymentRows } from '../payments/payment-row.tsx'
 import { EditBeneficiary } from './edit-beneficiary.tsx'
 import { ArchiveBeneficiary, FreezeBeneficiary } from './stop-beneficiary.tsx'
 
@@ -104,15 +104,7 @@ const BeneficiaryDetail = ({ beneficiary }: { beneficiary: Beneficiary }) => {
       </Card>
       <Card title="Payments" flush>
         <Listing query={payments} rows={3} empty={<Empty icon="payments" title="No payments yet" />}>
-          {(rows) => (
-            <ul className="rows">
-              {rows.map((payment) => (
-                <li key={payment.id}>
-                  <PaymentRow payment={payment} name={beneficiary.display_name} />
-                </li>
-              ))}
-            </ul>
-          )}
+          {(rows) => <PaymentRows payments={rows} nameOf={() => beneficiary.display_name} />}
         </Listing>
       </Card>
       {open === 'edit' && <EditBeneficiary beneficiary={beneficiary} onClose={close} />}

@@ -9,7 +9,7 @@ import { useSession } from '../../shell/session.tsx'
 import { DayChart } from '../../ui/day-chart.tsx'
 import { Card, Empty } from '../../ui/layout.tsx'
 import { Listing } from '../../ui/listing.tsx'
-import { PaymentRow } from '../payments/payment-row.tsx'
+import { PaymentRows } from '../payments/payment-row.tsx'
 
 /** Its payments, by day and one by one. They belong to its workspace, so they are shown only there. */
 export const GrantPayments = ({ grant }: { grant: Schemas['Grant'] }) => {
@@ -47,15 +47,7 @@ const Payments = ({ grantId }: { grantId: string }) => {
           whole
           empty={<Empty icon="payments" title="No payments yet" />}
         >
-          {(payments) => (
-            <ul className="rows">
-              {payments.map((payment) => (
-                <li key={payment.id}>
-                  <PaymentRow payment={payment} name={beneficiaries.nameOf(payment.beneficiary_id)} />
-                </li>
-              ))}
-            </ul>
-          )}
+          {(payments) => <PaymentRows payments={payments} nameOf={beneficiaries.nameOf} />}
         </Listing>
       </Card>
     </>

@@ -6,7 +6,7 @@ import { useSession } from '../../shell/session.tsx'
 import { LinkButton } from '../../ui/button.tsx'
 import { Card, Empty } from '../../ui/layout.tsx'
 import { Listing } from '../../ui/listing.tsx'
-import { PaymentRow } from '../payments/payment-row.tsx'
+import { PaymentRows } from '../payments/payment-row.tsx'
 
 const maxRows = 8
 
@@ -39,15 +39,7 @@ export const RecentPayments = () => {
       flush
     >
       <Listing query={useInfiniteQuery(paymentsQuery({}))} empty={none} rows={4} whole>
-        {(payments) => (
-          <ul className="rows">
-            {payments.slice(0, maxRows).map((payment) => (
-              <li key={payment.id}>
-                <PaymentRow payment={payment} name={beneficiaries.nameOf(payment.beneficiary_id)} />
-              </li>
-            ))}
-          </ul>
-        )}
+        {(payments) => <PaymentRows payments={payments.slice(0, maxRows)} nameOf={beneficiaries.nameOf} />}
       </Listing>
     </Card>
   )

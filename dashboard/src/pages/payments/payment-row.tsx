@@ -14,7 +14,7 @@ type Props = {
   current?: boolean
 }
 
-export const PaymentRow = ({ payment, name, onOpen, current = false }: Props) => (
+const PaymentRow = ({ payment, name, onOpen, current = false }: Props) => (
   <Link
     href={`/payments/${payment.id}`}
     className="item"
@@ -42,4 +42,27 @@ export const PaymentRow = ({ payment, name, onOpen, current = false }: Props) =>
       </span>
     </span>
   </Link>
+)
+
+type RowsProps = {
+  payments: readonly Schemas['Payment'][]
+  nameOf: (beneficiaryId: string) => string
+  onOpen?: Props['onOpen']
+  /** The payment that is open beside the list. */
+  openId?: string | null
+}
+
+export const PaymentRows = ({ payments, nameOf, onOpen, openId }: RowsProps) => (
+  <ul className="rows">
+    {payments.map((payment) => (
+      <li key={payment.id}>
+        <PaymentRow
+          payment={payment}
+          name={nameOf(payment.beneficiary_id)}
+          current={payment.id === openId}
+          {...(onOpen && { onOpen })}
+        />
+      </li>
+    ))}
+  </ul>
 )

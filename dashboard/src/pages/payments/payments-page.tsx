@@ -12,7 +12,7 @@ import { Listing } from '../../ui/listing.tsx'
 import { Filters } from './filters.tsx'
 import { usePaymentFilters } from './payment-filters.ts'
 import { PaymentPanel, usePanel } from './payment-panel.tsx'
-import { PaymentRow } from './payment-row.tsx'
+import { PaymentRows } from './payment-row.tsx'
 
 export const PaymentsPage = () => {
   const { can } = useSession()
@@ -53,18 +53,7 @@ export const PaymentsPage = () => {
             }
           >
             {(payments) => (
-              <ul className="rows">
-                {payments.map((payment) => (
-                  <li key={payment.id}>
-                    <PaymentRow
-                      payment={payment}
-                      name={beneficiaries.nameOf(payment.beneficiary_id)}
-                      onOpen={panel.open}
-                      current={payment.id === panel.id}
-                    />
-                  </li>
-                ))}
-              </ul>
+              <PaymentRows payments={payments} nameOf={beneficiaries.nameOf} onOpen={panel.open} openId={panel.id} />
             )}
           </Listing>
         </section>
