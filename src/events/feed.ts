@@ -130,7 +130,7 @@ export const createFeed = (options: { db: Db; databaseUrl: string; logger: Logge
       connection = client
       void read()
     } catch (error) {
-      if (!stopped) logger.warn(describeError(error), 'the event listener is not connected; polling goes on')
+      if (!stopped) logger.warn(describeError(error), 'the event listener is not connected; polling continues')
       await client.end().catch(() => undefined)
       listenAgain()
     }
@@ -148,7 +148,7 @@ export const createFeed = (options: { db: Db; databaseUrl: string; logger: Logge
   return {
     start: async () => {
       if (await forgetForeignEvents(db))
-        logger.warn('the events came from another database cluster and were removed: streams start anew')
+        logger.warn('the events came from another database cluster and were removed: streams start again')
       position = await readEdge(db)
       await listen()
       schedule(slowPollMs)

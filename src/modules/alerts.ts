@@ -11,7 +11,7 @@ const sentences = {
     'an attempt moved money although a later attempt replaced it; the money is in suspense, a person must check both',
   sweep_failing: 'a sweep fails for one row (the others continue), or as a whole three times in a row; it needs a person',
   work_failing: 'due work fails repeatedly; the rest continues, this row needs a person',
-  evidence_disputed: 'a provider speaks again about an attempt that waits for an operator; nothing was booked',
+  evidence_disputed: 'a provider reports again about an attempt that waits for an operator; nothing was booked',
   suspense: 'a provider moved money that the service cannot book; an operator must decide',
   reconciliation_difference: "our books and a provider's statement differ",
   promise_broken: 'the data break a promise that must always hold',

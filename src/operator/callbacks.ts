@@ -21,7 +21,10 @@ const notedRefusals = { perName: 20, maxTotal: 200, windowSeconds: 60 }
  * The endpoints for providers' deliveries. A delivery is stored, answered, and processed afterwards: a provider that waits sends again, or
  * gives up. A stranger gets the same answer and learns nothing from it. No path is logged: it contains the attempt's secret.
  */
-export const registerCallbacks = (operator: App, deps: Deps): void => {
+export const registerCallbacks = (
+  operator: App,
+  deps: Pick<Deps, 'alerts' | 'clock' | 'config' | 'db' | 'jobs' | 'logger' | 'rails' | 'vault'>,
+): void => {
   const isAllowed = createAllowList(deps.config.CALLBACK_ALLOWED_IPS)
   const mayNote = createAllowance(deps.clock, notedRefusals)
   void operator.register(async (app) => {

@@ -24,8 +24,10 @@ const openApprovals = statement(
 const ageSeconds = (now: Date, since: Date | null | undefined) =>
   since ? Math.max(0, (now.getTime() - since.getTime()) / 1000) : 0
 
+export type GaugeDeps = Pick<Deps, 'alerts' | 'clock' | 'db' | 'feed' | 'rails'>
+
 /** The gauges that are read at each scrape. When the database is down, the reading still works and shows that. */
-export const registerGauges = (registry: Registry, deps: Deps): (() => Promise<void>) => {
+export const registerGauges = (registry: Registry, deps: GaugeDeps): (() => Promise<void>) => {
   const { db, clock, feed } = deps
   const gauge = (name: string, help: string, labelNames: string[] = []) =>
     new Gauge({ name, help, labelNames, registers: [registry] })
@@ -49,7 +51,7 @@ export const registerGauges = (registry: Registry, deps: Deps): (() => Promise<v
     'How long ago the data were checked against every promise and kept them: whole, or what had changed (recent).',
     ['scope'],
   )
-  const broken = gauge('promises_broken', 'How many promises the last look at the data found broken.')
+  const broken = gauge('promises_broken', 'How many promises the last check of the data found broken.')
   const pool = gauge('database_connections', 'Connections of this process: in use, idle, and requests that wait for one.', [
     'state',
   ])

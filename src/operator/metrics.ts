@@ -1,7 +1,6 @@
 import { collectDefaultMetrics, Histogram, type Registry } from 'prom-client'
 import type { App } from '../http/app-type.ts'
-import type { Deps } from '../modules/deps.ts'
-import { registerGauges } from './gauges.ts'
+import { type GaugeDeps, registerGauges } from './gauges.ts'
 
 export type Metrics = {
   /** Times every request of this listener, named by its operation: paths contain ids, and each id would become a time series. */
@@ -13,7 +12,7 @@ export type Metrics = {
 const bucketsSeconds = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
 /** A registry of its own, so that two services in one process do not count each other's requests. */
-export const createMetrics = (deps: Deps, registry: Registry): Metrics => {
+export const createMetrics = (deps: GaugeDeps, registry: Registry): Metrics => {
   collectDefaultMetrics({ register: registry })
   const readGauges = registerGauges(registry, deps)
   const requests = new Histogram({

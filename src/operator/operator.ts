@@ -4,14 +4,15 @@ import type { App } from '../http/app-type.ts'
 import { registerDrain } from '../http/drain.ts'
 import { trustedProxies } from '../http/origin.ts'
 import { arrivalTimeouts } from '../http/timeouts.ts'
-import type { Deps } from '../modules/deps.ts'
 import { registerCallbacks } from './callbacks.ts'
 import { registerOperatorErrors } from './errors.ts'
 import type { Metrics } from './metrics.ts'
 import { registerTestClock, type SandboxControl } from './test-clock.ts'
 
 /** The private listener: provider callbacks and metrics. The public one never serves them and the API's document never lists them. */
-export const createOperator = async (deps: Deps, metrics: Metrics, sandbox?: SandboxControl): Promise<App> => {
+type OperatorDeps = Parameters<typeof registerCallbacks>[1]
+
+export const createOperator = async (deps: OperatorDeps, metrics: Metrics, sandbox?: SandboxControl): Promise<App> => {
   const app: App = fastify({
     loggerInstance: deps.logger as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),

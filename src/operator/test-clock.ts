@@ -16,7 +16,7 @@ const Advance = z.strictObject({
  * For a sandbox only: approvals expire, days end and keys expire while a person watches. What becomes due by the new time is done before
  * the answer. JSON only, so that no page of another site can post it.
  */
-export const registerTestClock = (operator: App, deps: Deps, sandbox: SandboxControl): void => {
+export const registerTestClock = (operator: App, deps: Pick<Deps, 'clock' | 'jobs'>, sandbox: SandboxControl): void => {
   void operator.register(async (app) => {
     app.get('/sandbox', async (_request, reply) => reply.redirect(`${sandbox.url}/control`))
     app.get('/sandbox/clock', async (_request, reply) => reply.send({ now: deps.clock.now().toISOString() }))

@@ -17,6 +17,8 @@ const doors: readonly (readonly [from: string, to: string])[] = [
   ['reconciliation', 'payments/lifecycle/attempts/evidence.ts'],
   ['reconciliation', 'payments/lifecycle/attempts/subject.ts'],
   ['rail-pauses', 'payments/lifecycle/attempts/subject.ts'],
+  // The record of money that belongs to nothing in the books.
+  ['reconciliation', 'suspense/rules.ts'],
   // A grant's limits and its end: needed where grants are created, and where payments use them.
   ['oauth', 'delegation/grants/control-rules.ts'],
   ['oauth', 'delegation/grants/create.ts'],

@@ -38,7 +38,7 @@ export const openRunFolder = async (): Promise<{ postgres: string; remove: () =>
   }
 }
 
-/** What killed runs left behind: a server each, and its folder. */
+/** Removes the servers and folders of killed runs. */
 const removeAbandoned = async (place: string): Promise<void> => {
   for (const name of await readdir(place)) {
     const run = /^payments-test-(\d+)-/.exec(name)?.[1]

@@ -22,8 +22,6 @@ const booking = {
 const fingerprintOf = ({ rail, reason, attemptId, deliveryId, receipt, subject }: Finding): string =>
   [rail, reason, attemptId ?? deliveryId ?? subject?.id ?? '', receipt ?? ''].join(':')
 
-export type { Finding } from './rules.ts'
-
 type Entry = { id: Uuid; transferId: Uuid | null; finding: Finding }
 
 const isBookable = ({ book, amountMinor }: Finding): boolean => book && (amountMinor ?? 0n) > 0n
