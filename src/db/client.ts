@@ -9,6 +9,7 @@ import { createLookups } from './lookups.ts'
 import { createNaming, nameQueries } from './name-queries.ts'
 import { watchPoolWait } from './pool-wait.ts'
 import type { Pooler } from './pooler.ts'
+import { settingsOf } from './settings.ts'
 import { type Query, type Statement, statement } from './statement.ts'
 import { tables } from './tables.ts'
 import { corkUntilTick, queryConfig } from './wire.ts'
@@ -119,28 +120,8 @@ export type DatabaseOptions = {
   onPoolWait?: (seconds: number) => void
 }
 
-/** A pool with a longer statement time-out reads whole tables on purpose (verify). */
-const longestRequestMs = 60_000
-
 /** A server that answers cancels the statement first, by its own time-out. After this time the connection is destroyed. */
 const answerTimeoutMs = (statementTimeoutMs: number): number => Math.ceil((statementTimeoutMs * 4) / 3)
-
-const settings = ({ statementTimeoutMs, lockTimeoutMs = Math.floor((statementTimeoutMs * 2) / 3) }: DatabaseOptions) =>
-  Object.entries({
-    statement_timeout: statementTimeoutMs,
-    lock_timeout: lockTimeoutMs,
-    idle_in_transaction_session_timeout: 30_000,
-    timezone: 'UTC',
-    // Our statements are lookups by key or over arrays of unknown length: a plan for the actual values is never better, and making one
-    // costs as much as running the statement.
-    plan_cache_mode: 'force_generic_plan',
-    // A plan is kept until the table's statistics change. A plan made while a table was small reads and sorts rows that have since become
-    // thousands (measured: 13 ms for a lookup by key). So the plans that pay only on small tables are switched off.
-    ...(statementTimeoutMs <= longestRequestMs && { enable_seqscan: 'off', enable_bitmapscan: 'off' }),
-    jit: 'off',
-  })
-    .map(([name, value]) => `-c ${name}=${value}`)
-    .join(' ')
 
 const searchSettings = statement(
   'search.settings',
@@ -158,7 +139,7 @@ export const connect = (options: DatabaseOptions): Database => {
     query_timeout: answerTimeoutMs(options.statementTimeoutMs),
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
-    ...(!options.pooler && { options: settings(options) }),
+    ...(!options.pooler && { options: settingsOf(options) }),
   }
   const pool = new pg.Pool({
     // Statements are sent without waiting for the answers before them; see Tx.

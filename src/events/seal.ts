@@ -1,7 +1,7 @@
 import type { Logger } from 'pino'
 import type { Derivations } from '../auth/vault.ts'
 import { type Database, type Db, inTx, statement, type Tx } from '../db/client.ts'
-import { genesis, type SealedRow, sealDigest, sealPurpose } from './seal-chain.ts'
+import { genesis, sealDigest, sealPurpose } from './seal-chain.ts'
 
 /** Where a seal ends: the position of its last row in the order of commits, as text. */
 type Place = { transaction: string; id: string }
@@ -12,18 +12,19 @@ const batch = 500
 /** A number that no other lock uses: one process seals at a time. */
 const sealLock = 7_241_991
 
-const rowColumns = `id, transaction::text, to_char(at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as at, action, account_id, credential_kind,
-  credential_id, grant_id, workspace_id, subject_type, subject_id, before, after, ip, user_agent, request_id`
+/** A row as it is sealed: its columns as a JSON array, all as text. */
+const line = `json_build_array(id, transaction::text, to_char(at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), action, account_id,
+  credential_kind, credential_id, grant_id, workspace_id, subject_type, subject_id, before::text, after::text, ip, user_agent, request_id)::text as line`
 
 const unsealed = statement(
   'audit.unsealed',
-  `select ${rowColumns} from audit_log
+  `select id, transaction::text, ${line} from audit_log
    where (transaction, id) > ($1::xid8, $2::uuid) and transaction < (select events_settled_before())
    order by audit_log.transaction, audit_log.id limit $3`,
 )
 const between = statement(
   'audit.sealed',
-  `select ${rowColumns} from audit_log
+  `select ${line} from audit_log
    where (transaction, id) > ($1::xid8, $2::uuid) and (transaction, id) <= ($3::xid8, $4::uuid)
    order by audit_log.transaction, audit_log.id`,
 )
@@ -66,9 +67,10 @@ export const readSealsAfter = async (db: Db, sequence: number, take: number): Pr
   (await db.query<SealRow>(sealsAfter, [sequence, take])).map(toSeal)
 
 /** The rows that a seal covers: those after the seal before it. */
-export const readSealedRows = (db: Db, before: Place | undefined, seal: Place): Promise<SealedRow[]> => {
+export const readSealedRows = async (db: Db, before: Place | undefined, seal: Place): Promise<string[]> => {
   const from = before ?? beginning
-  return db.query<SealedRow>(between, [from.transaction, from.id, seal.transaction, seal.id])
+  const rows = await db.query<{ line: string }>(between, [from.transaction, from.id, seal.transaction, seal.id])
+  return rows.map((row) => row.line)
 }
 
 const sealNext = async (tx: Tx, derivations: Derivations): Promise<Seal | undefined> => {
@@ -76,12 +78,15 @@ const sealNext = async (tx: Tx, derivations: Derivations): Promise<Seal | undefi
   if (!lock?.taken) return undefined
   const last = await readNewestSeal(tx)
   const from = last ?? beginning
-  const rows = await tx.query<SealedRow & Place>(unsealed, [from.transaction, from.id, batch])
+  const rows = await tx.query<Place & { line: string }>(unsealed, [from.transaction, from.id, batch])
   const end = rows.at(-1)
   if (!end) return undefined
   const sequence = (last?.sequence ?? 0) + 1
   const previousDigest = last?.digest ?? genesis
-  const digest = sealDigest(previousDigest, rows)
+  const digest = sealDigest(
+    previousDigest,
+    rows.map((row) => row.line),
+  )
   const keyId = derivations.currentKeyId
   const hash = derivations.mac(sealPurpose, digest.toString('hex'))
   await tx.query(insertSeal, [sequence, end.transaction, end.id, rows.length, previousDigest, digest, hash, keyId, tx.at])

@@ -88,8 +88,9 @@ export const trialBalance = async (db: Db): Promise<TrialBalanceLine[]> => {
     pending_credits: string
   }>(`
     with moved as (
-      select t.debit_account_id, t.credit_account_id, t.kind, t.amount_minor, t.kind = 'pending' and e.id is null as open
-      from ledger_transfers t left join ledger_transfers e on e.pending_id = t.id
+      select t.debit_account_id, t.credit_account_id, t.kind, sum(t.amount_minor) as amount_minor,
+        t.kind = 'pending' and e.id is null as open
+      from ledger_transfers t left join ledger_transfers e on e.pending_id = t.id group by 1, 2, 3, 5
     ), sides as (
       select debit_account_id as account_id, 'debit' as side, kind, amount_minor, open from moved
       union all select credit_account_id, 'credit', kind, amount_minor, open from moved

@@ -3,16 +3,16 @@ import type { Db } from '../db/client.ts'
 import { readLastSealBefore, readSealedRows, readSealsAfter, type Seal } from '../events/seal.ts'
 import { genesis, sealDigest } from '../events/seal-chain.ts'
 
-const batch = 100
+/** Seals whose rows are read together. */
+const batch = 20
 
 type Verdict = { fault: string } | { vouched: boolean }
 
-const judge = async (db: Db, facts: CheckFacts, before: Seal | undefined, seal: Seal): Promise<Verdict> => {
+const judge = (facts: CheckFacts, before: Seal | undefined, seal: Seal, lines: readonly string[]): Verdict => {
   if (seal.sequence !== (before?.sequence ?? 0) + 1) return { fault: 'a seal before it is missing' }
   if (!seal.previousDigest.equals(before?.digest ?? genesis)) return { fault: 'it is not chained to the seal before it' }
-  const rows = await readSealedRows(db, before, seal)
-  if (rows.length !== seal.rows) return { fault: `it sealed ${seal.rows} rows, and there are ${rows.length}` }
-  if (!sealDigest(seal.previousDigest, rows).equals(seal.digest)) return { fault: 'a row that it sealed was changed' }
+  if (lines.length !== seal.rows) return { fault: `it sealed ${seal.rows} rows, and there are ${lines.length}` }
+  if (!sealDigest(seal.previousDigest, lines).equals(seal.digest)) return { fault: 'a row that it sealed was changed' }
   const mac = facts.sealMac(seal.keyId, seal.digest.toString('hex'))
   if (!mac) return { vouched: false }
   return mac.equals(seal.hash) ? { vouched: true } : { fault: 'its hash was not made with our secret' }
@@ -29,9 +29,10 @@ const findBrokenSeals = async (db: Db, facts: CheckFacts): Promise<string[]> => 
   let before = facts.since === null ? undefined : await readLastSealBefore(db, facts.since)
   for (let more = true; more; ) {
     const seals = await readSealsAfter(db, before?.sequence ?? 0, batch)
-    for (const seal of seals) {
+    const lines = await Promise.all(seals.map((seal, index) => readSealedRows(db, seals[index - 1] ?? before, seal)))
+    for (const [index, seal] of seals.entries()) {
       const name = `seal ${seal.sequence} (through ${seal.id})`
-      const verdict = await judge(db, facts, before, seal)
+      const verdict = judge(facts, before, seal, lines[index] ?? [])
       if ('fault' in verdict) broken.push(`${name}: ${verdict.fault}`)
       else unvouched = verdict.vouched ? [] : [...unvouched, `${name}: its secret ${seal.keyId} is not configured`]
       before = seal

@@ -1,19 +1,5 @@
 import { beginningOf, type CheckFacts, sqlCheck, typeIdSql } from '../db/check.ts'
-import { edgesOf, underWayPaymentsSql } from '../db/transitions.ts'
-
-/** The published states, in order: a type's first event may have any state with which a record can begin. */
-const moves = (['payment', 'topup', 'approval', 'mandate'] as const).map((resource) =>
-  sqlCheck(
-    'I5',
-    `the status of every ${resource} changes only along the table of transitions`,
-    `select id || ': ' || before || ' to ' || status as subject from (
-       select data->>'id' as id, data->>'status' as status,
-         lag(data->>'status') over (partition by data->>'id' order by e.transaction, e.id) as before
-       from published_events e where split_part(type, '.', 1) = '${resource}' and created_at >= $2::timestamptz) as published
-     where before is not null and before <> status and before || '>' || status <> all ($1::text[])`,
-    (facts) => [edgesOf(resource), beginningOf(facts)],
-  ),
-)
+import { edgesOf, type Resource, underWayPaymentsSql } from '../db/transitions.ts'
 
 /** Records whose events are still stored, among those that are checked. */
 const retainedSince = ({ now, eventRetentionDays, since }: CheckFacts): Date => {
@@ -21,26 +7,71 @@ const retainedSince = ({ now, eventRetentionDays, since }: CheckFacts): Date => 
   return since !== null && since > retained ? since : retained
 }
 
-const lastPublished = (resource: 'payment' | 'topup' | 'approval', table: string) =>
+const published = 'the published statuses of every'
+const follow = 'follow the table of transitions'
+
+/** The events with their own data. Materialized where it is used: otherwise whole documents go through joins and sorts. */
+const later = (resource: Resource): string => `
+  select transaction, id, data->>'id' as name, data->>'status' as status from events
+  where type like '${resource}.%' and data is not null and created_at >= $2::timestamptz and transaction > $4::xid8`
+
+/** A type's first event may have any status with which a record can begin. A mandate's row may still say that it is active after its end. */
+const moves = (
+  [
+    { resource: 'topup', table: 'topups', isLastTrue: true },
+    { resource: 'approval', table: 'approvals', isLastTrue: true },
+    { resource: 'mandate', table: 'intent_mandates', isLastTrue: false },
+  ] as const
+).map(({ resource, table, isLastTrue }) =>
   sqlCheck(
-    'I8',
-    `the last published status of every ${resource} is its status`,
-    `select t.id::text || ': published ' || published.status || ', is ' || t.status as subject
-     from ${table} t join (
-       select distinct on (data->>'id') data->>'id' as id, data->>'status' as status from published_events e
-       where split_part(type, '.', 1) = '${resource}' and created_at >= $1::timestamptz order by data->>'id', e.transaction desc, e.id desc) as published
-     on published.id = ${typeIdSql(resource, 't.id')}
-     where published.status <> t.status and t.updated_at > $1::timestamptz`,
-    (facts) => [retainedSince(facts)],
-  )
+    'I5',
+    `${published} ${resource} ${follow}${isLastTrue ? ', and the last one is its status' : ''}`,
+    `with records as (
+       select id, status as current, updated_at, ${typeIdSql(resource, 't.id')} as name from ${table} t where updated_at >= $2::timestamptz),
+     later as materialized (${later(resource)}),
+     stated as (
+       select r.id, r.current, r.updated_at, l.status, lag(l.status) over earlier as before, lead(l.status) over earlier as after
+       from later l join records r on r.name = l.name
+       window earlier as (partition by r.id order by l.transaction, l.id))
+     select id || ': published ' || coalesce(before || ' to ', '') || status || ', is ' || current as subject from stated
+     where (before <> status and before || '>' || status <> all ($1::text[]))
+       or (${isLastTrue} and after is null and status <> current and updated_at > $3::timestamptz)`,
+    (facts) => [edgesOf(resource), beginningOf(facts), retainedSince(facts), facts.sealedThrough],
+  ),
+)
+
+/**
+ * The events of a payment's creation refer to its snapshot, which has the first status. It counts for payments whose events are all
+ * stored and read.
+ */
+const paymentMoves = sqlCheck(
+  'I5',
+  `${published} payment ${follow}, begin with its creation, and the last one is its status`,
+  `with records as materialized (
+     select id, status as current, updated_at, case when created_at >= $2::timestamptz and created_at >= $3::timestamptz then snapshot->>'status' end as first,
+       ${typeIdSql('payment', 'p.id')} as name
+     from payments p where updated_at >= $2::timestamptz),
+   later as materialized (${later('payment')}),
+   stated as (
+     select r.id, r.current, r.updated_at, r.first, l.transaction, l.status, lag(l.status) over earlier as before, lead(l.status) over earlier as after
+     from records r left join later l on l.name = r.name
+     window earlier as (partition by r.id order by l.transaction, l.id)),
+   created as materialized (
+     select payment_id, transaction from events
+     where type = 'payment.created' and created_at >= $2::timestamptz and transaction > $4::xid8)
+   select s.id || ': published ' || coalesce(coalesce(before, first) || ' to ', '') || coalesce(status, 'nothing') || ', is ' || current as subject
+   from stated s left join created c on c.payment_id = s.id
+   where (coalesce(before, first) <> status and coalesce(before, first) || '>' || status <> all ($1::text[]))
+     or (after is null and coalesce(status, first) <> current and updated_at > $3::timestamptz)
+     or c.transaction > s.transaction`,
+  (facts) => [edgesOf('payment'), beginningOf(facts), retainedSince(facts), facts.sealedThrough],
+)
 
 const hourAgo = (now: Date): Date => new Date(now.getTime() - 3_600_000)
 
 export const stateChecks = [
+  paymentMoves,
   ...moves,
-  lastPublished('payment', 'payments'),
-  lastPublished('topup', 'topups'),
-  lastPublished('approval', 'approvals'),
   sqlCheck(
     'I5',
     'the status of an approval agrees with its payment and with its decisions',

@@ -47,10 +47,10 @@ const inEvents = published.map(({ table, kind, type }) =>
     // The events are read once: searched row by row, each row would read all events of its type (measured: a second a row, with 600,000
     // events).
     `with published as materialized (
-       select data->>'id' as id from events where type = '${type}' and created_at >= $1::timestamptz - interval '1 day')
+       select data->>'id' as id from events where type = '${type}' and created_at >= $1::timestamptz - interval '1 day' and transaction > $2::xid8)
      select t.id::text as subject from ${table} t
      where t.created_at > $1::timestamptz and not exists (select from published where published.id = ${typeIdSql(kind, 't.id')})`,
-    (facts) => [retainedSince(facts)],
+    (facts) => [retainedSince(facts), facts.sealedThrough],
   ),
 )
 
@@ -58,10 +58,10 @@ const paymentsPublished = sqlCheck(
   'I8',
   'every row of payments was published by payment.created',
   `with published as materialized (
-     select payment_id from events where type = 'payment.created' and created_at >= $1::timestamptz - interval '1 day')
+     select payment_id from events where type = 'payment.created' and created_at >= $1::timestamptz - interval '1 day' and transaction > $2::xid8)
    select p.id::text as subject from payments p
    where p.created_at > $1::timestamptz and not exists (select from published where published.payment_id = p.id)`,
-  (facts) => [retainedSince(facts)],
+  (facts) => [retainedSince(facts), facts.sealedThrough],
 )
 
 /** Rows with references that are not foreign keys, because a foreign key would lock the other row with every payment. */
@@ -69,12 +69,14 @@ const referring = sqlCheck(
   'I8',
   'everything that a payment names exists, and so does every payment that an event refers to',
   `select p.id::text as subject from payments p
-   where not exists (select from workspaces w join accounts a on a.id = w.owning_account_id where w.id = p.workspace_id and a.id = p.account_id)
+   where p.created_at >= $1::timestamptz and (
+     not exists (select from workspaces w join accounts a on a.id = w.owning_account_id where w.id = p.workspace_id and a.id = p.account_id)
      or not exists (select from beneficiaries b where b.id = p.beneficiary_id and b.workspace_id = p.workspace_id and b.payee_id = p.payee_id)
      or not exists (select from accounts a where a.id = p.initiator_account_id)
-     or (p.grant_id is not null and not exists (select from grants g where g.id = p.grant_id))
+     or (p.grant_id is not null and not exists (select from grants g where g.id = p.grant_id)))
    union all
-   select e.id::text from events e where e.payment_id is not null and not exists (select from payments p where p.id = e.payment_id)`,
+   select e.id::text from events e where e.payment_id is not null and e.transaction > $2::xid8 and not exists (select from payments p where p.id = e.payment_id)`,
+  (facts) => [beginningOf(facts), facts.sealedThrough],
 )
 
 export const traceChecks = [...inAudit, ...inEvents, paymentsPublished, referring]

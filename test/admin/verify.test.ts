@@ -132,8 +132,18 @@ test.each([
   ['a payment that came back on paper', 'a payment that came back', `update payments set status = 'returned' where id = ${paid}`],
   [
     'a payment without its events',
-    'last published status of every payment',
+    'published statuses of every payment',
     `update payments set status = 'failed' where status = 'cancelled'`,
+  ],
+  [
+    'a transition that the table lacks',
+    'published statuses of every payment',
+    `update events set data = replace(data::text, '"status":"processing"', '"status":"rejected"')::json where type = 'payment.processing' and data is not null`,
+  ],
+  [
+    'a creation that was published after what followed it',
+    'published statuses of every payment',
+    `update events set transaction = pg_current_xact_id() where type = 'payment.created' and payment_id = ${paid}`,
   ],
   ['a counter that was lowered', 'a usage counter', 'update usage_counters set used_minor = used_minor - 1 where used_minor > 0'],
   ['a counter that is missing', 'a usage counter', `delete from usage_counters where period = 'month'`],

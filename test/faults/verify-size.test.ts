@@ -59,7 +59,7 @@ const multiply = async (paymentId: string): Promise<void> => {
         )
       })
   }
-  const wire = `to_jsonb(${typeIdSql('payment', made('001'))})`
+  const wire = typeIdSql('payment', made('001'))
   await copy('ledger_transfers', `t.id = (select hold_transfer_id from payments where id = '${id}')`, {
     id: made('002'),
     reference_id: made('001'),
@@ -73,6 +73,7 @@ const multiply = async (paymentId: string): Promise<void> => {
     id: made('001'),
     hold_transfer_id: made('002'),
     provider_receipt: `'M' || n`,
+    snapshot: `replace(t.snapshot::text, '${paymentId}', ${wire})::json`,
   })
   await copy('rail_attempts', `t.subject_id = '${id}'`, {
     id: made('004'),
@@ -88,14 +89,15 @@ const multiply = async (paymentId: string): Promise<void> => {
   for (const [index, row] of audited.entries())
     await copy('audit_log', `t.id = '${row.id}'`, { id: made(`01${index}`), subject_id: made('001'), transaction: now })
   const published = await db.query<{ id: string }>(
-    `select id::text from events where type like 'payment.%' and data->>'id' = $1 order by transaction, id`,
-    [paymentId],
+    `select id::text from events where payment_id = $2 or (type like 'payment.%' and data->>'id' = $1) order by transaction, id`,
+    [paymentId, id],
   )
   for (const [index, row] of published.entries())
     await copy('events', `t.id = '${row.id}'`, {
       id: made(`02${index}`),
       transaction: now,
-      data: `jsonb_set(t.data::jsonb, '{id}', ${wire})::${await typeOf('events', 'data')}`,
+      payment_id: `case when t.payment_id is not null then ${made('001')} end`,
+      data: `replace(t.data::text, '${paymentId}', ${wire})::json`,
     })
   await copy('idempotency_keys', 't.scope = (select scope from idempotency_keys limit 1)', { scope: 'sha256(n::text::bytea)' })
   await db.query(`update spending_totals set used_minor = used_minor * ($1::bigint + 1), payments = payments + $1::bigint`, [
@@ -106,14 +108,6 @@ const multiply = async (paymentId: string): Promise<void> => {
     [parseId('account', person.accountId), count],
   )
 }
-
-const typeOf = async (table: string, column: string): Promise<string> =>
-  (
-    await db.query<{ type: string }>(
-      'select data_type as type from information_schema.columns where table_name = $1 and column_name = $2',
-      [table, column],
-    )
-  )[0]?.type ?? 'jsonb'
 
 const look = async (since: Date | null): Promise<{ seconds: number; breaches: string[]; slowest: string[] }> => {
   const from = performance.now()

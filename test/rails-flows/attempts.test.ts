@@ -2,7 +2,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { inTx, type Statement } from '../../src/db/client.ts'
 import { Refusal } from '../../src/lib/errors.ts'
 import { parseId } from '../../src/lib/ids.ts'
+import { subjects } from '../../src/modules/jobs.ts'
 import { shellOperator } from '../../src/modules/operators.ts'
+import { createSendingLanes } from '../../src/modules/payments/lifecycle/attempts/lanes.ts'
 import { retryDeliveries } from '../../src/modules/payments/lifecycle/attempts/process-deliveries.ts'
 import { resolvePayment } from '../../src/modules/payments/lifecycle/resolve.ts'
 import { credit } from '../harness/money.ts'
@@ -298,6 +300,28 @@ describe('the right to send', () => {
     expect(phones.map((each) => ordersTo(service, each).length)).toEqual(phones.map(() => 1))
     expect(await balanceOf(person)).toEqual({ available: '600000', held: '0' })
   })
+})
+
+test('a lane serves tenant after tenant, also those behind more tenants than it has room for', async () => {
+  const people = [person, await signIn(service.api), await signIn(service.api)]
+  const ids: string[] = []
+  for (const [index, each] of people.entries()) {
+    if (index > 0) await credit(service, each.accountId, 1_000_000n)
+    for (let count = 0; count < 3; count += 1) ids.push(await pay(each, toPhone(), '10000'))
+  }
+  const lane = createSendingLanes(service.deps, subjects).payments.find(({ name }) => name === 'payments.MPESA_B2C')
+  const roomForOne = { free: 1, ofTenant: () => 1, except: [] }
+  const served: string[] = []
+  for (let turn = 0; turn < ids.length; turn += 1) {
+    const { tasks } = (await lane?.claim(roomForOne)) ?? { tasks: [] }
+    for (const { tenant, run } of tasks) {
+      served.push(tenant)
+      await run()
+    }
+  }
+  const tenants = people.map(({ accountId }) => parseId('account', accountId) ?? '').sort()
+  expect(served).toEqual([...tenants, ...tenants, ...tenants])
+  await service.settle()
 })
 
 test('a payment that waits for a rail that is down uses no attempts, is sent when the rail is back, or fails in the end with nothing sent', async () => {
