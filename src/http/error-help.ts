@@ -31,7 +31,7 @@ export const errorHelp: Readonly<Record<ErrorCode, ErrorHelp>> = {
     details: '`available_minor` and `requested_minor`, for callers that may read the account.',
   },
   forbidden: {
-    fix: 'Ask for a credential that has the permission: a key made with it, or an OAuth grant with the scope.',
+    fix: 'Use a credential that has the permission: a key that was created with it, or an OAuth grant with the scope.',
     details: '`required_permission`: what is missing.',
   },
   admin_required: {
@@ -67,7 +67,7 @@ export const errorHelp: Readonly<Record<ErrorCode, ErrorHelp>> = {
     fix: 'Read the resource again and decide again. With the reason `idempotency`: the key was used with another body; use a new key for a new request.',
     details: '`reason`: one of a closed list; more fields as the reason needs.',
   },
-  last_identity: { fix: 'Attach another way to sign in first.' },
+  last_identity: { fix: 'Link another sign-in method first.' },
   last_owner: { fix: 'Make another member an owner first. The owning account always stays one.' },
   payload_too_large: { fix: 'Send at most 64 KiB.' },
   unsupported_media_type: {
@@ -79,7 +79,7 @@ export const errorHelp: Readonly<Record<ErrorCode, ErrorHelp>> = {
     details: '`request_id`: the name of the request in our logs.',
   },
   provider_error: { fix: 'Try again later, with the same `Idempotency-Key`.' },
-  provider_not_configured: { fix: 'This deployment has no such provider: use another way to sign in, or another rail.' },
+  provider_not_configured: { fix: 'This deployment has no such provider: use another sign-in method, or another rail.' },
   unavailable: {
     fix: 'Send the request again after `Retry-After` seconds, with the same `Idempotency-Key`: it has one effect at most.',
   },

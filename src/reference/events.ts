@@ -11,13 +11,13 @@ export const eventFamilies: readonly EventFamily[] = [
     name: 'PaymentEvent',
     types: about('payment'),
     data: 'Payment',
-    description: 'A payment was made, or moved to another state.',
+    description: 'A payment was created, or its status changed.',
   },
   {
     name: 'ApprovalEvent',
     types: about('approval'),
     data: 'Approval',
-    description: 'A decision is asked for, or has been made.',
+    description: 'An approval was requested or decided.',
   },
   { name: 'MandateEvent', types: about('mandate'), data: 'IntentMandate', description: 'A mandate began or ended.' },
   {
@@ -32,18 +32,18 @@ export const eventFamilies: readonly EventFamily[] = [
     data: 'SpendingPolicy',
     description: 'A spending policy was created or changed.',
   },
-  { name: 'ApiKeyEvent', types: about('api_key'), data: 'ApiKey', description: 'An API key was made, rotated or revoked.' },
+  { name: 'ApiKeyEvent', types: about('api_key'), data: 'ApiKey', description: 'An API key was created, rotated or revoked.' },
   {
     name: 'GrantEvent',
     types: about('grant'),
     data: 'Grant',
-    description: 'Something was delegated, or a delegation changed or ended.',
+    description: 'A grant was created, changed or revoked.',
   },
   {
     name: 'IdentityEvent',
     types: about('identity'),
     data: 'Identity',
-    description: 'A way to sign in was attached or detached.',
+    description: 'A sign-in method was linked or unlinked.',
   },
   { name: 'SessionEvent', types: about('session'), data: 'Session', description: 'A browser signed in, or was signed out.' },
   {

@@ -61,7 +61,7 @@ export const tags: readonly Tag[] = [
   {
     name: 'Sign-in',
     features: ['sign_in', 'identities', 'sessions'],
-    description: 'Google, GitHub and wallets: signing in, linking another way to sign in, and ending sessions.',
+    description: 'Google, GitHub and wallets: signing in, linking another sign-in method, and ending sessions.',
   },
   {
     name: 'OAuth',

@@ -27,7 +27,7 @@ const reset = eventSchema(
     properties: { message: { type: 'string' }, retention_days: { type: 'integer', minimum: 1, maximum: 3650 } },
     required: ['message', 'retention_days'],
   },
-  'The events since `Last-Event-ID` are not there any more: read the resources again.',
+  'The events since `Last-Event-ID` are no longer stored: read the resources again.',
   { type: 'null' },
 )
 

@@ -222,7 +222,7 @@ describe('consent', () => {
 })
 
 describe('an agent', () => {
-  test('cannot widen its own limits, make a wider key, or add or remove a way to sign in', async () => {
+  test('cannot raise its own limits, create a key with more, or add or remove a sign-in method', async () => {
     const agent = await authorizeAgent(service.api, person, {
       client,
       request: { scope: 'account.read key.manage payment.create' },

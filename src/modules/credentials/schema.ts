@@ -23,9 +23,9 @@ export const Credential = z
       })
       .meta({
         description:
-          'What the grant, every grant above it and the policies that apply to every payment leave, the tightest of each; null where none of them limits. Policies for certain beneficiaries or types may leave less: the simulation tells.',
+          'What the grant, every grant above it and the policies that apply to every payment leave, the tightest of each; null where none of them limits. Policies for certain beneficiaries or types may leave less: use the simulation.',
       }),
-    expires_at: TimeOut.nullable().meta({ description: 'When the credential ends by itself.' }),
+    expires_at: TimeOut.nullable().meta({ description: 'When the credential expires.' }),
   })
   .meta({ id: 'Credential' })
 export type Credential = z.output<typeof Credential>

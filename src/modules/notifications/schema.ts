@@ -29,7 +29,7 @@ export const StreamQuery = z.object({
 })
 
 const streamText = `One block per event: \`id: evt_…\`, \`event: <type>\`, \`data: <Event as JSON>\`, and an empty line. Comment lines (\`: ping\`) keep
-the connection open. \`event: stream.reset\` says that the events since \`Last-Event-ID\` are not there any more: read the resources again.`
+the connection open. \`event: stream.reset\` says that the events since \`Last-Event-ID\` are no longer stored: read the resources again.`
 
 export const EventStream = {
   description: streamText,

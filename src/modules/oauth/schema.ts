@@ -26,11 +26,11 @@ const Credentials = {
 
 const AccessParameters = {
   scope: Text(
-    'Permission names, separated by spaces. Left out: what the client registered, else everything that can be asked for.',
+    'Permission names, separated by spaces. Left out: what the client registered, else everything that can be requested.',
   ),
   resource: Texts('The API that the token is for (RFC 8707); may be repeated. Left out: this one.'),
   authorization_details: Text(
-    'A JSON list with one object of type `payment` and the members of SpendingControls: the limits that the client asks for (RFC 9396).',
+    'A JSON list with one object of type `payment` and the members of SpendingControls: the limits that the client requests (RFC 9396).',
   ),
 }
 
@@ -41,7 +41,7 @@ const CodeRequestParameters = {
   code_challenge: Text('PKCE, required.'),
   code_challenge_method: Text('`S256`, required.'),
   response_mode: Text('`query`'),
-  prompt: Text('`none` is refused: consent is always asked for.'),
+  prompt: Text('`none` is refused: consent is always required.'),
   request: Text('Not supported.'),
   ...AccessParameters,
 }
@@ -78,7 +78,7 @@ export const TokenOnlyBody = z.object({ ...Credentials, token: Text('Required.')
 
 const Details = z
   .array(SpendingControls.extend({ type: z.literal('payment') }))
-  .meta({ description: 'The limits that hold. They may be tighter than what was asked for.' })
+  .meta({ description: 'The granted limits. They may be lower than the requested ones.' })
 
 export const TokenResponse = z
   .object({
@@ -191,11 +191,11 @@ export const Decision = z.strictObject({
     .optional()
     .meta({ description: 'Of the scopes. Left out: all that the caller holds in the workspace.' }),
   spending_controls: SpendingControlsIn.optional().meta({
-    description: 'Never wider than what was asked for; what is left out stays as it was asked for.',
+    description: 'Never wider than the request; what is left out is granted as requested.',
   }),
   workspace_id: IdIn('workspace').optional().meta({ description: "Left out: the caller's current one." }),
   expires_at: TimeIn.optional().meta({
-    description: 'When access ends, however often it is refreshed. Left out: never by itself.',
+    description: 'When access ends, however often it is refreshed. Left out: it does not expire.',
   }),
 })
 export type Decision = z.output<typeof Decision>

@@ -22,10 +22,6 @@ export const findPayment = async (db: Db, workspaceId: Uuid, id: Uuid): Promise<
 
 const readOwners = statement('payments.owners', 'select id, account_id as "accountId" from payments where id = any($1::uuid[])')
 
-/** The account that pays: read without a lock, because that account's lock comes first. */
-export const ownerOfPayment = async (db: Db, id: Uuid): Promise<Uuid | undefined> =>
-  (await db.query<{ accountId: Uuid }>(readOwners, [plainList([id])]))[0]?.accountId
-
 /** The payments, locked. The caller already holds the owning ledger accounts' locks. */
 const lockPayments = (tx: Tx, ids: readonly Uuid[]): Promise<PaymentRecord[]> =>
   tx.orm

@@ -101,7 +101,7 @@ export const Decision = z
       .meta({
         description: 'What the decision does not forbid but its caller should know.',
       }),
-    trace: z.array(TraceEntry).meta({ description: 'Every rule that was looked at, in order.' }),
+    trace: z.array(TraceEntry).meta({ description: 'Every rule that was evaluated, in order.' }),
     remedy: z
       .object({
         max_amount_minor: MinorOut.nullable().meta({

@@ -13,7 +13,7 @@ export const SuspenseItem = z
     topup_id: IdOut('topup').nullable(),
     provider_receipt: z.string().nullable(),
     amount_minor: MinorOut.nullable(),
-    booked: z.boolean().meta({ description: 'Whether the amount stands on the suspense account.' }),
+    booked: z.boolean().meta({ description: 'Whether the amount is booked on the suspense account.' }),
     outcome: z.enum(suspenseOutcomes).nullable(),
     note: z.string().nullable(),
     resolved_by: z.string().nullable(),

@@ -56,9 +56,3 @@ export const readDueTopups = (tx: Tx, ids: readonly Uuid[], at: Date): Promise<T
     .orderBy(topups.dispatchDueAt, topups.id)
     // A drizzle query is sent when it is awaited; this one is sent before the next.
     .execute()
-
-export const getTopup = async (db: Db, id: Uuid): Promise<TopupRecord> => {
-  const [topup] = await db.orm.select().from(topups).where(eq(topups.id, id))
-  if (!topup) throw new Error('a top-up that must exist is missing')
-  return topup
-}

@@ -15,7 +15,7 @@ const PhoneNumberIn = z
     return z.NEVER
   })
   .meta({
-    description: 'A Kenyan mobile number: `07…`, `01…`, `+254…` or `254…`. Its owner is asked on the phone to pay in.',
+    description: 'A Kenyan mobile number: `07…`, `01…`, `+254…` or `254…`. Its owner gets a prompt on the phone.',
     example: '0712345678',
   })
 

@@ -7,7 +7,7 @@ export const controlOperations: OperationTexts = {
   },
   'policies.list': {
     summary: 'List spending policies',
-    text: 'The policies of the workspace. Archived ones are left out unless they are asked for.',
+    text: 'The policies of the workspace. Archived ones are left out unless they are requested.',
   },
   'policies.get': { summary: 'Read a spending policy', text: 'One policy with its version, which a change of it has to name.' },
   'policies.update': {
@@ -28,7 +28,7 @@ export const controlOperations: OperationTexts = {
   },
   'approvals.get': {
     summary: 'Read an approval',
-    text: 'Who asks for what, what has been decided, the messages to sign, and the context that a person needs to decide.',
+    text: 'The requested payments, their decisions, the messages to sign, and the context that a person needs to decide.',
   },
   'approvals.decide': {
     summary: 'Approve or reject a payment',
@@ -36,7 +36,7 @@ export const controlOperations: OperationTexts = {
   },
   'approvals.message': {
     summary: 'Get the message to sign',
-    text: 'The canonical text for deciding by signature: readable, written by the server when the approval was made. Sign it exactly as it is.',
+    text: 'The canonical text for deciding by signature: readable, written by the server when the approval was created. Sign it exactly as it is.',
   },
   'approvals.decide_by_signature': {
     summary: 'Decide by the signature of a wallet',
@@ -65,7 +65,7 @@ export const controlOperations: OperationTexts = {
   },
   'api_keys.create': {
     summary: 'Create an API key',
-    text: 'The key is shown in this answer and never again. Its spending controls hold for everything paid with it, and a key made by a key is its child: it can do less, never more.',
+    text: 'The key is shown in this answer and never again. Its spending controls apply to everything paid with it. A key that is created with a key is its child: it never has more permissions or higher limits.',
     body: 'CreateApiKey',
   },
   'api_keys.list': { summary: 'List API keys', text: 'The keys of the account; a key sees itself and its descendants only.' },
@@ -77,7 +77,7 @@ export const controlOperations: OperationTexts = {
   },
   'api_keys.rotate': {
     summary: 'Replace an API key',
-    text: 'A new key on the same grant: limits and usage go on. With `overlap_seconds` the old key works until the new one is deployed everywhere.',
+    text: 'A new key on the same grant: limits and usage stay. With `overlap_seconds` the old key works until the new one is deployed everywhere.',
     body: 'RotateApiKey',
   },
   'api_keys.revoke': {

@@ -3,11 +3,11 @@ import type { OperationTexts } from '../types.ts'
 export const moneyOperations: OperationTexts = {
   'accounts.get': {
     summary: 'Read your account',
-    text: 'The balance, the capabilities and the ways to sign in of the account behind the credential. `available_minor` is what can be spent now; `held_minor` is reserved by payments under way.',
+    text: 'The balance, the capabilities and the sign-in methods of the account behind the credential. `available_minor` is what can be spent now; `held_minor` is reserved by payments under way.',
   },
   'accounts.update': {
     summary: 'Rename your account',
-    text: 'Changes the name that other members see. The e-mail is not set here: it is always a verified e-mail of an identity that is attached.',
+    text: 'Changes the name that other members see. The e-mail is not set here: it is always a verified e-mail of a linked identity.',
     body: 'UpdateAccount',
   },
   'accounts.history': {
@@ -37,7 +37,7 @@ export const moneyOperations: OperationTexts = {
   },
   'beneficiaries.list': {
     summary: 'List beneficiaries',
-    text: 'The beneficiaries of the workspace, newest first. Archived ones are left out unless they are asked for.',
+    text: 'The beneficiaries of the workspace, newest first. Archived ones are left out unless they are requested.',
   },
   'beneficiaries.get': {
     summary: 'Read a beneficiary',
@@ -45,7 +45,7 @@ export const moneyOperations: OperationTexts = {
   },
   'beneficiaries.update': {
     summary: 'Change or stop a beneficiary',
-    text: 'Corrects its names, or stops payments to it with `{"status": "frozen"}` and lets them go on with `active`. To pay another destination, archive this one and create another.',
+    text: 'Corrects its names, or stops payments to it with `{"status": "frozen"}` and allows them again with `active`. To pay another destination, archive this one and create another.',
   },
   'beneficiaries.archive': {
     summary: 'Archive a beneficiary',

@@ -101,16 +101,16 @@ export const peopleOperations: OperationTexts = {
   },
   'sign_in.create_dashboard_token': {
     summary: 'Get a short-lived token',
-    text: 'A bearer token of 15 minutes that stands for the credential of the request, for tools that cannot send its cookie. It ends with that credential.',
+    text: 'A bearer token of 15 minutes with the permissions of the request’s credential, for tools that cannot send its cookie. It ends with that credential.',
   },
-  'identities.list': { summary: 'List ways to sign in', text: 'The identities that are attached to the account.' },
+  'identities.list': { summary: 'List sign-in methods', text: 'The identities that are linked to the account.' },
   'identities.link': {
-    summary: 'Attach a way to sign in',
+    summary: 'Link a sign-in method',
     text: 'A wallet by a signed message, at once; Google and GitHub by an address that the person opens in a browser. An identity belongs to one account (409 `conflict`).',
     body: 'LinkIdentity',
   },
   'identities.unlink': {
-    summary: 'Detach a way to sign in',
+    summary: 'Unlink a sign-in method',
     text: 'Ends the sessions that it started. The last one stays (409 `last_identity`).',
   },
   'sessions.list': { summary: 'List sessions', text: 'Where the account is signed in, and where from.' },

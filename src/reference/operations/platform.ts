@@ -19,7 +19,7 @@ export const platformOperations: OperationTexts = {
   },
   'oauth.token': {
     summary: 'Get or refresh tokens',
-    text: 'Redeems a code, a device code or a refresh token. A refresh token works once; a used one that comes back revokes the grant. The body is a form.',
+    text: 'Redeems a code, a device code or a refresh token. A refresh token works once; a used one that is presented again revokes the grant. The body is a form.',
     body: 'OAuthTokenRequest',
   },
   'oauth.revoke': {
@@ -48,17 +48,17 @@ export const platformOperations: OperationTexts = {
     body: 'OAuthClientMetadata',
   },
   'oauth.get_authorization': {
-    summary: 'Read what a client asks for',
+    summary: 'Read the request of a client',
     text: 'For the consent page: client, scopes, requested controls, and where the answer goes.',
   },
   'oauth.decide_authorization': {
     summary: 'Consent or refuse',
-    text: 'Only a person decides, and can only narrow what was asked for. Answers with where the browser goes next.',
+    text: 'Only a person decides, and can only reduce what was requested. Returns the next address of the browser.',
     body: 'OAuthDecision',
   },
   'oauth.get_device': {
-    summary: 'Read what a device asks for',
-    text: 'For the device page: what stands behind the code that the person typed.',
+    summary: 'Read the request of a device',
+    text: 'For the device page: the request with the code that the person typed.',
   },
   'oauth.decide_device': {
     summary: 'Consent to a device or refuse',
@@ -96,7 +96,7 @@ export const platformOperations: OperationTexts = {
     summary: 'List adjustments',
     text: 'Those that were posted, and those that wait for a second administrator.',
   },
-  'admin.get_adjustment': { summary: 'Read an adjustment', text: 'Who asked for it, why, and who decided.' },
+  'admin.get_adjustment': { summary: 'Read an adjustment', text: 'Who created it, why, and who decided.' },
   'admin.confirm_adjustment': {
     summary: 'Confirm an adjustment',
     text: 'By another administrator than the one who asked: posts it.',
@@ -121,7 +121,7 @@ export const platformOperations: OperationTexts = {
   },
   'admin.list_differences': {
     summary: 'List differences with statements',
-    text: 'What the books and a statement do not agree about, each with its likely reason and what to do. Nothing is booked by itself.',
+    text: 'The differences between the books and a statement, each with its likely reason and what to do. Nothing is booked automatically.',
   },
   'admin.resolve_difference': {
     summary: 'Close a difference with a statement',
@@ -136,7 +136,7 @@ export const platformOperations: OperationTexts = {
     summary: 'Read the audit log',
     text: 'Who did what, when, with which credential: append-only, filtered by account, workspace, subject, action and time.',
   },
-  'service.health': { summary: 'Is the process up', text: 'Liveness: asks nothing of anything else.' },
+  'service.health': { summary: 'Is the process up', text: 'Liveness: depends on nothing else.' },
   'service.ready': {
     summary: 'Can it serve',
     text: 'Readiness: the database answers and its migrations are those of this release.',

@@ -34,6 +34,6 @@ export const refuseLimitedAccountManager = (permissions: readonly string[], cont
   if (permissions.includes('account.manage') && isLimited(controls))
     throw invalidFields({
       path: 'spending_controls',
-      message: 'must be left out with the permission account.manage, which could add a way to sign in that has no limits',
+      message: 'must be left out with the permission account.manage, which could add a sign-in method that has no limits',
     })
 }

@@ -57,7 +57,7 @@ export const HistoryEntry = z
     type: z.enum(historyTypes),
     amount_minor: SignedMinor.meta({
       description:
-        'Signed: how this entry changed what is available, so that a history sums to the balance. A hold takes, a release gives back, the payment itself then changes nothing.',
+        'Signed: how this entry changed what is available, so that a history sums to the balance. A hold lowers it, a release raises it, and the payment itself then changes nothing.',
     }),
     held_change_minor: SignedMinor.meta({
       description: 'Signed: how this entry changed what is held. A hold adds to it, the payment or its release takes it away.',

@@ -5,7 +5,7 @@ export const Session = z
   .object({
     id: IdOut('session'),
     status: z.enum(['active', 'revoked', 'expired']),
-    current: z.boolean().meta({ description: 'The session that this request was made with.' }),
+    current: z.boolean().meta({ description: 'The session of this request.' }),
     ip: z.string().nullable(),
     user_agent: z.string().nullable(),
     created_at: TimeOut,

@@ -64,7 +64,7 @@ export const Receipt = z
         seal: z
           .object({ sequence: z.number().int(), hash: z.string(), sealed_at: TimeOut })
           .nullable()
-          .meta({ description: 'The link of the audit chain that covers this row; null until the next one is made.' }),
+          .meta({ description: 'The link of the audit chain that covers this row; null until the next seal.' }),
       }),
     ),
     digest: z.string().meta({ description: 'sha256 of the canonical JSON (names sorted, no white space) of everything else.' }),
