@@ -6,7 +6,7 @@ import type { KeyRing } from '../lib/key-ring.ts'
 type Parts = {
   config: { EVENT_RETENTION_DAYS: number; ENCRYPTION_KEYS?: KeyRing | undefined; TOKEN_SECRETS?: KeyRing | undefined }
   clock: Clock
-  derivations: { macs: (purpose: typeof sealPurpose, text: string) => readonly { keyId: string; mac: Buffer }[] }
+  derivations: { macUnder: (keyId: string, purpose: typeof sealPurpose, text: string) => Buffer | undefined }
 }
 
 /** What the checks need besides the data. */
@@ -16,5 +16,5 @@ export const factsOf = ({ config, clock, derivations }: Parts): CheckFacts => ({
   eventRetentionDays: config.EVENT_RETENTION_DAYS,
   encryptionKeyIds: [...(config.ENCRYPTION_KEYS?.all.keys() ?? [])],
   tokenSecretIds: [...(config.TOKEN_SECRETS?.all.keys() ?? [])],
-  sealMac: (keyId, digest) => derivations.macs(sealPurpose, digest).find((candidate) => candidate.keyId === keyId)?.mac,
+  sealMac: (keyId, digest) => derivations.macUnder(keyId, sealPurpose, digest),
 })

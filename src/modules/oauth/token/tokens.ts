@@ -31,24 +31,20 @@ export const newHandle = (): string => randomBytes(handleDigits / 2).toString('h
 
 type Derived = { accessToken: string; refreshToken: string }
 
-const compose = (handle: string, generation: number, mac: (purpose: string, message: string) => Buffer): Derived => {
-  const message = `${handle}:${generation}`
-  const number = generation.toString(16).padStart(generationDigits, '0')
-  return {
-    accessToken: secretPrefixes.access_token + mac('oauth.access_token', message).toString('hex'),
-    refreshToken: secretPrefixes.refresh_token + handle + number + mac('oauth.refresh_token', message).toString('hex'),
-  }
-}
-
-/** Derives a generation's tokens again, with the key that they were made with; undefined when that key is no longer in the ring. */
+/** Derives a generation's tokens, with the key that they are made with; undefined when that key is no longer in the ring. */
 export const deriveAgain = (
-  deps: Pick<Deps, 'derivations'>,
+  { derivations }: Pick<Deps, 'derivations'>,
   { handle, generation, keyId }: Pick<OAuthGrantRecord, 'handle' | 'generation' | 'keyId'>,
 ): Derived | undefined => {
-  const keyed = (purpose: string, message: string) =>
-    deps.derivations.macs(purpose, message).find((candidate) => candidate.keyId === keyId)?.mac
-  if (!keyed('oauth.access_token', '')) return undefined
-  return compose(handle, generation, (purpose, message) => keyed(purpose, message) ?? Buffer.alloc(0))
+  const message = `${handle}:${generation}`
+  const access = derivations.macUnder(keyId, 'oauth.access_token', message)
+  const refresh = derivations.macUnder(keyId, 'oauth.refresh_token', message)
+  if (!access || !refresh) return undefined
+  const number = generation.toString(16).padStart(generationDigits, '0')
+  return {
+    accessToken: secretPrefixes.access_token + access.toString('hex'),
+    refreshToken: secretPrefixes.refresh_token + handle + number + refresh.toString('hex'),
+  }
 }
 
 const setGenerations = statement(
