@@ -73,8 +73,8 @@ create index payments_search on payments using gin ((coalesce(account_reference,
 --> statement-breakpoint
 create index beneficiaries_search on beneficiaries using gin (display_name gin_trgm_ops);
 --> statement-breakpoint
--- Events with their data: those of a payment's creation refer to its snapshot. For checks over all of them; a reader of a page has
--- the same expression in its own statement.
+-- Events with their data: those of a payment's creation refer to its snapshot. For tests, and for people who look into the database; the
+-- service's own statements have the same expression in them.
 create view published_events as
   select id, transaction, type, account_id, workspace_id, created_at,
     coalesce(data, (select snapshot from payments where payments.id = events.payment_id)) as data
