@@ -1,8 +1,8 @@
 import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
-/** They take a minute and more: begun last, one of them runs on alone while the other processor has nothing to do. */
-const longest = ['dashboard/dashboard.test.ts', 'start/processes.test.ts', 'guides/guides.test.ts', 'faults/']
+/** They take long, or wait much: begun last, one of them runs on alone while the other processor has nothing to do. */
+const longest = ['dashboard/dashboard.test.ts', 'start/', 'faults/', 'rails-flows/', 'guides/guides.test.ts']
 
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
@@ -24,7 +24,9 @@ export default defineConfig({
     pool: 'forks',
     // Each file starts a service of its own on a database of its own; only the modules are loaded once for all of a worker's files.
     isolate: false,
-    maxWorkers: 2,
+    // One more than the processors that the suite is for: while one waits, for a process or for a time-out, the others go on.
+    maxWorkers: 3,
+    expect: { poll: { timeout: 10_000 } },
     testTimeout: 60_000,
     hookTimeout: 60_000,
     teardownTimeout: 20_000,

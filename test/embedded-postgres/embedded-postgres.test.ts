@@ -9,6 +9,7 @@ import pg from 'pg'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/embedded-postgres/start.ts'
 import { StartupError } from '../../src/lib/startup-error.ts'
+import { compiledOnce } from '../harness/programs.ts'
 
 const module = new URL('../../src/embedded-postgres/start.ts', import.meta.url)
 const isRoot = process.getuid?.() === 0
@@ -70,6 +71,7 @@ const startElsewhere = async (dataDir: string, ids: { uid?: number; gid?: number
   const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
     ...ids,
     cwd: '/',
+    env: { ...process.env, ...compiledOnce },
     stdio: ['pipe', 'pipe', 'inherit'],
   })
   cleanups.push(() => end(child, 'stop'))

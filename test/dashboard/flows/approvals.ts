@@ -252,7 +252,7 @@ export const approvalFlows = (world: World): void => {
     await reason.waitFor()
     expect(await reason.textContent()).toBe(explanation)
     const others = page.locator('dt', { hasText: 'Who else can decide' }).locator('+ dd')
-    expect(await others.textContent()).toBe('Njeri Mwangi')
+    await expect.poll(() => others.textContent()).toBe('Njeri Mwangi')
     await close()
   })
 
