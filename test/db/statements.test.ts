@@ -71,23 +71,37 @@ const conditionsOn = (table: string, plan: Plan): string[] => [
   ...(plan.Plans ?? []).flatMap((below) => conditionsOn(table, below)),
 ]
 
-test('the totals that a policy starts from are read by workspace, payee and day: other tenants and the number of payees cost nothing', async ({
-  skip,
-}) => {
+type Skip = (condition: boolean, reason: string) => void
+
+/** The plans of named statements, made as the service's connections make them. */
+const plansOf = async (names: readonly string[], skip: Skip): Promise<Plan[]> => {
   const [server] = await service.deps.db.query<{ version: string }>(`select current_setting('server_version_num') as version`)
   skip(Number(server?.version) < 160_000, 'EXPLAIN (GENERIC_PLAN) needs PostgreSQL 16: the plans were not looked at')
   const client = new pg.Client({ connectionString: service.database.url })
   await client.connect()
-  await client.query('set enable_seqscan = off')
-  await client.query('set enable_bitmapscan = off')
-  for (const statementName of ['policies.seed_counters', 'simulation.usage']) {
-    const text = namedStatements().find(({ name }) => name === statementName)?.text ?? ''
-    const { rows } = await client.query(`explain (generic_plan, format json) ${text}`)
-    const conditions = conditionsOn('spending_totals', rows[0]['QUERY PLAN'][0].Plan)
+  try {
+    await client.query('set enable_seqscan = off')
+    await client.query('set enable_bitmapscan = off')
+    const plans: Plan[] = []
+    for (const statementName of names) {
+      const text = namedStatements().find(({ name }) => name === statementName)?.text ?? ''
+      const { rows } = await client.query(`explain (generic_plan, format json) ${text}`)
+      plans.push(rows[0]['QUERY PLAN'][0].Plan)
+    }
+    return plans
+  } finally {
+    await client.end()
+  }
+}
+
+test('the totals that a policy starts from are read by workspace, payee and day: other tenants and the number of payees cost nothing', async ({
+  skip,
+}) => {
+  for (const plan of await plansOf(['policies.seed_counters', 'simulation.usage'], skip)) {
+    const conditions = conditionsOn('spending_totals', plan)
     expect(conditions).toHaveLength(1)
     for (const column of ['workspace_id =', 'payee_id = ANY', 'day >=', 'day <']) expect(conditions[0]).toContain(column)
   }
-  await client.end()
   // One row for all payees together stands for as many as there are.
   await person.api.post('/v1/payments', { beneficiary_id: beneficiary, amount_minor: '10000' })
   const another = await newBeneficiary(person.api, { destination: '254733000777' })
@@ -101,16 +115,7 @@ test('the totals that a policy starts from are read by workspace, payee and day:
 test('sums of money at a provider go on from a kept point: a comparison reads transfers after it, whatever the ledger holds', async ({
   skip,
 }) => {
-  const [server] = await service.deps.db.query<{ version: string }>(`select current_setting('server_version_num') as version`)
-  skip(Number(server?.version) < 160_000, 'EXPLAIN (GENERIC_PLAN) needs PostgreSQL 16: the plans were not looked at')
-  const client = new pg.Client({ connectionString: service.database.url })
-  await client.connect()
-  await client.query('set enable_seqscan = off')
-  await client.query('set enable_bitmapscan = off')
-  for (const statementName of ['ledger.clearing', 'ledger.clearing_advance']) {
-    const text = namedStatements().find(({ name }) => name === statementName)?.text ?? ''
-    const { rows } = await client.query(`explain (generic_plan, format json) ${text}`)
-    const plan: Plan = rows[0]['QUERY PLAN'][0].Plan
+  for (const plan of await plansOf(['ledger.clearing', 'ledger.clearing_advance'], skip)) {
     const read = ['ledger_transfers', 'payments', 'topups', 'suspense_items'].map((table) => conditionsOn(table, plan))
     expect(read).toEqual([
       [expect.stringMatching(/^\(id > /)],
@@ -119,7 +124,6 @@ test('sums of money at a provider go on from a kept point: a comparison reads tr
       ]),
     ])
   }
-  await client.end()
 })
 
 const control = /^(begin|commit|rollback|savepoint|release|notify)\b/

@@ -1,5 +1,4 @@
 import { hash, verify } from '@node-rs/argon2'
-import { eq } from 'drizzle-orm'
 import type { RequestOrigin } from '../../../auth/principal.ts'
 import { newSecret } from '../../../auth/secrets.ts'
 import { type Db, inTx, statement } from '../../../db/client.ts'
@@ -58,24 +57,26 @@ export const registerClient = async (
 const unknownClient = () =>
   new OAuthError('invalid_client', 'There is no such client. Register it, or use the https address of its metadata document.')
 
-const byUrl = async (db: Db, url: string): Promise<ClientRecord | undefined> =>
-  (await db.orm.select().from(oauthClients).where(eq(oauthClients.url, url)))[0]
+const columns = `id, url, name, redirect_uris as "redirectUris", grant_types as "grantTypes", auth_method as "authMethod",
+  secret_hash as "secretHash", scopes, uri, created_at as "createdAt", last_used_at as "lastUsedAt", fresh_until as "freshUntil"`
+
+const readById = statement('oauth_clients.by_id', `select ${columns} from oauth_clients where id = $1`)
+const readByUrl = statement('oauth_clients.by_url', `select ${columns} from oauth_clients where url = $1`)
 
 export const getClient = async (db: Db, id: Uuid): Promise<ClientRecord> => {
-  const [client] = await db.orm.select().from(oauthClients).where(eq(oauthClients.id, id))
+  const [client] = await db.query<ClientRecord>(readById, [id])
   if (!client) throw new Error('a client that must exist is missing')
   return client
 }
+
+const byUrl = async ({ db }: Pick<Deps, 'db'>, { href }: URL): Promise<ClientRecord | undefined> =>
+  (await db.lookup<ClientRecord>(readByUrl, [href]))[0]
 
 /** A client as it is stored: for endpoints that a client calls only after an authorization request. */
 export const findClient = async (deps: Pick<Deps, 'config' | 'db'>, clientId: string): Promise<ClientRecord> => {
   const id = parseId('oauth_client', clientId)
   const url = id ? undefined : documentUrl(deps.config, clientId)
-  const client = url
-    ? await byUrl(deps.db, url.href)
-    : id
-      ? (await deps.db.orm.select().from(oauthClients).where(eq(oauthClients.id, id)))[0]
-      : undefined
+  const client = id ? (await deps.db.lookup<ClientRecord>(readById, [id]))[0] : url && (await byUrl(deps, url))
   if (!client) throw unknownClient()
   return client
 }
@@ -84,7 +85,7 @@ export const findClient = async (deps: Pick<Deps, 'config' | 'db'>, clientId: st
 export const requireClient = async (deps: ClientsDeps, clientId: string): Promise<ClientRecord> => {
   const url = documentUrl(deps.config, clientId)
   if (!url) return findClient(deps, clientId)
-  const known = await byUrl(deps.db, url.href)
+  const known = await byUrl(deps, url)
   const at = deps.clock.now()
   if (known?.freshUntil && known.freshUntil > at) return known
   const { metadata, freshUntil } = await readClientDocument(deps, url)
