@@ -112,7 +112,7 @@ test('the totals that a policy starts from are read by workspace, payee and day:
   expect(together.map(({ payments }) => payments)).toEqual([2n])
 })
 
-test('sums of money at a provider go on from a kept point: a comparison reads transfers after it, whatever the ledger holds', async ({
+test('sums of money at a provider continue from a stored point: a comparison reads only the transfers after it', async ({
   skip,
 }) => {
   for (const plan of await plansOf(['ledger.clearing', 'ledger.clearing_advance'], skip)) {

@@ -81,7 +81,7 @@ describe('results that arrive together', () => {
     expect(await balanceOf(one)).toEqual({ available: '970000', held: '0' })
   })
 
-  test('may differ: what fails is given back, what succeeds is gone, and the history adds up entry by entry', async () => {
+  test('may differ: what fails is released, what succeeds is paid out, and the history adds up entry by entry', async () => {
     const person = await payer()
     const payments = await sent(Array(6).fill(person))
     for (const [index, payment] of payments.entries()) await report(payment, index % 2 === 0 ? refused : {})
@@ -96,7 +96,7 @@ describe('results that arrive together', () => {
     })
   })
 
-  test('give back all limits of what failed: they fit the same payments again, and not one more', async () => {
+  test('release all limits of what failed: the same payments fit again, and not one more', async () => {
     const person = await payer()
     const policy = { name: 'A day', daily_limit_minor: '30000' }
     expect((await person.api.post('/v1/spending-policies', policy)).status).toBe(201)
@@ -162,7 +162,7 @@ describe('results that arrive together', () => {
 })
 
 describe('a batch of results', () => {
-  test('is not held up by an account that another transaction holds', async () => {
+  test('is not delayed by an account that another transaction locks', async () => {
     const [busy, free] = [await payer(), await payer()]
     const [waits, goes] = await sent([busy, free])
     if (!waits || !goes) throw new Error('nothing was sent')
@@ -176,7 +176,7 @@ describe('a batch of results', () => {
     expect(await statuses([waits, goes])).toEqual(['succeeded', 'succeeded'])
   })
 
-  test('with one that fails is processed one by one: the others are booked, and that one when its cause is gone', async () => {
+  test('with one that fails is processed one by one: the others are booked, and that one when its cause is removed', async () => {
     const [later, ...payments] = await sent([await payer(), await payer(), await payer(), await payer()])
     const bad = payments[0]
     if (!bad || !later) throw new Error('nothing was sent')
