@@ -1,4 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { inTx } from '../../src/db/client.ts'
+import { CreateAdjustment } from '../../src/modules/adjustments/schema.ts'
+import { createAdjustment } from '../../src/modules/adjustments/service.ts'
+import { shellOperator } from '../../src/modules/operators.ts'
 import { createKey, type Person, signIn } from '../harness/people.ts'
 import { startService, type TestService } from '../harness/service.ts'
 import { startAdministered } from './administrators.ts'
@@ -190,6 +194,17 @@ test('what one administrator moves alone adds up over a day, credits and debits,
     Array.from({ length: 5 }, (_, index) => alone(index % 2 ? here : elsewhere, index % 2 ? one : another, 'credit', '4000')),
   )
   expect(split.sort()).toEqual(['pending', 'pending', 'pending', 'posted', 'posted'])
+})
+
+test('what one person moves alone from the shell adds up in the same way, for several accounts at once', async () => {
+  const people = await Promise.all(Array.from({ length: 5 }, () => signIn(service.api)))
+  const statuses = await Promise.all(
+    people.map(async ({ accountId }) => {
+      const input = CreateAdjustment.parse(fields({ accountId }, 'credit', '4000'))
+      return (await inTx(service.deps.db, (tx) => createAdjustment(tx, service.deps, shellOperator('alone'), input))).status
+    }),
+  )
+  expect(statuses.sort()).toEqual(['pending', 'pending', 'pending', 'posted', 'posted'])
 })
 
 test('no administrator adjusts an account of their own, alone or as the second one', async () => {

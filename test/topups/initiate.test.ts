@@ -1,7 +1,9 @@
+import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parseId } from '../../src/lib/ids.ts'
 import { createKey, type Person, signIn } from '../harness/people.ts'
 import { startService, type TestService } from '../harness/service.ts'
+import { createTeam, join } from '../workspaces/team.ts'
 
 let service: TestService
 let person: Person
@@ -209,6 +211,34 @@ describe('prompts', () => {
     limited.clock.advance(60)
     expect(await at(2)).toBe(`429 after ${86_400 - 120}`)
     expect(await prompt(people[0] as Person, phone(99))).toBe(201)
+  })
+
+  test('count against the person who asks and against the account that they are for', async () => {
+    const team = await createTeam(limited)
+    // In the workspace of their own first, then in the team's.
+    const own = await signIn(limited.api)
+    expect([await prompt(own, phone(21)), await prompt(own, phone(22))]).toEqual([201, 201])
+    const member = await join(limited, team, 'admin', own.wallet)
+    expect([await prompt(member, phone(23)), await prompt(member, phone(24))]).toEqual([201, 201])
+    expect(await prompt(member, phone(25))).toBe('429 after 60')
+    expect([await prompt(team.owner, phone(26)), await prompt(team.owner, phone(27))]).toEqual([201, 201])
+    expect(await prompt(team.owner, phone(28))).toBe('429 after 60')
+  })
+
+  test('to one phone still count after the secret for its fingerprint was rotated', async () => {
+    const { current } = limited.deps.config.TOKEN_SECRETS ?? { current: { id: '', bytes: Buffer.alloc(0) } }
+    const rotated = await startService({
+      database: limited.database,
+      clock: limited.clock,
+      provider: limited,
+      env: {
+        RATE_LIMIT_STK_PER_PHONE_MINUTE: '3',
+        TOKEN_SECRETS: `next:${randomBytes(32).toString('base64')},${current.id}:${current.bytes.toString('base64')}`,
+      },
+    })
+    for (let index = 0; index < 3; index += 1) expect(await prompt(await signIn(limited.api), phone(31))).toBe(201)
+    expect(await prompt(await signIn(rotated.api), phone(31))).toBe('429 after 60')
+    await rotated.close()
   })
 
   test('of one account are few a minute, to any number of phones, and its limits are no other account’s', async () => {
