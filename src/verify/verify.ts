@@ -5,7 +5,7 @@ import { ledgerChecks } from '../ledger/checks.ts'
 import { accessChecks } from './access.ts'
 import { auditChainChecks } from './audit-chain.ts'
 import { counterChecks } from './counters.ts'
-import { standingChecks } from './standing.ts'
+import { endedAccessChecks } from './ended-access.ts'
 import { stateChecks } from './states.ts'
 import { traceChecks } from './traces.ts'
 
@@ -14,7 +14,7 @@ export const checks: readonly Check[] = [
   ...stateChecks,
   ...counterChecks,
   ...accessChecks,
-  ...standingChecks,
+  ...endedAccessChecks,
   ...traceChecks,
   ...auditChainChecks,
 ].sort((a, b) => Number(a.invariant.slice(1)) - Number(b.invariant.slice(1)))

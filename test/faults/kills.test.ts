@@ -43,11 +43,11 @@ beforeAll(async () => {
     world.start({ PORT: String(await freePort()), OPERATOR_PORT: String(await freePort()) }),
     world.start({ PORT: port, OPERATOR_PORT: String(world.operatorPort), JOBS: 'off' }),
   ])
-  const standing = (process: ServerProcess) => ({
+  const controlsOf = (process: ServerProcess) => ({
     pause: () => world.pause(process),
     resume: () => process.kill('SIGCONT'),
   })
-  const survivor = { url: `http://127.0.0.1:${port}`, ...standing(receiver) }
+  const survivor = { url: `http://127.0.0.1:${port}`, ...controlsOf(receiver) }
   const client = createClient(survivor.url)
   const cast = await castAt(survivor.url)
   const [first, second] = await Promise.all(world.admins.map((wallet) => signIn(client, wallet)))
@@ -61,7 +61,7 @@ beforeAll(async () => {
     strict,
     survivor,
     administrators: [first, second],
-    heir: standing(heir),
+    heir: controlsOf(heir),
   }
   next = world.startPuppet()
   const funded = await cast.api.post('/v1/topups/initiate', { amount_minor: '20000000', phone_number: '254722000001' })

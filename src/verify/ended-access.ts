@@ -10,7 +10,7 @@ const endedCredentials = `select subject_id as id, min(transaction) as transacti
   where action in ('session.revoke', 'grant.revoke') group by 1`
 
 /** The order is that of transactions: the lock of the account that is stopped puts them in the order of their effects. */
-export const standingChecks = [
+export const endedAccessChecks = [
   sqlCheck(
     'I15',
     'a stopped workspace made no payment and approved none',
