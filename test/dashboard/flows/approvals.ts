@@ -220,8 +220,9 @@ export const approvalFlows = (world: World): void => {
     await page.goto(`/approve/${home.approvalId}`)
     await page.getByRole('button', { name: 'Reject', exact: true }).click()
     await page.getByText('The message you sign').click()
-    const message = (await page.getByLabel('The message you sign').textContent()) ?? ''
-    expect(message).toContain('REJECT')
+    const shown = page.getByLabel('The message you sign')
+    await expect.poll(() => shown.textContent()).toContain('REJECT')
+    const message = (await shown.textContent()) ?? ''
     await page.getByText('Sign on another device or tool').click()
     await page.getByLabel('Signature').fill(await home.person.wallet.signMessage({ message }))
     await page.getByRole('button', { name: 'Submit signature' }).click()
