@@ -214,15 +214,24 @@ export const approvalFlows = (world: World): void => {
     await close()
   })
 
-  test('can be rejected by a pasted signature', async () => {
+  test('can be rejected by a pasted signature; until the message of a rejection is there, nothing can be signed', async () => {
     const home = await createHousehold(world.service)
     const { page, close } = await visit(world)
+    const loaded = Promise.withResolvers<void>()
+    await page.route('**/message?decision=reject', async (route) => {
+      await loaded.promise
+      await route.continue()
+    })
     await page.goto(`/approve/${home.approvalId}`)
+    const signing = page.getByText(/^(The message you sign|Sign on another device or tool)$/)
+    await signing.first().waitFor()
     await page.getByRole('button', { name: 'Reject', exact: true }).click()
+    await signing.first().waitFor({ state: 'detached' })
+    expect(await signing.count()).toBe(0)
+    loaded.resolve()
     await page.getByText('The message you sign').click()
-    const shown = page.getByLabel('The message you sign')
-    await expect.poll(() => shown.textContent()).toContain('REJECT')
-    const message = (await shown.textContent()) ?? ''
+    const message = (await page.getByLabel('The message you sign').textContent()) ?? ''
+    expect(message).toContain('REJECT')
     await page.getByText('Sign on another device or tool').click()
     await page.getByLabel('Signature').fill(await home.person.wallet.signMessage({ message }))
     await page.getByRole('button', { name: 'Submit signature' }).click()

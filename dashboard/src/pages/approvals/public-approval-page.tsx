@@ -40,6 +40,7 @@ export const PublicApprovalPage = ({ id }: { id: string }) => {
               choice={choice}
               setChoice={setChoice}
               message={message.data.message}
+              isOfChoice={!message.isPlaceholderData}
               expiresAt={message.data.expires_at}
               onDecided={setDecided}
             />
@@ -67,11 +68,13 @@ type PublicApprovalProps = {
   choice: Choice
   setChoice: (choice: Choice) => void
   message: string
+  /** False while the message is still the one of the other decision: its facts are the same, but it must not be signed. */
+  isOfChoice: boolean
   expiresAt: string
   onDecided: (approval: Schemas['Approval']) => void
 }
 
-const PublicApproval = ({ id, choice, setChoice, message, expiresAt, onDecided }: PublicApprovalProps) => {
+const PublicApproval = ({ id, choice, setChoice, message, isOfChoice, expiresAt, onDecided }: PublicApprovalProps) => {
   const { facts } = readMessage(message)
   return (
     <>
@@ -97,11 +100,17 @@ const PublicApproval = ({ id, choice, setChoice, message, expiresAt, onDecided }
           </button>
         </div>
       </fieldset>
-      <SignDecision key={choice} id={id} choice={choice} message={message} onDecided={onDecided} />
-      <details>
-        <summary className="quiet small">The message you sign</summary>
-        <SignedText message={message} />
-      </details>
+      {isOfChoice ? (
+        <>
+          <SignDecision key={choice} id={id} choice={choice} message={message} onDecided={onDecided} />
+          <details>
+            <summary className="quiet small">The message you sign</summary>
+            <SignedText message={message} />
+          </details>
+        </>
+      ) : (
+        <SkeletonText width="100%" height={88} />
+      )}
       <p className="faint small">Your signature decides this payment only. Signing is free, and you don’t need to sign in.</p>
     </>
   )
