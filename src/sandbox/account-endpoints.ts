@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
 import type { Answer } from './answer.ts'
-import type { Order } from './book.ts'
+import type { Movement, Order } from './book.ts'
 import { initiated, invalidField, organisation } from './daraja-fields.ts'
 import { localTime, shillings, wireNumber } from './format.ts'
 import { accepted, isInitiator, newConversation } from './payout-endpoints.ts'
@@ -49,12 +49,18 @@ const answerLater = (provider: Provider, url: string, body: (query: QueryIds) =>
   return accepted(query)
 }
 
-/** Incoming minus outgoing money, of one account or of all, plus an opening balance. */
-export const workingBalance = (provider: Provider, of?: string): bigint =>
-  provider.book
+/** Incoming minus outgoing and returned money, of one account or of all, plus an opening balance. */
+export const workingBalance = ({ book }: Provider, of?: string): bigint => {
+  const isOf = ({ rail, account }: Movement) => rail !== 'PESALINK' && (of === undefined || account === of)
+  const moved = book
     .movements()
-    .filter(({ rail, account }) => rail !== 'PESALINK' && (of === undefined || account === of))
+    .filter(isOf)
     .reduce((sum, { rail, amountMinor }) => (rail === 'MPESA_STK' ? sum + amountMinor : sum - amountMinor), openingMinor)
+  return book
+    .returns()
+    .filter(isOf)
+    .reduce((sum, { amountMinor }) => sum - amountMinor, moved)
+}
 
 export const accountBalance = (provider: Provider, body: unknown): Answer => {
   const parsed = Balance.safeParse(body)
@@ -66,6 +72,9 @@ export const accountBalance = (provider: Provider, body: unknown): Answer => {
   return answerLater(provider, ResultURL, (query) => envelope(query, code, [{ Key: 'AccountBalance', Value: AccountBalance }]))
 }
 
+/** "The transaction has already been reversed." */
+const alreadyReversed = 'R000001'
+
 /** Only incoming money can be reversed by API; a payout is irrevocable. */
 export const reversal = (provider: Provider, body: unknown): Answer => {
   const parsed = Reversal.safeParse(body)
@@ -73,7 +82,9 @@ export const reversal = (provider: Provider, body: unknown): Answer => {
   const { Initiator, SecurityCredential, ResultURL, TransactionID, Amount } = parsed.data
   const order: Order | undefined = provider.book.find(['MPESA_STK'], TransactionID)
   const isWhole = order?.state === 'moved' && Amount.replace(/\.00$/, '') === (order.amountMinor / 100n).toString()
-  const code = !isInitiator(provider, Initiator, SecurityCredential) ? '2001' : isWhole ? '0' : '2032'
+  const possible = order?.returned ? alreadyReversed : isWhole ? '0' : '2032'
+  const code = isInitiator(provider, Initiator, SecurityCredential) ? possible : '2001'
+  if (order && code === '0') provider.book.giveBack(order)
   return answerLater(provider, ResultURL, (query) =>
     envelope(query, code, [
       { Key: 'Amount', Value: Amount },

@@ -27,6 +27,8 @@ export type Order = {
   reported: boolean
   at: Date
   movedAt: Date | null
+  /** The provider gave the money back, under a receipt of its own. */
+  returned: { receipt: string; at: Date } | null
   queryCount: number
 }
 
@@ -46,10 +48,15 @@ export const newReceipt = (): string => [...randomBytes(10)].map((byte) => alpha
 type Written =
   | {
       kind: 'order'
-      order: Omit<Order, 'amountMinor' | 'at' | 'movedAt'> & { amountMinor: string; at: string; movedAt: string | null }
+      order: Omit<Order, 'amountMinor' | 'at' | 'movedAt' | 'returned'> & {
+        amountMinor: string
+        at: string
+        movedAt: string | null
+      }
     }
   | { kind: 'settled'; receipt: string; state: Order['state']; at: string }
   | { kind: 'reported'; receipt: string }
+  | { kind: 'returned'; receipt: string; under: string; at: string }
 
 /**
  * The provider's own ledger: tests and queries are answered from it. Every change is written to the store before it takes effect, so a
@@ -78,12 +85,14 @@ export const createBook = (clock: Clock, store: Store) => {
         amountMinor: BigInt(amountMinor),
         at: new Date(at),
         movedAt: movedAt === null ? null : new Date(movedAt),
+        returned: null,
       })
       return
     }
     const order = byReceipt.get(line.receipt)
     if (!order) return
     if (line.kind === 'settled') settleAt(order, line.state, new Date(line.at))
+    else if (line.kind === 'returned') order.returned = { receipt: line.under, at: new Date(line.at) }
     else order.reported = true
   }
   /** Reads what is on disk and not yet in memory: at the start all of it, later what another process on the same folder wrote. */
@@ -93,13 +102,14 @@ export const createBook = (clock: Clock, store: Store) => {
   catchUp()
 
   return {
-    open: (order: Omit<Order, 'state' | 'reported' | 'at' | 'movedAt' | 'receipt' | 'queryCount'>): Order => {
+    open: (order: Omit<Order, 'state' | 'reported' | 'at' | 'movedAt' | 'returned' | 'receipt' | 'queryCount'>): Order => {
       const opened: Order = {
         ...order,
         state: 'under_way',
         reported: false,
         at: clock.now(),
         movedAt: null,
+        returned: null,
         receipt: newReceipt(),
         queryCount: 0,
       }
@@ -124,6 +134,13 @@ export const createBook = (clock: Clock, store: Store) => {
       order.reported = true
       store.append({ kind: 'reported', receipt: order.receipt })
     },
+    /** Gives back the whole money of an order that has moved, once. */
+    giveBack: (order: Order): void => {
+      if (order.state !== 'moved' || order.returned) return
+      const returned = { receipt: newReceipt(), at: clock.now() }
+      store.append({ kind: 'returned', receipt: order.receipt, under: returned.receipt, at: returned.at.toISOString() })
+      order.returned = returned
+    },
     find: (rails: readonly AnyRail[], id: string): Order | undefined => {
       catchUp()
       return byId.get(id)?.find((order) => rails.includes(order.rail))
@@ -135,6 +152,8 @@ export const createBook = (clock: Clock, store: Store) => {
       orders
         .flatMap((order) => (order.movedAt === null ? [] : [{ ...order, at: order.movedAt }]))
         .sort((a, b) => a.at.getTime() - b.at.getTime()),
+    /** Money that was given back, under the receipts of its return. */
+    returns: (): readonly Movement[] => orders.flatMap((order) => (order.returned ? [{ ...order, ...order.returned }] : [])),
   }
 }
 

@@ -72,7 +72,9 @@ export const registerControl = (app: FastifyInstance, provider: Provider, moveTi
     control.get('/control/movements', async () => ({ data: book.movements().map(presentOrder) }))
     control.get('/control/balance', async () => ({ mpesa_working_minor: workingBalance(provider).toString() }))
     control.get<{ Querystring: { provider?: string } }>('/control/statement.csv', (request, reply) =>
-      reply.type('text/csv').send(statementCsv(book.movements(), request.query.provider === 'PESALINK' ? 'PESALINK' : 'MPESA')),
+      reply
+        .type('text/csv')
+        .send(statementCsv(book.movements(), request.query.provider === 'PESALINK' ? 'PESALINK' : 'MPESA', book.returns())),
     )
     control.get('/control/options', async () => ({ daraja: credentials.daraja, pesalink: credentials.pesalink }))
     control.get('/control/clock', async () => ({ now: provider.clock.now().toISOString(), offset_ms: moveTime?.offsetMs() ?? 0 }))

@@ -21,20 +21,34 @@ const quote = (text: string): string => (/[",\n]/.test(text) ? `"${text.replaceA
 
 const nairobi = (at: Date): string => new Date(at.getTime() + 3 * 3_600_000).toISOString().slice(0, 19).replace('T', ' ')
 
+const masked = (party: string): string => `${party.slice(0, 3)}***${party.slice(-3)}`
+
 const mpesaLine = ({ rail, receipt, at, amountMinor, party, reference }: Movement): string[] => {
   const isIn = rail === 'MPESA_STK'
   const amount = shillings(amountMinor)
   return [
     receipt,
     nairobi(at),
-    `${words[rail]} ${party.slice(0, 3)}***${party.slice(-3)} ${reference}`.trim(),
+    `${words[rail]} ${masked(party)} ${reference}`.trim(),
     'Completed',
     isIn ? amount : '',
     isIn ? '' : `-${amount}`,
-    `${party.slice(0, 3)}***${party.slice(-3)}`,
+    masked(party),
     reference,
   ]
 }
+
+/** Incoming money that was given back: a line of its own, under its own receipt. */
+const reversalLine = ({ receipt, at, amountMinor, party, reference }: Movement): string[] => [
+  receipt,
+  nairobi(at),
+  `Pay Bill Reversal to ${masked(party)} ${reference}`.trim(),
+  'Completed',
+  '',
+  `-${shillings(amountMinor)}`,
+  masked(party),
+  reference,
+]
 
 const bankLine = ({ key, receipt, at, amountMinor, reference }: Movement): string[] => [
   key,
@@ -47,8 +61,14 @@ const bankLine = ({ key, receipt, at, amountMinor, reference }: Movement): strin
 ]
 
 /** The statement of the organisation's account, with the columns of the provider's portal. */
-export const statementCsv = (movements: readonly Movement[], provider: 'MPESA' | 'PESALINK'): string => {
-  const listed = movements.filter(({ rail }) => (rail === 'PESALINK') === (provider === 'PESALINK'))
-  const lines = listed.map((moved) => (provider === 'PESALINK' ? bankLine(moved) : mpesaLine(moved)))
+export const statementCsv = (
+  movements: readonly Movement[],
+  provider: 'MPESA' | 'PESALINK',
+  returns: readonly Movement[] = [],
+): string => {
+  const lines =
+    provider === 'PESALINK'
+      ? movements.filter(({ rail }) => rail === 'PESALINK').map(bankLine)
+      : [...movements.filter(({ rail }) => rail !== 'PESALINK').map(mpesaLine), ...returns.map(reversalLine)]
   return `${[columns[provider], ...lines].map((line) => line.map(quote).join(',')).join('\n')}\n`
 }

@@ -40,7 +40,7 @@ test.each([
   expect(rails.daraja().account.readBalances(body)).toBeUndefined()
 })
 
-test('an incoming payment is reversed whole, and another amount or receipt proves nothing', async () => {
+test('an incoming payment is reversed whole and once, and another amount or receipt proves nothing', async () => {
   const { account, collection } = rails.daraja()
   const instruction = rails.collection({ amountMinor: 50_000n })
   await collection.collect(instruction)
@@ -52,8 +52,20 @@ test('an incoming payment is reversed whole, and another amount or receipt prove
     expect(sent).toMatchObject({ kind: 'accepted' })
     return account.readReversal(await answerTo(attemptId))
   }
+  const balance = async () => {
+    const { attemptId, callbacks } = rails.payout()
+    await account.requestBalances('174379', callbacks)
+    return account.readBalances(await answerTo(attemptId))?.[0]?.availableMinor
+  }
+  const before = (await balance()) ?? 0n
   expect(await reversed({})).toMatchObject({ kind: 'returned', receipt })
-  expect(await reversed({ amountMinor: 40_000n })).toMatchObject({ kind: 'unknown', code: '2032' })
+  expect(await balance()).toBe(before - 50_000n)
+  expect(await reversed({})).toMatchObject({ kind: 'unknown', code: 'R000001' })
+  expect(await balance()).toBe(before - 50_000n)
+  await collection.collect(rails.collection({ amountMinor: 50_000n }))
+  await rails.scheduler.runAll()
+  const other = rails.sandbox.movements().at(-1)?.receipt
+  expect(await reversed({ receipt: other, amountMinor: 40_000n })).toMatchObject({ kind: 'unknown', code: '2032' })
   expect(await reversed({ receipt: 'NOSUCHONE1' })).toMatchObject({ kind: 'unknown', code: '2032' })
   await expect(reversed({ amountMinor: 50n })).rejects.toThrow('whole shillings')
 })

@@ -124,17 +124,26 @@ test('money, receipts, credentials and orders under way survive a killed process
   const [paid, underWay] = [rails.payout({ destination: '254733000001' }), rails.payout({ destination: '254733000002' })]
   await adapter.payout.pay(paid)
   await first.scheduler.runAll()
+  const collected = rails.collection({ amountMinor: 50_000n })
+  await adapter.collection.collect(collected)
+  await first.scheduler.runAll()
+  const receipt = first.sandbox.movements().at(-1)?.receipt ?? ''
+  await adapter.account.reverse({ receipt, amountMinor: 50_000n, callbacks: rails.payout().callbacks })
+  const statement = async (of: string) => (await fetch(`${of}/control/statement.csv`)).text()
+  const stated = await statement(url)
+  expect(stated).toMatch(/Pay Bill Reversal to .*,-500\.00,/)
   await adapter.payout.pay(underWay)
   // Killed: nothing is closed in order, the scheduler's tasks are never run.
   await first.sandbox.app.close()
 
   const second = start()
-  await second.sandbox.listen()
+  const again = await second.sandbox.listen()
   second.sandbox.resume()
+  expect(await statement(again)).toBe(stated)
   expect(second.sandbox.darajaOptions('x')).toEqual(first.sandbox.darajaOptions('x'))
   expect(second.sandbox.movements()).toEqual(first.sandbox.movements())
   await second.scheduler.runAll()
-  expect(second.sandbox.movements().map(({ party }) => party)).toEqual(['254733000001', '254733000002'])
+  expect(second.sandbox.movements().map(({ party }) => party)).toEqual(['254733000001', collected.phoneNumber, '254733000002'])
   expect(rails.deliveriesOf(underWay.attemptId)).toHaveLength(1)
   await second.sandbox.close()
 
