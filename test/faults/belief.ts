@@ -38,12 +38,15 @@ const promises: Readonly<Record<string, string>> = {
     select p.id::text as subject from payments p
     where not exists (select from audit_log a where a.subject_id = p.id) or not exists (select from events e where e.type = 'payment.created' and e.workspace_id = p.workspace_id)
     union all select t.id::text from topups t where not exists (select from audit_log a where a.subject_id = t.id)`,
-  'I8 an ended payment has one ending event': `
+  'I8 an ended payment has its ending event': `
+    with ends as materialized (
+      select account_id, type, data->>'amount_minor' as amount, (data->>'created_at')::timestamptz as created_at,
+        (data->>'completed_at')::timestamptz as completed_at
+      from events where type like 'payment.%' and data->>'completed_at' is not null)
     select p.id::text as subject from payments p
-    where p.status in ('succeeded', 'failed', 'rejected', 'cancelled', 'expired')
-      and (select count(*) from events e where e.type = 'payment.' || p.status and e.account_id = p.account_id
-           and (e.data->>'created_at')::timestamptz = p.created_at and e.data->>'amount_minor' = p.amount_minor::text
-           and e.data->>'completed_at' is not null and (e.data->>'completed_at')::timestamptz = p.completed_at) < 1`,
+    left join ends e on e.account_id = p.account_id and e.type = 'payment.' || p.status and e.amount = p.amount_minor::text
+      and e.created_at = p.created_at and e.completed_at = p.completed_at
+    where p.status in ('succeeded', 'failed', 'rejected', 'cancelled', 'expired') and e.type is null`,
   'I13 a payment has one live attempt at most': `
     select subject_id::text as subject from rail_attempts where state <> 'not_sent' group by subject_id having count(*) > 1`,
 }
@@ -60,10 +63,10 @@ const compare = (
 ): string[] => {
   const faults: string[] = []
   const movedFor = new Map<string, number>()
+  const attemptOf = new Map<string | undefined, Row>()
+  for (const each of attempts) for (const id of [each.attempt, each.reference, each.request]) if (id) attemptOf.set(id, each)
   for (const { key, reference, receipt, rail } of movements) {
-    const attempt = attempts.find((each) =>
-      [each.attempt, each.reference, each.request].some((id) => id === key || id === reference),
-    )
+    const attempt = attemptOf.get(key) ?? attemptOf.get(reference)
     if (!attempt) {
       faults.push(`${rail} moved ${receipt}, which belongs to no attempt`)
       continue
