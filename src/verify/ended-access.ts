@@ -14,13 +14,14 @@ export const endedAccessChecks = [
   sqlCheck(
     'I15',
     'a stopped workspace made no payment and approved none',
-    `select published as subject from (
+    `with stopped as materialized (select distinct workspace_id from events where type = 'workspace.frozen')
+     select published as subject from (
        select type, published, max(place) filter (where type = 'workspace.frozen') over earlier as stopped,
          max(place) filter (where type = 'workspace.unfrozen') over earlier as released
        from (
          select type, data->>'id' as published, workspace_id, row_number() over (partition by workspace_id order by events.transaction, events.id) as place
          from events where type in ('payment.created', 'approval.approved', 'workspace.frozen', 'workspace.unfrozen')
-           and workspace_id in (select workspace_id from events where type = 'workspace.frozen')) as placed
+           and workspace_id in (select workspace_id from stopped)) as placed
        window earlier as (partition by workspace_id order by place)) as published
      where split_part(type, '.', 1) <> 'workspace' and stopped > coalesce(released, 0)`,
   ),

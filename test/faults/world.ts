@@ -116,6 +116,8 @@ export const startWorld = async (folder: string) => {
     faults: async (): Promise<string[]> => {
       const breaches = await findFaults(database.url, await provider.movements())
       if (!isFull) return breaches
+      // The test server has no autovacuum, which keeps the statistics of a real one.
+      await sql.query('analyze')
       const admin = spawnServer(
         { ...shared, DATABASE_URL: database.url },
         { command: [process.execPath, programs.admin, 'verify'] },
