@@ -31,12 +31,12 @@ const search = (query: InternalCall['query']): string => {
 }
 
 /** Calls a route of this service without leaving the process. */
-export const callRoute = (app: App, caller: Acting, call: InternalCall): Promise<InternalAnswer> =>
-  acting.run(caller, async () => {
+export const callRoute = (app: App, as: Acting, call: InternalCall): Promise<InternalAnswer> =>
+  acting.run(as, async () => {
     const answer = await app.inject({
       method: call.method,
       url: call.path + search(call.query),
-      remoteAddress: caller.caller.origin.ip ?? '127.0.0.1',
+      remoteAddress: as.caller.origin.ip ?? '127.0.0.1',
       headers: {
         ...(call.body !== undefined && { 'content-type': 'application/json' }),
         ...(call.idempotencyKey !== undefined && { 'idempotency-key': call.idempotencyKey }),

@@ -7,6 +7,7 @@ import { payments } from '../../db/tables/payments.ts'
 import { notFound } from '../../lib/errors.ts'
 import { parseId, type Uuid } from '../../lib/ids.ts'
 import type { Minor } from '../../lib/money.ts'
+import { only } from '../../lib/only.ts'
 import { railNames } from '../../lib/rail-names.ts'
 
 export type PaymentRecord = typeof payments.$inferSelect
@@ -44,11 +45,8 @@ export const lockPaymentsWithAccounts = async (tx: Tx, ids: readonly Uuid[]): Pr
   return locked
 }
 
-export const lockPaymentWithAccount = async (tx: Tx, id: Uuid): Promise<PaymentRecord> => {
-  const [payment] = await lockPaymentsWithAccounts(tx, [id])
-  if (!payment) throw new Error('a payment that must exist is missing')
-  return payment
-}
+export const lockPaymentWithAccount = async (tx: Tx, id: Uuid): Promise<PaymentRecord> =>
+  only(await lockPaymentsWithAccounts(tx, [id]))
 
 /** The text that a person searches for, and the beneficiaries whose names contain it. */
 type SearchedText = { text: string; beneficiaryIds: readonly Uuid[] }

@@ -4,6 +4,7 @@ import type { Db, Tx } from '../../db/client.ts'
 import { plainList } from '../../db/lists.ts'
 import { topups } from '../../db/tables/payments.ts'
 import type { Uuid } from '../../lib/ids.ts'
+import { only } from '../../lib/only.ts'
 
 export type TopupRecord = typeof topups.$inferSelect
 
@@ -34,11 +35,7 @@ export const lockTopupsWithAccounts = async (tx: Tx, ids: readonly Uuid[]): Prom
   return locked
 }
 
-export const lockTopupWithAccount = async (tx: Tx, id: Uuid): Promise<TopupRecord> => {
-  const [topup] = await lockTopupsWithAccounts(tx, [id])
-  if (!topup) throw new Error('a top-up that must exist is missing')
-  return topup
-}
+export const lockTopupWithAccount = async (tx: Tx, id: Uuid): Promise<TopupRecord> => only(await lockTopupsWithAccounts(tx, [id]))
 
 /** Due, and without an attempt that may have been sent. Their accounts are locked. */
 export const readDueTopups = (tx: Tx, ids: readonly Uuid[], at: Date): Promise<TopupRecord[]> =>

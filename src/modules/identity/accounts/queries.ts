@@ -3,6 +3,7 @@ import { type Db, statement } from '../../../db/client.ts'
 import { plainList } from '../../../db/lists.ts'
 import { accounts } from '../../../db/tables/accounts.ts'
 import type { Uuid } from '../../../lib/ids.ts'
+import { only } from '../../../lib/only.ts'
 
 export type AccountRecord = typeof accounts.$inferSelect
 
@@ -43,8 +44,4 @@ const accountOf = (row: Row): AccountRecord => ({
 export const getAccounts = async (db: Db, ids: readonly Uuid[]): Promise<AccountRecord[]> =>
   (await db.query<Row>(readAccounts, [plainList(ids)])).map(accountOf)
 
-export const getAccount = async (db: Db, id: Uuid): Promise<AccountRecord> => {
-  const [account] = await getAccounts(db, [id])
-  if (!account) throw new Error('an account that must exist is missing')
-  return account
-}
+export const getAccount = async (db: Db, id: Uuid): Promise<AccountRecord> => only(await getAccounts(db, [id]))

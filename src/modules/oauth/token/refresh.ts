@@ -9,6 +9,7 @@ import { oauthGrants } from '../../../db/tables/oauth.ts'
 import { type ActedEntry, audit, auditAll } from '../../../events/audit.ts'
 import { CommitThenThrow, Refusal } from '../../../lib/errors.ts'
 import type { Uuid } from '../../../lib/ids.ts'
+import { only } from '../../../lib/only.ts'
 import type { GrantRecord } from '../../delegation/grants/queries.ts'
 import { revokeGrant } from '../../delegation/grants/revoke.ts'
 import type { Deps } from '../../deps.ts'
@@ -164,9 +165,7 @@ const settle = async (
   if (is(state.currentHash, presented)) {
     if (hasEnded(row, at)) throw unknown()
     const audience = readAudience(deps, grant, state, parameters)
-    const [response] = rotate(tx, deps, [{ client, grant, state, audience, origin }])
-    if (!response) throw unknown()
-    return response
+    return only(rotate(tx, deps, [{ client, grant, state, audience, origin }]))
   }
   if (presented.generation >= state.generation || !isOurs(deps, presented)) throw unknown()
   if (await inFlight(tx, deps, arrival, presented)) {

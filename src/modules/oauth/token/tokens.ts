@@ -10,6 +10,7 @@ import { grants } from '../../../db/tables/grants.ts'
 import { oauthAccessTokens, oauthGrants } from '../../../db/tables/oauth.ts'
 import { daysAfter, earlier, secondsAfter } from '../../../lib/clock.ts'
 import { newId } from '../../../lib/ids.ts'
+import { only } from '../../../lib/only.ts'
 import { presentControls } from '../../delegation/grants/present.ts'
 import type { GrantRecord } from '../../delegation/grants/queries.ts'
 import { moveGrantEnds } from '../../delegation/grants/service.ts'
@@ -192,11 +193,8 @@ export const mintGenerations = (
   return next.map(({ response }) => response)
 }
 
-export const mintGeneration = (tx: Tx, deps: Pick<Deps, 'config' | 'derivations'>, one: TokenGeneration): TokenResponse => {
-  const [response] = mintGenerations(tx, deps, [one])
-  if (!response) throw new Error('a generation was not minted')
-  return response
-}
+export const mintGeneration = (tx: Tx, deps: Pick<Deps, 'config' | 'derivations'>, one: TokenGeneration): TokenResponse =>
+  only(mintGenerations(tx, deps, [one]))
 
 /** The current generation's response once more, and the request that it was for. */
 export const repeatGeneration = async (

@@ -3,6 +3,7 @@ import type { ReleasedPaymentStatus } from '../../../db/transitions.ts'
 import type { Actor } from '../../../events/audit.ts'
 import { endHolds } from '../../../ledger/ledger.ts'
 import type { Failure } from '../../../lib/failure-codes.ts'
+import { only } from '../../../lib/only.ts'
 import type { Deps } from '../../deps.ts'
 import { balancesUpdated } from '../../identity/accounts/service.ts'
 import { exhaustMandateIfSpent } from '../../mandates/for-payments.ts'
@@ -70,8 +71,4 @@ export const releasePayment = async (
   deps: Pick<Deps, 'appendEvents' | 'config'>,
   payment: PaymentRecord,
   release: Release,
-): Promise<PaymentRecord> => {
-  const [after] = await endPayments(tx, deps, [{ payment, ...release }])
-  if (!after) throw new Error('a change has no result')
-  return after
-}
+): Promise<PaymentRecord> => only(await endPayments(tx, deps, [{ payment, ...release }]))

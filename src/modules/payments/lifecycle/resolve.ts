@@ -7,6 +7,7 @@ import { transfer, transferWithin } from '../../../ledger/ledger.ts'
 import { conflict } from '../../../lib/errors.ts'
 import { failure } from '../../../lib/failure-codes.ts'
 import { newId, type Uuid } from '../../../lib/ids.ts'
+import { only } from '../../../lib/only.ts'
 import type { Evidence } from '../../../rails/rail.ts'
 import type { Deps } from '../../deps.ts'
 import { balanceUpdated } from '../../identity/accounts/service.ts'
@@ -108,8 +109,8 @@ const endUnknown = async (
   if (status === input.outcome) return payment
   if (status !== 'unknown') throw conflict(`A payment that is ${status} is not an operator's to resolve.`, 'status', { status })
   const source = { kind: 'operator', actor: operator } as const
-  const [settled] = await settlePayments(tx, deps, [{ payment, evidence: evidenceOf(input), source }])
-  if (settled?.verdict !== 'applied') throw conflict('Another payment has this receipt.', 'provider_receipt')
+  const settled = only(await settlePayments(tx, deps, [{ payment, evidence: evidenceOf(input), source }]))
+  if (settled.verdict !== 'applied') throw conflict('Another payment has this receipt.', 'provider_receipt')
   return settled.payment
 }
 

@@ -5,6 +5,7 @@ import type { NewEvent } from '../../../events/append.ts'
 import { type ActedEntry, type Actor, auditAll } from '../../../events/audit.ts'
 import type { AuditAction } from '../../../events/audit-actions.ts'
 import type { EventType } from '../../../events/types.ts'
+import { only } from '../../../lib/only.ts'
 import type { Deps } from '../../deps.ts'
 import { presentPayment } from '../present.ts'
 import type { PaymentRecord } from '../queries.ts'
@@ -126,8 +127,4 @@ export const writeChange = async (
   payment: PaymentRecord,
   change: PaymentChange,
   { balance, ...options }: ChangeOptions & { balance?: readonly NewEvent[] },
-): Promise<PaymentRecord> => {
-  const [after] = await writeChanges(tx, deps, [{ payment, change, options }], balance)
-  if (!after) throw new Error('a change has no result')
-  return after
-}
+): Promise<PaymentRecord> => only(await writeChanges(tx, deps, [{ payment, change, options }], balance))

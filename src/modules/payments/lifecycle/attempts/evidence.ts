@@ -1,5 +1,6 @@
 import type { Tx } from '../../../../db/client.ts'
 import type { Uuid } from '../../../../lib/ids.ts'
+import { only } from '../../../../lib/only.ts'
 import type { Evidence } from '../../../../rails/rail.ts'
 import { type Alert, alertAfterCommit } from '../../../alerts.ts'
 import type { Deps } from '../../../deps.ts'
@@ -37,11 +38,7 @@ export const openAttempt = async (
   deps: Pick<Deps, 'alerts' | 'appendEvents' | 'config'>,
   kind: AttemptSubject,
   name: AttemptName,
-): Promise<OpenAttempt> => {
-  const [open] = await openAttempts(tx, deps, kind, [name])
-  if (!open) throw new Error('an attempt that must exist is missing')
-  return open
-}
+): Promise<OpenAttempt> => only(await openAttempts(tx, deps, kind, [name]))
 
 const isConclusive = ({ kind }: Evidence): boolean => kind === 'succeeded' || kind === 'failed' || kind === 'returned'
 
