@@ -20,6 +20,17 @@ const tryTake = statement(
 /** The last eight bytes of a UUIDv7 are random: two accounts that share a key would only wait for each other. */
 const keyOf = (account: Uuid): bigint => BigInt.asIntN(64, BigInt(`0x${account.replaceAll('-', '').slice(16)}`))
 
+/**
+ * For a statement that learns the accounts itself: takes an account's exclusive lock if it is free. The transaction then calls `noteLocked`
+ * with those that it has taken.
+ */
+export const tryAccountLock = (account: string): string =>
+  `pg_try_advisory_xact_lock(('x' || right(replace(${account}::text, '-', ''), 16))::bit(64)::bigint)`
+
+export const noteLocked = (tx: Tx, accounts: readonly Uuid[]): void => {
+  for (const account of accounts) tx.accountLocks.set(account, 'exclusive')
+}
+
 type LockRequest = { account: Uuid; key: bigint; exclusive: boolean }
 
 /** Sorted, so that two transactions that lock the same accounts never deadlock. */

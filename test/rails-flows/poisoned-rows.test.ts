@@ -206,7 +206,7 @@ const pruned: readonly { sweep: string; table: string; key?: string; make: () =>
   { sweep: 'oauth.prune', table: 'oauth_grants', key: 'grant_id', make: async () => authorizeAgent(service.api, await payer()) },
   { sweep: 'oauth.prune', table: 'oauth_clients', make: async () => registerClient(service.api) },
   { sweep: 'oauth.prune', table: 'oauth_clients', make: async () => authorizeAgent(service.api, await payer()) },
-  { sweep: 'nonces.prune', table: 'nonces', key: 'nonce', make: () => service.api.post('/v1/auth/wallet/nonce', {}) },
+  { sweep: 'nonces.prune', table: 'nonces', key: 'nonce', make: () => signIn(service.api) },
   { sweep: 'sessions.prune', table: 'sessions', make: () => signIn(service.api) },
   {
     sweep: 'sessions.prune',

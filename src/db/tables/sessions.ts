@@ -62,7 +62,10 @@ export const dashboardTokens = pgTable(
 
 export const noncePurposes = ['wallet_sign_in', 'mandate'] as const
 
-/** Numbers used once, given out before a wallet signs. */
+/**
+ * Numbers used once, given out before a wallet signs. A sign-in's nonce proves itself and has a row only when it was used; a mandate's has one
+ * from the start.
+ */
 export const nonces = pgTable(
   'nonces',
   {

@@ -5,7 +5,7 @@ import { audit } from '../../events/audit.ts'
 import { CommitThenThrow, conflict, invalidFields, Refusal, wrongSignature } from '../../lib/errors.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
 import type { Deps } from '../deps.ts'
-import { consumeNonce, lockNonce } from '../identity/sign-in/nonces.ts'
+import { consumeMandateNonce, lockMandateNonce } from '../identity/sign-in/nonces.ts'
 import { presentMandate } from './present.ts'
 import type { MandateProof } from './proof.ts'
 import { findMandateByNonce, type MandateRecord } from './queries.ts'
@@ -34,7 +34,7 @@ const decide = async (
   { digest, message, signed, recovered }: MandateProof,
 ): Promise<CreatedMandate | AcceptedTerms> => {
   const { address, terms, nonce } = input
-  const issued = await lockNonce(tx, nonce, 'mandate')
+  const issued = await lockMandateNonce(tx, nonce)
   const { at } = tx
   const existing = await findMandateByNonce(tx, nonce)
   if (existing) return repeat(existing, input, { digest, message, signed, recovered })
@@ -60,7 +60,7 @@ const insert = async (
   at: Date,
 ): Promise<MandateRecord> => {
   const { terms, nonce, signature, address: signer } = input
-  await consumeNonce(tx, nonce, at)
+  await consumeMandateNonce(tx, nonce, at)
   const signed = { nonce, termsDigest, signature, signer }
   const [row] = await tx.orm
     .insert(intentMandates)

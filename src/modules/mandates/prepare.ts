@@ -1,6 +1,6 @@
 import { invalidFields } from '../../lib/errors.ts'
 import type { Deps } from '../deps.ts'
-import { type IssuedNonce, issueNonce } from '../identity/sign-in/nonces.ts'
+import { type IssuedNonce, issueMandateNonce } from '../identity/sign-in/nonces.ts'
 import { nonceTtlSeconds } from '../identity/sign-in/siwe.ts'
 import { mandateMessage } from './message.ts'
 import type { PrepareMandate } from './schema.ts'
@@ -17,8 +17,7 @@ export const prepareMandate = async (
   const problems = termContradictions(terms, at)
   if (problems.length > 0) throw invalidFields(...problems)
   const digest = termsDigest(terms)
-  const issued = await issueNonce(deps.db, at, {
-    purpose: 'mandate',
+  const issued = await issueMandateNonce(deps.db, at, {
     ttlSeconds: nonceTtlSeconds,
     boundTo: nonceBinding(address, digest),
   })

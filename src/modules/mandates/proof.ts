@@ -1,7 +1,7 @@
 import { type Address, recoverSigner } from '../../auth/wallet.ts'
 import type { Deps } from '../deps.ts'
 import { proveSigner } from '../identity/identities/signer.ts'
-import { findNonce } from '../identity/sign-in/nonces.ts'
+import { findMandateNonce } from '../identity/sign-in/nonces.ts'
 import { mandateMessage, revocationMessage } from './message.ts'
 import { findMandateByNonce, type MandateRow } from './queries.ts'
 import type { CreateMandate } from './schema.ts'
@@ -19,7 +19,7 @@ const messageOf = async (
 ): Promise<string | null> => {
   const existing = await findMandateByNonce(deps.db, nonce)
   if (existing) return existing.message
-  const issued = await findNonce(deps.db, nonce, 'mandate')
+  const issued = await findMandateNonce(deps.db, nonce)
   if (issued?.boundTo !== nonceBinding(address, digest)) return null
   return mandateMessage(deps.config, { address, terms, digest, nonce, signBy: issued.expiresAt })
 }

@@ -1,5 +1,5 @@
-import { and, asc, desc, eq, getTableColumns, isNull, lt, ne, or, sql } from 'drizzle-orm'
-import type { Db, Tx } from '../../db/client.ts'
+import { and, desc, eq, getTableColumns, lt } from 'drizzle-orm'
+import { type Db, statement, type Tx } from '../../db/client.ts'
 import { accounts } from '../../db/tables/accounts.ts'
 import { members, workspaces } from '../../db/tables/workspaces.ts'
 import type { PageRequest } from '../../http/pagination.ts'
@@ -71,27 +71,19 @@ export const findPersonalWorkspaceId = async (db: Db, accountId: Uuid): Promise<
   return row.id
 }
 
-/** Where an account's session begins: the workspace that it used last and may still use, else its personal one. */
+/**
+ * Where an account's session begins: the workspace that it used last and may still use, else its personal one. A subquery, of the account
+ * that this SQL expression names.
+ */
+export const homeWorkspace = (account: string): string =>
+  `(select w.id from members m join workspaces w on w.id = m.workspace_id join accounts o on o.id = w.owning_account_id
+    where m.account_id = ${account} and m.status = 'active' and w.closed_at is null and (o.status <> 'closed' or o.id = ${account})
+    order by m.last_used_at desc nulls last, ((w.kind = 'personal') = (m.last_used_at is null)) desc, w.id limit 1)`
+
+const readHome = statement('workspaces.home', `select ${homeWorkspace('$1::uuid')} as id`)
+
 export const findHomeWorkspaceId = async (db: Db, accountId: Uuid): Promise<Uuid> => {
-  const [row] = await db.orm
-    .select({ id: workspaces.id })
-    .from(members)
-    .innerJoin(workspaces, eq(workspaces.id, members.workspaceId))
-    .innerJoin(accounts, eq(accounts.id, workspaces.owningAccountId))
-    .where(
-      and(
-        eq(members.accountId, accountId),
-        eq(members.status, 'active'),
-        isNull(workspaces.closedAt),
-        or(ne(accounts.status, 'closed'), eq(accounts.id, accountId)),
-      ),
-    )
-    .orderBy(
-      sql`${members.lastUsedAt} desc nulls last`,
-      sql`(${workspaces.kind} = 'personal') = (${members.lastUsedAt} is null) desc`,
-      asc(workspaces.id),
-    )
-    .limit(1)
-  if (!row) throw new Error('an account has no personal workspace')
+  const [row] = await db.query<{ id: Uuid | null }>(readHome, [accountId])
+  if (!row?.id) throw new Error('an account has no personal workspace')
   return row.id
 }

@@ -1,5 +1,7 @@
+import fc from 'fast-check'
 import { SiweMessage } from 'siwe'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { readSignInMessage, type SignInMessage } from '../../../src/modules/identity/sign-in/siwe.ts'
 import { newWallet } from '../../harness/people.ts'
 import { startService, type TestService } from '../../harness/service.ts'
 
@@ -130,6 +132,40 @@ test('a nonce that was given for another purpose is not accepted here', async ()
   )
   const { text, wallet } = await messageOf({ nonce: prepared[0]?.nonce ?? '' })
   expect((await verify(text, await wallet.signMessage({ message: text }))).body.details.field).toBe('nonce')
+})
+
+test('a message in the form that this service gives out is read as the library reads it, and one that is nearly so too', async () => {
+  const { config } = service.deps
+  const { body } = await service.api.post('/v1/auth/wallet/nonce', { address: newWallet().address, chain_id: 8453 })
+  const read = (parse: (text: string) => SignInMessage, text: string) => {
+    try {
+      const { scheme, domain, address, statement, uri, chainId, nonce, issuedAt, expirationTime, notBefore } = parse(text)
+      return [scheme, domain, address, statement, uri, chainId, nonce, issuedAt, expirationTime, notBefore]
+    } catch {
+      return 'not a message'
+    }
+  }
+  const expectSame = (text: string) => {
+    const byLibrary = read((each) => new SiweMessage(each), text)
+    expect(read((each) => readSignInMessage(config, each), text)).toEqual(byLibrary)
+    return byLibrary
+  }
+  expect(expectSame(body.message)).not.toBe('not a message')
+  const lines: string[] = body.message.split('\n')
+  for (const [at, line] of lines.entries()) {
+    for (const changed of [[], [line, line], [`${line} `], [line.toLowerCase()], [line.replace(/\d/, '9')], [`${line}\r`]])
+      expectSame([...lines.slice(0, at), ...changed, ...lines.slice(at + 1)].join('\n'))
+  }
+  for (const chain of ['NaN', '-1', '0', '01', '1e3', '1.5', 'Infinity', '9'.repeat(20)])
+    expectSame(body.message.replace('Chain ID: 8453', `Chain ID: ${chain}`))
+  for (const time of ['2026-02-31T00:00:00.000Z', 'Invalid Date', '2026-01-01', '2026-01-01T00:00:00+03:00'])
+    expectSame(body.message.replace(/Issued At: .*/, `Issued At: ${time}`))
+  fc.assert(
+    fc.property(fc.nat(body.message.length - 1), fc.string({ minLength: 1, maxLength: 2 }), (at, put) => {
+      expectSame(body.message.slice(0, at) + put + body.message.slice(at + 1))
+    }),
+    { numRuns: 200 },
+  )
 })
 
 test('a message for a chain that is not allowed is not prepared', async () => {

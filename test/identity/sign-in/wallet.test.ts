@@ -1,5 +1,9 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { newWallet, signIn, walletMessage } from '../../harness/people.ts'
+import { randomBytes } from 'node:crypto'
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createVerifyWallet } from '../../../src/modules/identity/sign-in/service.ts'
+import { holdAccount } from '../../harness/account-hold.ts'
+import { newWallet, type Person, signIn, walletMessage } from '../../harness/people.ts'
 import { startService, type TestService } from '../../harness/service.ts'
 
 let service: TestService
@@ -25,15 +29,186 @@ test('a first sign-in makes an account with a personal workspace and an empty ba
   })
 })
 
-test('a nonce is valid for one sign-in, even if twenty try at once', async () => {
+const nonceIn = (message: string): string => /\nNonce: (\w+)\n/.exec(message)?.[1] ?? ''
+
+test('asking for a nonce stores nothing', async () => {
+  const stored = async () =>
+    (await service.deps.db.query<{ count: number }>('select count(*)::int as count from nonces'))[0]?.count
+  const before = await stored()
+  for (let count = 0; count < 3; count += 1) await walletMessage(service.api, newWallet())
+  expect(await stored()).toBe(before)
+})
+
+test('a nonce that was altered, or that this service did not make, is refused', async () => {
   const wallet = newWallet()
   const message = await walletMessage(service.api, wallet)
-  const signature = await wallet.signMessage({ message })
-  const answers = await Promise.all(
-    Array.from({ length: 20 }, () => service.api.post('/v1/auth/wallet/verify', { message, signature })),
-  )
-  expect(answers.filter((answer) => answer.status === 200)).toHaveLength(1)
-  expect(answers.filter((answer) => answer.status === 401 && answer.body.error === 'invalid_signature')).toHaveLength(19)
+  const nonce = nonceIn(message)
+  expect(nonce).toMatch(/^[0-9a-f]{64}$/)
+  const later = `f${nonce.slice(1)}`
+  const other = nonce.slice(0, 20) + (nonce[20] === '0' ? '1' : '0') + nonce.slice(21)
+  const code = nonce.slice(0, 63) + (nonce[63] === '0' ? '1' : '0')
+  for (const wrong of [later, other, code, randomBytes(32).toString('hex'), nonce.slice(0, 62), `${nonce}00`]) {
+    const altered = message.replace(nonce, wrong)
+    const signature = await wallet.signMessage({ message: altered })
+    const answer = await service.api.post('/v1/auth/wallet/verify', { message: altered, signature })
+    expect([answer.status, answer.body.details?.field]).toEqual([401, 'nonce'])
+  }
+})
+
+test('a nonce is valid for one sign-in, even if twenty try at once, at two processes, one of them with a new key', async () => {
+  const { current } = service.deps.config.TOKEN_SECRETS ?? { current: { id: '', bytes: Buffer.alloc(0) } }
+  const ring = `new:${randomBytes(32).toString('base64')},${current.id}:${current.bytes.toString('base64')}`
+  const rotated = await startService({
+    database: service.database,
+    clock: service.clock,
+    env: { TOKEN_SECRETS: ring, PUBLIC_URL: service.api.url },
+  })
+  try {
+    for (const wallet of [newWallet(), (await signIn(service.api)).wallet]) {
+      const message = await walletMessage(service.api, wallet)
+      const signature = await wallet.signMessage({ message })
+      const answers = await Promise.all(
+        Array.from({ length: 20 }, (_, n) =>
+          (n % 2 ? service : rotated).api.post('/v1/auth/wallet/verify', { message, signature }),
+        ),
+      )
+      expect(answers.filter((answer) => answer.status === 200)).toHaveLength(1)
+      expect(answers.filter((answer) => answer.status === 401 && answer.body.error === 'invalid_signature')).toHaveLength(19)
+    }
+    expect((await signIn(rotated.api)).cookie).not.toBe('')
+  } finally {
+    await rotated.close()
+  }
+})
+
+describe('sign-ins of several wallets that arrive together', () => {
+  type Signed = { message: string; signature: string }
+  const signed = async (wallet = newWallet(), by = wallet): Promise<Signed> => {
+    const message = await walletMessage(service.api, wallet)
+    return { message, signature: await by.signMessage({ message }) }
+  }
+  const people = (count: number): Promise<Person[]> => Promise.all(Array.from({ length: count }, () => signIn(service.api)))
+
+  /** As the route calls it, all in one turn of the event loop. */
+  const together = (requests: readonly Signed[], requestId: string = randomBytes(8).toString('hex')) => {
+    const verify = createVerifyWallet(service.deps)
+    const origin = { ip: '127.0.0.1', userAgent: null, requestId }
+    return Promise.all(
+      requests.map((request) =>
+        verify(null, origin, request).then(
+          ({ outcome, account, session }) => ({ outcome, account: account.id, token: session?.token ?? '' }),
+          (error: { code?: string; details?: { field?: string } }) => ({ refused: error.code, field: error.details?.field }),
+        ),
+      ),
+    )
+  }
+  const tokenOf = (answer: object | undefined): string => (answer && 'token' in answer ? String(answer.token) : '')
+  const accountBehind = async (token: string) =>
+    (await service.api.as({ cookie: token }).get('/v1/accounts/me')).body.id as string | undefined
+
+  test('are one transaction with an event and an audit row each, and everyone gets their own session', async () => {
+    const known = await people(5)
+    service.clock.advance(60)
+    const answers = await together(await Promise.all(known.map(({ wallet }) => signed(wallet))), 'in-one')
+    expect(answers).toEqual(
+      known.map(({ accountId }) => ({ outcome: 'signed_in', account: accountId, token: expect.any(String) })),
+    )
+    expect(new Set(answers.map(tokenOf)).size).toBe(5)
+    for (const [at, { accountId }] of known.entries()) expect(await accountBehind(tokenOf(answers[at]))).toBe(accountId)
+    const rows = await service.deps.db.query<{ action: string; transaction: string; events: number }>(
+      `select a.action, a.xmin::text as transaction,
+         (select count(*)::int from events e where e.xmin = a.xmin and e.type = 'session.created' and e.account_id = a.account_id) as events
+       from audit_log a where a.request_id = 'in-one'`,
+    )
+    expect(rows).toHaveLength(5)
+    expect(new Set(rows.map(({ transaction }) => transaction)).size).toBe(1)
+    for (const { action, events } of rows) expect([action, events]).toEqual(['session.create', 1])
+    const used = (await known[0]?.api.get('/v1/accounts/me'))?.body.identities[0].last_used_at
+    expect(used).toBe(service.clock.now().toISOString())
+  })
+
+  test('are judged alone where they differ: a first sign-in, a closed account, a used nonce, a signature by somebody else', async () => {
+    const [plain, closed, frozen, twice, forged] = await people(5)
+    if (!plain || !closed || !frozen || !twice || !forged) throw new Error('nobody signed in')
+    const set = 'update accounts set status = $2 where id = (select account_id from identities where subject = $1)'
+    await service.deps.db.query(set, [closed.wallet.address, 'closed'])
+    await service.deps.db.query(set, [frozen.wallet.address, 'frozen'])
+    const same = await signed(twice.wallet)
+    const answers = await together([
+      await signed(plain.wallet),
+      await signed(closed.wallet),
+      await signed(frozen.wallet),
+      await signed(),
+      same,
+      same,
+      await signed(twice.wallet),
+      await signed(forged.wallet, newWallet()),
+    ])
+    const session = { token: expect.any(String) }
+    expect(answers).toEqual([
+      { outcome: 'signed_in', account: plain.accountId, ...session },
+      { refused: 'account_frozen', field: undefined },
+      { outcome: 'signed_in', account: frozen.accountId, ...session },
+      { outcome: 'account_created', account: expect.any(String), ...session },
+      { outcome: 'signed_in', account: twice.accountId, ...session },
+      { refused: 'invalid_signature', field: 'nonce' },
+      { outcome: 'signed_in', account: twice.accountId, ...session },
+      { refused: 'invalid_signature', field: 'signature' },
+    ])
+  })
+
+  test('all succeed except one that the database refuses', async () => {
+    const known = await people(4)
+    await service.deps.db.query(`create function refuse_session() returns trigger language plpgsql as $$
+      begin if new.user_agent = 'poison' then raise exception 'poison' using errcode = 'integrity_constraint_violation'; end if; return new; end $$`)
+    await service.deps.db.query('create trigger poison before insert on sessions for each row execute function refuse_session()')
+    const requests = await Promise.all(known.map(({ wallet }) => signed(wallet)))
+    const verify = createVerifyWallet(service.deps)
+    const outcomes = await Promise.allSettled(
+      requests.map((request, at) =>
+        verify(null, { ip: null, userAgent: at === 2 ? 'poison' : null, requestId: 'poisoned' }, request),
+      ),
+    )
+    await service.deps.db.query('drop trigger poison on sessions')
+    expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected', 'fulfilled'])
+  })
+
+  test('do not wait for one whose account is busy', async () => {
+    const [busy, free] = await people(2)
+    if (!busy || !free) throw new Error('nobody signed in')
+    const [first, second] = [await signed(busy.wallet), await signed(free.wallet)]
+    const hold = await holdAccount(service, busy.accountId)
+    const verify = createVerifyWallet(service.deps)
+    const origin = { ip: null, userAgent: null, requestId: 'busy' }
+    const waiting = verify(null, origin, first)
+    expect((await verify(null, origin, second)).outcome).toBe('signed_in')
+    await hold.waiting(1)
+    await hold.release()
+    expect((await waiting).outcome).toBe('signed_in')
+  })
+
+  test('lock their own accounts alone; get 503 if their connection is killed, have no effect, and can be sent again', async () => {
+    const known = await people(3)
+    await people(3)
+    const requests = await Promise.all(known.map(({ wallet }) => signed(wallet)))
+    // Another process is about to use one of the nonces: the transaction waits for it, in the middle of its work.
+    const other = new pg.Client({ connectionString: service.database.url })
+    await other.connect()
+    await other.query('begin')
+    await other.query(`insert into nonces (nonce, purpose, created_at, expires_at) values ($1, 'wallet_sign_in', now(), now())`, [
+      nonceIn(requests[1]?.message ?? ''),
+    ])
+    const running = together(requests, 'killed')
+    const holding = `select l.pid, count(*)::int as locks from pg_locks l where l.locktype = 'advisory' and l.granted
+      and l.pid in (select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock') group by l.pid`
+    await expect.poll(async () => (await other.query(holding)).rows, { timeout: 10_000 }).toMatchObject([{ locks: 6 }])
+    await other.query(`select pg_terminate_backend(pid) from (${holding}) as waiting`)
+    expect(await running).toEqual(requests.map(() => ({ refused: 'unavailable', field: undefined })))
+    await other.query('rollback')
+    await other.end()
+    expect(await service.deps.db.query(`select from audit_log where request_id = 'killed'`)).toEqual([])
+    expect(await together(requests)).toMatchObject(known.map(({ accountId }) => ({ account: accountId })))
+  })
 })
 
 test('logging out ends the session with the next request', async () => {

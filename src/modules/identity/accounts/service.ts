@@ -4,8 +4,9 @@ import type { Db, Tx } from '../../../db/client.ts'
 import { accounts } from '../../../db/tables/accounts.ts'
 import type { NewEvent } from '../../../events/append.ts'
 import { audit } from '../../../events/audit.ts'
-import { type Balance, getBalance, openCustomerAccount } from '../../../ledger/ledger.ts'
+import { type Balance, getBalances, openCustomerAccount } from '../../../ledger/ledger.ts'
 import { newId, type Uuid } from '../../../lib/ids.ts'
+import { only } from '../../../lib/only.ts'
 import type { Deps } from '../../deps.ts'
 import { createPersonalWorkspace } from '../../workspaces/service.ts'
 import { presentAccount } from './present.ts'
@@ -29,8 +30,24 @@ export const createAccount = async (
   return { account, workspaceId }
 }
 
+/** Each account as REST shows it. */
+export const readAccounts = async (
+  db: Db,
+  deps: Pick<Deps, 'config'>,
+  accountIds: readonly Uuid[],
+): Promise<Map<Uuid, Account>> => {
+  const [records, balances] = await Promise.all([getAccounts(db, accountIds), getBalances(db, accountIds)])
+  const shown = new Map<Uuid, Account>()
+  for (const record of records) {
+    const balance = balances.get(record.id)
+    if (!balance) throw new Error('an account has no ledger account')
+    shown.set(record.id, presentAccount(record, balance, deps.config.CURRENCY))
+  }
+  return shown
+}
+
 export const readAccount = async (db: Db, deps: Pick<Deps, 'config'>, accountId: Uuid): Promise<Account> =>
-  presentAccount(await getAccount(db, accountId), await getBalance(db, accountId), deps.config.CURRENCY)
+  only([...(await readAccounts(db, deps, [accountId])).values()])
 
 export const updateAccount = async (
   tx: Tx,

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import type { Tx } from '../../../db/client.ts'
+import { statement, type Tx } from '../../../db/client.ts'
 import { accounts } from '../../../db/tables/accounts.ts'
 import { emailKey } from '../../../lib/email-key.ts'
 import type { Uuid } from '../../../lib/ids.ts'
@@ -20,9 +20,17 @@ const namesOf = (identity: Named & WithEmail): string[] => {
   return email === null ? [name] : [name, emailName(email)]
 }
 
+const keyOfName = (name: string): string => `hashtextextended(${name}, 0)`
+
+/** Takes the lock of `lockIdentity` for a wallet (by its `subject_key`) if it is free: false while another transaction holds it. */
+export const tryWalletLock = (subjectKey: string): string =>
+  `pg_try_advisory_xact_lock(${keyOfName(`'identity:wallet:eip155:' || ${subjectKey}`)})`
+
+const lockName = statement('identities.lock_name', `select pg_advisory_xact_lock(${keyOfName('$1')})`)
+
 /** A row that does not exist yet cannot be locked, so names are locked: of identities and of e-mails, in sorted order, before any row. */
 const lockNames = async (tx: Tx, names: readonly string[]): Promise<void> => {
-  for (const name of [...new Set(names)].sort()) await tx.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [name])
+  for (const name of [...new Set(names)].sort()) await tx.query(lockName, [name])
 }
 
 /** Of two first sign-ins with one identity, or two claims on one e-mail, at the same moment, the second one waits. */

@@ -7,7 +7,7 @@ import type { Deps } from '../../deps.ts'
 import { markBrowser } from '../sign-in/flow-cookie.ts'
 import { linkWallet } from '../sign-in/service.ts'
 import { readLinkReturnTo, requireProvider, startLink } from '../sign-in/start-flow.ts'
-import { examineWallet } from '../sign-in/wallet.ts'
+import { examineWallet, readAttempt } from '../sign-in/wallet.ts'
 import { unlinkIdentity } from './detach.ts'
 import { presentIdentity } from './present.ts'
 import { pageIdentities } from './queries.ts'
@@ -66,7 +66,7 @@ export const registerIdentities = (app: App, deps: Deps): void => {
           return { status: 202, body: { authorization_url: authorizationUrl, expires_at: isoTime(expiresAt) } }
         })
       }
-      const attempt = await examineWallet(deps, body)
+      const attempt = await examineWallet(deps, readAttempt(deps, body))
       return respondOnce(deps, request, reply, async (tx) => {
         const link = await linkWallet(tx, deps, request.principal, attempt)
         const identity = presentIdentity(link.identity)

@@ -43,7 +43,7 @@ export const signIn = async (
         { accountId, proof, linkedByGrantId: match?.linkedByGrantId ?? null },
       )
   const workspaceId = await findHomeWorkspaceId(tx, accountId)
-  const session = await createSession(tx, deps, { accountId, workspaceId, identityId: identity.id, origin, way })
+  const session = createSession(tx, deps, { accountId, workspaceId, identityId: identity.id, origin, way })
   return { outcome: match ? 'signed_in' : 'account_created', accountId, identity, session }
 }
 

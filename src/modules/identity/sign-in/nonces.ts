@@ -1,37 +1,45 @@
 import { randomBytes } from 'node:crypto'
 import { type Db, statement, type Tx } from '../../../db/client.ts'
+import { plainList, timeList } from '../../../db/lists.ts'
 import { prune } from '../../../db/prune.ts'
-import { type noncePurposes, nonces } from '../../../db/tables/sessions.ts'
+import { nonces } from '../../../db/tables/sessions.ts'
 import { secondsAfter } from '../../../lib/clock.ts'
 
-type Purpose = (typeof noncePurposes)[number]
+/** A sign-in's nonce as it came back, and when. */
+export type SignInNonce = { nonce: string; expiresAt: Date; presentedAt: Date }
 
 export type IssuedNonce = { nonce: string; issuedAt: Date; expiresAt: Date }
 
-export const issueNonce = async (
+/** Stored when it is given out, because what it is bound to decides how a later request with it is refused. */
+export const issueMandateNonce = async (
   db: Db,
   now: Date,
-  options: { purpose: Purpose; ttlSeconds: number; boundTo?: string },
+  { ttlSeconds, boundTo }: { ttlSeconds: number; boundTo: string },
 ): Promise<IssuedNonce> => {
   const nonce = randomBytes(16).toString('hex')
-  const expiresAt = secondsAfter(now, options.ttlSeconds)
-  await db.orm
-    .insert(nonces)
-    .values({ nonce, purpose: options.purpose, boundTo: options.boundTo ?? null, createdAt: now, expiresAt })
+  const expiresAt = secondsAfter(now, ttlSeconds)
+  await db.orm.insert(nonces).values({ nonce, purpose: 'mandate', boundTo, createdAt: now, expiresAt })
   return { nonce, issuedAt: now, expiresAt }
 }
 
 const burn = statement(
   'nonces.burn',
-  'update nonces set consumed_at = $3 where nonce = $1 and purpose = $2 and consumed_at is null returning expires_at',
+  `insert into nonces (nonce, purpose, created_at, expires_at, consumed_at)
+   select nonce, 'wallet_sign_in', presented_at, expires_at, presented_at
+   from unnest($1::text[], $2::timestamptz[], $3::timestamptz[]) as n(nonce, expires_at, presented_at) order by nonce
+   on conflict do nothing returning nonce`,
 )
 /**
- * Uses a nonce up. False when the service never issued it, or it is used or expired; of twenty requests at once one succeeds. Runs outside
- * a transaction, so that a later failure does not make the nonce usable again.
+ * Uses nonces of sign-ins up (`sign-in-nonce.ts`), and returns those that nobody has used before: of twenty requests at once one has it. In
+ * sorted order, so that two transactions that use the same nonces do not wait for each other.
  */
-export const burnNonce = async (db: Db, nonce: string, purpose: Purpose, now: Date): Promise<boolean> => {
-  const [row] = await db.query<{ expires_at: Date }>(burn, [nonce, purpose, now])
-  return row !== undefined && row.expires_at > now
+export const burnNonces = async (db: Db, nonces: readonly SignInNonce[]): Promise<Set<string>> => {
+  const used = await db.query<{ nonce: string }>(burn, [
+    plainList(nonces.map(({ nonce }) => nonce)),
+    timeList(nonces.map(({ expiresAt }) => expiresAt)),
+    timeList(nonces.map(({ presentedAt }) => presentedAt)),
+  ])
+  return new Set(used.map(({ nonce }) => nonce))
 }
 
 const removal = statement(
@@ -44,20 +52,19 @@ export const pruneNonces = (db: Db, before: Date): Promise<void> => prune(db, { 
 
 type NonceRow = { boundTo: string | null; expiresAt: Date }
 
-const find = async (db: Db, nonce: string, purpose: Purpose, lock: '' | 'for update'): Promise<NonceRow | undefined> => {
+const find = async (db: Db, nonce: string, lock: '' | 'for update'): Promise<NonceRow | undefined> => {
   const [row] = await db.query<{ bound_to: string | null; expires_at: Date }>(
-    `select bound_to, expires_at from nonces where nonce = $1 and purpose = $2 ${lock}`,
-    [nonce, purpose],
+    `select bound_to, expires_at from nonces where nonce = $1 and purpose = 'mandate' ${lock}`,
+    [nonce],
   )
   return row && { boundTo: row.bound_to, expiresAt: row.expires_at }
 }
 
-export const findNonce = (db: Db, nonce: string, purpose: Purpose): Promise<NonceRow | undefined> => find(db, nonce, purpose, '')
+export const findMandateNonce = (db: Db, nonce: string): Promise<NonceRow | undefined> => find(db, nonce, '')
 
 /** For a nonce that is used up in the same transaction as what it was issued for: a second request with it waits here. */
-export const lockNonce = (tx: Tx, nonce: string, purpose: Purpose): Promise<NonceRow | undefined> =>
-  find(tx, nonce, purpose, 'for update')
+export const lockMandateNonce = (tx: Tx, nonce: string): Promise<NonceRow | undefined> => find(tx, nonce, 'for update')
 
-export const consumeNonce = async (tx: Tx, nonce: string, now: Date): Promise<void> => {
+export const consumeMandateNonce = async (tx: Tx, nonce: string, now: Date): Promise<void> => {
   await tx.query('update nonces set consumed_at = $2 where nonce = $1', [nonce, now])
 }

@@ -3,7 +3,6 @@ import { created, respondOnce } from '../../../http/idempotency.ts'
 import { originOf } from '../../../http/origin.ts'
 import { isoTime, NoContent } from '../../../http/wire.ts'
 import type { Deps } from '../../deps.ts'
-import { readAccount } from '../accounts/service.ts'
 import { SignedMessage } from '../identities/schema.ts'
 import { logOut } from '../sessions/service.ts'
 import { clearSessionCookie, setSessionCookie } from './cookie.ts'
@@ -11,13 +10,14 @@ import { createDashboardToken } from './dashboard-tokens.ts'
 import { registerLinkPages } from './link-routes.ts'
 import { registerProviders } from './provider-routes.ts'
 import { CreateNonce, DashboardToken, Nonce, SignedIn } from './schema.ts'
-import { verifyWallet } from './service.ts'
+import { createVerifyWallet } from './service.ts'
 import { expectedOf, signInStatement } from './siwe.ts'
 import { createWalletNonce } from './wallet.ts'
 
 export const registerSignIn = (app: App, deps: Deps): void => {
   registerProviders(app, deps)
   registerLinkPages(app, deps)
+  const verifyWallet = createVerifyWallet(deps)
   app.post(
     '/v1/auth/wallet/nonce',
     {
@@ -25,7 +25,7 @@ export const registerSignIn = (app: App, deps: Deps): void => {
       schema: { body: CreateNonce, response: { 200: Nonce } },
     },
     async (request, reply) => {
-      const challenge = await createWalletNonce(deps, request.body)
+      const challenge = createWalletNonce(deps, request.body)
       const { nonce, issuedAt, expiresAt, message } = challenge
       return reply.header('cache-control', 'no-store').send({
         nonce,
@@ -54,13 +54,11 @@ export const registerSignIn = (app: App, deps: Deps): void => {
       },
     },
     async (request, reply) => {
-      const result = await verifyWallet(deps, request.caller, originOf(request), request.body)
-      if (result.session) setSessionCookie(reply, deps.config, result.session)
-      return reply.header('cache-control', 'no-store').send({
-        outcome: result.outcome,
-        account: await readAccount(deps.db, deps, result.accountId),
-        session: result.session && { expires_at: isoTime(result.session.expiresAt) },
-      })
+      const { outcome, account, session } = await verifyWallet(request.caller, originOf(request), request.body)
+      if (session) setSessionCookie(reply, deps.config, session)
+      return reply
+        .header('cache-control', 'no-store')
+        .send({ outcome, account, session: session && { expires_at: isoTime(session.expiresAt) } })
     },
   )
   app.post(

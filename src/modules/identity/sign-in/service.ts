@@ -1,11 +1,14 @@
 import type { Principal, RequestOrigin } from '../../../auth/principal.ts'
 import { inTx, type Tx } from '../../../db/client.ts'
 import { Refusal } from '../../../lib/errors.ts'
-import type { Uuid } from '../../../lib/ids.ts'
 import type { Deps } from '../../deps.ts'
+import type { Account } from '../accounts/schema.ts'
+import { readAccount } from '../accounts/service.ts'
 import { type Link, linkIdentity, type SignIn, signIn } from '../identities/service.ts'
+import type { NewSession } from '../sessions/service.ts'
+import { createReturningWallets } from './returning-wallets.ts'
 import { requireActiveCredential } from './still-active.ts'
-import { examineWallet, redeemWallet, type SignedMessage, type WalletAttempt } from './wallet.ts'
+import { examineWallet, plainProof, readAttempt, redeemWallet, type SignedMessage, type WalletAttempt } from './wallet.ts'
 
 /** Links the wallet to the caller's account. */
 export const linkWallet = async (
@@ -18,28 +21,46 @@ export const linkWallet = async (
   return linkIdentity(tx, deps, principal, proof)
 }
 
-export type Verified = SignIn | (Link & { accountId: Uuid; session: null })
+export type Verified = { outcome: SignIn['outcome'] | Link['outcome']; account: Account; session: NewSession | null }
 
-/** Signs in, or links the wallet to the caller's account when there is a caller. */
-export const verifyWallet = async (
-  deps: Pick<Deps, 'appendEvents' | 'clock' | 'config' | 'contractWallets' | 'db' | 'lastUsed'>,
+export type VerifyWallet = (caller: Principal | null, origin: RequestOrigin, input: SignedMessage) => Promise<Verified>
+
+type VerifyDeps = Pick<
+  Deps,
+  'appendEvents' | 'clock' | 'config' | 'contractWallets' | 'db' | 'derivations' | 'lastUsed' | 'logger'
+>
+
+const finishAlone = async (
+  deps: VerifyDeps,
   caller: Principal | null,
   origin: RequestOrigin,
-  input: SignedMessage,
+  attempt: WalletAttempt,
 ): Promise<Verified> => {
-  if (caller && !caller.permissions.has('account.manage')) {
-    throw new Refusal('forbidden', { details: { required_permission: 'account.manage' } })
-  }
-  const attempt = await examineWallet(deps, input)
-  // A session begins in the workspace that was used last, so pending "last used" times are written first.
   await deps.lastUsed.flush()
-  return inTx(deps.db, async (tx): Promise<Verified> => {
+  const { accountId, ...result } = await inTx(deps.db, async (tx) => {
     if (caller) {
       await requireActiveCredential(tx, deps, caller)
-      const link = await linkWallet(tx, deps, caller, attempt)
-      return { ...link, accountId: caller.accountId, session: null }
+      const { outcome } = await linkWallet(tx, deps, caller, attempt)
+      return { outcome, accountId: caller.accountId, session: null }
     }
     const proof = await redeemWallet(tx, { accountId: null, origin, way: 'sign_in:wallet' }, attempt)
-    return signIn(tx, deps, proof, origin)
+    const { outcome, accountId, session } = await signIn(tx, deps, proof, origin)
+    return { outcome, accountId, session }
   })
+  return { ...result, account: await readAccount(deps.db, deps, accountId) }
+}
+
+/** Signs in, or links the wallet to the caller's account when there is a caller. */
+export const createVerifyWallet = (deps: VerifyDeps): VerifyWallet => {
+  const signInReturning = createReturningWallets(deps)
+  return async (caller, origin, input) => {
+    if (caller && !caller.permissions.has('account.manage')) {
+      throw new Refusal('forbidden', { details: { required_permission: 'account.manage' } })
+    }
+    const attempt = readAttempt(deps, input)
+    const plain = caller ? undefined : plainProof(attempt)
+    const answer = plain && (await signInReturning({ ...plain, origin }))
+    if (answer && 'outcome' in answer) return answer
+    return finishAlone(deps, caller, origin, answer ?? (await examineWallet(deps, attempt)))
+  }
 }

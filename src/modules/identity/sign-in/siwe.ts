@@ -1,4 +1,5 @@
 import { SiweMessage } from 'siwe'
+import { parseAddress } from '../../../auth/wallet.ts'
 import type { Config } from '../../../config.ts'
 import { secondsAfter } from '../../../lib/clock.ts'
 import { invalidFields, Refusal } from '../../../lib/errors.ts'
@@ -29,7 +30,62 @@ const mismatch = (config: Config, what: string, actual: unknown): Refusal =>
     details: { field: what, actual, expected: { ...expectedOf(config), statement: signInStatement } },
   })
 
-export const readSiweMessage = (text: string): SiweMessage => {
+export type SignInMessage = Pick<
+  SiweMessage,
+  'scheme' | 'domain' | 'address' | 'statement' | 'uri' | 'chainId' | 'nonce' | 'issuedAt' | 'expirationTime' | 'notBefore'
+>
+
+type Variable = { address: string; chainId: number; nonce: string; issuedAt: string; expirationTime: string }
+
+/** The EIP-4361 text that this service gives out, ready to be signed. */
+export const prepareSignInMessage = (config: Config, { address, chainId, nonce, issuedAt, expirationTime }: Variable): string => {
+  const { domain, uri } = expectedOf(config)
+  return [
+    `${domain} wants you to sign in with your Ethereum account:`,
+    address,
+    '',
+    signInStatement,
+    '',
+    `URI: ${uri}`,
+    'Version: 1',
+    `Chain ID: ${chainId}`,
+    `Nonce: ${nonce}`,
+    `Issued At: ${issuedAt}`,
+    `Expiration Time: ${expirationTime}`,
+  ].join('\n')
+}
+
+const isExactTime = (text: string): boolean => {
+  const time = new Date(text)
+  return !Number.isNaN(time.getTime()) && time.toISOString() === text
+}
+
+const afterLabel = (line: string): string => line.slice(line.indexOf(': ') + 2)
+
+/**
+ * A message exactly as this service gives it out, which is what nearly every wallet signs. The parser of `siwe` takes 0.8 ms of the event
+ * loop, four times as long as recovering the signer.
+ */
+const readPrepared = (config: Config, text: string): SignInMessage | undefined => {
+  const [, address = '', , , , , , chain = '', nonce = '', issued = '', expires = ''] = text.split('\n', 11)
+  const variable = {
+    address,
+    chainId: Number(afterLabel(chain)),
+    nonce: afterLabel(nonce),
+    issuedAt: afterLabel(issued),
+    expirationTime: afterLabel(expires),
+  }
+  const isOurs =
+    parseAddress(address) === address && /^[0-9a-f]{8,}$/.test(variable.nonce) && /^[1-9]\d{0,9}$/.test(afterLabel(chain))
+  if (!isOurs || ![variable.issuedAt, variable.expirationTime].every(isExactTime)) return undefined
+  if (prepareSignInMessage(config, variable) !== text) return undefined
+  const { domain, uri } = expectedOf(config)
+  return { ...variable, domain, uri, statement: signInStatement }
+}
+
+export const readSignInMessage = (config: Config, text: string): SignInMessage => {
+  const prepared = readPrepared(config, text)
+  if (prepared) return prepared
   try {
     return new SiweMessage(text)
   } catch {
@@ -55,7 +111,7 @@ const isRecent = (issued: Date | undefined, now: Date): boolean =>
 const timeOf = (text: string | undefined): Date | undefined => (text === undefined ? undefined : new Date(text))
 
 /** Domain, URI, chain and the message's own times: what is wrong, if anything. The nonce and the signature are checked elsewhere. */
-export const checkSiweMessage = (config: Config, message: SiweMessage, now: Date): Refusal | null => {
+export const checkSignInMessage = (config: Config, message: SignInMessage, now: Date): Refusal | null => {
   const expires = timeOf(message.expirationTime)
   const begins = timeOf(message.notBefore)
   const scheme = message.scheme ?? new URL(config.publicUrl).protocol.slice(0, -1)

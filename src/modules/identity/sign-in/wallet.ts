@@ -1,41 +1,38 @@
-import { SiweMessage } from 'siwe'
 import { type Address, parseAddress, recoverSigner } from '../../../auth/wallet.ts'
 import type { Tx } from '../../../db/client.ts'
 import { type Actor, audit } from '../../../events/audit.ts'
 import { CommitThenThrow, invalidFields, Refusal } from '../../../lib/errors.ts'
 import type { Deps } from '../../deps.ts'
 import { type IdentityProof, walletProof } from '../identities/proof.ts'
-import { burnNonce, type IssuedNonce, issueNonce } from './nonces.ts'
-import { checkSiweMessage, expectedOf, nonceTtlSeconds, readSiweMessage, signInStatement } from './siwe.ts'
+import { burnNonces, type IssuedNonce, type SignInNonce } from './nonces.ts'
+import { newSignInNonce, readSignInNonce } from './sign-in-nonce.ts'
+import { checkSignInMessage, expectedOf, prepareSignInMessage, readSignInMessage, type SignInMessage } from './siwe.ts'
 
 export type WalletChallenge = IssuedNonce & { message?: string }
 export type SignedMessage = { message: string; signature: string }
 
-export const createWalletNonce = async (
-  deps: Pick<Deps, 'clock' | 'config' | 'db'>,
+/** Stores nothing. */
+export const createWalletNonce = (
+  deps: Pick<Deps, 'clock' | 'config' | 'derivations'>,
   request: { address?: Address | undefined; chain_id?: number | undefined },
-): Promise<WalletChallenge> => {
-  const { domain, uri, chain_ids } = expectedOf(deps.config)
+): WalletChallenge => {
+  const { chain_ids } = expectedOf(deps.config)
   if (request.chain_id !== undefined && !chain_ids.includes(request.chain_id)) {
     throw invalidFields({ path: 'chain_id', message: `must be one of ${chain_ids.join(', ')}` })
   }
-  const issued = await issueNonce(deps.db, deps.clock.now(), { purpose: 'wallet_sign_in', ttlSeconds: nonceTtlSeconds })
+  const issued = newSignInNonce(deps, deps.clock.now())
   if (request.address === undefined) return issued
-  const message = new SiweMessage({
-    domain,
+  const message = prepareSignInMessage(deps.config, {
     address: request.address,
-    statement: signInStatement,
-    uri,
-    version: '1',
     chainId: request.chain_id ?? chain_ids[0] ?? 1,
     nonce: issued.nonce,
     issuedAt: issued.issuedAt.toISOString(),
     expirationTime: issued.expiresAt.toISOString(),
-  }).prepareMessage()
+  })
   return { ...issued, message }
 }
 
-const badNonce = (deps: Pick<Deps, 'config'>): Refusal =>
+export const badNonce = (deps: Pick<Deps, 'config'>): Refusal =>
   new Refusal('invalid_signature', {
     message: 'The nonce is unknown, used or expired: ask for a new one.',
     details: {
@@ -44,14 +41,41 @@ const badNonce = (deps: Pick<Deps, 'config'>): Refusal =>
     },
   })
 
+/** What a signed message says, before its nonce is used. */
+export type ReadAttempt = {
+  input: SignedMessage
+  siwe: SignInMessage
+  nonce: SignInNonce | undefined
+  wrong: Refusal | null
+  /** Who signed it, if it is a message for this service and its nonce is ours. */
+  recovered: Address | undefined
+}
+
+/** Needs no database. Throws 400 for text that is not a sign-in message. */
+export const readAttempt = (deps: Pick<Deps, 'clock' | 'config' | 'derivations'>, input: SignedMessage): ReadAttempt => {
+  const siwe = readSignInMessage(deps.config, input.message)
+  const now = deps.clock.now()
+  const nonce = readSignInNonce(deps, siwe.nonce, now)
+  const wrong = checkSignInMessage(deps.config, siwe, now)
+  const recovered = nonce && !wrong ? recoverSigner(input.message, input.signature) : undefined
+  return { input, siwe, nonce, wrong, recovered }
+}
+
+const isByOwnKey = ({ siwe, recovered }: ReadAttempt): boolean => recovered?.toLowerCase() === siwe.address.toLowerCase()
+
+/** A message that its address's own key has signed: what nearly every sign-in is. Undefined for what `examineWallet` has to look at. */
+export const plainProof = (attempt: ReadAttempt): { nonce: SignInNonce; proof: IdentityProof } | undefined => {
+  const { nonce, recovered } = attempt
+  return nonce && recovered && isByOwnKey(attempt) ? { nonce, proof: walletProof(recovered, null) } : undefined
+}
+
 /** The signer: the address's own key, or its contract on the message's chain, when that chain can be queried. */
 const findSigner = async (
   deps: Pick<Deps, 'contractWallets'>,
-  siwe: SiweMessage,
-  input: SignedMessage,
+  attempt: ReadAttempt,
 ): Promise<{ address: Address; chainId: number | null } | null> => {
-  const signer = recoverSigner(input.message, input.signature)
-  if (signer?.toLowerCase() === siwe.address.toLowerCase()) return { address: signer, chainId: null }
+  const { siwe, recovered, input } = attempt
+  if (recovered && isByOwnKey(attempt)) return { address: recovered, chainId: null }
   const address = parseAddress(siwe.address)
   const valid = address && (await deps.contractWallets.isValidSignature({ chainId: siwe.chainId, address, ...input }))
   return address && valid ? { address, chainId: siwe.chainId } : null
@@ -62,21 +86,17 @@ export type WalletAttempt = { verdict: IdentityProof | Refusal }
 
 /**
  * Checks a signed message outside any transaction, because a query to a chain takes time. The nonce is used up first: however often one
- * message is sent, it causes one query. Throws 400 for text that is not such a message.
+ * message is sent, it causes one query.
  */
 export const examineWallet = async (
-  deps: Pick<Deps, 'clock' | 'config' | 'contractWallets' | 'db'>,
-  input: SignedMessage,
+  deps: Pick<Deps, 'config' | 'contractWallets' | 'db'>,
+  attempt: ReadAttempt,
 ): Promise<WalletAttempt> => {
-  const siwe = readSiweMessage(input.message)
-  const now = deps.clock.now()
-  const { nonce } = siwe
-  if (!(await burnNonce(deps.db, nonce, 'wallet_sign_in', now))) return { verdict: badNonce(deps) }
-  const wrong = checkSiweMessage(deps.config, siwe, now)
+  const { siwe, nonce, wrong, recovered = null } = attempt
+  if (!nonce || !(await burnNonces(deps.db, [nonce])).has(nonce.nonce)) return { verdict: badNonce(deps) }
   if (wrong) return { verdict: wrong }
-  const signer = await findSigner(deps, siwe, input)
+  const signer = await findSigner(deps, attempt)
   if (!signer) {
-    const recovered = recoverSigner(input.message, input.signature) ?? null
     const details = { field: 'signature', recovered_address: recovered, expected: { address: siwe.address } }
     return {
       verdict: new Refusal('invalid_signature', { message: 'The signature is not by the address in the message.', details }),
