@@ -7,8 +7,8 @@ export type Task = { key: string; tenant: string; run: () => Promise<void> }
 /** How much may be taken now. `except`: rows that are being processed here, or failed a moment ago. */
 export type Room = { free: number; ofTenant: (tenant: string) => number; except: readonly string[] }
 
-/** `more`: there is due work for which there was no room. */
-export type Claimed = { tasks: readonly Task[]; more: boolean }
+/** `more`: there is due work for which there was no room. `again`: something due was passed over for a moment; claim once more at once. */
+export type Claimed = { tasks: readonly Task[]; more: boolean; again?: boolean }
 
 /** Due work of one kind, found by reading rows. Lanes do not wait for each other. `limit`: tasks under way at once in this process. */
 export type Lane = { name: string; limit: number; claim: (room: Room) => Promise<Claimed> }
@@ -107,16 +107,17 @@ export const createLaneRunner = ({ lane, logger, pollMs, onFailure }: LaneOption
       resume = undefined
     })
 
+  /** Whether to claim again at once. */
   const claimOnce = async (): Promise<boolean> => {
     if (underWay.size >= lane.limit) {
       needsRoom = true
       return false
     }
     try {
-      const { tasks, more } = await lane.claim(room())
+      const { tasks, more, again = false } = await lane.claim(room())
       needsRoom = more
       for (const task of tasks) begin(task)
-      return tasks.length > 0
+      return again || tasks.length > 0
     } catch (error) {
       if (!stopped) logger.warn({ lane: lane.name, ...describeError(error) }, 'due work could not be read')
       return false
@@ -126,8 +127,8 @@ export const createLaneRunner = ({ lane, logger, pollMs, onFailure }: LaneOption
   const loop = async () => {
     while (!stopped) {
       woken = false
-      const claimed = await claimOnce()
-      if (!claimed && !woken && !stopped) await pause(pollMs)
+      const again = await claimOnce()
+      if (!again && !woken && !stopped) await pause(pollMs)
     }
   }
 
@@ -138,10 +139,14 @@ export const createLaneRunner = ({ lane, logger, pollMs, onFailure }: LaneOption
       let count = 0
       const errors = new Map<string, unknown>()
       for (let more = true; more; ) {
-        const { tasks } = await lane.claim({ free: lane.limit, ofTenant: () => lane.limit, except: [...errors.keys()] })
+        const { tasks, again = false } = await lane.claim({
+          free: lane.limit,
+          ofTenant: () => lane.limit,
+          except: [...errors.keys()],
+        })
         for (const task of tasks) await task.run().catch((error: unknown) => errors.set(task.key, error))
         count += tasks.length
-        more = tasks.length > 0
+        more = again || tasks.length > 0
       }
       for (const error of errors.values()) throw error
       return count

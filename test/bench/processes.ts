@@ -109,6 +109,22 @@ export const startService = async (
   }
 }
 
+/** The providers' emulator in a process of its own. It answers at once. */
+export const startSandbox = async (folder: string): Promise<Pick<Started, 'url' | 'stop'>> => {
+  const port = await freePort()
+  const child = spawn(process.execPath, [fileURLToPath(new URL('../../scripts/sandbox.ts', import.meta.url))], {
+    env: { ...process.env, DATA_DIR: join(folder, 'provider'), SANDBOX_PORT: String(port), SANDBOX_DELAY_MS: '0' },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const url = `http://127.0.0.1:${port}`
+  await new Promise<void>((resolve, reject) => {
+    child.stdout.once('data', () => resolve())
+    child.once('exit', (code) => reject(new Error(`the provider's emulator ended with ${code}`)))
+  })
+  child.stdout.resume()
+  return { url, stop: stopper(child) }
+}
+
 export const startFloor = async (databaseUrl: string): Promise<Started> => {
   const began = performance.now()
   const server = fileURLToPath(new URL('./floor-server.ts', import.meta.url))

@@ -1,4 +1,5 @@
 import { inTx } from '../../../db/client.ts'
+import { createHeldAccounts } from '../../../db/held-accounts.ts'
 import type { Sent } from '../../../http/idempotency.ts'
 import { Refusal } from '../../../lib/errors.ts'
 import type { Uuid } from '../../../lib/ids.ts'
@@ -21,7 +22,7 @@ const mostWaiting = 2
 const mostQueued = 2_000
 
 type Entry = { request: PaymentRequest; resolve: (sent: Sent) => void; reject: (error: unknown) => void }
-type Queue = { entries: Entry[]; underWay: boolean; busy: boolean }
+type Queue = { entries: Entry[]; underWay: boolean }
 
 const unavailable = () => new Refusal('unavailable', { headers: { 'retry-after': '1' } })
 
@@ -34,10 +35,12 @@ const halves = <T>(items: readonly T[]): [T[], T[]] => {
  * Collects requests for payments into batches: requests that arrive while batches are under way form the next one. When no batch is under
  * way, a request is decided alone and at once. Requests of one owning account never run at the same time in this process, and accounts take
  * turns. When a batch fails, each half of it is decided again, so that in the end only the request that caused the failure fails. Requests
- * for an account that another transaction holds wait for it in a batch of their own.
+ * for an account that another transaction holds go with one of the next batches; when it is held too often, they wait for it in a batch of their
+ * own.
  */
 export const createPaymentBatches = (deps: BatchDeps & Pick<Deps, 'db' | 'logger'>): SubmitPayment => {
   const queues = new Map<Uuid, Queue>()
+  const held = createHeldAccounts()
   let queued = 0
   let underWay = 0
   let requestsUnderWay = 0
@@ -66,17 +69,18 @@ export const createPaymentBatches = (deps: BatchDeps & Pick<Deps, 'db' | 'logger
       return requests.map(() => new Refusal('internal_error'))
     })
 
-  const isFree = ({ underWay: isUnderWay, busy, entries }: Queue) => !isUnderWay && !busy && entries.length > 0
+  const isFree = (account: Uuid, { underWay: isUnderWay, entries }: Queue) =>
+    !isUnderWay && entries.length > 0 && !held.mustWait(account)
 
   const freeRequests = (): number => {
     let count = 0
-    for (const queue of queues.values()) if (isFree(queue)) count += queue.entries.length
+    for (const [account, queue] of queues) if (isFree(account, queue)) count += queue.entries.length
     return count
   }
 
   /** The accounts take turns, one request each, so that a busy account fills only the places that the others leave free. */
   const take = (): Map<Uuid, Entry[]> => {
-    const free = [...queues].filter(([, queue]) => isFree(queue))
+    const free = [...queues].filter(([account, queue]) => isFree(account, queue))
     const taken = new Map<Uuid, Entry[]>()
     let count = 0
     for (let turn = 0, hasMore = true; hasMore && count < mostInBatch; turn += 1) {
@@ -97,7 +101,7 @@ export const createPaymentBatches = (deps: BatchDeps & Pick<Deps, 'db' | 'logger
 
   const takeBusy = (): Map<Uuid, Entry[]> => {
     for (const [account, queue] of queues) {
-      if (!queue.busy || queue.underWay || queue.entries.length === 0) continue
+      if (!held.mustWait(account) || queue.underWay || queue.entries.length === 0) continue
       return new Map([[account, queue.entries.splice(0, mostInBatch)]])
     }
     return new Map()
@@ -113,9 +117,9 @@ export const createPaymentBatches = (deps: BatchDeps & Pick<Deps, 'db' | 'logger
       else entry.resolve(result)
     })
     queued -= entries.length - again.length
+    held.note([account], new Set(again.length > 0 ? [account] : []))
     if (!queue) return
     queue.underWay = false
-    queue.busy = again.length > 0
     queue.entries.unshift(...again)
     if (queue.entries.length === 0) queues.delete(account)
   }
@@ -179,7 +183,7 @@ export const createPaymentBatches = (deps: BatchDeps & Pick<Deps, 'db' | 'logger
       const entry = { request: { ...request, traceparent: currentTraceparent() }, resolve, reject }
       const queue = queues.get(account)
       if (queue) queue.entries.push(entry)
-      else queues.set(account, { entries: [entry], underWay: false, busy: false })
+      else queues.set(account, { entries: [entry], underWay: false })
       queued += 1
       schedule()
     })

@@ -42,7 +42,7 @@ const keepClaimed = async (
   return recorded.filter(({ sending }) => claimed.has(sending.attemptId))
 }
 
-const tenantsOf = (due: readonly Due[]): Uuid[] => [...new Set(due.map(({ tenant }) => tenant))]
+export const tenantsOf = (due: readonly { tenant: Uuid }[]): Uuid[] => [...new Set(due.map(({ tenant }) => tenant))]
 
 /** Claims what is due for all accounts that are free, in one transaction; it waits for no lock. */
 export const claimFree = async (deps: ClaimDeps, lane: SendLane, due: readonly Due[]): Promise<Claim> => {

@@ -1,8 +1,10 @@
 import { statement } from '../../../../db/client.ts'
 import { describeError } from '../../../../db/errors.ts'
+import { createHeldAccounts } from '../../../../db/held-accounts.ts'
 import type { Lane, Room, Task } from '../../../../jobs/lane.ts'
 import type { Uuid } from '../../../../lib/ids.ts'
 import type { Deps } from '../../../deps.ts'
+import { tenantsOf } from './claim.ts'
 import { isRowKey, pickFairly } from './fair.ts'
 import { isDeliveryFailure, type OpenDelivery, processAlone, processFree, processWaiting } from './process-deliveries.ts'
 import type { Subjects } from './subject.ts'
@@ -32,8 +34,8 @@ const firstOfEachSubject = (rows: readonly OpenDelivery[]): OpenDelivery[] =>
   [...new Map(rows.toReversed().map((row) => [row.subjectId, row])).values()].reverse()
 
 /**
- * Deliveries that arrive while a batch is under way form the next one. Deliveries of an account that another transaction holds wait for it in
- * a batch of their own, so they delay only themselves. When a batch fails, its deliveries are processed one by one, and one that has failed
+ * Deliveries that arrive while a batch is under way form the next one. Deliveries of an account that another transaction holds go
+ * with the next batch too; when it is held too often, they wait for it in a batch of their own, so they delay only themselves. When a batch fails, its deliveries are processed one by one, and one that has failed
  * is never in a batch again.
  */
 export const createDeliveriesLane = (
@@ -43,6 +45,7 @@ export const createDeliveriesLane = (
   const underWay = new Set<Uuid>()
   const alone = new Set<Uuid>()
   const busy = new Set<Uuid>()
+  const held = createHeldAccounts()
 
   const singles = (rows: readonly OpenDelivery[], room: Room): Task[] =>
     pickFairly(rows, room).picked.map((row) => ({
@@ -83,7 +86,11 @@ export const createDeliveriesLane = (
       if (tasks.length >= free || waitedFor + tasks.length >= mostWaitingAccounts) break
       if (except.includes(accountKey(tenant))) continue
       const batch = firstOfEachSubject(own).slice(0, mostInBatch)
-      const process = () => processWaiting(deps, subjects, batch).finally(() => busy.delete(tenant))
+      const process = () =>
+        processWaiting(deps, subjects, batch).finally(() => {
+          busy.delete(tenant)
+          held.forget(tenant)
+        })
       tasks.push(batchTask(accountKey(tenant), tenant, batch, process))
     }
     return tasks
@@ -93,7 +100,9 @@ export const createDeliveriesLane = (
     if (free < 1 || rows.length === 0 || except.includes(batchKey)) return []
     const { picked } = pickFairly(firstOfEachSubject(rows), { free: mostInBatch, ofTenant: () => mostInBatch })
     const process = async () => {
-      for (const tenant of await processFree(deps, subjects, picked)) busy.add(tenant)
+      const passed = await processFree(deps, subjects, picked)
+      held.note(tenantsOf(picked), passed)
+      for (const tenant of passed) if (held.mustWait(tenant)) busy.add(tenant)
     }
     return [batchTask(batchKey, batchKey, picked, process)]
   }

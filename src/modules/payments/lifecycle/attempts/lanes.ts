@@ -1,10 +1,11 @@
 import { type Statement, statement } from '../../../../db/client.ts'
 import { describeError } from '../../../../db/errors.ts'
+import { createHeldAccounts } from '../../../../db/held-accounts.ts'
 import type { Lane, Room, Task } from '../../../../jobs/lane.ts'
 import type { Uuid } from '../../../../lib/ids.ts'
 import { collectionRail, railNames } from '../../../../lib/rail-names.ts'
 import type { Deps } from '../../../deps.ts'
-import { claimFree, claimWaiting, type Due, type SendLane } from './claim.ts'
+import { claimFree, claimWaiting, type Due, type SendLane, tenantsOf } from './claim.ts'
 import { isRowKey, pickFairly } from './fair.ts'
 import { gatedLane } from './gated-lane.ts'
 import { createSender, type Sender } from './send.ts'
@@ -54,8 +55,8 @@ const mostWaitingAccounts = 3
 type SendingLane = { name: string; lane: SendLane; limit: number; send: Sender; read: ReadDue }
 
 /**
- * Claims due tasks in one transaction for all tenants whose account is free, and sends each by itself. For a locked account a separate task
- * waits, so it delays only itself. When a claim fails, its tasks are claimed one by one, so that only the one that caused the failure fails
+ * Claims due tasks in one transaction for all tenants whose account is free, and sends each by itself. An account that another transaction
+ * holds is tried again with the next claim; for one that is held too often a separate task waits, so it delays only itself. When a claim fails, its tasks are claimed one by one, so that only the one that caused the failure fails
  * again.
  */
 const sendingLane = (
@@ -64,17 +65,17 @@ const sendingLane = (
 ): Lane => {
   const readFairly = createFairReader(read)
   const waitedFor = new Set<Uuid>()
+  const held = createHeldAccounts()
 
   const patient = (due: Due[], tenant: Uuid): Task => ({
     key: `account ${tenant}`,
     tenant,
     run: async () => {
-      try {
-        const recorded = await claimWaiting(deps, lane, due)
-        await Promise.all(recorded.map((each) => send(lane, each)))
-      } finally {
+      const recorded = await claimWaiting(deps, lane, due).finally(() => {
         waitedFor.delete(tenant)
-      }
+        held.forget(tenant)
+      })
+      await Promise.all(recorded.map((each) => send(lane, each)))
     },
   })
   const alone = (one: Due): Task => ({
@@ -105,12 +106,16 @@ const sendingLane = (
         return undefined
       })
       if (!claimed) return { tasks: picked.map(alone), more }
+      const busy = new Set(tenantsOf(claimed.busy))
+      held.note(tenantsOf(picked), busy)
       const tenants = new Map(picked.map((row) => [row.id, row.tenant]))
       const tasks = claimed.sendable.map((recorded): Task => {
         const { subjectId } = recorded.outgoing
         return { key: subjectId, tenant: tenants.get(subjectId) ?? subjectId, run: () => send(lane, recorded) }
       })
-      return { tasks: [...tasks, ...waitFor(claimed.busy)], more: more || claimed.busy.length > 0 }
+      const patients = waitFor(claimed.busy.filter(({ tenant }) => held.mustWait(tenant)))
+      const again = claimed.busy.some(({ tenant }) => !held.mustWait(tenant))
+      return { tasks: [...tasks, ...patients], more: more || busy.size > 0, again }
     },
   }
 }

@@ -12,6 +12,7 @@ import { alertAfterCommit } from '../../../alerts.ts'
 import type { Deps } from '../../../deps.ts'
 import type { Operator } from '../../../operators.ts'
 import { recordSuspense } from '../../../suspense/service.ts'
+import { tenantsOf } from './claim.ts'
 import { type DeliveryVerdict, deliveryContext } from './deliveries.ts'
 import { applyEvidence, type OpenAttempt, openAttempts } from './evidence.ts'
 import { type AttemptRecord, adoptProviders, findAttempt } from './queries.ts'
@@ -175,7 +176,7 @@ export const processFree = (
 ): Promise<ReadonlySet<Uuid>> =>
   inTraceOfAll(batch, () =>
     inTx(deps.db, async (tx) => {
-      const held = await tryLockAccounts(tx, { exclusive: [...new Set(batch.map(({ tenant }) => tenant))] })
+      const held = await tryLockAccounts(tx, { exclusive: tenantsOf(batch) })
       const free = batch.filter(({ tenant }) => !held.has(tenant))
       if (free.length > 0) await processOpen(tx, deps, subjects, free)
       return held
