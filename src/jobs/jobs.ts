@@ -1,5 +1,6 @@
 import type { Logger } from 'pino'
 import type { Db } from '../db/client.ts'
+import type { AnyRail } from '../lib/rail-names.ts'
 import { createLaneRunner, type Lane, type LaneRunner } from './lane.ts'
 import { createSweepRunner, type Sweep, type SweepRunner } from './sweeps.ts'
 
@@ -14,8 +15,11 @@ export type Work = {
 }
 
 export type Jobs = {
-  /** Called after a commit that created due work: the work begins at once instead of at the next poll. A lost call costs a second. */
-  wake: (kind: WorkKind) => void
+  /**
+   * Called after a commit that created due work: the work begins at once instead of at the next poll. A lost call costs a second. With
+   * `rails`, only the lanes of these rails look for it.
+   */
+  wake: (kind: WorkKind, rails?: readonly AnyRail[]) => void
   start: (work: Work) => Promise<void>
   /** Does everything that is due now, then returns how much that was: for tests and for commands. */
   drain: () => Promise<number>
@@ -34,8 +38,8 @@ export const createJobs = (options: { db: Db; mode: 'inline' | 'off'; logger: Lo
   const all = (): LaneRunner[] => [...runners.values()].flat()
 
   return {
-    wake: (kind) => {
-      for (const runner of runners.get(kind) ?? []) runner.wake()
+    wake: (kind, rails) => {
+      for (const runner of runners.get(kind) ?? []) runner.wake(rails)
     },
     start: async (work) => {
       for (const kind of ['payments', 'topups', 'deliveries'] as const) {

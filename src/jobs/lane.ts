@@ -1,5 +1,6 @@
 import type { Logger } from 'pino'
 import { describeError } from '../db/errors.ts'
+import type { AnyRail } from '../lib/rail-names.ts'
 
 /** One piece of due work. `key` names its row; `tenant` is its owner: no tenant's work may take all the room. */
 export type Task = { key: string; tenant: string; run: () => Promise<void> }
@@ -10,13 +11,16 @@ export type Room = { free: number; ofTenant: (tenant: string) => number; except:
 /** `more`: there is due work for which there was no room. `again`: something due was passed over for a moment; claim once more at once. */
 export type Claimed = { tasks: readonly Task[]; more: boolean; again?: boolean }
 
-/** Due work of one kind, found by reading rows. Lanes do not wait for each other. `limit`: tasks under way at once in this process. */
-export type Lane = { name: string; limit: number; claim: (room: Room) => Promise<Claimed> }
+/**
+ * Due work of one kind, found by reading rows. Lanes do not wait for each other. `limit`: tasks under way at once in this process. `rail`: the
+ * only rail whose work it does.
+ */
+export type Lane = { name: string; rail?: AnyRail; limit: number; claim: (room: Room) => Promise<Claimed> }
 
 export type LaneRunner = {
   start: () => void
-  /** Called after a commit: something may have become due. */
-  wake: () => void
+  /** Called after a commit: something may have become due; `rails` are all that it may be for. */
+  wake: (rails?: readonly AnyRail[]) => void
   /** Does what is due now, one task after another, and returns how much that was: for tests and commands. Throws, at the end, what failed. */
   drain: () => Promise<number>
   /** Takes no more work and waits for what is under way, for a limited time. */
@@ -56,7 +60,8 @@ export const createLaneRunner = ({ lane, logger, pollMs, onFailure }: LaneOption
   let needsRoom = false
   let resume: (() => void) | undefined
 
-  const wake = () => {
+  const wake = (rails?: readonly AnyRail[]) => {
+    if (rails && lane.rail && !rails.includes(lane.rail)) return
     woken = true
     resume?.()
   }

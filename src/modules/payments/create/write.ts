@@ -148,5 +148,6 @@ export const writePayments = async (
   }
   if (entries.length > 0) tx.defer(auditAll(tx, at, entries))
   for (const one of accepted) if (one.payment.approvalId) await requestApprovals(tx, deps, one)
-  if (accepted.some(({ payment }) => payment.status === 'processing')) tx.afterCommit(() => deps.jobs.wake('payments'))
+  const started = new Set(accepted.filter(({ payment }) => payment.status === 'processing').map(({ payment }) => payment.rail))
+  if (started.size > 0) tx.afterCommit(() => deps.jobs.wake('payments', [...started]))
 }

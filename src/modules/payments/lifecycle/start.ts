@@ -9,7 +9,7 @@ export const startPayment = (
   deps: Pick<Deps, 'appendEvents' | 'jobs'>,
   payment: PaymentRecord,
 ): Promise<PaymentRecord> => {
-  tx.afterCommit(() => deps.jobs.wake('payments'))
+  tx.afterCommit(() => deps.jobs.wake('payments', [payment.rail]))
   return writeChange(
     tx,
     deps,

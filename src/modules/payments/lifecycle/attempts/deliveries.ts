@@ -1,3 +1,4 @@
+import { sha256 } from '../../../../auth/secrets.ts'
 import { statement } from '../../../../db/client.ts'
 import { prune } from '../../../../db/prune.ts'
 import { callbackDeliveries } from '../../../../db/tables/payments.ts'
@@ -37,19 +38,22 @@ const keptPerAttempt = 100
 const keepDelivery = statement(
   'callback_deliveries.keep',
   `insert into callback_deliveries (id, attempt_id, kind, body_ciphertext, body_key_id, source_ip, authentic, received_at)
-   select $1, $2, $3, $4, $5, $6, true, $7
-   where (select count(*) from (select from callback_deliveries where attempt_id = $2 and authentic limit $8) as kept) < $8 returning id`,
+   select $1, a.id, $3, $4, $5, $6, true, $7 from rail_attempts a
+   where a.id = $2 and a.secret_hash = $9
+     and (select count(*) from (select from callback_deliveries where attempt_id = $2 and authentic limit $8) as kept) < $8 returning id`,
 )
 
-/** One statement, for a provider that reports many payments at once waits for it. False when the attempt has enough deliveries. */
+/**
+ * One statement, for a provider that reports many payments at once waits for it. False when the secret is not the attempt's, or the attempt
+ * has enough deliveries.
+ */
 const keep = async (
   deps: Pick<Deps, 'clock' | 'db' | 'jobs' | 'vault'>,
-  { kind, body, sourceIp }: Arrival,
-  attemptId: Uuid,
+  { attemptId, secret, kind, body, sourceIp }: Arrival,
 ): Promise<boolean> => {
   const id = newId()
   const { ciphertext, keyId } = deps.vault.seal(body, deliveryContext(id))
-  const values = [id, attemptId, kind, ciphertext, keyId, sourceIp, deps.clock.now(), keptPerAttempt]
+  const values = [id, attemptId, kind, ciphertext, keyId, sourceIp, deps.clock.now(), keptPerAttempt, sha256(secret)]
   if ((await deps.db.query(keepDelivery, values)).length === 0) return false
   deps.jobs.wake('deliveries')
   return true
@@ -78,13 +82,13 @@ export const receiveDelivery = async (
   arrival: Arrival,
   mayNote: () => boolean,
 ): Promise<void> => {
+  if (arrival.attemptId !== null && arrival.allowedSource && (await keep(deps, arrival))) return
   const attempt = arrival.attemptId === null ? undefined : await findAttempt(deps.db, arrival.attemptId)
   const refusal = refuse(arrival, attempt)
   if (refusal !== null) {
     if (mayNote()) await noteRefused(deps, arrival, refusal)
     return
   }
-  if (attempt && (await keep(deps, arrival, attempt.id))) return
   deps.logger.warn({ attempt: attempt?.id, source: arrival.sourceIp }, 'a delivery was not stored: its attempt has too many')
 }
 

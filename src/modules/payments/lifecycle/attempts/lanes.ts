@@ -97,6 +97,7 @@ const sendingLane = (
 
   return {
     name,
+    rail: lane.rail,
     limit,
     claim: async (room) => {
       const { picked, more } = await readFairly(room, [...waitedFor])

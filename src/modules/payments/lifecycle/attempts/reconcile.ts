@@ -65,7 +65,7 @@ const abandoned = async (
 ): Promise<AttemptRecord | null> => {
   const state = await inTx(deps.db, (tx) => recordAbandoned(tx, deps, kind, dueAttempt))
   if (state !== 'not_sent') return (await findAttempt(deps.db, dueAttempt.id)) ?? dueAttempt
-  deps.jobs.wake(dueAttempt.kind === 'payment' ? 'payments' : 'topups')
+  deps.jobs.wake(dueAttempt.kind === 'payment' ? 'payments' : 'topups', [dueAttempt.rail])
   return null
 }
 
