@@ -112,13 +112,17 @@ export const measurePeers = async (bench: Bench, { rounds, seconds, write }: Opt
       },
     ]
     const p99 = async () => (await measure(checks.ours, { connections: 4, seconds })).p99Ms
+    const nothing = await open({ kind: 'nothing', url: service.url, callers: connections })
     const more: Row = { name: "ms more at a read's p99 with 100 sign-ins a second", goal: '≤ 5', values: [] }
+    const control: Row = { name: "ms more at a read's p99 with as many requests that do nothing", goal: '', values: [] }
     for (let round = 1; round <= rounds; round += 1) {
       const alone = await p99()
-      const [beside] = await Promise.all([p99(), signIns.ours.measure(seconds, 100)])
-      more.values.push(beside - alone)
+      for (const [{ values }, turns] of [[more, signIns.ours] as const, [control, nothing] as const]) {
+        const [beside] = await Promise.all([p99(), turns.measure(seconds, 100)])
+        values.push(beside - alone)
+      }
     }
-    const result = [...rows, more].map(({ name, goal, values }) => ({ name, goal, ...spread(values) }))
+    const result = [...rows, more, control].map(({ name, goal, values }) => ({ name, goal, ...spread(values) }))
     for (const one of result) say(row(one.name, one, one.goal))
     await save('peers', result, write)
   } finally {

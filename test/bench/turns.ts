@@ -4,20 +4,24 @@ import secp256k1 from 'secp256k1'
 import { hashMessage, hexToBytes } from 'viem'
 import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts'
 
-// A process that sends requests which need the answer to the one before: refresh tokens, and sign-ins with a wallet. For each line on
-// its input ("seconds" or "seconds perSecond") it sends for that long and writes how many it did in a second.
+// A process that sends requests which need the answer to the one before: refresh tokens, and sign-ins with a wallet; or as many requests
+// that do nothing, for what such a process itself takes from the machine. For each line on its input ("seconds" or "seconds perSecond") it sends for that long and writes how many it did in a second.
 
 export type Turns =
   | { kind: 'refresh'; url: string; path: string; clientId: string; tokens: readonly string[] }
   | { kind: 'sign_in'; dialect: 'ours' | 'better-auth'; url: string; wallets: number }
+  | { kind: 'nothing'; url: string; callers: number }
 
 const turns = JSON.parse(process.argv[2] ?? '') as Turns
 const agent = new Agent({ keepAlive: true, maxSockets: Number.POSITIVE_INFINITY })
 
-const post = (path: string, type: string, body: string): Promise<Record<string, string>> =>
+type Sent = { method: 'GET' } | { method: 'POST'; type: string; body: string }
+
+const send = (path: string, sent: Sent): Promise<Record<string, string>> =>
   new Promise((resolve, reject) => {
-    const headers = { 'content-type': type, 'content-length': Buffer.byteLength(body) }
-    const call = request(`${turns.url}${path}`, { agent, method: 'POST', headers }, (answer) => {
+    const { method } = sent
+    const headers = method === 'GET' ? {} : { 'content-type': sent.type, 'content-length': Buffer.byteLength(sent.body) }
+    const call = request(`${turns.url}${path}`, { agent, method, headers }, (answer) => {
       let text = ''
       answer.setEncoding('utf8').on('data', (part: string) => {
         text += part
@@ -28,8 +32,9 @@ const post = (path: string, type: string, body: string): Promise<Record<string, 
       })
     })
     call.once('error', reject)
-    call.end(body)
+    call.end(method === 'GET' ? undefined : sent.body)
   })
+const post = (path: string, type: string, body: string) => send(path, { method: 'POST', type, body })
 const postJson = (path: string, body: object) => post(path, 'application/json', JSON.stringify(body))
 
 const wallet = () => {
@@ -65,10 +70,23 @@ const refresh = ({ clientId, path }: { clientId: string; path: string }, first: 
   }
 }
 
-const loops =
-  turns.kind === 'refresh'
-    ? turns.tokens.map((token) => refresh(turns, token))
-    : Array.from({ length: turns.wallets }, () => signIn(turns.dialect))
+/** As many requests as a sign-in has. */
+const doNothing = async () => {
+  await send('/healthz', { method: 'GET' })
+  await send('/healthz', { method: 'GET' })
+}
+
+const openLoops = (): (() => Promise<unknown>)[] => {
+  switch (turns.kind) {
+    case 'refresh':
+      return turns.tokens.map((token) => refresh(turns, token))
+    case 'sign_in':
+      return Array.from({ length: turns.wallets }, () => signIn(turns.dialect))
+    case 'nothing':
+      return Array.from({ length: turns.callers }, () => doNothing)
+  }
+}
+const loops = openLoops()
 
 const run = async (seconds: number, perSecond: number | undefined): Promise<number> => {
   const began = performance.now()
