@@ -30,12 +30,13 @@ export const openSystemAccounts = async (db: Db, currency: string, at: Date): Pr
   }
 }
 
-export const openCustomerAccount = async (tx: Tx, ownerId: Uuid, currency: string, at: Date): Promise<void> => {
-  await tx.query(
-    "insert into ledger_accounts (id, kind, owner_id, code, currency, created_at) values ($1, 'customer', $2, $3, $4, $5)",
-    [newId(), ownerId, `customer:${ownerId}`, currency, at],
-  )
-}
+const openCustomer = statement(
+  'ledger.open_customer',
+  `insert into ledger_accounts (id, kind, owner_id, code, currency, created_at) values ($1, 'customer', $2, $3, $4, $5)`,
+)
+
+export const openCustomerAccount = (tx: Tx, ownerId: Uuid, currency: string, at: Date): Promise<unknown> =>
+  tx.query(openCustomer, [newId(), ownerId, `customer:${ownerId}`, currency, at])
 
 const readBalance = statement(
   'ledger.balance',

@@ -1,7 +1,7 @@
 import { eq } from 'drizzle-orm'
 import { type Principal, requireActiveAccount } from '../../auth/principal.ts'
-import type { Tx } from '../../db/client.ts'
-import { members, workspaces } from '../../db/tables/workspaces.ts'
+import { statement, type Tx } from '../../db/client.ts'
+import { workspaces } from '../../db/tables/workspaces.ts'
 import { audit } from '../../events/audit.ts'
 import { Refusal } from '../../lib/errors.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
@@ -14,21 +14,24 @@ import type { UpdateWorkspace } from './schema.ts'
 
 export const defaultTimeZone = 'Africa/Nairobi'
 
-export const createPersonalWorkspace = (tx: Tx, accountId: Uuid): Promise<Uuid> =>
+export const createPersonalWorkspace = (tx: Tx, accountId: Uuid): Uuid =>
   insertWorkspace(tx, { ownerId: accountId, name: 'Personal', kind: 'personal', timeZone: defaultTimeZone })
 
-export const insertWorkspace = async (
-  tx: Tx,
+const insert = statement(
+  'workspaces.insert',
+  `with made as (
+     insert into workspaces (id, name, kind, time_zone, owning_account_id, created_at, updated_at) values ($1, $2, $3, $4, $5, $7, $7))
+   insert into members (id, workspace_id, account_id, role, created_at, updated_at) values ($6, $1, $5, 'owner', $7, $7)`,
+)
 
+/** A workspace with its owner as its first member. Nothing is waited for. */
+export const insertWorkspace = (
+  tx: Tx,
   workspace: { ownerId: Uuid; name: string; kind: 'personal' | 'team'; timeZone: string },
-): Promise<Uuid> => {
-  const { at } = tx
+): Uuid => {
   const id = newId()
   const { ownerId, name, kind, timeZone } = workspace
-  await tx.orm.insert(workspaces).values({ id, name, kind, timeZone, owningAccountId: ownerId, createdAt: at, updatedAt: at })
-  await tx.orm
-    .insert(members)
-    .values({ id: newId(), workspaceId: id, accountId: ownerId, role: 'owner', createdAt: at, updatedAt: at })
+  tx.defer(tx.query(insert, [id, name, kind, timeZone, ownerId, newId(), tx.at]))
   return id
 }
 

@@ -1,6 +1,6 @@
 import { eq } from 'drizzle-orm'
 import type { Principal } from '../../../auth/principal.ts'
-import type { Db, Tx } from '../../../db/client.ts'
+import { type Db, statement, type Tx } from '../../../db/client.ts'
 import { accounts } from '../../../db/tables/accounts.ts'
 import type { NewEvent } from '../../../events/append.ts'
 import { audit } from '../../../events/audit.ts'
@@ -10,24 +10,25 @@ import { only } from '../../../lib/only.ts'
 import type { Deps } from '../../deps.ts'
 import { createPersonalWorkspace } from '../../workspaces/service.ts'
 import { presentAccount } from './present.ts'
-import { type AccountRecord, getAccount, getAccounts } from './queries.ts'
+import { getAccount, getAccounts } from './queries.ts'
 import type { Account } from './schema.ts'
 
-/** A new account with what every account has from the start: a ledger account and a personal workspace. */
-export const createAccount = async (
+const insert = statement(
+  'accounts.insert',
+  'insert into accounts (id, email, display_name, created_at, updated_at) values ($1, $2, $3, $4, $4)',
+)
+
+/** A new account with what every account has from the start: a ledger account and a personal workspace. Nothing is waited for. */
+export const createAccount = (
   tx: Tx,
   deps: Pick<Deps, 'config'>,
   profile: { email: string | null; displayName: string | null },
-): Promise<{ account: AccountRecord; workspaceId: Uuid }> => {
+): { accountId: Uuid; workspaceId: Uuid } => {
   const { at } = tx
-  const [account] = await tx.orm
-    .insert(accounts)
-    .values({ id: newId(), email: profile.email, displayName: profile.displayName, createdAt: at, updatedAt: at })
-    .returning()
-  if (!account) throw new Error('an inserted account was not returned')
-  await openCustomerAccount(tx, account.id, deps.config.CURRENCY, at)
-  const workspaceId = await createPersonalWorkspace(tx, account.id)
-  return { account, workspaceId }
+  const accountId = newId()
+  tx.defer(tx.query(insert, [accountId, profile.email, profile.displayName, at]))
+  tx.defer(openCustomerAccount(tx, accountId, deps.config.CURRENCY, at))
+  return { accountId, workspaceId: createPersonalWorkspace(tx, accountId) }
 }
 
 /** Each account as REST shows it. */

@@ -30,7 +30,7 @@ const lockName = statement('identities.lock_name', `select pg_advisory_xact_lock
 
 /** A row that does not exist yet cannot be locked, so names are locked: of identities and of e-mails, in sorted order, before any row. */
 const lockNames = async (tx: Tx, names: readonly string[]): Promise<void> => {
-  for (const name of [...new Set(names)].sort()) await tx.query(lockName, [name])
+  await Promise.all([...new Set(names)].sort().map((name) => tx.query(lockName, [name])))
 }
 
 /** Of two first sign-ins with one identity, or two claims on one e-mail, at the same moment, the second one waits. */

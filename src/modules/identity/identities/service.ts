@@ -8,7 +8,7 @@ import { findHomeWorkspaceId } from '../../workspaces/queries.ts'
 import { createAccount } from '../accounts/service.ts'
 import { grantOf, linkingGrantOf, signInAuthorityRefusal } from '../sessions/authority.ts'
 import { createSession, type NewSession } from '../sessions/service.ts'
-import { attachIdentity, touchIdentity } from './attach.ts'
+import { attachFirstIdentity, attachIdentity, touchIdentity } from './attach.ts'
 import { lockAccount, lockIdentity } from './lock.ts'
 import { findMatch, type Match } from './match.ts'
 import { type IdentityProof, walletContradiction } from './proof.ts'
@@ -24,32 +24,39 @@ export const signIn = async (
   proof: IdentityProof,
   origin: RequestOrigin,
 ): Promise<SignIn> => {
-  await lockIdentity(tx, proof)
   const way = `sign_in:${proof.provider}`
-  const match = await findMatch(tx, proof)
+  // In this order and in one trip: the lock, and the account behind it.
+  const [, match] = await Promise.all([lockIdentity(tx, proof), findMatch(tx, proof)])
   const refusal = match && (await signInRefusal(tx, match, proof))
   if (refusal) {
     const after = { provider: proof.provider, reason: refusal.message }
     await audit(tx, { accountId: match.accountId, origin, way }, tx.at, { action: 'sign_in.refused', after })
     throw new CommitThenThrow(refusal)
   }
-  const accountId = match?.accountId ?? (await newAccount(tx, deps, proof))
-  const identity = match?.existing
-    ? await touchIdentity(tx, match.existing, proof)
-    : await attachIdentity(
-        tx,
-        deps,
-        { accountId, origin, way },
-        { accountId, proof, linkedByGrantId: match?.linkedByGrantId ?? null },
-      )
+  if (!match) return signUp(tx, deps, proof, origin)
+  const { accountId, existing, linkedByGrantId } = match
+  const actor = { accountId, origin, way }
+  const identity = existing
+    ? await touchIdentity(tx, existing, proof)
+    : await attachIdentity(tx, deps, actor, { accountId, proof, linkedByGrantId })
   const workspaceId = await findHomeWorkspaceId(tx, accountId)
-  const session = createSession(tx, deps, { accountId, workspaceId, identityId: identity.id, origin, way })
-  return { outcome: match ? 'signed_in' : 'account_created', accountId, identity, session }
+  const session = createSession(tx, deps, { ...actor, workspaceId, identityId: identity.id })
+  return { outcome: 'signed_in', accountId, identity, session }
 }
 
-const newAccount = async (tx: Tx, deps: Pick<Deps, 'config'>, proof: IdentityProof): Promise<Uuid> => {
+/** Everything of a first sign-in is written with the commit. The caller has locked the identity. */
+const signUp = (
+  tx: Tx,
+  deps: Pick<Deps, 'appendEvents' | 'clock' | 'config'>,
+  proof: IdentityProof,
+  origin: RequestOrigin,
+): SignIn => {
   const email = proof.emailVerified ? proof.email : null
-  return (await createAccount(tx, deps, { email, displayName: proof.displayName })).account.id
+  const { accountId, workspaceId } = createAccount(tx, deps, { email, displayName: proof.displayName })
+  const actor = { accountId, origin, way: `sign_in:${proof.provider}` }
+  const identity = attachFirstIdentity(tx, deps, actor, { accountId, proof, linkedByGrantId: null })
+  const session = createSession(tx, deps, { ...actor, workspaceId, identityId: identity.id })
+  return { outcome: 'account_created', accountId, identity, session }
 }
 
 const signInRefusal = async (tx: Tx, match: Match, proof: IdentityProof): Promise<Refusal | null> => {

@@ -1,6 +1,7 @@
 import type { Principal, RequestOrigin } from '../../../auth/principal.ts'
 import { inTx, type Tx } from '../../../db/client.ts'
 import { Refusal } from '../../../lib/errors.ts'
+import type { Uuid } from '../../../lib/ids.ts'
 import type { Deps } from '../../deps.ts'
 import type { Account } from '../accounts/schema.ts'
 import { readAccount } from '../accounts/service.ts'
@@ -37,17 +38,23 @@ const finishAlone = async (
   attempt: WalletAttempt,
 ): Promise<Verified> => {
   await deps.lastUsed.flush()
-  const { accountId, ...result } = await inTx(deps.db, async (tx) => {
+  const { account, ...result } = await inTx(deps.db, async (tx) => {
+    /** Read with the commit. */
+    const show = (accountId: Uuid) => {
+      const shown = readAccount(tx, deps, accountId)
+      tx.defer(shown)
+      return shown
+    }
     if (caller) {
       await requireActiveCredential(tx, deps, caller)
       const { outcome } = await linkWallet(tx, deps, caller, attempt)
-      return { outcome, accountId: caller.accountId, session: null }
+      return { outcome, session: null, account: { shown: show(caller.accountId) } }
     }
     const proof = await redeemWallet(tx, { accountId: null, origin, way: 'sign_in:wallet' }, attempt)
     const { outcome, accountId, session } = await signIn(tx, deps, proof, origin)
-    return { outcome, accountId, session }
+    return { outcome, session, account: { shown: show(accountId) } }
   })
-  return { ...result, account: await readAccount(deps.db, deps, accountId) }
+  return { ...result, account: await account.shown }
 }
 
 /** Signs in, or links the wallet to the caller's account when there is a caller. */

@@ -18,7 +18,7 @@ export const createWorkspace = async (
 ): Promise<WorkspaceMembership> => {
   const { accountId } = principal
   const timeZone = input.time_zone ?? defaultTimeZone
-  const id = await insertWorkspace(tx, { ownerId: accountId, name: input.name, kind: 'team', timeZone })
+  const id = insertWorkspace(tx, { ownerId: accountId, name: input.name, kind: 'team', timeZone })
   const member = await findMembership(tx, id, accountId)
   if (!member) throw new Error('a new workspace has no owner')
   const workspace = await publishWorkspaceEvent(tx, deps, 'workspace.updated', id)
