@@ -12,6 +12,7 @@ import { overviewFlows } from './flows/overview.ts'
 import { paletteFlows } from './flows/palette.ts'
 import { paymentFlows } from './flows/payments.ts'
 import { policyFlows } from './flows/policies.ts'
+import { providerFlows } from './flows/providers.ts'
 import { reconciliationFlows } from './flows/reconciliation.ts'
 import { signInFlows } from './flows/sign-in.ts'
 import { smallThings } from './flows/small-things.ts'
@@ -25,6 +26,7 @@ vi.setConfig({ testTimeout: 60_000 })
 
 describe.skipIf(!chromiumPath)('the dashboard in a real browser', () => {
   const world = createWorld()
+  describe('sign-in by a provider', () => providerFlows(world))
   describe('sign-in', () => signInFlows(world))
   describe('account', () => accountFlows(world))
   describe('overview', () => overviewFlows(world))
