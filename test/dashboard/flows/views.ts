@@ -23,9 +23,11 @@ type View = {
   path: string
   /** Loaded from the server. The others are reached by navigation inside the loaded page. */
   loaded?: boolean
-  /** Before the page is loaded: what happens to its requests. */
+  /** Before the page is opened: what happens to its requests. */
   prepare?: Step
-  /** The text to wait for where the page stays incomplete. */
+  /** It stays incomplete, with placeholders for what has not arrived. */
+  loading?: boolean
+  /** The text to wait for where the page never has what it should show. */
   shows?: string | RegExp
   opened?: readonly Opened[]
   /** A page for developers, which shows the API's own names. */
@@ -92,29 +94,30 @@ const personalViews = async (world: World, home: Household): Promise<View[]> => 
         },
       ],
     },
-    { name: 'payments', path: '/payments', loaded: true },
-    { name: 'payments-loading', path: '/payments', prepare: unanswered('**/v1/payments?*'), shows: 'All statuses' },
+    // The page has none of these yet, and each asks for something else.
     { name: 'payments-failing', path: '/payments', prepare: failing('**/v1/payments?*'), shows: 'Something went wrong' },
-    {
-      name: 'payment-loading',
-      path: `/payments/${home.paymentId}`,
-      prepare: unanswered(`**/v1/payments/${home.paymentId}`),
-      shows: /^Payments?$/,
-    },
     {
       name: 'payment-failing',
       path: `/payments/${home.paymentId}`,
       prepare: failing(`**/v1/payments/${home.paymentId}`),
       shows: 'Something went wrong',
     },
-    { name: 'overview-loading', path: '/', prepare: unanswered('**/v1/payments?*'), shows: 'Overview' },
-    { name: 'session-loading', path: '/', prepare: unanswered('**/v1/accounts/me'), shows: /./ },
+    { name: 'payments-loading', path: '/payments?status=failed', prepare: unanswered('**/v1/payments?*'), loading: true },
+    {
+      name: 'payment-loading',
+      path: `/payments/${home.heldPaymentId}`,
+      prepare: unanswered(`**/v1/payments/${home.heldPaymentId}`),
+      loading: true,
+    },
     {
       name: 'crashed',
       path: '/policies',
       prepare: answering('**/v1/spending-policies?*', { data: [null] }),
       shows: 'This page stopped working',
     },
+    { name: 'overview-loading', path: '/', loaded: true, prepare: unanswered('**/v1/payments?*'), loading: true },
+    { name: 'session-loading', path: '/', loaded: true, prepare: unanswered('**/v1/accounts/me'), shows: /./ },
+    { name: 'payments', path: '/payments', loaded: true },
     { name: 'payment-beside', path: `/payments?open=${home.paymentId}`, loaded: true },
     {
       name: 'new-payment',
@@ -252,7 +255,7 @@ const strayWords = async (page: Page, within: string): Promise<string[]> =>
 /** Returns when it was opened, by the page's clock. */
 const openView = async (page: Page, { path, loaded, prepare }: View): Promise<number> => {
   await prepare?.(page)
-  if (loaded || prepare) {
+  if (loaded) {
     await page.goto(path)
     return 0
   }
@@ -262,9 +265,10 @@ const openView = async (page: Page, { path, loaded, prepare }: View): Promise<nu
 }
 
 const lookAtPage = async (page: Page, inspector: Inspector, view: View): Promise<string[]> => {
-  const { name, shows, technical } = view
+  const { name, loading, shows, technical } = view
   const since = await openView(page, view)
-  if (shows) await page.getByText(shows).first().waitFor({ state: 'attached' })
+  if (loading) await page.locator('main .skeleton').first().waitFor()
+  else if (shows) await page.getByText(shows).first().waitFor({ state: 'attached' })
   else await settled(page)
   const shift = Number(await page.evaluate(layoutShift(since)))
   const violations = await inspector.inBothThemes(page)
