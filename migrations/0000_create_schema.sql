@@ -831,6 +831,8 @@ CREATE INDEX "topups_open" ON "topups" USING btree ("created_at") WHERE "topups"
 CREATE UNIQUE INDEX "topups_receipt_key" ON "topups" USING btree ("method","provider_receipt");--> statement-breakpoint
 CREATE INDEX "spending_policies_workspace" ON "spending_policies" USING btree ("workspace_id","id");--> statement-breakpoint
 CREATE INDEX "spending_policies_active" ON "spending_policies" USING btree ("workspace_id") WHERE "spending_policies"."archived_at" is null;--> statement-breakpoint
+CREATE INDEX "spending_policies_of_one" ON "spending_policies" USING btree (("beneficiary_ids"[1])) WHERE "spending_policies"."archived_at" is null and cardinality("spending_policies"."beneficiary_ids") = 1;--> statement-breakpoint
+CREATE INDEX "spending_policies_of_others" ON "spending_policies" USING btree ("workspace_id") WHERE "spending_policies"."archived_at" is null and cardinality("spending_policies"."beneficiary_ids") <> 1;--> statement-breakpoint
 CREATE INDEX "balance_queries_round" ON "balance_queries" USING btree ("round_id");--> statement-breakpoint
 CREATE INDEX "balance_queries_requested" ON "balance_queries" USING btree ("provider","requested_at");--> statement-breakpoint
 CREATE INDEX "reconciliation_differences_run" ON "reconciliation_differences" USING btree ("reconciliation_id","id");--> statement-breakpoint

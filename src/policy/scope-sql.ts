@@ -18,6 +18,15 @@ export const totalApplies = (policy: string, total: string): string =>
 export const payeesOfTotals = (beneficiaryIds: string): string =>
   `array(select payee_id from beneficiaries where id = any(${beneficiaryIds}) union all select '${everyPayee}' where cardinality(${beneficiaryIds}) = 0)`
 
-/** Whether a policy may apply to a payment to one of these payees: of a hundred policies for one payee each, only one is evaluated. */
-export const mayApplyTo = (policy: string, beneficiaryIds: string): string =>
-  `(cardinality(${policy}.beneficiary_ids) = 0 or ${policy}.beneficiary_ids && ${beneficiaryIds})`
+/**
+ * The active policies of workspaces that may apply to a payment to one of these beneficiaries; `given` is a relation whose only row has them,
+ * each once, in `ids`. A policy that names one beneficiary is found by it: of a hundred of them, only one is read. (`offset 0` keeps that
+ * search apart: a plan made for an empty table would read the workspace's policies instead.)
+ */
+export const mayApplyTo = (given: string, workspaceIds: string): string =>
+  `(select p.* from ${given}, unnest(${given}.ids) as named(id) cross join lateral (
+       select * from spending_policies where beneficiary_ids[1] = named.id and cardinality(beneficiary_ids) = 1 and archived_at is null offset 0) as p
+     where p.workspace_id = any(${workspaceIds})
+     union all
+     select p.* from ${given}, spending_policies p where p.workspace_id = any(${workspaceIds}) and p.archived_at is null
+       and cardinality(p.beneficiary_ids) <> 1 and (cardinality(p.beneficiary_ids) = 0 or p.beneficiary_ids && ${given}.ids))`

@@ -38,6 +38,13 @@ export const spendingPolicies = pgTable(
   (t) => [
     index('spending_policies_workspace').on(t.workspaceId, t.id),
     index('spending_policies_active').on(t.workspaceId).where(sql`${t.archivedAt} is null`),
+    // A payment reads the policies that name one beneficiary by it, and all others of the workspace.
+    index('spending_policies_of_one')
+      .on(sql`(${t.beneficiaryIds}[1])`)
+      .where(sql`${t.archivedAt} is null and cardinality(${t.beneficiaryIds}) = 1`),
+    index('spending_policies_of_others')
+      .on(t.workspaceId)
+      .where(sql`${t.archivedAt} is null and cardinality(${t.beneficiaryIds}) <> 1`),
     check('spending_policies_count_check', sql`${t.requiredApprovalCount} between 0 and 10`),
     check('spending_policies_window_check', sql`${t.duplicateWindowSeconds} between 0 and 604800`),
     check('spending_policies_threshold_check', sql`${t.approvalThresholdMinor} is null or ${t.requiredApprovalCount} > 0`),

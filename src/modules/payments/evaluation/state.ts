@@ -131,9 +131,8 @@ const policyFields = [
 const read = statement(
   'payments.state',
   `with same_payee as materialized (
-     select array(select x.id from beneficiaries b join beneficiaries x on x.payee_id = b.payee_id where b.id = any($3::uuid[])) as ids),
-   applicable as materialized (
-     select p.* from spending_policies p, same_payee where p.workspace_id = any($1::uuid[]) and p.archived_at is null and ${mayApplyTo('p', 'same_payee.ids')})
+     select array(select distinct x.id from beneficiaries b join beneficiaries x on x.payee_id = b.payee_id where b.id = any($3::uuid[])) as ids),
+   applicable as materialized ${mayApplyTo('same_payee', '$1::uuid[]')}
    select
     ${recordsColumn(workspaceFields, 'workspaces w where w.id = any($1::uuid[])')} as workspaces,
     ${recordsColumn(ownerFields, 'accounts a where a.id = any(array(select owning_account_id from workspaces where id = any($1::uuid[])))')} as owners,
