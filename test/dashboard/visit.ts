@@ -1,6 +1,7 @@
 import type { BrowserContext, Page } from 'playwright-core'
 import type { PrivateKeyAccount } from 'viem/accounts'
-import { newWallet, type Person } from '../harness/people.ts'
+import { afterAll } from 'vitest'
+import { newWallet, type Person, signIn } from '../harness/people.ts'
 import { createWallet, type InjectedWallet } from './wallet.ts'
 import type { World } from './world.ts'
 
@@ -38,4 +39,36 @@ export const visitAs = async (world: World, person: Person, viewport?: Viewport)
   const cookie = { name: 'service_session', value: person.cookie, url: world.service.api.url }
   await visited.context.addCookies([{ ...cookie, httpOnly: true, sameSite: 'Lax' }])
   return visited
+}
+
+export type SharedVisit = {
+  /** The page at this path: loaded for the first test, reached by navigation for the others. */
+  at: (path: string) => Promise<Visit & { person: Person }>
+}
+
+/** One person and one loaded page for the tests of a part that are not about a first load or a first sign-in: each of those costs a second. */
+export const shareVisit = (world: World): SharedVisit => {
+  let opened: Promise<Visit & { person: Person }> | undefined
+  const open = async (path: string) => {
+    const person = await signIn(world.service.api)
+    const visited = { ...(await visitAs(world, person)), person }
+    await visited.page.goto(path)
+    return visited
+  }
+  afterAll(async () => {
+    const visited = await opened?.catch(() => undefined)
+    await visited?.close()
+  })
+  return {
+    at: async (path) => {
+      if (!opened) {
+        opened = open(path)
+        return opened
+      }
+      const visited = await opened
+      visited.complaints.length = 0
+      await follow(visited.page, path)
+      return visited
+    },
+  }
 }

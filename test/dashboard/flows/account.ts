@@ -1,28 +1,25 @@
 import { expect, test } from 'vitest'
 import { newWallet, signIn } from '../../harness/people.ts'
 import { createInspector } from '../axe.ts'
-import { visitAs } from '../visit.ts'
+import { shareVisit, visitAs } from '../visit.ts'
 import type { World } from '../world.ts'
 
 export const accountFlows = (world: World): void => {
+  const shared = shareVisit(world)
+
   test('the only sign-in method cannot be unlinked, and the page says why', async () => {
-    const person = await signIn(world.service.api)
-    const { page, close } = await visitAs(world, person)
-    await page.goto('/account')
+    const { page } = await shared.at('/account')
     const unlink = page.getByRole('button', { name: 'Unlink Wallet' })
     expect(await unlink.getAttribute('aria-disabled')).toBe('true')
     await page.getByText('This is your only sign-in method').waitFor()
     await unlink.click({ force: true })
     expect(await page.getByRole('dialog').count()).toBe(0)
-    await close()
   })
 
   test('a second wallet is linked by its signature, and either can then be unlinked', async () => {
-    const person = await signIn(world.service.api)
-    const { page, wallet, complaints, close } = await visitAs(world, person)
+    const { page, person, wallet, complaints } = await shared.at('/account')
     const second = newWallet()
     wallet.accounts = [second]
-    await page.goto('/account')
     await page.getByRole('button', { name: 'Link wallet', exact: true }).click()
     await page.getByRole('button', { name: 'Link Test Wallet' }).click()
     await page.getByText('Wallet linked').waitFor()
@@ -34,21 +31,17 @@ export const accountFlows = (world: World): void => {
     await page.getByText('Wallet unlinked').waitFor()
     await page.getByText('This is your only sign-in method').waitFor()
     expect(complaints).toEqual([])
-    await close()
   })
 
   test("another person's wallet is not linked; another address of the same wallet can be chosen", async () => {
-    const person = await signIn(world.service.api)
     const other = await signIn(world.service.api)
-    const { page, wallet, close } = await visitAs(world, person)
+    const { page, wallet } = await shared.at('/account')
     wallet.accounts = [other.wallet, newWallet()]
-    await page.goto('/account')
     await page.getByRole('button', { name: 'Link wallet', exact: true }).click()
     await page.getByRole('button', { name: 'Link Test Wallet' }).click()
     await page.getByText('This wallet belongs to another account').waitFor()
     await page.getByRole('button', { name: 'Choose another account in Test Wallet' }).click()
     await page.getByText('Wallet linked').waitFor()
-    await close()
   })
 
   test('Google is linked on its own page, without another page before it, and shown by its e-mail address', async () => {

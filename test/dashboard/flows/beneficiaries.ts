@@ -1,13 +1,12 @@
 import { expect, test } from 'vitest'
-import { signIn } from '../../harness/people.ts'
-import { visitAs } from '../visit.ts'
+import { follow, shareVisit } from '../visit.ts'
 import type { World } from '../world.ts'
 
 export const beneficiaryFlows = (world: World): void => {
+  const shared = shareVisit(world)
+
   test('a wrong destination is marked at its field; a correct one is saved and never shown again', async () => {
-    const person = await signIn(world.service.api)
-    const { page, complaints, close } = await visitAs(world, person)
-    await page.goto('/beneficiaries')
+    const { page, complaints } = await shared.at('/beneficiaries')
     await page.getByRole('link', { name: 'Add beneficiary' }).first().click()
     await page.getByLabel('Name', { exact: true }).fill('Njeri')
     const destination = page.getByLabel('Mobile number')
@@ -20,16 +19,14 @@ export const beneficiaryFlows = (world: World): void => {
     await page.getByRole('heading', { name: 'Njeri' }).waitFor()
     expect(await page.content()).not.toContain('712345678')
     expect(complaints).toEqual([])
-    await close()
   })
 
   test('payments to a beneficiary are stopped and allowed again; an archived one disappears', async () => {
-    const person = await signIn(world.service.api)
+    const { page, person } = await shared.at('/beneficiaries')
     const body = { type: 'utility', display_name: 'Water', payment_rail: 'MPESA_B2B', destination: '555123' }
     const { id } = (await person.api.post('/v1/beneficiaries', body)).body
-    const { page, close } = await visitAs(world, person)
     const status = async () => (await person.api.get(`/v1/beneficiaries/${id}`)).body.status
-    await page.goto(`/beneficiaries/${id}`)
+    await follow(page, `/beneficiaries/${id}`)
     const confirm = async (name: string) => {
       await page.getByRole('button', { name, exact: true }).click()
       await page.getByRole('dialog').getByRole('button', { name, exact: true }).click()
@@ -43,13 +40,10 @@ export const beneficiaryFlows = (world: World): void => {
     await confirm('Archive')
     expect(await status()).toBe('archived')
     expect(await page.getByRole('link', { name: 'Pay', exact: true }).count()).toBe(0)
-    await close()
   })
 
   test('a bank is chosen by its name', async () => {
-    const person = await signIn(world.service.api)
-    const { page, close } = await visitAs(world, person)
-    await page.goto('/beneficiaries/new')
+    const { page, person } = await shared.at('/beneficiaries/new')
     await page.getByRole('radio', { name: /PesaLink/ }).check()
     await page.getByLabel('Name', { exact: true }).fill('Landlord')
     await page.getByLabel('Bank', { exact: true }).selectOption('Equity Bank')
@@ -59,6 +53,5 @@ export const beneficiaryFlows = (world: World): void => {
     await page.getByText('Equity Bank').waitFor()
     const [beneficiary] = (await person.api.get('/v1/beneficiaries')).body.data
     expect(beneficiary).toMatchObject({ bank_code: '68', payment_rail: 'PESALINK' })
-    await close()
   })
 }

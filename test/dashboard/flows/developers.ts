@@ -1,14 +1,15 @@
 import { expect, test } from 'vitest'
+import type { Json } from '../../harness/client.ts'
 import { authorizeAgent } from '../../harness/oauth.ts'
 import { createKey, signIn } from '../../harness/people.ts'
-import { visitAs } from '../visit.ts'
+import { shareVisit, visitAs } from '../visit.ts'
 import type { World } from '../world.ts'
 
 export const developerFlows = (world: World): void => {
+  const shared = shareVisit(world)
+
   test('a key is shown once, works within its limits, and its request is shown as a curl command', async () => {
-    const person = await signIn(world.service.api)
-    const { page, complaints, close } = await visitAs(world, person)
-    await page.goto('/developers')
+    const { page, person, complaints } = await shared.at('/developers')
     await page.getByRole('link', { name: 'New API key' }).first().click()
     await page.getByLabel('Name', { exact: true }).fill('Night job')
     await page.getByLabel('Daily limit').fill('2500')
@@ -33,32 +34,30 @@ export const developerFlows = (world: World): void => {
     expect(curl).toContain('"daily_limit_minor": "250000"')
     expect(curl).not.toContain(key)
     expect(complaints).toEqual([])
-    await close()
   })
 
   test('a new key has limits by default, and none only if that is chosen', async () => {
-    const person = await signIn(world.service.api)
-    const { page, close } = await visitAs(world, person)
-    await page.goto('/developers/keys/new')
+    const { page, person } = await shared.at('/developers/keys/new')
+    const keys = async (): Promise<Json[]> => (await person.api.get('/v1/accounts/me/api-keys')).body.data
+    const before = await keys()
     await page.getByLabel('Name', { exact: true }).fill('Till')
     await page.getByLabel('Per-payment limit').fill('')
     await page.getByLabel('Daily limit').fill('')
     await page.getByText('Enter at least one limit, or choose “No limit”.').waitFor()
     await page.getByRole('button', { name: 'Create key' }).click({ force: true })
-    expect((await person.api.get('/v1/accounts/me/api-keys')).body.data).toEqual([])
+    expect(await keys()).toEqual(before)
     await page.getByRole('radio', { name: /No limit/ }).check()
     await page.getByRole('button', { name: 'Create key' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'I’ve saved it' }).click()
-    const [grant] = (await person.api.get('/v1/accounts/me/grants')).body.data
-    expect(grant.spending_controls).toEqual({})
-    await close()
+    const made = (await keys()).find(({ name }) => name === 'Till')
+    const grants: Json[] = (await person.api.get('/v1/accounts/me/grants')).body.data
+    const grant = grants.find(({ id }) => id === made?.grant.id)
+    expect(grant?.spending_controls).toEqual({})
   })
 
   test('a key is rotated with an overlap, limited, frozen, and revoked', async () => {
-    const person = await signIn(world.service.api)
+    const { page, person } = await shared.at('/developers')
     const old = await createKey(person, { name: 'Batch' })
-    const { page, close } = await visitAs(world, person)
-    await page.goto('/developers')
     await page.getByRole('link', { name: /Batch/ }).click()
     await page.getByRole('button', { name: 'Rotate' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Rotate' }).click()
@@ -79,20 +78,16 @@ export const developerFlows = (world: World): void => {
     await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click()
     await page.getByText('Batch revoked').waitFor()
     expect((await world.service.api.as({ bearer: fresh }).get('/v1/accounts/me')).body.error).toBe('api_key_revoked')
-    await close()
   })
 
   test('connected agents are listed, and all of them are revoked at once', async () => {
-    const person = await signIn(world.service.api)
+    const { page, person } = await shared.at('/developers/agents')
     const agents = [await authorizeAgent(world.service.api, person), await authorizeAgent(world.service.api, person)]
-    const { page, close } = await visitAs(world, person)
-    await page.goto('/developers/agents')
     await page.getByRole('button', { name: 'Revoke all' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click()
     await page.getByText('2 agents revoked').waitFor()
     await page.getByText('No connected agents').waitFor()
     for (const agent of agents) expect((await agent.api.get('/v1/accounts/me')).status).toBe(401)
-    await close()
   })
 
   test('events appear in the log as they happen', async () => {

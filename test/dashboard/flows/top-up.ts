@@ -1,26 +1,25 @@
 import { expect, test } from 'vitest'
 import { fund, newBeneficiary } from '../../harness/money.ts'
 import { signIn } from '../../harness/people.ts'
-import { visitAs } from '../visit.ts'
+import { shareVisit, visitAs } from '../visit.ts'
 import type { World } from '../world.ts'
 
 export const topUpFlows = (world: World): void => {
+  const shared = shareVisit(world)
   const begin = async (phoneNumber: string) => {
     // The page counts down from when the service began.
     world.service.clock.set(new Date())
-    const person = await signIn(world.service.api)
-    const visited = await visitAs(world, person)
+    const visited = await shared.at('/top-up')
     const { page } = visited
-    await page.goto('/top-up')
     await page.getByLabel('Amount').fill('1000')
     await page.getByLabel('M-PESA phone number').fill(phoneNumber)
     await page.getByRole('button', { name: /Send M-PESA prompt for KES/ }).click()
     await page.getByRole('heading', { name: 'Check your phone' }).waitFor()
-    return { ...visited, person }
+    return visited
   }
 
   test('sends the prompt, counts down, and shows the success as soon as the money has arrived', async () => {
-    const { page, complaints, close } = await begin('0722 000 001')
+    const { page, complaints } = await begin('0722 000 001')
     await page
       .getByRole('timer')
       .getByText(/^\d+ s$/)
@@ -28,18 +27,16 @@ export const topUpFlows = (world: World): void => {
     await world.service.settle()
     await page.getByRole('heading', { name: /KES\s1,000.00 arrived/ }).waitFor()
     expect(complaints).toEqual([])
-    await close()
   })
 
   test('shows that the payer declined the prompt', async () => {
-    const { page, close } = await begin('254700001032')
+    const { page } = await begin('254700001032')
     await world.service.settle()
     await page.getByRole('heading', { name: 'Top-up failed' }).waitFor()
-    await close()
   })
 
   test('after a time-out shows that the payment is being checked; a late proof shows the success', async () => {
-    const { page, person, close } = await begin('254711000003')
+    const { page, person } = await begin('254711000003')
     const id = new URL(page.url()).pathname.split('/').at(-1)
     const { deps, scheduler, sandbox, clock } = world.service
     await deps.jobs.drain()
@@ -51,7 +48,6 @@ export const topUpFlows = (world: World): void => {
     await page.getByText('The money may have moved. We’re checking').waitFor()
     await world.service.settle()
     await page.getByRole('heading', { name: /KES\s1,000.00 arrived/ }).waitFor()
-    await close()
   })
 
   test('recent top-ups are listed however many other entries are newer', async () => {
