@@ -1,14 +1,14 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
-import { signIn } from '../../harness/people.ts'
-import { visitAs } from '../visit.ts'
+import { shareVisit } from '../visit.ts'
 import type { World } from '../world.ts'
 
 export const everywhere = (world: World): void => {
+  const shared = shareVisit(world)
+
   test('can be used by keyboard: the skip link first, then sequences of keys; typing in a field is never a shortcut', async () => {
-    const { page, close } = await visitAs(world, await signIn(world.service.api))
-    await page.goto('/')
+    const { page } = await shared.at('/')
     await page.getByRole('heading', { name: 'Overview' }).waitFor()
     await page.keyboard.press('Tab')
     expect(await page.evaluate('document.activeElement.textContent')).toBe('Skip to content')
@@ -24,13 +24,10 @@ export const everywhere = (world: World): void => {
     await page.getByRole('dialog').getByText('Go to approvals').waitFor()
     await page.keyboard.press('Escape')
     await page.getByRole('dialog').waitFor({ state: 'detached' })
-    await close()
   })
 
   test('a broken connection is shown above the page, and what was missed appears when it is back', async () => {
-    const person = await signIn(world.service.api)
-    const { page, context, close } = await visitAs(world, person)
-    await page.goto('/account')
+    const { page, context, person } = await shared.at('/account')
     await page.getByRole('heading', { name: 'Account' }).waitFor()
     await context.setOffline(true)
     await page.getByText('Reconnecting').waitFor()
@@ -38,7 +35,6 @@ export const everywhere = (world: World): void => {
     await context.setOffline(false)
     await page.getByText('Reconnecting').waitFor({ state: 'detached', timeout: 15_000 })
     await page.getByRole('button', { name: 'Account Meanwhile' }).first().waitFor()
-    await close()
   })
 
   test('the compressed script has at most 150 KB, and none of it is inline', async () => {

@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest'
-import { signIn } from '../../harness/people.ts'
 import { createHousehold } from '../household.ts'
-import { visitAs } from '../visit.ts'
+import { follow, shareVisit, visitAs } from '../visit.ts'
 import type { World } from '../world.ts'
 
 export const policyFlows = (world: World): void => {
+  const shared = shareVisit(world)
+
   test('a policy is shown as a sentence and replayed over past payments before it is turned on', async () => {
     const home = await createHousehold(world.service)
     const { page, complaints, close } = await visitAs(world, home.person)
@@ -47,40 +48,36 @@ export const policyFlows = (world: World): void => {
   })
 
   test('contradicting limits are marked; a policy that changed in the meantime is not overwritten', async () => {
-    const home = await createHousehold(world.service)
-    const [policy] = (await home.person.api.get('/v1/spending-policies')).body.data
-    const { page, close } = await visitAs(world, home.person)
-    await page.goto(`/policies/${policy.id}`)
+    const { page, person } = await shared.at('/policies')
+    const policy = (await person.api.post('/v1/spending-policies', { name: 'Rules', approval_threshold_minor: '1000000' })).body
+    await follow(page, `/policies/${policy.id}`)
     await page.getByLabel('Per-payment limit').fill('900000')
     await page.getByLabel('Daily limit').fill('10')
     await page.getByRole('button', { name: 'Save policy' }).click()
     await page.getByText('Must not be more than the daily limit').first().waitFor()
     await page.context().setOffline(true)
-    await home.person.api.patch(`/v1/spending-policies/${policy.id}`, { version: policy.version, name: 'Renamed' })
+    await person.api.patch(`/v1/spending-policies/${policy.id}`, { version: policy.version, name: 'Renamed' })
     await page.getByLabel('Per-payment limit').fill('')
     await page.getByLabel('Daily limit').fill('100000')
     await page.context().setOffline(false)
     await page.getByRole('heading', { name: 'Renamed' }).waitFor()
-    expect((await home.person.api.get(`/v1/spending-policies/${policy.id}`)).body.version).toBe(policy.version + 1)
-    await close()
+    expect((await person.api.get(`/v1/spending-policies/${policy.id}`)).body.version).toBe(policy.version + 1)
   })
 
   test('archiving a policy does not save unsaved changes of its form', async () => {
-    const person = await signIn(world.service.api)
+    const { page, person } = await shared.at('/policies')
     const limits = { name: 'Old rules', daily_limit_minor: '500000' }
     const { id } = (await person.api.post('/v1/spending-policies', limits)).body
-    const { page, close } = await visitAs(world, person)
     const sent: string[] = []
     page.on('request', (request) => {
       if (request.url().includes(id) && request.method() !== 'GET') sent.push(request.method())
     })
-    await page.goto(`/policies/${id}`)
+    await follow(page, `/policies/${id}`)
     await page.getByLabel('Daily limit').fill('9000')
     await page.getByRole('button', { name: 'Archive' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Archive' }).click()
     await page.getByText('Policy archived').waitFor()
     expect(sent).toEqual(['DELETE'])
     expect((await person.api.get(`/v1/spending-policies/${id}`)).body).toMatchObject({ ...limits, status: 'archived' })
-    await close()
   })
 }
