@@ -45,6 +45,7 @@ import type { Deps } from './modules/deps.ts'
 import { detachLinkedBy } from './modules/identity/identities/detach.ts'
 import { startWork } from './modules/jobs.ts'
 import { createDocumentFetcher } from './modules/oauth/clients/fetch-document.ts'
+import { createReadClient } from './modules/oauth/clients/read-client.ts'
 import { createHostResolver } from './modules/oauth/clients/resolve-host.ts'
 import { createPaymentBatches } from './modules/payments/create/batches.ts'
 import { oauthCodes, registerModules } from './modules/routes.ts'
@@ -112,6 +113,7 @@ const buildDeps = (options: PartsOptions, identity: IdentityParts, measures?: Me
       logger.warn(failure, 'the chain did not confirm the signature of a contract wallet'),
     ),
     identityProviders: identity.providers,
+    readClient: createReadClient(db.lookup),
     clientDocuments: createDocumentFetcher({
       timeoutMs: config.OAUTH_METADATA_TIMEOUT_MS,
       resolve: createHostResolver({

@@ -16,6 +16,7 @@ import type { Uuid } from '../lib/ids.ts'
 import type { Rails } from '../rails/rail.ts'
 import type { Alerts } from './alerts.ts'
 import type { DocumentFetcher } from './oauth/clients/fetch-document.ts'
+import type { ReadClient } from './oauth/clients/read-client.ts'
 import type { SubmitPayment } from './payments/create/request.ts'
 
 /** The parts that features are built from; `app.ts` creates them once. */
@@ -33,6 +34,8 @@ export type Deps = {
   identityProviders: IdentityProviders
   /** Reads what OAuth clients publish about themselves. */
   clientDocuments: DocumentFetcher
+  /** A registered OAuth client, as it is stored. */
+  readClient: ReadClient
   cursors: Cursors
   appendEvents: AppendEvents
   feed: Feed

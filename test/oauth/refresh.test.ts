@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { parseId } from '../../src/lib/ids.ts'
+import { formatId, parseId } from '../../src/lib/ids.ts'
 import { findClient } from '../../src/modules/oauth/clients/clients.ts'
 import { createRefreshTokens } from '../../src/modules/oauth/token/refresh.ts'
 import type { Answer } from '../harness/client.ts'
@@ -250,6 +250,21 @@ const rotateEarlier = (seconds: number) =>
      where grant_id = (select grant_id from oauth_access_tokens order by id desc limit 1)`,
     [seconds],
   )
+
+test('clients of requests that arrive together are each read as they are stored', async () => {
+  const others = await Promise.all([registerClient(service.api), registerClient(service.api)])
+  const ids = [client, ...others, client].map(({ id }) => id)
+  const unknown = 'oac_00000000000000000000000000'
+  const read = await Promise.all(
+    [...ids, unknown].map((id) =>
+      findClient(service.deps, id).then(
+        (record) => formatId('oauth_client', record.id),
+        ({ code }: { code?: string }) => code,
+      ),
+    ),
+  )
+  expect(read).toEqual([...ids, 'invalid_client'])
+})
 
 test('within the leeway a late repetition gets the newest pair, however often it was rotated since; after it, it revokes the grant', async () => {
   const patient = await startService({

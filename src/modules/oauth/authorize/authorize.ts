@@ -107,7 +107,7 @@ const consentPath = (id: Uuid): string => `/consent?authorization=${formatId('oa
  * RFC 9700, 4.11.2).
  */
 export const authorize = async (
-  deps: Pick<Deps, 'clientDocuments' | 'clock' | 'config' | 'db'>,
+  deps: Pick<Deps, 'clientDocuments' | 'clock' | 'config' | 'db' | 'readClient'>,
   principal: Principal | null,
   parameters: AuthorizeParameters,
 ): Promise<string> => {

@@ -11,8 +11,9 @@ import type { Deps } from '../../deps.ts'
 import { OAuthError } from '../errors.ts'
 import { documentUrl, readClientDocument } from './client-documents.ts'
 import { readClientMetadata } from './client-metadata.ts'
+import { clientColumns } from './read-client.ts'
 
-type ClientsDeps = Pick<Deps, 'clientDocuments' | 'clock' | 'config' | 'db'>
+type ClientsDeps = Pick<Deps, 'clientDocuments' | 'clock' | 'config' | 'db' | 'readClient'>
 
 /** Argon2 is expensive by design, and it uses the threads that files and name lookups share. */
 const hashSlots = createSlots({ size: 2, waiting: 64 })
@@ -57,11 +58,8 @@ export const registerClient = async (
 const unknownClient = () =>
   new OAuthError('invalid_client', 'There is no such client. Register it, or use the https address of its metadata document.')
 
-const columns = `id, url, name, redirect_uris as "redirectUris", grant_types as "grantTypes", auth_method as "authMethod",
-  secret_hash as "secretHash", scopes, uri, created_at as "createdAt", last_used_at as "lastUsedAt", fresh_until as "freshUntil"`
-
-const readById = statement('oauth_clients.by_id', `select ${columns} from oauth_clients where id = $1`)
-const readByUrl = statement('oauth_clients.by_url', `select ${columns} from oauth_clients where url = $1`)
+const readById = statement('oauth_clients.by_id', `select ${clientColumns} from oauth_clients where id = $1`)
+const readByUrl = statement('oauth_clients.by_url', `select ${clientColumns} from oauth_clients where url = $1`)
 
 export const getClient = async (db: Db, id: Uuid): Promise<ClientRecord> => {
   const [client] = await db.query<ClientRecord>(readById, [id])
@@ -73,10 +71,10 @@ const byUrl = async ({ db }: Pick<Deps, 'db'>, { href }: URL): Promise<ClientRec
   (await db.lookup<ClientRecord>(readByUrl, [href]))[0]
 
 /** A client as it is stored: for endpoints that a client calls only after an authorization request. */
-export const findClient = async (deps: Pick<Deps, 'config' | 'db'>, clientId: string): Promise<ClientRecord> => {
+export const findClient = async (deps: Pick<Deps, 'config' | 'db' | 'readClient'>, clientId: string): Promise<ClientRecord> => {
   const id = parseId('oauth_client', clientId)
   const url = id ? undefined : documentUrl(deps.config, clientId)
-  const client = id ? (await deps.db.lookup<ClientRecord>(readById, [id]))[0] : url && (await byUrl(deps, url))
+  const client = id ? await deps.readClient(id) : url && (await byUrl(deps, url))
   if (!client) throw unknownClient()
   return client
 }

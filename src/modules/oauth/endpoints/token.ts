@@ -10,7 +10,10 @@ import type { ElapsedMs, RefreshTokens } from '../token/refresh.ts'
 
 /** The token endpoint. `waited`: how long ago, in milliseconds, the request was there whole. */
 export const issueTokens = async (
-  deps: Pick<Deps, 'appendEvents' | 'clientDocuments' | 'clock' | 'config' | 'db' | 'derivations' | 'onGrantsRevoked'> & {
+  deps: Pick<
+    Deps,
+    'appendEvents' | 'clientDocuments' | 'clock' | 'config' | 'db' | 'derivations' | 'onGrantsRevoked' | 'readClient'
+  > & {
     refreshTokens: RefreshTokens
   },
   caller: { authorization: string | undefined; origin: RequestOrigin },

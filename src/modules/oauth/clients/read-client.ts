@@ -1,0 +1,26 @@
+import { joinTurn } from '../../../db/join-turn.ts'
+import { plainList } from '../../../db/lists.ts'
+import { type Query, statement } from '../../../db/statement.ts'
+import type { oauthClients } from '../../../db/tables/oauth.ts'
+import type { Uuid } from '../../../lib/ids.ts'
+
+export const clientColumns = `id, url, name, redirect_uris as "redirectUris", grant_types as "grantTypes", auth_method as "authMethod",
+  secret_hash as "secretHash", scopes, uri, created_at as "createdAt", last_used_at as "lastUsedAt", fresh_until as "freshUntil"`
+
+const readByIds = statement('oauth_clients.by_ids', `select ${clientColumns} from oauth_clients where id = any($1::uuid[])`)
+
+type Client = typeof oauthClients.$inferSelect
+
+export type ReadClient = (id: Uuid) => Promise<Client | undefined>
+
+/** Reads registered clients: those of one turn of the event loop are read together, and nothing is kept. */
+export const createReadClient = (query: Query): ReadClient =>
+  joinTurn<Uuid, Client | undefined>({
+    inFlight: 2,
+    maxKeys: 128,
+    query: async (ids) => {
+      const clients = await query<Client>(readByIds, [plainList([...new Set(ids)])])
+      const byId = new Map(clients.map((client) => [client.id, client]))
+      return ids.map((id) => byId.get(id))
+    },
+  })
