@@ -1,3 +1,5 @@
+import { Agent, request } from 'node:http'
+
 /** What a request answered: the body parsed when it is JSON. Tests look into it freely, so it is loosely typed on purpose. */
 // biome-ignore lint/suspicious/noExplicitAny: a test reads every kind of answer
 export type Json = any
@@ -21,25 +23,39 @@ export type Client = {
   as: (credentials: Credentials) => Client
 }
 
+const agent = new Agent({ keepAlive: true })
+
+/** One request, no redirect followed. By node:http, as fetch costs twice as much, which is a tenth of a cheap request's processor time. */
+const send = (method: string, url: string, body: string | undefined, headers: Record<string, string>) =>
+  new Promise<{ status: number; headers: Headers; text: string }>((resolve, reject) => {
+    const sent = request(url, { method, agent, headers: { accept: '*/*', 'user-agent': 'node', ...headers } }, (response) => {
+      const parts: Buffer[] = []
+      response.on('data', (part: Buffer) => parts.push(part))
+      response.on('error', reject)
+      response.on('end', () => {
+        const received = new Headers()
+        for (const [name, values = []] of Object.entries(response.headersDistinct))
+          for (const value of values) received.append(name, value)
+        resolve({ status: response.statusCode ?? 0, headers: received, text: Buffer.concat(parts).toString() })
+      })
+    })
+    sent.on('error', reject)
+    sent.end(body)
+  })
+
 export const createClient = (url: string, defaults: Credentials = {}): Client => {
   const call: Client['call'] = async (method, path, options = {}) => {
     const { bearer, cookie } = { ...defaults, ...options }
     const text = options.raw ?? (options.body === undefined ? undefined : JSON.stringify(options.body))
-    const response = await fetch(url + path, {
-      method,
-      redirect: 'manual',
-      headers: {
-        ...(text !== undefined && { 'content-type': 'application/json' }),
-        ...(bearer !== undefined && { authorization: `Bearer ${bearer}` }),
-        ...(cookie !== undefined && { cookie: `service_session=${cookie}` }),
-        ...(options.key !== undefined && { 'idempotency-key': options.key }),
-        ...options.headers,
-      },
-      ...(text !== undefined && { body: text }),
+    const answer = await send(method, url + path, text, {
+      ...(text !== undefined && { 'content-type': 'application/json' }),
+      ...(bearer !== undefined && { authorization: `Bearer ${bearer}` }),
+      ...(cookie !== undefined && { cookie: `service_session=${cookie}` }),
+      ...(options.key !== undefined && { 'idempotency-key': options.key }),
+      ...options.headers,
     })
-    const answer = await response.text()
-    const json = response.headers.get('content-type')?.includes('json') && answer !== ''
-    return { status: response.status, body: json ? JSON.parse(answer) : undefined, headers: response.headers, text: answer }
+    const isJson = answer.headers.get('content-type')?.includes('json') && answer.text !== ''
+    return { ...answer, body: isJson ? JSON.parse(answer.text) : undefined }
   }
   return {
     url,
