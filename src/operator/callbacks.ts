@@ -2,7 +2,7 @@ import { networkOf } from '../http/address.ts'
 import type { App } from '../http/app-type.ts'
 import { createAllowance } from '../lib/allowance.ts'
 import type { Deps } from '../modules/deps.ts'
-import { receiveDelivery } from '../modules/payments/lifecycle/attempts/deliveries.ts'
+import { createReceiver } from '../modules/payments/lifecycle/attempts/deliveries.ts'
 import { receiveBalance } from '../modules/reconciliation/balances.ts'
 import type { DeliveryKind } from '../rails/rail.ts'
 import { createAllowList } from './allow-list.ts'
@@ -27,6 +27,7 @@ export const registerCallbacks = (
 ): void => {
   const isAllowed = createAllowList(deps.config.CALLBACK_ALLOWED_IPS)
   const mayNote = createAllowance(deps.clock, notedRefusals)
+  const receive = createReceiver(deps)
   void operator.register(async (app) => {
     app.removeAllContentTypeParsers()
     app.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body))
@@ -42,7 +43,7 @@ export const registerCallbacks = (
         sourceIp: request.ip,
         allowedSource: isAllowed(request.ip),
       }
-      await receiveDelivery(deps, arrival, () => mayNote(networkOf(request.ip)))
+      await receive(arrival, () => mayNote(networkOf(request.ip)))
       return reply.send(accepted)
     })
     app.post<{ Params: { id: string; secret: string; kind: string } }>(

@@ -1,5 +1,7 @@
 import { sha256 } from '../../../../auth/secrets.ts'
 import { statement } from '../../../../db/client.ts'
+import { joinTurn } from '../../../../db/join-turn.ts'
+import { bytesList, plainList, textList } from '../../../../db/lists.ts'
 import { prune } from '../../../../db/prune.ts'
 import { callbackDeliveries } from '../../../../db/tables/payments.ts'
 import { daysAfter } from '../../../../lib/clock.ts'
@@ -35,28 +37,42 @@ const refuse = (arrival: Arrival, attempt: AttemptRecord | undefined): DeliveryV
 /** A provider sends a notice a few times. This limit stops a sender that knows an attempt's secret from filling the disk. */
 const keptPerAttempt = 100
 
-const keepDelivery = statement(
+const keepDeliveries = statement(
   'callback_deliveries.keep',
   `insert into callback_deliveries (id, attempt_id, kind, body_ciphertext, body_key_id, source_ip, authentic, received_at)
-   select $1, a.id, $3, $4, $5, $6, true, $7 from rail_attempts a
-   where a.id = $2 and a.secret_hash = $9
-     and (select count(*) from (select from callback_deliveries where attempt_id = $2 and authentic limit $8) as kept) < $8 returning id`,
+   select x.id, a.id, x.kind, x.body, x.key, x.source, true, $8
+   from (select *, row_number() over (partition by attempt order by id) as n
+     from unnest($1::uuid[], $2::uuid[], $3::bytea[], $4::text[], $5::bytea[], $6::text[], $7::text[]) as given(id, attempt, secret, kind, body, key, source)) as x
+   join rail_attempts a on a.id = x.attempt and a.secret_hash = x.secret
+   where x.n + (select count(*) from (select from callback_deliveries d where d.attempt_id = a.id and d.authentic limit $9) as kept) <= $9
+   returning id`,
 )
 
-/**
- * One statement, for a provider that reports many payments at once waits for it. False when the secret is not the attempt's, or the attempt
- * has enough deliveries.
- */
-const keep = async (
+type Authentic = Arrival & { attemptId: Uuid }
+
+/** For each: whether it was stored. It was not when the secret is not the attempt's, or the attempt has enough deliveries. */
+const keepAll = async (
   deps: Pick<Deps, 'clock' | 'db' | 'jobs' | 'vault'>,
-  { attemptId, secret, kind, body, sourceIp }: Arrival,
-): Promise<boolean> => {
-  const id = newId()
-  const { ciphertext, keyId } = deps.vault.seal(body, deliveryContext(id))
-  const values = [id, attemptId, kind, ciphertext, keyId, sourceIp, deps.clock.now(), keptPerAttempt, sha256(secret)]
-  if ((await deps.db.query(keepDelivery, values)).length === 0) return false
-  deps.jobs.wake('deliveries')
-  return true
+  arrivals: readonly Authentic[],
+): Promise<boolean[]> => {
+  const rows = arrivals.map((arrival) => {
+    const id = newId()
+    return { ...arrival, id, sealed: deps.vault.seal(arrival.body, deliveryContext(id)) }
+  })
+  const kept = await deps.db.query<{ id: Uuid }>(keepDeliveries, [
+    plainList(rows.map(({ id }) => id)),
+    plainList(rows.map(({ attemptId }) => attemptId)),
+    bytesList(rows.map(({ secret }) => sha256(secret))),
+    plainList(rows.map(({ kind }) => kind)),
+    bytesList(rows.map(({ sealed }) => sealed.ciphertext)),
+    plainList(rows.map(({ sealed }) => sealed.keyId)),
+    textList(rows.map(({ sourceIp }) => sourceIp)),
+    deps.clock.now(),
+    keptPerAttempt,
+  ])
+  if (kept.length > 0) deps.jobs.wake('deliveries')
+  const ids = new Set(kept.map(({ id }) => id))
+  return rows.map(({ id }) => ids.has(id))
 }
 
 /** For a refused delivery only the time, the source and the reason are stored: what a stranger sends is not evidence. */
@@ -73,23 +89,32 @@ const noteRefused = async (
   deps.logger.warn({ delivery: id, source: sourceIp, verdict }, 'a delivery was refused')
 }
 
+export type ReceiveDelivery = (arrival: Arrival, mayNote: () => boolean) => Promise<void>
+
+const mostInStatement = 64
+
 /**
- * Stores a delivery with the right secret from an allowed source; it is processed after the answer. `mayNote`: whether another refusal from
- * this source may be stored; called only for a refusal.
+ * Stores deliveries with the right secret from an allowed source; they are processed after the answer. Those that arrive while others are
+ * stored are stored together, for a provider that reports many payments at once waits for it. `mayNote`: whether another refusal from this
+ * source may be stored; called only for a refusal.
  */
-export const receiveDelivery = async (
-  deps: Pick<Deps, 'clock' | 'db' | 'jobs' | 'logger' | 'vault'>,
-  arrival: Arrival,
-  mayNote: () => boolean,
-): Promise<void> => {
-  if (arrival.attemptId !== null && arrival.allowedSource && (await keep(deps, arrival))) return
-  const attempt = arrival.attemptId === null ? undefined : await findAttempt(deps.db, arrival.attemptId)
-  const refusal = refuse(arrival, attempt)
-  if (refusal !== null) {
-    if (mayNote()) await noteRefused(deps, arrival, refusal)
-    return
+export const createReceiver = (deps: Pick<Deps, 'clock' | 'db' | 'jobs' | 'logger' | 'vault'>): ReceiveDelivery => {
+  const keep = joinTurn<Authentic, boolean>({
+    query: (arrivals) => keepAll(deps, arrivals),
+    inFlight: 1,
+    maxKeys: mostInStatement,
+  })
+  return async (arrival, mayNote) => {
+    const { attemptId } = arrival
+    if (attemptId !== null && arrival.allowedSource && (await keep({ ...arrival, attemptId }))) return
+    const attempt = attemptId === null ? undefined : await findAttempt(deps.db, attemptId)
+    const refusal = refuse(arrival, attempt)
+    if (refusal !== null) {
+      if (mayNote()) await noteRefused(deps, arrival, refusal)
+      return
+    }
+    deps.logger.warn({ attempt: attempt?.id, source: arrival.sourceIp }, 'a delivery was not stored: its attempt has too many')
   }
-  deps.logger.warn({ attempt: attempt?.id, source: arrival.sourceIp }, 'a delivery was not stored: its attempt has too many')
 }
 
 const refusedForDays = 7

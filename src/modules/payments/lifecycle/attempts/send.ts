@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { inTx, statement } from '../../../../db/client.ts'
+import { joinTurn } from '../../../../db/join-turn.ts'
 import { statesBefore } from '../../../../db/transitions.ts'
 import { secondsAfter } from '../../../../lib/clock.ts'
 import { Refusal } from '../../../../lib/errors.ts'
@@ -41,7 +42,9 @@ const accept = statement(
    from unnest($1::uuid[], $2::text[], $3::text[]) as x(id, request, conversation) where a.id = x.id`,
 )
 
-type Accepted = { attemptId: Uuid; provider: ProviderReference; done: () => void; failed: (error: unknown) => void }
+type Accepted = { attemptId: Uuid; provider: ProviderReference }
+
+const mostInStatement = 256
 
 export type Sender = (lane: SendLane, recorded: Recorded) => Promise<void>
 
@@ -50,39 +53,23 @@ export type Sender = (lane: SendLane, recorded: Recorded) => Promise<void>
  * statement is under way are written together in the next.
  */
 export const createSender = (deps: Pick<Deps, 'alerts' | 'appendEvents' | 'clock' | 'config' | 'db' | 'logger'>): Sender => {
-  let waiting: Accepted[] = []
-  let flushing = false
-
-  const flush = async () => {
-    if (flushing) return
-    flushing = true
-    while (waiting.length > 0) {
-      const batch = waiting
-      waiting = []
+  const recordTaken = joinTurn<Accepted, void>({
+    query: async (taken) => {
       const at = deps.clock.now()
       const values = [
-        batch.map(({ attemptId }) => attemptId),
-        batch.map(({ provider }) => provider.request),
-        batch.map(({ provider }) => provider.conversation),
+        taken.map(({ attemptId }) => attemptId),
+        taken.map(({ provider }) => provider.request),
+        taken.map(({ provider }) => provider.conversation),
         statesBefore('attempt', 'submitted'),
         secondsAfter(at, secondsToNextQuery(0)),
         at,
       ]
-      try {
-        await untilWritten(() => deps.db.query(accept, values))
-        for (const { done } of batch) done()
-      } catch (error) {
-        for (const { failed } of batch) failed(error)
-      }
-    }
-    flushing = false
-  }
-
-  const recordTaken = (attemptId: Uuid, provider: ProviderReference) =>
-    new Promise<void>((resolve, reject) => {
-      waiting.push({ attemptId, provider, done: resolve, failed: reject })
-      void flush()
-    })
+      await untilWritten(() => deps.db.query(accept, values))
+      return taken.map(() => undefined)
+    },
+    inFlight: 1,
+    maxKeys: mostInStatement,
+  })
 
   const send: Sender = async (lane, { outgoing, sending }) => {
     const { attemptId } = sending
@@ -99,7 +86,7 @@ export const createSender = (deps: Pick<Deps, 'alerts' | 'appendEvents' | 'clock
       },
       'a rail was called',
     )
-    if (submission.kind === 'accepted' && !submission.evidence) return recordTaken(attemptId, submission.provider)
+    if (submission.kind === 'accepted' && !submission.evidence) return recordTaken({ attemptId, provider: submission.provider })
     const sent = { id: attemptId, subjectId: outgoing.subjectId }
     await untilWritten(() => inTx(deps.db, (tx) => recordSubmission(tx, deps, lane.subject, sent, submission)))
   }
