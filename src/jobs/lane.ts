@@ -5,8 +5,16 @@ import type { AnyRail } from '../lib/rail-names.ts'
 /** One piece of due work. `key` names its row; `tenant` is its owner: no tenant's work may take all the room. */
 export type Task = { key: string; tenant: string; run: () => Promise<void> }
 
-/** How much may be taken now. `except`: rows that are being processed here, or failed a moment ago. */
-export type Room = { free: number; ofTenant: (tenant: string) => number; except: readonly string[] }
+/**
+ * How much may be taken now. `except`: rows that are being processed here, or failed a moment ago. `full`: tenants that have no room, so that
+ * a reader of a few tenants reads those that have.
+ */
+export type Room = {
+  free: number
+  ofTenant: (tenant: string) => number
+  except: readonly string[]
+  full: readonly string[]
+}
 
 /** `more`: there is due work for which there was no room. `again`: something due was passed over for a moment; claim once more at once. */
 export type Claimed = { tasks: readonly Task[]; more: boolean; again?: boolean }
@@ -73,13 +81,15 @@ export const createLaneRunner = ({ lane, logger, pollMs, onFailure }: LaneOption
   }
 
   /** A tenant takes at most half of the free room, so that there is always room for one more. */
+  const roomOf = (tenant: string): number => {
+    const held = heldBy(tenant)
+    return Math.max(1, Math.floor((lane.limit - (underWay.size - held)) / 2)) - held
+  }
   const room = (): Room => ({
     free: lane.limit - underWay.size,
-    ofTenant: (tenant) => {
-      const held = heldBy(tenant)
-      return Math.max(1, Math.floor((lane.limit - (underWay.size - held)) / 2)) - held
-    },
+    ofTenant: roomOf,
     except: [...underWay.keys(), ...backOff.waiting()],
+    full: [...new Set([...underWay.values()].map(({ tenant }) => tenant))].filter((tenant) => roomOf(tenant) < 1),
   })
 
   const attempt = async (task: Task): Promise<void> => {
@@ -148,6 +158,7 @@ export const createLaneRunner = ({ lane, logger, pollMs, onFailure }: LaneOption
           free: lane.limit,
           ofTenant: () => lane.limit,
           except: [...errors.keys()],
+          full: [],
         })
         for (const task of tasks) await task.run().catch((error: unknown) => errors.set(task.key, error))
         count += tasks.length

@@ -310,7 +310,7 @@ test('a lane serves tenant after tenant, also those behind more tenants than it 
     for (let count = 0; count < 3; count += 1) ids.push(await pay(each, toPhone(), '10000'))
   }
   const lane = createSendingLanes(service.deps, subjects).payments.find(({ name }) => name === 'payments.MPESA_B2C')
-  const roomForOne = { free: 1, ofTenant: () => 1, except: [] }
+  const roomForOne = { free: 1, ofTenant: () => 1, except: [], full: [] }
   const served: string[] = []
   for (let turn = 0; turn < ids.length; turn += 1) {
     const { tasks } = (await lane?.claim(roomForOne)) ?? { tasks: [] }

@@ -23,17 +23,22 @@ it(
     const first = spawnServer(variables)
     const before = await signIn(createClient((await first.ready()).url), wallet)
     const topup = await before.api.post('/v1/topups/initiate', { amount_minor: '500000', phone_number: '254722000001' })
-    const orders = createClient(/at (http\S+)\/control/.exec(first.stdout())?.[1] ?? '')
-    await vi.waitFor(async () => expect((await orders.get('/control/orders')).body.data).toHaveLength(1), 10_000)
+    const hasAsked = async (process: typeof first, count: number) => {
+      const sandbox = createClient(/at (http\S+)\/control/.exec(process.stdout())?.[1] ?? '')
+      await vi.waitFor(async () => expect((await sandbox.get('/control/orders')).body.data).toHaveLength(count), 10_000)
+    }
+    await hasAsked(first, 1)
     first.kill('SIGKILL')
     await first.ended
 
-    const { url, operatorUrl } = await spawnServer(variables).ready()
+    const second = spawnServer(variables)
+    const { url, operatorUrl } = await second.ready()
     const person = await signIn(createClient(url), wallet)
     const read = async () => (await person.api.get(`/v1/topups/${topup.body.id}`)).body.status
     await vi.waitFor(async () => expect(await read()).toBe('succeeded'), 20_000)
 
     const never = await person.api.post('/v1/topups/initiate', { amount_minor: '500000', phone_number: '254700004999' })
+    await hasAsked(second, 2)
     const moved = await createClient(operatorUrl).post('/sandbox/clock', { advance_seconds: 3_600 })
     expect(Date.parse(moved.body.now) - Date.now()).toBeGreaterThan(3_500_000)
     expect((await person.api.get(`/v1/topups/${never.body.id}`)).body.status).toBe('expired')

@@ -36,14 +36,15 @@ const dueTopups = dueByTenant('dispatch.due_topups', 'topups', '')
 
 const noTenant = '00000000-0000-0000-0000-000000000000'
 
-type ReadDue = (after: Uuid, room: Room, waitedFor: readonly Uuid[]) => Promise<Due[]>
+/** `passedOver`: tenants whose work cannot be taken now. */
+type ReadDue = (after: Uuid, room: Room, passedOver: readonly Uuid[]) => Promise<Due[]>
 
 /** Continues after the last tenant that was served, so that every tenant gets its turn. */
 const createFairReader = (read: ReadDue) => {
   let last: Uuid = noTenant
-  return async (room: Room, waitedFor: readonly Uuid[]): Promise<{ picked: Due[]; more: boolean }> => {
-    const behind = await read(last, room, waitedFor)
-    const due = last !== noTenant && behind.length < room.free ? [...behind, ...(await read(noTenant, room, waitedFor))] : behind
+  return async (room: Room, passedOver: readonly Uuid[]): Promise<{ picked: Due[]; more: boolean }> => {
+    const behind = await read(last, room, passedOver)
+    const due = last !== noTenant && behind.length < room.free ? [...behind, ...(await read(noTenant, room, passedOver))] : behind
     const fair = pickFairly([...new Map(due.map((row) => [row.id, row])).values()], room)
     last = fair.picked.at(-1)?.tenant ?? noTenant
     return fair
@@ -100,13 +101,14 @@ const sendingLane = (
     rail: lane.rail,
     limit,
     claim: async (room) => {
-      const { picked, more } = await readFairly(room, [...waitedFor])
-      if (picked.length === 0) return { tasks: [], more: false }
+      const isFull = room.full.length > 0
+      const { picked, more } = await readFairly(room, [...waitedFor, ...room.full.filter(isRowKey)])
+      if (picked.length === 0) return { tasks: [], more: isFull }
       const claimed = await claimFree(deps, lane, picked).catch((error: unknown) => {
         deps.logger.warn({ lane: name, ...describeError(error) }, 'a batch could not be claimed; its rows are claimed one by one')
         return undefined
       })
-      if (!claimed) return { tasks: picked.map(alone), more }
+      if (!claimed) return { tasks: picked.map(alone), more: more || isFull }
       const busy = new Set(tenantsOf(claimed.busy))
       held.note(tenantsOf(picked), busy)
       const tenants = new Map(picked.map((row) => [row.id, row.tenant]))
@@ -116,7 +118,7 @@ const sendingLane = (
       })
       const patients = waitFor(claimed.busy.filter(({ tenant }) => held.mustWait(tenant)))
       const again = claimed.busy.some(({ tenant }) => !held.mustWait(tenant))
-      return { tasks: [...tasks, ...patients], more: more || busy.size > 0, again }
+      return { tasks: [...tasks, ...patients], more: more || isFull || busy.size > 0, again }
     },
   }
 }
@@ -130,8 +132,8 @@ export const createSendingLanes = (
   const send = createSender(deps)
   const readFrom =
     (source: Statement, ...rest: unknown[]): ReadDue =>
-    (after, { except, free }, waitedFor) =>
-      deps.db.query<Due>(source, [deps.clock.now(), after, except.filter(isRowKey), free, free, waitedFor, ...rest])
+    (after, { except, free }, passedOver) =>
+      deps.db.query<Due>(source, [deps.clock.now(), after, except.filter(isRowKey), free, free, passedOver, ...rest])
   const laneOf = (name: string, lane: SendLane, read: ReadDue): Lane =>
     gatedLane(deps, lane.rail, sendingLane(deps, { name, lane, limit: deps.config.RAIL_CONCURRENCY, send, read }))
   return {
