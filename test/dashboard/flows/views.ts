@@ -112,6 +112,7 @@ const personalViews = async (world: World, home: Household): Promise<View[]> => 
     {
       name: 'crashed',
       path: '/policies',
+      loaded: true,
       prepare: answering('**/v1/spending-policies?*', { data: [null] }),
       shows: 'This page stopped working',
     },
