@@ -1,6 +1,6 @@
 import type { BrowserContext, Page } from 'playwright-core'
 import type { PrivateKeyAccount } from 'viem/accounts'
-import { afterAll } from 'vitest'
+import { afterAll, onTestFailed } from 'vitest'
 import { newWallet, type Person, signIn } from '../harness/people.ts'
 import { createWallet, type InjectedWallet } from './wallet.ts'
 import type { World } from './world.ts'
@@ -23,6 +23,13 @@ type VisitOptions = { wallets?: PrivateKeyAccount[]; viewport?: Viewport }
 export const follow = (page: Page, path: string): Promise<void> =>
   page.evaluate(`history.pushState(null, '', ${JSON.stringify(path)})`)
 
+/** What a person would see: the reason of most failures stands there. */
+const showOnFailure = (page: Page): void =>
+  onTestFailed(async () => {
+    const text = await page.evaluate('document.body.innerText').catch((error: unknown) => String(error))
+    console.error(`The page at ${page.url()} shows:\n${text}`)
+  })
+
 /** A separate browser (cookies, storage, wallet) with a page of the service. */
 export const visit = async ({ windows }: World, options: VisitOptions = {}): Promise<Visit> => {
   const window = await windows.take()
@@ -30,6 +37,7 @@ export const visit = async ({ windows }: World, options: VisitOptions = {}): Pro
   window.complaints = []
   await window.page.setViewportSize(options.viewport ?? desk)
   const { context, page, wallet, complaints } = window
+  showOnFailure(page)
   return { context, page, wallet, complaints, close: () => windows.release(window) }
 }
 
@@ -66,6 +74,7 @@ export const shareVisit = (world: World): SharedVisit => {
         return opened
       }
       const visited = await opened
+      showOnFailure(visited.page)
       visited.complaints.length = 0
       await follow(visited.page, path)
       return visited

@@ -55,7 +55,7 @@ const created = async (answer: Promise<{ status: number; text: string; body: { i
 
 const endStates = ['succeeded', 'failed', 'rejected', 'cancelled', 'expired', 'returned']
 
-/** A payment with a final status, or an `unknown` one, which may stay so. */
+/** A payment or a top-up with a final status. */
 const hasEnded = (api: Client, path: string) => async (): Promise<boolean> =>
   endStates.includes((await api.get(path)).body.status)
 
@@ -131,18 +131,34 @@ const unknownPayment = async (stage: Stage): Promise<string> => {
   return id
 }
 
+type Kind = 'payment' | 'topup'
+
+/**
+ * What a process had the right to send and did not send before it died. Nobody but the provider can know that, so it is not sent again: it
+ * stays open, with its money held, until a person reads the provider's statement.
+ */
+const neverArrived = async ({ world }: Stage, kind: Kind, id: string): Promise<boolean> => {
+  const attempts = await world.sql<{ state: string; reference: string }>(
+    "select state, reference from rail_attempts where subject_id = $1 and state <> 'not_sent'",
+    [parseId(kind, id)],
+  )
+  const orders = await world.provider.orders()
+  return attempts.some(({ state, reference }) => state === 'lost' && orders.every((order) => order.reference !== reference))
+}
+
 /** Work that is due, for the process that runs it. */
-const sends = (name: string, begin: (stage: Stage) => Promise<string>): Act => ({
+const sends = (name: string, kind: Kind, begin: (stage: Stage) => Promise<string>): Act => ({
   name,
   prepare: async (stage) => {
     await stage.heir.pause()
-    const path = await begin(stage)
-    return { act: (victim) => victim.drain(), ended: hasEnded(stage.cast.api, path) }
+    const id = await begin(stage)
+    const ended = hasEnded(stage.cast.api, `/v1/${kind}s/${id}`)
+    return { act: (victim) => victim.drain(), ended: async () => (await ended()) || neverArrived(stage, kind, id) }
   },
 })
 
 /** Deliveries of the provider that no process has processed. */
-const books = (name: string, kind: 'payment' | 'topup', begin: (stage: Stage) => Promise<string>): Act => ({
+const books = (name: string, kind: Kind, begin: (stage: Stage) => Promise<string>): Act => ({
   name,
   prepare: async (stage) => {
     const { world, cast, heir, survivor } = stage
@@ -271,10 +287,10 @@ const payBy = (rail: keyof Cast['beneficiaries']) => (stage: Stage) => pay(stage
 
 export const acts: readonly Act[] = [
   ...requests,
-  sends('sending a payment by M-PESA B2C', async (stage) => `/v1/payments/${await payBy('MPESA_B2C')(stage)}`),
-  sends('sending a payment by M-PESA B2B', async (stage) => `/v1/payments/${await payBy('MPESA_B2B')(stage)}`),
-  sends('sending a payment by PesaLink', async (stage) => `/v1/payments/${await payBy('PESALINK')(stage)}`),
-  sends('asking a phone to pay in', async (stage) => `/v1/topups/${await askToPay(stage)}`),
+  sends('sending a payment by M-PESA B2C', 'payment', payBy('MPESA_B2C')),
+  sends('sending a payment by M-PESA B2B', 'payment', payBy('MPESA_B2B')),
+  sends('sending a payment by PesaLink', 'payment', payBy('PESALINK')),
+  sends('asking a phone to pay in', 'topup', (stage) => askToPay(stage)),
   books('booking what the provider says of a payment', 'payment', payBy('MPESA_B2C')),
   books('booking what the provider says of a top-up', 'topup', (stage) => askToPay(stage)),
   sweep,

@@ -133,13 +133,30 @@ const killOnce = async (act: Act, at: number) => {
   const again = await ready.again?.()
   if (again) expect(again.status, `${act.name}, message ${at}: ${again.text}`).toBeLessThan(300)
   if (again && first) expect(again.text).toBe((first as { text: string }).text)
-  return { died, ...(await recover(ready)) }
+  try {
+    return { died, ...(await recover(ready)) }
+  } catch (error) {
+    throw new Error(`killed at message ${at}, FAULT_SEED=${seed}: ${JSON.stringify(await underWay())}`, { cause: error })
+  }
 }
+
+/** For a person who looks for the reason: what has not ended, and how far its sending came. */
+const underWay = () =>
+  world.sql(
+    `select a.kind, a.rail, a.state, a.checks, a.created_at, a.next_check_at, coalesce(p.status, t.status) as status
+     from rail_attempts a left join payments p on p.id = a.subject_id left join topups t on t.id = a.subject_id
+     where a.state not in ('resolved', 'not_sent') order by a.created_at desc limit 5`,
+  )
+
+/** How many sends nobody may repeat, for the process that had the right to them died before it said more. */
+const leftOpen = async (): Promise<number> =>
+  (await world.sql<{ count: number }>("select count(*)::int from rail_attempts where state = 'lost'"))[0]?.count ?? 0
 
 test.each(tried)(
   `a process that is killed at any message of $name leaves it whole or undone, and another one ends it within ${recoverWithinMs / 1000} seconds`,
   async (act) => {
     let [kills, slowestMs, leases] = [0, 0, 0]
+    const leftBefore = await leftOpen()
     for (const at of pointsOf(act.name)) {
       const { died, ...took } = await killOnce(act, at)
       slowestMs = Math.max(slowestMs, took.slowestMs)
@@ -150,6 +167,7 @@ test.each(tried)(
     report('process_kills', kills)
     report('slowest_recovery_ms', Math.round(slowestMs))
     report('leases_waited_for', leases)
+    report('left_to_a_person', (await leftOpen()) - leftBefore)
     expect(await world.faults(), `FAULT_SEED=${seed}`).toEqual([])
   },
   isFull ? 3_600_000 : 120_000,
