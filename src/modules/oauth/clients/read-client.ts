@@ -1,11 +1,11 @@
+import { columnsOf } from '../../../db/columns.ts'
 import { joinTurn } from '../../../db/join-turn.ts'
 import { plainList } from '../../../db/lists.ts'
 import { type Query, statement } from '../../../db/statement.ts'
-import type { oauthClients } from '../../../db/tables/oauth.ts'
+import { oauthClients } from '../../../db/tables/oauth.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 
-export const clientColumns = `id, url, name, redirect_uris as "redirectUris", grant_types as "grantTypes", auth_method as "authMethod",
-  secret_hash as "secretHash", scopes, uri, created_at as "createdAt", last_used_at as "lastUsedAt", fresh_until as "freshUntil"`
+export const clientColumns = columnsOf(oauthClients)
 
 const readByIds = statement('oauth_clients.by_ids', `select ${clientColumns} from oauth_clients where id = any($1::uuid[])`)
 

@@ -2,7 +2,7 @@ import { eq } from 'drizzle-orm'
 import type { RequestOrigin } from '../../../auth/principal.ts'
 import { sha256 } from '../../../auth/secrets.ts'
 import { inTx, type Tx } from '../../../db/client.ts'
-import { oauthAuthorizations, oauthGrants } from '../../../db/tables/oauth.ts'
+import { oauthAuthorizations } from '../../../db/tables/oauth.ts'
 import { audit } from '../../../events/audit.ts'
 import { CommitThenThrow } from '../../../lib/errors.ts'
 import { viewGrant } from '../../delegation/grants/present.ts'
@@ -16,7 +16,7 @@ import { OAuthError } from '../errors.ts'
 import { parseResources } from '../resources.ts'
 import type { TokenParameters, TokenResponse } from '../schema.ts'
 import { isSubset } from '../scopes.ts'
-import { hasEnded, mintGeneration, readGrantStates } from './tokens.ts'
+import { hasEnded, mintGeneration, readGrantState } from './tokens.ts'
 
 const unknown = () => new OAuthError('invalid_grant', 'The code is unknown or expired, or was given to another client.')
 
@@ -31,7 +31,7 @@ export const redeem = async (
   if (authorization.grantId === null) throw new Error('an approved request has no grant')
   checkVerifier(authorization.codeChallenge, parameters.code_verifier)
   await lockGrant(tx, authorization.grantId)
-  const [locked] = await readGrantStates(tx, eq(oauthGrants.grantId, authorization.grantId))
+  const locked = await readGrantState(tx, authorization.grantId)
   if (!locked || hasEnded(locked, tx.at)) throw unknown()
   const { grant, state } = locked
   const resources = parseResources(parameters.resource, deps.config.publicUrl) ?? state.resources

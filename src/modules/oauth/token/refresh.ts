@@ -1,11 +1,9 @@
-import { eq, sql } from 'drizzle-orm'
 import type { RequestOrigin } from '../../../auth/principal.ts'
 import { equalBytes } from '../../../auth/secrets.ts'
 import { inTx, statement, type Tx } from '../../../db/client.ts'
 import { describeError } from '../../../db/errors.ts'
 import { joinTurn } from '../../../db/join-turn.ts'
 import { plainList } from '../../../db/lists.ts'
-import { oauthGrants } from '../../../db/tables/oauth.ts'
 import { type ActedEntry, audit, auditAll } from '../../../events/audit.ts'
 import { CommitThenThrow, Refusal } from '../../../lib/errors.ts'
 import type { Uuid } from '../../../lib/ids.ts'
@@ -187,7 +185,7 @@ const refreshAlone = (deps: RefreshDeps, request: Request): Promise<TokenRespons
     const [arrival, , [row]] = await Promise.all([
       arrivalOf(tx, presented, elapsedMs),
       tx.query(lockByHandle, [presented.handle]),
-      readGrantStates(tx, eq(oauthGrants.handle, presented.handle)),
+      readGrantStates(tx, [presented.handle]),
     ])
     if (!arrival || !row) throw unknown()
     return settle(tx, deps, request, { arrival, row })
@@ -218,10 +216,10 @@ const alone = 'alone'
  */
 const refreshTogether = (deps: RefreshDeps, requests: readonly Request[]): Promise<(TokenResponse | typeof alone)[]> =>
   inTx(deps.db, async (tx) => {
-    const handles = plainList([...new Set(requests.map(({ presented }) => presented.handle))])
+    const handles = [...new Set(requests.map(({ presented }) => presented.handle))]
     const [locked, rows] = await Promise.all([
-      tx.query<{ handle: string }>(lockFree, [handles]),
-      readGrantStates(tx, sql`${oauthGrants.handle} = any(${handles}::text[])`),
+      tx.query<{ handle: string }>(lockFree, [plainList(handles)]),
+      readGrantStates(tx, handles),
     ])
     const free = new Set(locked.map(({ handle }) => handle))
     const rowOf = new Map(rows.map((row) => [row.state.handle, row]))

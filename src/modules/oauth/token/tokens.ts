@@ -1,15 +1,15 @@
 import { randomBytes } from 'node:crypto'
-import { and, eq, type SQL } from 'drizzle-orm'
+import { and, eq } from 'drizzle-orm'
 import type { Principal } from '../../../auth/principal.ts'
 import { secretPrefixes, sha256 } from '../../../auth/secrets.ts'
 import { statement, type Tx } from '../../../db/client.ts'
+import { columnsOf } from '../../../db/columns.ts'
 import { grantLife } from '../../../db/credential-life.ts'
 import { bytesList, plainList, textList, timeList } from '../../../db/lists.ts'
-import { accounts } from '../../../db/tables/accounts.ts'
 import { grants } from '../../../db/tables/grants.ts'
 import { oauthAccessTokens, oauthGrants } from '../../../db/tables/oauth.ts'
 import { daysAfter, earlier, secondsAfter } from '../../../lib/clock.ts'
-import { newId } from '../../../lib/ids.ts'
+import { newId, type Uuid } from '../../../lib/ids.ts'
 import { only } from '../../../lib/only.ts'
 import { presentControls } from '../../delegation/grants/present.ts'
 import type { GrantRecord } from '../../delegation/grants/queries.ts'
@@ -84,20 +84,30 @@ export type OAuthGrantState = {
   account: { status: Principal['accountStatus']; enabled: boolean }
 }
 
+type GrantStateRow = GrantRecord &
+  Omit<OAuthGrantRecord, 'expiresAt'> & { refreshEndsAt: Date; accountStatus: Principal['accountStatus']; enabled: boolean }
+
+const stateColumns = `${columnsOf(oauthGrants, 's')}, s.expires_at as "refreshEndsAt", ${columnsOf(grants, 'g')},
+  a.status as "accountStatus", a.oauth_enabled as enabled`
+const grantTables = 'oauth_grants s join grants g on g.id = s.grant_id join accounts a on a.id = g.account_id'
+
+const byGrant = statement('oauth.grant_state', `select ${stateColumns} from ${grantTables} where s.grant_id = $1`)
+const byHandles = statement('oauth.grant_states', `select ${stateColumns} from ${grantTables} where s.handle = any($1::text[])`)
+
+/** Both records share the row; `expiresAt`, which both have, is the grant's in it. */
+const stateOf = (row: GrantStateRow): OAuthGrantState => ({
+  grant: row,
+  state: { ...row, expiresAt: row.refreshEndsAt },
+  account: { status: row.accountStatus, enabled: row.enabled },
+})
+
+/** To be read behind the lock of the grant. */
+export const readGrantState = async (tx: Tx, grantId: Uuid): Promise<OAuthGrantState | undefined> =>
+  (await tx.query<GrantStateRow>(byGrant, [grantId])).map(stateOf)[0]
+
 /** To be read behind the locks of the grants. */
-export const readGrantStates = (tx: Tx, which: SQL): Promise<OAuthGrantState[]> =>
-  tx.orm
-    .select({
-      grant: grants,
-      state: oauthGrants,
-      account: { status: accounts.status, enabled: accounts.oauthEnabled },
-    })
-    .from(oauthGrants)
-    .innerJoin(grants, eq(grants.id, oauthGrants.grantId))
-    .innerJoin(accounts, eq(accounts.id, grants.accountId))
-    .where(which)
-    // A drizzle query is sent when it is awaited; this one is sent before the next.
-    .execute()
+export const readGrantStates = async (tx: Tx, handles: readonly string[]): Promise<OAuthGrantState[]> =>
+  (await tx.query<GrantStateRow>(byHandles, [plainList(handles)])).map(stateOf)
 
 /** Reasons to issue no tokens for a grant although the request is valid. */
 export const hasEnded = ({ grant, account }: Pick<OAuthGrantState, 'grant' | 'account'>, at: Date): boolean =>

@@ -1,15 +1,14 @@
 import { type Db, statement, type Tx } from '../../../../db/client.ts'
+import { columnsOf } from '../../../../db/columns.ts'
 import { plainList } from '../../../../db/lists.ts'
-import type { railAttempts } from '../../../../db/tables/payments.ts'
+import { railAttempts } from '../../../../db/tables/payments.ts'
 import { type StateOf, statesBefore, transitions } from '../../../../db/transitions.ts'
 import type { Uuid } from '../../../../lib/ids.ts'
 import type { ProviderReference } from '../../../../rails/rail.ts'
 
 export type AttemptRecord = typeof railAttempts.$inferSelect
 
-export const attemptColumns = `id, kind, subject_id as "subjectId", rail, state, amount_minor as "amountMinor", reference, secret_hash as "secretHash",
-  secret_ciphertext as "secretCiphertext", secret_key_id as "secretKeyId", provider_request as "providerRequest",
-  provider_conversation as "providerConversation", checks, next_check_at as "nextCheckAt", created_at as "createdAt", updated_at as "updatedAt"`
+export const attemptColumns = columnsOf(railAttempts)
 
 const byId = statement('attempts.get', `select ${attemptColumns} from rail_attempts where id = $1`)
 const bySubjects = statement(
