@@ -136,6 +136,16 @@ export const measureRatios = async (bench: Bench, options: RatioOptions): Promis
       }
     }
 
+    /** Dead rows of a balance that is updated without pause could make each payment slower than the one before. */
+    const sustain = async () => {
+      if (!isSelected('payments')) return
+      const fresh = to('payments, another account', payments(payers.slice(1, 2)))
+      const slices: number[] = []
+      for (let slice = 0; slice < 12; slice += 1) slices.push((await take(fresh, 32, 5)).perSecond)
+      const sum = (list: readonly number[]) => list.reduce((total, value) => total + value, 0)
+      note('payment, one account: last 15 of 60 seconds ÷ first 15', sum(slices.slice(-3)) / sum(slices.slice(0, 3)), '≥ 0.8')
+    }
+
     say(`Load by ${generator.name}; ready after ${service.readyMs.toFixed(0)} ms.`)
     for (const load of [...Object.values(kinds), spreadLoad]) await take(load, 32, 1)
     await bench.query('select pg_stat_statements_reset()')
@@ -144,6 +154,7 @@ export const measureRatios = async (bench: Bench, options: RatioOptions): Promis
       await payRound()
       say(`round ${round} of ${options.rounds}`)
     }
+    await sustain()
     const result = [...lists].map(([name, { goal, values, digits }]) => ({ name, goal, digits, ...spread(values) }))
     for (const one of result) say(row(one.name, one, one.goal, one.digits))
     if (options.statements) say(await topStatements(bench))

@@ -10,6 +10,7 @@ import { measurePolicyLock } from './policy-lock.ts'
 import { openBench } from './processes.ts'
 import { measureRatios } from './ratios.ts'
 import { measureSoak } from './soak.ts'
+import { measureStart } from './start.ts'
 import { measureStreams } from './streams.ts'
 
 const { values, positionals } = parseArgs({
@@ -50,6 +51,7 @@ try {
   else if (what === 'event-order') await measureEventOrder(bench, shared)
   else if (what === 'policy-lock') await measurePolicyLock(bench, { write: shared.write, paymentCount: Number(values.payments) })
   else if (what === 'peers') await measurePeers(bench, shared)
+  else if (what === 'start') await measureStart(bench, shared)
   else if (what === 'soak') await measureSoak(bench, { write: shared.write, minutes: Number(values.minutes) })
   else if (what === 'growth')
     await measureGrowth(bench, {
@@ -61,7 +63,7 @@ try {
     })
   else
     throw new Error(
-      `there is no bench called ${what}: leave it out, or say overload, dispatch, callbacks, growth, streams, soak, event-order, policy-lock or peers`,
+      `there is no bench called ${what}: leave it out, or say overload, dispatch, callbacks, growth, streams, start, soak, event-order, policy-lock or peers`,
     )
 } finally {
   await bench.stop()

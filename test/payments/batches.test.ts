@@ -1,4 +1,6 @@
+import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { parseId } from '../../src/lib/ids.ts'
 import { holdAccount } from '../harness/account-hold.ts'
 import type { Answer, Json } from '../harness/client.ts'
 import { credit, newBeneficiary } from '../harness/money.ts'
@@ -122,5 +124,35 @@ describe('payments that are decided together', () => {
     await hold.release()
     expect(statuses(await Promise.all(['a', 'b', 'c'].map((key) => pay(someone, {}, { key }))))).toEqual([201, 201, 201])
     expect(await balance(someone)).toMatchObject({ held_minor: '30000' })
+  })
+
+  test('are decided again when the database ends their transaction for a deadlock', { timeout: 60_000 }, async () => {
+    const someone = await payer()
+    const account = parseId('account', someone.accountId)
+    const other = new pg.Client({ connectionString: service.database.url })
+    await other.connect()
+    const isWaiting = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+    const deadlocks = async () => {
+      await other.query('select pg_stat_force_next_flush()')
+      return Number(
+        (await other.query('select deadlocks from pg_stat_database where datname = current_database()')).rows[0].deadlocks,
+      )
+    }
+    const before = await deadlocks()
+    const hold = await holdAccount(service, someone.accountId)
+    const running = Array.from({ length: 5 }, () => pay(someone))
+    await hold.waiting(1)
+    await other.query('begin')
+    // The batch notices the deadlock first, so the batch is what Postgres ends.
+    await other.query("set local deadlock_timeout = '1min'")
+    await other.query('select from ledger_accounts where owner_id = $1 for update', [account])
+    await hold.release()
+    await expect.poll(async () => (await other.query(isWaiting)).rowCount).toBe(1)
+    await other.query(`select pg_advisory_xact_lock(('x' || right(replace($1, '-', ''), 16))::bit(64)::bigint)`, [account])
+    await other.query('rollback')
+    expect(statuses(await Promise.all(running))).toEqual([201, 201, 201, 201, 201])
+    expect(await balance(someone)).toMatchObject({ held_minor: '50000' })
+    await expect.poll(deadlocks).toBe(before + 1)
+    await other.end()
   })
 })
