@@ -80,6 +80,16 @@ export const startWorld = async (folder: string) => {
     const url = /API\s+\S+[^\n]*/.test(child.stdout()) ? `http://127.0.0.1:${variables.PORT}` : ''
     return { ...child, url }
   }
+  /** One that takes commands, behind the proxy. Hundreds are started in a run, so another process may have taken a port that was free. */
+  const startPuppet = async (triesLeft = 3): Promise<Puppet> => {
+    const port = String(await freePort())
+    const variables = { ...shared, PORT: port, OPERATOR_PORT: String(await freePort()), DATABASE_URL: proxy.url }
+    const started = spawnServer(variables, { command: [process.execPath, programs.puppet] })
+    return puppetOf(started, port).catch((error: unknown) => {
+      if (triesLeft > 1 && String(error).includes('is already in use')) return startPuppet(triesLeft - 1)
+      throw error
+    })
+  }
   const sql = new pg.Client({ connectionString: database.url, application_name: 'fault-suite' })
   await sql.connect()
   return {
@@ -89,12 +99,7 @@ export const startWorld = async (folder: string) => {
     admins,
     operatorPort,
     start,
-    /** One that takes commands, behind the proxy. */
-    startPuppet: async (): Promise<Puppet> => {
-      const port = String(await freePort())
-      const variables = { ...shared, PORT: port, OPERATOR_PORT: String(await freePort()), DATABASE_URL: proxy.url }
-      return puppetOf(spawnServer(variables, { command: [process.execPath, programs.puppet] }), port)
-    },
+    startPuppet,
     sql: async <Row extends pg.QueryResultRow>(text: string, values: unknown[] = []): Promise<Row[]> =>
       (await sql.query<Row>(text, values)).rows,
     /** Stops a process that works by itself, at a moment when it is in no transaction: stopped in one, it would hold its locks. */
