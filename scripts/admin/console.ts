@@ -4,12 +4,12 @@ import { createParts } from '../../src/app.ts'
 import { loadConfig } from '../../src/config.ts'
 import { migrationsCheck } from '../../src/db/migrate.ts'
 import { attachEmbeddedPostgres } from '../../src/embedded-postgres/attach.ts'
-import { systemClock } from '../../src/lib/clock.ts'
 import { StartupError } from '../../src/lib/startup-error.ts'
 import type { Deps } from '../../src/modules/deps.ts'
 import { type Operator, shellOperator } from '../../src/modules/operators.ts'
 import { findKeys } from '../../src/process/development-keys.ts'
 import { readEnvironment } from '../../src/process/environment.ts'
+import { readTime } from '../../src/process/rails.ts'
 
 /** What a command works with: the service's parts on the service's database, and the person at the shell. */
 export type Console = { deps: Deps; databaseUrl: string; operator: Operator; close: () => Promise<void> }
@@ -44,7 +44,7 @@ export const openConsole = async (): Promise<Console> => {
     const deps = createParts({
       config: { ...config, ENCRYPTION_KEYS, TOKEN_SECRETS, JOBS: 'off' },
       databaseUrl: database.url,
-      clock: systemClock,
+      clock: await readTime(config),
       logger: pino({ level: 'warn' }, pino.destination(2)),
       rails: { payout: {}, collection: null, account: null, gates: {} },
       statementTimeoutMs,

@@ -30,14 +30,28 @@ const readOptions = async (url: string): Promise<Options> => {
   }
 }
 
+/** How far the time of a running sandbox is ahead. */
+const readOffsetMs = async (url: string): Promise<number> =>
+  ((await requestJson(`${url}/control/clock`)) as { offset_ms: number }).offset_ms
+
+const urlOf = (address: string): string => address.replace(/\/+$/, '')
+
+/** The same, asked once by a process that does not use its rails. */
+export const readSandboxOffsetMs = (address: string): Promise<number> =>
+  readOffsetMs(urlOf(address)).catch((cause: unknown) => {
+    throw new StartupError(
+      `No sandbox answers at SANDBOX_URL (${address}), and its time is needed: start it with npm run sandbox.`,
+      {
+        cause,
+      },
+    )
+  })
+
 /** An emulator shared by several services: they use its credentials and its time. */
 export const joinSandbox = async (address: string, clock: MovableClock, logger: Logger) => {
-  const url = address.replace(/\/+$/, '')
+  const url = urlOf(address)
   const { daraja, pesalink } = await readOptions(url)
-  const follow = async (): Promise<void> => {
-    const { offset_ms } = (await requestJson(`${url}/control/clock`)) as { offset_ms: number }
-    clock.moveTo(offset_ms)
-  }
+  const follow = async (): Promise<void> => clock.moveTo(await readOffsetMs(url))
   await follow()
   const timer = setInterval(() => {
     follow().catch(() => logger.debug('the sandbox did not answer with its time'))

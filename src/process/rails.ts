@@ -2,12 +2,12 @@ import { join } from 'node:path'
 import type { Logger } from 'pino'
 import { realRails, type SandboxOptions, sandboxRails } from '../app-rails.ts'
 import type { Config } from '../config.ts'
-import type { MovableClock } from '../lib/clock.ts'
+import { type Clock, createMovableClock, type MovableClock } from '../lib/clock.ts'
 import type { Rails } from '../rails/rail.ts'
 import { createRailSandbox } from '../sandbox/rail-sandbox.ts'
 import { createTimerScheduler } from '../sandbox/scheduler.ts'
-import { createSandboxTime } from '../sandbox/time.ts'
-import { joinSandbox } from './joined-sandbox.ts'
+import { createSandboxTime, storedOffsetMs } from '../sandbox/time.ts'
+import { joinSandbox, readSandboxOffsetMs } from './joined-sandbox.ts'
 
 export type RunningRails = {
   rails: Rails
@@ -16,8 +16,21 @@ export type RunningRails = {
   stop: () => Promise<void>
 }
 
+const usesSandbox = ({ RAILS }: Pick<Config, 'RAILS'>): boolean => !RAILS || RAILS.includes('sandbox')
+const folderOf = ({ DATA_DIR }: Pick<Config, 'DATA_DIR'>): string => join(DATA_DIR, 'sandbox')
+
+/** The time of the service with these settings, for a command beside it: the system's, or that of the sandbox that the service uses. */
+export const readTime = async (config: Pick<Config, 'RAILS' | 'DATA_DIR' | 'SANDBOX_URL'>): Promise<Clock> => {
+  const clock = createMovableClock()
+  if (!usesSandbox(config)) return clock
+  clock.moveTo(
+    config.SANDBOX_URL === undefined ? storedOffsetMs(folderOf(config)) : await readSandboxOffsetMs(config.SANDBOX_URL),
+  )
+  return clock
+}
+
 const openSandbox = async (config: Config, clock: MovableClock, logger: Logger): Promise<RunningRails> => {
-  const folder = join(config.DATA_DIR, 'sandbox')
+  const folder = folderOf(config)
   const scheduler = createTimerScheduler()
   const time = createSandboxTime(clock, scheduler, folder)
   const sandbox = createRailSandbox({
@@ -49,7 +62,7 @@ const joinRunningSandbox = async (config: Config, clock: MovableClock, logger: L
 
 /** Real providers if they are configured, else their emulator: a running one (SANDBOX_URL), or one in this process. */
 export const openRails = (config: Config, clock: MovableClock, logger: Logger): Promise<RunningRails> => {
-  if (config.RAILS && !config.RAILS.includes('sandbox')) {
+  if (!usesSandbox(config)) {
     return Promise.resolve({ rails: realRails(config, clock), sandbox: null, stop: async () => undefined })
   }
   return config.SANDBOX_URL === undefined

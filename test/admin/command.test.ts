@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readCommand } from '../../scripts/admin/commands.ts'
@@ -24,11 +24,16 @@ const keys = { ENCRYPTION_KEYS: ring(), TOKEN_SECRETS: ring() }
 
 let service: TestService
 let person: Person
+let folder: string
 beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'admin-'))
   service = await startService({ env: { ...keys, ADJUSTMENT_CONFIRM_MINOR: '10000' } })
   person = await signIn(service.api)
 })
-afterAll(() => service.close())
+afterAll(async () => {
+  await service.close()
+  await rm(folder, { recursive: true, force: true })
+})
 
 /** The output of the command, run in this process by the named operator. */
 const as =
@@ -50,7 +55,7 @@ const admin = as('amina')
 const run = promisify(execFile)
 const spawnAdmin = (...args: string[]) =>
   run(process.execPath, [programs.admin, ...args], {
-    env: { PATH: process.env.PATH, ...compiledOnce, DATABASE_URL: service.database.url, ...keys },
+    env: { PATH: process.env.PATH, ...compiledOnce, DATABASE_URL: service.database.url, DATA_DIR: folder, ...keys },
   }).then(
     ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
     (error: { code: number; stdout: string; stderr: string }) => ({
@@ -170,13 +175,12 @@ test(
   'as a process of its own, reconcile prints what a statement lists and the books do not, and fails; an unreadable file is named',
   patience,
   async () => {
-    const file = join(await mkdtemp(join(tmpdir(), 'statement-')), 'march.csv')
+    const file = join(folder, 'march.csv')
     await writeFile(
       file,
       'Receipt No.,Completion Time,Details,Transaction Status,Paid In,Withdrawn,A/C No.\nQWW0000001,2026-03-04 10:00:00,Business Payment,Completed,,-250.00,\n',
     )
     const [differs, missing] = await Promise.all([spawnAdmin('reconcile', file), spawnAdmin('reconcile', `${file}.none`)])
-    await rm(dirname(file), { recursive: true })
     expect([differs.code, JSON.parse(differs.stdout)]).toEqual([
       1,
       expect.objectContaining({

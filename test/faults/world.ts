@@ -72,6 +72,8 @@ export const startWorld = async (folder: string) => {
     LOG_LEVEL: 'error',
     DATABASE_POOL_SIZE: '6',
     APPROVAL_TTL_HOURS: '1',
+    // Sweeps move the time by days, and the checks read every event.
+    EVENT_RETENTION_DAYS: '3650',
     RATE_LIMIT_ENABLED: 'false',
   }
   const start = async (variables: Record<string, string> = {}): Promise<ServerProcess & { url: string }> => {
