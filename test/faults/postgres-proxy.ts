@@ -45,8 +45,9 @@ export const startPostgresProxy = async (databaseUrl: string): Promise<PostgresP
     for (const pair of [...pairs]) destroy(pair)
   }
 
-  const server = createServer((client) => {
-    const upstream = dial({ host: target.hostname, port: Number(target.port) })
+  // Without delay: the messages of one statement are written one by one, and each would wait for the confirmation of the one before.
+  const server = createServer({ noDelay: true }, (client) => {
+    const upstream = dial({ host: target.hostname, port: Number(target.port), noDelay: true })
     const pair = { client, server: upstream }
     pairs.add(pair)
     let pending = Buffer.alloc(0)

@@ -14,7 +14,7 @@ export const startRoundRobin = async (): Promise<RoundRobin> => {
       client.destroy()
       return
     }
-    const backend = connect(port, '127.0.0.1')
+    const backend = connect({ port, host: '127.0.0.1', noDelay: true })
     let joined = false
     open.add(backend)
     backend.once('connect', () => {
@@ -28,7 +28,7 @@ export const startRoundRobin = async (): Promise<RoundRobin> => {
     })
     client.once('close', () => backend.destroy())
   }
-  const server = createServer((client) => {
+  const server = createServer({ noDelay: true }, (client) => {
     open.add(client)
     client.on('error', () => client.destroy())
     client.once('close', () => open.delete(client))

@@ -24,8 +24,8 @@ export const startSilentProxy = async (targetUrl: string): Promise<SilentProxy> 
     isSilent = true
     for (const socket of sockets) silenced.add(socket)
   }
-  const server = createServer((client) => {
-    const upstream = dial({ host: target.hostname, port: Number(target.port) })
+  const server = createServer({ noDelay: true }, (client) => {
+    const upstream = dial({ host: target.hostname, port: Number(target.port), noDelay: true })
     for (const socket of [client, upstream]) {
       sockets.add(socket)
       if (isSilent) silenced.add(socket)
