@@ -39,12 +39,9 @@ const urlOf = (address: string): string => address.replace(/\/+$/, '')
 /** The same, asked once by a process that does not use its rails. */
 export const readSandboxOffsetMs = (address: string): Promise<number> =>
   readOffsetMs(urlOf(address)).catch((cause: unknown) => {
-    throw new StartupError(
-      `No sandbox answers at SANDBOX_URL (${address}), and its time is needed: start it with npm run sandbox.`,
-      {
-        cause,
-      },
-    )
+    throw new StartupError(`No sandbox answers at SANDBOX_URL (${address}) with its time: start one with npm run sandbox.`, {
+      cause,
+    })
   })
 
 /** An emulator shared by several services: they use its credentials and its time. */

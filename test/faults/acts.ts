@@ -138,12 +138,11 @@ type Kind = 'payment' | 'topup'
  * stays open, with its money held, until a person reads the provider's statement.
  */
 const neverArrived = async ({ world }: Stage, kind: Kind, id: string): Promise<boolean> => {
-  const attempts = await world.sql<{ state: string; reference: string }>(
-    "select state, reference from rail_attempts where subject_id = $1 and state <> 'not_sent'",
+  const [lost] = await world.sql<{ reference: string }>(
+    "select reference from rail_attempts where subject_id = $1 and state = 'lost'",
     [parseId(kind, id)],
   )
-  const orders = await world.provider.orders()
-  return attempts.some(({ state, reference }) => state === 'lost' && orders.every((order) => order.reference !== reference))
+  return lost !== undefined && (await world.provider.orders()).every(({ reference }) => reference !== lost.reference)
 }
 
 /** Work that is due, for the process that runs it. */

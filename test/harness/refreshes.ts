@@ -1,10 +1,11 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import pg from 'pg'
+import { waitingForLock } from './lock-waits.ts'
 import type { TestService } from './service.ts'
 
 const handleOf = (refreshToken: string): string => refreshToken.slice('service_ort_'.length, 'service_ort_'.length + 32)
 
-const held = "select count(*)::int as held from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'"
+const held = `select count(*)::int as held from ${waitingForLock}`
 
 /** Counts the requests for tokens that reach these services from now on. */
 const countArrivals = (services: readonly TestService[]) => {

@@ -3,6 +3,7 @@ import { connect } from 'node:net'
 import pg from 'pg'
 import { expect, test } from 'vitest'
 import { parseId } from '../../src/lib/ids.ts'
+import { waitingForLock } from '../harness/lock-waits.ts'
 import { signIn } from '../harness/people.ts'
 import { createTestDatabase } from '../harness/postgres.ts'
 import { startService } from '../harness/service.ts'
@@ -22,9 +23,9 @@ test('a service that closes answers the requests under way, ends its streams and
   await blocker.query('begin')
   await blocker.query('select from accounts where id = $1 for update', [parseId('account', person.accountId)])
   const underWay = person.api.patch('/v1/accounts/me', { display_name: 'Written while closing' })
-  // Of this database alone: other test files' transactions wait on the same server.
-  const waiting = "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'"
-  await expect.poll(async () => (await blocker.query(waiting)).rowCount, { timeout: 10_000 }).toBeGreaterThan(0)
+  await expect
+    .poll(async () => (await blocker.query(`select from ${waitingForLock}`)).rowCount, { timeout: 10_000 })
+    .toBeGreaterThan(0)
 
   const closing = service.close()
   await stream.ended()

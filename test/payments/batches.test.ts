@@ -1,8 +1,9 @@
-import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { lockFurtherAccounts } from '../../src/db/account-lock.ts'
 import { parseId } from '../../src/lib/ids.ts'
 import { holdAccount } from '../harness/account-hold.ts'
 import type { Answer, Json } from '../harness/client.ts'
+import { waitingForLock } from '../harness/lock-waits.ts'
 import { credit, newBeneficiary } from '../harness/money.ts'
 import { type Person, signIn } from '../harness/people.ts'
 import { startService, type TestService } from '../harness/service.ts'
@@ -129,30 +130,29 @@ describe('payments that are decided together', () => {
   test('are decided again when the database ends their transaction for a deadlock', { timeout: 60_000 }, async () => {
     const someone = await payer()
     const account = parseId('account', someone.accountId)
-    const other = new pg.Client({ connectionString: service.database.url })
-    await other.connect()
-    const isWaiting = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+    if (!account) throw new Error('not an account id')
+    const { db } = service.deps
     const deadlocks = async () => {
-      await other.query('select pg_stat_force_next_flush()')
-      return Number(
-        (await other.query('select deadlocks from pg_stat_database where datname = current_database()')).rows[0].deadlocks,
+      await db.query('select pg_stat_force_next_flush()')
+      const [row] = await db.query<{ deadlocks: bigint }>(
+        'select deadlocks from pg_stat_database where datname = current_database()',
       )
+      return Number(row?.deadlocks)
     }
     const before = await deadlocks()
     const hold = await holdAccount(service, someone.accountId)
     const running = Array.from({ length: 5 }, () => pay(someone))
     await hold.waiting(1)
-    await other.query('begin')
-    // The batch notices the deadlock first, so the batch is what Postgres ends.
-    await other.query("set local deadlock_timeout = '1min'")
-    await other.query('select from ledger_accounts where owner_id = $1 for update', [account])
-    await hold.release()
-    await expect.poll(async () => (await other.query(isWaiting)).rowCount).toBe(1)
-    await other.query(`select pg_advisory_xact_lock(('x' || right(replace($1, '-', ''), 16))::bit(64)::bigint)`, [account])
-    await other.query('rollback')
+    await db.transaction(async (tx) => {
+      // The batch notices the deadlock first, so the batch is what Postgres ends.
+      await tx.query("set local deadlock_timeout = '1min'")
+      await tx.query('select from ledger_accounts where owner_id = $1 for update', [account])
+      await hold.release()
+      await expect.poll(() => db.query(`select from ${waitingForLock}`)).toHaveLength(1)
+      await lockFurtherAccounts(tx, account)
+    })
     expect(statuses(await Promise.all(running))).toEqual([201, 201, 201, 201, 201])
     expect(await balance(someone)).toMatchObject({ held_minor: '50000' })
     await expect.poll(deadlocks).toBe(before + 1)
-    await other.end()
   })
 })

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { parseId } from '../../../src/lib/ids.ts'
 import type { Json } from '../../harness/client.ts'
+import { waitingForLock } from '../../harness/lock-waits.ts'
 import { decide, newPkce, redeemCode, registerClient, requestConsent } from '../../harness/oauth.ts'
 import { createKey, type Key, type Person, signIn } from '../../harness/people.ts'
 import { startService, type TestService } from '../../harness/service.ts'
@@ -34,9 +35,7 @@ const orphans = async () =>
 /** Waits until a statement of another connection waits for the given lock. */
 const isWaiting = (where: string) =>
   vi.waitFor(async () => {
-    const rows = await first.deps.db.query(
-      `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and ${where}`,
-    )
+    const rows = await first.deps.db.query(`select from ${waitingForLock} and ${where}`)
     expect(rows).toHaveLength(1)
   })
 

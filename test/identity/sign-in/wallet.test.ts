@@ -3,6 +3,7 @@ import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createVerifyWallet } from '../../../src/modules/identity/sign-in/service.ts'
 import { holdAccount } from '../../harness/account-hold.ts'
+import { waitingForLock } from '../../harness/lock-waits.ts'
 import { newWallet, type Person, signIn, walletMessage } from '../../harness/people.ts'
 import { startService, type TestService } from '../../harness/service.ts'
 
@@ -200,7 +201,7 @@ describe('sign-ins of several wallets that arrive together', () => {
     ])
     const running = together(requests, 'killed')
     const holding = `select l.pid, count(*)::int as locks from pg_locks l where l.locktype = 'advisory' and l.granted
-      and l.pid in (select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock') group by l.pid`
+      and l.pid in (select pid from ${waitingForLock}) group by l.pid`
     await expect.poll(async () => (await other.query(holding)).rows, { timeout: 10_000 }).toMatchObject([{ locks: 6 }])
     await other.query(`select pg_terminate_backend(pid) from (${holding}) as waiting`)
     expect(await running).toEqual(requests.map(() => ({ refused: 'unavailable', field: undefined })))

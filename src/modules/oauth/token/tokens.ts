@@ -87,7 +87,7 @@ export type OAuthGrantState = {
 type GrantStateRow = GrantRecord &
   Omit<OAuthGrantRecord, 'expiresAt'> & { refreshEndsAt: Date; accountStatus: Principal['accountStatus']; enabled: boolean }
 
-const stateColumns = `${columnsOf(oauthGrants, 's')}, s.expires_at as "refreshEndsAt", ${columnsOf(grants, 'g')},
+const stateColumns = `${columnsOf(oauthGrants, 's', ['expiresAt'])}, s.expires_at as "refreshEndsAt", ${columnsOf(grants, 'g')},
   a.status as "accountStatus", a.oauth_enabled as enabled`
 const grantTables = 'oauth_grants s join grants g on g.id = s.grant_id join accounts a on a.id = g.account_id'
 
