@@ -2,15 +2,19 @@ import { Refusal } from '../src/lib/errors.ts'
 import { StartupError } from '../src/lib/startup-error.ts'
 import { UsageError } from './admin/arguments.ts'
 import { readCommand, usage } from './admin/commands.ts'
-import { openConsole } from './admin/console.ts'
+import { type Console, openConsole } from './admin/console.ts'
 
 // Administers the service from a shell. What administrators do over HTTP is done here by a person with access to the machine.
 const run = async (): Promise<void> => {
   const command = readCommand(process.argv.slice(2))
+  const result = await (command.needsConsole ? withConsole(command.run) : command.run())
+  if (result !== undefined) console.log(JSON.stringify(result, null, 2))
+}
+
+const withConsole = async (work: (at: Console) => Promise<unknown>): Promise<unknown> => {
   const at = await openConsole()
   try {
-    const result = await command(at)
-    if (result !== undefined) console.log(JSON.stringify(result, null, 2))
+    return await work(at)
   } finally {
     await at.close()
   }

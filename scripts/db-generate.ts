@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { migrationsFolder } from '../src/db/migrate.ts'
+import { migrationsFolder } from '../src/db/migrations.ts'
 
 // Writes the migration for a change in src/db/tables.
 //

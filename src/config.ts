@@ -30,6 +30,7 @@ const environment = z.object({
   DATABASE_DIRECT_URL: z.url({ protocol: /^postgres(ql)?$/ }).optional(),
   DATABASE_READ_URL: z.url({ protocol: /^postgres(ql)?$/ }).optional(),
   DATABASE_POOL_SIZE: whole(2, 200).default(10),
+  MIGRATE: z.enum(['on', 'off']).default('on'),
   DATABASE_STATEMENT_TIMEOUT_MS: whole(100, 60_000).default(15_000),
   DATA_DIR: z.string().default('.data'),
   CURRENCY: currency.default('KES'),

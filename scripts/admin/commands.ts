@@ -2,11 +2,15 @@ import { parseArgs } from 'node:util'
 import { accountCommands } from './accounts.ts'
 import { type Arguments, UsageError } from './arguments.ts'
 import type { Console } from './console.ts'
+import { migrateDatabase } from './migrate.ts'
 import { moneyCommands } from './money.ts'
 import { railCommands } from './rails.ts'
 import { upkeepCommands } from './upkeep.ts'
 
-export type Command = (at: Console) => Promise<unknown>
+/** `needsConsole: false`: it runs on a database of any release, without the service's parts. */
+export type Command =
+  | { needsConsole: true; run: (at: Console) => Promise<unknown> }
+  | { needsConsole: false; run: () => Promise<unknown> }
 
 const commands: Readonly<Record<string, (at: Console, input: Arguments) => Promise<unknown>>> = {
   ...accountCommands,
@@ -14,6 +18,8 @@ const commands: Readonly<Record<string, (at: Console, input: Arguments) => Promi
   ...railCommands,
   ...upkeepCommands,
 }
+
+const alone: Readonly<Record<string, (input: Arguments) => Promise<unknown>>> = { migrate: migrateDatabase }
 
 export const usage = `npm run admin -- <command>, on the database and with the keys of the service (DATABASE_URL, else DATA_DIR):
 
@@ -39,6 +45,8 @@ export const usage = `npm run admin -- <command>, on the database and with the k
   verify [--scope recent] [--head <sequence>:<hash>]
                                                holds the data against every promise (recent: what changed since the last time, when that
                                                was within a week), and the audit log against a seal that was kept outside
+  migrate [--serve-as <role>] [--minutes <n>]  brings the database to this release: as the tables' owner, before its processes start. A table
+                                               that is in use is tried again for 10 minutes. --serve-as: what the service's role may do
   deliveries retry                             works again on the providers' deliveries that failed too often
   rotate-keys                                  seals everything under the current keys
   after-restore                                after a dump was restored into another server, before the service starts`
@@ -58,6 +66,8 @@ const names = [
   'limit',
   'head',
   'scope',
+  'serve-as',
+  'minutes',
 ]
 const text = { type: 'string' } as const
 
@@ -69,7 +79,9 @@ export const readCommand = (args: readonly string[]): Command => {
   for (const name of [`${first} ${second}`, first]) {
     const command = Object.hasOwn(commands, name) ? commands[name] : undefined
     const input = { words: positionals.slice(name.split(' ').length), options: values }
-    if (command) return (at) => command(at, input)
+    if (command) return { needsConsole: true, run: (at) => command(at, input) }
+    const single = Object.hasOwn(alone, name) ? alone[name] : undefined
+    if (single) return { needsConsole: false, run: () => single(input) }
   }
   throw new UsageError(first === '' ? '' : `there is no command "${positionals.join(' ')}"`)
 }

@@ -28,7 +28,7 @@ const nameAtShell = (): string => {
 const refuseOtherRelease = async (deps: Deps): Promise<void> => {
   if (await migrationsCheck(deps.db.pool)()) return
   throw new StartupError(
-    "The database is not of this release: start the service once, which brings it up to date, or use the service's own.",
+    'The database is not of this release: run npm run admin -- migrate, or use the release that the service runs.',
   )
 }
 

@@ -1,56 +1,178 @@
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { type MigrationMeta, readMigrationFiles } from 'drizzle-orm/migrator'
-import { drizzle } from 'drizzle-orm/node-postgres'
-import { migrate as applyMigrations } from 'drizzle-orm/node-postgres/migrator'
+import { setTimeout as wait } from 'node:timers/promises'
 import pg from 'pg'
 import { StartupError } from '../lib/startup-error.ts'
-
-export const migrationsFolder = fileURLToPath(new URL('../../migrations', import.meta.url))
+import { sqlState } from './errors.ts'
+import { type Migration, migrationsFolder, readMigrations } from './migrations.ts'
 
 // A number that no other lock uses: processes that start together apply the migrations one after another.
 const migrationLock = 7_241_990
 
-/** Brings the database at `url` up to date with the folder. Safe to call from several processes at once. */
-export const migrate = async (url: string, folder = migrationsFolder): Promise<void> => {
-  const expected = readJournal(folder)
-  if (expected.length === 0) return
+/** Statements behind a waiting ALTER TABLE wait as well: nobody may wait longer than this because of a migration. */
+const lockTimeoutMs = 2_000
+const pollMs = 200
+
+export type MigrateOptions = {
+  folder?: string
+  /** For how long a migration that does not get its locks is tried again. */
+  patienceMs?: number
+  /** Between two tries: the service works off what waited during one. */
+  pauseMs?: number
+  /** A migration did not get its locks and is tried again after the pause. `holders`: the oldest transactions of the database. */
+  onContended?: (contended: { migration: string; tries: number; holders: readonly string[] }) => void
+}
+
+/**
+ * Brings a database up to date with the folder, and returns the names of the migrations that it applied. Safe to call from several processes at
+ * once. `url` leads to Postgres itself, not to a pooler.
+ *
+ * A migration that cannot lock a table within two seconds, because a transaction is reading it (a `pg_dump` for one), is undone and tried
+ * again: a waiting ALTER TABLE blocks everybody who comes after it.
+ * @throws StartupError for a migration that was edited or skipped, or that got no lock in time
+ */
+export const migrate = async (url: string, options: MigrateOptions = {}): Promise<string[]> => {
+  const expected = readMigrations(options.folder)
+  if (expected.length === 0) return []
   const client = new pg.Client({ connectionString: url, application_name: 'migrate', connectionTimeoutMillis: 5_000 })
   // The connection was lost between two statements: the next statement reports it.
   client.on('error', () => undefined)
   await client.connect()
   try {
-    await client.query('SELECT pg_advisory_lock($1)', [migrationLock])
-    await applyMigrations(drizzle(client), { migrationsFolder: folder })
-    // drizzle compares only the newest timestamp: it silently skips a migration that was merged with an older one.
-    const missing = await missingFrom(client, expected)
-    if (missing > 0) {
-      throw new StartupError(
-        `${missing} migrations in ${folder} were not applied: they were edited after they landed, or are older than the newest applied one.`,
-      )
-    }
+    await takeTurn(client)
+    const pending = await pendingOf(client, expected, options.folder ?? migrationsFolder)
+    // A role that may not create anything may still find that there is nothing to do.
+    if (pending.length > 0) await createJournal(client)
+    for (const migration of pending) await untilLocked(client, migration, options)
+    return pending.map(({ tag }) => tag)
   } finally {
     await client.end()
   }
 }
 
-/**
- * Whether every migration has been applied, unchanged: readiness asks this. The folder is read once: a running process needs the migrations
- * of its own release, not those of a newer release that is being installed beside it.
- */
-export const migrationsCheck = (pool: pg.Pool, folder = migrationsFolder): (() => Promise<boolean>) => {
-  const expected = readJournal(folder)
-  return async () => expected.length === 0 || (await missingFrom(pool, expected)) === 0
+/** Whether every migration has been applied, unchanged: readiness asks this, of any connection that may read the journal. */
+export const migrationsCheck = (pool: Pick<pg.Pool, 'query'>, folder = migrationsFolder): (() => Promise<boolean>) => {
+  // Read once: a running process needs the migrations of its own release, not those of a newer one that is being installed beside it.
+  const expected = readMigrations(folder)
+  return async () => {
+    if (expected.length === 0) return true
+    const applied = await appliedIn(pool)
+    return expected.every(({ hash }) => applied.has(hash))
+  }
 }
 
-const readJournal = (folder: string): MigrationMeta[] =>
-  existsSync(join(folder, 'meta', '_journal.json')) ? readMigrationFiles({ migrationsFolder: folder }) : []
+/** Polls: a session that waits for the lock in one statement has a snapshot, and CREATE INDEX CONCURRENTLY would wait for its end. */
+const takeTurn = async (client: pg.Client) => {
+  for (;;) {
+    const { rows } = await client.query<{ taken: boolean }>('select pg_try_advisory_lock($1) as taken', [migrationLock])
+    if (rows[0]?.taken) return
+    await wait(pollMs)
+  }
+}
 
-const missingFrom = async (db: pg.Pool | pg.Client, expected: MigrationMeta[]) => {
-  const known = await db.query<{ known: boolean }>(`SELECT to_regclass('drizzle.__drizzle_migrations') IS NOT NULL AS known`)
-  if (!known.rows[0]?.known) return expected.length
-  const { rows } = await db.query<{ hash: string }>('SELECT hash FROM drizzle.__drizzle_migrations')
-  const applied = new Set(rows.map((row) => row.hash))
-  return expected.filter((migration) => !applied.has(migration.hash)).length
+const createJournal = async (client: pg.Client) => {
+  await client.query('create schema if not exists drizzle')
+  await client.query(
+    'create table if not exists drizzle.__drizzle_migrations (id serial primary key, hash text not null, created_at bigint)',
+  )
+}
+
+/** The hashes of what was applied, and the time of each in the journal. */
+const appliedIn = async (db: Pick<pg.Client | pg.Pool, 'query'>): Promise<Map<string, bigint>> => {
+  const journal = await db.query<{ known: boolean }>(`select to_regclass('drizzle.__drizzle_migrations') is not null as known`)
+  if (!journal.rows[0]?.known) return new Map()
+  const { rows } = await db.query<{ hash: string; at: string }>(
+    'select hash, created_at::text as at from drizzle.__drizzle_migrations',
+  )
+  return new Map(rows.map(({ hash, at }) => [hash, BigInt(at)]))
+}
+
+const pendingOf = async (client: pg.Client, expected: readonly Migration[], folder: string): Promise<Migration[]> => {
+  const applied = await appliedIn(client)
+  const newest = [...applied.values()].reduce((latest, at) => (at > latest ? at : latest), -1n)
+  const pending = expected.filter(({ hash }) => !applied.has(hash))
+  const late = pending.filter(({ at }) => BigInt(at) <= newest)
+  if (late.length === 0) return pending
+  throw new StartupError(
+    `${late.length} migrations in ${folder} were not applied: they were edited after they landed, or are older than the newest applied one.`,
+  )
+}
+
+const untilLocked = async (
+  client: pg.Client,
+  migration: Migration,
+  { patienceMs = 600_000, pauseMs = 10_000, onContended }: MigrateOptions,
+) => {
+  const giveUpAt = performance.now() + patienceMs
+  for (let tries = 1; ; tries += 1) {
+    try {
+      await (migration.inTransaction ? applyInTransaction(client, migration) : applyInSteps(client, migration))
+      return
+    } catch (error) {
+      // 55P03: the lock was not free in time. 40P01: it was waited for in a circle.
+      if (!['55P03', '40P01'].includes(sqlState(error) ?? '')) throw error
+      const holders = await oldTransactions(client)
+      if (performance.now() + pauseMs > giveUpAt) throw gaveUp(migration, tries, holders, error)
+      onContended?.({ migration: migration.tag, tries, holders })
+      await wait(pauseMs)
+    }
+  }
+}
+
+const gaveUp = ({ tag }: Migration, tries: number, holders: readonly string[], cause: unknown) =>
+  new StartupError(
+    `${tag} was not applied: it did not get its locks in ${tries} tries of ${lockTimeoutMs / 1000} s. Oldest transactions: ${holders.join('; ') || 'none that this role may see'}. Nothing was changed by it; run it again when they have ended.`,
+    { cause },
+  )
+
+const applyInTransaction = async (client: pg.Client, migration: Migration) => {
+  await client.query('begin')
+  try {
+    await client.query(`set local lock_timeout = ${lockTimeoutMs}`)
+    for (const statement of migration.statements) await client.query(statement)
+    await record(client, migration)
+    await client.query('commit')
+  } catch (error) {
+    await client.query('rollback').catch(() => undefined)
+    throw error
+  }
+}
+
+/**
+ * Each statement by itself, for what PostgreSQL refuses in a transaction. A try that failed in the middle runs all statements again, so each may be
+ * repeated.
+ */
+const applyInSteps = async (client: pg.Client, migration: Migration) => {
+  for (const statement of migration.statements) {
+    // CONCURRENTLY takes a lock that blocks nobody, and then waits for older transactions to end.
+    const blocksNobody = /\bconcurrently\b/i.test(statement)
+    await client.query(`set lock_timeout = ${blocksNobody ? 0 : lockTimeoutMs}`)
+    await dropInvalid(client, statement)
+    await client.query(statement)
+  }
+  await client.query('reset lock_timeout')
+  await record(client, migration)
+}
+
+const newIndex = /\bcreate\s+(?:unique\s+)?index\s+concurrently\s+if\s+not\s+exists\s+"?([a-z0-9_]+)"?/i
+
+/** A CREATE INDEX CONCURRENTLY that failed leaves an index that is never used, which IF NOT EXISTS takes for the finished one. */
+const dropInvalid = async (client: pg.Client, statement: string) => {
+  const name = newIndex.exec(statement)?.[1]
+  if (name === undefined) return
+  const { rows } = await client.query('select from pg_index where indexrelid = to_regclass($1) and not indisvalid', [name])
+  if (rows.length > 0) await client.query(`drop index concurrently if exists ${client.escapeIdentifier(name)}`)
+}
+
+const record = (client: pg.Client, { hash, at }: Migration) =>
+  client.query('insert into drizzle.__drizzle_migrations (hash, created_at) values ($1, $2)', [hash, at])
+
+/** What probably holds the locks: the transactions of this database that began before our try. */
+const oldTransactions = async (client: pg.Client): Promise<string[]> => {
+  const { rows } = await client.query<{ holder: string }>(
+    `select format('process %s (%s) for %s s', pid, coalesce(nullif(application_name, ''), 'no name'), extract(epoch from now() - xact_start)::int) as holder
+     from pg_stat_activity
+     where datname = current_database() and pid <> pg_backend_pid() and xact_start < now() - $1 * interval '1 millisecond'
+     order by xact_start limit 3`,
+    [lockTimeoutMs],
+  )
+  return rows.map(({ holder }) => holder)
 }

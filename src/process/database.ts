@@ -2,7 +2,7 @@ import pg from 'pg'
 import type { Logger } from 'pino'
 import type { Config } from '../config.ts'
 import { isInterrupted, sqlState } from '../db/errors.ts'
-import { migrate } from '../db/migrate.ts'
+import { migrate, migrationsCheck } from '../db/migrate.ts'
 import { detectPooler, type Pooler } from '../db/pooler.ts'
 import { catchUpTransactionIds } from '../db/transaction-ids.ts'
 import { untilAnswered } from '../db/until-answered.ts'
@@ -29,7 +29,7 @@ export const openDatabase = async (config: Config, logger: Logger): Promise<Runn
       ? await openEmbedded(config, logger)
       : await openConfigured(config.DATABASE_URL, config.DATABASE_DIRECT_URL, logger)
   try {
-    await untilAnswered(() => migrate(database.directUrl), isInterrupted)
+    await untilAnswered(() => (config.MIGRATE === 'off' ? refuseUnmigrated : applyMigrations)(database, logger), isInterrupted)
     const behind = await untilAnswered(() => catchUpTransactionIds(database.directUrl), isInterrupted)
     if (behind > 0n)
       logger.warn({ behind: behind.toString() }, 'the database was restored into another server, and has caught up with it')
@@ -38,6 +38,17 @@ export const openDatabase = async (config: Config, logger: Logger): Promise<Runn
     await database.stop()
     throw explain(error, database.where)
   }
+}
+
+const applyMigrations = async ({ directUrl }: RunningDatabase, logger: Logger): Promise<void> => {
+  await migrate(directUrl, {
+    onContended: (contended) => logger.warn(contended, 'a migration did not get its locks in time, and is tried again'),
+  })
+}
+
+const refuseUnmigrated = async ({ directUrl, where }: RunningDatabase): Promise<void> => {
+  if (await withClient(directUrl, (client) => migrationsCheck(client)())) return
+  throw new StartupError(`${capital(where)} is not of this release, and MIGRATE is off: run npm run admin -- migrate.`)
 }
 
 const openEmbedded = async (config: Config, logger: Logger): Promise<RunningDatabase> => {
@@ -65,11 +76,11 @@ const openConfigured = async (url: string, directUrl: string | undefined, logger
   }
 }
 
+export const needsDirectUrl =
+  'DATABASE_URL goes through a pooler: set DATABASE_DIRECT_URL to Postgres itself, for migrations and LISTEN.'
+
 const describePooler = ({ keepsStatements, statementTimeout }: Pooler, directUrl: string | undefined, logger: Logger): void => {
-  if (directUrl === undefined)
-    throw new StartupError(
-      'DATABASE_URL goes through a pooler: set DATABASE_DIRECT_URL to Postgres itself, for migrations and LISTEN.',
-    )
+  if (directUrl === undefined) throw new StartupError(needsDirectUrl)
   if (!keepsStatements)
     logger.warn(
       'the pooler forgets prepared statements: every statement is planned each time it runs (PgBouncer keeps them from 1.21 on, with max_prepared_statements above 0)',
@@ -80,7 +91,7 @@ const describePooler = ({ keepsStatements, statementTimeout }: Pooler, directUrl
     )
 }
 
-const readVersion = async (url: string): Promise<number> => {
+const withClient = async <T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> => {
   const client = new pg.Client({
     connectionString: url,
     connectionTimeoutMillis: connectTimeoutMs,
@@ -90,12 +101,17 @@ const readVersion = async (url: string): Promise<number> => {
   client.on('error', () => undefined)
   try {
     await client.connect()
-    const { rows } = await client.query<{ version: string }>(`select current_setting('server_version_num') as version`)
-    return Number(rows[0]?.version)
+    return await work(client)
   } finally {
     await client.end().catch(() => undefined)
   }
 }
+
+const readVersion = (url: string): Promise<number> =>
+  withClient(url, async (client) => {
+    const { rows } = await client.query<{ version: string }>(`select current_setting('server_version_num') as version`)
+    return Number(rows[0]?.version)
+  })
 
 const refuseOldServer = async (url: string, where: string) => {
   const major = Math.floor((await readVersion(url)) / 10_000)
@@ -103,7 +119,8 @@ const refuseOldServer = async (url: string, where: string) => {
     throw new StartupError(`${where} is PostgreSQL ${major}, and this service needs ${oldestMajor} or newer.`)
 }
 
-const explain = (error: unknown, where: string): unknown => {
+/** The sentence for a database that cannot be used; any other error is returned as it is. */
+export const explain = (error: unknown, where: string): unknown => {
   if (error instanceof StartupError) return error
   const state = sqlState(error)
   const because = (sentence: string) => new StartupError(`${capital(where)} ${sentence}`, { cause: error })

@@ -41,7 +41,7 @@ const as =
   async (...args: string[]): Promise<Json> =>
     JSON.parse(
       JSON.stringify(
-        await readCommand(args)({
+        await readCommand(args).run({
           deps: service.deps,
           databaseUrl: service.database.url,
           operator: shellOperator(user),
@@ -225,7 +225,7 @@ describe('after the keys were replaced', () => {
       derivations: createDerivations(parseKeyRing(rings.TOKEN_SECRETS)),
     }
     const at = { deps, databaseUrl: service.database.url, operator: shellOperator('amina'), close: async () => undefined }
-    expect(await readCommand(['rotate-keys'])(at)).toMatchObject({
+    expect(await readCommand(['rotate-keys']).run(at)).toMatchObject({
       payees: expect.any(Number),
       beneficiaries: expect.any(Number),
     })

@@ -6,7 +6,9 @@ import { isFunction, type Node, namesIn, textOf, walk, within } from './syntax.t
 /** Files whose SQL is composed inside a function, and of what: never of a request's values. */
 const composedSql: Readonly<Record<string, string>> = {
   'db/check.ts': 'the text of a check, around which it counts',
+  'db/migrate.ts': 'a constant, and the name of an index in a migration',
   'db/records.ts': 'the columns that the module above declares',
+  'db/serving-role.ts': 'the name of a role, quoted, which an operator gave: GRANT takes no parameter',
   'db/tables/columns.ts': 'the values of a closed list',
   'db/transaction-ids.ts': 'a number that is computed',
   'events/read.ts': 'one of two directions',

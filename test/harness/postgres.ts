@@ -27,6 +27,14 @@ export const createTestDatabase = async (): Promise<TestDatabase> => {
   return { url: databaseUrl(adminUrl, name), drop: () => withAdmin(adminUrl, (admin) => dropDatabase(admin, name)) }
 }
 
+/** A database without tables. */
+export const createEmptyDatabase = async (): Promise<TestDatabase> => {
+  const { adminUrl, prefix } = inject('testServer')
+  const name = `${prefix}${randomBytes(6).toString('hex')}`
+  await withAdmin(adminUrl, (admin) => admin.query(`CREATE DATABASE ${name}`))
+  return { url: databaseUrl(adminUrl, name), drop: () => withAdmin(adminUrl, (admin) => dropDatabase(admin, name)) }
+}
+
 /** A copy of a database as it is now, which must have no connections: a backup, to be restored from. */
 export const copyDatabase = async (source: TestDatabase): Promise<TestDatabase> => {
   const { adminUrl, prefix } = inject('testServer')

@@ -1,0 +1,42 @@
+import pg from 'pg'
+import { StartupError } from '../lib/startup-error.ts'
+
+/** Bits of `pg_trigger.tgtype`. */
+const refusedBy = [
+  [8, 'delete'],
+  [16, 'update'],
+  [32, 'truncate'],
+] as const
+
+/**
+ * Lets a role read and write the rows of every table and change no table: the role of the running service, beside the owner that
+ * migrates. Where a trigger refuses a change of rows (the ledger, the audit log), the role gets no right to it either. Repeatable; run
+ * it after each migration.
+ * @throws StartupError where there is no such role
+ */
+export const grantServing = async (url: string, role: string): Promise<void> => {
+  const client = new pg.Client({ connectionString: url, application_name: 'migrate', connectionTimeoutMillis: 5_000 })
+  client.on('error', () => undefined)
+  await client.connect()
+  try {
+    const known = await client.query('select from pg_roles where rolname = $1', [role])
+    if (known.rows.length === 0)
+      throw new StartupError(`There is no role ${role}: create it (create role ${role} login password '…'), then run this again.`)
+    const name = client.escapeIdentifier(role)
+    await client.query('begin')
+    await client.query(`grant usage on schema public, drizzle to ${name}`)
+    await client.query(`grant select on drizzle.__drizzle_migrations to ${name}`)
+    await client.query(`grant select, insert, update, delete on all tables in schema public to ${name}`)
+    await client.query(`grant usage, select on all sequences in schema public to ${name}`)
+    const { rows } = await client.query<{ table: string; type: number }>(
+      `select tgrelid::regclass::text as table, tgtype::int as type from pg_trigger where tgfoid = 'refuse_change'::regproc`,
+    )
+    for (const { table, type } of rows) {
+      const refused = refusedBy.flatMap(([bit, right]) => ((type & bit) === 0 ? [] : [right]))
+      await client.query(`revoke ${refused.join(', ')} on ${table} from ${name}`)
+    }
+    await client.query('commit')
+  } finally {
+    await client.end()
+  }
+}

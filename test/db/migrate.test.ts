@@ -1,0 +1,239 @@
+import { execFile } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import pg from 'pg'
+import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from 'vitest'
+import { migrate } from '../../src/db/migrate.ts'
+import { migrationsFolder } from '../../src/db/migrations.ts'
+import { grantServing } from '../../src/db/serving-role.ts'
+import { fund, newBeneficiary } from '../harness/money.ts'
+import { signIn } from '../harness/people.ts'
+import { createEmptyDatabase, createTestDatabase, type TestDatabase, withAdmin } from '../harness/postgres.ts'
+import { compiledOnce, programs } from '../harness/programs.ts'
+import { startService } from '../harness/service.ts'
+import { killAll, patience, spawnServer } from '../start/process.ts'
+
+let folder: string
+const databases: TestDatabase[] = []
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'migrate-'))
+})
+afterEach(killAll)
+afterAll(async () => {
+  for (const database of databases) await database.drop()
+  await rm(folder, { recursive: true, force: true })
+})
+
+const opened = async (create: () => Promise<TestDatabase>): Promise<TestDatabase> => {
+  const database = await create()
+  databases.push(database)
+  return database
+}
+
+/** Our migrations, and one more for each text, whose names are `further`. */
+const withFurther = async (...texts: string[]): Promise<{ migrations: string; further: string[] }> => {
+  const copy = await mkdtemp(join(folder, 'migrations-'))
+  await cp(migrationsFolder, copy, { recursive: true })
+  const journal = join(copy, 'meta', '_journal.json')
+  const { entries, ...rest } = JSON.parse(await readFile(journal, 'utf8'))
+  const next = entries.length
+  const further: string[] = []
+  for (const [index, text] of texts.entries()) {
+    const tag = `${String(next + index).padStart(4, '0')}_further`
+    entries.push({ idx: next + index, version: '7', when: entries.at(-1).when + 1, tag, breakpoints: true })
+    further.push(tag)
+    await writeFile(join(copy, `${tag}.sql`), text)
+  }
+  await writeFile(journal, JSON.stringify({ ...rest, entries }))
+  return { migrations: copy, further }
+}
+
+const connected = async <T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> => {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  try {
+    return await work(client)
+  } finally {
+    await client.end()
+  }
+}
+
+const rowsOf = (url: string, text: string) => connected(url, async (client) => (await client.query(text)).rows)
+
+describe('a migration beside a long reader', () => {
+  test('gives up its place after two seconds and tries again, and the service pays on', { timeout: 60_000 }, async () => {
+    const service = await startService()
+    const person = await signIn(service.api)
+    await fund(service, person, 1_000_000n)
+    const beneficiary = await newBeneficiary(person.api)
+    const { migrations, further } = await withFurther('alter table payments add column further text')
+    const reader = new pg.Client({ connectionString: service.database.url, application_name: 'a long reader' })
+    await reader.connect()
+    await reader.query('begin; lock table payments in access share mode')
+
+    const holders: string[] = []
+    const twice = Promise.withResolvers<void>()
+    const migrated = migrate(service.database.url, {
+      folder: migrations,
+      pauseMs: 500,
+      onContended: (contended) => {
+        holders.push(contended.holders.join())
+        if (contended.tries === 2) twice.resolve()
+      },
+    })
+    let paying = true
+    void twice.promise.then(() => {
+      paying = false
+    })
+    const statuses: number[] = []
+    let longestMs = 0
+    while (paying) {
+      const from = performance.now()
+      const { status } = await person.api.post('/v1/payments', { beneficiary_id: beneficiary, amount_minor: '1000' })
+      statuses.push(status)
+      longestMs = Math.max(longestMs, performance.now() - from)
+    }
+    await reader.query('commit')
+    await reader.end()
+
+    expect(await migrated).toEqual(further)
+    expect(new Set(statuses)).toEqual(new Set([201]))
+    expect(longestMs).toBeLessThan(4_000)
+    expect(holders[0]).toContain('a long reader')
+    expect((await person.api.post('/v1/payments', { beneficiary_id: beneficiary, amount_minor: '1000' })).status).toBe(201)
+    await service.close()
+  })
+
+  test('that stays ends with a sentence that names the reader, and changes nothing', async () => {
+    const database = await opened(createTestDatabase)
+    const { migrations, further } = await withFurther(
+      'create table further ();\n--> statement-breakpoint\nalter table payments add column further text',
+    )
+    await connected(database.url, async (reader) => {
+      await reader.query(`set application_name = 'a long reader'; begin; lock table payments in access share mode`)
+      const attempt = migrate(database.url, { folder: migrations, patienceMs: 0 })
+      await expect(attempt).rejects.toThrow(/^\d{4}_further was not applied: .*process \d+ \(a long reader\) for \d+ s\./)
+    })
+    expect(await rowsOf(database.url, `select to_regclass('further') as further`)).toEqual([{ further: null }])
+    expect(await migrate(database.url, { folder: migrations })).toEqual(further)
+  })
+})
+
+describe('a migration', () => {
+  test('is applied once by processes that start together', async () => {
+    const database = await opened(createTestDatabase)
+    const { migrations, further } = await withFurther('create table further ()', 'alter table further add column a int')
+    const applied = await Promise.all([1, 2, 3].map(() => migrate(database.url, { folder: migrations })))
+    expect(applied.flat().sort()).toEqual(further)
+  })
+
+  test('that fails leaves those before it, and nothing of itself', async () => {
+    const database = await opened(createTestDatabase)
+    const { migrations } = await withFurther(
+      'create table kept ()',
+      'create table lost ();\n--> statement-breakpoint\nselect 1 / 0',
+    )
+    await expect(migrate(database.url, { folder: migrations })).rejects.toThrow('division by zero')
+    expect(
+      await rowsOf(database.url, `select to_regclass('kept') is not null as kept, to_regclass('lost') is not null as lost`),
+    ).toEqual([{ kept: true, lost: false }])
+  })
+
+  test('that was edited after it was applied is refused', async () => {
+    const database = await opened(createTestDatabase)
+    const { migrations, further } = await withFurther('create table further ()')
+    await migrate(database.url, { folder: migrations })
+    await writeFile(join(migrations, `${further[0]}.sql`), 'create table edited ()')
+    await expect(migrate(database.url, { folder: migrations })).rejects.toThrow(/^1 migrations in .* were edited/)
+  })
+
+  test('can build an index without a transaction, and replaces a half-built one', async () => {
+    const database = await opened(createTestDatabase)
+    const { migrations, further } = await withFurther(
+      `create table further (a int)`,
+      `-- no transaction\ncreate unique index concurrently if not exists further_a on further (a)`,
+    )
+    const valid = `select indisvalid from pg_index where indexrelid = to_regclass('further_a')`
+    await connected(database.url, (client) => client.query('create table further (a int); insert into further values (1), (1)'))
+    await writeFile(join(migrations, `${further[0]}.sql`), 'create table if not exists further (a int)')
+    await expect(migrate(database.url, { folder: migrations })).rejects.toThrow('could not create unique index')
+    expect(await rowsOf(database.url, valid)).toEqual([{ indisvalid: false }])
+    await connected(database.url, (client) => client.query('delete from further'))
+    expect(await migrate(database.url, { folder: migrations })).toEqual(further.slice(1))
+    expect(await rowsOf(database.url, valid)).toEqual([{ indisvalid: true }])
+  })
+})
+
+describe('a role that serves beside the role that owns', () => {
+  test('runs the service, and cannot change a table, the ledger or the audit log', async () => {
+    const database = await opened(createTestDatabase)
+    const role = `serves_${randomBytes(6).toString('hex')}`
+    const { adminUrl } = inject('testServer')
+    await withAdmin(adminUrl, (admin) => admin.query(`create role ${role} login password 'serves'`))
+    try {
+      await grantServing(database.url, role)
+      await grantServing(database.url, role)
+      const url = new URL(database.url)
+      url.username = role
+      url.password = 'serves'
+      const served: TestDatabase = { url: url.href, drop: async () => undefined }
+      expect(await migrate(served.url)).toEqual([])
+      const service = await startService({ database: served })
+      expect((await service.api.get('/readyz')).status).toBe(200)
+      const person = await signIn(service.api)
+      await fund(service, person, 100_000n)
+      const beneficiary = await newBeneficiary(person.api)
+      const paid = await person.api.post('/v1/payments', { beneficiary_id: beneficiary, amount_minor: '1000' })
+      await service.settle()
+      expect((await person.api.get(`/v1/payments/${paid.body.id}`)).body.status).toBe('succeeded')
+      expect((await person.api.get('/v1/notifications')).body.data.length).toBeGreaterThan(3)
+      for (const refused of [
+        'alter table payments add column further text',
+        'alter table ledger_transfers disable trigger all',
+        'update ledger_transfers set amount_minor = 1',
+        'delete from audit_log',
+        'truncate events',
+        'create table further ()',
+        'insert into drizzle.__drizzle_migrations (hash) values (1)',
+      ])
+        await expect(rowsOf(served.url, refused)).rejects.toThrow(/permission denied|must be owner/)
+      await service.close()
+    } finally {
+      await connected(database.url, (client) => client.query(`drop owned by ${role}`))
+      await withAdmin(adminUrl, (admin) => admin.query(`drop role ${role}`))
+    }
+  })
+
+  test('must exist', async () => {
+    const database = await opened(createTestDatabase)
+    await expect(grantServing(database.url, 'nobody"here')).rejects.toThrow('There is no role nobody"here')
+  })
+})
+
+describe('MIGRATE=off', patience, () => {
+  test('refuses to start on a database of another release, until the command has migrated it', async () => {
+    const database = await opened(createEmptyDatabase)
+    const env = { DATABASE_URL: database.url, DATA_DIR: folder, MIGRATE: 'off' }
+    const refused = spawnServer(env)
+    expect(await refused.ended).toEqual({ code: 1, signal: null })
+    expect(refused.stderr()).toMatch(/ is not of this release, and MIGRATE is off: run npm run admin -- migrate\.\n$/)
+    expect(await rowsOf(database.url, `select count(*)::int as tables from pg_tables where schemaname = 'public'`)).toEqual([
+      { tables: 0 },
+    ])
+
+    const admin = (...args: string[]) =>
+      promisify(execFile)(process.execPath, [programs.admin, ...args], {
+        env: { PATH: process.env.PATH, ...compiledOnce, ...env },
+      })
+    const { applied } = JSON.parse((await admin('migrate')).stdout)
+    expect(applied).toContain('0000_create_schema')
+    expect(JSON.parse((await admin('migrate')).stdout)).toEqual({ applied: [] })
+    await expect(admin('migrate', '--minutes', 'many')).rejects.toThrow('--minutes is a whole number')
+
+    const { url } = await spawnServer(env).ready()
+    expect((await fetch(`${url}/readyz`)).status).toBe(200)
+  })
+})
