@@ -1,4 +1,5 @@
 import pg from 'pg'
+import { inSpan, isTracing } from '../lib/tracing.ts'
 import type { Statement } from './statement.ts'
 
 type Config = { text: string; values: unknown[]; name?: string }
@@ -31,4 +32,11 @@ export const corkUntilTick = (client: pg.ClientBase): void => {
   if (stream.writableCorked > 0) return
   stream.cork()
   process.nextTick(() => stream.uncork())
+}
+
+/** A span for each statement, by its name and without its bound values. Without tracing this is the query itself. */
+export const traced = <T>(query: Statement | string, run: () => Promise<T>): Promise<T> => {
+  if (!isTracing()) return run()
+  const name = typeof query === 'string' ? 'statement' : query.name
+  return inSpan(name, { 'db.system.name': 'postgresql', 'db.query.summary': name }, run)
 }

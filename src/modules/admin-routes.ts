@@ -1,16 +1,32 @@
 import type { App } from '../http/app-type.ts'
+import type { Deps as AdjustmentsDeps } from './adjustments/deps.ts'
 import { registerAdjustments } from './adjustments/routes.ts'
+import type { Deps as AuditLogDeps } from './audit-log/deps.ts'
 import { registerAuditLog } from './audit-log/routes.ts'
-import type { Deps } from './deps.ts'
 import { registerAdminAccounts } from './identity/accounts/admin-routes.ts'
+import type { Deps as IdentityDeps } from './identity/deps.ts'
 import { registerAdminPayments } from './payments/admin-routes.ts'
+import type { Deps as PaymentsDeps } from './payments/deps.ts'
+import type { Deps as ReconciliationDeps } from './reconciliation/deps.ts'
 import { registerReconciliation } from './reconciliation/routes.ts'
+import type { Deps as SuspenseDeps } from './suspense/deps.ts'
 import { registerSuspense } from './suspense/routes.ts'
+import type { Deps as TrialBalanceDeps } from './trial-balance/deps.ts'
 import { registerAdminLedger } from './trial-balance/routes.ts'
 import { registerAdminWorkspaces } from './workspaces/admin-routes.ts'
+import type { Deps as WorkspacesDeps } from './workspaces/deps.ts'
+
+export type AdminDeps = AdjustmentsDeps &
+  AuditLogDeps &
+  IdentityDeps &
+  PaymentsDeps &
+  ReconciliationDeps &
+  SuspenseDeps &
+  TrialBalanceDeps &
+  WorkspacesDeps
 
 /** For administrators in person. No other check is needed: the principal says who is an administrator. */
-export const registerAdmin = (app: App, deps: Deps): void => {
+export const registerAdmin = (app: App, deps: AdminDeps): void => {
   registerAdminAccounts(app, deps)
   registerAdminWorkspaces(app, deps)
   registerAdminPayments(app, deps)

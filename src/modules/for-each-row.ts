@@ -1,8 +1,9 @@
+import type { Logger } from 'pino'
 import { describeError } from '../db/errors.ts'
 import type { Uuid } from '../lib/ids.ts'
-import type { Deps } from './deps.ts'
+import type { Alerts } from './alerts.ts'
 
-type Isolated = Pick<Deps, 'logger' | 'alerts'>
+type Isolated = { logger: Logger; alerts: Alerts }
 
 const isolate = async <Row extends { id: Uuid }>(
   deps: Isolated,

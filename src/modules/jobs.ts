@@ -1,17 +1,21 @@
+import type { Feed } from '../events/feed.ts'
 import { pruneEvents } from '../events/prune.ts'
 import { sealAuditLog } from '../events/seal.ts'
 import { idempotencyRetentionDays, pruneIdempotencyKeys } from '../http/idempotency-retention.ts'
 import type { Work } from '../jobs/jobs.ts'
 import type { Sweep } from '../jobs/sweeps.ts'
 import { daysAfter } from '../lib/clock.ts'
+import type { Deps as DelegationDeps } from './delegation/deps.ts'
 import { revokeDueGrants } from './delegation/grants/service.ts'
-import type { Deps } from './deps.ts'
 import { pruneSessions } from './identity/sessions/prune.ts'
 import { pruneFlows } from './identity/sign-in/flows.ts'
 import { pruneNonces } from './identity/sign-in/nonces.ts'
+import type { Deps as MandatesDeps } from './mandates/deps.ts'
 import { expireMandates } from './mandates/end.ts'
+import type { Deps as OauthDeps } from './oauth/deps.ts'
 import { pruneOAuth } from './oauth/prune.ts'
 import { expireApprovals } from './payments/approvals/expire.ts'
+import type { Deps as PaymentsDeps } from './payments/deps.ts'
 import { pruneRefusedDeliveries } from './payments/lifecycle/attempts/deliveries.ts'
 import { createDeliveriesLane } from './payments/lifecycle/attempts/deliveries-lane.ts'
 import { createSendingLanes } from './payments/lifecycle/attempts/lanes.ts'
@@ -20,9 +24,14 @@ import type { Subjects } from './payments/lifecycle/attempts/subject.ts'
 import { giveUpWaiting } from './payments/lifecycle/give-up.ts'
 import { paymentSubject } from './payments/lifecycle/subject.ts'
 import { requestBalances } from './reconciliation/balances.ts'
+import type { Deps as ReconciliationDeps } from './reconciliation/deps.ts'
 import { reconcilePaidIn } from './reconciliation/service.ts'
+import type { Deps as TopupsDeps } from './topups/deps.ts'
 import { expireTopups } from './topups/expiry.ts'
 import { topupSubject } from './topups/subject.ts'
+
+/** What the features' work needs, all together, and the feed that wakes it. */
+export type WorkDeps = { feed: Feed } & DelegationDeps & MandatesDeps & OauthDeps & PaymentsDeps & ReconciliationDeps & TopupsDeps
 
 /** What rails are called for. */
 export const subjects: Subjects = { payment: paymentSubject, topup: topupSubject }
@@ -31,7 +40,7 @@ export const subjects: Subjects = { payment: paymentSubject, topup: topupSubject
 const endedSessionDays = 30
 
 /** The sweeps of every feature. A sweep that queries a rail comes before one that gives up. */
-const createSweeps = (deps: Deps): Sweep[] => {
+const createSweeps = (deps: WorkDeps): Sweep[] => {
   const { db, clock, config } = deps
   const daysAgo = (days: number) => daysAfter(clock.now(), -days)
   return [
@@ -57,7 +66,7 @@ const createSweeps = (deps: Deps): Sweep[] => {
 const failuresBeforeAlert = 3
 
 /** The lanes and sweeps of all features. */
-const createWork = (deps: Deps): Work => ({
+const createWork = (deps: WorkDeps): Work => ({
   lanes: {
     ...createSendingLanes(deps, subjects),
     deliveries: [createDeliveriesLane(deps, subjects)],
@@ -77,7 +86,7 @@ const wakeAfterMs = 100
  * Starts all work. The process that accepts a payment sends it. The wake-up that every process receives starts the other processes a moment
  * later, for when the process that accepted it runs no jobs or is busy. `more`: the sweeps of parts above the features.
  */
-export const startWork = async (deps: Deps, more: readonly Sweep[]): Promise<void> => {
+export const startWork = async (deps: WorkDeps, more: readonly Sweep[]): Promise<void> => {
   const work = createWork(deps)
   await deps.jobs.start({ ...work, sweeps: [...work.sweeps, ...more] })
   let isWaking = false

@@ -1,26 +1,38 @@
 import type { App } from '../http/app-type.ts'
-import { registerAdmin } from './admin-routes.ts'
+import { type AdminDeps, registerAdmin } from './admin-routes.ts'
+import type { Deps as AuditLogDeps } from './audit-log/deps.ts'
 import { registerWorkspaceAuditLog } from './audit-log/routes.ts'
+import type { Deps as BeneficiariesDeps } from './beneficiaries/deps.ts'
 import { registerBeneficiaries } from './beneficiaries/routes.ts'
+import type { Deps as CredentialsDeps } from './credentials/deps.ts'
 import { registerCredentials } from './credentials/routes.ts'
 import { registerApiKeys } from './delegation/api-keys/routes.ts'
+import type { Deps as DelegationDeps } from './delegation/deps.ts'
 import { registerGrants } from './delegation/grants/routes.ts'
 import { revokeGrantsOf } from './delegation/grants/service.ts'
 import { registerWorkspaceGrants } from './delegation/grants/workspace-routes.ts'
-import type { Deps } from './deps.ts'
 import { registerAccounts } from './identity/accounts/routes.ts'
+import type { Deps as IdentityDeps } from './identity/deps.ts'
 import { registerIdentities } from './identity/identities/routes.ts'
 import { registerSessions } from './identity/sessions/routes.ts'
 import { registerSignIn } from './identity/sign-in/routes.ts'
+import type { Deps as MandatesDeps } from './mandates/deps.ts'
 import { registerMandates } from './mandates/routes.ts'
+import type { Deps as NotificationsDeps } from './notifications/deps.ts'
 import { registerNotifications } from './notifications/routes.ts'
+import type { Deps as OauthDeps } from './oauth/deps.ts'
 import { oauthCatalogue } from './oauth/errors.ts'
 import { registerOAuth } from './oauth/routes.ts'
 import { registerApprovals } from './payments/approvals/routes.ts'
+import type { Deps as PaymentsDeps } from './payments/deps.ts'
 import { registerPayments } from './payments/routes.ts'
+import type { Deps as PoliciesDeps } from './policies/deps.ts'
 import { registerPolicies } from './policies/routes.ts'
+import type { Deps as SimulationDeps } from './simulation/deps.ts'
 import { registerSimulation } from './simulation/routes.ts'
+import type { Deps as TopupsDeps } from './topups/deps.ts'
 import { registerTopups } from './topups/routes.ts'
+import type { Deps as WorkspacesDeps } from './workspaces/deps.ts'
 import { registerInvitations } from './workspaces/invitations/routes.ts'
 import { registerMembers } from './workspaces/members/routes.ts'
 import { registerWorkspaces } from './workspaces/routes.ts'
@@ -28,8 +40,24 @@ import { registerWorkspaces } from './workspaces/routes.ts'
 /** The codes of OAuth's endpoints: each has a page beside those of our own codes. */
 export const oauthCodes = Object.entries(oauthCatalogue).map(([code, [status, sentence]]) => ({ code, status, sentence }))
 
+/** What the features' routes need, all together. */
+export type RoutesDeps = AdminDeps &
+  AuditLogDeps &
+  BeneficiariesDeps &
+  CredentialsDeps &
+  DelegationDeps &
+  IdentityDeps &
+  MandatesDeps &
+  NotificationsDeps &
+  OauthDeps &
+  PaymentsDeps &
+  PoliciesDeps &
+  SimulationDeps &
+  TopupsDeps &
+  WorkspacesDeps
+
 /** Every feature's routes, in the order of the contract. */
-export const registerModules = (app: App, deps: Deps): void => {
+export const registerModules = (app: App, deps: RoutesDeps): void => {
   registerAccounts(app, deps)
   registerCredentials(app, deps)
   registerGrants(app, deps)

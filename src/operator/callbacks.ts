@@ -1,9 +1,10 @@
 import { networkOf } from '../http/address.ts'
 import type { App } from '../http/app-type.ts'
 import { createAllowance } from '../lib/allowance.ts'
-import type { Deps } from '../modules/deps.ts'
+import type { Deps as PaymentsDeps } from '../modules/payments/deps.ts'
 import { createReceiver } from '../modules/payments/lifecycle/attempts/deliveries.ts'
 import { receiveBalance } from '../modules/reconciliation/balances.ts'
+import type { Deps as ReconciliationDeps } from '../modules/reconciliation/deps.ts'
 import type { DeliveryKind } from '../rails/rail.ts'
 import { createAllowList } from './allow-list.ts'
 
@@ -23,7 +24,7 @@ const notedRefusals = { perName: 20, maxTotal: 200, windowSeconds: 60 }
  */
 export const registerCallbacks = (
   operator: App,
-  deps: Pick<Deps, 'alerts' | 'clock' | 'config' | 'db' | 'jobs' | 'logger' | 'rails' | 'vault'>,
+  deps: Pick<PaymentsDeps & ReconciliationDeps, 'alerts' | 'clock' | 'config' | 'db' | 'jobs' | 'logger' | 'rails' | 'vault'>,
 ): void => {
   const isAllowed = createAllowList(deps.config.CALLBACK_ALLOWED_IPS)
   const mayNote = createAllowance(deps.clock, notedRefusals)

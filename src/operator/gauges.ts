@@ -1,7 +1,11 @@
 import { Gauge, type Registry } from 'prom-client'
+import type { Database } from '../db/client.ts'
 import { statement } from '../db/client.ts'
+import type { Feed } from '../events/feed.ts'
 import { oldestUndelivered } from '../events/lag.ts'
-import type { Deps } from '../modules/deps.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { Alerts } from '../modules/alerts.ts'
+import type { Rails } from '../rails/rail.ts'
 
 const unknownPayments = statement(
   'metrics.unknown_payments',
@@ -24,7 +28,7 @@ const openApprovals = statement(
 const ageSeconds = (now: Date, since: Date | null | undefined) =>
   since ? Math.max(0, (now.getTime() - since.getTime()) / 1000) : 0
 
-export type GaugeDeps = Pick<Deps, 'alerts' | 'clock' | 'db' | 'feed' | 'rails'>
+export type GaugeDeps = { alerts: Alerts; clock: Clock; db: Database; feed: Feed; rails: Rails }
 
 /** The gauges that are read at each scrape. When the database is down, the reading still works and shows that. */
 export const registerGauges = (registry: Registry, deps: GaugeDeps): (() => Promise<void>) => {

@@ -2,7 +2,7 @@ import { Counter, Histogram, type Registry } from 'prom-client'
 import type { AppendEvents, NewEvent } from '../events/append.ts'
 import { Refusal } from '../lib/errors.ts'
 import { collectionRail, type RailName } from '../lib/rail-names.ts'
-import type { SubmitPayment } from '../modules/payments/create/request.ts'
+import type { SubmitPayment } from '../modules/payments/request.ts'
 import type { CollectionRail, PayoutRail, Rails } from '../rails/rail.ts'
 
 /** Wraps parts of the service: each wrapper calls the part and records how long it took. */

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { App } from '../http/app-type.ts'
-import type { Deps } from '../modules/deps.ts'
+import type { Jobs } from '../jobs/jobs.ts'
+import type { Clock } from '../lib/clock.ts'
 
 /** Where the sandbox is, and how its time and ours are moved forward. */
 export type SandboxControl = { url: string; advance: (seconds: number) => Promise<void> }
@@ -16,7 +17,7 @@ const Advance = z.strictObject({
  * For a sandbox only: approvals expire, days end and keys expire while a person watches. What becomes due by the new time is done before
  * the answer. JSON only, so that no page of another site can post it.
  */
-export const registerTestClock = (operator: App, deps: Pick<Deps, 'clock' | 'jobs'>, sandbox: SandboxControl): void => {
+export const registerTestClock = (operator: App, deps: { clock: Clock; jobs: Jobs }, sandbox: SandboxControl): void => {
   void operator.register(async (app) => {
     app.get('/sandbox', async (_request, reply) => reply.redirect(`${sandbox.url}/control`))
     app.get('/sandbox/clock', async (_request, reply) => reply.send({ now: deps.clock.now().toISOString() }))

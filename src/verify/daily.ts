@@ -1,6 +1,7 @@
 import type { Logger } from 'pino'
 import type { CheckFacts } from '../db/check.ts'
-import { connect, type Database, type Db, inTx, statement } from '../db/client.ts'
+import { type Database, type Db, inTx, statement } from '../db/client.ts'
+import { connect } from '../db/connect.ts'
 import { verifyPoints } from '../db/tables/rails.ts'
 import { type Clock, daysAfter, secondsAfter } from '../lib/clock.ts'
 import { verify } from './verify.ts'

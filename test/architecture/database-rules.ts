@@ -131,7 +131,7 @@ const databaseAlone: Rule = {
   check: (files) =>
     files.flatMap((file) => {
       const complaints: string[] = []
-      if (file.path === 'db/client.ts') return complaints
+      if (file.path === 'db/transaction.ts') return complaints
       walk(file, (node, around) => {
         if (!around.some((outer) => isGivenTx(file, outer))) return
         if (node.type === 'CallExpression' && outside.test(textOf(file, node.callee)))
@@ -156,7 +156,7 @@ const oneInstant: Rule = {
   check: (files) =>
     files.flatMap((file) => {
       const complaints: string[] = []
-      if (file.path === 'db/client.ts' || file.path in readsClock) return complaints
+      if (file.path === 'db/transaction.ts' || file.path in readsClock) return complaints
       walk(file, (node, around) => {
         if (node.type !== 'CallExpression' || !around.some((outer) => isGivenTx(file, outer))) return
         const other = around.at(-1)

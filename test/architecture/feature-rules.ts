@@ -68,6 +68,24 @@ const features: Rule = {
     ),
 }
 
+/** Where the features come together. The other files beside their folders stand below them: ports and what all of them use. */
+const assembly = ['modules/routes.ts', 'modules/admin-routes.ts', 'modules/jobs.ts']
+
+const isBeside = (path: string): boolean => path.startsWith('modules/') && !inFeature.test(path)
+
+const besideFeatures: Rule = {
+  name: 'beside the features, the assembly stands above them and everything else below them, types included',
+  check: (files) =>
+    files.flatMap(({ path, imports }) =>
+      imports.flatMap(({ to }) => {
+        const fromBelow =
+          isBeside(path) && !assembly.includes(path) && to.startsWith('modules/') && (!isBeside(to) || assembly.includes(to))
+        const toAbove = inFeature.test(path) && assembly.includes(to)
+        return fromBelow || toAbove ? [`${path} imports ${to}`] : []
+      }),
+    ),
+}
+
 /** Doors that no import uses: they must be removed from the list. */
 export const unusedDoors = (files: readonly Source[]): string[] => {
   const used = new Set(steps(files).map(({ from, to }) => `${from} → ${to}`))
@@ -199,4 +217,7 @@ const transitivePurity: Rule = {
   },
 }
 
-export const featureRules = { features, acyclicFeatures, acyclicParts, transitivePurity } satisfies Record<string, Rule>
+export const featureRules = { features, besideFeatures, acyclicFeatures, acyclicParts, transitivePurity } satisfies Record<
+  string,
+  Rule
+>

@@ -24,6 +24,10 @@ const violations: Record<keyof typeof rules, [path: string, text: string, ...hel
     // A door for mandates and payments, not for beneficiaries.
     ['modules/beneficiaries/planted.ts', `import { proveIdentity } from '../identity/identities/proof.ts'`],
   ],
+  besideFeatures: [
+    ['modules/planted.ts', `import type { SubmitPayment } from './payments/request.ts'`],
+    ['modules/beneficiaries/planted.ts', `import type { RoutesDeps } from '../routes.ts'`],
+  ],
   acyclicFeatures: [
     ['modules/workspaces/planted.ts', `import { createGrant } from '../delegation/grants/service.ts'`],
     ['modules/beneficiaries/planted.ts', `import type { PaymentRecord } from '../payments/queries.ts'`],

@@ -1,6 +1,7 @@
 import { pino } from 'pino'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { connect, type Database, inTx, type Tx } from '../../src/db/client.ts'
+import { type Database, inTx, type Tx } from '../../src/db/client.ts'
+import { connect } from '../../src/db/connect.ts'
 import { sqlState } from '../../src/db/errors.ts'
 import { audit } from '../../src/events/audit.ts'
 import { newId } from '../../src/lib/ids.ts'

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { typeIdSql } from '../../src/db/check.ts'
-import { connect, type Database } from '../../src/db/client.ts'
+import type { Database } from '../../src/db/client.ts'
+import { connect } from '../../src/db/connect.ts'
 import { sealAuditLog } from '../../src/events/seal.ts'
 import { parseId } from '../../src/lib/ids.ts'
 import { factsOf } from '../../src/verify/facts.ts'

@@ -1,6 +1,6 @@
 import type { App } from '../../http/app-type.ts'
 import { pageOf, readPage } from '../../http/pagination.ts'
-import type { Deps } from '../deps.ts'
+import type { Deps } from './deps.ts'
 import { presentAudit } from './present.ts'
 import { listAudit } from './queries.ts'
 import { AuditEntry, FindAudit, FindWorkspaceAudit } from './schema.ts'

@@ -1,5 +1,5 @@
 import type { App } from '../../http/app-type.ts'
-import type { Deps } from '../deps.ts'
+import type { Deps } from './deps.ts'
 import { Credential } from './schema.ts'
 import { readCredential } from './service.ts'
 

@@ -8,7 +8,7 @@ import { approvalFrom, headroomOf } from '../../policy/headroom.ts'
 import { effectiveTimeZone } from '../../policy/time-zone.ts'
 import { viewGrant } from '../delegation/grants/present.ts'
 import { findGrant, scopeOf } from '../delegation/grants/queries.ts'
-import type { Deps } from '../deps.ts'
+import type { Deps } from './deps.ts'
 import { loadLimits } from './queries.ts'
 import type { Credential } from './schema.ts'
 

@@ -4,7 +4,7 @@ import { notFound } from '../../lib/errors.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import type { Minor } from '../../lib/money.ts'
 import type { MandateRules } from '../../policy/types.ts'
-import type { Deps } from '../deps.ts'
+import type { Deps } from './deps.ts'
 import { endMandate } from './end.ts'
 import { findMandateIn, lockMandate, type MandateRecord } from './queries.ts'
 

@@ -1,7 +1,7 @@
 import { invalidFields } from '../../lib/errors.ts'
-import type { Deps } from '../deps.ts'
 import { type IssuedNonce, issueMandateNonce } from '../identity/sign-in/nonces.ts'
 import { nonceTtlSeconds } from '../identity/sign-in/siwe.ts'
+import type { Deps } from './deps.ts'
 import { mandateMessage } from './message.ts'
 import type { PrepareMandate } from './schema.ts'
 import { nonceBinding, termContradictions, termsDigest } from './terms.ts'

@@ -1,7 +1,7 @@
 import { type Address, recoverSigner } from '../../auth/wallet.ts'
-import type { Deps } from '../deps.ts'
 import { proveSigner } from '../identity/identities/signer.ts'
 import { findMandateNonce } from '../identity/sign-in/nonces.ts'
+import type { Deps } from './deps.ts'
 import { mandateMessage, revocationMessage } from './message.ts'
 import { findMandateByNonce, type MandateRow } from './queries.ts'
 import type { CreateMandate } from './schema.ts'

@@ -9,7 +9,7 @@ import type { SseConnection } from '../../http/sse.ts'
 import { daysAfter } from '../../lib/clock.ts'
 import { Refusal } from '../../lib/errors.ts'
 import { parseId, type Uuid } from '../../lib/ids.ts'
-import type { Deps } from '../deps.ts'
+import type { Deps } from './deps.ts'
 import { frameOf, resetFrame } from './present.ts'
 import { findReader } from './queries.ts'
 

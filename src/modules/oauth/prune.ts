@@ -1,7 +1,7 @@
 import { statement } from '../../db/client.ts'
 import { prune } from '../../db/prune.ts'
 import { daysAfter } from '../../lib/clock.ts'
-import type { Deps } from '../deps.ts'
+import type { Deps } from './deps.ts'
 
 /** Used codes are kept for a day after they expire: until then a second use of one still ends the grant of the first. */
 const retentionDays = 1

@@ -5,7 +5,7 @@ import { lastDays } from '../../lib/days.ts'
 import { formatMinor } from '../../lib/money.ts'
 import { periodsAt } from '../../policy/calendar.ts'
 import { effectiveTimeZone } from '../../policy/time-zone.ts'
-import type { Deps } from '../deps.ts'
+import type { Deps } from './deps.ts'
 import { matching, type PaymentSearch, type PaymentStatus, readMatching } from './queries.ts'
 import type { PaymentsSummary } from './schema.ts'
 

@@ -5,9 +5,9 @@ import { audit } from '../../events/audit.ts'
 import { notFound } from '../../lib/errors.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
 import { type AnyRail, allRails } from '../../lib/rail-names.ts'
-import type { Deps } from '../deps.ts'
 import { nameOfOperator, type Operator } from '../operators.ts'
 import type { Subjects } from '../payments/lifecycle/attempts/subject.ts'
+import type { Deps } from './deps.ts'
 
 export type RailPause = typeof railPauses.$inferSelect
 

@@ -1,5 +1,5 @@
 import type { App } from '../../http/app-type.ts'
-import type { Deps } from '../deps.ts'
+import type { Deps } from './deps.ts'
 import { presentSimulation } from './present.ts'
 import { Simulate, Simulation } from './schema.ts'
 import { simulate } from './simulate.ts'

@@ -1,7 +1,6 @@
 import { statement, type Tx } from '../../db/client.ts'
 import { secondsAfter } from '../../lib/clock.ts'
 import type { Uuid } from '../../lib/ids.ts'
-import type { Deps } from '../deps.ts'
 import { tryOpen } from '../payments/lifecycle/attempts/callback-secret.ts'
 import {
   type AttemptSubject,
@@ -11,6 +10,7 @@ import {
   type Report,
   type Verdict,
 } from '../payments/lifecycle/attempts/subject.ts'
+import type { Deps } from './deps.ts'
 import { settleTopup } from './outcome.ts'
 import { lockTopupsWithAccounts, readDueTopups, type TopupRecord } from './queries.ts'
 import { phoneContext } from './service.ts'

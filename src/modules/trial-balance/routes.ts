@@ -1,6 +1,6 @@
 import type { App } from '../../http/app-type.ts'
 import { trialBalance } from '../../ledger/reports.ts'
-import type { Deps } from '../deps.ts'
+import type { Deps } from './deps.ts'
 import { presentTrialBalance } from './present.ts'
 import { TrialBalance } from './schema.ts'
 

@@ -1,7 +1,7 @@
 import type { App } from '../../http/app-type.ts'
 import { ok, respondOnce } from '../../http/idempotency.ts'
 import { byId } from '../../http/wire.ts'
-import type { Deps } from '../deps.ts'
+import type { Deps } from './deps.ts'
 import { presentWorkspace } from './present.ts'
 import { Reasoned, Workspace } from './schema.ts'
 import { reinstateWorkspace, suspendWorkspace } from './suspend.ts'

@@ -1,7 +1,7 @@
 import type { Tx } from '../../db/client.ts'
 import type { EventType } from '../../events/types.ts'
 import type { Uuid } from '../../lib/ids.ts'
-import type { Deps } from '../deps.ts'
+import type { Deps } from './deps.ts'
 import { presentWorkspace, workspaceStatus } from './present.ts'
 import { findWorkspace, type WorkspaceRecord } from './queries.ts'
 

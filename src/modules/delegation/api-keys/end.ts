@@ -1,6 +1,6 @@
 import type { Tx } from '../../../db/client.ts'
 import type { Actor } from '../../../events/audit.ts'
-import type { Deps } from '../../deps.ts'
+import type { Deps } from '../deps.ts'
 import type { GrantRecord } from '../grants/queries.ts'
 import { limitGrantEnd, revokeGrant } from '../grants/revoke.ts'
 import { lastKeyEnd } from './queries.ts'

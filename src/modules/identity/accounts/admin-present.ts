@@ -1,7 +1,7 @@
 import type { Db } from '../../../db/client.ts'
 import { isoTime } from '../../../http/wire.ts'
 import { getBalances } from '../../../ledger/ledger.ts'
-import type { Deps } from '../../deps.ts'
+import type { Deps } from '../deps.ts'
 import { namedAdministrators } from './admin-queries.ts'
 import type { AdminAccount } from './admin-schema.ts'
 import { presentAccount } from './present.ts'

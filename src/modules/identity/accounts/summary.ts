@@ -5,7 +5,7 @@ import { lastDays } from '../../../lib/days.ts'
 import { formatMinor } from '../../../lib/money.ts'
 import { periodsAt } from '../../../policy/calendar.ts'
 import { effectiveTimeZone } from '../../../policy/time-zone.ts'
-import type { Deps } from '../../deps.ts'
+import type { Deps } from '../deps.ts'
 import type { HistorySummary } from './schema.ts'
 
 /** Every one of the last days, also those on which nothing moved. */

@@ -1,5 +1,5 @@
 import { type Address, parseAddress, recoverSigner } from '../../../auth/wallet.ts'
-import type { Deps } from '../../deps.ts'
+import type { Deps } from '../deps.ts'
 import { walletProof } from './proof.ts'
 import { findIdentity } from './queries.ts'
 

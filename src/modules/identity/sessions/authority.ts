@@ -8,7 +8,7 @@ import { Refusal } from '../../../lib/errors.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import { isLimited } from '../../delegation/grants/control-rules.ts'
 import { type GrantRecord, shareLineage } from '../../delegation/grants/queries.ts'
-import type { Deps } from '../../deps.ts'
+import type { Deps } from '../deps.ts'
 
 const forbidden = (message: string): Refusal => new Refusal('forbidden', { message })
 

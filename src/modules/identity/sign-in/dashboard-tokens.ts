@@ -6,7 +6,7 @@ import { audit } from '../../../events/audit.ts'
 import { secondsAfter } from '../../../lib/clock.ts'
 import { Refusal } from '../../../lib/errors.ts'
 import { newId } from '../../../lib/ids.ts'
-import type { Deps } from '../../deps.ts'
+import type { Deps } from '../deps.ts'
 
 /** A short-lived bearer with the caller's own workspace, permissions and grant; it ends with the credential that issued it. */
 export const createDashboardToken = async (

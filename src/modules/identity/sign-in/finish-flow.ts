@@ -3,7 +3,7 @@ import { type ProvenSubject, type ProviderName, providerFailed } from '../../../
 import { inTx, type Tx } from '../../../db/client.ts'
 import { type Actor, audit } from '../../../events/audit.ts'
 import { CommitThenThrow, Refusal } from '../../../lib/errors.ts'
-import type { Deps } from '../../deps.ts'
+import type { Deps } from '../deps.ts'
 import type { IdentityProof } from '../identities/proof.ts'
 import { linkIdentity, signIn } from '../identities/service.ts'
 import type { NewSession } from '../sessions/service.ts'

@@ -9,7 +9,7 @@ import { prune } from '../../../db/prune.ts'
 import { signInFlows } from '../../../db/tables/sign-in-flows.ts'
 import { secondsAfter } from '../../../lib/clock.ts'
 import { newId, type Uuid } from '../../../lib/ids.ts'
-import type { Deps } from '../../deps.ts'
+import type { Deps } from '../deps.ts'
 
 export const flowTtlSeconds = 600
 

@@ -3,7 +3,7 @@ import type { IdentityProvider, ProviderName } from '../../../auth/providers/pro
 import { inTx, type Tx } from '../../../db/client.ts'
 import { audit } from '../../../events/audit.ts'
 import { Refusal } from '../../../lib/errors.ts'
-import type { Deps } from '../../deps.ts'
+import type { Deps } from '../deps.ts'
 import { requireSignInAuthority } from '../sessions/authority.ts'
 import { type Flow, openFlow } from './flows.ts'
 import { readReturnTo } from './return-to.ts'

@@ -4,7 +4,7 @@ import { lockAccount } from '../../../db/account-lock.ts'
 import type { Tx } from '../../../db/client.ts'
 import { Refusal } from '../../../lib/errors.ts'
 import type { Uuid } from '../../../lib/ids.ts'
-import type { Deps } from '../../deps.ts'
+import type { Deps } from '../deps.ts'
 
 export type LinkInitiator = Pick<Principal, 'accountId' | 'credential'> & { grantId: Uuid | null }
 

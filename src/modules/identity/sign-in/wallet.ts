@@ -2,7 +2,7 @@ import { type Address, parseAddress, recoverSigner } from '../../../auth/wallet.
 import type { Tx } from '../../../db/client.ts'
 import { type Actor, audit } from '../../../events/audit.ts'
 import { CommitThenThrow, invalidFields, Refusal } from '../../../lib/errors.ts'
-import type { Deps } from '../../deps.ts'
+import type { Deps } from '../deps.ts'
 import { type IdentityProof, walletProof } from '../identities/proof.ts'
 import { burnNonces, type IssuedNonce, type SignInNonce } from './nonces.ts'
 import { newSignInNonce, readSignInNonce } from './sign-in-nonce.ts'

@@ -1,7 +1,7 @@
 import type { Config } from '../../../config.ts'
 import { secondsAfter } from '../../../lib/clock.ts'
 import { isLoopbackUrl } from '../../../lib/loopback.ts'
-import type { Deps } from '../../deps.ts'
+import type { Deps } from '../deps.ts'
 import { OAuthError } from '../errors.ts'
 import { type ClientMetadata, readClientMetadata } from './client-metadata.ts'
 import { FetchError } from './fetch-document.ts'

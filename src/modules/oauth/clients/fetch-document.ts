@@ -2,17 +2,10 @@ import { request as requestHttp } from 'node:http'
 import { request as requestHttps } from 'node:https'
 import { isIP } from 'node:net'
 import { createSlots, NoSlotError } from '../../../lib/slots.ts'
+import type { DocumentFetcher, DocumentLimits, FetchedDocument } from '../ports.ts'
 import type { Address, ResolveHost } from './resolve-host.ts'
 
-export type FetchOptions = {
-  timeoutMs: number
-  maxBytes: number
-  /** The addresses to which connections are allowed. */
-  allows: (address: string) => boolean
-  resolve: ResolveHost
-}
-
-export type FetchedDocument = { text: string; cacheControl: string }
+type FetchOptions = DocumentLimits & { timeoutMs: number; resolve: ResolveHost }
 
 /** Why a document could not be read: a sentence that reveals nothing about what answers at an address. */
 export class FetchError extends Error {}
@@ -66,8 +59,6 @@ export const fetchDocument = async (url: URL, options: FetchOptions): Promise<Fe
     request.end()
   })
 }
-
-export type DocumentFetcher = (url: URL, options: Pick<FetchOptions, 'maxBytes' | 'allows'>) => Promise<FetchedDocument>
 
 /** A few at once, over all callers: an address that answers slowly, or not at all, occupies a slot no longer than the time-out. */
 export const createDocumentFetcher = (options: Pick<FetchOptions, 'timeoutMs' | 'resolve'>): DocumentFetcher => {

@@ -4,14 +4,13 @@ import { plainList } from '../../../db/lists.ts'
 import { type Query, statement } from '../../../db/statement.ts'
 import { oauthClients } from '../../../db/tables/oauth.ts'
 import type { Uuid } from '../../../lib/ids.ts'
+import type { ReadClient } from '../ports.ts'
 
 export const clientColumns = columnsOf(oauthClients)
 
 const readByIds = statement('oauth_clients.by_ids', `select ${clientColumns} from oauth_clients where id = any($1::uuid[])`)
 
 type Client = typeof oauthClients.$inferSelect
-
-export type ReadClient = (id: Uuid) => Promise<Client | undefined>
 
 /** Reads registered clients: those of one turn of the event loop are read together, and nothing is kept. */
 export const createReadClient = (query: Query): ReadClient =>

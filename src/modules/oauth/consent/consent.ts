@@ -12,7 +12,6 @@ import { conflict, invalidFields, notFound, Refusal } from '../../../lib/errors.
 import type { Uuid } from '../../../lib/ids.ts'
 import { createGrant } from '../../delegation/grants/create.ts'
 import { presentControls } from '../../delegation/grants/present.ts'
-import type { Deps } from '../../deps.ts'
 import { answerUrl, errorUrl } from '../authorize/authorization-request.ts'
 import {
   type AuthorizationName,
@@ -23,6 +22,7 @@ import {
 } from '../authorize/authorizations.ts'
 import { type ClientRecord, clientIdOf, getClient } from '../clients/clients.ts'
 import { narrowControls, storedControls } from '../controls.ts'
+import type { Deps } from '../deps.ts'
 import { OAuthError } from '../errors.ts'
 import type { Decision } from '../schema.ts'
 import { isSubset } from '../scopes.ts'

@@ -1,7 +1,7 @@
 import type { RequestOrigin } from '../../../auth/principal.ts'
-import type { Deps } from '../../deps.ts'
 import { deviceGrantType } from '../clients/client-metadata.ts'
 import { authenticateClient } from '../clients/clients.ts'
+import type { Deps } from '../deps.ts'
 import { pollDevice } from '../device/device.ts'
 import { OAuthError } from '../errors.ts'
 import type { TokenParameters, TokenResponse } from '../schema.ts'

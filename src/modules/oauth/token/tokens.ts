@@ -14,9 +14,8 @@ import { only } from '../../../lib/only.ts'
 import { presentControls } from '../../delegation/grants/present.ts'
 import type { GrantRecord } from '../../delegation/grants/queries.ts'
 import { moveGrantEnds } from '../../delegation/grants/service.ts'
-import type { Deps } from '../../deps.ts'
-
 import { type ClientRecord, touchClients } from '../clients/clients.ts'
+import type { Deps } from '../deps.ts'
 import type { TokenResponse } from '../schema.ts'
 import { formatScope } from '../scopes.ts'
 

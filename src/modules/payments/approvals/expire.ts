@@ -1,7 +1,7 @@
 import { inTx, statement } from '../../../db/client.ts'
 import type { Uuid } from '../../../lib/ids.ts'
-import type { Deps } from '../../deps.ts'
 import { sweepRows } from '../../for-each-row.ts'
+import type { Deps } from '../deps.ts'
 import { lockPaymentWithAccount } from '../queries.ts'
 import { expireApproval } from './decide.ts'
 import { findApproval, lockApproval } from './queries.ts'

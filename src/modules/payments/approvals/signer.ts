@@ -1,6 +1,6 @@
 import type { Address } from '../../../auth/wallet.ts'
-import type { Deps } from '../../deps.ts'
 import { proveSigner as proveWallet } from '../../identity/identities/signer.ts'
+import type { Deps } from '../deps.ts'
 import type { ApprovalRecord } from './queries.ts'
 import type { DecideBySignature } from './schema.ts'
 

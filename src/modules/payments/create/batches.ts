@@ -4,9 +4,9 @@ import type { Sent } from '../../../http/idempotency.ts'
 import { Refusal } from '../../../lib/errors.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import { currentTraceparent } from '../../../lib/tracing.ts'
-import type { Deps } from '../../deps.ts'
+import type { Deps } from '../deps.ts'
+import type { PaymentRequest, PaymentResult, SubmitPayment } from '../request.ts'
 import { decidePayments } from './decide-payments.ts'
-import type { PaymentRequest, PaymentResult, SubmitPayment } from './request.ts'
 import type { BatchDeps } from './write.ts'
 
 /** A larger batch is not faster, and a batch that fails is decided again in halves. */

@@ -12,8 +12,8 @@ import { loadMandate, type PaymentMandate } from '../../mandates/for-payments.ts
 import { findEarlier } from '../evaluation/earlier.ts'
 import { type LockedState, readState, type StateQuery } from '../evaluation/state.ts'
 import { presentPayment } from '../present.ts'
+import type { PaymentRequest, PaymentResult } from '../request.ts'
 import { type Accepted, type Denied, decidePayment, type SpendingState } from './decide.ts'
-import type { PaymentRequest, PaymentResult } from './request.ts'
 import { type BatchDeps, type Written, writePayments } from './write.ts'
 
 const unique = <T>(items: readonly T[]): T[] => [...new Set(items)]

@@ -1,5 +1,5 @@
 import type { Tx } from '../../../db/client.ts'
-import type { Deps } from '../../deps.ts'
+import type { Deps } from '../deps.ts'
 import type { PaymentRecord } from '../queries.ts'
 import { writeChange } from './write-change.ts'
 

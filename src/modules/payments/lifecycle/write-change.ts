@@ -6,7 +6,7 @@ import { type ActedEntry, type Actor, auditAll } from '../../../events/audit.ts'
 import type { AuditAction } from '../../../events/audit-actions.ts'
 import type { EventType } from '../../../events/types.ts'
 import { only } from '../../../lib/only.ts'
-import type { Deps } from '../../deps.ts'
+import type { Deps } from '../deps.ts'
 import { presentPayment } from '../present.ts'
 import type { PaymentRecord } from '../queries.ts'
 

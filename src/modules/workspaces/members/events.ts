@@ -1,6 +1,6 @@
 import type { Tx } from '../../../db/client.ts'
 import type { Uuid } from '../../../lib/ids.ts'
-import type { Deps } from '../../deps.ts'
+import type { Deps } from '../deps.ts'
 import { presentMember, presentRemoved } from './present.ts'
 import { findMember, type NamedMember } from './queries.ts'
 

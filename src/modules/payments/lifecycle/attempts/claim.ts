@@ -1,7 +1,7 @@
 import { lockAccounts, tryLockAccounts } from '../../../../db/account-lock.ts'
 import { inTx, type Tx } from '../../../../db/client.ts'
 import type { Uuid } from '../../../../lib/ids.ts'
-import type { Deps } from '../../../deps.ts'
+import type { Deps } from '../../deps.ts'
 import type { AttemptRecord } from './queries.ts'
 import { type Recorded, recordAttempts } from './record.ts'
 import { claimRightToSend } from './right-to-send.ts'

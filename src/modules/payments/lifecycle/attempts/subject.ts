@@ -3,7 +3,7 @@ import type { Actor } from '../../../../events/audit.ts'
 import type { Uuid } from '../../../../lib/ids.ts'
 import type { Minor } from '../../../../lib/money.ts'
 import type { CallbackUrls, Evidence, Submission } from '../../../../rails/rail.ts'
-import type { Deps } from '../../../deps.ts'
+import type { Deps } from '../../deps.ts'
 import type { AttemptRecord } from './queries.ts'
 
 /** What an attempt adds to its subject's instruction. */

@@ -1,8 +1,8 @@
-import type { Principal } from '../../../auth/principal.ts'
-import type { Tx } from '../../../db/client.ts'
-import type { Once, Sent } from '../../../http/idempotency.ts'
-import type { Refusal } from '../../../lib/errors.ts'
-import type { CreatePayment, Payment } from '../schema.ts'
+import type { Principal } from '../../auth/principal.ts'
+import type { Tx } from '../../db/client.ts'
+import type { Once, Sent } from '../../http/idempotency.ts'
+import type { Refusal } from '../../lib/errors.ts'
+import type { CreatePayment, Payment } from './schema.ts'
 
 /** One request for a payment, as it waits for its batch. */
 export type PaymentRequest = {

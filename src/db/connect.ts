@@ -1,0 +1,108 @@
+import { drizzle } from 'drizzle-orm/node-postgres'
+import pg from 'pg'
+import type { Logger } from 'pino'
+import type { Clock } from '../lib/clock.ts'
+import { type Database, statement } from './client.ts'
+import { translateDatabaseError } from './errors.ts'
+import { createLookups } from './lookups.ts'
+import { createNaming, nameQueries } from './name-queries.ts'
+import { watchPoolWait } from './pool-wait.ts'
+import type { Pooler } from './pooler.ts'
+import { settingsOf } from './settings.ts'
+import type { Query, Statement } from './statement.ts'
+import { createTransactions } from './transaction.ts'
+import { queryConfig, traced } from './wire.ts'
+
+const types: pg.CustomTypesConfig = {
+  getTypeParser: ((oid: number, format?: 'text' | 'binary') => {
+    if (oid === pg.types.builtins.INT8 && format !== 'binary') return BigInt
+    if (oid === 1016 && format !== 'binary') return (text: string) => text.slice(1, -1).split(',').filter(Boolean).map(BigInt)
+    return format === 'binary' ? pg.types.getTypeParser(oid, 'binary') : pg.types.getTypeParser(oid, 'text')
+  }) as pg.CustomTypesConfig['getTypeParser'],
+}
+
+const queryPool =
+  (pool: pg.Pool, named: boolean): Query =>
+  async <Row extends object>(query: Statement | string, values: readonly unknown[] = []): Promise<Row[]> => {
+    try {
+      return (await traced(query, () => pool.query<Row>(queryConfig(query, values, named)))).rows
+    } catch (error) {
+      throw translateDatabaseError(error)
+    }
+  }
+
+export type DatabaseOptions = {
+  url: string
+  poolSize: number
+  logger: Logger
+  clock: Clock
+  /** A lock is waited for two thirds as long; a connection without an answer for a third longer is destroyed. */
+  statementTimeoutMs: number
+  lockTimeoutMs?: number
+  /** Behind a transaction pooler (PgBouncer): its settings replace ours, and statements have names only if it keeps prepared ones. */
+  pooler?: Pick<Pooler, 'keepsStatements'>
+  /** Called with how long each caller waited for a connection. */
+  onPoolWait?: (seconds: number) => void
+}
+
+/** A server that answers cancels the statement first, by its own time-out. After this time the connection is destroyed. */
+const answerTimeoutMs = (statementTimeoutMs: number): number => Math.ceil((statementTimeoutMs * 4) / 3)
+
+const searchSettings = statement(
+  'search.settings',
+  `select set_config('transaction_read_only', 'on', true), set_config('enable_bitmapscan', 'on', true),
+   set_config('plan_cache_mode', 'force_custom_plan', true)`,
+)
+
+export const connect = (options: DatabaseOptions): Database => {
+  const named = options.pooler?.keepsStatements ?? true
+  const connection: pg.ClientConfig = {
+    connectionString: options.url,
+    types,
+    application_name: 'payments-service',
+    connectionTimeoutMillis: options.statementTimeoutMs,
+    query_timeout: answerTimeoutMs(options.statementTimeoutMs),
+    keepAlive: true,
+    keepAliveInitialDelayMillis: 10_000,
+    ...(!options.pooler && { options: settingsOf(options) }),
+  }
+  const pool = new pg.Pool({
+    // Statements are sent without waiting for the answers before them; see Tx.
+    pipeline: true,
+    ...connection,
+    max: options.poolSize,
+  })
+  if (options.onPoolWait) watchPoolWait(pool, options.onPoolWait)
+  // The pool ends before its connections are closed: an error that the server's own shutdown causes on them is expected.
+  let closing = false
+  const lost = (message: string) => (error: Error) => {
+    if (!closing) options.logger.warn({ error: error.message }, message)
+  }
+  pool.on('error', lost('an idle database connection was lost'))
+  // Without a listener of its own, a backend that dies inside a transaction takes the whole process down.
+  pool.on('connect', (client) => client.on('error', lost('a database connection was lost')))
+  const nameOf = createNaming()
+  if (named) pool.on('connect', (client) => nameQueries(client, nameOf))
+
+  const lookups = createLookups({ connection, named, lost: lost('the connection for lookups was lost') })
+
+  const transaction = createTransactions({ pool, named, logger: options.logger, clock: options.clock })
+
+  return {
+    pool,
+    orm: drizzle(pool, { casing: 'snake_case' }),
+    query: queryPool(pool, named),
+    lookup: lookups.query,
+    transaction,
+    search: (read) =>
+      transaction(async (tx) => {
+        tx.defer(tx.query(searchSettings))
+        return read(tx)
+      }),
+    close: async () => {
+      closing = true
+      await lookups.close()
+      await pool.end()
+    },
+  }
+}

@@ -1,0 +1,137 @@
+import { drizzle } from 'drizzle-orm/node-postgres'
+import type pg from 'pg'
+import type { Logger } from 'pino'
+import type { Clock } from '../lib/clock.ts'
+import { CommitThenThrow } from '../lib/errors.ts'
+import { type Database, inTransaction, type Orm, type Tx } from './client.ts'
+import { isOutcomeUnknown, isRetryable, sqlState, translateDatabaseError } from './errors.ts'
+import type { Query, Statement } from './statement.ts'
+import { corkUntilTick, queryConfig, traced } from './wire.ts'
+
+const maxAttempts = 3
+
+type Outcome<T> = { result: T } | { verdict: Error }
+
+const keepVerdict = (error: unknown): { verdict: Error } => {
+  if (error instanceof CommitThenThrow) return { verdict: error.error }
+  throw error
+}
+
+const queryClient =
+  (client: pg.PoolClient, named: boolean, isOver: () => boolean, failed: (error: unknown) => void): Query =>
+  async <Row extends object>(query: Statement | string, values: readonly unknown[] = []): Promise<Row[]> => {
+    // After the commit the connection may already serve another caller.
+    if (isOver()) throw new Error('a statement came after the end of its transaction')
+    corkUntilTick(client)
+    try {
+      return (await traced(query, () => client.query<Row>(queryConfig(query, values, named)))).rows
+    } catch (error) {
+      failed(error)
+      throw error
+    }
+  }
+
+const describe = (error: unknown) => (error instanceof Error ? error.name : 'unknown')
+
+export type TransactionOptions = {
+  pool: pg.Pool
+  /** Whether connections keep prepared statements. */
+  named: boolean
+  logger: Logger
+  clock: Clock
+}
+
+/** How work runs in one transaction, on a connection of its own: see `Tx`, and `inTx` for when it runs again. */
+export const createTransactions = (options: TransactionOptions): Database['transaction'] => {
+  const { pool, named } = options
+  const ormOf = new WeakMap<pg.PoolClient, Orm>()
+  const clientOrm = (client: pg.PoolClient): Orm => {
+    const known = ormOf.get(client)
+    if (known) return known
+    const orm = drizzle(client, { casing: 'snake_case' })
+    ormOf.set(client, orm)
+    return orm
+  }
+
+  const attempt = async <T>(work: (tx: Tx) => Promise<T>): Promise<Outcome<T>> => {
+    const client = await pool.connect().catch((error: unknown) => {
+      throw translateDatabaseError(error)
+    })
+    const afterCommit: (() => void)[] = []
+    const deferred: Promise<unknown>[] = []
+    let broken: Error | undefined
+    let at: Date | undefined
+    let cause: unknown
+    let over = false
+    try {
+      // Not awaited: it is sent with the first statement, which fails when it fails.
+      corkUntilTick(client)
+      const begun = client.query('begin')
+      begun.catch(() => undefined)
+      deferred.push(begun)
+      const tx: Tx = {
+        [inTransaction]: true,
+        get at() {
+          at ??= options.clock.now()
+          return at
+        },
+        orm: clientOrm(client),
+        query: queryClient(
+          client,
+          named,
+          () => over,
+          (error) => {
+            cause ??= error
+          },
+        ),
+        defer: (query: Promise<unknown>) => {
+          query.catch(() => undefined)
+          deferred.push(query)
+        },
+        afterCommit: (task: () => void) => void afterCommit.push(task),
+        accountLocks: new Map(),
+      }
+      const outcome = await work(tx).then((result) => ({ result }), keepVerdict)
+      over = true
+      corkUntilTick(client)
+      const committed = client.query('commit').catch((error: unknown) => {
+        broken = error instanceof Error ? error : new Error(String(error))
+        throw isOutcomeUnknown(error) ? translateDatabaseError(error) : error
+      })
+      const [commit] = await Promise.all([committed, ...deferred])
+      // After an error that was caught, COMMIT succeeds as a ROLLBACK: it must not count as a commit.
+      if (commit.command !== 'COMMIT') throw new Error('the transaction was rolled back at its commit')
+      for (const task of afterCommit) task()
+      return outcome
+    } catch (error) {
+      over = true
+      if (!broken) {
+        await client.query('rollback').catch((failure: Error) => {
+          options.logger.warn({ error: describe(error) }, 'a transaction failed, and so did its rollback')
+          broken = failure
+        })
+      }
+      // Statements that were sent after a failed one fail because of it: the first error tells the reason and whether to retry.
+      throw sqlState(error) === '25P02' ? (cause ?? error) : error
+    } finally {
+      client.release(broken)
+    }
+  }
+
+  const attemptUntilDone = async <T>(work: (tx: Tx) => Promise<T>): Promise<Outcome<T>> => {
+    for (let count = 1; ; count += 1) {
+      try {
+        return await attempt(work)
+      } catch (error) {
+        if (count >= maxAttempts || !isRetryable(error)) throw translateDatabaseError(error)
+        options.logger.debug({ error: describe(error), count }, 'retrying a transaction')
+      }
+    }
+  }
+
+  return async <T>(work: (tx: Tx) => Promise<T>): Promise<T> => {
+    const outcome = await attemptUntilDone(work)
+    if ('verdict' in outcome) throw outcome.verdict
+    return outcome.result
+  }
+}

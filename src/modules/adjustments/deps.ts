@@ -1,0 +1,12 @@
+import type { Config } from '../../config.ts'
+import type { Database } from '../../db/client.ts'
+import type { AppendEvents } from '../../events/append.ts'
+import type { Cursors } from '../../http/pagination.ts'
+
+/** What adjustments of the books need: `app.ts` builds each part once. */
+export type Deps = {
+  config: Config
+  db: Database
+  cursors: Cursors
+  appendEvents: AppendEvents
+}

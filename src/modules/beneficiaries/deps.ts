@@ -1,0 +1,13 @@
+import type { Derivations, Vault } from '../../auth/vault.ts'
+import type { Database } from '../../db/client.ts'
+import type { AppendEvents } from '../../events/append.ts'
+import type { Cursors } from '../../http/pagination.ts'
+
+/** What beneficiaries need: `app.ts` builds each part once. */
+export type Deps = {
+  db: Database
+  vault: Vault
+  derivations: Derivations
+  cursors: Cursors
+  appendEvents: AppendEvents
+}

@@ -1,0 +1,20 @@
+import type { Logger } from 'pino'
+import type { LastUsed } from '../../auth/last-used.ts'
+import type { Database } from '../../db/client.ts'
+import type { AppendEvents } from '../../events/append.ts'
+import type { Cursors } from '../../http/pagination.ts'
+import type { Clock } from '../../lib/clock.ts'
+import type { Alerts } from '../alerts.ts'
+import type { OnGrantsRevoked } from '../ports.ts'
+
+/** What grants and API keys need: `app.ts` builds each part once. */
+export type Deps = {
+  db: Database
+  lastUsed: LastUsed
+  clock: Clock
+  logger: Logger
+  cursors: Cursors
+  appendEvents: AppendEvents
+  alerts: Alerts
+  onGrantsRevoked: OnGrantsRevoked
+}

@@ -1,0 +1,31 @@
+import type { Logger } from 'pino'
+import type { ContractWallets } from '../../auth/contract-wallet.ts'
+import type { Derivations, Vault } from '../../auth/vault.ts'
+import type { Config } from '../../config.ts'
+import type { Database } from '../../db/client.ts'
+import type { Reads } from '../../db/standby.ts'
+import type { AppendEvents } from '../../events/append.ts'
+import type { Cursors } from '../../http/pagination.ts'
+import type { Jobs } from '../../jobs/jobs.ts'
+import type { Clock } from '../../lib/clock.ts'
+import type { Rails } from '../../rails/rail.ts'
+import type { Alerts } from '../alerts.ts'
+import type { SubmitPayment } from './request.ts'
+
+/** What payments need: `app.ts` builds each part once. */
+export type Deps = {
+  config: Config
+  db: Database
+  reads: Reads
+  clock: Clock
+  logger: Logger
+  vault: Vault
+  derivations: Derivations
+  contractWallets: ContractWallets
+  cursors: Cursors
+  appendEvents: AppendEvents
+  jobs: Jobs
+  rails: Rails
+  alerts: Alerts
+  submitPayment: SubmitPayment
+}

@@ -1,0 +1,12 @@
+import type { Database } from '../../db/client.ts'
+import type { AppendEvents } from '../../events/append.ts'
+import type { Cursors } from '../../http/pagination.ts'
+import type { Clock } from '../../lib/clock.ts'
+
+/** What policies need: `app.ts` builds each part once. */
+export type Deps = {
+  db: Database
+  clock: Clock
+  cursors: Cursors
+  appendEvents: AppendEvents
+}

@@ -1,0 +1,14 @@
+import type { Config } from '../../config.ts'
+import type { Database } from '../../db/client.ts'
+import type { AppendEvents } from '../../events/append.ts'
+import type { Cursors } from '../../http/pagination.ts'
+import type { Clock } from '../../lib/clock.ts'
+
+/** What workspaces need: `app.ts` builds each part once. */
+export type Deps = {
+  config: Config
+  db: Database
+  clock: Clock
+  cursors: Cursors
+  appendEvents: AppendEvents
+}
