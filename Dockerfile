@@ -1,4 +1,4 @@
-# The dashboard and the service's bundle are built by tools that the image doesn't keep. The database is another container's
+# The dashboard, the service's bundle and the client's package are built by tools that the image doesn't keep. The database is another container's
 # (docker-compose.yml).
 FROM node:24-bookworm-slim AS build
 WORKDIR /service
@@ -6,7 +6,7 @@ COPY package.json package-lock.json .npmrc ./
 COPY client/package.json client/
 RUN npm ci
 COPY . .
-RUN npm run build:dashboard && npm run build:service
+RUN npm run build:dashboard && npm run build:service && npm run build:client
 
 FROM node:24-bookworm-slim
 ENV NODE_ENV=production
@@ -18,6 +18,7 @@ RUN npm ci --omit=dev && npm cache clean --force
 COPY . .
 COPY --from=build /service/dashboard/dist dashboard/dist
 COPY --from=build /service/build build
+COPY --from=build /service/client/pack client/pack
 # A volume that is mounted here begins as this folder is: the service does not run as root.
 RUN mkdir /data && chown node:node /data
 USER node

@@ -1,6 +1,6 @@
-import { Payments } from 'payments-service-client'
-import { decideByWallet, signInWithWallet } from 'payments-service-client/wallet'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
+import { Payments } from '#client'
+import { decideByWallet, signInWithWallet } from '#client/wallet'
 import { isLoopbackUrl } from '../src/lib/loopback.ts'
 import { readEnvironment } from '../src/process/environment.ts'
 import { expectSame, expectThere } from './demo/expect.ts'

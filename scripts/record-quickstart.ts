@@ -1,13 +1,13 @@
 import { type SpawnOptions, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import type { Payments } from 'payments-service-client'
-import { signInWithWallet } from 'payments-service-client/wallet'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
+import type { Payments } from '#client'
+import { signInWithWallet } from '#client/wallet'
 
 // Follows the quickstart on a fresh clone of the last commit, in each language, and writes down the output. A wallet takes the part of the person of
 // the guide (who creates the key and approves) over the same API; everything else runs as the guide says.
@@ -46,7 +46,7 @@ const run = async (
 
 const programs = [
   { language: 'sh', file: 'pay.sh', command: ['bash', '-euo', 'pipefail', 'pay.sh'] },
-  { language: 'ts', file: 'pay.ts', command: ['npx', 'node', 'pay.ts'] },
+  { language: 'js', file: 'pay.mjs', command: ['node', 'pay.mjs'] },
   { language: 'python', file: 'pay.py', command: ['python3', '-u', 'pay.py'] },
 ] as const
 
@@ -101,15 +101,22 @@ try {
     const url = `http://localhost:${port}`
     note(`The payments service is ready at ${url}`)
     const guide = await (await fetch(`${url}/docs/guides/quickstart.md`)).text()
+    // As the guide says: an empty folder, the client by npm, and the file for Python.
+    const place = join(folder, 'integrator')
+    await mkdir(place)
+    note(`$ npm install ${url}/client.tgz`)
+    await run('npm', ['install', '--no-audit', '--no-fund', `${url}/client.tgz`], { cwd: place })
+    note(`$ curl -O ${url}/payments.py`)
+    await writeFile(join(place, 'payments.py'), await (await fetch(`${url}/payments.py`)).text())
     for (const { language, file, command } of programs) {
-      await writeFile(join(clone, file), codeOf(guide, language))
+      await writeFile(join(place, file), codeOf(guide, language))
       const { client, key } = await newPerson(url)
       const stop = new AbortController()
       const approving = approveWhenRequired(client, stop.signal)
       lines.push('')
       note(`$ ${command.join(' ')}`)
       let printed = 0
-      await run(command[0], command.slice(1), { cwd: clone, env: { ...process.env, PAYMENTS_API_KEY: key } }, (text) => {
+      await run(command[0], command.slice(1), { cwd: place, env: { ...process.env, PAYMENTS_API_KEY: key } }, (text) => {
         const whole = text.split('\n').slice(0, -1)
         for (const line of whole.slice(printed)) note(line)
         printed = whole.length

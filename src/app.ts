@@ -20,6 +20,7 @@ import type { App } from './http/app-type.ts'
 import { registerAuthentication } from './http/authenticate.ts'
 import { registerAuthorization } from './http/authorize.ts'
 import { registerBodyParsing } from './http/body.ts'
+import { registerClientPackage } from './http/client-package.ts'
 import { registerCsrfGuard } from './http/csrf.ts'
 import { registerDashboard } from './http/dashboard.ts'
 import { registerDocs } from './http/docs.ts'
@@ -208,6 +209,7 @@ const buildHttp = async (
   registerErrorDocs(http, oauthCodes)
   registerGuides(http, config.publicUrl)
   await registerDocs(http)
+  registerClientPackage(http)
   return { http, routes }
 }
 

@@ -1,6 +1,6 @@
 import { type EventsOptions, type PaymentsEvent, readEvents, type StreamReset } from './events.ts'
 import { type Call, createResources } from './resources.ts'
-import { type CookieMode, send, type TransportOptions } from './transport.ts'
+import { type CookieMode, send, sendForText, type TransportOptions } from './transport.ts'
 
 type Token = string | (() => string | undefined | Promise<string | undefined>)
 
@@ -24,6 +24,11 @@ const tokenOf = ({ apiKey, accessToken }: PaymentsOptions): TransportOptions['to
   if (apiKey !== undefined && accessToken !== undefined) throw new TypeError('Give an apiKey or an accessToken, not both.')
   if (typeof accessToken === 'function') return accessToken
   return () => apiKey ?? accessToken
+}
+
+const requireBaseUrl = ({ baseUrl }: Partial<PaymentsOptions> = {}): void => {
+  if (typeof baseUrl !== 'string' || !URL.canParse(baseUrl) || !/^https?:$/.test(new URL(baseUrl).protocol))
+    throw new TypeError("Give the service's address: new Payments({ baseUrl: 'https://payments.example', apiKey: '…' }).")
 }
 
 const withPath = (template: string, values: Readonly<Record<string, string>> = {}): string =>
@@ -58,18 +63,22 @@ export class Payments {
   readonly approvals: Resources['approvals']
   readonly mandates: Resources['mandates']
   readonly topups: Resources['topups']
+  readonly notifications: Resources['notifications']
   /** Any route of the API, typed by its document. */
   readonly call: Call
   readonly #transport: TransportOptions
 
   constructor(options: PaymentsOptions) {
+    requireBaseUrl(options)
     const transport = transportOf(options)
     this.#transport = transport
     this.call = (async (method, path, input = {}) => {
       const { path: values, ...rest } = input
       return send(transport, { ...rest, method, path: withPath(path, values) })
     }) as Call
-    const resources = createResources(this.call)
+    const resources = createResources(this.call, (path, accept, query, options) =>
+      sendForText(transport, { ...options, method: 'get', path, ...(query && { query }) }, accept),
+    )
     this.account = resources.account
     this.credentials = resources.credentials
     this.apiKeys = resources.apiKeys
@@ -81,6 +90,7 @@ export class Payments {
     this.approvals = resources.approvals
     this.mandates = resources.mandates
     this.topups = resources.topups
+    this.notifications = resources.notifications
   }
 
   /** The notification stream, over as many connections as needed: `for await (const event of client.events())`. */

@@ -18,6 +18,9 @@ export type Call = <P extends Path, M extends Method & MethodOf<P>>(
 type ListPath = { [P in Path]: [Item<P>] extends [never] ? never : P }[Path]
 /** A list's filters; the client handles the pages itself. */
 export type Filters<P extends ListPath> = Omit<Query<P, 'get' & MethodOf<P>>, 'cursor'>
+/** The same filters without a page's size: a CSV answer holds every match. */
+export type CsvFilters<P extends ListPath> = Partial<Omit<Filters<P>, 'limit'>>
+export type ReadText = (path: Path, type: string, query: object | undefined, options?: CallOptions) => Promise<string>
 type Pageable = { data: never[]; next_cursor: string | null }
 
 const lists =
@@ -37,69 +40,116 @@ const lists =
     })
 
 /** A method for each operation that an integration uses; `client.call` reaches every other one. */
-export const createResources = (call: Call) => {
+export const createResources = (call: Call, text: ReadText) => {
   const list = lists(call)
   const getPayment = (id: string, options?: CallOptions) => call('get', '/v1/payments/{id}', { ...options, path: { id } })
   const getTopUp = (id: string, options?: CallOptions) => call('get', '/v1/topups/{id}', { ...options, path: { id } })
   return {
     account: {
+      /** The account with its balance, capabilities and sign-in methods. */
       get: (options?: CallOptions) => call('get', '/v1/accounts/me', options),
+      /** Changes the display name. */
+      update: (body: Body<'/v1/accounts/me', 'patch'>, options?: CallOptions) =>
+        call('patch', '/v1/accounts/me', { ...options, body }),
+      /** Every change of the balance, newest first. */
       history: (filters?: Partial<Filters<'/v1/accounts/me/history'>>, options?: CallOptions) =>
         list('/v1/accounts/me/history', filters, options),
+      /** The same entries as CSV: all that the filters match. */
+      historyCsv: (filters?: CsvFilters<'/v1/accounts/me/history'>, options?: CallOptions) =>
+        text('/v1/accounts/me/history', 'text/csv', filters, options),
     },
     credentials: {
       /** What this credential may do, and how much of it is left. */
       current: (options?: CallOptions) => call('get', '/v1/credentials/current', options),
     },
     apiKeys: {
+      /** Creates an API key. The answer's `key` is shown once. */
       create: (body: Body<'/v1/accounts/me/api-keys', 'post'>, options?: CallOptions) =>
         call('post', '/v1/accounts/me/api-keys', { ...options, body }),
-      list: (options?: CallOptions) => list('/v1/accounts/me/api-keys', undefined, options),
+      /** The API keys that this credential may see, newest first. */
+      list: (filters?: Partial<Filters<'/v1/accounts/me/api-keys'>>, options?: CallOptions) =>
+        list('/v1/accounts/me/api-keys', filters, options),
+      /** One API key with its grant and what the grant has used. */
       get: (id: string, options?: CallOptions) => call('get', '/v1/accounts/me/api-keys/{id}', { ...options, path: { id } }),
+      /** Changes the name or the spending controls; a field that is left out stays, null removes a limit. */
       update: (id: string, body: Body<'/v1/accounts/me/api-keys/{id}', 'patch'>, options?: CallOptions) =>
         call('patch', '/v1/accounts/me/api-keys/{id}', { ...options, path: { id }, body }),
+      /** Creates a new key on the same grant; the old one works until the overlap has passed. */
       rotate: (id: string, body: Body<'/v1/accounts/me/api-keys/{id}/rotate', 'post'> = {}, options?: CallOptions) =>
         call('post', '/v1/accounts/me/api-keys/{id}/rotate', { ...options, path: { id }, body }),
+      /** Revokes the key: the next request with it is refused. */
       revoke: (id: string, options?: CallOptions) =>
         call('delete', '/v1/accounts/me/api-keys/{id}', { ...options, path: { id } }),
     },
     grants: {
-      list: (options?: CallOptions) => list('/v1/accounts/me/grants', undefined, options),
+      /** What was delegated to API keys and OAuth clients, newest first. */
+      list: (filters?: Partial<Filters<'/v1/accounts/me/grants'>>, options?: CallOptions) =>
+        list('/v1/accounts/me/grants', filters, options),
+      /** One grant with its controls and what it has used. */
       get: (id: string, options?: CallOptions) => call('get', '/v1/accounts/me/grants/{id}', { ...options, path: { id } }),
+      /** Changes the spending controls, or freezes the grant: a frozen one authenticates but moves no money. */
       update: (id: string, body: Body<'/v1/accounts/me/grants/{id}', 'patch'>, options?: CallOptions) =>
         call('patch', '/v1/accounts/me/grants/{id}', { ...options, path: { id }, body }),
+      /** Revokes the grant and all grants made through it, at once. */
       revoke: (id: string, options?: CallOptions) => call('delete', '/v1/accounts/me/grants/{id}', { ...options, path: { id } }),
     },
     workspaces: {
-      list: (options?: CallOptions) => list('/v1/workspaces', undefined, options),
+      /** The workspaces of the account, with its role in each. */
+      list: (filters?: Partial<Filters<'/v1/workspaces'>>, options?: CallOptions) => list('/v1/workspaces', filters, options),
+      /** The workspace of this credential, and the role in it. */
       current: (options?: CallOptions) => call('get', '/v1/workspaces/current', options),
     },
     beneficiaries: {
+      /** Creates a payee. Its destination is stored encrypted and never returned. */
       create: (body: Body<'/v1/beneficiaries', 'post'>, options?: CallOptions) =>
         call('post', '/v1/beneficiaries', { ...options, body }),
+      /** The payees of the workspace, newest first. */
       list: (filters?: Partial<Filters<'/v1/beneficiaries'>>, options?: CallOptions) =>
         list('/v1/beneficiaries', filters, options),
+      /** One payee. */
       get: (id: string, options?: CallOptions) => call('get', '/v1/beneficiaries/{id}', { ...options, path: { id } }),
+      /** Changes names and metadata, or freezes the payee; a destination cannot be changed. */
       update: (id: string, body: Body<'/v1/beneficiaries/{id}', 'patch'>, options?: CallOptions) =>
         call('patch', '/v1/beneficiaries/{id}', { ...options, path: { id }, body }),
+      /** Archives the payee: it can no longer be paid. */
       archive: (id: string, options?: CallOptions) => call('delete', '/v1/beneficiaries/{id}', { ...options, path: { id } }),
+      /** The payments to one payee, newest first. */
+      payments: (id: string, filters?: Partial<Filters<'/v1/beneficiaries/{id}/payments'>>, options?: CallOptions) =>
+        list('/v1/beneficiaries/{id}/payments', filters, { ...options, path: { id } }),
     },
     policies: {
+      /** Creates a spending policy: limits, and when a person must approve. */
       create: (body: Body<'/v1/spending-policies', 'post'>, options?: CallOptions) =>
         call('post', '/v1/spending-policies', { ...options, body }),
-      list: (options?: CallOptions) => list('/v1/spending-policies', undefined, options),
+      /** The policies of the workspace, newest first. */
+      list: (filters?: Partial<Filters<'/v1/spending-policies'>>, options?: CallOptions) =>
+        list('/v1/spending-policies', filters, options),
+      /** One policy. */
       get: (id: string, options?: CallOptions) => call('get', '/v1/spending-policies/{id}', { ...options, path: { id } }),
+      /** Changes a policy. `version` is the one that you have read; a stale one is refused. */
       update: (id: string, body: Body<'/v1/spending-policies/{id}', 'patch'>, options?: CallOptions) =>
         call('patch', '/v1/spending-policies/{id}', { ...options, path: { id }, body }),
+      /** Archives the policy: it no longer applies to new payments. */
       archive: (id: string, options?: CallOptions) => call('delete', '/v1/spending-policies/{id}', { ...options, path: { id } }),
     },
     payments: {
+      /** Pays a beneficiary. With the same idempotency key it is one payment, however often it is sent. */
       create: (body: Body<'/v1/payments', 'post'>, options?: CallOptions) => call('post', '/v1/payments', { ...options, body }),
+      /** The decision that a payment would get now, and why. Nothing is written. */
       simulate: (body: Body<'/v1/spending-policies/simulate', 'post'>, options?: CallOptions) =>
         call('post', '/v1/spending-policies/simulate', { ...options, body }),
+      /** The payments of the workspace, newest first. */
       list: (filters?: Partial<Filters<'/v1/payments'>>, options?: CallOptions) => list('/v1/payments', filters, options),
+      /** The same payments as CSV: all that the filters match. */
+      csv: (filters?: CsvFilters<'/v1/payments'>, options?: CallOptions) => text('/v1/payments', 'text/csv', filters, options),
+      /** Counts and sums of the payments that the filters match. */
+      summary: (filters: Query<'/v1/payments/summary', 'get'> = {}, options?: CallOptions) =>
+        call('get', '/v1/payments/summary', { ...options, query: filters }),
+      /** One payment. */
       get: getPayment,
+      /** Everything that led to the payment, in one document. */
       receipt: (id: string, options?: CallOptions) => call('get', '/v1/payments/{id}/receipt', { ...options, path: { id } }),
+      /** Cancels a payment that has not begun. */
       cancel: (id: string, options?: CallOptions) => call('post', '/v1/payments/{id}/cancel', { ...options, path: { id } }),
       /** Waits until the payment has ended. `unknown` is not an end: the wait continues. */
       waitFor: (id: string, { stopAt = [], ...options }: WaitOptions = {}) =>
@@ -110,28 +160,41 @@ export const createResources = (call: Call) => {
         ),
     },
     approvals: {
+      /** The approvals of the workspace, newest first. */
       list: (filters?: Partial<Filters<'/v1/approvals'>>, options?: CallOptions) => list('/v1/approvals', filters, options),
+      /** One approval with its decisions and the messages that a wallet signs. */
       get: (id: string, options?: CallOptions) => call('get', '/v1/approvals/{id}', { ...options, path: { id } }),
+      /** Approves or rejects with this credential. */
       decide: (id: string, body: Body<'/v1/approvals/{id}/decide', 'post'>, options?: CallOptions) =>
         call('post', '/v1/approvals/{id}/decide', { ...options, path: { id }, body }),
+      /** The message that a wallet signs to decide. Needs no credential. */
       message: (id: string, decision: 'approve' | 'reject', options?: CallOptions) =>
         call('get', '/v1/approvals/{id}/message', { ...options, path: { id }, query: { decision } }),
+      /** Approves or rejects by a wallet's signature over that message. Needs no credential. */
       decideBySignature: (id: string, body: Body<'/v1/approvals/{id}/decide-by-signature', 'post'>, options?: CallOptions) =>
         call('post', '/v1/approvals/{id}/decide-by-signature', { ...options, path: { id }, body }),
     },
     mandates: {
+      /** The message that a wallet signs to create a mandate with these terms. Needs no credential. */
       prepare: (body: Body<'/v1/intent-mandates/prepare', 'post'>, options?: CallOptions) =>
         call('post', '/v1/intent-mandates/prepare', { ...options, body }),
+      /** Creates a mandate by a wallet's signature over that message. Needs no credential. */
       create: (body: Body<'/v1/intent-mandates', 'post'>, options?: CallOptions) =>
         call('post', '/v1/intent-mandates', { ...options, body }),
-      list: (options?: CallOptions) => list('/v1/intent-mandates', undefined, options),
+      /** The mandates of the workspace, newest first. */
+      list: (filters?: Partial<Filters<'/v1/intent-mandates'>>, options?: CallOptions) =>
+        list('/v1/intent-mandates', filters, options),
+      /** One mandate with what it has spent. */
       get: (id: string, options?: CallOptions) => call('get', '/v1/intent-mandates/{id}', { ...options, path: { id } }),
+      /** Revokes the mandate: payments that name it are refused from now on. */
       revoke: (id: string, options?: CallOptions) =>
         call('post', '/v1/intent-mandates/{id}/revoke', { ...options, path: { id } }),
     },
     topups: {
+      /** Starts a top-up: the phone's owner gets a prompt. */
       initiate: (body: Body<'/v1/topups/initiate', 'post'>, options?: CallOptions) =>
         call('post', '/v1/topups/initiate', { ...options, body }),
+      /** One top-up. */
       get: getTopUp,
       /** Waits until it has succeeded, failed or expired. Even a failed one may succeed later, when the provider proves it. */
       waitFor: (id: string, options: { timeoutMs?: number; signal?: AbortSignal } = {}) =>
@@ -140,6 +203,11 @@ export const createResources = (call: Call) => {
           ({ status }) => status !== 'pending',
           options,
         ),
+    },
+    notifications: {
+      /** The events that this credential may read, newest first; with `after`, those since that event, oldest first. */
+      list: (filters?: Partial<Filters<'/v1/notifications'>>, options?: CallOptions) =>
+        list('/v1/notifications', filters, options),
     },
   }
 }

@@ -100,12 +100,19 @@ export const pause = (ms: number, signal?: AbortSignal): Promise<void> =>
     else signal?.addEventListener('abort', stop, { once: true })
   })
 
+/** An object is one parameter for each of its keys (OpenAPI's deepObject): `metadata[invoice]=17`. A list is repeated. */
+const parametersOf = (name: string, value: unknown): [string, string][] => {
+  if (value === undefined || value === null) return []
+  if (Array.isArray(value)) return value.flatMap((one) => parametersOf(name, one))
+  if (value instanceof Date) return [[name, value.toISOString()]]
+  if (typeof value === 'object') return Object.entries(value).flatMap(([key, one]) => parametersOf(`${name}[${key}]`, one))
+  return [[name, String(value)]]
+}
+
 const addressOf = (options: TransportOptions, { path, query }: Outgoing): string => {
   const url = new URL(options.baseUrl.replace(/\/$/, '') + path)
-  for (const [name, value] of Object.entries(query ?? {})) {
-    if (value === undefined || value === null) continue
-    for (const one of [value].flat()) url.searchParams.append(name, String(one))
-  }
+  for (const [name, value] of Object.entries(query ?? {}))
+    for (const [key, text] of parametersOf(name, value)) url.searchParams.append(key, text)
   return url.href
 }
 
@@ -136,10 +143,15 @@ export const requestOf = async (options: TransportOptions, outgoing: Outgoing, m
 
 type Settled = { text: string } | PaymentsError | { lost: unknown }
 
-const attemptOnce = async (options: TransportOptions, outgoing: Outgoing, key: string | undefined): Promise<Settled> => {
+const attemptOnce = async (
+  options: TransportOptions,
+  outgoing: Outgoing,
+  key: string | undefined,
+  accept: string,
+): Promise<Settled> => {
   const { body } = outgoing
   const { url, init } = await requestOf(options, outgoing, {
-    accept: 'application/json',
+    accept,
     ...(body !== undefined && { 'content-type': 'application/json' }),
     ...(key !== undefined && { 'idempotency-key': key }),
   })
@@ -168,15 +180,25 @@ const fail = (settled: PaymentsError | { lost: unknown }, key: string | undefine
   throw new ConnectionError(`No answer arrived: ${why}`, { cause: settled.lost, idempotencyKey: key })
 }
 
-/** The body of a complete, successful answer; everything else throws, after the attempts that can help. */
-export const send = async (options: TransportOptions, outgoing: Outgoing): Promise<unknown> => {
+/** The text of a complete, successful answer; everything else throws, after the attempts that can help. */
+export const sendForText = async (
+  options: TransportOptions,
+  outgoing: Outgoing,
+  accept = 'application/json',
+): Promise<string> => {
   const key = keyOf(outgoing)
   const retries = outgoing.retries ?? options.retries
   for (let attempt = 0; ; attempt += 1) {
-    const settled = await attemptOnce(options, outgoing, key)
-    if ('text' in settled) return settled.text === '' ? undefined : JSON.parse(settled.text)
+    const settled = await attemptOnce(options, outgoing, key, accept)
+    if ('text' in settled) return settled.text
     const wait = waitBefore(settled, attempt)
     if (attempt >= retries || wait > longestWaitMs || !mayRepeat(outgoing, settled)) fail(settled, key)
     await pause(wait, outgoing.signal)
   }
+}
+
+/** The body of that answer; undefined for one without a body. */
+export const send = async (options: TransportOptions, outgoing: Outgoing): Promise<unknown> => {
+  const text = await sendForText(options, outgoing)
+  return text === '' ? undefined : JSON.parse(text)
 }

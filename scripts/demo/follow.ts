@@ -1,4 +1,4 @@
-import type { Payments, PaymentsEvent } from 'payments-service-client'
+import type { Payments, PaymentsEvent } from '#client'
 
 export type Following = {
   /** Waits for the first event of this type (and about this resource, if one is named); throws when it does not come in time. */

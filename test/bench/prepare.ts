@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { signInWithWallet } from 'payments-service-client/wallet'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
+import { signInWithWallet } from '#client/wallet'
 import { newId, parseId } from '../../src/lib/ids.ts'
 import type { LoadRequest } from './load.ts'
 import type { Bench } from './processes.ts'

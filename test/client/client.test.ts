@@ -1,3 +1,4 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import {
   ApiKeyRevokedError,
   ConnectionError,
@@ -9,9 +10,8 @@ import {
   PolicyDeniedError,
   type StreamReset,
   WaitTimeoutError,
-} from 'payments-service-client'
-import { decideByWallet, signInWithWallet, signMandate } from 'payments-service-client/wallet'
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
+} from '#client'
+import { decideByWallet, signInWithWallet, signMandate } from '#client/wallet'
 import { fund, newBeneficiary } from '../harness/money.ts'
 import { createKey, type Key, newWallet, type Person, signIn } from '../harness/people.ts'
 import { startService, type TestService } from '../harness/service.ts'

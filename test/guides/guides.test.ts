@@ -18,11 +18,17 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 const folder = mkdtempSync(join(tmpdir(), 'guides-'))
 let service: TestService
 let providers: Promise<void>
+let paymentsPy: string
 const done = new AbortController()
 beforeAll(async () => {
   service = await startService()
-  // A reader's installation: the packages of this repository.
-  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
+  // A reader's installation: the client by the first line of the quickstart, and what the guides for wallets and MCP name.
+  writeFileSync(join(folder, 'package.json'), '{}')
+  const install = ['install', '--no-audit', '--no-fund', `${service.api.url}/client.tgz`]
+  await promisify(execFile)('npm', install, { cwd: folder })
+  for (const name of ['viem', '@modelcontextprotocol'])
+    symlinkSync(join(root, 'node_modules', name), join(folder, 'node_modules', name))
+  paymentsPy = await (await fetch(`${service.api.url}/payments.py`)).text()
   const work = async () => {
     while (!done.signal.aborted) {
       await service.settle()
@@ -109,6 +115,7 @@ const run = async ({ guide, language, code }: Snippet) => {
   const place = join(folder, `${guide}-${language}`)
   mkdirSync(place)
   writeFileSync(join(place, file), before + code.replaceAll(written, service.api.url))
+  if (language === 'python') writeFileSync(join(place, 'payments.py'), paymentsPy)
   const person = await signIn(service.api)
   await credit(service, person.accountId, 10_000_000n)
   await newBeneficiary(person.api, { display_name: 'Wanjiru Kamau' })
@@ -143,12 +150,12 @@ describe.concurrent('every program of the guides runs as it is written, and prin
   )
 })
 
-test('the quickstart and the guides for agents have programs in curl, TypeScript and Python', () => {
+test('the quickstart and the guides for agents have programs in curl, JavaScript or TypeScript, and Python', () => {
   for (const guide of ['quickstart', 'agents', 'idempotency', 'errors', 'permissions', 'key-rotation', 'sandbox', 'events'])
     expect(
       snippets
         .filter((snippet) => snippet.guide === guide)
-        .map(({ language }) => language)
+        .map(({ language }) => (language === 'js' ? 'ts' : language))
         .toSorted(),
       guide,
     ).toEqual(['python', 'sh', 'ts'])

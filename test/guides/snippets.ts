@@ -45,10 +45,10 @@ export const guides = readdirSync(guidesFolder)
 const readme = fileURLToPath(new URL('../../README.md', import.meta.url))
 /** Its other programs start the service; what the first payment prints stands in its last line. */
 const firstPayment: Snippet[] = blocksIn('README', readme)
-  .filter(({ language }) => language === 'ts')
+  .filter(({ language }) => language === 'js')
   .map(({ guide, text }) => ({
     guide,
-    language: 'ts',
+    language: 'js',
     code: text,
     printed: [/\/\/ (.*)$/m.exec(text)?.[1] ?? 'nothing is promised'],
   }))

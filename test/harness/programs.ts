@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { ensureBundle, ensureBundled } from '../../scripts/bundle.ts'
+import { ensureClientPacked } from '../../scripts/pack-client.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const folder = join(root, 'node_modules/.cache/programs')
@@ -28,5 +29,6 @@ export const compiledOnce = { NODE_COMPILE_CACHE: join(root, 'node_modules/.cach
 export const buildPrograms = async (): Promise<void> => {
   const input = Object.fromEntries(Object.entries(sources).map(([name, path]) => [name, join(root, path)]))
   await ensureBundled()
+  await ensureClientPacked()
   await ensureBundle({ input, folder, sources: ['src', 'scripts', 'client/src', sources.puppet, 'package-lock.json'] })
 }

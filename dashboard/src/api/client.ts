@@ -1,4 +1,4 @@
-import { ConnectionError, Payments, PaymentsError } from 'payments-service-client'
+import { ConnectionError, Payments, PaymentsError } from '#client'
 import type { Body, Method, MethodOf, Path, Query } from '../../../client/src/route-types.ts'
 import { noteServerTime } from '../lib/clock.ts'
 import { recordCall } from '../lib/recent-calls.ts'

@@ -1,4 +1,4 @@
-import { PaymentsError } from 'payments-service-client'
+import { PaymentsError } from '#client'
 
 export type FieldProblem = { path: string; message: string }
 
