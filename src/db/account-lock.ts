@@ -75,7 +75,7 @@ export const lockFurtherAccounts = async (tx: Tx, ...exclusive: Uuid[]): Promise
 export const lockAccount = (tx: Tx, account: Uuid): Promise<void> => lockAccounts(tx, { exclusive: [account] })
 
 /** Takes the locks that are free, without waiting. Returns the accounts that another transaction holds. */
-export const tryLockAccounts = async (tx: Tx, locks: AccountLocks): Promise<ReadonlySet<Uuid>> => {
+const tryLockAccounts = async (tx: Tx, locks: AccountLocks): Promise<ReadonlySet<Uuid>> => {
   const needed = missing(tx, locks)
   const rows = await tx.query<{ account: Uuid; taken: boolean }>(tryTake, [
     plainList(needed.map(({ account }) => account)),
@@ -85,6 +85,16 @@ export const tryLockAccounts = async (tx: Tx, locks: AccountLocks): Promise<Read
   const taken = new Set(rows.filter((row) => row.taken).map((row) => row.account))
   for (const lock of needed) if (taken.has(lock.account)) note(tx, lock)
   return new Set(needed.filter(({ account }) => !taken.has(account)).map(({ account }) => account))
+}
+
+/**
+ * The locks of a batch. `wait`: waits for all of them; else takes those that are free, and returns the accounts that another transaction
+ * holds.
+ */
+export const lockBatch = async (tx: Tx, locks: AccountLocks, wait: boolean): Promise<ReadonlySet<Uuid>> => {
+  if (!wait) return tryLockAccounts(tx, locks)
+  await lockAccounts(tx, locks)
+  return new Set()
 }
 
 /** For what relies on its caller's lock. A deferred statement that moves money also must not wait for one. */

@@ -16,8 +16,8 @@ export type Room = {
   full: readonly string[]
 }
 
-/** `more`: there is due work for which there was no room. `again`: something due was passed over for a moment; claim once more at once. */
-export type Claimed = { tasks: readonly Task[]; more: boolean; again?: boolean }
+/** `more`: there is due work for which there was no room. */
+export type Claimed = { tasks: readonly Task[]; more: boolean }
 
 /**
  * Due work of one kind, found by reading rows. Lanes do not wait for each other. `limit`: tasks under way at once in this process. `rail`: the
@@ -29,7 +29,7 @@ export type LaneRunner = {
   start: () => void
   /** Called after a commit: something may have become due; `rails` are all that it may be for. */
   wake: (rails?: readonly AnyRail[]) => void
-  /** Does what is due now, one task after another, and returns how much that was: for tests and commands. Throws, at the end, what failed. */
+  /** Does what is due now and returns how much that was: for tests and commands. Throws, at the end, what failed. */
   drain: () => Promise<number>
   /** Takes no more work and waits for what is under way, for a limited time. */
   stop: (waitMs: number) => Promise<void>
@@ -129,10 +129,10 @@ export const createLaneRunner = ({ lane, logger, pollMs, onFailure }: LaneOption
       return false
     }
     try {
-      const { tasks, more, again = false } = await lane.claim(room())
+      const { tasks, more } = await lane.claim(room())
       needsRoom = more
       for (const task of tasks) begin(task)
-      return again || tasks.length > 0
+      return tasks.length > 0
     } catch (error) {
       if (!stopped) logger.warn({ lane: lane.name, ...describeError(error) }, 'due work could not be read')
       return false
@@ -154,15 +154,15 @@ export const createLaneRunner = ({ lane, logger, pollMs, onFailure }: LaneOption
       let count = 0
       const errors = new Map<string, unknown>()
       for (let more = true; more; ) {
-        const { tasks, again = false } = await lane.claim({
+        const { tasks } = await lane.claim({
           free: lane.limit,
           ofTenant: () => lane.limit,
           except: [...errors.keys()],
           full: [],
         })
-        for (const task of tasks) await task.run().catch((error: unknown) => errors.set(task.key, error))
+        await Promise.all(tasks.map((task) => task.run().catch((error: unknown) => errors.set(task.key, error))))
         count += tasks.length
-        more = again || tasks.length > 0
+        more = tasks.length > 0
       }
       for (const error of errors.values()) throw error
       return count

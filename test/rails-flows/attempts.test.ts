@@ -253,7 +253,7 @@ describe('the right to send', () => {
     happensBefore('attempts.claim_payment', async () => {
       throw new Refusal('unavailable')
     })
-    await service.deps.jobs.drain()
+    await expect(service.deps.jobs.drain()).rejects.toThrow(Refusal)
     expect((await attemptsOf(id)).map(({ state }) => state)).toEqual(['recorded'])
     await pass(other, 16)
     expect((await paymentOf(person, id)).status).toBe('succeeded')
@@ -272,7 +272,7 @@ describe('the right to send', () => {
     const unsent = await pay(person, toPhone())
     for (let kills = 0; kills < 6; kills += 1) {
       happensBefore('attempts.claim_payment', dies)
-      await service.deps.jobs.drain()
+      await expect(service.deps.jobs.drain()).rejects.toThrow(Refusal)
       service.clock.advance(20)
       await service.deps.jobs.sweep()
     }
@@ -283,7 +283,7 @@ describe('the right to send', () => {
     // With the right to send, it may have been sent: unknown within a minute, and the rail is queried.
     const inDoubt = await pay(person, toPhone())
     happensAfter('attempts.claim_payment', dies)
-    await service.deps.jobs.drain()
+    await expect(service.deps.jobs.drain()).rejects.toThrow(Refusal)
     await within(60, inDoubt, 'unknown')
     expect(ordersTo(service, phone)).toHaveLength(1)
   })

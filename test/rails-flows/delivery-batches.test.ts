@@ -176,7 +176,7 @@ describe('a batch of results', () => {
     expect(await statuses([waits, goes])).toEqual(['succeeded', 'succeeded'])
   })
 
-  test('with one that fails is processed one by one: the others are booked, and that one when its cause is removed', async () => {
+  test('with one that fails is processed in halves: the others are booked, and that one when its cause is removed', async () => {
     const [later, ...payments] = await sent([await payer(), await payer(), await payer(), await payer()])
     const bad = payments[0]
     if (!bad || !later) throw new Error('nothing was sent')
@@ -190,12 +190,12 @@ describe('a batch of results', () => {
     for (const payment of payments) await report(payment)
     await expect(service.settle()).rejects.toThrow()
     expect(await statuses(payments)).toEqual(['processing', 'succeeded', 'succeeded'])
-    const alone = () => service.log.filter((line) => line.includes('are processed one by one')).length
-    expect(alone()).toBe(1)
+    const split = () => service.log.filter((line) => line.includes('is done again in halves')).length
+    expect(split()).toBe(1)
     // The one that has failed is in no later batch.
     await report(later)
     await expect(service.settle()).rejects.toThrow()
-    expect([await statuses([later]), alone()]).toEqual([['succeeded'], 1])
+    expect([await statuses([later]), split()]).toEqual([['succeeded'], 1])
     await service.deps.db.query('drop trigger poisoned on payments')
     await service.settle()
     expect(await statuses(payments)).toEqual(['succeeded', 'succeeded', 'succeeded'])

@@ -1,7 +1,6 @@
 import type { Principal } from '../../auth/principal.ts'
 import type { Tx } from '../../db/client.ts'
 import type { Once, Sent } from '../../http/idempotency.ts'
-import type { Refusal } from '../../lib/errors.ts'
 import type { CreatePayment, Payment } from './schema.ts'
 
 /** One request for a payment, as it waits for its batch. */
@@ -17,8 +16,6 @@ export type PaymentRequest = {
   /** The response's body, as text. */
   serialize: (payment: Payment) => string
 }
-/** `busy`: another transaction holds an account that the request needs. */
-export type PaymentResult = Sent | Refusal | 'busy'
 
 /** Decides a request together with the others that wait, and answers it. Throws its refusal. */
 export type SubmitPayment = (request: PaymentRequest) => Promise<Sent>

@@ -1,5 +1,5 @@
 import type { Principal } from '../../../auth/principal.ts'
-import { lockAccounts, tryLockAccounts } from '../../../db/account-lock.ts'
+import { type AccountLocks, lockBatch } from '../../../db/account-lock.ts'
 import type { Tx } from '../../../db/client.ts'
 import { keepAnswers, type Once, readAnswers, type Sent, usedOtherwise } from '../../../http/idempotency.ts'
 import { getBalances } from '../../../ledger/ledger.ts'
@@ -8,11 +8,12 @@ import type { Uuid } from '../../../lib/ids.ts'
 import { periodsAt } from '../../../policy/calendar.ts'
 import { effectiveTimeZone } from '../../../policy/time-zone.ts'
 import type { EarlierPayment, Periods } from '../../../policy/types.ts'
+import { contended, type Outcome } from '../../../queue/account-queue.ts'
 import { loadMandate, type PaymentMandate } from '../../mandates/for-payments.ts'
 import { findEarlier } from '../evaluation/earlier.ts'
 import { type LockedState, readState, type StateQuery } from '../evaluation/state.ts'
 import { presentPayment } from '../present.ts'
-import type { PaymentRequest, PaymentResult } from '../request.ts'
+import type { PaymentRequest } from '../request.ts'
 import { type Accepted, type Denied, decidePayment, type SpendingState } from './decide.ts'
 import { type BatchDeps, type Written, writePayments } from './write.ts'
 
@@ -21,14 +22,12 @@ const unique = <T>(items: readonly T[]): T[] => [...new Set(items)]
 const periodsOf = (requests: readonly PaymentRequest[], now: Date): Periods[] =>
   unique(requests.map(({ principal }) => effectiveTimeZone(principal.workspace.zone, now))).map((zone) => periodsAt(now, zone))
 
-const lock = async (tx: Tx, requests: readonly PaymentRequest[], wait: boolean): Promise<ReadonlySet<Uuid>> => {
-  const exclusive = requests.map(({ principal }) => principal.workspace.owningAccountId)
-  const shared = requests.map(({ principal }) => principal.accountId)
-  if (!wait) return tryLockAccounts(tx, { exclusive, shared })
-  await lockAccounts(tx, { exclusive, shared })
-  return new Set()
-}
+const locksOf = (requests: readonly PaymentRequest[]): AccountLocks => ({
+  exclusive: requests.map(({ principal }) => principal.workspace.owningAccountId),
+  shared: requests.map(({ principal }) => principal.accountId),
+})
 
+type PaymentOutcome = Outcome<Sent>
 type Mandates = ReadonlyMap<Uuid, PaymentMandate>
 
 const loadMandates = async (tx: Tx, requests: readonly PaymentRequest[]): Promise<Mandates> => {
@@ -69,7 +68,7 @@ export const decidePayments = async (
   deps: BatchDeps,
   requests: readonly PaymentRequest[],
   wait: boolean,
-): Promise<PaymentResult[]> => {
+): Promise<PaymentOutcome[]> => {
   const query: StateQuery = {
     workspaceIds: unique(requests.map(({ principal }) => principal.workspace.id)),
     grantIds: unique(requests.flatMap(({ principal }) => principal.grant?.lineage ?? [])),
@@ -81,8 +80,8 @@ export const decidePayments = async (
     amountMinor: input.amount_minor,
     accountReference: input.account_reference ?? null,
   }))
-  const [busy, answers, first, balances, earlier, mandates, callers] = await Promise.all([
-    lock(tx, requests, wait),
+  const [held, answers, first, balances, earlier, mandates, callers] = await Promise.all([
+    lockBatch(tx, locksOf(requests), wait),
     readAnswers(
       tx,
       requests.flatMap(({ once }) => once ?? []),
@@ -117,7 +116,7 @@ export const decidePayments = async (
     return { status: 201, text: own.text, replayed: true }
   }
 
-  const decide = (request: PaymentRequest, principal: Principal, similar: EarlierPayment | null): PaymentResult => {
+  const decide = (request: PaymentRequest, principal: Principal, similar: EarlierPayment | null): PaymentOutcome => {
     const before = answerBefore(request)
     if (before) return before
     const { input, once, traceparent = null } = request
@@ -140,9 +139,9 @@ export const decidePayments = async (
     return { status: 201, text, replayed: false }
   }
 
-  const results = requests.map((request, index): PaymentResult => {
+  const results = requests.map((request, index): PaymentOutcome => {
     const { principal } = request
-    if (busy.has(principal.workspace.owningAccountId) || busy.has(principal.accountId)) return 'busy'
+    if (held.has(principal.workspace.owningAccountId) || held.has(principal.accountId)) return contended
     const caller = callers[index]
     if (!caller || caller instanceof Refusal) return caller ?? new Refusal('unavailable')
     try {

@@ -1,6 +1,7 @@
-import { lockAccounts, tryLockAccounts } from '../../../../db/account-lock.ts'
+import { lockBatch } from '../../../../db/account-lock.ts'
 import { inTx, type Tx } from '../../../../db/client.ts'
 import type { Uuid } from '../../../../lib/ids.ts'
+import { contended, type Outcome } from '../../../../queue/account-queue.ts'
 import type { Deps } from '../../deps.ts'
 import type { AttemptRecord } from './queries.ts'
 import { type Recorded, recordAttempts } from './record.ts'
@@ -15,16 +16,13 @@ export type Due = { id: Uuid; tenant: Uuid }
 
 export type SendLane = { subject: AttemptSubject; rail: AttemptRecord['rail'] }
 
-/** `busy`: another transaction holds their account's lock. */
-export type Claim = { sendable: Recorded[]; busy: Due[] }
-
 const recordAll = async (
   tx: Tx,
   deps: Pick<Deps, 'appendEvents' | 'clock' | 'config' | 'logger' | 'rails' | 'vault'>,
   { subject, rail }: SendLane,
   due: readonly Due[],
 ): Promise<Recorded[]> => {
-  const ids = due.map(({ id }) => id)
+  const ids = [...new Set(due.map(({ id }) => id))]
   const outgoing = await subject.prepare(tx, deps, ids)
   return recordAttempts(tx, deps, { kind: subject.kind, rail }, outgoing)
 }
@@ -44,24 +42,26 @@ const keepClaimed = async (
 
 export const tenantsOf = (due: readonly { tenant: Uuid }[]): Uuid[] => [...new Set(due.map(({ tenant }) => tenant))]
 
-/** Claims what is due for all accounts that are free, in one transaction; it waits for no lock. */
-export const claimFree = async (deps: ClaimDeps, lane: SendLane, due: readonly Due[]): Promise<Claim> => {
-  const { recorded, busy } = await inTx(deps.db, async (tx) => {
-    const held = await tryLockAccounts(tx, { exclusive: tenantsOf(due) })
+/**
+ * Records an attempt for each task in one transaction, and takes the right to send. For each: the attempt to send, or null where there is
+ * nothing to send now. A task that is named twice is sent once.
+ */
+export const claimDue = async (
+  deps: ClaimDeps,
+  lane: SendLane,
+  due: readonly Due[],
+  wait: boolean,
+): Promise<Outcome<Recorded | null>[]> => {
+  const { recorded, held } = await inTx(deps.db, async (tx) => {
+    const held = await lockBatch(tx, { exclusive: tenantsOf(due) }, wait)
     const free = due.filter(({ tenant }) => !held.has(tenant))
-    return {
-      recorded: free.length === 0 ? [] : await recordAll(tx, deps, lane, free),
-      busy: due.filter(({ tenant }) => held.has(tenant)),
-    }
+    return { recorded: free.length === 0 ? [] : await recordAll(tx, deps, lane, free), held }
   })
-  return { sendable: await keepClaimed(deps, lane, recorded), busy }
-}
-
-/** Claims these tasks, and waits for their accounts' locks. */
-export const claimWaiting = async (deps: ClaimDeps, lane: SendLane, due: readonly Due[]): Promise<Recorded[]> => {
-  const recorded = await inTx(deps.db, async (tx) => {
-    await lockAccounts(tx, { exclusive: tenantsOf(due) })
-    return recordAll(tx, deps, lane, due)
+  const sendable = new Map((await keepClaimed(deps, lane, recorded)).map((each) => [each.outgoing.subjectId, each]))
+  return due.map(({ id, tenant }) => {
+    if (held.has(tenant)) return contended
+    const own = sendable.get(id) ?? null
+    sendable.delete(id)
+    return own
   })
-  return keepClaimed(deps, lane, recorded)
 }

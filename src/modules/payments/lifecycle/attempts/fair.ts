@@ -1,9 +1,6 @@
 import type { Room } from '../../../../jobs/lane.ts'
 import type { Uuid } from '../../../../lib/ids.ts'
 
-/** The key of a task that is one row; the key of a task for several rows names none of them. */
-export const isRowKey = (key: string): boolean => /^[0-9a-f-]{36}$/.test(key)
-
 /** Round robin over the tenants: one task each, then the next one of each, while there is room. */
 export const pickFairly = <Row extends { tenant: Uuid }>(
   due: readonly Row[],

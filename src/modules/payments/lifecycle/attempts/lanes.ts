@@ -1,13 +1,13 @@
 import { type Statement, statement } from '../../../../db/client.ts'
-import { describeError } from '../../../../db/errors.ts'
-import { createHeldAccounts } from '../../../../db/held-accounts.ts'
 import type { Lane, Room, Task } from '../../../../jobs/lane.ts'
 import type { Uuid } from '../../../../lib/ids.ts'
 import { collectionRail, railNames } from '../../../../lib/rail-names.ts'
+import { createAccountQueue } from '../../../../queue/account-queue.ts'
 import type { Deps } from '../../deps.ts'
-import { claimFree, claimWaiting, type Due, type SendLane, tenantsOf } from './claim.ts'
-import { isRowKey, pickFairly } from './fair.ts'
+import { claimDue, type Due, type SendLane } from './claim.ts'
+import { pickFairly } from './fair.ts'
 import { gatedLane } from './gated-lane.ts'
+import type { Recorded } from './record.ts'
 import { createSender, type Sender } from './send.ts'
 import type { Subjects } from './subject.ts'
 
@@ -51,74 +51,39 @@ const createFairReader = (read: ReadDue) => {
   }
 }
 
-const mostWaitingAccounts = 3
-
 type SendingLane = { name: string; lane: SendLane; limit: number; send: Sender; read: ReadDue }
 
-/**
- * Claims due tasks in one transaction for all tenants whose account is free, and sends each by itself. An account that another transaction
- * holds is tried again with the next claim; for one that is held too often a separate task waits, so it delays only itself. When a claim fails, its tasks are claimed one by one, so that only the one that caused the failure fails
- * again.
- */
+/** What is due is claimed through a queue of accounts, many rows in one transaction, and each is then sent by itself. */
 const sendingLane = (
   deps: Pick<Deps, 'appendEvents' | 'clock' | 'config' | 'db' | 'logger' | 'rails' | 'vault'>,
   { name, lane, limit, send, read }: SendingLane,
 ): Lane => {
   const readFairly = createFairReader(read)
-  const waitedFor = new Set<Uuid>()
-  const held = createHeldAccounts()
-
-  const patient = (due: Due[], tenant: Uuid): Task => ({
-    key: `account ${tenant}`,
-    tenant,
+  const queue = createAccountQueue<Due, Recorded | null>({
+    name,
+    logger: deps.logger,
+    work: (due, wait) => claimDue(deps, lane, due, wait),
+    mostShared: 1,
+    mostWaiting: 3,
+  })
+  const taskOf = (due: Due): Task => ({
+    key: due.id,
+    tenant: due.tenant,
     run: async () => {
-      const recorded = await claimWaiting(deps, lane, due).finally(() => {
-        waitedFor.delete(tenant)
-        held.forget(tenant)
-      })
-      await Promise.all(recorded.map((each) => send(lane, each)))
+      const recorded = await queue.submit(due.tenant, due)
+      if (recorded) await send(lane, recorded)
     },
   })
-  const alone = (one: Due): Task => ({
-    key: one.id,
-    tenant: one.tenant,
-    run: async () => {
-      for (const recorded of await claimWaiting(deps, lane, [one])) await send(lane, recorded)
-    },
-  })
-  const waitFor = (busy: readonly Due[]): Task[] => {
-    const tasks: Task[] = []
-    for (const [tenant, due] of Map.groupBy(busy, (row) => row.tenant)) {
-      if (waitedFor.size >= mostWaitingAccounts) break
-      waitedFor.add(tenant)
-      tasks.push(patient(due, tenant))
-    }
-    return tasks
-  }
-
   return {
     name,
     rail: lane.rail,
     limit,
     claim: async (room) => {
-      const isFull = room.full.length > 0
-      const { picked, more } = await readFairly(room, [...waitedFor, ...room.full.filter(isRowKey)])
-      if (picked.length === 0) return { tasks: [], more: isFull }
-      const claimed = await claimFree(deps, lane, picked).catch((error: unknown) => {
-        deps.logger.warn({ lane: name, ...describeError(error) }, 'a batch could not be claimed; its rows are claimed one by one')
-        return undefined
-      })
-      if (!claimed) return { tasks: picked.map(alone), more: more || isFull }
-      const busy = new Set(tenantsOf(claimed.busy))
-      held.note(tenantsOf(picked), busy)
-      const tenants = new Map(picked.map((row) => [row.id, row.tenant]))
-      const tasks = claimed.sendable.map((recorded): Task => {
-        const { subjectId } = recorded.outgoing
-        return { key: subjectId, tenant: tenants.get(subjectId) ?? subjectId, run: () => send(lane, recorded) }
-      })
-      const patients = waitFor(claimed.busy.filter(({ tenant }) => held.mustWait(tenant)))
-      const again = claimed.busy.some(({ tenant }) => !held.mustWait(tenant))
-      return { tasks: [...tasks, ...patients], more: more || isFull || busy.size > 0, again }
+      await queue.ready()
+      // More rows of an account that waits for its lock would only take room from other accounts.
+      const passedOver = [...room.full, ...queue.contended()]
+      const { picked, more } = await readFairly(room, passedOver)
+      return { tasks: picked.map(taskOf), more: more || passedOver.length > 0 }
     },
   }
 }
@@ -133,7 +98,7 @@ export const createSendingLanes = (
   const readFrom =
     (source: Statement, ...rest: unknown[]): ReadDue =>
     (after, { except, free }, passedOver) =>
-      deps.db.query<Due>(source, [deps.clock.now(), after, except.filter(isRowKey), free, free, passedOver, ...rest])
+      deps.db.query<Due>(source, [deps.clock.now(), after, except, free, free, passedOver, ...rest])
   const laneOf = (name: string, lane: SendLane, read: ReadDue): Lane =>
     gatedLane(deps, lane.rail, sendingLane(deps, { name, lane, limit: deps.config.RAIL_CONCURRENCY, send, read }))
   return {

@@ -1,4 +1,4 @@
-import { tryLockAccounts } from '../../../../db/account-lock.ts'
+import { lockBatch } from '../../../../db/account-lock.ts'
 import { inTx, statement, type Tx } from '../../../../db/client.ts'
 import { describeError } from '../../../../db/errors.ts'
 import { plainList } from '../../../../db/lists.ts'
@@ -6,6 +6,7 @@ import { audit } from '../../../../events/audit.ts'
 import { Refusal } from '../../../../lib/errors.ts'
 import type { Uuid } from '../../../../lib/ids.ts'
 import { continueTrace, inSpan } from '../../../../lib/tracing.ts'
+import { contended, type Outcome } from '../../../../queue/account-queue.ts'
 import { parseJson } from '../../../../rails/json.ts'
 import type { Delivery, ProviderReference } from '../../../../rails/rail.ts'
 import { alertAfterCommit } from '../../../alerts.ts'
@@ -19,7 +20,7 @@ import { type AttemptRecord, adoptProviders, findAttempt } from './queries.ts'
 import { railOf } from './rail-of.ts'
 import type { Subjects } from './subject.ts'
 
-type ProcessDeliveryDeps = Pick<Deps, 'alerts' | 'appendEvents' | 'config' | 'db' | 'logger' | 'rails' | 'vault'>
+export type ProcessDeliveryDeps = Pick<Deps, 'alerts' | 'appendEvents' | 'config' | 'db' | 'logger' | 'rails' | 'vault'>
 
 /** A delivery that is not processed yet, and its payment or top-up. */
 export type OpenDelivery = {
@@ -88,7 +89,7 @@ const judgeAll = async (
 
 type Body = { id: Uuid; kind: string; ciphertext: Buffer; keyId: string }
 
-/** A process that had them before this one has processed them: then they are no longer among the results. */
+/** Skips deliveries that another process has already processed. */
 const lockBodies = statement(
   'deliveries.lock',
   `select id, kind, body_ciphertext as ciphertext, body_key_id as "keyId" from callback_deliveries
@@ -165,27 +166,25 @@ const processOpen = async (
   }
 }
 
-/**
- * Processes deliveries of different subjects in one transaction, for all tenants whose account is free; it waits for no lock. Returns the
- * tenants whose account another transaction holds.
- */
-export const processFree = (
+/** One transaction settles a subject once. What follows for the same subject is read again, and is in a later batch. */
+const firstOfEachSubject = (rows: readonly OpenDelivery[]): OpenDelivery[] =>
+  [...new Map(rows.toReversed().map((row) => [row.subjectId, row])).values()].reverse()
+
+/** Processes deliveries in one transaction. An outcome says only whether its account was free: what was not processed is still open. */
+export const processDeliveries = (
   deps: ProcessDeliveryDeps,
   subjects: Subjects,
   batch: readonly OpenDelivery[],
-): Promise<ReadonlySet<Uuid>> =>
+  wait: boolean,
+): Promise<Outcome<void>[]> =>
   inTraceOfAll(batch, () =>
     inTx(deps.db, async (tx) => {
-      const held = await tryLockAccounts(tx, { exclusive: tenantsOf(batch) })
-      const free = batch.filter(({ tenant }) => !held.has(tenant))
+      const held = await lockBatch(tx, { exclusive: tenantsOf(batch) }, wait)
+      const free = firstOfEachSubject(batch.filter(({ tenant }) => !held.has(tenant)))
       if (free.length > 0) await processOpen(tx, deps, subjects, free)
-      return held
+      return batch.map(({ tenant }) => (held.has(tenant) ? contended : undefined))
     }),
   )
-
-/** The same, waiting for the locks. */
-export const processWaiting = (deps: ProcessDeliveryDeps, subjects: Subjects, batch: readonly OpenDelivery[]): Promise<void> =>
-  inTraceOfAll(batch, () => inTx(deps.db, (tx) => processOpen(tx, deps, subjects, batch)))
 
 /** With the pauses between tries this is two minutes: long enough for a failure that ends by itself. */
 const mostFailures = 8
@@ -219,14 +218,18 @@ const putAside = (deps: Pick<Deps, 'alerts' | 'db'>, pending: OpenDelivery): Pro
   })
 
 /** An unavailable database is not counted as a failure of the delivery. */
-export const isDeliveryFailure = (error: unknown): boolean => !(error instanceof Refusal && error.code === 'unavailable')
+const isUnavailable = (error: unknown): boolean => error instanceof Refusal && error.code === 'unavailable'
 
-/** Processes one delivery. A failure is counted; when there were too many, the delivery is put aside. */
-export const processAlone = async (deps: ProcessDeliveryDeps, subjects: Subjects, pending: OpenDelivery): Promise<void> => {
+/** Counts a failure of a delivery's processing. When there were too many, the delivery is put aside. */
+export const putAsideIfHopeless = async (
+  deps: ProcessDeliveryDeps,
+  pending: OpenDelivery,
+  processing: Promise<void>,
+): Promise<void> => {
   try {
-    await processWaiting(deps, subjects, [pending])
+    await processing
   } catch (error) {
-    if (!isDeliveryFailure(error) || !(await putAside(deps, pending))) throw error
+    if (isUnavailable(error) || !(await putAside(deps, pending))) throw error
     deps.logger.error({ delivery: pending.id, attempt: pending.attemptId, ...describeError(error) }, 'a delivery was put aside')
   }
 }

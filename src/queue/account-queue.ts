@@ -1,0 +1,205 @@
+import type { Logger } from 'pino'
+import { describeError } from '../db/errors.ts'
+import { Refusal } from '../lib/errors.ts'
+import type { Uuid } from '../lib/ids.ts'
+
+/**
+ * Work on accounts, done in batches: one transaction for what many accounts wait for. The entries of one account form a line, and a line is in
+ * one of four states:
+ *
+ *     submit ──▶ open ──── a shared batch has a place ────▶ shared
+ *                 ▲                                           │
+ *                 ├─── done or failed, and more entries came ─┤
+ *                 ├─── its lock was held, fewer than eight ───┤
+ *                 │    times in succession                    │ the eighth time
+ *                 │                                           ▼
+ *                 └─── more entries came ─── waiting ◀─── contended
+ *                                               a place to wait is free
+ *
+ * - open: its entries go with the next shared batch. Lines take turns, one entry each, so a busy account fills only the places that the others
+ *   leave free.
+ * - shared: some of its entries are in a shared batch. Such a batch locks the accounts that are free, and waits for none: the entries of an
+ *   account that another transaction holds come back. Most transactions hold an account for milliseconds.
+ * - contended, waiting: a batch of its own, which waits for the lock. It costs a transaction and a connection for one account's work, so few
+ *   lines wait at the same time. An entry that is submitted to go alone has a line of its own, which begins here.
+ *
+ * A line without entries is forgotten. One account is never in two batches, so its entries are done in the order in which they came, but for
+ * those that go alone and those of a batch that failed.
+ *
+ * One rule for failures: when a batch fails, its halves are done one after the other, so that in the end only the entry that caused the
+ * failure fails. A batch that met an unavailable database, so that its outcome may be unknown, is not repeated: all of its entries fail.
+ */
+export type AccountQueue<Entry, Result> = {
+  /** Resolves with what `work` returned for this entry; rejects with its error. `alone`: in a batch of its own, for what has failed before. */
+  submit: (account: Uuid, entry: Entry, options?: { alone: boolean }) => Promise<Result>
+  /** Resolves when a shared batch may begin: a reader that then looks for entries finds those that arrived while the last one was under way. */
+  ready: () => Promise<void>
+  /** Accounts that were held so often that they wait in batches of their own. */
+  contended: () => Uuid[]
+}
+
+/** The outcome of an entry whose account is held by another transaction. */
+export const contended = Symbol('contended')
+
+export type Outcome<Result> = Result | Error | typeof contended
+
+export type AccountQueueOptions<Entry, Result> = {
+  /** For the log. */
+  name: string
+  logger: Logger
+  /**
+   * Does all entries in one transaction, and returns an outcome for each, in their order. With `wait` it waits for the locks of their accounts,
+   * and none is contended.
+   */
+  work: (entries: readonly Entry[], wait: boolean) => Promise<readonly Outcome<Result>[]>
+  /**
+   * Shared batches at the same time. A second one is prepared while Postgres works on the first, but only when as many entries wait as are under
+   * way: a smaller batch costs nearly as much and carries less. A third would only make all of them smaller.
+   */
+  mostShared: number
+  mostWaiting: number
+  /** More entries than this are refused at once: they would wait for longer than their callers do. */
+  mostQueued?: number
+}
+
+/** A larger batch is not faster. */
+export const mostInBatch = 64
+/** So often in succession a line's account may be held before the line waits for it. */
+const mostPassed = 8
+
+type Waiter<Entry, Result> = { entry: Entry; resolve: (result: Result) => void; reject: (error: Error) => void }
+type Line<Entry, Result> = {
+  /** Null: a line of an entry that goes alone. */
+  account: Uuid | null
+  state: 'open' | 'shared' | 'contended' | 'waiting'
+  waiters: Waiter<Entry, Result>[]
+  passed: number
+}
+/** What one batch has taken from a line. */
+type Part<Entry, Result> = { line: Line<Entry, Result>; taken: Waiter<Entry, Result>[] }
+
+const unavailable = () => new Refusal('unavailable', { headers: { 'retry-after': '1' } })
+const isUnavailable = (error: Error): boolean => error instanceof Refusal && error.code === 'unavailable'
+const sizeOf = (parts: readonly { taken: readonly unknown[] }[]): number =>
+  parts.reduce((sum, { taken }) => sum + taken.length, 0)
+
+/** One entry of each line, then the next one of each, until the batch is full. */
+const takeTurns = <Entry, Result>(lines: readonly Line<Entry, Result>[]): Part<Entry, Result>[] => {
+  const counts = new Map<Line<Entry, Result>, number>()
+  let places = mostInBatch
+  for (let turn = 1, left = lines; places > 0 && left.length > 0; turn += 1) {
+    for (const line of left.slice(0, places)) counts.set(line, turn)
+    places -= Math.min(places, left.length)
+    left = left.filter(({ waiters }) => waiters.length > turn)
+  }
+  return [...counts].map(([line, count]) => ({ line, taken: line.waiters.splice(0, count) }))
+}
+
+export const createAccountQueue = <Entry, Result>(options: AccountQueueOptions<Entry, Result>): AccountQueue<Entry, Result> => {
+  type OwnLine = Line<Entry, Result>
+  const { name, logger, work, mostShared, mostWaiting, mostQueued = Number.POSITIVE_INFINITY } = options
+  const lines = new Set<OwnLine>()
+  const byAccount = new Map<Uuid, OwnLine>()
+  const places = { shared: mostShared, waiting: mostWaiting }
+  let queued = 0
+  let inShared = 0
+  let scheduled = false
+  const readers: (() => void)[] = []
+
+  const linesIn = (state: OwnLine['state']): OwnLine[] => [...lines].filter((line) => line.state === state)
+
+  const done = async (batch: readonly Waiter<Entry, Result>[], wait: boolean): Promise<readonly Outcome<Result>[]> => {
+    try {
+      return await work(
+        batch.map(({ entry }) => entry),
+        wait,
+      )
+    } catch (error) {
+      const failure = error instanceof Error ? error : new Error(String(error))
+      if (batch.length === 1 || isUnavailable(failure)) return batch.map(() => failure)
+      logger.warn({ queue: name, entries: batch.length, ...describeError(failure) }, 'a batch failed: it is done again in halves')
+      const middle = batch.length >> 1
+      const first = await done(batch.slice(0, middle), wait)
+      return [...first, ...(await done(batch.slice(middle), wait))]
+    }
+  }
+
+  const settle = ({ line, taken }: Part<Entry, Result>, outcomes: readonly Outcome<Result>[]): void => {
+    const back: Waiter<Entry, Result>[] = []
+    for (const [index, waiter] of taken.entries()) {
+      const outcome = outcomes[index] as Outcome<Result>
+      if (outcome === contended) back.push(waiter)
+      else if (outcome instanceof Error) waiter.reject(outcome)
+      else waiter.resolve(outcome)
+    }
+    queued -= taken.length - back.length
+    line.waiters.unshift(...back)
+    line.passed = back.length > 0 ? line.passed + 1 : 0
+    line.state = line.passed < mostPassed ? 'open' : 'contended'
+    // Behind the others: with more lines than places each still gets its turn.
+    lines.delete(line)
+    if (line.waiters.length > 0) lines.add(line)
+    else if (line.account) byAccount.delete(line.account)
+  }
+
+  const begin = async (parts: readonly Part<Entry, Result>[], state: 'shared' | 'waiting'): Promise<void> => {
+    const size = state === 'shared' ? sizeOf(parts) : 0
+    places[state] -= 1
+    inShared += size
+    for (const { line } of parts) line.state = state
+    const outcomes = await done(
+      parts.flatMap(({ taken }) => taken),
+      state === 'waiting',
+    )
+    let from = 0
+    for (const part of parts) {
+      settle(part, outcomes.slice(from, from + part.taken.length))
+      from += part.taken.length
+    }
+    places[state] += 1
+    inShared -= size
+    for (const resolve of readers.splice(0)) resolve()
+    schedule()
+  }
+
+  const pump = (): void => {
+    scheduled = false
+    while (places.shared > 0) {
+      const open = linesIn('open')
+      if (open.length === 0 || open.reduce((sum, { waiters }) => sum + waiters.length, 0) < inShared) break
+      void begin(takeTurns(open), 'shared')
+    }
+    for (const line of linesIn('contended').slice(0, places.waiting))
+      void begin([{ line, taken: line.waiters.splice(0, mostInBatch) }], 'waiting')
+  }
+  /** All entries that arrive in one turn of the event loop go together. */
+  const schedule = (): void => {
+    if (scheduled || queued === 0) return
+    scheduled = true
+    setImmediate(pump)
+  }
+
+  const lineFor = (account: Uuid, alone: boolean): OwnLine => {
+    const known = alone ? undefined : byAccount.get(account)
+    if (known) return known
+    const line: OwnLine = { account: alone ? null : account, state: alone ? 'contended' : 'open', waiters: [], passed: 0 }
+    lines.add(line)
+    if (!alone) byAccount.set(account, line)
+    return line
+  }
+
+  return {
+    submit: (account, entry, { alone } = { alone: false }) =>
+      new Promise((resolve, reject) => {
+        if (queued >= mostQueued) return reject(unavailable())
+        lineFor(account, alone).waiters.push({ entry, resolve, reject })
+        queued += 1
+        schedule()
+      }),
+    ready: () => (places.shared > 0 ? Promise.resolve() : new Promise((resolve) => void readers.push(resolve))),
+    contended: () =>
+      [...byAccount.values()].flatMap(({ account, state }) =>
+        account && (state === 'contended' || state === 'waiting') ? [account] : [],
+      ),
+  }
+}
