@@ -12,7 +12,7 @@ const folder = join(root, 'dashboard')
 const built = join(folder, 'dist')
 const stamp = join(built, 'sources.sha256')
 
-/** The pages use the typed client, and share pure parts with the service: the policy engine, roles, the catalogue of events. */
+/** The pages use the typed client, and share pure parts with the service: policies, roles, the catalogue of events. */
 const sources = [
   'dashboard/src',
   'dashboard/public',
@@ -22,7 +22,7 @@ const sources = [
   'src/policy',
   'src/auth/permissions.ts',
   'src/events/types.ts',
-  'src/lib/money.ts',
+  'src/lib',
   'scripts/build-dashboard.ts',
   'package-lock.json',
 ]

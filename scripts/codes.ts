@@ -4,7 +4,8 @@ import { eventPermissions } from '../src/events/types.ts'
 import { errorHelp } from '../src/http/error-help.ts'
 import { conflictReasons } from '../src/lib/conflict-reasons.ts'
 import { catalogue, type ErrorCode } from '../src/lib/errors.ts'
-import { failureSentences, rules } from '../src/reference/codes.ts'
+import { policyFieldNames, policyFields, wireName } from '../src/policy/fields.ts'
+import { failureSentences, ruleMeanings } from '../src/reference/codes.ts'
 import { eventFamilies } from '../src/reference/events.ts'
 
 export const codesFile = fileURLToPath(new URL('../docs/codes.md', import.meta.url))
@@ -24,6 +25,11 @@ const errors = (Object.keys(catalogue) as ErrorCode[]).map((code) => [
   catalogue[code][1],
   errorHelp[code].fix,
 ])
+
+const fields = policyFieldNames.map((field) => {
+  const { absent, meaning } = policyFields[field]
+  return [`\`${wireName(field)}\``, `\`${JSON.stringify(absent)}\``, meaning]
+})
 
 const events = eventFamilies.map(({ name, types, data }) => [
   types.map((type) => `\`${type}\``).join(' '),
@@ -59,7 +65,13 @@ ${meanings(failureSentences)}
 
 \`rule\` in the trace of a decision.
 
-${meanings(rules)}
+${meanings(ruleMeanings)}
+
+## Policy fields
+
+The fields of a spending policy. A field that is left out of a new policy, or removed with null, has the value in the second column.
+
+${table(['Field', 'Left out', 'Meaning'], fields)}
 
 ## Events
 

@@ -12,19 +12,16 @@ const outOfWindow = ({ earlier, payment }: Evaluation, windowSeconds: number): D
   return payment.at < end ? end : undefined
 }
 
-const findingOf = (input: Evaluation, policy: PolicyRules): Finding => {
-  const source: TraceSource = { kind: 'policy', id: policy.id, name: policy.name }
+/** The rule of one policy about a payment that looks like an earlier one. */
+export const duplicateFindings = (policy: PolicyRules, source: TraceSource, input: Evaluation): Finding[] => {
+  if (!looks(policy)) return []
   const rule = 'possible_duplicate'
   const resetsAt = outOfWindow(input, windowOf(input, policy))
-  if (!resetsAt) return { kind: 'gate', source, rule, passes: true }
+  if (!resetsAt) return [{ kind: 'gate', source, rule, passes: true }]
   if (policy.onDuplicate !== 'require_approval')
-    return { kind: 'gate', source, rule, passes: policy.onDuplicate !== 'deny', resetsAt }
-  return { kind: 'ask', source, rule, thresholdMinor: null, approvals: Math.max(1, policy.requiredApprovalCount), resetsAt }
+    return [{ kind: 'gate', source, rule, passes: policy.onDuplicate !== 'deny', resetsAt }]
+  return [{ kind: 'ask', source, rule, thresholdMinor: null, approvals: Math.max(1, policy.requiredApprovalCount), resetsAt }]
 }
-
-/** The rules of the applicable policies about a payment that looks like an earlier one. */
-export const duplicateFindings = (input: Evaluation, policies: readonly PolicyRules[]): Finding[] =>
-  policies.filter(looks).map((policy) => findingOf(input, policy))
 
 /**
  * Warns of the earlier payment within the widest window of the policies that have one, else within the deployment's. A warning never

@@ -1,10 +1,11 @@
 import { quorumEntries, signerMayApprove } from './approvals.ts'
-import { duplicateFindings, duplicateWarnings } from './duplicates.ts'
+import { duplicateWarnings } from './duplicates.ts'
 import { approvalsRequired, type Finding, traceEntry, verdict } from './finding.ts'
-import { grantFindings, policyFindings } from './limit-findings.ts'
+import { grantFindings } from './grant-findings.ts'
 import { mandateFindings } from './mandate-findings.ts'
+import { applicablePolicies, policyFindings } from './policy-findings.ts'
 import { remedyFor } from './remedy.ts'
-import { applicablePolicies, byText } from './scope.ts'
+import { byText } from './scope.ts'
 import { type Charge, type Decision, type Evaluation, type Outcome, outcomes, type TraceEntry } from './types.ts'
 
 const strictest = (trace: readonly TraceEntry[]): Outcome =>
@@ -12,7 +13,7 @@ const strictest = (trace: readonly TraceEntry[]): Outcome =>
 
 /**
  * Decides a payment by every rule, in this order and without skipping one: capability, the policies that apply to it (by id), the grants
- * (root first), the mandate, duplicates, the mandate's signer, the eligible approvers. The strictest verdict decides. Usage is what is
+ * (root first), the mandate, the mandate's signer, the eligible approvers. The strictest verdict decides. Usage is what is
  * already counted, without this payment.
  */
 export const evaluate = (input: Evaluation): Decision => {
@@ -27,10 +28,9 @@ export const evaluate = (input: Evaluation): Decision => {
       rule: 'payments',
       passes: input.capabilities.payments,
     },
-    ...policies.flatMap((policy) => policyFindings(policy, periods)),
+    ...policies.flatMap((policy) => policyFindings(policy, input)),
     ...grants.flatMap((grant) => grantFindings(grant, payment, periods)),
     ...mandated,
-    ...duplicateFindings(input, policies),
   ]
 
   const required = Math.max(0, ...findings.map((finding) => approvalsRequired(finding, amount)))

@@ -1,30 +1,6 @@
 import type { Minor } from '../lib/money.ts'
+import type { RuleName } from './rules.ts'
 import type { Outcome, TraceEntry, TraceSource } from './types.ts'
-
-/** Every rule of the engine. Each has its sentence in explain.ts. */
-export const ruleNames = [
-  'payments',
-  'per_payment_limit',
-  'daily_limit',
-  'monthly_limit',
-  'approval_threshold',
-  'required_approval_count',
-  'payment_types',
-  'beneficiary_ids',
-  'mandate_status',
-  'mandate_window',
-  'mandate_workspace',
-  'mandate_initiator',
-  'mandate_payment_types',
-  'mandate_beneficiary_ids',
-  'mandate_per_payment',
-  'mandate_total',
-  'mandate_max_payments',
-  'mandate_signer',
-  'possible_duplicate',
-  'eligible_approvers',
-] as const
-export type RuleName = (typeof ruleNames)[number]
 
 type RuleOrigin = { source: TraceSource; rule: RuleName }
 

@@ -1,4 +1,5 @@
-import type { Finding, RuleName } from './finding.ts'
+import type { Finding } from './finding.ts'
+import type { RuleName } from './rules.ts'
 import { namesPayee, namesType } from './scope.ts'
 import type { MandateRules, PaymentFacts, TraceSource } from './types.ts'
 

@@ -1,4 +1,5 @@
 import type { Minor } from '../lib/money.ts'
+import type { PolicyFields } from './fields.ts'
 
 /** From mild to strict; the strictest of all the rules decides. */
 export const outcomes = ['allow', 'require_approval', 'deny'] as const
@@ -35,20 +36,7 @@ export type Limits = {
 }
 
 /** A policy of the workspace. Its lists select the payments that it applies to; empty = everything. */
-export type PolicyRules = Limits & {
-  id: string
-  name: string
-  version: number
-  paymentTypes: readonly string[]
-  beneficiaryIds: readonly string[]
-  requiredApprovalCount: number
-  separationOfDuties: boolean
-  /** Null: the deployment's window. */
-  duplicateWindowSeconds: number | null
-  /** Null with a window: it warns. Null without one: this policy does not check for duplicates. */
-  onDuplicate: 'warn' | 'require_approval' | 'deny' | null
-  usage: Usage
-}
+export type PolicyRules = PolicyFields & { id: string; name: string; version: number; usage: Usage }
 
 /** The newest counting payment of the same amount and reference to the same payee. */
 export type EarlierPayment = { paymentId: string; createdAt: Date }

@@ -7,8 +7,9 @@ import { auditActions } from '../events/audit-actions.ts'
 import { conflictReasons } from '../lib/conflict-reasons.ts'
 import { catalogue } from '../lib/errors.ts'
 import { railNames } from '../lib/rail-names.ts'
+import { rules } from '../policy/rules.ts'
 import { outcomes } from '../policy/types.ts'
-import { failureSentences, rules } from './codes.ts'
+import { failureSentences } from './codes.ts'
 import type { Vocabulary } from './types.ts'
 
 /** A closed list occurs in the document by its name. */
@@ -45,7 +46,7 @@ export const vocabularies: readonly Vocabulary[] = [
   {
     name: 'Rule',
     values: Object.keys(rules),
-    description: 'The rules that a decision looks at. Each is explained in the reference of codes.',
+    description: 'The rules that a decision checks. The reference of codes explains each.',
   },
   {
     name: 'FailureCode',

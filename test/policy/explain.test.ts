@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { evaluate } from '../../src/policy/evaluate.ts'
 import { explain } from '../../src/policy/explain.ts'
-import { ruleNames } from '../../src/policy/finding.ts'
+import { ruleNames } from '../../src/policy/rules.ts'
 import type { Decision, TraceEntry } from '../../src/policy/types.ts'
 import { evaluationOf, grant, kes, mandate, policy } from './builders.ts'
 

@@ -119,6 +119,31 @@ test('a replay counts only the payments that the policy applies to', async () =>
   expect(await replay({})).toMatchObject({ payments_considered: 3, allowed: 1, refused: 2 })
 })
 
+test('a replay finds the payments that repeat an earlier one', async () => {
+  const someone = await signIn(service.api)
+  await credit(service, someone.accountId, 100_000_000n)
+  const to = await newBeneficiary(someone.api)
+  const pay = async (fields: Record<string, unknown> = {}) =>
+    (await someone.api.post('/v1/payments', { beneficiary_id: to, amount_minor: '100000', ...fields })).body.id
+  await pay({ account_reference: 'INV-1' })
+  service.clock.advance(7200)
+  const repeated = await pay({ account_reference: 'INV-1' })
+  await pay({ account_reference: 'INV-2' })
+  await pay({ amount_minor: '100100', account_reference: 'INV-1' })
+  const replay = async (policy: Record<string, unknown>) => (await simulate({ policy, replay_days: 30 }, someone.api)).body.replay
+  expect(await replay({ on_duplicate: 'deny', duplicate_window_seconds: 7201 })).toMatchObject({
+    payments_considered: 4,
+    refused: 1,
+    affected: [{ payment_id: repeated, outcome: 'deny', rule: 'possible_duplicate' }],
+  })
+  expect(await replay({ on_duplicate: 'require_approval', duplicate_window_seconds: 7201 })).toMatchObject({
+    allowed: 3,
+    held: 1,
+  })
+  // Without a window it is the deployment's: an hour.
+  expect(await replay({ on_duplicate: 'deny' })).toMatchObject({ allowed: 4, refused: 0 })
+})
+
 test.each([
   [{}, 'beneficiary_id'],
   [{ replay_days: 30 }, 'policy'],

@@ -1,19 +1,26 @@
+import type { PolicyWireField } from '../../../src/policy/fields.ts'
 import { railLabels } from './rails.ts'
+
+const ofPolicy: Readonly<Record<PolicyWireField, string>> = {
+  per_payment_limit_minor: 'the per-payment limit',
+  daily_limit_minor: 'the daily limit',
+  monthly_limit_minor: 'the monthly limit',
+  approval_threshold_minor: 'the approval threshold',
+  required_approval_count: 'the number of approvals',
+  separation_of_duties: 'who may approve',
+  beneficiary_ids: 'the beneficiaries',
+  payment_types: 'the payment types',
+  duplicate_window_seconds: 'how recent',
+  on_duplicate: 'what a repeated payment gets',
+}
 
 /** The labels of the API's field names: the service's messages about a field are shown to people. */
 const names: readonly (readonly [field: string, words: string])[] = [
-  ['per_payment_limit_minor', 'the per-payment limit'],
-  ['daily_limit_minor', 'the daily limit'],
-  ['monthly_limit_minor', 'the monthly limit'],
-  ['approval_threshold_minor', 'the approval threshold'],
-  ['required_approval_count', 'the number of approvals'],
   ['max_per_payment_minor', 'the per-payment limit'],
   ['max_total_minor', 'the total limit'],
   ['max_payments', 'the number of payments'],
   ['account_reference_required', 'whether a reference is required'],
   ['account_reference', 'the account reference'],
-  ['beneficiary_ids', 'the beneficiaries'],
-  ['payment_types', 'the payment types'],
   ['payment_type', 'the payment type'],
   ['payment_rail', 'the payment method'],
   ['destination', 'the destination'],
@@ -31,7 +38,7 @@ const names: readonly (readonly [field: string, words: string])[] = [
 
 /** A message of the service with labels in place of field names. */
 export const plainWords = (message: string): string =>
-  [...names, ...Object.entries(railLabels)].reduce(
+  [...Object.entries(ofPolicy), ...names, ...Object.entries(railLabels)].reduce(
     (text, [field, words]) => text.replaceAll(new RegExp(`["“]?\\b${field}\\b["”]?`, 'g'), words),
     message,
   )

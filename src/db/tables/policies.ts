@@ -1,10 +1,9 @@
 import { sql } from 'drizzle-orm'
 import { bigint, boolean, check, date, index, integer, jsonb, pgTable, primaryKey, text, uuid } from 'drizzle-orm/pg-core'
+import { duplicateAnswers } from '../../lib/duplicate-answers.ts'
 import { accounts } from './accounts.ts'
 import { id, instant, money } from './columns.ts'
 import { workspaces } from './workspaces.ts'
-
-export const duplicateAnswers = ['warn', 'require_approval', 'deny'] as const
 
 export const spendingPolicies = pgTable(
   'spending_policies',

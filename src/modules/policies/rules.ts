@@ -1,66 +1,53 @@
 import { type FieldError, invalidFields } from '../../lib/errors.ts'
-import type { Uuid } from '../../lib/ids.ts'
 import { contradictions } from '../../policy/contradictions.ts'
-import type { Limits, PolicyRules } from '../../policy/types.ts'
+import { type PolicyField, type PolicyFields, policyFields } from '../../policy/fields.ts'
 import type { CreatePolicy } from './schema.ts'
 
-/** A policy's rules without its name and id: what is stored, evaluated and replayed. */
-export type PolicyTerms = Limits & {
-  paymentTypes: string[]
-  beneficiaryIds: Uuid[]
-  requiredApprovalCount: number
+type Stored<Value> = Value extends readonly (infer Item)[] ? Item[] : Value
+
+/** A policy's fields as they are stored, evaluated and replayed. */
+export type PolicyTerms = { [Field in PolicyField]: Stored<PolicyFields[Field]> } & {
   /** The count was derived from the threshold, because the policy names none. */
   countImplied: boolean
-  separationOfDuties: boolean
-  duplicateWindowSeconds: number | null
-  onDuplicate: PolicyRules['onDuplicate']
 }
 
 const unique = <T>(list: readonly T[]): T[] => [...new Set(list)]
 
 type PolicyInput = Omit<CreatePolicy, 'name'>
 
-const pick = <T>(input: T | null | undefined, current: T): T => input ?? current
-/** Left out: stays. Null: removed. */
-const orCleared = <T>(input: T | null | undefined, current: T | null): T | null => (input === undefined ? current : input)
-
-const nothing: PolicyTerms = {
-  paymentTypes: [],
-  beneficiaryIds: [],
-  perPaymentLimitMinor: null,
-  dailyLimitMinor: null,
-  monthlyLimitMinor: null,
-  approvalThresholdMinor: null,
-  requiredApprovalCount: 0,
-  countImplied: true,
-  separationOfDuties: false,
-  duplicateWindowSeconds: null,
-  onDuplicate: null,
+/** A field that is left out keeps its value; null removes it. */
+const merged = <Field extends PolicyField>(
+  field: Field,
+  input: PolicyFields[Field] | null | undefined,
+  current: PolicyFields | undefined,
+): PolicyFields[Field] => {
+  const { absent } = policyFields[field]
+  if (input === undefined) return current ? current[field] : absent
+  return input ?? absent
 }
 
 /**
  * What a request means, given the rules that exist already. A threshold without a count asks for one approval; a count without a threshold
  * asks for every payment. Throws 400 on limits that contradict each other.
  */
-export const policyTerms = (input: PolicyInput, current: PolicyTerms = nothing): PolicyTerms => {
-  const approvalThresholdMinor = orCleared(input.approval_threshold_minor, current.approvalThresholdMinor)
+export const policyTerms = (input: PolicyInput, current?: PolicyTerms): PolicyTerms => {
+  const approvalThresholdMinor = merged('approvalThresholdMinor', input.approval_threshold_minor, current)
   const count = input.required_approval_count
   const countImplied =
-    count === undefined ? current.countImplied : count === null || (count === 0 && approvalThresholdMinor === null)
+    count === undefined ? (current?.countImplied ?? true) : count === null || (count === 0 && approvalThresholdMinor === null)
   const implied = approvalThresholdMinor === null ? 0 : 1
   const terms: PolicyTerms = {
-    paymentTypes: unique(input.payment_types === null ? [] : pick(input.payment_types, current.paymentTypes)),
-    beneficiaryIds: unique(input.beneficiary_ids === null ? [] : pick(input.beneficiary_ids, current.beneficiaryIds)),
-    perPaymentLimitMinor: orCleared(input.per_payment_limit_minor, current.perPaymentLimitMinor),
-    dailyLimitMinor: orCleared(input.daily_limit_minor, current.dailyLimitMinor),
-    monthlyLimitMinor: orCleared(input.monthly_limit_minor, current.monthlyLimitMinor),
+    paymentTypes: unique(merged('paymentTypes', input.payment_types, current)),
+    beneficiaryIds: unique(merged('beneficiaryIds', input.beneficiary_ids, current)),
+    perPaymentLimitMinor: merged('perPaymentLimitMinor', input.per_payment_limit_minor, current),
+    dailyLimitMinor: merged('dailyLimitMinor', input.daily_limit_minor, current),
+    monthlyLimitMinor: merged('monthlyLimitMinor', input.monthly_limit_minor, current),
     approvalThresholdMinor,
-    requiredApprovalCount: countImplied ? implied : (count ?? current.requiredApprovalCount),
+    requiredApprovalCount: countImplied ? implied : merged('requiredApprovalCount', count, current),
     countImplied,
-    separationOfDuties:
-      input.separation_of_duties === null ? false : pick(input.separation_of_duties, current.separationOfDuties),
-    duplicateWindowSeconds: orCleared(input.duplicate_window_seconds, current.duplicateWindowSeconds),
-    onDuplicate: orCleared(input.on_duplicate, current.onDuplicate),
+    separationOfDuties: merged('separationOfDuties', input.separation_of_duties, current),
+    duplicateWindowSeconds: merged('duplicateWindowSeconds', input.duplicate_window_seconds, current),
+    onDuplicate: merged('onDuplicate', input.on_duplicate, current),
   }
   const problems: FieldError[] = contradictions(terms)
   if (problems.length > 0) throw invalidFields(...problems)

@@ -1,38 +1,44 @@
 import { z } from 'zod'
-import { duplicateAnswers } from '../../db/tables/policies.ts'
 import { IdIn, IdOut, MinorIn, MinorOut, Name, TimeOut } from '../../http/wire.ts'
+import { duplicateAnswers } from '../../lib/duplicate-answers.ts'
+import { type PolicyField, type PolicyWireField, policyFields } from '../../policy/fields.ts'
 import { PaymentType } from '../payment-type.ts'
 
-const PaymentTypes = z.array(PaymentType).max(100)
-const BeneficiaryIds = z.array(IdIn('beneficiary')).max(500)
-const Limit = MinorIn.nullish()
+const about = (field: PolicyField) => ({ description: policyFields[field].meaning })
 
-/** The rules of a policy, whether it is stored or only proposed. */
-export const policyFields = {
-  payment_types: PaymentTypes.nullish(),
-  beneficiary_ids: BeneficiaryIds.nullish(),
-  per_payment_limit_minor: Limit,
-  daily_limit_minor: Limit,
-  monthly_limit_minor: Limit,
-  approval_threshold_minor: Limit,
-  required_approval_count: z.number().int().min(0).max(10).nullish(),
-  separation_of_duties: z.boolean().nullish(),
-  duplicate_window_seconds: z
-    .number()
-    .int()
-    .min(0)
-    .max(604_800)
-    .nullish()
-    .meta({ description: 'How far back a payment of the same amount and reference to the same payee is looked for.' }),
-  on_duplicate: z.enum(duplicateAnswers).nullish().meta({ description: 'What such a payment gets; `warn` when left out.' }),
-}
+/** The fields of a policy, whether it is stored or only proposed. */
+export const policyInput = {
+  payment_types: z.array(PaymentType).max(100).nullish().meta(about('paymentTypes')),
+  beneficiary_ids: z.array(IdIn('beneficiary')).max(500).nullish().meta(about('beneficiaryIds')),
+  per_payment_limit_minor: MinorIn.nullish().meta(about('perPaymentLimitMinor')),
+  daily_limit_minor: MinorIn.nullish().meta(about('dailyLimitMinor')),
+  monthly_limit_minor: MinorIn.nullish().meta(about('monthlyLimitMinor')),
+  approval_threshold_minor: MinorIn.nullish().meta(about('approvalThresholdMinor')),
+  required_approval_count: z.number().int().min(0).max(10).nullish().meta(about('requiredApprovalCount')),
+  separation_of_duties: z.boolean().nullish().meta(about('separationOfDuties')),
+  duplicate_window_seconds: z.number().int().min(0).max(604_800).nullish().meta(about('duplicateWindowSeconds')),
+  on_duplicate: z.enum(duplicateAnswers).nullish().meta(about('onDuplicate')),
+} satisfies Record<PolicyWireField, z.ZodType>
 
-export const CreatePolicy = z.strictObject({ name: Name, ...policyFields }).meta({ id: 'CreateSpendingPolicy' })
+const policyOutput = {
+  payment_types: z.array(z.string()),
+  beneficiary_ids: z.array(IdOut('beneficiary')),
+  per_payment_limit_minor: MinorOut.nullable(),
+  daily_limit_minor: MinorOut.nullable(),
+  monthly_limit_minor: MinorOut.nullable(),
+  approval_threshold_minor: MinorOut.nullable(),
+  required_approval_count: z.number().int(),
+  separation_of_duties: z.boolean(),
+  duplicate_window_seconds: z.number().int().nullable(),
+  on_duplicate: z.enum(duplicateAnswers).nullable(),
+} satisfies Record<PolicyWireField, z.ZodType>
+
+export const CreatePolicy = z.strictObject({ name: Name, ...policyInput }).meta({ id: 'CreateSpendingPolicy' })
 export type CreatePolicy = z.output<typeof CreatePolicy>
 
 /** Fields that are left out stay as they are; null removes a limit. */
 export const UpdatePolicy = z
-  .strictObject({ version: z.number().int().positive(), name: Name.optional(), ...policyFields })
+  .strictObject({ version: z.number().int().positive(), name: Name.optional(), ...policyInput })
   .meta({ id: 'UpdateSpendingPolicy' })
 export type UpdatePolicy = z.output<typeof UpdatePolicy>
 
@@ -40,16 +46,7 @@ export const Policy = z
   .object({
     id: IdOut('policy'),
     name: z.string(),
-    payment_types: z.array(z.string()),
-    beneficiary_ids: z.array(IdOut('beneficiary')),
-    per_payment_limit_minor: MinorOut.nullable(),
-    daily_limit_minor: MinorOut.nullable(),
-    monthly_limit_minor: MinorOut.nullable(),
-    approval_threshold_minor: MinorOut.nullable(),
-    required_approval_count: z.number().int(),
-    separation_of_duties: z.boolean(),
-    duplicate_window_seconds: z.number().int().nullable(),
-    on_duplicate: z.enum(duplicateAnswers).nullable(),
+    ...policyOutput,
     warnings: z
       .array(z.object({ code: z.enum(['custom_payment_types']), message: z.string() }))
       .meta({ description: 'What the policy does not stop, although it may look as if it did.' }),

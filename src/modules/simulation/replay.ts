@@ -7,7 +7,7 @@ import type { Uuid } from '../../lib/ids.ts'
 import type { Minor } from '../../lib/money.ts'
 import { periodsAt } from '../../policy/calendar.ts'
 import { evaluate } from '../../policy/evaluate.ts'
-import type { Outcome, Periods, PolicyRules } from '../../policy/types.ts'
+import type { EarlierPayment, Outcome, Periods, PolicyRules } from '../../policy/types.ts'
 
 export type ReplayedPayment = { id: Uuid; amountMinor: Minor; createdAt: Date; outcome: Outcome; rule: string }
 export type Replay = {
@@ -32,13 +32,15 @@ type Row = {
   payment_type: string
   rail: string
   initiator_account_id: Uuid
+  payee_id: Uuid
+  account_reference: string | null
   created_at: Date
   counts: boolean
   named: boolean
 }
 
 const pastPayments = `
-  select p.id, p.amount_minor, p.payment_type, p.rail, p.initiator_account_id, p.created_at,
+  select p.id, p.amount_minor, p.payment_type, p.rail, p.initiator_account_id, p.payee_id, p.account_reference, p.created_at,
     p.status in ${countedPaymentsSql} as counts,
     exists (select from beneficiaries paid join beneficiaries named on named.payee_id = paid.payee_id
       where paid.id = p.beneficiary_id and named.id = any($3::uuid[])) as named
@@ -57,6 +59,11 @@ const add = (counters: Counters, periods: Periods, amount: Minor): void => {
   for (const key of [`d${periods.day}`, `m${periods.month}`]) counters.set(key, (counters.get(key) ?? 0n) + amount)
 }
 
+/** The newest payment so far that counts, of each payee, amount and reference: what a later payment may repeat. */
+type Latest = Map<string, EarlierPayment>
+const lookOf = ({ payee_id, amount_minor, account_reference }: Row): string =>
+  `${payee_id} ${amount_minor} ${account_reference === null ? '' : JSON.stringify(account_reference)}`
+
 /**
  * Applies a proposed policy to the payments that were really made, in order, with the engine that decides payments. A payment that the
  * policy would have refused does not count for the next ones; neither does one that really failed or was rejected, because its charge was
@@ -66,7 +73,7 @@ export const replayPolicy = async (
   tx: Tx,
   principal: Principal,
   policy: PolicyRules,
-  window: { days: number; at: Date; timeZone: string },
+  window: { days: number; at: Date; timeZone: string; duplicateWindowSeconds: number },
 ): Promise<Replay> => {
   const workspaceId = principal.workspace.id
   const rows = await tx.query<Row>(pastPayments, [
@@ -77,6 +84,7 @@ export const replayPolicy = async (
   ])
   const eligible = (await tx.query<{ account_id: Uuid }>(approvers, [workspaceId, decidingRoles])).map((row) => row.account_id)
   const counters: Counters = new Map()
+  const latest: Latest = new Map()
   const replay: Replay = {
     days: window.days,
     considered: 0,
@@ -106,9 +114,10 @@ export const replayPolicy = async (
       approvers: { eligibleAccountIds: eligible },
       periods,
       capabilities: { payments: true },
-      earlier: null,
-      duplicateWindowSeconds: 0,
+      earlier: latest.get(lookOf(row)) ?? null,
+      duplicateWindowSeconds: window.duplicateWindowSeconds,
     })
+    if (row.counts && decision.outcome !== 'deny') latest.set(lookOf(row), { paymentId: row.id, createdAt: row.created_at })
     // A payment that the policy does not apply to would show nothing about it.
     if (decision.policyVersions.length === 0) continue
     replay.considered += 1

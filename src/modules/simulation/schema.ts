@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { IdIn, IdOut, MinorOut, Name, PositiveMinorIn, TimeOut } from '../../http/wire.ts'
 import { PaymentType } from '../payment-type.ts'
-import { Decision, Outcome, policyFields } from '../policies/schema.ts'
+import { Decision, Outcome, policyInput } from '../policies/schema.ts'
 
 export const Simulate = z
   .strictObject({
@@ -11,7 +11,7 @@ export const Simulate = z
     account_reference: z.string().trim().min(1).max(20).nullish(),
     mandate_id: IdIn('mandate').optional(),
     policy: z
-      .strictObject({ ...policyFields, name: Name.optional() })
+      .strictObject({ ...policyInput, name: Name.optional() })
       .optional()
       .meta({ description: 'Decide as if this policy existed as well.' }),
     replay_days: z

@@ -120,7 +120,12 @@ export const simulate = async (
     const decision = await decideNow(tx, deps, principal, { input, proposed, periods })
     const replay =
       proposed && input.replay_days !== undefined
-        ? await replayPolicy(tx, principal, proposed, { days: input.replay_days, at, timeZone })
+        ? await replayPolicy(tx, principal, proposed, {
+            days: input.replay_days,
+            at,
+            timeZone,
+            duplicateWindowSeconds: deps.config.DUPLICATE_WINDOW_SECONDS,
+          })
         : null
     return { decision, replay }
   })

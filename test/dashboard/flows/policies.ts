@@ -47,6 +47,25 @@ export const policyFlows = (world: World): void => {
     await close()
   })
 
+  test('a policy about repeated payments says so, is replayed, and keeps it when it is edited', async () => {
+    const { page, person } = await shared.at('/policies')
+    const terms = { on_duplicate: 'deny', duplicate_window_seconds: 90 }
+    const policy = (await person.api.post('/v1/spending-policies', { name: 'No repeats', ...terms })).body
+    await follow(page, `/policies/${policy.id}`)
+    const sentence = page.locator('.sentence')
+    await sentence.getByText(/^Every payment is refused if it repeats .* from the last 90 seconds\.$/).waitFor()
+    await page.getByLabel('If a payment repeats a recent one').selectOption('Require approval')
+    await page.getByLabel('How recent').selectOption('Within a day')
+    await sentence.getByText(/^Every payment needs 1 approval if it repeats .* from the last day\.$/).waitFor()
+    await page.getByRole('button', { name: 'Save policy' }).click()
+    await page.getByText('Policy saved').waitFor()
+    expect((await person.api.get(`/v1/spending-policies/${policy.id}`)).body).toMatchObject({
+      on_duplicate: 'require_approval',
+      duplicate_window_seconds: 86_400,
+    })
+    await person.api.delete(`/v1/spending-policies/${policy.id}`)
+  })
+
   test('contradicting limits are marked; a policy that changed in the meantime is not overwritten', async () => {
     const { page, person } = await shared.at('/policies')
     const policy = (await person.api.post('/v1/spending-policies', { name: 'Rules', approval_threshold_minor: '1000000' })).body

@@ -1,3 +1,5 @@
+import type { DuplicateAnswer } from '../../../../src/lib/duplicate-answers.ts'
+import type { PolicyWire } from '../../../../src/policy/fields.ts'
 import type { Schemas } from '../../api/types.ts'
 import { useDraft } from '../../lib/drafts.ts'
 import { editableMajor, parseMajor } from '../../lib/money.ts'
@@ -13,6 +15,9 @@ export type PolicyDraft = {
   threshold: string
   approvals: number
   separation: boolean
+  on_duplicate: '' | DuplicateAnswer
+  /** In seconds; empty: the service's own. */
+  duplicate_window: string
 }
 
 const amountFields = ['per_payment', 'daily', 'monthly', 'threshold'] as const
@@ -28,6 +33,9 @@ const draftOf = (policy: Schemas['SpendingPolicy'] | null): PolicyDraft => ({
   threshold: editableMajor(policy?.approval_threshold_minor),
   approvals: policy?.required_approval_count ?? 0,
   separation: policy?.separation_of_duties ?? false,
+  // A window alone warns.
+  on_duplicate: policy?.on_duplicate ?? (typeof policy?.duplicate_window_seconds === 'number' ? 'warn' : ''),
+  duplicate_window: policy?.duplicate_window_seconds?.toString() ?? '',
 })
 
 const minorOf = (text: string): string | null => (text.trim() === '' ? null : parseMajor(text))
@@ -45,7 +53,9 @@ const termsOf = (draft: PolicyDraft) => {
     approval_threshold_minor: threshold,
     required_approval_count: threshold !== null && draft.approvals === 0 ? 1 : draft.approvals,
     separation_of_duties: draft.separation,
-  }
+    on_duplicate: draft.on_duplicate || null,
+    duplicate_window_seconds: draft.on_duplicate === '' || draft.duplicate_window === '' ? null : Number(draft.duplicate_window),
+  } satisfies PolicyWire
 }
 
 export const usePolicyForm = (policy: Schemas['SpendingPolicy'] | null) => {

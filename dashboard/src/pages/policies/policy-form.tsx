@@ -1,6 +1,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useLocation } from 'wouter'
+import { type DuplicateAnswer, duplicateAnswers } from '../../../../src/lib/duplicate-answers.ts'
 import { api, call } from '../../api/client.ts'
 import { hasCode } from '../../api/error.ts'
 import { policyQuery } from '../../api/queries.ts'
@@ -32,6 +33,26 @@ const approvalCounts = Array.from({ length: 11 }, (_, count) => ({
   value: String(count),
   label: count === 0 ? 'None' : count === 1 ? '1 person' : `${count} people`,
 }))
+
+const answerLabels: Readonly<Record<DuplicateAnswer, string>> = {
+  warn: 'Warn',
+  require_approval: 'Require approval',
+  deny: 'Refuse',
+}
+const duplicateOptions = [
+  { value: '', label: 'No rule of this policy' },
+  ...duplicateAnswers.map((answer) => ({ value: answer, label: answerLabels[answer] })),
+]
+
+const windows = [
+  { value: '', label: 'Within the service’s usual time' },
+  { value: '3600', label: 'Within an hour' },
+  { value: '86400', label: 'Within a day' },
+  { value: '604800', label: 'Within 7 days' },
+]
+/** A policy that was made through the API may have any number of seconds. */
+const windowOptions = (chosen: string) =>
+  windows.some(({ value }) => value === chosen) ? windows : [...windows, { value: chosen, label: `Within ${chosen} seconds` }]
 
 /** Creates a policy, or changes one. A change names the version it was made from, so that two people don't overwrite each other. */
 export const PolicyForm = ({ policy }: { policy: Policy | null }) => {
@@ -159,6 +180,26 @@ export const PolicyForm = ({ policy }: { policy: Policy | null }) => {
                 checked={draft.separation}
                 onChange={(separation) => set({ separation })}
               />
+            </fieldset>
+            <fieldset className="columns">
+              <legend className="visually-hidden">Possible duplicates</legend>
+              <SelectField
+                label="If a payment repeats a recent one"
+                hint="The same amount and reference, to the same beneficiary."
+                value={draft.on_duplicate}
+                onChange={(answer) => set({ on_duplicate: duplicateAnswers.find((known) => known === answer) ?? '' })}
+                options={duplicateOptions}
+                error={fieldError(save.error, 'on_duplicate')}
+              />
+              {draft.on_duplicate !== '' && (
+                <SelectField
+                  label="How recent"
+                  value={draft.duplicate_window}
+                  onChange={(duplicate_window) => set({ duplicate_window })}
+                  options={windowOptions(draft.duplicate_window)}
+                  error={fieldError(save.error, 'duplicate_window_seconds')}
+                />
+              )}
             </fieldset>
             <Failure error={save.error} />
           </div>

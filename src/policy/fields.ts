@@ -1,0 +1,78 @@
+import type { DuplicateAnswer } from '../lib/duplicate-answers.ts'
+import type { Minor } from '../lib/money.ts'
+
+/**
+ * The fields of a policy, except its name. A new field begins here. What lists them all is typed by `PolicyField` or `PolicyWire`, so a view
+ * without the new one does not compile: what it does to a payment (policy-findings.ts), the sentence (sentence.ts), requests and answers
+ * (modules/policies/schema.ts), the form and the facts of the dashboard.
+ */
+export type PolicyFields = {
+  paymentTypes: readonly string[]
+  beneficiaryIds: readonly string[]
+  perPaymentLimitMinor: Minor | null
+  dailyLimitMinor: Minor | null
+  monthlyLimitMinor: Minor | null
+  approvalThresholdMinor: Minor | null
+  requiredApprovalCount: number
+  separationOfDuties: boolean
+  duplicateWindowSeconds: number | null
+  onDuplicate: DuplicateAnswer | null
+}
+export type PolicyField = keyof PolicyFields
+
+type SnakeCase<Name extends string> = Name extends `${infer Head}${infer Tail}`
+  ? `${Head extends Lowercase<Head> ? Head : `_${Lowercase<Head>}`}${SnakeCase<Tail>}`
+  : ''
+
+/** A field's name in the API. */
+export type PolicyWireField = SnakeCase<PolicyField>
+
+type OnWire<Value> = Value extends Minor ? string : Value
+
+/** The fields as the API has them: amounts are strings of minor units, and ids have their prefix. */
+export type PolicyWire = { readonly [Field in PolicyField as SnakeCase<Field>]: OnWire<PolicyFields[Field]> }
+
+type Row<Field extends PolicyField> = {
+  /** Its value in a policy that does not name it, or names null. */
+  absent: PolicyFields[Field]
+  /** What it says, for the API document and the reference of codes. */
+  meaning: string
+}
+
+export const policyFields: { readonly [Field in PolicyField]: Row<Field> } = {
+  paymentTypes: {
+    absent: [],
+    meaning: 'The policy applies to payments of these types or rails; an empty list is every type.',
+  },
+  beneficiaryIds: {
+    absent: [],
+    meaning:
+      'The policy applies to payments to these beneficiaries, and to others with the same destination; an empty list is everyone.',
+  },
+  perPaymentLimitMinor: { absent: null, meaning: 'The most that one payment may be.' },
+  dailyLimitMinor: { absent: null, meaning: "The most that the payments of one day of the workspace's time zone may add up to." },
+  monthlyLimitMinor: {
+    absent: null,
+    meaning: "The most that the payments of one month of the workspace's time zone may add up to.",
+  },
+  approvalThresholdMinor: { absent: null, meaning: 'A payment of this amount or more needs approval.' },
+  requiredApprovalCount: {
+    absent: 0,
+    meaning:
+      'How many people must approve. Without `approval_threshold_minor` every payment needs them. Left out: 1 with a threshold, otherwise 0.',
+  },
+  separationOfDuties: { absent: false, meaning: 'The initiator of a payment may not approve it.' },
+  duplicateWindowSeconds: {
+    absent: null,
+    meaning:
+      'How far back the service looks for a payment of the same amount and reference to the same payee. Null with `on_duplicate`: the window of the service.',
+  },
+  onDuplicate: {
+    absent: null,
+    meaning: 'What a payment gets that looks like one made within the window. Null with a window: `warn`.',
+  },
+}
+
+export const policyFieldNames = Object.keys(policyFields) as PolicyField[]
+
+export const wireName = (field: PolicyField): string => field.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)

@@ -1,0 +1,97 @@
+import type { PolicyField, PolicyWire } from './fields.ts'
+
+/** How the reader names amounts (minor units), beneficiaries (by id) and payment types. */
+export type Names = {
+  money: (minor: string) => string
+  nameOf: (beneficiaryId: string) => string
+  typeName: (type: string) => string
+}
+
+type Say = (terms: PolicyWire, names: Names) => string | null
+
+/** Where a field stands in the sentence: "Every payment [of type …] [to …] is limited to [limit], [limit], and [clause]." */
+type Slot = 'type' | 'payee' | 'limit' | 'clause'
+type Part = { slot: Slot; say: Say } | { saidWith: PolicyField }
+
+const list = (items: readonly string[], last: string): string =>
+  items.length < 2 ? (items[0] ?? '') : `${items.slice(0, -1).join(', ')} ${last} ${items.at(-1)}`
+
+const approvals = (count: number, { separation_of_duties: separate }: PolicyWire): string =>
+  `${count === 1 ? '1 approval' : `${count} approvals`}${separate ? ' from someone other than the requester' : ''}`
+
+const units = [
+  [86_400, 'day'],
+  [3600, 'hour'],
+  [60, 'minute'],
+  [1, 'second'],
+] as const
+
+/** "hour", "7 days", "90 minutes": in the largest unit that says it exactly. */
+const duration = (seconds: number): string => {
+  const [size, unit] = units.find(([candidate]) => seconds % candidate === 0) ?? [1, 'second']
+  return seconds === size ? unit : `${seconds / size} ${unit}s`
+}
+
+const asksForApproval = (terms: PolicyWire): boolean =>
+  terms.required_approval_count > 0 || terms.approval_threshold_minor !== null || terms.on_duplicate === 'require_approval'
+
+const approvalClause: Say = (terms, { money }) => {
+  const { approval_threshold_minor: threshold, required_approval_count: count } = terms
+  if (threshold !== null) return `needs ${approvals(Math.max(1, count), terms)} at or above ${money(threshold)}`
+  return count > 0 ? `needs ${approvals(count, terms)}` : null
+}
+
+const duplicateClause: Say = (terms) => {
+  const { duplicate_window_seconds: window, on_duplicate: answer, required_approval_count: count } = terms
+  if (window === null && answer === null) return null
+  if (window === 0) return 'never counts as a duplicate'
+  const repeats = `it repeats the amount and reference of a payment to the same beneficiary ${window === null ? 'from a short time before' : `from the last ${duration(window)}`}`
+  if (answer === 'deny') return `is refused if ${repeats}`
+  if (answer === 'require_approval') return `needs ${approvals(Math.max(1, count), terms)} if ${repeats}`
+  return `gets a warning if ${repeats}`
+}
+
+const parts: { readonly [Field in PolicyField]: Part } = {
+  paymentTypes: {
+    slot: 'type',
+    say: ({ payment_types: types }, { typeName }) => (types.length > 0 ? list(types.map(typeName), 'or') : null),
+  },
+  beneficiaryIds: {
+    slot: 'payee',
+    say: ({ beneficiary_ids: ids }, { nameOf }) => (ids.length > 0 ? list(ids.map(nameOf), 'or') : null),
+  },
+  perPaymentLimitMinor: {
+    slot: 'limit',
+    say: ({ per_payment_limit_minor: limit }, { money }) => limit && `${money(limit)} per payment`,
+  },
+  dailyLimitMinor: { slot: 'limit', say: ({ daily_limit_minor: limit }, { money }) => limit && `${money(limit)} a day` },
+  monthlyLimitMinor: { slot: 'limit', say: ({ monthly_limit_minor: limit }, { money }) => limit && `${money(limit)} a month` },
+  approvalThresholdMinor: { slot: 'clause', say: approvalClause },
+  requiredApprovalCount: { saidWith: 'approvalThresholdMinor' },
+  separationOfDuties: {
+    // With an approval of the policy's own it is said there.
+    slot: 'clause',
+    say: (terms) =>
+      terms.separation_of_duties && !asksForApproval(terms)
+        ? 'needs approval from someone other than the requester where another rule asks for approval'
+        : null,
+  },
+  duplicateWindowSeconds: { saidWith: 'onDuplicate' },
+  onDuplicate: { slot: 'clause', say: duplicateClause },
+}
+
+/** What a policy does, in one sentence that is true of all its fields. The dashboard shows this one. */
+export const policySentence = (terms: PolicyWire, names: Names): string => {
+  const said = (slot: Slot): string[] =>
+    Object.values(parts).flatMap((part) => ('slot' in part && part.slot === slot ? (part.say(terms, names) ?? []) : []))
+  const [type] = said('type')
+  const [payee] = said('payee')
+  const scope = `Every payment${type === undefined ? '' : ` of type ${type}`}${payee === undefined ? '' : ` to ${payee}`}`
+  if ([terms.per_payment_limit_minor, terms.daily_limit_minor, terms.monthly_limit_minor].includes('0'))
+    return `${scope} is refused: a limit of zero lets nothing through.`
+  const limits = said('limit')
+  const clauses = [...(limits.length > 0 ? [`is limited to ${list(limits, 'and')}`] : []), ...said('clause')]
+  if (clauses.length === 0) return `${scope} is allowed. This policy has no limits yet.`
+  const last = clauses.pop()
+  return `${scope} ${clauses.length > 0 ? `${clauses.join(', ')}, and ` : ''}${last}.`
+}
