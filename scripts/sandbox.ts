@@ -22,7 +22,7 @@ const sandbox = createRailSandbox({
 })
 const url = await sandbox.listen(config.SANDBOX_PORT || 3002)
 sandbox.resume()
-const { consumerKey, consumerSecret, shortcode, passkey, initiatorName } = sandbox.darajaOptions(url)
+const { consumerKey, consumerSecret, shortcode, passkey, initiatorName } = sandbox.options(url).MPESA
 
 console.log(`The provider sandbox is ready: no money moves.
 

@@ -1,18 +1,19 @@
 import type { Config } from './config.ts'
 import type { Clock } from './lib/clock.ts'
 import { isLoopbackUrl } from './lib/loopback.ts'
-import { collectionRail } from './lib/rail-names.ts'
+import { type AnyRail, allRails, collectionRail, type Provider, providers, type RailName, railNames } from './lib/rail-names.ts'
 import { checkCallbackUrl, type RailCheck } from './rails/check.ts'
 import { checkDaraja } from './rails/daraja/check.ts'
 import { createDaraja } from './rails/daraja/daraja.ts'
 import type { DarajaOptions } from './rails/daraja/options.ts'
+import { definitions, payouts, prompts } from './rails/definitions.ts'
 import { createGate, gatedCollection, gatedPayout } from './rails/gate.ts'
 import { checkPesalink } from './rails/pesalink/check.ts'
 import type { PesalinkOptions } from './rails/pesalink/options.ts'
 import { createPesalink } from './rails/pesalink/pesalink.ts'
-import type { Rails } from './rails/rail.ts'
+import type { CollectionRail, Gate, OrganisationAccount, PayoutRail, ProviderRails, Rails, SomeRails } from './rails/rail.ts'
 
-// Apart from app.ts, the only place that names concrete rails.
+// The only place that names what calls a provider. What is known about a provider stands in its definition.
 
 /** A PEM in one environment variable: its line breaks may be written as \n. */
 const pem = (text: string | undefined): string => (text ?? '').replaceAll('\\n', '\n')
@@ -49,52 +50,86 @@ const pesalinkOptions = (config: Config): PesalinkOptions => ({
   timeoutMs: config.PESALINK_TIMEOUT_MS,
 })
 
-/** The adapters for one set of provider options: the real providers', or the emulator's. The adapters do not know which. */
-const railsOf = (config: Config, clock: Clock, daraja: DarajaOptions | null, pesalink: PesalinkOptions | null): Rails => {
-  const mpesa =
-    daraja && createDaraja({ ...daraja, b2bMinMinor: config.B2B_MIN_MINOR, b2bMaxMinor: config.B2B_MAX_MINOR }, { clock })
-  const bank = pesalink && createPesalink(pesalink, { clock })
-  const newGate = () => createGate({ clock, concurrency: config.RAIL_CONCURRENCY })
-  const gates = { MPESA_B2C: newGate(), MPESA_B2B: newGate(), PESALINK: newGate(), [collectionRail]: newGate() }
-  return {
-    payout: {
-      ...(mpesa && {
-        MPESA_B2C: gatedPayout(mpesa.payout, gates.MPESA_B2C),
-        MPESA_B2B: gatedPayout(mpesa.payout, gates.MPESA_B2B),
-      }),
-      ...(bank && { PESALINK: gatedPayout(bank, gates.PESALINK) }),
-    },
-    collection: mpesa ? gatedCollection(mpesa.collection, gates[collectionRail]) : null,
-    account: mpesa?.account ?? null,
-    gates,
-  }
+/** What each provider's adapter needs to call it. */
+export type RailOptions = { MPESA: DarajaOptions; PESALINK: PesalinkOptions }
+
+type Deps = { clock: Clock }
+type Adapter<P extends Provider, Options> = {
+  options: (config: Config) => Options
+  create: (options: Options, deps: Deps) => ProviderRails<P> & SomeRails
+  /** Tests what it needs, without moving money. */
+  check: (options: Options, deps: Deps) => AsyncIterable<RailCheck>
 }
+
+const adapters: { readonly [P in Provider]: Adapter<P, RailOptions[P]> } = {
+  MPESA: {
+    options: darajaOptions,
+    create: (options, deps) => {
+      const { payout, collection, account } = createDaraja(options, deps)
+      return { payout: { MPESA_B2C: payout, MPESA_B2B: payout }, collection: { MPESA_STK: collection }, account }
+    },
+    check: checkDaraja,
+  },
+  PESALINK: {
+    options: pesalinkOptions,
+    create: (options, deps) => ({ payout: { PESALINK: createPesalink(options, deps) }, collection: {}, account: null }),
+    check: checkPesalink,
+  },
+}
+
+/** The options of a provider that is in use; null for one that is not. */
+type OptionsOf = <P extends Provider>(provider: P) => RailOptions[P] | null
+
+const connect = <P extends Provider>(provider: P, optionsOf: OptionsOf, deps: Deps): SomeRails | null => {
+  const options = optionsOf(provider)
+  return options === null ? null : adapters[provider].create(options, deps)
+}
+
+/** The adapters for one set of provider options: the real providers', or the emulator's. The adapters do not know which. */
+const connectRails = (config: Config, clock: Clock, optionsOf: OptionsOf): Rails => {
+  const gates = Object.fromEntries(
+    allRails.map((rail) => [rail, createGate({ clock, concurrency: config.RAIL_CONCURRENCY })]),
+  ) as Record<AnyRail, Gate>
+  const payout: Partial<Record<RailName, PayoutRail>> = {}
+  const accounts: Partial<Record<Provider, OrganisationAccount>> = {}
+  let collection: CollectionRail | null = null
+  for (const provider of providers) {
+    const connected = connect(provider, optionsOf, { clock })
+    if (!connected) continue
+    for (const rail of railNames) {
+      const adapter = connected.payout[rail]
+      if (adapter) payout[rail] = { ...gatedPayout(adapter, gates[rail]), limits: payouts[rail].limits(config) }
+    }
+    const prompt = connected.collection[collectionRail]
+    if (prompt) collection = { ...gatedCollection(prompt, gates[collectionRail]), limits: prompts[collectionRail].limits }
+    if (connected.account) accounts[provider] = connected.account
+  }
+  return { payout, collection, accounts, gates }
+}
+
+const isNamed = (config: Config, provider: Provider): boolean => config.RAILS?.includes(definitions[provider].setting) ?? false
 
 export const realRails = (config: Config, clock: Clock): Rails =>
-  railsOf(
-    config,
-    clock,
-    config.RAILS?.includes('daraja') ? darajaOptions(config) : null,
-    config.RAILS?.includes('pesalink') ? pesalinkOptions(config) : null,
-  )
+  connectRails(config, clock, (provider) => (isNamed(config, provider) ? adapters[provider].options(config) : null))
 
 /** How the emulator in `sandbox/` is reached. */
-export type SandboxOptions = {
-  darajaOptions: (baseUrl: string) => DarajaOptions
-  pesalinkOptions: (baseUrl: string) => PesalinkOptions
+export type SandboxOptions = { options: (baseUrl: string) => RailOptions }
+
+export const sandboxRails = (config: Config, clock: Clock, sandbox: SandboxOptions, baseUrl: string): Rails => {
+  const options = sandbox.options(baseUrl)
+  return connectRails(config, clock, (provider) => options[provider])
 }
 
-export const sandboxRails = (config: Config, clock: Clock, sandbox: SandboxOptions, baseUrl: string): Rails =>
-  railsOf(config, clock, sandbox.darajaOptions(baseUrl), sandbox.pesalinkOptions(baseUrl))
+const check = <P extends Provider>(provider: P, config: Config, clock: Clock): AsyncIterable<RailCheck> =>
+  adapters[provider].check(adapters[provider].options(config), { clock })
 
 /** Tests what the configured rails need, without moving money. */
 export async function* configuredRailChecks(config: Config, clock: Clock): AsyncGenerator<RailCheck> {
-  const named = config.RAILS?.filter((rail) => rail !== 'sandbox') ?? []
+  const named = providers.filter((provider) => isNamed(config, provider))
   if (named.length === 0) {
     yield { requirement: 'a real provider is configured', problem: 'RAILS names none: payments are simulated and no money moves' }
     return
   }
-  if (named.includes('daraja')) yield* checkDaraja(darajaOptions(config), { clock })
-  if (named.includes('pesalink')) yield* checkPesalink(pesalinkOptions(config), { clock })
+  for (const provider of named) yield* check(provider, config, clock)
   yield checkCallbackUrl(config.operatorUrl, isLoopbackUrl(config.operatorUrl))
 }

@@ -1,21 +1,9 @@
 import { z } from 'zod'
-import {
-  bankCodes,
-  currency,
-  flag,
-  httpUrl,
-  issuer,
-  keyRing,
-  list,
-  minorAmount,
-  nameServers,
-  networks,
-  origin,
-  rpcUrls,
-  whole,
-} from './config/fields.ts'
+import { currency, flag, issuer, keyRing, list, minorAmount, origin, rpcUrls, whole } from './config/fields.ts'
+import { nameServers, networks } from './config/networks.ts'
 import { contradictions, unfitForProduction } from './config/refusals.ts'
 import { StartupError } from './lib/startup-error.ts'
+import { allDefinitions, railSettings } from './rails/definitions.ts'
 
 const environment = z.object({
   NODE_ENV: z.enum(['development', 'production', 'test']).default('development'),
@@ -50,40 +38,12 @@ const environment = z.object({
   GITHUB_API_URL: issuer.optional(),
   EVM_RPC_URLS: rpcUrls.default(new Map()),
   SIWE_CHAIN_IDS: list.pipe(z.array(whole(1, Number.MAX_SAFE_INTEGER))).default([1, 8453]),
-  RAILS: list.pipe(z.array(z.enum(['sandbox', 'daraja', 'pesalink']))).optional(),
+  RAILS: list.pipe(z.array(z.enum(['sandbox', ...allDefinitions.map(({ setting }) => setting)]))).optional(),
   SANDBOX_DELAY_MS: whole(0, 600_000).default(1000),
   RAIL_CONCURRENCY: whole(1, 1_000).default(100),
   SANDBOX_URL: z.url({ protocol: /^https?$/ }).optional(),
   SANDBOX_PORT: whole(0, 65_535).default(0),
-  DARAJA_URL: httpUrl.optional(),
-  DARAJA_CONSUMER_KEY: z.string().optional(),
-  DARAJA_CONSUMER_SECRET: z.string().optional(),
-  DARAJA_SHORTCODE: z.string().optional(),
-  DARAJA_B2C_SHORTCODE: z.string().optional(),
-  DARAJA_PASSKEY: z.string().optional(),
-  DARAJA_INITIATOR_NAME: z.string().optional(),
-  DARAJA_INITIATOR_PASSWORD: z.string().optional(),
-  DARAJA_CERTIFICATE: z.string().optional(),
-  DARAJA_TRANSACTION_TYPE: z.enum(['CustomerPayBillOnline', 'CustomerBuyGoodsOnline']).default('CustomerPayBillOnline'),
-  DARAJA_TILL_IDENTIFIER_TYPE: z.enum(['2', '4']).default('4'),
-  DARAJA_TIMEOUT_MS: whole(100, 120_000).default(30_000),
-  B2B_MIN_MINOR: minorAmount.default(1_000n),
-  B2B_MAX_MINOR: minorAmount.default(25_000_000n),
-  PESALINK_URL: httpUrl.optional(),
-  PESALINK_API_KEY: z.string().optional(),
-  PESALINK_MERCHANT_CODE: z.string().optional(),
-  PESALINK_CONSUMER_SECRET: z.string().optional(),
-  PESALINK_PRIVATE_KEY: z.string().optional(),
-  PESALINK_ACCOUNT_NUMBER: z.string().optional(),
-  PESALINK_ACCOUNT_NAME: z.string().optional(),
-  PESALINK_COUNTRY_CODE: z
-    .string()
-    .regex(/^[A-Z]{2}$/)
-    .default('KE'),
-  PESALINK_BANK_CODES: bankCodes.default('as_given'),
-  PESALINK_FAILURE_CODES: list.default([]),
-  PESALINK_CALLBACK_FIELD: z.string().optional(),
-  PESALINK_TIMEOUT_MS: whole(100, 120_000).default(30_000),
+  ...railSettings,
   ADMIN_ACCOUNTS: list.default([]),
   /** An adjustment above this needs a second administrator. */
   ADJUSTMENT_CONFIRM_MINOR: minorAmount.default(1_000_000n),
@@ -143,7 +103,7 @@ export const loadConfig = (variables: Record<string, string | undefined>): Confi
     )
   }
   const env = parsed.data
-  const problems = [...contradictions(env), ...unfitForProduction(env)]
+  const problems = [...contradictions(env, allDefinitions), ...unfitForProduction(env, allDefinitions)]
   if (problems.length > 0) throw new StartupError(problems.join('; '))
   const scale = env.NODE_ENV === 'production' ? 1 : 100
   return {

@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util'
+import { allRails } from '../../src/lib/rail-names.ts'
 import { accountCommands } from './accounts.ts'
 import { type Arguments, UsageError } from './arguments.ts'
 import type { Console } from './console.ts'
@@ -40,7 +41,7 @@ export const usage = `npm run admin -- <command>, on the database and with the k
   suspense resolve <item> adjusted|reversed|explained --reason <text>
   rails check                                  tries credentials, certificate, callback address and clock; moves no money
   rails paused
-  rails pause|resume MPESA_B2C|MPESA_B2B|PESALINK|MPESA_STK [--reason <text>]
+  rails pause|resume ${allRails.join('|')} [--reason <text>]
   audit-log [--account <id>] [--workspace <id>] [--subject <id>] [--action <action>] [--after <time>] [--before <time>] [--limit <n>]
   verify [--scope recent] [--head <sequence>:<hash>]
                                                holds the data against every promise (recent: what changed since the last time, when that

@@ -1,3 +1,6 @@
+import { isIP } from 'node:net'
+import { list } from './fields.ts'
+
 /** A proxy's network must be smaller than this; private ranges (10.0.0.0/8, fc00::/7) are not larger. */
 const narrowest = { ipv4: 8, ipv6: 7 }
 
@@ -14,3 +17,30 @@ export const coversEveryone = (network: string): boolean => {
   if (!address.includes(':')) return bits < narrowest.ipv4
   return mapped.test(address) ? bits < 96 + narrowest.ipv4 : bits < narrowest.ipv6
 }
+
+/** `address` or `address:port`; an IPv6 address with a port in brackets. */
+export const nameServers = list.transform((entries, context): readonly string[] => {
+  for (const entry of entries) {
+    const [, bracketed, plain] = /^(?:\[(.+)\]|([^:]+))(?::\d{1,5})?$/.exec(entry) ?? []
+    if (isIP(bracketed ?? plain ?? entry) === 0)
+      context.addIssue({ code: 'custom', message: `"${entry}" is no address of a name server` })
+  }
+  return entries
+})
+
+/** Names for ranges of private addresses in lists of proxies. */
+const namedRanges = ['loopback', 'linklocal', 'uniquelocal']
+
+const isNetwork = (entry: string): boolean => {
+  const [address = '', prefix, ...rest] = entry.split('/')
+  const family = isIP(address)
+  if (rest.length > 0 || family === 0) return namedRanges.includes(entry)
+  return prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= (family === 4 ? 32 : 128))
+}
+
+/** Addresses, networks (`10.0.0.0/8`) and the names of private ranges. */
+export const networks = list.transform((entries, context): readonly string[] => {
+  for (const entry of entries.filter((one) => !isNetwork(one)))
+    context.addIssue({ code: 'custom', message: `"${entry}" is neither an address nor a network (address/bits)` })
+  return entries
+})

@@ -2,35 +2,19 @@ import { type KeyRing, looksRandom } from '../lib/key-ring.ts'
 import { isLoopbackUrl } from '../lib/loopback.ts'
 import { coversEveryone } from './networks.ts'
 
-const darajaNeeds = [
-  'DARAJA_URL',
-  'DARAJA_CONSUMER_KEY',
-  'DARAJA_CONSUMER_SECRET',
-  'DARAJA_SHORTCODE',
-  'DARAJA_PASSKEY',
-  'DARAJA_INITIATOR_NAME',
-  'DARAJA_INITIATOR_PASSWORD',
-  'DARAJA_CERTIFICATE',
-  'OPERATOR_URL',
-] as const
-const pesalinkNeeds = [
-  'PESALINK_URL',
-  'PESALINK_API_KEY',
-  'PESALINK_MERCHANT_CODE',
-  'PESALINK_CONSUMER_SECRET',
-  'PESALINK_PRIVATE_KEY',
-  'PESALINK_ACCOUNT_NUMBER',
-  'PESALINK_ACCOUNT_NAME',
-  'OPERATOR_URL',
-] as const
+/** What is refused of a provider's settings. */
+type ProviderSettings<Env> = {
+  setting: string
+  required: readonly string[]
+  addresses: readonly string[]
+  contradictions: (env: Env) => readonly string[]
+}
 
 /** Requests to a provider: sign-ins, codes, tokens, credentials, and orders to move money. */
-const providerUrls = ['GOOGLE_ISSUER', 'GITHUB_URL', 'GITHUB_API_URL', 'DARAJA_URL', 'PESALINK_URL', 'OPERATOR_URL'] as const
-
-type Text = (typeof darajaNeeds | typeof pesalinkNeeds | typeof providerUrls)[number]
+const providerUrls = ['GOOGLE_ISSUER', 'GITHUB_URL', 'GITHUB_API_URL', 'OPERATOR_URL'] as const
 
 /** The settings whose values can contradict each other, or be unsafe in production. */
-export type Settings = Readonly<Partial<Record<Text, string | undefined>>> & {
+export type Settings = Readonly<Partial<Record<(typeof providerUrls)[number], string | undefined>>> & {
   readonly NODE_ENV: string
   readonly PORT: number
   readonly OPERATOR_PORT: number
@@ -48,32 +32,34 @@ export type Settings = Readonly<Partial<Record<Text, string | undefined>>> & {
   readonly GOOGLE_CLIENT_SECRET?: string | undefined
   readonly GITHUB_CLIENT_ID?: string | undefined
   readonly GITHUB_CLIENT_SECRET?: string | undefined
-  readonly B2B_MIN_MINOR: bigint
-  readonly B2B_MAX_MINOR: bigint
+}
+
+const textOf = (env: object, name: string): string | undefined => {
+  const value: unknown = Object.entries(env).find(([key]) => key === name)?.[1]
+  return typeof value === 'string' && value !== '' ? value : undefined
 }
 
 /** Rules for every environment. */
-export function* contradictions(env: Settings): Generator<string> {
+export function* contradictions<Env extends Settings>(env: Env, providers: readonly ProviderSettings<Env>[]): Generator<string> {
   if (env.RAILS?.includes('sandbox') && env.RAILS.length > 1) yield 'RAILS is either sandbox or real rails, not both'
-  for (const name of env.RAILS?.includes('daraja') ? darajaNeeds : [])
-    if (!env[name]) yield `${name} must be set when RAILS has daraja`
-  for (const name of env.RAILS?.includes('pesalink') ? pesalinkNeeds : [])
-    if (!env[name]) yield `${name} must be set when RAILS has pesalink`
+  for (const { setting, required } of providers.filter((provider) => env.RAILS?.includes(provider.setting)))
+    for (const name of [...required, 'OPERATOR_URL'])
+      if (textOf(env, name) === undefined) yield `${name} must be set when RAILS has ${setting}`
   if (Boolean(env.GOOGLE_CLIENT_ID) !== Boolean(env.GOOGLE_CLIENT_SECRET))
     yield 'GOOGLE_CLIENT_ID and GOOGLE_CLIENT_SECRET go together'
   if (Boolean(env.GITHUB_CLIENT_ID) !== Boolean(env.GITHUB_CLIENT_SECRET))
     yield 'GITHUB_CLIENT_ID and GITHUB_CLIENT_SECRET go together'
   if (env.PORT !== 0 && env.PORT === env.OPERATOR_PORT)
     yield 'PORT and OPERATOR_PORT must differ: what is private has a listener of its own'
-  if (env.B2B_MIN_MINOR > env.B2B_MAX_MINOR) yield 'B2B_MIN_MINOR must not be above B2B_MAX_MINOR'
+  for (const provider of providers) yield* provider.contradictions(env)
 }
 
 const isSafe = (url: string): boolean => url.startsWith('https://') || isLoopbackUrl(url)
 
-function* unsafeUrls(env: Settings): Generator<string> {
+function* unsafeUrls<Env extends Settings>(env: Env, providers: readonly ProviderSettings<Env>[]): Generator<string> {
   if (!env.PUBLIC_URL?.startsWith('https://')) yield 'PUBLIC_URL must be an https:// origin in production'
-  for (const name of providerUrls) {
-    const url = env[name]
+  for (const name of [...providerUrls, ...providers.flatMap(({ addresses }) => addresses)]) {
+    const url = textOf(env, name)
     if (url !== undefined && !isSafe(url))
       yield `${name} must be https:// in production: credentials, codes and orders to pay travel to it`
   }
@@ -102,14 +88,18 @@ function* unsafeKeys({ ENCRYPTION_KEYS, TOKEN_SECRETS }: Settings): Generator<st
 }
 
 /** What is allowed in development and refused in production, each with its own sentence. */
-export function* unfitForProduction(env: Settings): Generator<string> {
+export function* unfitForProduction<Env extends Settings>(
+  env: Env,
+  providers: readonly ProviderSettings<Env>[],
+): Generator<string> {
   if (env.NODE_ENV !== 'production') return
   yield* unsafeKeys(env)
-  yield* unsafeUrls(env)
+  yield* unsafeUrls(env, providers)
   if (!env.DATABASE_URL) yield 'DATABASE_URL must be set in production'
   if (env.OAUTH_METADATA_LOOPBACK)
     yield 'OAUTH_METADATA_LOOPBACK is for development: in production no client metadata is read from this machine'
-  if (!env.RAILS) yield 'RAILS must be set in production: daraja,pesalink, or sandbox to say that no money moves'
+  if (!env.RAILS)
+    yield `RAILS must be set in production: ${providers.map(({ setting }) => setting).join(',')}, or sandbox to say that no money moves`
   if (!env.RATE_LIMIT_ENABLED)
     yield 'RATE_LIMIT_ENABLED must not be false in production: credentials could be guessed without end'
   for (const network of (env.TRUST_PROXY ?? []).filter(coversEveryone))

@@ -1,24 +1,45 @@
+/**
+ * Every rail that money moves by, a row each. A row that is added here fails to compile until its provider's `definition.ts` states
+ * everything else about it. `topUp`: how a top-up by it begins; a `prompt` on the payer's phone.
+ */
+const rails = {
+  MPESA_B2B: { provider: 'MPESA', pays: true, topUp: null },
+  MPESA_B2C: { provider: 'MPESA', pays: true, topUp: null },
+  PESALINK: { provider: 'PESALINK', pays: true, topUp: null },
+  MPESA_STK: { provider: 'MPESA', pays: false, topUp: 'prompt' },
+} as const
+
+export type AnyRail = keyof typeof rails
+export type Provider = (typeof rails)[AnyRail]['provider']
+
+/** The rails whose row has this value. */
+type With<Field extends 'pays' | 'provider' | 'topUp', Value> = {
+  [Rail in AnyRail]: (typeof rails)[Rail][Field] extends Value ? Rail : never
+}[AnyRail]
+
 /** How money leaves: the `payment_rail` of a beneficiary. */
-export const railNames = ['MPESA_B2B', 'MPESA_B2C', 'PESALINK'] as const
-export type RailName = (typeof railNames)[number]
+export type RailName = With<'pays', true>
+export type RailOf<P extends Provider> = With<'provider', P>
+export type PayoutOf<P extends Provider> = RailName & RailOf<P>
+/** How a prompt reaches a payer's phone. */
+export type PromptRail = With<'topUp', 'prompt'>
+export type PromptOf<P extends Provider> = PromptRail & RailOf<P>
 
-/** How a top-up comes in. */
-export const collectionRail = 'MPESA_STK'
+const atLeastOne = <Item>([first, ...others]: readonly Item[]): readonly [Item, ...Item[]] => {
+  if (first === undefined) throw new Error('a list of rails is empty')
+  return [first, ...others]
+}
 
-/** Every rail that money moves by, in or out. */
-export const allRails = [...railNames, collectionRail] as const
-export type AnyRail = (typeof allRails)[number]
+export const allRails = atLeastOne(Object.keys(rails) as AnyRail[])
+export const railNames = atLeastOne(allRails.filter((rail): rail is RailName => rails[rail].pays))
+export const providerOf = (rail: AnyRail): Provider => rails[rail].provider
+export const providers = atLeastOne([...new Set(allRails.map(providerOf))])
 
-/** The rails of each provider: receipts are unique and statements are made for each provider, over all of its rails. */
-export const providerRails = {
-  MPESA: ['MPESA_B2C', 'MPESA_B2B', collectionRail],
-  PESALINK: ['PESALINK'],
-} as const satisfies Readonly<Record<string, readonly AnyRail[]>>
+/** The one rail that sends a prompt to a phone. A second one would have to be chosen by the caller: then this no longer compiles. */
+export const collectionRail: PromptRail = 'MPESA_STK'
 
-export type Provider = keyof typeof providerRails
-export const providers = ['MPESA', 'PESALINK'] as const satisfies readonly Provider[]
+/** The rails of a provider: receipts are unique and statements are made for each provider, over all of its rails. */
+export const railsOf = (provider: Provider): readonly AnyRail[] => allRails.filter((rail) => providerOf(rail) === provider)
 
 /** What money at a provider is booked under: its rails; suspense entries from a statement name the provider instead. */
-export const booksOf = (provider: Provider): readonly string[] => [provider, ...providerRails[provider]]
-
-export const providerOf = (rail: AnyRail): Provider => (rail === 'PESALINK' ? 'PESALINK' : 'MPESA')
+export const booksOf = (provider: Provider): readonly string[] => [provider, ...railsOf(provider)]

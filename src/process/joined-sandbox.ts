@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import type { SandboxOptions } from '../app-rails.ts'
+import type { RailOptions, SandboxOptions } from '../app-rails.ts'
 import type { MovableClock } from '../lib/clock.ts'
 import { StartupError } from '../lib/startup-error.ts'
 
@@ -13,10 +13,8 @@ const requestJson = async (url: string, init: RequestInit = {}): Promise<unknown
   return response.json()
 }
 
-type Options = {
-  daraja: Omit<ReturnType<SandboxOptions['darajaOptions']>, 'baseUrl'>
-  pesalink: Omit<ReturnType<SandboxOptions['pesalinkOptions']>, 'baseUrl'>
-}
+/** Without addresses: the emulator does not know under which one it is reached. */
+type Options = { [P in keyof RailOptions]: Omit<RailOptions[P], 'baseUrl'> }
 
 const readOptions = async (url: string): Promise<Options> => {
   for (let count = 1; ; count += 1) {
@@ -47,15 +45,15 @@ export const readSandboxOffsetMs = (address: string): Promise<number> =>
 /** An emulator shared by several services: they use its credentials and its time. */
 export const joinSandbox = async (address: string, clock: MovableClock, logger: Logger) => {
   const url = urlOf(address)
-  const { daraja, pesalink } = await readOptions(url)
+  const read = await readOptions(url)
   const follow = async (): Promise<void> => clock.moveTo(await readOffsetMs(url))
   await follow()
   const timer = setInterval(() => {
     follow().catch(() => logger.debug('the sandbox did not answer with its time'))
   }, 1_000).unref()
   const options: SandboxOptions = {
-    darajaOptions: (baseUrl) => ({ ...daraja, baseUrl }),
-    pesalinkOptions: (baseUrl) => ({ ...pesalink, baseUrl }),
+    options: (baseUrl) =>
+      Object.fromEntries(Object.entries(read).map(([provider, options]) => [provider, { ...options, baseUrl }])) as RailOptions,
   }
   return {
     options,

@@ -1,6 +1,6 @@
 import type { Clock } from '../lib/clock.ts'
 import { afterCall, atTime, type Breaker, type CallOutcome, closedBreaker } from './breaker.ts'
-import type { CollectionRail, Gate, PayoutRail, Submission } from './rail.ts'
+import type { CollectionAdapter, Gate, PayoutAdapter, Submission } from './rail.ts'
 
 const outcomeOf = (submission: Submission): CallOutcome => {
   if (submission.kind === 'lost') return 'failed'
@@ -50,12 +50,12 @@ export const createGate = (options: { clock: Clock; concurrency: number }): Gate
   }
 }
 
-export const gatedPayout = (rail: PayoutRail, gate: Gate): PayoutRail => ({
+export const gatedPayout = (rail: PayoutAdapter, gate: Gate): PayoutAdapter => ({
   ...rail,
   pay: (instruction) => gate.run(() => rail.pay(instruction)),
 })
 
-export const gatedCollection = (rail: CollectionRail, gate: Gate): CollectionRail => ({
+export const gatedCollection = (rail: CollectionAdapter, gate: Gate): CollectionAdapter => ({
   ...rail,
   collect: (instruction) => gate.run(() => rail.collect(instruction)),
 })

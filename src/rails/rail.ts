@@ -1,6 +1,6 @@
 import type { Failure } from '../lib/failure-codes.ts'
 import type { Minor } from '../lib/money.ts'
-import type { AnyRail, RailName } from '../lib/rail-names.ts'
+import type { AnyRail, PayoutOf, PromptOf, PromptRail, Provider, RailName } from '../lib/rail-names.ts'
 
 /** What a rail can move at all. `wholeUnits`: amounts are multiples of 100 minor units. */
 export type RailLimits = { minMinor: Minor; maxMinor: Minor; wholeUnits: boolean }
@@ -80,9 +80,8 @@ export type DeliveryKind = 'result' | 'timeout'
 /** A parsed delivery: its evidence, and the ids that it names, which are compared with the attempt in its path. */
 export type Delivery = { evidence: Evidence; provider: ProviderReference }
 
-/** A payout rail. It has no access to the database. It throws only for bugs, never for what the provider does. */
-export type PayoutRail = {
-  readonly limits: Readonly<Partial<Record<RailName, RailLimits>>>
+/** What calls a provider to pay. It has no access to the database. It throws only for bugs, never for what the provider does. */
+export type PayoutAdapter = {
   pay: (instruction: PayoutInstruction) => Promise<Submission>
   /** Asks for the outcome of an attempt. Also `pending` when the provider's answer will come as a delivery. */
   query: (attempt: Attempt) => Promise<Evidence>
@@ -100,15 +99,19 @@ export type PayoutRail = {
 /** Money that moved, as the provider lists it: positive for incoming money. */
 export type Movement = { receipt: string; at: Date; amountMinor: Minor; references: readonly string[] }
 
-/** A collection rail (top-ups). */
-export type CollectionRail = {
-  readonly limits: RailLimits
+/** A rail that pays, with the limits of this deployment. */
+export type PayoutRail = PayoutAdapter & { readonly limits: RailLimits }
+
+/** What calls a provider to collect by a prompt (top-ups). */
+export type CollectionAdapter = {
   /** Everything that was paid in from `start` until before `end`; undefined when the provider does not return the whole list. */
   listPaidIn: (period: { start: Date; end: Date }) => Promise<Movement[] | undefined>
   collect: (instruction: CollectionInstruction) => Promise<Submission>
   query: (attempt: Attempt) => Promise<Evidence>
   readDelivery: (kind: DeliveryKind, body: unknown) => Delivery
 }
+
+export type CollectionRail = CollectionAdapter & { readonly limits: RailLimits }
 
 /** The balance of one of the organisation's accounts at the provider. */
 export type AccountBalance = { account: string; currency: string; availableMinor: Minor }
@@ -139,11 +142,26 @@ export type Gate = {
   run: (call: () => Promise<Submission>) => Promise<Submission>
 }
 
+/** What an adapter offers: each rail of its provider. */
+export type ProviderRails<P extends Provider> = {
+  payout: Readonly<Record<PayoutOf<P>, PayoutAdapter>>
+  collection: Readonly<Record<PromptOf<P>, CollectionAdapter>>
+  account: OrganisationAccount | null
+}
+
+/** The same for any provider. */
+export type SomeRails = {
+  payout: Readonly<Partial<Record<RailName, PayoutAdapter>>>
+  collection: Readonly<Partial<Record<PromptRail, CollectionAdapter>>>
+  account: OrganisationAccount | null
+}
+
 /** Every rail of a deployment, by name. A rail that is not configured is missing. */
 export type Rails = {
   payout: Readonly<Partial<Record<RailName, PayoutRail>>>
   collection: CollectionRail | null
-  account: OrganisationAccount | null
+  /** The organisation's accounts at each provider that can be asked for them. */
+  accounts: Readonly<Partial<Record<Provider, OrganisationAccount>>>
   /** Whether each rail accepts calls now. A rail without a gate always does. */
   gates: Readonly<Partial<Record<AnyRail, Gate>>>
 }

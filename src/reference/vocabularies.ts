@@ -9,6 +9,7 @@ import { catalogue } from '../lib/errors.ts'
 import { railNames } from '../lib/rail-names.ts'
 import { rules } from '../policy/rules.ts'
 import { outcomes } from '../policy/types.ts'
+import { payouts } from '../rails/definitions.ts'
 import { failureSentences } from './codes.ts'
 import type { Vocabulary } from './types.ts'
 
@@ -25,8 +26,7 @@ export const vocabularies: readonly Vocabulary[] = [
   {
     name: 'Rail',
     values: railNames,
-    description:
-      'How money reaches a beneficiary: a business (B2B) or a person (B2C) over M-PESA, or a bank account over PesaLink.',
+    description: `How money reaches a beneficiary. ${railNames.map((rail) => `${rail}: ${payouts[rail].label}`).join('; ')}.`,
   },
   {
     name: 'PaymentStatus',

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
+import { providerOf } from '../lib/rail-names.ts'
 import type { Answer } from './answer.ts'
 import type { Movement, Order } from './book.ts'
 import { initiated, invalidField, organisation } from './daraja-fields.ts'
@@ -51,7 +52,7 @@ const answerLater = (provider: Provider, url: string, body: (query: QueryIds) =>
 
 /** Incoming minus outgoing and returned money, of one account or of all, plus an opening balance. */
 export const workingBalance = ({ book }: Provider, of?: string): bigint => {
-  const isOf = ({ rail, account }: Movement) => rail !== 'PESALINK' && (of === undefined || account === of)
+  const isOf = ({ rail, account }: Movement) => providerOf(rail) === 'MPESA' && (of === undefined || account === of)
   const moved = book
     .movements()
     .filter(isOf)

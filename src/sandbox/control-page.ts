@@ -1,4 +1,5 @@
 import { allRails } from '../lib/rail-names.ts'
+import { allDefinitions } from '../rails/definitions.ts'
 import { effects } from './rules.ts'
 
 /** One page without a build step: what the emulator received and sent, and the rules that make it misbehave. */
@@ -14,8 +15,8 @@ input,select,button{font:inherit;padding:.3rem .5rem}code{font-size:.85em;overfl
 @media (prefers-color-scheme:dark){body{background:#161616;color:#eee}td,th{border-color:#333}}
 </style>
 <h1>Provider sandbox</h1>
-<p>M-PESA and PesaLink, simulated: no money moves. Time here: <b id="now">…</b>. M-PESA working account: <b id="balance">…</b>.
-Statements: <a href="/control/statement.csv?provider=MPESA">M-PESA</a>, <a href="/control/statement.csv?provider=PESALINK">PesaLink</a>.</p>
+<p>${allDefinitions.map(({ label }) => label).join(' and ')}, simulated: no money moves. Time here: <b id="now">…</b>. M-PESA working account: <b id="balance">…</b>.
+Statements: ${allDefinitions.map(({ provider, label }) => `<a href="/control/statement.csv?provider=${provider}">${label}</a>`).join(', ')}.</p>
 <h2>Rules</h2>
 <form id="add">
 <label>What happens<select name="effect">${effects.map((name) => `<option>${name}</option>`).join('')}</select></label>

@@ -1,12 +1,13 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { z } from 'zod'
+import { providers } from '../lib/rail-names.ts'
 import { workingBalance } from './account-endpoints.ts'
 import type { Movement, Order } from './book.ts'
 import { controlPage } from './control-page.ts'
+import { statementCsv } from './emulated.ts'
 import { maskedParty } from './journal.ts'
 import type { Provider } from './provider.ts'
 import { NewRule } from './rules.ts'
-import { statementCsv } from './statement.ts'
 
 /** Moves the provider's time; returns how far it is ahead of the system's. */
 export type MoveTime = { advance: (seconds: number) => number; offsetMs: () => number }
@@ -17,6 +18,8 @@ const Advance = z.strictObject({
     .min(1)
     .max(400 * 86_400),
 })
+
+const StatementOf = z.strictObject({ provider: z.enum(providers).default('MPESA') })
 
 const presentOrder = (order: Order | Movement) => ({
   rail: order.rail,
@@ -71,12 +74,12 @@ export const registerControl = (app: FastifyInstance, provider: Provider, moveTi
     control.get('/control/orders', async () => ({ data: book.orders().map(presentOrder) }))
     control.get('/control/movements', async () => ({ data: book.movements().map(presentOrder) }))
     control.get('/control/balance', async () => ({ mpesa_working_minor: workingBalance(provider).toString() }))
-    control.get<{ Querystring: { provider?: string } }>('/control/statement.csv', (request, reply) =>
-      reply
-        .type('text/csv')
-        .send(statementCsv(book.movements(), request.query.provider === 'PESALINK' ? 'PESALINK' : 'MPESA', book.returns())),
-    )
-    control.get('/control/options', async () => ({ daraja: credentials.daraja, pesalink: credentials.pesalink }))
+    control.get('/control/statement.csv', (request, reply) => {
+      const parsed = StatementOf.safeParse(request.query)
+      if (!parsed.success) return invalid(reply, parsed.error)
+      return reply.type('text/csv').send(statementCsv(book.movements(), parsed.data.provider, book.returns()))
+    })
+    control.get('/control/options', async () => credentials.options)
     control.get('/control/clock', async () => ({ now: provider.clock.now().toISOString(), offset_ms: moveTime?.offsetMs() ?? 0 }))
     control.post('/control/clock', (request, reply) => {
       const parsed = Advance.safeParse(request.body)

@@ -10,6 +10,7 @@ import {
   timingSafeEqual,
   verify,
 } from 'node:crypto'
+import type { Provider } from '../lib/rail-names.ts'
 import type { DarajaOptions } from '../rails/daraja/options.ts'
 import type { PesalinkOptions } from '../rails/pesalink/options.ts'
 import { readDocument, writeDocument } from './store.ts'
@@ -105,6 +106,8 @@ export const createCredentials = (folder?: string) => {
   return {
     daraja,
     pesalink,
+    /** What a client of each provider needs, without the address that it is reached by. */
+    options: { MPESA: daraja, PESALINK: pesalink } satisfies Record<Provider, object>,
     /** The initiator's password in a SecurityCredential, or undefined when it was not made for this environment. */
     decryptCredential: (credential: string): string | undefined => {
       try {

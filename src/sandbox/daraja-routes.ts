@@ -27,7 +27,7 @@ const generateToken = (provider: Provider, request: FastifyRequest): Answer => {
   const expected = `Basic ${Buffer.from(`${consumerKey}:${consumerSecret}`).toString('base64')}`
   if (!sameText(request.headers.authorization ?? '', expected))
     return gatewayError(400, '400.008.01', 'Invalid Authentication passed')
-  return { status: 200, body: { access_token: provider.darajaTokens.issue().value, expires_in: String(tokenLifetimeSeconds) } }
+  return { status: 200, body: { access_token: provider.tokens.MPESA.issue().value, expires_in: String(tokenLifetimeSeconds) } }
 }
 
 export const registerDaraja = (app: FastifyInstance, provider: Provider, respond: Respond): void => {
@@ -42,7 +42,7 @@ export const registerDaraja = (app: FastifyInstance, provider: Provider, respond
         const refusal = () => gatewayError(404, '404.001.04', 'Invalid Authentication Header')
         return respond(reply, refusal, { path, target, faulty: false })
       }
-      if (!provider.darajaTokens.accepts(request.headers.authorization)) {
+      if (!provider.tokens.MPESA.accepts(request.headers.authorization)) {
         return respond(reply, () => gatewayError(404, '404.001.03', 'Invalid Access Token'), { path, target, faulty: false })
       }
       return respond(reply, () => answer(provider, request.body), { path, target })

@@ -6,7 +6,7 @@ import type { Scheduler } from './scheduler.ts'
 
 /** The form of an order's outcome on its rail. */
 export type Render = (order: Order, settled: { amountMinor: bigint; receipt: string }) => unknown
-export type Renderers = Readonly<Record<AnyRail, { result: Render; timeout: (order: Order) => unknown }>>
+export type Rendering = { result: Render; timeout: (order: Order) => unknown }
 
 const lateMs = 30_000
 
@@ -15,7 +15,7 @@ export type Stage = {
   scheduler: Scheduler
   deliver: Deliver
   delayMs: number
-  renderers: Renderers
+  renderings: Readonly<Record<AnyRail, Rendering>>
   /** Outcomes that are reported after the next order's. */
   heldBack: (() => Promise<void>)[]
 }
@@ -24,7 +24,7 @@ const opposite = (order: Order): Order => ({ ...order, code: order.code === '0' 
 const ofAnotherOrder = (order: Order): Order => ({ ...order, key: newReceipt(), conversation: newReceipt() })
 
 const report = async (stage: Stage, order: Order): Promise<void> => {
-  const { result, timeout } = stage.renderers[order.rail]
+  const { result, timeout } = stage.renderings[order.rail]
   const truth = { amountMinor: order.amountMinor, receipt: order.receipt }
   const send = async (about: Order = order, settled = truth) => {
     if (order.resultUrl !== null) await stage.deliver(order.resultUrl, result(about, settled))

@@ -26,7 +26,7 @@ const login = (provider: Provider, request: FastifyRequest): Answer => {
   const known =
     parsed.success && parsed.data.merchantCode === merchantCode && sameText(parsed.data.consumerSecret, consumerSecret)
   if (!known || !sameText(header(request, 'api-key'), apiKey)) return refuse(401, 401_000, 'Unauthorized')
-  const token = provider.pesalinkTokens.issue()
+  const token = provider.tokens.PESALINK.issue()
   return {
     status: 200,
     body: { accessToken: token.value, refreshToken: '', expiresIn: token.until.toISOString(), tokenType: 'Bearer' },
@@ -36,7 +36,7 @@ const login = (provider: Provider, request: FastifyRequest): Answer => {
 export const registerPesalink = (app: FastifyInstance, provider: Provider, respond: Respond): void => {
   const authorized = (request: FastifyRequest, reply: FastifyReply, answer: () => Answer) => {
     const options = { path: request.routeOptions.url ?? '', target: { rail: 'PESALINK' as const, party: partyOf(request.body) } }
-    return provider.pesalinkTokens.accepts(request.headers.authorization)
+    return provider.tokens.PESALINK.accepts(request.headers.authorization)
       ? respond(reply, answer, options)
       : respond(reply, () => refuse(401, 401_001, 'Invalid access token'), { ...options, faulty: false })
   }

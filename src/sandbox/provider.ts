@@ -1,4 +1,5 @@
 import type { Clock } from '../lib/clock.ts'
+import type { Provider as ProviderName } from '../lib/rail-names.ts'
 import type { Credentials } from './credentials.ts'
 import type { Journal } from './journal.ts'
 import type { Stage } from './perform.ts'
@@ -9,8 +10,7 @@ import type { Tokens } from './tokens.ts'
 export type Provider = Stage & {
   clock: Clock
   credentials: Credentials
-  darajaTokens: Tokens
-  pesalinkTokens: Tokens
+  tokens: Readonly<Record<ProviderName, Tokens>>
   rules: Rules
   journal: Journal
 }

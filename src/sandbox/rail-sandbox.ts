@@ -1,23 +1,18 @@
 import { type FastifyInstance, fastify } from 'fastify'
 import type { Clock } from '../lib/clock.ts'
-import type { DarajaOptions } from '../rails/daraja/options.ts'
-import type { PesalinkOptions } from '../rails/pesalink/options.ts'
+import { type Provider as ProviderName, providers } from '../lib/rail-names.ts'
 import { type Fault, gatewayError } from './answer.ts'
 import { createBook, type Movement, type Order } from './book.ts'
 import { type MoveTime, registerControl } from './control.ts'
-import { createCredentials } from './credentials.ts'
-import { registerDaraja } from './daraja-routes.ts'
+import { type Credentials, createCredentials } from './credentials.ts'
 import { createDeliver, type SandboxLogger } from './deliver.ts'
+import { emulated, renderings } from './emulated.ts'
 import { createFaults } from './faults.ts'
 import { createJournal, type Journal } from './journal.ts'
-import { renderB2b, renderB2c, renderTimeout } from './payout-results.ts'
-import { perform, type Renderers } from './perform.ts'
-import { renderTransfer } from './pesalink-endpoints.ts'
-import { registerPesalink } from './pesalink-routes.ts'
+import { perform } from './perform.ts'
 import type { Provider } from './provider.ts'
 import { createRules, type Rules } from './rules.ts'
 import type { Scheduler } from './scheduler.ts'
-import { renderCallback } from './stk-endpoint.ts'
 import { fileStore, memoryStore } from './store.ts'
 import { createTokens } from './tokens.ts'
 
@@ -38,8 +33,8 @@ export type RailSandbox = {
   /** Continues what an earlier process left unfinished. Call it when the service can receive deliveries. */
   resume: () => void
   close: () => Promise<void>
-  darajaOptions: (baseUrl: string) => DarajaOptions
-  pesalinkOptions: (baseUrl: string) => PesalinkOptions
+  /** What a client of each provider needs. */
+  options: (baseUrl: string) => { [P in ProviderName]: Credentials['options'][P] & { baseUrl: string } }
   /** All money that really moved, whatever was reported: "paid exactly once" is checked against it. */
   movements: () => readonly Movement[]
   /** All accepted orders: for STK, the prompts that a phone has shown. */
@@ -49,14 +44,7 @@ export type RailSandbox = {
   rules: Rules
   journal: Journal
   revokeTokens: () => void
-  tokensIssued: () => { daraja: number; pesalink: number }
-}
-
-const renderers: Renderers = {
-  MPESA_STK: { result: renderCallback, timeout: () => ({}) },
-  MPESA_B2C: { result: renderB2c, timeout: renderTimeout },
-  MPESA_B2B: { result: renderB2b, timeout: renderTimeout },
-  PESALINK: { result: renderTransfer, timeout: () => ({}) },
+  tokensIssued: (provider: ProviderName) => number
 }
 
 const createProvider = (deps: RailSandboxDeps): Provider => {
@@ -67,12 +55,11 @@ const createProvider = (deps: RailSandboxDeps): Provider => {
     scheduler: deps.scheduler,
     deliver: createDeliver(deps.logger, journal),
     delayMs: deps.delayMs,
-    renderers,
+    renderings,
     heldBack: [],
     clock,
     credentials: createCredentials(folder),
-    darajaTokens: createTokens(clock),
-    pesalinkTokens: createTokens(clock),
+    tokens: { MPESA: createTokens(clock), PESALINK: createTokens(clock) },
     rules: createRules(),
     journal,
   }
@@ -90,8 +77,7 @@ export const createRailSandbox = (deps: RailSandboxDeps): RailSandbox => {
       reply.raw.socket?.resetAndDestroy()
     }
   })
-  registerDaraja(app, provider, faults.respond)
-  registerPesalink(app, provider, faults.respond)
+  for (const name of providers) emulated[name].register(app, provider, faults.respond)
   registerControl(app, provider, deps.moveTime)
   app.setErrorHandler((error, _request, reply) => {
     // Only a client's error is a clear refusal; a defect of the sandbox must not look like one.
@@ -110,17 +96,18 @@ export const createRailSandbox = (deps: RailSandboxDeps): RailSandbox => {
       deps.scheduler.close()
       await app.close()
     },
-    darajaOptions: (baseUrl) => ({ ...provider.credentials.daraja, baseUrl }),
-    pesalinkOptions: (baseUrl) => ({ ...provider.credentials.pesalink, baseUrl }),
+    options: (baseUrl) => {
+      const { MPESA, PESALINK } = provider.credentials.options
+      return { MPESA: { ...MPESA, baseUrl }, PESALINK: { ...PESALINK, baseUrl } }
+    },
     movements: book.movements,
     orders: book.orders,
     failNext: faults.failNext,
     rules,
     journal,
     revokeTokens: () => {
-      provider.darajaTokens.revokeAll()
-      provider.pesalinkTokens.revokeAll()
+      for (const name of providers) provider.tokens[name].revokeAll()
     },
-    tokensIssued: () => ({ daraja: provider.darajaTokens.issued(), pesalink: provider.pesalinkTokens.issued() }),
+    tokensIssued: (name) => provider.tokens[name].issued(),
   }
 }

@@ -1,23 +1,25 @@
+import type { AnyRail, RailOf } from '../lib/rail-names.ts'
 import type { Movement } from './book.ts'
 import { shillings } from './format.ts'
 
-const columns = {
-  MPESA: [
-    'Receipt No.',
-    'Completion Time',
-    'Details',
-    'Transaction Status',
-    'Paid In',
-    'Withdrawn',
-    'Other Party Info',
-    'A/C No.',
-  ],
-  PESALINK: ['Reference', 'Date', 'Narrative', 'Status', 'Credit', 'Debit', 'Transaction ID'],
-} as const
+const mpesaColumns = [
+  'Receipt No.',
+  'Completion Time',
+  'Details',
+  'Transaction Status',
+  'Paid In',
+  'Withdrawn',
+  'Other Party Info',
+  'A/C No.',
+]
+const bankColumns = ['Reference', 'Date', 'Narrative', 'Status', 'Credit', 'Debit', 'Transaction ID']
 
-const words = { MPESA_STK: 'Pay Bill from', MPESA_B2C: 'Business Payment to', MPESA_B2B: 'Business Pay Bill to', PESALINK: '' }
-
-const quote = (text: string): string => (/[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text)
+const words: Readonly<Record<RailOf<'MPESA'>, string>> = {
+  MPESA_STK: 'Pay Bill from',
+  MPESA_B2C: 'Business Payment to',
+  MPESA_B2B: 'Business Pay Bill to',
+}
+const isMpesa = (rail: AnyRail): rail is RailOf<'MPESA'> => Object.hasOwn(words, rail)
 
 const nairobi = (at: Date): string => new Date(at.getTime() + 3 * 3_600_000).toISOString().slice(0, 19).replace('T', ' ')
 
@@ -29,7 +31,7 @@ const mpesaLine = ({ rail, receipt, at, amountMinor, party, reference }: Movemen
   return [
     receipt,
     nairobi(at),
-    `${words[rail]} ${masked(party)} ${reference}`.trim(),
+    `${isMpesa(rail) ? words[rail] : rail} ${masked(party)} ${reference}`.trim(),
     'Completed',
     isIn ? amount : '',
     isIn ? '' : `-${amount}`,
@@ -60,15 +62,12 @@ const bankLine = ({ key, receipt, at, amountMinor, reference }: Movement): strin
   receipt,
 ]
 
-/** The statement of the organisation's account, with the columns of the provider's portal. */
-export const statementCsv = (
-  movements: readonly Movement[],
-  provider: 'MPESA' | 'PESALINK',
-  returns: readonly Movement[] = [],
-): string => {
-  const lines =
-    provider === 'PESALINK'
-      ? movements.filter(({ rail }) => rail === 'PESALINK').map(bankLine)
-      : [...movements.filter(({ rail }) => rail !== 'PESALINK').map(mpesaLine), ...returns.map(reversalLine)]
-  return `${[columns[provider], ...lines].map((line) => line.map(quote).join(',')).join('\n')}\n`
-}
+/** The rows of M-PESA's statement, with the columns of its portal first. */
+export const mpesaStatement = (movements: readonly Movement[], returns: readonly Movement[]): string[][] => [
+  mpesaColumns,
+  ...movements.map(mpesaLine),
+  ...returns.map(reversalLine),
+]
+
+/** The rows of a bank's statement. */
+export const bankStatement = (movements: readonly Movement[]): string[][] => [bankColumns, ...movements.map(bankLine)]

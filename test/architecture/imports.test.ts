@@ -110,6 +110,11 @@ const pay = (db: Database) => inTx(db, async (tx) => { await ask(String(tx.at)) 
     ['modules/planted/rules.ts', 'const row = await findPayment(id)'],
   ],
   concreteRails: [['modules/payments/planted.ts', `import { createDaraja } from '../../rails/daraja/daraja.ts'`]],
+  namedRails: [
+    ['modules/planted/rules.ts', `const isBank = rail === 'PESALINK'`],
+    ['modules/planted/service.ts', `const provider = rail.startsWith('MPESA_') ? 'MPESA' : other`],
+    ['modules/planted/service.ts', 'const grace = deps.config.DARAJA_TIMEOUT_MS'],
+  ],
   fastify: [['modules/payments/planted.ts', `import type { FastifyRequest } from 'fastify'`]],
   routesWithoutSql: [
     ['modules/planted/routes.ts', `import { eq } from 'drizzle-orm'`],

@@ -9,11 +9,11 @@ export type Rule = { name: string; check: (files: readonly Source[]) => string[]
 const below: Readonly<Record<string, readonly string[]>> = {
   lib: [],
   config: ['lib'],
-  'config.ts': ['config', 'lib'],
+  'config.ts': ['config', 'rails', 'lib'],
   db: ['lib'],
   'embedded-postgres': ['lib'],
   policy: ['lib'],
-  rails: ['lib'],
+  rails: ['config', 'lib'],
   sandbox: ['rails', 'http', 'auth', 'lib'],
   auth: ['db', 'lib'],
   ledger: ['db', 'lib'],
@@ -102,7 +102,7 @@ const pureFiles: Rule = {
 }
 
 const concreteRails: Rule = {
-  name: 'which rails there are is known to app-rails.ts alone; features know rail.ts',
+  name: 'what calls a provider is known to app-rails.ts alone; features know rail.ts and the definitions',
   check: (files) =>
     each(files, ({ path, imports }) =>
       imports.map(({ to }) =>
@@ -113,6 +113,19 @@ const concreteRails: Rule = {
           : undefined,
       ),
     ),
+}
+
+/** Where a provider or one of its rails may be named: its own folder, what plays it, what connects it, and the list. */
+const mayNameRails = /^(rails|sandbox)\/|^app-rails\.ts$|^lib\/rail-names\.ts$/
+
+const namedRails: Rule = {
+  name: 'no rail, provider or setting of a provider is named in code: what differs by rail is read from its definition',
+  check: (files) =>
+    each(files, ({ path, code }) => [
+      !mayNameRails.test(path) && /\b(MPESA|PESALINK|DARAJA)(_[A-Z0-9_]+)?\b/.test(code)
+        ? 'names a rail or a provider'
+        : undefined,
+    ]),
 }
 
 const fastify: Rule = {
@@ -249,6 +262,7 @@ export const rules = {
   queriesRead,
   pureFiles,
   concreteRails,
+  namedRails,
   fastify,
   routesWithoutSql,
   ledgerTables,

@@ -68,7 +68,14 @@ const startProvider = async (clock: TestClock) => {
 
 /** The emulator's own time-out is short: a test that needs calls to hang for longer sets it. */
 const withTimeout = (sandbox: RailSandbox, ms: string | undefined): SandboxOptions =>
-  ms === undefined ? sandbox : { ...sandbox, darajaOptions: (url) => ({ ...sandbox.darajaOptions(url), timeoutMs: Number(ms) }) }
+  ms === undefined
+    ? sandbox
+    : {
+        options: (url) => {
+          const options = sandbox.options(url)
+          return { ...options, MPESA: { ...options.MPESA, timeoutMs: Number(ms) } }
+        },
+      }
 
 /** The whole service on a database of its own, with the provider's emulator beside it, under a clock that the test moves. */
 export const startService = async (options: TestOptions = {}): Promise<TestService> => {

@@ -18,8 +18,8 @@ const problems = async (checks: AsyncIterable<RailCheck>): Promise<(string | nul
 const now = { now: () => new Date() }
 
 test('a complete configuration passes the check, and no money moves', async () => {
-  expect(await problems(checkDaraja(rails.sandbox.darajaOptions(rails.baseUrl), { clock: now }))).toEqual([null, null, null])
-  expect(await problems(checkPesalink(rails.sandbox.pesalinkOptions(rails.baseUrl), { clock: now }))).toEqual([
+  expect(await problems(checkDaraja(rails.sandbox.options(rails.baseUrl).MPESA, { clock: now }))).toEqual([null, null, null])
+  expect(await problems(checkPesalink(rails.sandbox.options(rails.baseUrl).PESALINK, { clock: now }))).toEqual([
     null,
     null,
     null,
@@ -29,14 +29,14 @@ test('a complete configuration passes the check, and no money moves', async () =
 })
 
 test('each missing part of the configuration has its sentence', async () => {
-  const options = { ...rails.sandbox.darajaOptions(rails.baseUrl), consumerSecret: 'wrong', certificatePem: 'nonsense' }
+  const options = { ...rails.sandbox.options(rails.baseUrl).MPESA, consumerSecret: 'wrong', certificatePem: 'nonsense' }
   const ahead = { now: () => new Date(Date.now() + 600_000) }
   expect(await problems(checkDaraja(options, { clock: ahead }))).toEqual([
     expect.stringContaining('DARAJA_CONSUMER_SECRET'),
     expect.stringContaining('DARAJA_CERTIFICATE'),
     expect.stringMatching(/differs by (599|60\d) s/),
   ])
-  const bank = { ...rails.sandbox.pesalinkOptions(rails.baseUrl), failureCodes: [], privateKeyPem: 'nonsense' }
+  const bank = { ...rails.sandbox.options(rails.baseUrl).PESALINK, failureCodes: [], privateKeyPem: 'nonsense' }
   expect(await problems(checkPesalink(bank, { clock: now }))).toEqual([
     null,
     expect.stringContaining('PESALINK_PRIVATE_KEY'),

@@ -100,9 +100,9 @@ export const startRails = async () => {
     deliveriesOf,
     received: () => receiver.received,
     darajaAt: (options: DarajaOptions) => createDaraja(options, { clock }),
-    daraja: (changed: Partial<DarajaOptions> = {}) => createDaraja({ ...sandbox.darajaOptions(baseUrl), ...changed }, { clock }),
+    daraja: (changed: Partial<DarajaOptions> = {}) => createDaraja({ ...sandbox.options(baseUrl).MPESA, ...changed }, { clock }),
     pesalink: (changed: Partial<PesalinkOptions> = {}) =>
-      createPesalink({ ...sandbox.pesalinkOptions(baseUrl), ...changed }, { clock }),
+      createPesalink({ ...sandbox.options(baseUrl).PESALINK, ...changed }, { clock }),
     movementsTo: (party: string) => sandbox.movements().filter((movement) => movement.party === party),
     close: async () => {
       await sandbox.close()

@@ -120,7 +120,7 @@ test('money, receipts, credentials and orders under way survive a killed process
   }
   const first = start()
   const url = await first.sandbox.listen()
-  const adapter = rails.darajaAt(first.sandbox.darajaOptions(url))
+  const adapter = rails.darajaAt(first.sandbox.options(url).MPESA)
   const [paid, underWay] = [rails.payout({ destination: '254733000001' }), rails.payout({ destination: '254733000002' })]
   await adapter.payout.pay(paid)
   await first.scheduler.runAll()
@@ -140,7 +140,7 @@ test('money, receipts, credentials and orders under way survive a killed process
   const again = await second.sandbox.listen()
   second.sandbox.resume()
   expect(await statement(again)).toBe(stated)
-  expect(second.sandbox.darajaOptions('x')).toEqual(first.sandbox.darajaOptions('x'))
+  expect(second.sandbox.options('x').MPESA).toEqual(first.sandbox.options('x').MPESA)
   expect(second.sandbox.movements()).toEqual(first.sandbox.movements())
   await second.scheduler.runAll()
   expect(second.sandbox.movements().map(({ party }) => party)).toEqual(['254733000001', collected.phoneNumber, '254733000002'])

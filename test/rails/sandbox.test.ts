@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterAll(() => rails.close())
 
 const token = async (): Promise<string> => {
-  const { consumerKey, consumerSecret } = rails.sandbox.darajaOptions('')
+  const { consumerKey, consumerSecret } = rails.sandbox.options('').MPESA
   const authorization = `Basic ${Buffer.from(`${consumerKey}:${consumerSecret}`).toString('base64')}`
   const response = await rails.sandbox.app.inject({
     url: '/oauth/v1/generate?grant_type=client_credentials',
@@ -73,7 +73,7 @@ describe('the sandbox refuses what the provider would refuse', () => {
   })
 
   test('a prompt whose reference or description is too long', async () => {
-    const { shortcode } = rails.sandbox.darajaOptions('')
+    const { shortcode } = rails.sandbox.options('').MPESA
     const push = {
       BusinessShortCode: shortcode,
       Password: 'x',

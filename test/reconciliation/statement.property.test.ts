@@ -4,8 +4,8 @@ import type { AnyRail } from '../../src/lib/rail-names.ts'
 import { type Booked, match } from '../../src/modules/reconciliation/rules.ts'
 import { readStatement } from '../../src/modules/reconciliation/statement-rules.ts'
 import { createBook } from '../../src/sandbox/book.ts'
+import { statementCsv } from '../../src/sandbox/emulated.ts'
 import { scenarioFor } from '../../src/sandbox/scenario.ts'
-import { statementCsv } from '../../src/sandbox/statement.ts'
 import { memoryStore } from '../../src/sandbox/store.ts'
 
 const providers = { MPESA: ['MPESA_STK', 'MPESA_B2C', 'MPESA_B2B'], PESALINK: ['PESALINK'] } as const

@@ -1,4 +1,4 @@
-import { isRail, railLabels } from './rails.ts'
+import { isRail, railFacts } from './rails.ts'
 
 /** The lines of the text that people need, with the pages' labels. The page shows the whole text word for word below them. */
 const labels: Readonly<Record<string, string>> = {
@@ -13,7 +13,7 @@ const labels: Readonly<Record<string, string>> = {
 /** "PESALINK *********6523" → "PesaLink to a bank, *********6523" */
 const readable = (name: string, value: string): string => {
   const [rail = '', ...mask] = value.split(' ')
-  return name === 'Destination' && isRail(rail) ? `${railLabels[rail]}, ${mask.join(' ')}` : value
+  return name === 'Destination' && isRail(rail) ? `${railFacts[rail].label}, ${mask.join(' ')}` : value
 }
 
 export type ReadMessage = { amount: string | null; beneficiary: string | null; facts: (readonly [name: string, value: string])[] }

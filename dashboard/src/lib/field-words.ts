@@ -1,5 +1,5 @@
 import type { PolicyWireField } from '../../../src/policy/fields.ts'
-import { railLabels } from './rails.ts'
+import { railFacts, rails } from './rails.ts'
 
 const ofPolicy: Readonly<Record<PolicyWireField, string>> = {
   per_payment_limit_minor: 'the per-payment limit',
@@ -38,7 +38,7 @@ const names: readonly (readonly [field: string, words: string])[] = [
 
 /** A message of the service with labels in place of field names. */
 export const plainWords = (message: string): string =>
-  [...Object.entries(ofPolicy), ...names, ...Object.entries(railLabels)].reduce(
+  [...Object.entries(ofPolicy), ...names, ...rails.map((rail) => [rail, railFacts[rail].label] as const)].reduce(
     (text, [field, words]) => text.replaceAll(new RegExp(`["“]?\\b${field}\\b["”]?`, 'g'), words),
     message,
   )

@@ -4,7 +4,7 @@ import { grantsQuery, paymentsQuery, policiesQuery, workspacesQuery } from '../a
 import { useBeneficiaries } from '../api/use-beneficiaries.ts'
 import { useDebounced } from '../lib/debounced.ts'
 import { moneyText } from '../lib/money.ts'
-import { railIcons, railLabels } from '../lib/rails.ts'
+import { railFacts } from '../lib/rails.ts'
 import { statusText } from '../lib/status-words.ts'
 import { shortTime } from '../lib/time.ts'
 import { allNav } from '../shell/nav-items.ts'
@@ -51,9 +51,9 @@ export const useEntries = (text: string): { entries: Entry[]; payments: Entry[] 
         key: beneficiary.id,
         group: 'Beneficiaries',
         title: beneficiary.display_name,
-        note: railLabels[beneficiary.payment_rail],
+        note: railFacts[beneficiary.payment_rail].label,
         also: `${beneficiary.legal_name ?? ''} ${beneficiary.type}`,
-        icon: railIcons[beneficiary.payment_rail],
+        icon: railFacts[beneficiary.payment_rail].icon,
         run: go(`/beneficiaries/${beneficiary.id}`),
       })),
     ...(grants.data?.pages.flatMap((page) => page.data) ?? [])

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { IdOut, Metadata, Name, TimeOut } from '../../http/wire.ts'
 import { railNames } from '../../lib/rail-names.ts'
+import { payouts } from '../../rails/definitions.ts'
 
 const Type = z.string().trim().min(1).max(64)
 
@@ -9,10 +10,13 @@ export const CreateBeneficiary = z
     type: Type,
     display_name: Name,
     payment_rail: z.enum(railNames),
-    destination: z.string().min(1).max(64).meta({
-      description:
-        'MPESA_B2C: a Kenyan mobile number. MPESA_B2B: a paybill or till of 5 to 7 digits. PESALINK: an account number with bank_code, or a mobile number without.',
-    }),
+    destination: z
+      .string()
+      .min(1)
+      .max(64)
+      .meta({
+        description: railNames.map((rail) => `${rail}: ${payouts[rail].destination}.`).join(' '),
+      }),
     legal_name: Name.nullish(),
     account_reference_required: z.boolean().optional(),
     bank_code: z.string().trim().min(1).max(16).nullish(),

@@ -7,11 +7,12 @@ import type { AuditAction } from '../../events/audit-actions.ts'
 import type { EventType } from '../../events/types.ts'
 import { conflict, notFound, Refusal } from '../../lib/errors.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
-import { mask } from '../../lib/mask.ts'
+import type { Destination } from '../../rails/definition.ts'
+import { payouts } from '../../rails/definitions.ts'
 import type { Deps } from './deps.ts'
 import { presentBeneficiary } from './present.ts'
 import { type BeneficiaryRecord, findBeneficiary } from './queries.ts'
-import { type Destination, fingerprintText, normaliseDestination } from './rules.ts'
+import { fingerprintText, normaliseDestination } from './rules.ts'
 import type { CreateBeneficiary, UpdateBeneficiary } from './schema.ts'
 
 type Payee = { id: Uuid; frozenAt: Date | null }
@@ -99,7 +100,7 @@ export const createBeneficiary = async (
       paymentRail: input.payment_rail,
       destinationCiphertext: sealed.ciphertext,
       destinationKeyId: sealed.keyId,
-      destinationMask: mask(to.destination),
+      destinationMask: payouts[input.payment_rail].mask(to.destination),
       accountReferenceRequired: input.account_reference_required ?? false,
       metadata: input.metadata ?? {},
       bankCode: to.bankCode,

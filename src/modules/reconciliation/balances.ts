@@ -4,9 +4,9 @@ import { inTx, type Tx } from '../../db/client.ts'
 import { balanceQueries } from '../../db/tables/rails.ts'
 import { advanceClearing, readClearing } from '../../ledger/clearing.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
-import { booksOf, providerRails } from '../../lib/rail-names.ts'
+import { booksOf, type Provider, providers, railsOf } from '../../lib/rail-names.ts'
 import { nairobiMidnight } from '../../rails/nairobi-time.ts'
-import type { CallbackUrls, DeliveryKind } from '../../rails/rail.ts'
+import type { CallbackUrls, DeliveryKind, OrganisationAccount } from '../../rails/rail.ts'
 import { timerOperator } from '../operators.ts'
 import { newCallbackSecret } from '../payments/lifecycle/attempts/callback-secret.ts'
 import { compareBalance } from './balance-rules.ts'
@@ -14,8 +14,7 @@ import type { Deps } from './deps.ts'
 import { balanceSource, findComparison, listBalanceRequests, readUnderWay } from './queries.ts'
 import { recordComparison } from './record.ts'
 
-const provider = 'MPESA'
-const books = { name: provider, rails: booksOf(provider) }
+const booksAt = (provider: Provider) => ({ name: provider, rails: booksOf(provider) })
 
 /** Sent once a day at this time in Nairobi, when few payments are under way. */
 const hourMs = 3 * 3_600_000
@@ -25,8 +24,13 @@ const mostUnanswered = 3
 
 type BalanceQuery = { id: Uuid; number: string; callbacks: CallbackUrls }
 
-const recordQueries = async (tx: Tx, deps: Pick<Deps, 'config'>, numbers: readonly string[]): Promise<BalanceQuery[]> => {
-  const { cameInMinor, wentOutMinor } = await readClearing(tx, books)
+const recordQueries = async (
+  tx: Tx,
+  deps: Pick<Deps, 'config'>,
+  provider: Provider,
+  numbers: readonly string[],
+): Promise<BalanceQuery[]> => {
+  const { cameInMinor, wentOutMinor } = await readClearing(tx, booksAt(provider))
   const roundId = newId()
   const queries = numbers.map((number) => {
     const id = newId()
@@ -41,21 +45,30 @@ const recordQueries = async (tx: Tx, deps: Pick<Deps, 'config'>, numbers: readon
   return queries
 }
 
-/** Queries the balance of each of the organisation's accounts once a day, and again when no result came. Results come as deliveries. */
-export const requestBalances = async (deps: Pick<Deps, 'clock' | 'config' | 'db' | 'rails'>): Promise<void> => {
-  const { account } = deps.rails
-  if (!account) return
+const requestBalancesOf = async (
+  deps: Pick<Deps, 'clock' | 'config' | 'db'>,
+  provider: Provider,
+  account: OrganisationAccount,
+): Promise<void> => {
   const now = deps.clock.now()
   const due = new Date(nairobiMidnight(new Date(now.getTime() - hourMs)).getTime() + hourMs)
   const last = await findComparison(deps.db, provider, balanceSource)
   if (last && last.createdAt >= due) return
   const requests = await listBalanceRequests(deps.db, provider, due)
   if (requests[0] && now.getTime() - requests[0].getTime() < answerWithinMs) return
-  await advanceClearing(deps.db, books)
-  const queries = await inTx(deps.db, (tx) => recordQueries(tx, deps, account.numbers))
+  await advanceClearing(deps.db, booksAt(provider))
+  const queries = await inTx(deps.db, (tx) => recordQueries(tx, deps, provider, account.numbers))
   const sent = await Promise.all(queries.map(({ number, callbacks }) => account.requestBalances(number, callbacks)))
   if (sent.some(({ kind }) => kind !== 'accepted')) throw new Error('the provider did not accept the balance query')
   if (requests.length >= mostUnanswered) throw new Error('the provider has not answered several balance queries')
+}
+
+/** Queries the balance of each of the organisation's accounts once a day, and again when no result came. Results come as deliveries. */
+export const requestBalances = async (deps: Pick<Deps, 'clock' | 'config' | 'db' | 'rails'>): Promise<void> => {
+  for (const provider of providers) {
+    const account = deps.rails.accounts[provider]
+    if (account) await requestBalancesOf(deps, provider, account)
+  }
 }
 
 type Answer = { id: Uuid; secret: string; kind: DeliveryKind; body: string; allowedSource: boolean }
@@ -76,14 +89,15 @@ const compareRound = async (
 ): Promise<void> => {
   const [first] = round
   if (!first || round.some(({ answeredAt }) => answeredAt === null)) return
+  const { provider } = first
   const last = await findComparison(tx, provider, balanceSource)
   // When several rounds get late results, one comparison is enough.
   if (last && last.createdAt >= first.requestedAt) return
   const { own_low_minor: low, own_high_minor: high } = last?.totals ?? {}
   const known = low === undefined || high === undefined ? null : { low: BigInt(low), high: BigInt(high) }
   // In this order: a payment that ends between the two reads is counted as possible, not left out.
-  const underWay = await readUnderWay(tx, providerRails[provider])
-  const answered = await readClearing(tx, books)
+  const underWay = await readUnderWay(tx, railsOf(provider))
+  const answered = await readClearing(tx, booksAt(provider))
   const lines = round.reduce((sum, { subAccounts }) => sum + (subAccounts ?? 0), 0)
   const statedMinor = round.reduce((sum, { statedMinor: stated }) => sum + (stated ?? 0n), 0n)
   const look = { statedMinor, requested: first, answered, ...underWay }
@@ -110,7 +124,7 @@ export const receiveBalance = async (
     deps.logger.warn({ query: query?.id, kind }, 'a balance result was refused')
     return
   }
-  const balances = deps.rails.account?.readBalances(parsed(body))
+  const balances = deps.rails.accounts[query.provider]?.readBalances(parsed(body))
   if (!balances) {
     deps.logger.warn({ query: id }, 'a balance result could not be read')
     return

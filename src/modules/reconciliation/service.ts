@@ -6,7 +6,7 @@ import { audit } from '../../events/audit.ts'
 import { daysAfter } from '../../lib/clock.ts'
 import { conflict, invalidFields, notFound, Refusal } from '../../lib/errors.ts'
 import type { Uuid } from '../../lib/ids.ts'
-import { collectionRail, type Provider, providerRails } from '../../lib/rail-names.ts'
+import { collectionRail, type Provider, providerOf, railsOf } from '../../lib/rail-names.ts'
 import { nairobiMidnight } from '../../rails/nairobi-time.ts'
 import type { Evidence } from '../../rails/rail.ts'
 import { nameOfOperator, type Operator, timerOperator } from '../operators.ts'
@@ -72,7 +72,7 @@ export const reconcileStatement = async (
   if ('problem' in read) throw invalidFields({ path: 'file', message: read.problem })
   const { provider, lines } = read
   if (lines.length === 0) throw invalidFields({ path: 'file', message: 'it lists nothing that was completed' })
-  const statement = { provider, rails: providerRails[provider], source, content: text, lines, period: periodOf(lines) }
+  const statement = { provider, rails: railsOf(provider), source, content: text, lines, period: periodOf(lines) }
   return reconcileLines(deps, subjects, operator, statement)
 }
 
@@ -123,13 +123,14 @@ const daysToList = (now: Date, listedUntil: Date | null): { start: Date; end: Da
 }
 
 /**
- * Compares each past day's top-ups with the provider's list of incoming payments, once a day, by API: M-PESA has one for incoming payments.
+ * Compares each past day's top-ups with the provider's list of incoming payments, once a day, by API.
  * Outgoing payments are compared by the organisation's statement.
  */
 export const reconcilePaidIn = async (deps: ReconciliationDeps & Pick<Deps, 'rails'>, subjects: Subjects): Promise<void> => {
   const { collection } = deps.rails
   if (!collection) return
-  for (const period of daysToList(deps.clock.now(), await lastListedUntil(deps.db, 'MPESA'))) {
+  const provider = providerOf(collectionRail)
+  for (const period of daysToList(deps.clock.now(), await lastListedUntil(deps.db, provider))) {
     const { start, end } = period
     const around = { start: new Date(start.getTime() - edgeMs), end: new Date(end.getTime() + edgeMs) }
     const movements = await collection.listPaidIn(around)
@@ -140,7 +141,7 @@ export const reconcilePaidIn = async (deps: ReconciliationDeps & Pick<Deps, 'rai
     // One comparison for each day, in whichever process.
     const content = `paid in until ${period.end.toISOString()}`
     const statement = {
-      provider: 'MPESA',
+      provider,
       rails: [collectionRail],
       source: providerSource,
       content,

@@ -1,26 +1,7 @@
 import { type Provider, providers } from '../../lib/rail-names.ts'
 import { readShillings } from '../../rails/amounts.ts'
+import { allDefinitions, definitions } from '../../rails/definitions.ts'
 import type { StatementLine } from './rules.ts'
-
-/** The columns of each provider's export, with every name that has been seen for them. */
-const columns = {
-  MPESA: {
-    receipt: ['receipt no.', 'receipt no', 'receipt'],
-    time: ['completion time'],
-    status: ['transaction status'],
-    in: ['paid in'],
-    out: ['withdrawn'],
-    texts: ['a/c no.', 'a/c no', 'details'],
-  },
-  PESALINK: {
-    receipt: ['transaction id'],
-    time: ['date'],
-    status: ['status'],
-    in: ['credit'],
-    out: ['debit'],
-    texts: ['reference', 'narrative'],
-  },
-} as const
 
 const completed = new Set(['completed', 'success', 'successful'])
 
@@ -76,7 +57,7 @@ export type ReadStatement = { lines: StatementLine[]; provider: Provider } | { p
 export const readStatement = (text: string): ReadStatement => {
   const rows = parseCsv(text).filter((row) => row.some((cell) => cell.trim() !== ''))
   for (const provider of providers) {
-    const required = columns[provider]
+    const { columns: required, referencesIn } = definitions[provider].statement
     const at = (names: readonly string[], header: readonly string[]) => header.findIndex((name) => names.includes(name))
     const headerAt = rows.findIndex((row) => {
       const header = row.map((cell) => cell.trim().toLowerCase())
@@ -94,10 +75,11 @@ export const readStatement = (text: string): ReadStatement => {
       const [paidIn, paidOut] = [readAmount(cell(row, required.in)), readAmount(cell(row, required.out))]
       if (receipt === '' || !time || paidIn === undefined || paidOut === undefined)
         return { problem: `line ${headerAt + index + 2} cannot be read: a receipt, a time and an amount are needed` }
-      const words = required.texts.flatMap((name) => cell(row, [name]).match(/\b\d{12}\b/g) ?? [])
-      lines.push({ receipt, at: time, amountMinor: paidIn - paidOut, references: [...new Set(words)] })
+      const references = referencesIn(required.texts.map((name) => cell(row, [name])))
+      lines.push({ receipt, at: time, amountMinor: paidIn - paidOut, references })
     }
     return { lines, provider }
   }
-  return { problem: 'it has no row of column names that an M-PESA or a PesaLink statement has' }
+  const known = allDefinitions.map(({ label }) => label).join(' or ')
+  return { problem: `it has no row with the column names of a statement from ${known}` }
 }

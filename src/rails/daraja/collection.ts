@@ -3,18 +3,18 @@ import { failure } from '../../lib/failure-codes.ts'
 import { wholeShillings } from '../amounts.ts'
 import { textField } from '../json.ts'
 import { nairobiTimestamp } from '../nairobi-time.ts'
-import type { Attempt, CollectionInstruction, CollectionRail, Evidence, Submission } from '../rail.ts'
+import type { Attempt, CollectionAdapter, CollectionInstruction, Evidence, Submission } from '../rail.ts'
 import { freeText } from '../text.ts'
 import { readCollectionDelivery, readCollectionQuery } from './collection-evidence.ts'
 import { stkPassword } from './credentials.ts'
 import type { Post } from './gateway.ts'
-import { type DarajaOptions, stkLimits } from './options.ts'
+import type { DarajaOptions } from './options.ts'
 import { findPaidIn, listPaidIn } from './paid-in.ts'
 import { readSubmission } from './submission.ts'
 
 const mobile = /^254[17]\d{8}$/
 
-export const createCollectionRail = (options: DarajaOptions, post: Post, clock: Clock): CollectionRail => {
+export const createCollectionRail = (options: DarajaOptions, post: Post, clock: Clock): CollectionAdapter => {
   /** The current time, not the attempt's: the provider refuses an old one. */
   const proof = () => {
     const timestamp = nairobiTimestamp(clock.now())
@@ -61,7 +61,6 @@ export const createCollectionRail = (options: DarajaOptions, post: Post, clock: 
   }
 
   return {
-    limits: stkLimits,
     listPaidIn: (period) => listPaidIn(post, options.shortcode, period),
     collect,
     query,

@@ -1,4 +1,4 @@
-import type { CollectionRail, OrganisationAccount, PayoutRail } from '../rail.ts'
+import type { CollectionAdapter, OrganisationAccount, PayoutAdapter } from '../rail.ts'
 import { createAccount } from './account.ts'
 import { createCollectionRail } from './collection.ts'
 import { createCredential } from './credentials.ts'
@@ -7,7 +7,7 @@ import type { DarajaDeps, DarajaOptions } from './options.ts'
 import { createPayoutRail } from './payout.ts'
 
 /** M-PESA through Daraja: payouts to phones (B2C) and organisations (B2B), collections by STK push, over one shared token, and the organisation's own account. */
-type Daraja = { payout: PayoutRail; collection: CollectionRail; account: OrganisationAccount }
+type Daraja = { payout: PayoutAdapter; collection: CollectionAdapter; account: OrganisationAccount }
 
 export const createDaraja = (input: DarajaOptions, deps: DarajaDeps): Daraja => {
   const options = { ...input, baseUrl: input.baseUrl.replace(/\/+$/, '') }

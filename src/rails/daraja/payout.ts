@@ -1,15 +1,15 @@
 import { textField } from '../json.ts'
-import type { Attempt, Evidence, PayoutInstruction, PayoutRail, Submission } from '../rail.ts'
+import type { Attempt, Evidence, PayoutAdapter, PayoutInstruction, Submission } from '../rail.ts'
 import { safeCode } from '../text.ts'
 import type { Post } from './gateway.ts'
-import { b2bLimits, b2cLimits, type DarajaOptions } from './options.ts'
+import type { DarajaOptions } from './options.ts'
 import { readPayoutDelivery } from './payout-evidence.ts'
 import { preparePayout } from './payout-request.ts'
 import { readSubmission } from './submission.ts'
 
 const unknownOutcome = (code: string, message: string): Evidence => ({ kind: 'unknown', code, message })
 
-export const createPayoutRail = (options: DarajaOptions, post: Post, credential: () => string): PayoutRail => {
+export const createPayoutRail = (options: DarajaOptions, post: Post, credential: () => string): PayoutAdapter => {
   const pay = async (instruction: PayoutInstruction): Promise<Submission> => {
     const prepared = preparePayout(options, credential(), instruction)
     if ('refusal' in prepared) return { kind: 'refused', ...prepared.refusal }
@@ -46,5 +46,5 @@ export const createPayoutRail = (options: DarajaOptions, post: Post, credential:
     return unknownOutcome(safeCode(textField(answer.body, 'errorCode')), 'The provider did not accept the query.')
   }
 
-  return { limits: { MPESA_B2C: b2cLimits, MPESA_B2B: b2bLimits(options) }, pay, query, readDelivery: readPayoutDelivery }
+  return { pay, query, readDelivery: readPayoutDelivery }
 }

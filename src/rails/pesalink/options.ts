@@ -1,6 +1,5 @@
 import type { LookupFunction } from 'node:net'
 import type { Clock } from '../../lib/clock.ts'
-import type { RailLimits } from '../rail.ts'
 
 /** One bank's API for PesaLink, in Jenga's shape. */
 export type PesalinkOptions = {
@@ -25,8 +24,6 @@ export type PesalinkOptions = {
 }
 
 export type PesalinkDeps = { clock: Clock; lookup?: LookupFunction }
-
-export const pesalinkLimits: RailLimits = { minMinor: 1_000n, maxMinor: 99_999_900n, wholeUnits: false }
 
 export const defaultPaths = {
   tokenPath: '/authentication/api/v3/authenticate/merchant',

@@ -1,11 +1,11 @@
 import { failure } from '../../lib/failure-codes.ts'
 import type { Exchange } from '../exchange.ts'
 import { field, textField } from '../json.ts'
-import type { Attempt, Evidence, PayoutInstruction, PayoutRail, Submission } from '../rail.ts'
+import type { Attempt, Evidence, PayoutAdapter, PayoutInstruction, Submission } from '../rail.ts'
 import { safeCode, safeMessage } from '../text.ts'
 import { readAnswer, readDetails, readTransferDelivery } from './evidence.ts'
 import { createGateway } from './gateway.ts'
-import { defaultPaths, type PesalinkDeps, type PesalinkOptions, pesalinkLimits } from './options.ts'
+import { defaultPaths, type PesalinkDeps, type PesalinkOptions } from './options.ts'
 import { prepareTransfer } from './request.ts'
 import { createSigner } from './signature.ts'
 
@@ -33,7 +33,7 @@ const readSubmission = (answer: Exchange, reference: string, failureCodes: reado
 }
 
 /** Payouts to bank accounts and phones by PesaLink. The 12-digit reference is unique at the bank, and queries use it. */
-export const createPesalink = (input: PesalinkOptions, deps: PesalinkDeps): PayoutRail => {
+export const createPesalink = (input: PesalinkOptions, deps: PesalinkDeps): PayoutAdapter => {
   const options = { ...input, baseUrl: input.baseUrl.replace(/\/+$/, '') }
   const sign = createSigner(options.privateKeyPem)
   const send = createGateway(options, deps)
@@ -65,5 +65,5 @@ export const createPesalink = (input: PesalinkOptions, deps: PesalinkDeps): Payo
     return readAnswer(data, attempt.reference, options.failureCodes)
   }
 
-  return { limits: { PESALINK: pesalinkLimits }, pay, query, readDelivery: readTransferDelivery(options.failureCodes) }
+  return { pay, query, readDelivery: readTransferDelivery(options.failureCodes) }
 }

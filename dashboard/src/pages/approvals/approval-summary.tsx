@@ -1,7 +1,7 @@
 import type { Schemas } from '../../api/types.ts'
 import { decisionReason } from '../../lib/decision-words.ts'
 import { capitalized } from '../../lib/list-words.ts'
-import { railLabels, typeLabel } from '../../lib/rails.ts'
+import { railFacts, typeLabel } from '../../lib/rails.ts'
 import { requesterWords } from '../../lib/requester.ts'
 import { useSession } from '../../shell/session.tsx'
 import { Amount } from '../../ui/amount.tsx'
@@ -55,7 +55,7 @@ export const ApprovalSummary = ({ approval, people }: Props) => {
           [
             'Destination',
             <span key="mask">
-              {railLabels[beneficiary.payment_rail]}, <span className="mono">{beneficiary.destination_mask}</span>
+              {railFacts[beneficiary.payment_rail].label}, <span className="mono">{beneficiary.destination_mask}</span>
             </span>,
           ],
           ['Type', payment.payment_type === beneficiary.payment_rail ? null : typeLabel(payment.payment_type)],

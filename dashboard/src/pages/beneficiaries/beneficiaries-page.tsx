@@ -3,7 +3,7 @@ import { useState } from 'react'
 import { Link } from 'wouter'
 import { beneficiariesQuery } from '../../api/queries.ts'
 import type { Schemas } from '../../api/types.ts'
-import { railIcons, railLabels } from '../../lib/rails.ts'
+import { railFacts } from '../../lib/rails.ts'
 import { useSession } from '../../shell/session.tsx'
 import { LinkButton } from '../../ui/button.tsx'
 import { TextField } from '../../ui/field.tsx'
@@ -17,12 +17,12 @@ type Beneficiary = Schemas['Beneficiary']
 const Row = ({ beneficiary }: { beneficiary: Beneficiary }) => (
   <Link href={`/beneficiaries/${beneficiary.id}`} className="item">
     <span className="avatar">
-      <Icon name={railIcons[beneficiary.payment_rail]} />
+      <Icon name={railFacts[beneficiary.payment_rail].icon} />
     </span>
     <span className="item-main">
       <span className="item-title">{beneficiary.display_name}</span>
       <span className="item-note">
-        {railLabels[beneficiary.payment_rail]} · <span className="mono">{beneficiary.destination_mask}</span>
+        {railFacts[beneficiary.payment_rail].label} · <span className="mono">{beneficiary.destination_mask}</span>
       </span>
     </span>
     <span className="item-side">

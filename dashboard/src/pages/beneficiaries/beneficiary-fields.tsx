@@ -1,38 +1,15 @@
 import { bankOptions, otherBank } from '../../lib/banks.ts'
-import { type RailName, railOptions } from '../../lib/rails.ts'
+import { railFacts, railOptions } from '../../lib/rails.ts'
 import { fieldError } from '../../ui/failure.tsx'
 import { CheckField, ChoiceField, SelectField, TextField } from '../../ui/field.tsx'
 import type { BeneficiaryDraft } from './beneficiary-form-state.ts'
 
-type Destination = { reach: string; label: string; hint: string; placeholder: string }
-
-const destinations: Readonly<Record<RailName, Destination>> = {
-  MPESA_B2C: {
-    reach: 'KES 10 to 250,000',
-    label: 'Mobile number',
-    hint: 'A Kenyan number: 07…, 01… or +254…',
-    placeholder: '0712 345 678',
-  },
-  MPESA_B2B: {
-    reach: 'A paybill or a till',
-    label: 'Paybill or till number',
-    hint: '5 to 7 digits',
-    placeholder: '888880',
-  },
-  PESALINK: {
-    reach: 'KES 10 to 999,999',
-    label: 'Account number',
-    hint: 'Or a mobile number that is registered with PesaLink',
-    placeholder: '0011547896523',
-  },
-}
-
-const railChoices = railOptions.map((option) => ({ ...option, hint: destinations[option.value].reach }))
+const railChoices = railOptions.map((option) => ({ ...option, hint: railFacts[option.value].reach }))
 
 type Props = { value: BeneficiaryDraft; set: (change: Partial<BeneficiaryDraft>) => void; error: unknown }
 
 export const BeneficiaryFields = ({ value, set, error }: Props) => {
-  const wording = destinations[value.rail]
+  const { bank, destination } = railFacts[value.rail]
   return (
     <>
       <ChoiceField label="Payment method" value={value.rail} onChange={(rail) => set({ rail })} choices={railChoices} inRow />
@@ -45,14 +22,14 @@ export const BeneficiaryFields = ({ value, set, error }: Props) => {
         hint="How you know this beneficiary"
         error={fieldError(error, 'display_name')}
       />
-      {value.rail === 'PESALINK' && <BankFields value={value} set={set} error={error} />}
+      {bank && <BankFields value={value} set={set} error={error} />}
       <TextField
-        label={wording.label}
+        label={destination.label}
         value={value.destination}
         onChange={(destination) => set({ destination })}
-        hint={wording.hint}
-        placeholder={wording.placeholder}
-        inputMode={value.rail === 'PESALINK' ? 'text' : 'numeric'}
+        hint={destination.hint}
+        placeholder={destination.placeholder}
+        inputMode={destination.inputMode}
         mono
         error={fieldError(error, 'destination')}
       />

@@ -1,5 +1,5 @@
 import { otherBank } from '../../lib/banks.ts'
-import type { RailName } from '../../lib/rails.ts'
+import { type RailName, railFacts } from '../../lib/rails.ts'
 
 export type BeneficiaryDraft = {
   rail: RailName
@@ -24,13 +24,13 @@ export const emptyBeneficiary: BeneficiaryDraft = {
 }
 
 const bankCode = ({ rail, bank, otherCode }: BeneficiaryDraft): string =>
-  rail !== 'PESALINK' ? '' : bank === otherBank ? otherCode.trim() : bank
+  !railFacts[rail].bank ? '' : bank === otherBank ? otherCode.trim() : bank
 
 export const isReady = (draft: BeneficiaryDraft): boolean =>
   draft.name.trim() !== '' && draft.destination.trim() !== '' && (draft.bank !== otherBank || draft.otherCode.trim() !== '')
 
 export const bodyOf = (draft: BeneficiaryDraft) => ({
-  type: draft.type.trim() || (draft.rail === 'MPESA_B2C' ? 'individual' : 'business'),
+  type: draft.type.trim() || railFacts[draft.rail].category,
   display_name: draft.name.trim(),
   payment_rail: draft.rail,
   destination: draft.destination.replaceAll(' ', ''),

@@ -3,7 +3,7 @@ import { useState } from 'react'
 import { beneficiaryQuery, paymentsQuery } from '../../api/queries.ts'
 import type { Schemas } from '../../api/types.ts'
 import { bankName } from '../../lib/banks.ts'
-import { railLabels } from '../../lib/rails.ts'
+import { railFacts } from '../../lib/rails.ts'
 import { LoadFailure } from '../../shell/load-failure.tsx'
 import { useSession } from '../../shell/session.tsx'
 import { Button, LinkButton } from '../../ui/button.tsx'
@@ -81,7 +81,7 @@ const BeneficiaryDetail = ({ beneficiary }: { beneficiary: Beneficiary }) => {
           stacked
           facts={[
             ['Status', <StatusBadge key="status" status={status} />],
-            ['Payment method', railLabels[beneficiary.payment_rail]],
+            ['Payment method', railFacts[beneficiary.payment_rail].label],
             [
               'Destination',
               <span key="mask" className="mono">

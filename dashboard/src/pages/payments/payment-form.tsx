@@ -7,7 +7,7 @@ import type { Beneficiaries } from '../../api/use-beneficiaries.ts'
 import { useDraft } from '../../lib/drafts.ts'
 import { useIdempotencyKey } from '../../lib/idempotency.ts'
 import { moneyText, parseMajor } from '../../lib/money.ts'
-import { railLabels } from '../../lib/rails.ts'
+import { railFacts } from '../../lib/rails.ts'
 import { useSession } from '../../shell/session.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Failure, fieldError } from '../../ui/failure.tsx'
@@ -107,7 +107,7 @@ const Fields = ({ form: { value, set }, beneficiaries, error }: FieldsProps) => 
         onChange={(id) => set({ beneficiary: id })}
         autoFocus={value.beneficiary === ''}
         error={fieldError(error, 'beneficiary_id')}
-        hint={beneficiary && `${railLabels[beneficiary.payment_rail]}, ${beneficiary.destination_mask}`}
+        hint={beneficiary && `${railFacts[beneficiary.payment_rail].label}, ${beneficiary.destination_mask}`}
         options={[
           { value: '', label: 'Choose a beneficiary' },
           ...beneficiaries.all

@@ -2,7 +2,7 @@ import { Link } from 'wouter'
 import type { Schemas } from '../../api/types.ts'
 import { useBeneficiaries } from '../../api/use-beneficiaries.ts'
 import { capitalized } from '../../lib/list-words.ts'
-import { providerOf, railLabels, typeLabel } from '../../lib/rails.ts'
+import { providerOf, railFacts, typeLabel } from '../../lib/rails.ts'
 import { Amount } from '../../ui/amount.tsx'
 import { CopyButton, CopyText } from '../../ui/copy.tsx'
 import { Facts, Notice } from '../../ui/layout.tsx'
@@ -50,7 +50,7 @@ export const PaymentFacts = ({ payment }: { payment: Payment }) => {
         [
           'Destination',
           <span key="destination">
-            {railLabels[payment.payment_rail]}
+            {railFacts[payment.payment_rail].label}
             {beneficiary && (
               <>
                 , <span className="mono">{beneficiary.destination_mask}</span>

@@ -1,6 +1,6 @@
 import { Link } from 'wouter'
 import type { Schemas } from '../../api/types.ts'
-import { railIcons, typeLabel } from '../../lib/rails.ts'
+import { railFacts, typeLabel } from '../../lib/rails.ts'
 import { Amount } from '../../ui/amount.tsx'
 import { Icon } from '../../ui/icon.tsx'
 import { StatusBadge } from '../../ui/status.tsx'
@@ -25,7 +25,7 @@ const PaymentRow = ({ payment, name, onOpen, current = false }: Props) => (
     }}
   >
     <span className="avatar">
-      <Icon name={railIcons[payment.payment_rail]} />
+      <Icon name={railFacts[payment.payment_rail].icon} />
     </span>
     <span className="item-main">
       <span className="item-title">{name}</span>

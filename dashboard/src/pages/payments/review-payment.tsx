@@ -2,7 +2,7 @@ import { useEffect, useRef } from 'react'
 import type { Schemas } from '../../api/types.ts'
 import type { Decision } from '../../lib/decision-words.ts'
 import { moneyText, shortMoney } from '../../lib/money.ts'
-import { railLabels, typeLabel } from '../../lib/rails.ts'
+import { railFacts, typeLabel } from '../../lib/rails.ts'
 import { useSession } from '../../shell/session.tsx'
 import { Amount } from '../../ui/amount.tsx'
 import { Button } from '../../ui/button.tsx'
@@ -62,7 +62,7 @@ export const ReviewPayment = ({ fields, draft, beneficiary, decision, verdict, b
               [
                 'Destination',
                 <span key="destination">
-                  {railLabels[beneficiary.payment_rail]}, <span className="mono">{beneficiary.destination_mask}</span>
+                  {railFacts[beneficiary.payment_rail].label}, <span className="mono">{beneficiary.destination_mask}</span>
                 </span>,
               ],
               ['Purpose', fields.narrative.trim()],

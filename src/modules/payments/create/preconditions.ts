@@ -1,17 +1,15 @@
 import { conflict, type FieldError, invalidFields, Refusal } from '../../../lib/errors.ts'
 import { displayAmount, type Minor } from '../../../lib/money.ts'
 import { type RailName, railNames } from '../../../lib/rail-names.ts'
+import { payouts } from '../../../rails/definitions.ts'
 import type { Rails } from '../../../rails/rail.ts'
 import type { PaymentContext } from '../evaluation/context.ts'
 
 export type PaymentTerms = { amountMinor: Minor; paymentType: string; accountReference: string | null }
 
-/** The form of an account reference in Daraja's business payments. A longer one would be cut, and would then name another account. */
-const b2bReference = /^[A-Za-z0-9 .,_/-]{1,13}$/
-
 const railProblems = (terms: PaymentTerms, context: PaymentContext, rails: Rails, currency: string): FieldError[] => {
   const { beneficiary } = context
-  const limits = rails.payout[beneficiary.rail]?.limits[beneficiary.rail]
+  const limits = rails.payout[beneficiary.rail]?.limits
   if (!limits) throw new Refusal('provider_not_configured', { message: `Payments by ${beneficiary.rail} are not configured.` })
   const problems: FieldError[] = []
   const { amountMinor, accountReference } = terms
@@ -24,9 +22,9 @@ const railProblems = (terms: PaymentTerms, context: PaymentContext, rails: Rails
   if (beneficiary.accountReferenceRequired && accountReference === null) {
     problems.push({ path: 'account_reference', message: 'is required by this beneficiary' })
   }
-  if (beneficiary.rail === 'MPESA_B2B' && accountReference !== null && !b2bReference.test(accountReference)) {
-    problems.push({ path: 'account_reference', message: 'must be at most 13 letters, digits, spaces or . , _ / - for MPESA_B2B' })
-  }
+  const form = payouts[beneficiary.rail].accountReference
+  if (form && accountReference !== null && !form.form.test(accountReference))
+    problems.push({ path: 'account_reference', message: form.problem })
   // A list of payment types allows a type or its rail. A type that names a different rail is refused: it would bypass a list of rails.
   const otherRail = railNames.find((rail: RailName) => rail === terms.paymentType && rail !== beneficiary.rail)
   if (otherRail)

@@ -2,6 +2,7 @@ import { lockBatch } from '../../../../db/account-lock.ts'
 import { inTx, type Tx } from '../../../../db/client.ts'
 import type { Uuid } from '../../../../lib/ids.ts'
 import { contended, type Outcome } from '../../../../queue/account-queue.ts'
+import { timeoutMsOf } from '../../../../rails/definitions.ts'
 import type { Deps } from '../../deps.ts'
 import type { AttemptRecord } from './queries.ts'
 import { type Recorded, recordAttempts } from './record.ts'
@@ -30,12 +31,12 @@ const recordAll = async (
 /** The right to send is taken after the attempts are committed, and only the attempts that get it are sent. */
 const keepClaimed = async (
   deps: Pick<Deps, 'clock' | 'config' | 'db'>,
-  { subject }: SendLane,
+  { subject, rail }: SendLane,
   recorded: Recorded[],
 ): Promise<Recorded[]> => {
   if (recorded.length === 0) return []
   const ids = recorded.map(({ sending }) => sending.attemptId)
-  const grace = sendGraceSeconds(Math.max(deps.config.DARAJA_TIMEOUT_MS, deps.config.PESALINK_TIMEOUT_MS))
+  const grace = sendGraceSeconds(timeoutMsOf(rail, deps.config))
   const claimed = await claimRightToSend(deps.db, subject.kind, ids, deps.clock.now(), grace)
   return recorded.filter(({ sending }) => claimed.has(sending.attemptId))
 }

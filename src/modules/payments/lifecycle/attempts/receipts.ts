@@ -1,6 +1,6 @@
 import { statement, type Tx } from '../../../../db/client.ts'
 import type { Uuid } from '../../../../lib/ids.ts'
-import { providerOf, providerRails } from '../../../../lib/rail-names.ts'
+import { providerOf, railsOf } from '../../../../lib/rail-names.ts'
 import type { AttemptRecord } from './queries.ts'
 
 const waitForClaims = statement(
@@ -29,7 +29,7 @@ export const takenReceipts = async (tx: Tx, claims: readonly ReceiptClaim[]): Pr
     tx.query(waitForClaims, [names]),
     ...[...byProvider].map(([provider, own]) =>
       tx.query<{ subject: Uuid }>(others, [
-        providerRails[provider],
+        railsOf(provider),
         own.map(({ receipt }) => receipt),
         own.map(({ subjectId }) => subjectId),
       ]),

@@ -1,0 +1,87 @@
+import { z } from 'zod'
+import { httpUrl, minorAmount, whole } from '../../config/fields.ts'
+import { mask } from '../../lib/mask.ts'
+import { defineProvider } from '../definition.ts'
+import { readMobile, readShortcode, twelveDigits, withoutBank } from '../destinations.ts'
+
+const shillings = (amount: bigint) => amount * 100n
+
+/** The form of an account reference in Daraja's business payments. A longer one would be cut, and would then name another account. */
+const b2bReference = /^[A-Za-z0-9 .,_/-]{1,13}$/
+
+/** M-PESA through Daraja: payouts to phones (B2C) and organisations (B2B), collections by a prompt (STK). */
+export const mpesa = defineProvider({
+  provider: 'MPESA',
+  label: 'M-PESA',
+  setting: 'daraja',
+  settings: {
+    DARAJA_URL: httpUrl.optional(),
+    DARAJA_CONSUMER_KEY: z.string().optional(),
+    DARAJA_CONSUMER_SECRET: z.string().optional(),
+    DARAJA_SHORTCODE: z.string().optional(),
+    DARAJA_B2C_SHORTCODE: z.string().optional(),
+    DARAJA_PASSKEY: z.string().optional(),
+    DARAJA_INITIATOR_NAME: z.string().optional(),
+    DARAJA_INITIATOR_PASSWORD: z.string().optional(),
+    DARAJA_CERTIFICATE: z.string().optional(),
+    DARAJA_TRANSACTION_TYPE: z.enum(['CustomerPayBillOnline', 'CustomerBuyGoodsOnline']).default('CustomerPayBillOnline'),
+    DARAJA_TILL_IDENTIFIER_TYPE: z.enum(['2', '4']).default('4'),
+    DARAJA_TIMEOUT_MS: whole(100, 120_000).default(30_000),
+    B2B_MIN_MINOR: minorAmount.default(1_000n),
+    B2B_MAX_MINOR: minorAmount.default(25_000_000n),
+  },
+  required: [
+    'DARAJA_URL',
+    'DARAJA_CONSUMER_KEY',
+    'DARAJA_CONSUMER_SECRET',
+    'DARAJA_SHORTCODE',
+    'DARAJA_PASSKEY',
+    'DARAJA_INITIATOR_NAME',
+    'DARAJA_INITIATOR_PASSWORD',
+    'DARAJA_CERTIFICATE',
+  ],
+  addresses: ['DARAJA_URL'],
+  contradictions: ({ B2B_MIN_MINOR, B2B_MAX_MINOR }) =>
+    B2B_MIN_MINOR > B2B_MAX_MINOR ? ['B2B_MIN_MINOR must not be above B2B_MAX_MINOR'] : [],
+  timeoutMs: ({ DARAJA_TIMEOUT_MS }) => DARAJA_TIMEOUT_MS,
+  payouts: {
+    MPESA_B2B: {
+      label: 'M-PESA to a business',
+      destination: 'a paybill or till of 5 to 7 digits',
+      readDestination: withoutBank('MPESA_B2B', readShortcode),
+      mask,
+      limits: ({ B2B_MIN_MINOR, B2B_MAX_MINOR }) => ({ minMinor: B2B_MIN_MINOR, maxMinor: B2B_MAX_MINOR, wholeUnits: true }),
+      accountReference: {
+        form: b2bReference,
+        problem: 'must be at most 13 letters, digits, spaces or . , _ / - for MPESA_B2B',
+      },
+      repeat: 'pays_again',
+    },
+    MPESA_B2C: {
+      label: 'M-PESA to a phone',
+      destination: 'a Kenyan mobile number',
+      readDestination: withoutBank('MPESA_B2C', readMobile),
+      mask,
+      limits: () => ({ minMinor: shillings(10n), maxMinor: shillings(250_000n), wholeUnits: true }),
+      accountReference: null,
+      repeat: 'refused',
+    },
+  },
+  prompts: {
+    MPESA_STK: {
+      label: 'M-PESA prompt on a phone',
+      limits: { minMinor: shillings(1n), maxMinor: shillings(250_000n), wholeUnits: true },
+    },
+  },
+  statement: {
+    columns: {
+      receipt: ['receipt no.', 'receipt no', 'receipt'],
+      time: ['completion time'],
+      status: ['transaction status'],
+      in: ['paid in'],
+      out: ['withdrawn'],
+      texts: ['a/c no.', 'a/c no', 'details'],
+    },
+    referencesIn: twelveDigits,
+  },
+})

@@ -1,0 +1,68 @@
+import type { z } from 'zod'
+import type { PayoutOf, PromptOf, Provider } from '../lib/rail-names.ts'
+import type { RailLimits } from './rail.ts'
+
+/** A destination in the one form in which it is stored and compared. */
+export type Destination = { destination: string; bankCode: string | null }
+
+/** What is wrong with a destination: the field, and a sentence that never contains the value. */
+export type DestinationProblem = { path: 'destination' | 'bank_code'; message: string }
+
+export type ReadDestination = (destination: string, bankCode: string | null) => Destination | { problem: DestinationProblem }
+
+/** Everything that differs by the rail that a payment goes out by. */
+export type PayoutDefinition<Settings> = {
+  /** How people know it: "M-PESA to a phone". */
+  label: string
+  /** What a destination is, for the API's document: "a Kenyan mobile number". */
+  destination: string
+  readDestination: ReadDestination
+  /** What of a destination may be shown. */
+  mask: (destination: string) => string
+  limits: (settings: Settings) => RailLimits
+  /** The form of an account reference that reaches the payee unchanged; null: it is not passed on as one. */
+  accountReference: { form: RegExp; problem: string } | null
+  /** What the provider does with the same request under the same id: it refuses it as a duplicate, or it pays once more. */
+  repeat: 'refused' | 'pays_again'
+}
+
+/** Everything that differs by the rail that sends a prompt to a payer's phone. */
+export type PromptDefinition = { label: string; limits: RailLimits }
+
+/** The names, in lower case, that a column of an export has been seen under. */
+type Columns = readonly string[]
+
+/** The statement that a provider's portal exports. */
+export type StatementForm = {
+  columns: { receipt: Columns; time: Columns; status: Columns; in: Columns; out: Columns; texts: Columns }
+  /** What a line's texts name that may be ours. */
+  referencesIn: (texts: readonly string[]) => readonly string[]
+}
+
+/**
+ * Everything that differs by provider, as plain facts and pure functions: configuration, API document, statements, checks and texts are
+ * views of it. What calls the provider is its adapter (`app-rails.ts`), what plays it is its emulator (`sandbox/emulated.ts`).
+ */
+export type ProviderDefinition<P extends Provider, Shape extends z.ZodRawShape> = {
+  provider: P
+  label: string
+  /** Its name in the setting RAILS. */
+  setting: string
+  settings: Shape
+  /** The settings without which it cannot be used. */
+  required: readonly (keyof Shape & string)[]
+  /** The settings with an address that requests go to: https in production. */
+  addresses: readonly (keyof Shape & string)[]
+  /** Settings that contradict each other, a sentence each. */
+  contradictions: (settings: z.output<z.ZodObject<Shape>>) => readonly string[]
+  /** The longest time that a request to it takes. */
+  timeoutMs: (settings: z.output<z.ZodObject<Shape>>) => number
+  payouts: Readonly<Record<PayoutOf<P>, PayoutDefinition<z.output<z.ZodObject<Shape>>>>>
+  prompts: Readonly<Record<PromptOf<P>, PromptDefinition>>
+  statement: StatementForm
+}
+
+/** States a provider, checked against the list of rails. */
+export const defineProvider = <P extends Provider, Shape extends z.ZodRawShape, Setting extends string>(
+  definition: ProviderDefinition<P, Shape> & { setting: Setting },
+): ProviderDefinition<P, Shape> & { setting: Setting } => definition

@@ -1,0 +1,34 @@
+import { mobileProblem, parseKenyanMobile } from '../lib/phone.ts'
+import type { DestinationProblem, ReadDestination } from './definition.ts'
+
+// Forms of destinations that several rails have.
+
+export const problem = (path: DestinationProblem['path'], message: string): { problem: DestinationProblem } => ({
+  problem: { path, message },
+})
+
+/** For a rail whose destinations are at no bank: a bank code is refused, not ignored. */
+export const withoutBank =
+  (rail: string, read: (destination: string) => string | { problem: DestinationProblem }): ReadDestination =>
+  (destination, bankCode) => {
+    if (bankCode !== null) return problem('bank_code', `does not go with ${rail}`)
+    const result = read(destination)
+    return typeof result === 'string' ? { destination: result, bankCode: null } : result
+  }
+
+export const readMobile = (text: string) => parseKenyanMobile(text) ?? problem('destination', mobileProblem(text))
+
+export const readShortcode = (text: string) =>
+  /^\d{5,7}$/.test(text.trim()) ? text.trim() : problem('destination', 'must be a paybill or till number of 5 to 7 digits')
+
+export const readBankAccount = (text: string) => {
+  const compact = text.replace(/[\s-]/g, '').toUpperCase()
+  return /^[0-9A-Z]{5,20}$/.test(compact)
+    ? compact
+    : problem('destination', 'must be a bank account number of 5 to 20 letters and digits')
+}
+
+/** The words of twelve digits in a statement's line: our references have that form. */
+export const twelveDigits = (texts: readonly string[]): readonly string[] => [
+  ...new Set(texts.flatMap((text) => text.match(/\b\d{12}\b/g) ?? [])),
+]

@@ -1,0 +1,82 @@
+import { z } from 'zod'
+import { httpUrl, list, whole } from '../../config/fields.ts'
+import { mask } from '../../lib/mask.ts'
+import { parseKenyanMobile } from '../../lib/phone.ts'
+import { defineProvider } from '../definition.ts'
+import { problem, readBankAccount, twelveDigits } from '../destinations.ts'
+
+/** `0012=57,0007=11`: our code and the bank's own; if it is not set, codes are passed on unchanged. */
+const bankCodes = list.transform((entries, context): Readonly<Record<string, string>> | 'as_given' => {
+  const pairs = entries.map((entry) => entry.split('='))
+  if (pairs.some((pair) => pair.length !== 2 || !pair[0] || !pair[1]))
+    context.addIssue({ code: 'custom', message: "each entry is our code = the bank's code" })
+  return Object.fromEntries(pairs as [string, string][])
+})
+
+/** PesaLink through a bank's API in Jenga's shape. */
+export const pesalink = defineProvider({
+  provider: 'PESALINK',
+  label: 'PesaLink',
+  setting: 'pesalink',
+  settings: {
+    PESALINK_URL: httpUrl.optional(),
+    PESALINK_API_KEY: z.string().optional(),
+    PESALINK_MERCHANT_CODE: z.string().optional(),
+    PESALINK_CONSUMER_SECRET: z.string().optional(),
+    PESALINK_PRIVATE_KEY: z.string().optional(),
+    PESALINK_ACCOUNT_NUMBER: z.string().optional(),
+    PESALINK_ACCOUNT_NAME: z.string().optional(),
+    PESALINK_COUNTRY_CODE: z
+      .string()
+      .regex(/^[A-Z]{2}$/)
+      .default('KE'),
+    PESALINK_BANK_CODES: bankCodes.default('as_given'),
+    PESALINK_FAILURE_CODES: list.default([]),
+    PESALINK_CALLBACK_FIELD: z.string().optional(),
+    PESALINK_TIMEOUT_MS: whole(100, 120_000).default(30_000),
+  },
+  required: [
+    'PESALINK_URL',
+    'PESALINK_API_KEY',
+    'PESALINK_MERCHANT_CODE',
+    'PESALINK_CONSUMER_SECRET',
+    'PESALINK_PRIVATE_KEY',
+    'PESALINK_ACCOUNT_NUMBER',
+    'PESALINK_ACCOUNT_NAME',
+  ],
+  addresses: ['PESALINK_URL'],
+  contradictions: () => [],
+  timeoutMs: ({ PESALINK_TIMEOUT_MS }) => PESALINK_TIMEOUT_MS,
+  payouts: {
+    PESALINK: {
+      label: 'PesaLink to a bank',
+      destination: 'an account number with bank_code, or a mobile number without',
+      readDestination: (text, bankCode) => {
+        if (bankCode === null) {
+          const number = parseKenyanMobile(text)
+          return number === undefined
+            ? problem('bank_code', 'is required for a bank account')
+            : { destination: number, bankCode: null }
+        }
+        const account = readBankAccount(text)
+        return typeof account === 'string' ? { destination: account, bankCode } : account
+      },
+      mask,
+      limits: () => ({ minMinor: 1_000n, maxMinor: 99_999_900n, wholeUnits: false }),
+      accountReference: null,
+      repeat: 'refused',
+    },
+  },
+  prompts: {},
+  statement: {
+    columns: {
+      receipt: ['transaction id'],
+      time: ['date'],
+      status: ['status'],
+      in: ['credit'],
+      out: ['debit'],
+      texts: ['reference', 'narrative'],
+    },
+    referencesIn: twelveDigits,
+  },
+})
