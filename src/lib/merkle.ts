@@ -1,0 +1,141 @@
+import { sha256 } from '@noble/hashes/sha2'
+
+// Merkle trees as in RFC 6962, section 2.1. A leaf and an inner node are hashed under different first bytes, so that neither can be taken
+// for the other. The hash function is plain JavaScript: the service, the dashboard and the verifier of receipts run the same code.
+
+type Bytes = Uint8Array<ArrayBufferLike>
+
+const prefixed = (prefix: number, ...parts: Bytes[]): Bytes => {
+  const hash = sha256.create().update(Uint8Array.of(prefix))
+  for (const part of parts) hash.update(part)
+  return hash.digest()
+}
+
+const encoder = new TextEncoder()
+
+export const leafHash = (content: Bytes | string): Bytes =>
+  prefixed(0, typeof content === 'string' ? encoder.encode(content) : content)
+
+export const nodeHash = (left: Bytes, right: Bytes): Bytes => prefixed(1, left, right)
+
+/** The largest power of two below `size`, which is at least 2: where a tree is split. */
+const splitOf = (size: number): number => 2 ** Math.ceil(Math.log2(size) - 1)
+
+/**
+ * The hash of the subtree of leaves `start` to `end` (exclusive). Complete subtrees that begin at a multiple of their size are asked for by
+ * level and place, so that a stored tree needs no other nodes.
+ */
+const subtree = (start: number, end: number, node: (level: number, index: number) => Bytes): Bytes => {
+  const size = end - start
+  const level = Math.log2(size)
+  if (Number.isInteger(level) && start % size === 0) return node(level, start / size)
+  const middle = start + splitOf(size)
+  return nodeHash(subtree(start, middle, node), subtree(middle, end, node))
+}
+
+export type ReadNode = (level: number, index: number) => Bytes
+
+/** The root over the first `size` leaves. */
+export const rootOf = (size: number, node: ReadNode): Bytes => (size === 0 ? sha256(new Uint8Array()) : subtree(0, size, node))
+
+/** RFC 6962 PATH: what leads from leaf `index` to the root over the first `size` leaves, from the leaf upwards. */
+export const inclusionPath = (index: number, size: number, node: ReadNode): Bytes[] => {
+  const path: Bytes[] = []
+  for (let [start, end] = [0, size]; end - start > 1; ) {
+    const middle = start + splitOf(end - start)
+    if (index < middle) {
+      path.push(subtree(middle, end, node))
+      end = middle
+    } else {
+      path.push(subtree(start, middle, node))
+      start = middle
+    }
+  }
+  return path.reverse()
+}
+
+/** RFC 6962 PROOF: what shows that the tree over the first `from` leaves is the beginning of the tree over the first `to`. 0 < from ≤ to. */
+export const consistencyPath = (from: number, to: number, node: ReadNode): Bytes[] => {
+  const proof: Bytes[] = []
+  let [start, end, whole] = [0, to, true]
+  while (from !== end) {
+    const middle = start + splitOf(end - start)
+    if (from <= middle) {
+      proof.push(subtree(middle, end, node))
+      end = middle
+    } else {
+      proof.push(subtree(start, middle, node))
+      start = middle
+      whole = false
+    }
+  }
+  if (!whole) proof.push(subtree(start, end, node))
+  return proof.reverse()
+}
+
+/** A tree over leaves that are all at hand. */
+export const treeOf = (leaves: readonly Bytes[]): ReadNode => {
+  const levels: (readonly Bytes[])[] = [leaves]
+  return (level, index) => {
+    for (let known = levels.length - 1; known < level; known += 1) {
+      const below = levels[known] ?? []
+      const pairs = Math.floor(below.length / 2)
+      levels.push(Array.from({ length: pairs }, (_, at) => nodeHash(below[2 * at] as Bytes, below[2 * at + 1] as Bytes)))
+    }
+    const hash = levels[level]?.[index]
+    if (!hash) throw new RangeError('there is no such node')
+    return hash
+  }
+}
+
+const equal = (one: Bytes, other: Bytes): boolean =>
+  one.length === other.length && one.every((byte, index) => byte === other[index])
+
+/** RFC 9162, 2.1.3.2: whether the leaf is at `index` of the tree with this size and root. */
+export const provesInclusion = (proof: {
+  leaf: Bytes
+  index: number
+  size: number
+  path: readonly Bytes[]
+  root: Bytes
+}): boolean => {
+  const { leaf, index, size, path, root } = proof
+  if (!Number.isSafeInteger(index) || !Number.isSafeInteger(size) || index < 0 || index >= size) return false
+  let [place, last, hash] = [index, size - 1, leaf]
+  for (const sibling of path) {
+    if (last === 0) return false
+    if (place % 2 === 1 || place === last) {
+      hash = nodeHash(sibling, hash)
+      while (place % 2 === 0 && place !== 0) [place, last] = [place / 2, Math.floor(last / 2)]
+    } else hash = nodeHash(hash, sibling)
+    ;[place, last] = [Math.floor(place / 2), Math.floor(last / 2)]
+  }
+  return last === 0 && equal(hash, root)
+}
+
+/** RFC 9162, 2.1.4.2: whether the tree of size `from` is the beginning of the tree of size `to`. */
+export const provesConsistency = (proof: {
+  from: { size: number; root: Bytes }
+  to: { size: number; root: Bytes }
+  path: readonly Bytes[]
+}): boolean => {
+  const { from, to } = proof
+  if (!Number.isSafeInteger(from.size) || !Number.isSafeInteger(to.size) || from.size < 1 || from.size > to.size) return false
+  if (from.size === to.size) return proof.path.length === 0 && equal(from.root, to.root)
+  const path = Number.isInteger(Math.log2(from.size)) ? [from.root, ...proof.path] : [...proof.path]
+  let [place, last] = [from.size - 1, to.size - 1]
+  while (place % 2 === 1) [place, last] = [Math.floor(place / 2), Math.floor(last / 2)]
+  const [first, ...rest] = path
+  if (!first) return false
+  let [older, newer] = [first, first]
+  for (const sibling of rest) {
+    if (last === 0) return false
+    if (place % 2 === 1 || place === last) {
+      older = nodeHash(sibling, older)
+      newer = nodeHash(sibling, newer)
+      while (place % 2 === 0 && place !== 0) [place, last] = [place / 2, Math.floor(last / 2)]
+    } else newer = nodeHash(newer, sibling)
+    ;[place, last] = [Math.floor(place / 2), Math.floor(last / 2)]
+  }
+  return last === 0 && equal(older, from.root) && equal(newer, to.root)
+}
