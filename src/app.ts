@@ -23,6 +23,7 @@ import { registerBodyParsing } from './http/body.ts'
 import { registerClientPackage } from './http/client-package.ts'
 import { registerCsrfGuard } from './http/csrf.ts'
 import { registerDashboard } from './http/dashboard.ts'
+import { createDeparture, type Departure } from './http/departure.ts'
 import { registerDocs } from './http/docs.ts'
 import { createEnvelope } from './http/envelope.ts'
 import { registerErrorDocs } from './http/error-docs.ts'
@@ -70,6 +71,8 @@ export type Service = {
   operator: App
   routes: readonly RouteEntry[]
   start: () => Promise<void>
+  /** Before `stop`: everything is served on, but readiness is red and every answer closes its connection. */
+  depart: () => void
   stop: () => Promise<void>
 }
 
@@ -145,10 +148,12 @@ const buildHttp = async (
   deps: Deps,
   metrics: Metrics,
   identity: IdentityParts,
+  departure: Departure,
 ): Promise<{ http: App; routes: readonly RouteEntry[] }> => {
   const { config, logger } = deps
   const http = await createHttp({
     logger,
+    departure,
     publicUrl: config.publicUrl,
     corsOrigins: config.CORS_ORIGINS,
     trustProxy: config.TRUST_PROXY,
@@ -241,8 +246,9 @@ export const createService = async (options: ServiceOptions): Promise<Service> =
   const registry = new Registry()
   const deps = buildDeps(options, identity, createMeasures(registry))
   const metrics = createMetrics(deps, registry)
-  const { http, routes } = await buildHttp(deps, metrics, identity)
-  const operator = await createOperator(deps, metrics, options.sandbox)
+  const departure = createDeparture()
+  const { http, routes } = await buildHttp(deps, metrics, identity, departure)
+  const operator = await createOperator(deps, metrics, departure, options.sandbox)
   await http.ready()
   await operator.ready()
   return {
@@ -250,6 +256,7 @@ export const createService = async (options: ServiceOptions): Promise<Service> =
     http,
     operator,
     routes,
+    depart: departure.begin,
     start: async () => {
       // Each of these may be repeated: what it reads or writes at start is either lost with its connection, or done.
       await untilAnswered(() => refuseSimulatedIdentities(deps.config, deps.db))

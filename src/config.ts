@@ -26,6 +26,7 @@ const environment = z.object({
   SESSION_COOKIE_DOMAIN: z.string().optional(),
   CORS_ORIGINS: list.pipe(z.array(origin)).default([]),
   TRUST_PROXY: networks.optional(),
+  SHUTDOWN_DELAY_MS: whole(0, 600_000).optional(),
   REQUEST_TIMEOUT_MS: whole(100, 120_000).default(10_000),
   ENCRYPTION_KEYS: keyRing.optional(),
   TOKEN_SECRETS: keyRing.optional(),
@@ -86,6 +87,8 @@ export type Config = Readonly<
   Environment & {
     publicUrl: string
     operatorUrl: string
+    /** How long a process serves on after the signal to end. */
+    shutdownDelayMs: number
     rateLimitPerMinute: number
     rateLimitPublicPerMinute: number
     /** How many prompts to pay phones may get; null: no limit. */
@@ -112,6 +115,7 @@ export const loadConfig = (variables: Record<string, string | undefined>): Confi
     operatorUrl:
       env.OPERATOR_URL ??
       `http://${env.OPERATOR_HOST.includes(':') ? `[${env.OPERATOR_HOST}]` : env.OPERATOR_HOST}:${env.OPERATOR_PORT}`,
+    shutdownDelayMs: env.SHUTDOWN_DELAY_MS ?? (env.NODE_ENV === 'production' ? 5_000 : 0),
     rateLimitPerMinute: env.RATE_LIMIT_PER_MINUTE ?? 600 * scale,
     rateLimitPublicPerMinute: env.RATE_LIMIT_PUBLIC_PER_MINUTE ?? 60 * scale,
     promptLimits: env.RATE_LIMIT_ENABLED

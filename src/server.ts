@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { Config } from './config.ts'
 import { loadConfig } from './config.ts'
@@ -55,8 +56,10 @@ const trace = async (endpoint: string, serviceName: string): Promise<void> => {
   parts.defer(running.stop)
 }
 
-/** Whether the browser's pages are part of this installation. */
-const serve = async ({ config, logger, database, keys, rails: { rails, sandbox } }: Ground): Promise<boolean> => {
+/** `dashboard`: whether the browser's pages are part of this installation. `leave`: serves on for as long as others need to notice. */
+type Serving = { dashboard: boolean; leave: () => Promise<void> }
+
+const serve = async ({ config, logger, database, keys, rails: { rails, sandbox } }: Ground): Promise<Serving> => {
   // Not loaded by a first process that only manages workers.
   if (config.OTEL_EXPORTER_OTLP_ENDPOINT !== undefined) await trace(config.OTEL_EXPORTER_OTLP_ENDPOINT, config.OTEL_SERVICE_NAME)
   const { createService } = await import('./app.ts')
@@ -75,10 +78,17 @@ const serve = async ({ config, logger, database, keys, rails: { rails, sandbox }
   await service.start()
   await listen(service.operator, operatorListener(config))
   await listen(service.http, publicListener(config))
-  return service.http.hasRoute({ method: 'GET', url: '/account' })
+  return {
+    dashboard: service.http.hasRoute({ method: 'GET', url: '/account' }),
+    leave: async () => {
+      service.depart()
+      await wait(config.shutdownDelayMs)
+    },
+  }
 }
 
-const keep = async (count: number, { config, logger, database, rails: { sandbox } }: Ground): Promise<boolean> => {
+/** The workers serve on by themselves when they are asked to end. */
+const keep = async (count: number, { config, logger, database, rails: { sandbox } }: Ground): Promise<Serving> => {
   const workers = await startWorkers(
     count,
     {
@@ -90,15 +100,18 @@ const keep = async (count: number, { config, logger, database, rails: { sandbox 
     logger,
   )
   parts.defer(workers.stop)
-  return workers.dashboard
+  return { dashboard: workers.dashboard, leave: async () => undefined }
 }
 
 const start = async () => {
   if (isWorker) endWithFirst(signals.begin)
   const count = isWorker ? 1 : requestedProcesses(process.argv.slice(2))
   const ground = await prepare()
-  const dashboard = await (count === 1 ? serve(ground) : keep(count, ground))
-  signals.closeWith(() => parts.disposeAsync())
+  const { dashboard, leave } = await (count === 1 ? serve(ground) : keep(count, ground))
+  signals.closeWith(async () => {
+    await leave()
+    await parts.disposeAsync()
+  }, ground.config.shutdownDelayMs)
   // Not earlier: a delivery that it sends before we listen is lost.
   ground.rails.sandbox?.resume()
   if (isWorker) {

@@ -11,6 +11,7 @@ import type { Permission } from '../auth/permissions.ts'
 import type { Principal } from '../auth/principal.ts'
 import type { Tx } from '../db/client.ts'
 import type { ErrorCode } from '../lib/errors.ts'
+import type { Departure } from './departure.ts'
 import type { ProtectedResource } from './protected-resource.ts'
 
 export type App = FastifyInstance<
@@ -65,6 +66,7 @@ declare module 'fastify' {
   interface FastifyInstance {
     /** The page that explains an error's code. */
     errorUrlOf: (code: string) => string
+    departure: Departure
   }
   interface FastifyRequest {
     /** The caller, or null where a route needs no credential and none was sent. */

@@ -8,6 +8,7 @@ import type { z } from 'zod'
 import { type FieldError, invalidFields, notFound, Refusal } from '../lib/errors.ts'
 import { watchRequests } from '../lib/tracing.ts'
 import type { App } from './app-type.ts'
+import { type Departure, registerDeparture } from './departure.ts'
 import { registerDrain } from './drain.ts'
 import { createEnvelope, errorPageUrl } from './envelope.ts'
 import { actingFor } from './internal-call.ts'
@@ -43,6 +44,7 @@ const unknownPath = (params: unknown, issues: readonly z.core.$ZodIssue[]): Refu
 
 export type HttpOptions = {
   logger: Logger
+  departure: Departure
   publicUrl: string
   corsOrigins: readonly string[]
   trustProxy: readonly string[] | undefined
@@ -72,6 +74,7 @@ export const createHttp = async (options: HttpOptions): Promise<App> => {
     trustProxy: trustedProxies(options.trustProxy),
   }).withTypeProvider<ZodTypeProvider>()
   app.decorate('errorUrlOf', (code: string) => errorPageUrl(options.publicUrl, code))
+  registerDeparture(app, options.departure)
   registerDrain(app)
   await watchRequests(app)
   app.setSerializerCompiler(serializers(options.checkAnswers))

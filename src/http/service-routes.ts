@@ -18,7 +18,10 @@ const answerWithinMs = 3_000
 const inTime = (ready: Promise<boolean>): Promise<boolean> =>
   Promise.race([ready, new Promise<boolean>((resolve) => setTimeout(() => resolve(false), answerWithinMs).unref())])
 
-/** Liveness depends on nothing else; readiness asks the database, and whether its migrations are those of this release. */
+/**
+ * Liveness depends on nothing else; readiness asks the database, and whether its migrations are those of this release. A process that is about to
+ * end is alive and not ready.
+ */
 export const registerServiceRoutes = (
   app: App,
   isReady: () => Promise<boolean>,
@@ -39,6 +42,8 @@ export const registerServiceRoutes = (
       schema: { response: { 200: Readiness } },
     },
     async (_request, reply) => {
+      if (app.departure.hasBegun())
+        throw new Refusal('unavailable', { message: 'This process is about to end.', headers: { 'retry-after': '1' } })
       if (!(await inTime(isReady().catch(() => false)))) throw new Refusal('unavailable', { headers: { 'retry-after': '1' } })
       const down = railsDown()
       return reply.send({ status: 'ok', ...(Object.keys(down).length > 0 && { rails: down }) })

@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto'
 import type { FastifyReply } from 'fastify'
 
 /** The server's side of one text/event-stream response. */
@@ -12,6 +13,7 @@ export type SseConnection = {
 }
 
 const reconnectMs = 3_000
+const earliestReturnMs = 100
 /** A peer that reads nothing for this time is disconnected: it comes back with the id of its last event. */
 const stallMs = 5_000
 
@@ -20,6 +22,7 @@ const stallMs = 5_000
  * it. For a slow peer at most one write and the system's socket buffer are kept in memory.
  */
 export const openSse = (reply: FastifyReply, options: { pingSeconds: number }): SseConnection => {
+  const { departure } = reply.server
   reply.hijack()
   const { raw } = reply
   // A stream may be silent for longer than any other connection; a check below detects a peer that reads nothing.
@@ -70,7 +73,12 @@ export const openSse = (reply: FastifyReply, options: { pingSeconds: number }): 
         waiting.push(resolve)
       })
     },
-    end: () => void (raw.writableNeedDrain ? raw.destroy() : raw.end()),
+    end: () => {
+      if (raw.writableNeedDrain) raw.destroy()
+      // The process ends: its readers come back one after another, not all at once.
+      else if (departure.hasBegun()) raw.end(`retry: ${randomInt(earliestReturnMs, reconnectMs)}\n\n`)
+      else raw.end()
+    },
     onClose: (listener) => {
       if (closed) listener()
       else raw.once('close', listener)

@@ -1,6 +1,7 @@
 import { type FastifyBaseLogger, fastify, LogController } from 'fastify'
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import type { App } from '../http/app-type.ts'
+import { type Departure, registerDeparture } from '../http/departure.ts'
 import { registerDrain } from '../http/drain.ts'
 import { trustedProxies } from '../http/origin.ts'
 import { arrivalTimeouts } from '../http/timeouts.ts'
@@ -12,7 +13,12 @@ import { registerTestClock, type SandboxControl } from './test-clock.ts'
 /** The private listener: provider callbacks and metrics. The public one never serves them and the API's document never lists them. */
 type OperatorDeps = Parameters<typeof registerCallbacks>[1]
 
-export const createOperator = async (deps: OperatorDeps, metrics: Metrics, sandbox?: SandboxControl): Promise<App> => {
+export const createOperator = async (
+  deps: OperatorDeps,
+  metrics: Metrics,
+  departure: Departure,
+  sandbox?: SandboxControl,
+): Promise<App> => {
   const app: App = fastify({
     loggerInstance: deps.logger as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
@@ -22,6 +28,7 @@ export const createOperator = async (deps: OperatorDeps, metrics: Metrics, sandb
     return503OnClosing: false,
     trustProxy: trustedProxies(deps.config.TRUST_PROXY),
   }).withTypeProvider<ZodTypeProvider>()
+  registerDeparture(app, departure)
   registerDrain(app)
   metrics.serve(app)
   registerOperatorErrors(app)

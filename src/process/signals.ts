@@ -3,7 +3,7 @@ import { constants } from 'node:os'
 const names = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const
 type Name = (typeof names)[number]
 
-/** A supervisor may kill a process ten seconds after its signal: shut down in order before that. */
+/** A supervisor may kill a process ten seconds after its signal and its delay: shut down in order before that. */
 const deadlineMs = 9_500
 /** npm passes a terminal's signal on to a child that has received it already: one Ctrl-C arrives twice. */
 const sameSignalMs = 500
@@ -11,8 +11,10 @@ const sameSignalMs = 500
 const exitCode = (name: Name) => 128 + constants.signals[name]
 
 export type Signals = {
-  /** From now on a signal shuts the service down in order; before, it only ends the process. */
-  closeWith: (close: () => Promise<void>) => void
+  /**
+   * From now on a signal shuts the service down in order; before, it only ends the process. `delayMs`: for how long `close` serves on first.
+   */
+  closeWith: (close: () => Promise<void>, delayMs: number) => void
   /** Like a first SIGTERM; does nothing after a signal. */
   begin: () => void
 }
@@ -20,6 +22,7 @@ export type Signals = {
 /** The first signal shuts down in order, the second one ends at once. `say` receives the sentences that are printed meanwhile. */
 export const handleSignals = (say: (sentence: string) => void): Signals => {
   let close: (() => Promise<void>) | undefined
+  let patienceMs = deadlineMs
   let first: { name: Name; at: number } | undefined
   const stop = (name: Name) => {
     if (!close) process.exit(exitCode(name))
@@ -32,7 +35,7 @@ export const handleSignals = (say: (sentence: string) => void): Signals => {
     setTimeout(() => {
       say('Something did not finish in time; ending without it.')
       process.exit(1)
-    }, deadlineMs).unref()
+    }, patienceMs).unref()
     close().then(
       () => process.exit(0),
       () => {
@@ -43,8 +46,9 @@ export const handleSignals = (say: (sentence: string) => void): Signals => {
   }
   for (const name of names) process.on(name, stop)
   return {
-    closeWith: (closer) => {
+    closeWith: (closer, delayMs) => {
       close = closer
+      patienceMs = deadlineMs + delayMs
     },
     begin: () => {
       if (!first) stop('SIGTERM')

@@ -1,6 +1,12 @@
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 
-export type RoundRobin = { port: number; add: (port: number) => void; close: () => Promise<void> }
+export type RoundRobin = {
+  port: number
+  add: (port: number) => void
+  /** New connections go to the others; those that are open stay. */
+  remove: (port: number) => void
+  close: () => Promise<void>
+}
 
 /** A load balancer that gives each connection to the next process that accepts it. */
 export const startRoundRobin = async (): Promise<RoundRobin> => {
@@ -38,6 +44,7 @@ export const startRoundRobin = async (): Promise<RoundRobin> => {
   return {
     port: (server.address() as AddressInfo).port,
     add: (port) => void backends.push(port),
+    remove: (port) => void backends.splice(backends.indexOf(port), 1),
     close: () => {
       for (const socket of open) socket.destroy()
       return new Promise((resolve) => server.close(() => resolve()))

@@ -7,6 +7,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { createClient } from '../harness/client.ts'
 import { signIn } from '../harness/people.ts'
 import { createTestDatabase, type TestDatabase } from '../harness/postgres.ts'
+import { openStream } from '../harness/stream.ts'
 import { killAll, patience, type SpawnOptions, spawnServer } from './process.ts'
 
 let database: TestDatabase
@@ -21,8 +22,8 @@ afterAll(async () => {
   await rm(dataDir, { recursive: true, force: true })
 })
 
-const start = async (options: SpawnOptions = {}) => {
-  const server = spawnServer({ DATABASE_URL: database.url, DATA_DIR: dataDir }, options)
+const start = async (variables: Record<string, string> = {}, options: SpawnOptions = {}) => {
+  const server = spawnServer({ DATABASE_URL: database.url, DATA_DIR: dataDir, ...variables }, options)
   return { server, ...(await server.ready()) }
 }
 
@@ -81,8 +82,33 @@ describe('a signal', patience, () => {
     expect(performance.now() - since).toBeLessThan(10_000)
   })
 
+  it('makes the process not ready at once, and serves on until the delay is over', async () => {
+    const { server, url, operatorUrl } = await start({ SHUTDOWN_DELAY_MS: '4000' })
+    const person = await signIn(createClient(url))
+    const stream = await openStream(person.api)
+    const since = performance.now()
+    server.kill('SIGTERM')
+    await server.waitForOutput(/finishing what is under way/)
+    const ready = await fetch(`${url}/readyz`)
+    expect(ready.status).toBe(503)
+    expect(await ready.json()).toMatchObject({ error: 'unavailable', message: 'This process is about to end.' })
+    expect((await fetch(`${url}/healthz`)).status).toBe(200)
+    const renamed = await person.api.patch('/v1/accounts/me', { display_name: 'Renamed meanwhile' })
+    expect(renamed.status).toBe(200)
+    expect(renamed.headers.get('connection')).toBe('close')
+    expect((await fetch(`${operatorUrl}/healthz`)).headers.get('connection')).toBe('close')
+    // A new sign-in is told by the stream that was open before.
+    await signIn(createClient(url), person.wallet)
+    await stream.next('session.created')
+    await stream.ended()
+    expect(performance.now() - since).toBeGreaterThan(3_900)
+    expect(stream.text()).toMatch(/\nretry: \d{3,4}\n\n$/)
+    expect(await server.ended).toEqual({ code: 0, signal: null })
+    expect(performance.now() - since).toBeLessThan(14_000)
+  })
+
   it('reaches the service through npm, which waits until it has ended', async () => {
-    const { server, url } = await start({ command: ['npm', 'start'] })
+    const { server, url } = await start({}, { command: ['npm', 'start'] })
     server.kill('SIGTERM')
     expect(await server.ended).toEqual({ code: 0, signal: null })
     expect(server.stdout()).toContain('SIGTERM: finishing what is under way')
