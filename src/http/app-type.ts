@@ -11,7 +11,6 @@ import type { Permission } from '../auth/permissions.ts'
 import type { Principal } from '../auth/principal.ts'
 import type { Tx } from '../db/client.ts'
 import type { ErrorCode } from '../lib/errors.ts'
-import type { Departure } from './departure.ts'
 import type { ProtectedResource } from './protected-resource.ts'
 
 export type App = FastifyInstance<
@@ -27,6 +26,9 @@ export type App = FastifyInstance<
  * (session-aware). `undelegated`: any credential without a grant.
  */
 export type Access = 'public' | 'optional' | 'authenticated' | 'undelegated' | 'admin'
+
+/** Whether this process is about to end. It serves on meanwhile, so that a load balancer has time to notice. */
+export type Departure = { begin: () => void; hasBegun: () => boolean }
 
 declare module 'fastify' {
   interface FastifyContextConfig {

@@ -1,7 +1,4 @@
-import type { App } from './app-type.ts'
-
-/** Whether this process is about to end. It serves on meanwhile, so that a load balancer has time to notice. */
-export type Departure = { begin: () => void; hasBegun: () => boolean }
+import type { App, Departure } from './app-type.ts'
 
 export const createDeparture = (): Departure => {
   let begun = false
