@@ -61,6 +61,14 @@ CREATE TABLE "approval_decisions" (
 	"decided_at" timestamp (3) with time zone NOT NULL
 );
 --> statement-breakpoint
+CREATE TABLE "approval_voids" (
+	"id" uuid PRIMARY KEY NOT NULL,
+	"decision_id" uuid NOT NULL,
+	"reason" text NOT NULL,
+	"voided_at" timestamp (3) with time zone NOT NULL,
+	CONSTRAINT "approval_voids_reason_check" CHECK ("approval_voids"."reason" in ('approver', 'wallet', 'mandate'))
+);
+--> statement-breakpoint
 CREATE TABLE "approvals" (
 	"id" uuid PRIMARY KEY NOT NULL,
 	"workspace_id" uuid NOT NULL,
@@ -701,6 +709,7 @@ ALTER TABLE "identities" ADD CONSTRAINT "identities_account_id_accounts_id_fk" F
 ALTER TABLE "adjustments" ADD CONSTRAINT "adjustments_account_id_accounts_id_fk" FOREIGN KEY ("account_id") REFERENCES "public"."accounts"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "approval_decisions" ADD CONSTRAINT "approval_decisions_approval_id_approvals_id_fk" FOREIGN KEY ("approval_id") REFERENCES "public"."approvals"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "approval_decisions" ADD CONSTRAINT "approval_decisions_account_id_accounts_id_fk" FOREIGN KEY ("account_id") REFERENCES "public"."accounts"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "approval_voids" ADD CONSTRAINT "approval_voids_decision_id_approval_decisions_id_fk" FOREIGN KEY ("decision_id") REFERENCES "public"."approval_decisions"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "approvals" ADD CONSTRAINT "approvals_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "approvals" ADD CONSTRAINT "approvals_payment_id_payments_id_fk" FOREIGN KEY ("payment_id") REFERENCES "public"."payments"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "beneficiaries" ADD CONSTRAINT "beneficiaries_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
@@ -755,7 +764,9 @@ CREATE INDEX "identities_linked_by" ON "identities" USING btree ("linked_by_gran
 CREATE INDEX "adjustments_operator" ON "adjustments" USING btree ("requested_by","decided_at");--> statement-breakpoint
 CREATE INDEX "adjustments_account" ON "adjustments" USING btree ("account_id","id");--> statement-breakpoint
 CREATE INDEX "adjustments_pending" ON "adjustments" USING btree ("id") WHERE "adjustments"."status" = 'pending';--> statement-breakpoint
-CREATE UNIQUE INDEX "approval_decisions_approver_key" ON "approval_decisions" USING btree ("approval_id","account_id");--> statement-breakpoint
+CREATE INDEX "approval_decisions_approver" ON "approval_decisions" USING btree ("approval_id","account_id");--> statement-breakpoint
+CREATE INDEX "approval_decisions_account" ON "approval_decisions" USING btree ("account_id","approval_id");--> statement-breakpoint
+CREATE UNIQUE INDEX "approval_voids_decision_key" ON "approval_voids" USING btree ("decision_id");--> statement-breakpoint
 CREATE UNIQUE INDEX "approvals_payment_key" ON "approvals" USING btree ("payment_id");--> statement-breakpoint
 CREATE INDEX "approvals_workspace" ON "approvals" USING btree ("workspace_id","status","id");--> statement-breakpoint
 CREATE INDEX "approvals_expiry" ON "approvals" USING btree ("expires_at") WHERE "approvals"."status" = 'pending';--> statement-breakpoint

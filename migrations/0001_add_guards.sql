@@ -14,6 +14,8 @@ create trigger spending_policy_versions_append_only before update or delete or t
 --> statement-breakpoint
 create trigger approval_decisions_append_only before update or delete or truncate on approval_decisions for each statement execute function refuse_change();
 --> statement-breakpoint
+create trigger approval_voids_append_only before update or delete or truncate on approval_voids for each statement execute function refuse_change();
+--> statement-breakpoint
 -- Events leave after their retention, but are never rewritten.
 create trigger events_never_change before update on events for each statement execute function refuse_change();
 --> statement-breakpoint

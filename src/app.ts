@@ -45,10 +45,13 @@ import { registerMcp } from './mcp/routes.ts'
 import { createAlerts } from './modules/alerts.ts'
 import { detachLinkedBy } from './modules/identity/identities/detach.ts'
 import { startWork, type WorkDeps } from './modules/jobs.ts'
+import { revokeUnsignedMandates } from './modules/mandates/end.ts'
 import { createDocumentFetcher } from './modules/oauth/clients/fetch-document.ts'
 import { createReadClient } from './modules/oauth/clients/read-client.ts'
 import { createHostResolver } from './modules/oauth/clients/resolve-host.ts'
+import { ownersRelyingOn, voidLostDecisions } from './modules/payments/approvals/void.ts'
 import { createPaymentBatches } from './modules/payments/create/batches.ts'
+import type { OnAuthorityLost } from './modules/ports.ts'
 import { oauthCodes, type RoutesDeps, registerModules } from './modules/routes.ts'
 import type { GaugeDeps } from './operator/gauges.ts'
 import { createMeasures, type Measures } from './operator/measures.ts'
@@ -107,6 +110,10 @@ const buildDeps = (options: PartsOptions, identity: IdentityParts, measures?: Me
   const derivations = createDerivations(config.TOKEN_SECRETS)
   const append = createAppend(feed.wake)
   const appendEvents = measures ? measures.events(append) : append
+  const onAuthorityLost: OnAuthorityLost = async (tx, actor, accountId) => {
+    await revokeUnsignedMandates(tx, { appendEvents }, actor, accountId)
+    await voidLostDecisions(tx, { appendEvents }, actor, accountId)
+  }
   const parts: Omit<Deps, 'submitPayment'> = {
     config,
     db,
@@ -135,7 +142,9 @@ const buildDeps = (options: PartsOptions, identity: IdentityParts, measures?: Me
     jobs: createJobs({ db, mode: config.JOBS, logger }),
     rails: measures ? measures.rails(rails) : rails,
     alerts: createAlerts(logger),
-    onGrantsRevoked: (tx, actor, ended) => detachLinkedBy(tx, { appendEvents, clock, config }, actor, ended),
+    onGrantsRevoked: (tx, actor, ended) => detachLinkedBy(tx, { appendEvents, clock, config, onAuthorityLost }, actor, ended),
+    onAuthorityLost,
+    ownersRelyingOn,
   }
   const submitPayment = createPaymentBatches(parts)
   return { ...parts, submitPayment: measures ? measures.payments(submitPayment) : submitPayment }

@@ -37,6 +37,7 @@ export const workspaceAuditActions = [
   'approval.approve',
   'approval.approved',
   'approval.cancelled',
+  'approval.decision_voided',
   'approval.expired',
   'approval.refused',
   'approval.reject',

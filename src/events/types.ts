@@ -37,6 +37,7 @@ export const eventTypes = [
   'approval.rejected',
   'approval.expired',
   'approval.cancelled',
+  'approval.decision_voided',
   'mandate.created',
   'mandate.exhausted',
   'mandate.expired',

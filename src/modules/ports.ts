@@ -1,4 +1,4 @@
-import type { Tx } from '../db/client.ts'
+import type { Db, Tx } from '../db/client.ts'
 import type { Actor } from '../events/audit.ts'
 import type { Uuid } from '../lib/ids.ts'
 
@@ -7,3 +7,12 @@ import type { Uuid } from '../lib/ids.ts'
  * which imports it; `app.ts` connects the two.
  */
 export type OnGrantsRevoked = (tx: Tx, actor: Actor, ended: { accountId: Uuid; grantIds: readonly Uuid[] }) => Promise<void>
+
+/**
+ * Called in the transaction that takes a wallet, a role or its standing from an account, or ends a mandate of its: what rested on that ends.
+ * The features that take it away cannot import those that rely on it.
+ */
+export type OnAuthorityLost = (tx: Tx, actor: Actor, accountId: Uuid) => Promise<void>
+
+/** The accounts whose money relies on what an account has decided: who takes its authority away locks them with its first lock. */
+export type OwnersRelyingOn = (db: Db, accountId: Uuid) => Promise<Uuid[]>

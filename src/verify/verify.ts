@@ -4,6 +4,7 @@ import { readLastSealBefore } from '../events/seal.ts'
 import { ledgerChecks } from '../ledger/checks.ts'
 import { accessChecks } from './access.ts'
 import { auditChainChecks } from './audit-chain.ts'
+import { authorityChecks } from './authority.ts'
 import { counterChecks } from './counters.ts'
 import { endedAccessChecks } from './ended-access.ts'
 import { stateChecks } from './states.ts'
@@ -15,6 +16,7 @@ export const checks: readonly Check[] = [
   ...counterChecks,
   ...accessChecks,
   ...endedAccessChecks,
+  ...authorityChecks,
   ...traceChecks,
   ...auditChainChecks,
 ].sort((a, b) => Number(a.invariant.slice(1)) - Number(b.invariant.slice(1)))

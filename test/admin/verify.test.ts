@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { CheckFacts } from '../../src/db/check.ts'
 import type { Tx } from '../../src/db/client.ts'
 import { keepPoint, unverifiedSince } from '../../src/verify/daily.ts'
+import { createMandate } from '../harness/mandates.ts'
 import { fund, newBeneficiary } from '../harness/money.ts'
 import { createKey, type Person, signIn } from '../harness/people.ts'
 import type { TestService } from '../harness/service.ts'
@@ -50,6 +51,7 @@ const live = async () => {
   await admin.api.patch(`/v1/admin/accounts/${gone.accountId}`, { status: 'closed' })
   const adjustment = { account_id: owner.accountId, direction: 'credit', amount_minor: '500', reason: 'rounding' }
   await admin.api.post('/v1/admin/adjustments', adjustment)
+  await createMandate(service, owner.wallet)
   // Stopped and started again, with payments before and after.
   await owner.api.post('/v1/workspaces/current/freeze')
   await owner.api.post('/v1/workspaces/current/unfreeze')
@@ -148,6 +150,23 @@ test.each([
   ['a counter that was lowered', 'a usage counter', 'update usage_counters set used_minor = used_minor - 1 where used_minor > 0'],
   ['a counter that is missing', 'a usage counter', `delete from usage_counters where period = 'month'`],
   ['an approval without its decisions', 'the status of an approval agrees', 'delete from approval_decisions'],
+  [
+    'an approval that had stopped counting when its payment was sent',
+    'sent on fewer approvals',
+    `insert into approval_voids (id, decision_id, reason, voided_at) select gen_random_uuid(), id, 'approver', '2020-01-01' from approval_decisions where decision = 'approve'`,
+  ],
+  ['a payment sent by a grant that had ended', 'by a grant, that had ended', `update grants set revoked_at = '2020-01-01'`],
+  [
+    'an open approval by an account that may not decide',
+    'an approval that lost what it rested on',
+    `insert into approval_decisions (id, approval_id, account_id, decision, via, decided_at)
+     select gen_random_uuid(), p.approval_id, gen_random_uuid(), 'approve', 'credential', p.created_at from payments p where p.status = 'pending_approval'`,
+  ],
+  [
+    'an active mandate without its wallet',
+    'a mandate is active only while',
+    `update identities set subject_key = 'x' || subject_key where provider = 'wallet'`,
+  ],
   [
     'a payment that hangs',
     'a payment ends, or is unknown',

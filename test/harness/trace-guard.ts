@@ -10,6 +10,7 @@ const guarded: Readonly<Record<string, readonly string[]>> = {
   topups: ['dispatch_due_at', 'updated_at'],
   approvals: ['updated_at'],
   approval_decisions: [],
+  approval_voids: [],
   adjustments: [],
   intent_mandates: ['updated_at'],
   beneficiaries: ['updated_at'],

@@ -266,7 +266,7 @@ describe('between the payment and its sending', () => {
     expect((await read(mandate)).status).toBe('expired')
   })
 
-  test('if the signing wallet is unlinked, the mandate stays active until it is revoked, by that wallet too', async () => {
+  test('if the signing wallet is unlinked, the mandate is revoked, and says so to that wallet too', async () => {
     const mandate = await agree()
     const second = newWallet()
     const prepared = (await service.api.post('/v1/auth/wallet/nonce', { address: second.address })).body.message
@@ -282,7 +282,8 @@ describe('between the payment and its sending', () => {
     expect((await person.api.delete(`/v1/accounts/me/identities/${old.id}`)).status).toBe(200)
     // The session that the wallet began ends with it.
     const again = await signIn(service.api, second)
-    expect((await pay(mandate, {}, again.api)).status).toBe(201)
+    expect((await used(mandate))[0]).toBe('revoked')
+    expect(decisiveRules(await pay(mandate, {}, again.api))).toEqual(['active'])
     const { message } = (await service.api.get(`/v1/intent-mandates/${mandate.id}/message`)).body
     const revoked = await service.api.post(`/v1/intent-mandates/${mandate.id}/revoke`, {
       signature: await person.wallet.signMessage({ message }),

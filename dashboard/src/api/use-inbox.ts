@@ -24,9 +24,9 @@ export const inboxQuery = (workspaceId: string) => ({
     ),
 })
 
-/** Whether this person can still decide: no one decides twice, nor a request of their own under separation of duties. */
+/** Whether this person is asked: no one whose decision counts already, and no one about a request of their own under separation of duties. */
 export const isForMe = (approval: Approval, accountId: string): boolean =>
-  !approval.decisions.some((decision) => decision.account_id === accountId) &&
+  !approval.decisions.some((decision) => decision.account_id === accountId && decision.voided_at === null) &&
   !(approval.separation_of_duties && approval.payment.initiated_by.account_id === accountId)
 
 const decides = ({ membership }: View): boolean => permissionsOf(membership).has('approval.decide')

@@ -54,6 +54,7 @@ const words: Readonly<Record<Action, string | ((object: Object) => string)>> = {
   'approval.approve': 'approved a payment',
   'approval.approved': 'A payment received all its approvals',
   'approval.cancelled': 'An approval request was cancelled with its payment',
+  'approval.decision_voided': 'An approval stopped counting, because what it rested on has ended',
   'approval.expired': 'An approval request expired',
   'approval.refused': 'Someone who may not decide a payment tried to',
   'approval.reject': 'rejected a payment',

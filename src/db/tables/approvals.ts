@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { boolean, check, index, integer, jsonb, pgTable, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
 import { accounts } from './accounts.ts'
-import { id, instant } from './columns.ts'
+import { id, instant, oneOf } from './columns.ts'
 import { payments } from './payments.ts'
 import { workspaces } from './workspaces.ts'
 
@@ -39,7 +39,7 @@ export const approvals = pgTable(
 
 export const decisionWays = ['credential', 'signature', 'mandate'] as const
 
-/** One approver counts once. */
+/** A row for each time that an account decides: the latest one of an account counts, unless it was voided. */
 export const approvalDecisions = pgTable(
   'approval_decisions',
   {
@@ -58,5 +58,28 @@ export const approvalDecisions = pgTable(
     message: text(),
     decidedAt: instant().notNull(),
   },
-  (t) => [uniqueIndex('approval_decisions_approver_key').on(t.approvalId, t.accountId)],
+  (t) => [
+    index('approval_decisions_approver').on(t.approvalId, t.accountId),
+    index('approval_decisions_account').on(t.accountId, t.approvalId),
+  ],
+)
+
+/** What a decision lost: the right of its account to decide, the wallet that signed it, or the mandate that gave it. */
+export const voidReasons = ['approver', 'wallet', 'mandate'] as const
+
+/** A decision that counts no more, because what it rested on has ended. A decision is voided once, and stays voided. */
+export const approvalVoids = pgTable(
+  'approval_voids',
+  {
+    id: id(),
+    decisionId: uuid()
+      .notNull()
+      .references(() => approvalDecisions.id),
+    reason: text({ enum: voidReasons }).notNull(),
+    voidedAt: instant().notNull(),
+  },
+  (t) => [
+    uniqueIndex('approval_voids_decision_key').on(t.decisionId),
+    check('approval_voids_reason_check', oneOf(t.reason, voidReasons)),
+  ],
 )

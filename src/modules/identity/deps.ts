@@ -9,7 +9,7 @@ import type { Reads } from '../../db/standby.ts'
 import type { AppendEvents } from '../../events/append.ts'
 import type { Cursors } from '../../http/pagination.ts'
 import type { Clock } from '../../lib/clock.ts'
-import type { OnGrantsRevoked } from '../ports.ts'
+import type { OnAuthorityLost, OnGrantsRevoked, OwnersRelyingOn } from '../ports.ts'
 
 /** What accounts, sign-in and sessions need: `app.ts` builds each part once. */
 export type Deps = {
@@ -26,4 +26,6 @@ export type Deps = {
   cursors: Cursors
   appendEvents: AppendEvents
   onGrantsRevoked: OnGrantsRevoked
+  onAuthorityLost: OnAuthorityLost
+  ownersRelyingOn: OwnersRelyingOn
 }

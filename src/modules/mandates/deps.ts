@@ -6,6 +6,7 @@ import type { AppendEvents } from '../../events/append.ts'
 import type { Cursors } from '../../http/pagination.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Alerts } from '../alerts.ts'
+import type { OnAuthorityLost } from '../ports.ts'
 
 /** What mandates need: `app.ts` builds each part once. */
 export type Deps = {
@@ -17,4 +18,5 @@ export type Deps = {
   cursors: Cursors
   appendEvents: AppendEvents
   alerts: Alerts
+  onAuthorityLost: OnAuthorityLost
 }

@@ -1,5 +1,6 @@
 import { eq } from 'drizzle-orm'
-import { inTx, type Tx } from '../../db/client.ts'
+import { walletIsLinked } from '../../auth/authority-sql.ts'
+import { inTx, statement, type Tx } from '../../db/client.ts'
 import { intentMandates } from '../../db/tables/mandates.ts'
 import { type Actor, audit } from '../../events/audit.ts'
 import type { Uuid } from '../../lib/ids.ts'
@@ -31,6 +32,25 @@ export const endMandate = async (
     after: { status: to, ...why },
   })
   return after
+}
+
+const unsigned = statement(
+  'mandates.unsigned',
+  `select id from intent_mandates where account_id = $1 and status = 'active' and not ${walletIsLinked('account_id', 'signer')} order by id`,
+)
+
+/** A mandate ends with the wallet that signed it: runs after a wallet was taken from its account. */
+export const revokeUnsignedMandates = async (
+  tx: Tx,
+  deps: Pick<Deps, 'appendEvents'>,
+  actor: Actor,
+  accountId: Uuid,
+): Promise<void> => {
+  for (const { id } of await tx.query<{ id: Uuid }>(unsigned, [accountId])) {
+    const mandate = await lockMandate(tx, id)
+    if (mandate?.status === 'active')
+      await endMandate(tx, deps, mandate, { to: 'revoked', actor, why: { via: 'wallet_unlinked' } })
+  }
 }
 
 /** Mandates that have expired. Payments are already refused by the mandate's window; here the end is recorded and published. */

@@ -14,7 +14,7 @@ import { findMandateIn, lockMandate, type MandateRecord, mandateStatus } from '.
 /** A second revocation gives the same answer; a mandate that ended otherwise stays as it is. */
 const revoke = async (
   tx: Tx,
-  deps: Pick<Deps, 'appendEvents'>,
+  deps: Pick<Deps, 'appendEvents' | 'onAuthorityLost'>,
   actor: Actor,
   mandate: MandateRecord,
   why: Record<string, unknown>,
@@ -22,12 +22,14 @@ const revoke = async (
   if (mandate.status === 'revoked') return mandate
   const status = mandateStatus(mandate, tx.at)
   if (status !== 'active') throw conflict(`The mandate is ${status} already.`, status, { status })
-  return endMandate(tx, deps, mandate, { to: 'revoked', actor, why })
+  const revoked = await endMandate(tx, deps, mandate, { to: 'revoked', actor, why })
+  await deps.onAuthorityLost(tx, actor, mandate.accountId)
+  return revoked
 }
 
 export const revokeByCredential = async (
   tx: Tx,
-  deps: Pick<Deps, 'appendEvents'>,
+  deps: Pick<Deps, 'appendEvents' | 'onAuthorityLost'>,
   principal: Principal,
   id: Uuid,
 ): Promise<MandateRecord> => {
@@ -46,7 +48,7 @@ export type SignedRevocation = { origin: RequestOrigin; signer: Address | undefi
 
 export const revokeBySignature = async (
   tx: Tx,
-  deps: Pick<Deps, 'appendEvents'>,
+  deps: Pick<Deps, 'appendEvents' | 'onAuthorityLost'>,
   id: Uuid,
   { origin, signer, signature }: SignedRevocation,
 ): Promise<MandateRecord> => {

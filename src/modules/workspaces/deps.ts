@@ -3,6 +3,7 @@ import type { Database } from '../../db/client.ts'
 import type { AppendEvents } from '../../events/append.ts'
 import type { Cursors } from '../../http/pagination.ts'
 import type { Clock } from '../../lib/clock.ts'
+import type { OnAuthorityLost } from '../ports.ts'
 
 /** What workspaces need: `app.ts` builds each part once. */
 export type Deps = {
@@ -11,4 +12,5 @@ export type Deps = {
   clock: Clock
   cursors: Cursors
   appendEvents: AppendEvents
+  onAuthorityLost: OnAuthorityLost
 }

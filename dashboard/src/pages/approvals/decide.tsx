@@ -17,12 +17,16 @@ import { useAfterDecision } from './use-decide.ts'
 
 type Approval = Schemas['Approval']
 
+/** The reader's decision that counts now. */
+const useOwnDecision = ({ decisions }: Approval): Choice | undefined => {
+  const { account } = useSession()
+  return decisions.find(({ account_id, voided_at }) => account_id === account.id && voided_at === null)?.decision
+}
+
 /** Why the reader can't decide, or null when they can. */
 const useHindrance = (approval: Approval): string | null => {
   const { can, account } = useSession()
   if (!can('approval.decide')) return 'Your role in this workspace can’t decide approvals.'
-  if (approval.decisions.some((decision) => decision.account_id === account.id))
-    return 'You have decided. Someone else needs to decide as well.'
   if (approval.separation_of_duties && approval.payment.initiated_by.account_id === account.id)
     return 'You requested this payment, and the requester can’t approve it. Share the signing link with someone who can.'
   return null
@@ -46,14 +50,23 @@ const useNext = (approval: Approval) => {
 export const Decide = ({ approval }: { approval: Approval }) => {
   const [deciding, setDeciding] = useState<Choice | null>(null)
   const hindrance = useHindrance(approval)
+  const approved = useOwnDecision(approval) === 'approve'
   const goOn = useNext(approval)
-  useShortcuts(hindrance ? {} : { a: () => setDeciding('approve'), r: () => setDeciding('reject') })
+  const approve = hindrance || approved ? {} : { a: () => setDeciding('approve') }
+  useShortcuts(hindrance ? {} : { ...approve, r: () => setDeciding('reject') })
   return (
     <Card title="Your decision">
       <div className="stack">
-        {hindrance ? (
-          <Notice tone="info">{hindrance}</Notice>
-        ) : (
+        {hindrance && <Notice tone="info">{hindrance}</Notice>}
+        {!hindrance && approved && (
+          <>
+            <Notice tone="info">You have approved. Someone else needs to decide as well. Until then you can still reject.</Notice>
+            <Button variant="danger" icon="cross" onClick={() => setDeciding('reject')}>
+              Reject <kbd>r</kbd>
+            </Button>
+          </>
+        )}
+        {!hindrance && !approved && (
           <>
             <div className="decide-bar">
               <Button variant="primary" size="large" wide icon="check" onClick={() => setDeciding('approve')}>

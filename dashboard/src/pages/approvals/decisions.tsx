@@ -26,6 +26,11 @@ export const Decisions = ({ approval, people }: { approval: Schemas['Approval'];
                 {decision.via === 'signature' && `, signed${decision.signer ? ` by ${shortAddress(decision.signer)}` : ''}`}
                 {decision.reason && `: ${decision.reason}`}
               </p>
+              {decision.voided_at && (
+                <p className="quiet small">
+                  Stopped counting <Time at={decision.voided_at} />
+                </p>
+              )}
             </div>
           </li>
         ))}

@@ -18,12 +18,13 @@ type Step = { key: string; tone: Tone; icon: IconName; title: ReactNode; note?: 
 
 const decisionStep = (decision: Approval['decisions'][number], nameOf: (account: string) => string): Step => ({
   key: `${decision.account_id} ${decision.decided_at}`,
-  tone: decision.decision === 'approve' ? 'good' : 'bad',
+  tone: decision.voided_at ? 'later' : decision.decision === 'approve' ? 'good' : 'bad',
   icon: decision.decision === 'approve' ? 'check' : 'cross',
   title: `${decision.decision === 'approve' ? 'Approved' : 'Rejected'} by ${nameOf(decision.account_id)}`,
   note: [
     decision.via === 'signature' && (decision.signer ? `Signed by ${shortAddress(decision.signer)}` : 'By signature'),
     decision.reason,
+    decision.voided_at && 'Stopped counting',
   ]
     .filter(Boolean)
     .join(': '),

@@ -69,14 +69,19 @@ export const registerAdminAccounts = (app: App, deps: Deps): void => {
       },
     },
     async (request, reply) =>
-      respondOnce(deps, request, reply, async (tx) =>
-        ok(
-          await viewWithIdentities(
-            tx,
-            deps,
-            await administerAccount(tx, deps, request.principal, request.params.id, request.body),
+      respondOnce(
+        deps,
+        request,
+        reply,
+        async (tx) =>
+          ok(
+            await viewWithIdentities(
+              tx,
+              deps,
+              await administerAccount(tx, deps, request.principal, request.params.id, request.body),
+            ),
           ),
-        ),
+        async () => [request.params.id, ...(await deps.ownersRelyingOn(deps.db, request.params.id))],
       ),
   )
 }

@@ -15,7 +15,7 @@ import { lockAccountRow, ownedWorkspaceIds } from './admin-queries.ts'
 import type { AdministerAccount } from './admin-schema.ts'
 import { type AccountRecord, findAccount } from './queries.ts'
 
-type AdministerDeps = Pick<Deps, 'appendEvents' | 'clock' | 'config' | 'onGrantsRevoked'>
+type AdministerDeps = Pick<Deps, 'appendEvents' | 'clock' | 'config' | 'onAuthorityLost' | 'onGrantsRevoked'>
 
 type Capabilities = NonNullable<AdministerAccount['capabilities']>
 const columns = {
@@ -95,6 +95,7 @@ export const administerAccount = async (
     after: { ...auditView(after), reason: input.reason },
   })
   if (status === 'closed' && before.status !== 'closed') await endCredentials(tx, deps, operator, id)
+  if (status !== 'active') await deps.onAuthorityLost(tx, operator, id)
   return { ...after, updatedAt: at }
 }
 

@@ -13,9 +13,9 @@ import { lockAccount, lockIdentities } from './lock.ts'
 import { presentIdentity } from './present.ts'
 import { type IdentityRecord, listIdentities } from './queries.ts'
 
-type DetachDeps = Pick<Deps, 'appendEvents' | 'clock' | 'config'>
+type DetachDeps = Pick<Deps, 'appendEvents' | 'clock' | 'config' | 'onAuthorityLost'>
 
-/** Sessions that began with it end too: a stolen sign-in method leaves no access behind. */
+/** Sessions that began with it end too, and what a wallet signed counts no more: a stolen sign-in method leaves nothing behind. */
 const detach = async (tx: Tx, deps: DetachDeps, actor: Actor, identity: IdentityRecord): Promise<void> => {
   const at = tx.at
   const { id, accountId, provider, subject } = identity
@@ -24,6 +24,7 @@ const detach = async (tx: Tx, deps: DetachDeps, actor: Actor, identity: Identity
   await recomputeAccountEmail(tx, accountId, at)
   await deps.appendEvents(tx, at, [{ type: 'identity.unlinked', accountId, workspaceId: null, data: presentIdentity(identity) }])
   await audit(tx, actor, at, { action: 'identity.unlink', subject: { type: 'identity', id }, before: { provider, subject } })
+  if (provider === 'wallet') await deps.onAuthorityLost(tx, actor, accountId)
 }
 
 /**

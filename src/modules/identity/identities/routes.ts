@@ -88,8 +88,12 @@ export const registerIdentities = (app: App, deps: Deps): void => {
       },
     },
     async (request, reply) =>
-      respondOnce(deps, request, reply, async (tx) =>
-        ok(presentIdentity(await unlinkIdentity(tx, deps, request.principal, request.params.id))),
+      respondOnce(
+        deps,
+        request,
+        reply,
+        async (tx) => ok(presentIdentity(await unlinkIdentity(tx, deps, request.principal, request.params.id))),
+        () => deps.ownersRelyingOn(deps.db, request.principal.accountId),
       ),
   )
 }

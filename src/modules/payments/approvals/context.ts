@@ -4,7 +4,7 @@ import { paidPaymentsSql } from '../../../db/transitions.ts'
 import { getBalance } from '../../../ledger/ledger.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import type { Minor } from '../../../lib/money.ts'
-import type { ApprovalRecord } from './queries.ts'
+import { type ApprovalRecord, currentDecisions } from './queries.ts'
 
 /**
  * Information that helps to decide and is not part of the approval itself: earlier payments to this payee, what the limits leave, who else
@@ -31,7 +31,7 @@ const payee = `
   where named.payee_id = (select payee_id from beneficiaries where id = $1) and p.status in ${paidPaymentsSql} and p.id <> $2`
 
 /**
- * As when a decision is made: an account that has decided cannot decide again, and the initiator cannot either where duties are separate.
+ * As when a decision is made: an account whose decision counts need not decide again, and the initiator cannot where duties are separate.
  */
 const approvers = `
   select m.account_id from members m join accounts a on a.id = m.account_id
@@ -39,9 +39,10 @@ const approvers = `
     and m.account_id <> all($3::uuid[])
   order by m.id`
 
-export const readContext = async (db: Db, { approval, payment, decisions }: ApprovalRecord): Promise<ApprovalContext> => {
+export const readContext = async (db: Db, record: ApprovalRecord): Promise<ApprovalContext> => {
+  const { approval, payment } = record
   const excluded = [
-    ...decisions.map((decision) => decision.accountId),
+    ...currentDecisions(record).map((decision) => decision.accountId),
     ...(approval.separationOfDuties ? [payment.initiatorAccountId] : []),
   ]
   const [row] = await db.query<PayeeRow>(payee, [payment.beneficiaryId, payment.id])

@@ -1,20 +1,19 @@
-import { decidingRoles } from '../../../auth/permissions.ts'
+import { mayDecide, walletIsLinked } from '../../../auth/authority-sql.ts'
 import { type Principal, type RequestOrigin, requireActiveAccount } from '../../../auth/principal.ts'
-import type { Tx } from '../../../db/client.ts'
+import { lockAccounts } from '../../../db/account-lock.ts'
+import { statement, type Tx } from '../../../db/client.ts'
 import { approvalDecisions } from '../../../db/tables/approvals.ts'
 import { type Actor, audit } from '../../../events/audit.ts'
 import { CommitThenThrow, conflict, notFound, Refusal, wrongSignature } from '../../../lib/errors.ts'
 import { newId, type Uuid } from '../../../lib/ids.ts'
-import { walletProof } from '../../identity/identities/proof.ts'
-import { findIdentity } from '../../identity/identities/queries.ts'
 import type { Deps } from '../deps.ts'
+import { readGivenAuthority } from '../evaluation/authority.ts'
 import { releasePayment } from '../lifecycle/end.ts'
 import { countOnApproval } from '../lifecycle/recheck.ts'
 import { startPayment } from '../lifecycle/start.ts'
 import { lockPaymentWithAccount } from '../queries.ts'
 import { endApproval } from './end.ts'
-import { approvalsGiven } from './present.ts'
-import { type ApprovalRecord, findApprovalIn, lockApproval } from './queries.ts'
+import { type ApprovalRecord, currentDecisions, findApprovalIn, lockApproval } from './queries.ts'
 import type { Decide, DecideBySignature } from './schema.ts'
 import type { ProvenSigner } from './signer.ts'
 
@@ -29,7 +28,7 @@ type Decision = {
   proof: ProvenSigner | null
 }
 
-/** Lock order: owning ledger account, payment, approval. */
+/** Lock order: accounts, payment, approval. */
 const lockAll = async (tx: Tx, unlocked: ApprovalRecord): Promise<ApprovalRecord> => {
   await lockPaymentWithAccount(tx, unlocked.payment.id)
   return lockApproval(tx, unlocked.approval.id)
@@ -47,11 +46,13 @@ export const expireApproval = async (
   await endApproval(tx, deps, actor, { ...record, payment }, 'expired')
 }
 
+/** An approver may take an approval back until the approval ends, and whose decision was voided may decide again. */
 const alreadyDecided = (record: ApprovalRecord, { accountId, choice }: Decision): ApprovalRecord | undefined => {
   const { approval } = record
-  const own = record.decisions.find((earlier) => earlier.accountId === accountId)
+  const own = currentDecisions(record).find((earlier) => earlier.accountId === accountId)
   if (own && own.decision === choice) return record
-  if (own) throw conflict('You have decided otherwise already.', 'decided', { decision: own.decision })
+  if (own && approval.status !== 'pending')
+    throw conflict('You have decided otherwise already.', 'decided', { decision: own.decision })
   if (approval.status === 'pending') return undefined
   throw conflict(`The approval is ${approval.status}.`, approval.status === 'expired' ? 'expired' : 'decided', {
     status: approval.status,
@@ -64,7 +65,8 @@ const finish = async (tx: Tx, deps: DecideDeps, record: ApprovalRecord, { actor,
     const payment = await releasePayment(tx, deps, record.payment, { to: 'rejected', actor })
     return endApproval(tx, deps, actor, { ...record, payment }, 'rejected')
   }
-  if (approvalsGiven(record) < record.approval.requiredApprovals) return record
+  const given = (await readGivenAuthority(tx, [record.approval.id])).get(record.approval.id)
+  if (!given || given.approvers.length < given.required) return record
   const failure = await countOnApproval(tx, deps, record.payment)
   const approved = await endApproval(tx, deps, actor, record, 'approved')
   const payment = failure
@@ -74,8 +76,8 @@ const finish = async (tx: Tx, deps: DecideDeps, record: ApprovalRecord, { actor,
 }
 
 /**
- * Takes one decision. One approver counts once, one rejection rejects, and the last approval that is needed sends the payment. What must be
- * recorded (an expiry found here) is committed.
+ * Takes one decision. One approver counts once, one rejection rejects, and the last approval that is needed sends the payment; an approval
+ * counts while what it rests on holds. What must be recorded (an expiry found here) is committed.
  */
 const decide = async (tx: Tx, deps: DecideDeps, record: ApprovalRecord, decision: Decision): Promise<ApprovalRecord> => {
   const { at } = tx
@@ -107,7 +109,7 @@ const decide = async (tx: Tx, deps: DecideDeps, record: ApprovalRecord, decision
     subject: { type: 'approval', id: record.approval.id },
     after: { via, account: accountId },
   })
-  return finish(tx, deps, { ...record, decisions: [...record.decisions, row] }, decision)
+  return finish(tx, deps, { ...record, decisions: [...record.decisions, { ...row, voidedAt: null }] }, decision)
 }
 
 /** Credentials in the lineage of the payment's initiator never decide it: otherwise an agent could let a sub-agent approve. */
@@ -143,20 +145,15 @@ export const decideByCredential = async (
   })
 }
 
-const mayDecide = `
-  select a.id as account_id, w.frozen_at is not null or w.suspended_at is not null or w.closed_at is not null as frozen
-  from accounts a join workspaces w on w.id = $2
-  where a.id = $1 and a.status = 'active'
-    and (a.id = w.owning_account_id or exists (
-      select from members m where m.workspace_id = w.id and m.account_id = a.id and m.status = 'active' and m.role = any($3::text[])))`
+const readSigning = statement(
+  'approvals.signing',
+  `select $1::uuid as account_id, w.frozen_at is not null or w.suspended_at is not null or w.closed_at is not null as frozen
+   from workspaces w where w.id = $2 and ${walletIsLinked('$1', '$3')} and ${mayDecide('$1', 'w.id')}`,
+)
 
 /** The account whose wallet signed, if it may decide. The wallet must be linked to it now. */
-const accountOf = async (tx: Tx, record: ApprovalRecord, proven: ProvenSigner) => {
-  const identity = await findIdentity(tx, walletProof(proven.signer, null))
-  if (!identity) return undefined
-  const values = [identity.accountId, record.payment.workspaceId, decidingRoles]
-  return (await tx.query<{ account_id: Uuid; frozen: boolean }>(mayDecide, values))[0]
-}
+const accountOf = async (tx: Tx, record: ApprovalRecord, { signer, accountId }: ProvenSigner) =>
+  (await tx.query<{ account_id: Uuid; frozen: boolean }>(readSigning, [accountId, record.payment.workspaceId, signer]))[0]
 
 /** `proven`: the wallet whose signature was verified, if there is one. */
 export type SignedDecision = { origin: RequestOrigin; input: DecideBySignature; proven: ProvenSigner | undefined }
@@ -168,6 +165,8 @@ export const decideBySignature = async (
   unlocked: ApprovalRecord,
   { origin, input, proven }: SignedDecision,
 ): Promise<ApprovalRecord> => {
+  // The signer's account as well: who unlinks the wallet, or takes the right to decide away, locks it.
+  await lockAccounts(tx, { exclusive: [unlocked.payment.accountId], shared: proven ? [proven.accountId] : [] })
   const record = await lockAll(tx, unlocked)
   const account = proven && (await accountOf(tx, record, proven))
   if (!account) {

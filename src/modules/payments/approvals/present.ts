@@ -3,7 +3,7 @@ import { formatId } from '../../../lib/ids.ts'
 import { formatMinor, minor } from '../../../lib/money.ts'
 import type { Decision } from '../../policies/schema.ts'
 import type { ApprovalContext } from './context.ts'
-import type { ApprovalRecord, DecisionRow } from './queries.ts'
+import { type ApprovalRecord, currentDecisions, type DecisionRow } from './queries.ts'
 import type { Approval } from './schema.ts'
 
 const presentSummary = ({ payment, beneficiary, grantLabel, firstPayment }: ApprovalRecord): Approval['payment'] => ({
@@ -31,7 +31,13 @@ const presentSummary = ({ payment, beneficiary, grantLabel, firstPayment }: Appr
   created_at: isoTime(payment.createdAt),
 })
 
-const presentGiven = (decision: DecisionRow): Approval['decisions'][number] => ({
+/** A decision ends when it is voided, and when its account decides otherwise. */
+const endOf = (decision: DecisionRow, { decisions }: Pick<ApprovalRecord, 'decisions'>): Date | null => {
+  const later = decisions.slice(decisions.indexOf(decision) + 1).find(({ accountId }) => accountId === decision.accountId)
+  return decision.voidedAt ?? later?.decidedAt ?? null
+}
+
+const presentGiven = (decision: DecisionRow, record: ApprovalRecord): Approval['decisions'][number] => ({
   account_id: formatId('account', decision.accountId),
   decision: decision.decision,
   // A mandate is a signature given in advance.
@@ -39,10 +45,11 @@ const presentGiven = (decision: DecisionRow): Approval['decisions'][number] => (
   reason: decision.reason,
   signer: decision.signer,
   decided_at: isoTime(decision.decidedAt),
+  voided_at: isoTimeOrNull(endOf(decision, record)),
 })
 
 export const approvalsGiven = (record: Pick<ApprovalRecord, 'decisions'>): number =>
-  record.decisions.filter((decision) => decision.decision === 'approve').length
+  currentDecisions(record).filter((decision) => decision.decision === 'approve').length
 
 const presentContext = (context: ApprovalContext): NonNullable<Approval['context']> => ({
   payee: {
@@ -63,7 +70,7 @@ export const presentApproval = (record: ApprovalRecord, context?: ApprovalContex
     required_approvals: approval.requiredApprovals,
     approvals_given: approvalsGiven(record),
     separation_of_duties: approval.separationOfDuties,
-    decisions: record.decisions.map(presentGiven),
+    decisions: record.decisions.map((decision) => presentGiven(decision, record)),
     signing: { approve: approval.approveMessage, reject: approval.rejectMessage },
     expires_at: isoTime(approval.expiresAt),
     created_at: isoTime(approval.createdAt),

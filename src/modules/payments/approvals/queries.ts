@@ -1,6 +1,6 @@
-import { and, asc, desc, eq, inArray, lt, sql } from 'drizzle-orm'
+import { and, asc, desc, eq, getTableColumns, inArray, lt, sql } from 'drizzle-orm'
 import type { Db, Tx } from '../../../db/client.ts'
-import { approvalDecisions, approvals } from '../../../db/tables/approvals.ts'
+import { approvalDecisions, approvals, approvalVoids } from '../../../db/tables/approvals.ts'
 import { beneficiaries } from '../../../db/tables/beneficiaries.ts'
 import { grants } from '../../../db/tables/grants.ts'
 import { payments } from '../../../db/tables/payments.ts'
@@ -8,7 +8,8 @@ import { paidPaymentsSql } from '../../../db/transitions.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 
 export type ApprovalRow = typeof approvals.$inferSelect
-export type DecisionRow = typeof approvalDecisions.$inferSelect
+/** `voidedAt`: when what it rested on ended. */
+export type DecisionRow = typeof approvalDecisions.$inferSelect & { voidedAt: Date | null }
 
 /** An approval with its payment and the decisions made so far. */
 export type ApprovalRecord = {
@@ -47,11 +48,18 @@ const withDecisions = async (db: Db, rows: Omit<ApprovalRecord, 'decisions'>[]):
   if (rows.length === 0) return []
   const ids = rows.map((row) => row.approval.id)
   const decisions = await db.orm
-    .select()
+    .select({ ...getTableColumns(approvalDecisions), voidedAt: approvalVoids.voidedAt })
     .from(approvalDecisions)
+    .leftJoin(approvalVoids, eq(approvalVoids.decisionId, approvalDecisions.id))
     .where(inArray(approvalDecisions.approvalId, ids))
-    .orderBy(asc(approvalDecisions.id))
+    .orderBy(asc(approvalDecisions.decidedAt), asc(approvalDecisions.id))
   return rows.map((row) => ({ ...row, decisions: decisions.filter((decision) => decision.approvalId === row.approval.id) }))
+}
+
+/** The decisions that count: the latest of each account, if it was not voided. The decisions are in the order in which they were given. */
+export const currentDecisions = ({ decisions }: Pick<ApprovalRecord, 'decisions'>): DecisionRow[] => {
+  const latest = new Map(decisions.map((decision) => [decision.accountId, decision]))
+  return [...latest.values()].filter(({ voidedAt }) => voidedAt === null)
 }
 
 /** By id alone: for the public message and for signatures, which name no workspace. */

@@ -57,6 +57,10 @@ export const Approval = z
         reason: z.string().nullable(),
         signer: z.string().nullable(),
         decided_at: TimeOut,
+        voided_at: TimeOut.nullable().meta({
+          description:
+            'When it stopped counting: its account may no longer decide, its wallet was unlinked, its mandate was revoked, or its account decided otherwise.',
+        }),
       }),
     ),
     signing: z

@@ -10,6 +10,7 @@ import type { Periods, Usage } from '../../../policy/types.ts'
 import { loadMandate } from '../../mandates/for-payments.ts'
 import { findWorkspace } from '../../workspaces/queries.ts'
 import type { Deps } from '../deps.ts'
+import { type GivenAuthority, readGivenAuthority } from '../evaluation/authority.ts'
 import { contextOf, type PaymentContext } from '../evaluation/context.ts'
 import { moveCharges } from '../evaluation/counters.ts'
 import { evaluationOf } from '../evaluation/evaluation.ts'
@@ -43,25 +44,20 @@ const readLineages = statement(
   'recheck.lineages',
   'select id, ancestor_ids || id as lineage from grants where id = any($1::uuid[])',
 )
-const readApprovers = statement(
-  'recheck.approvers',
-  `select approval_id as id, array_agg(account_id) as approvers from approval_decisions
-   where approval_id = any($1::uuid[]) and decision = 'approve' group by approval_id`,
-)
+const unasked: GivenAuthority = { required: 0, approvers: [] }
 
-/** The lineage of each payment's grant, and the accounts that approved the payment. */
+/** The lineage of each payment's grant, and the approvals of the payment that hold now. */
 const readOrigins = async (tx: Tx, payments: readonly PaymentRecord[]) => {
   const grantIds = unique(payments.map(({ grantId }) => grantId))
   const approvalIds = unique(payments.map(({ approvalId }) => approvalId))
-  const [lineages, approvers] = await Promise.all([
+  const [lineages, given] = await Promise.all([
     grantIds.length === 0 ? [] : tx.query<{ id: Uuid; lineage: Uuid[] }>(readLineages, [grantIds]),
-    approvalIds.length === 0 ? [] : tx.query<{ id: Uuid; approvers: Uuid[] }>(readApprovers, [approvalIds]),
+    readGivenAuthority(tx, approvalIds),
   ])
   const lineageOf = new Map(lineages.map(({ id, lineage }) => [id, lineage]))
-  const approversOf = new Map(approvers.map((row) => [row.id, row.approvers]))
   return {
     lineage: ({ grantId }: PaymentRecord): Uuid[] => (grantId && lineageOf.get(grantId)) || [],
-    approvers: ({ approvalId }: PaymentRecord): Uuid[] => (approvalId && approversOf.get(approvalId)) || [],
+    given: ({ approvalId }: PaymentRecord): GivenAuthority => (approvalId && given.get(approvalId)) || unasked,
   }
 }
 
@@ -72,7 +68,7 @@ const decideOne = async (
   tx: Tx,
   deps: Pick<Deps, 'config'>,
   { payment, day }: Again,
-  { state, lineage, approvers }: { state: LockedState; lineage: Uuid[]; approvers: Uuid[] },
+  { state, lineage, given }: { state: LockedState; lineage: Uuid[]; given: GivenAuthority },
 ): Promise<Failure | undefined> => {
   const { workspaceId, beneficiaryId, initiatorAccountId, amountMinor, paymentType, createdAt } = payment
   const zone = state.workspaces.get(workspaceId)?.zone
@@ -86,8 +82,6 @@ const decideOne = async (
     ...context,
     grants: context.grants.map((grant) => ({ ...grant, usage: withoutOwn(payment, grant.usage, periods) })),
     policies: context.policies.map((policy) => ({ ...policy, usage: withoutOwn(payment, policy.usage, periods) })),
-    // An account that has already approved counts as eligible.
-    approverAccountIds: [...new Set([...context.approverAccountIds, ...approvers])],
   }
   const mandate = payment.mandateId ? await loadMandate(tx, workspaceId, payment.mandateId, amountMinor) : null
   if (mandate === undefined) throw new Error('a payment names a mandate that is not there')
@@ -95,7 +89,9 @@ const decideOne = async (
   const request = { workspaceId, initiatorAccountId, lineage, amountMinor, paymentType, at: createdAt }
   const guard = { earlier: null, duplicateWindowSeconds: 0 }
   const decision = evaluate(evaluationOf(own, { ...request, ...guard }, periods, mandate?.rules ?? null))
-  if (stillCovered(decision, { approverAccountIds: approvers, initiatorAccountId })) return undefined
+  // As many as were asked for, whatever is asked for now: an approval that was taken away is missed.
+  if (given.approvers.length < given.required) return changed('An approval that was given does not count any more.')
+  if (stillCovered(decision, { approverAccountIds: given.approvers, initiatorAccountId })) return undefined
   return changed(`Not covered by the approvals given any more: ${explain(decision, deps.config.CURRENCY)}`)
 }
 
@@ -113,7 +109,7 @@ const decideAgain = async (tx: Tx, deps: Pick<Deps, 'config'>, again: readonly A
     periods: again.map(({ day }) => ({ day, month: monthOf(day) })),
   })
   const decide = (each: Again) =>
-    decideOne(tx, deps, each, { state, lineage: origins.lineage(each.payment), approvers: origins.approvers(each.payment) })
+    decideOne(tx, deps, each, { state, lineage: origins.lineage(each.payment), given: origins.given(each.payment) })
   return Promise.all(again.map(decide))
 }
 

@@ -38,7 +38,7 @@ const check = async (
 
 export const updateMember = async (
   tx: Tx,
-  deps: Pick<Deps, 'appendEvents'>,
+  deps: Pick<Deps, 'appendEvents' | 'onAuthorityLost'>,
   principal: Principal,
   id: Uuid,
   input: UpdateMember,
@@ -61,13 +61,15 @@ export const updateMember = async (
     before: { account: formatId('account', target.accountId), role: target.role, status: target.status },
     after: { account: formatId('account', target.accountId), ...change },
   })
-  return publishMemberEvent(tx, deps, 'member.updated', target)
+  const updated = await publishMemberEvent(tx, deps, 'member.updated', target)
+  await deps.onAuthorityLost(tx, principal, target.accountId)
+  return updated
 }
 
 /** Every member may leave in person; removing another member takes `workspace.manage`. The member's grants in the workspace end at once. */
 export const removeMember = async (
   tx: Tx,
-  deps: Pick<Deps, 'appendEvents'>,
+  deps: Pick<Deps, 'appendEvents' | 'onAuthorityLost'>,
   principal: Principal,
   id: Uuid,
   endDelegations: EndDelegations,
@@ -96,5 +98,6 @@ export const removeMember = async (
     before: { account: formatId('account', target.accountId), role: target.role, status: target.status },
   })
   await publishMemberRemovedEvent(tx, deps, target)
+  await deps.onAuthorityLost(tx, principal, target.accountId)
   return target
 }

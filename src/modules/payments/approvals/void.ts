@@ -1,0 +1,64 @@
+import { currentDecisions as currentDecisionsSql, lostBy } from '../../../auth/authority-sql.ts'
+import { lockFurtherAccounts } from '../../../db/account-lock.ts'
+import { type Db, statement, type Tx } from '../../../db/client.ts'
+import { approvalVoids, type voidReasons } from '../../../db/tables/approvals.ts'
+import { type Actor, auditAll } from '../../../events/audit.ts'
+import { formatId, newId, type Uuid } from '../../../lib/ids.ts'
+import type { Deps } from '../deps.ts'
+import { presentApproval } from './present.ts'
+import { findApproval } from './queries.ts'
+
+/** The approvals of an account that a payment waits for, or is about to be sent on: nothing of it was sent yet. */
+const open = `
+  from approval_decisions given
+  join approvals a on a.id = given.approval_id
+  join payments p on p.id = a.payment_id
+  where given.account_id = $1 and given.decision = 'approve'
+    and (p.status = 'pending_approval' or (p.status = 'processing'
+      and not exists (select from rail_attempts t where t.subject_id = p.id and t.state <> 'not_sent')))`
+
+const readOwners = statement('approvals.owners_relying', `select distinct p.account_id as owner ${open}`)
+const readLost = statement(
+  'approvals.lost',
+  `select lost.* from (
+     select given.id as "decisionId", a.id as "approvalId", p.account_id as owner, ${lostBy('given', 'p')} as reason ${open}
+       and given.id in (select id from ${currentDecisionsSql('a.id')} as d)) as lost
+   where lost.reason is not null order by lost."decisionId"`,
+)
+
+type Lost = { decisionId: Uuid; approvalId: Uuid; owner: Uuid; reason: (typeof voidReasons)[number] }
+
+/** The accounts whose money waits for an approval by this account: who takes its authority away locks them too. */
+export const ownersRelyingOn = async (db: Db, accountId: Uuid): Promise<Uuid[]> =>
+  (await db.query<{ owner: Uuid }>(readOwners, [accountId])).map(({ owner }) => owner)
+
+/**
+ * Voids the approvals of an account that no longer hold, after the transaction has changed what they rested on. An approval that has one
+ * less waits for another one; a payment that is about to be sent fails when it is checked again.
+ */
+export const voidLostDecisions = async (
+  tx: Tx,
+  deps: Pick<Deps, 'appendEvents'>,
+  actor: Actor,
+  accountId: Uuid,
+): Promise<void> => {
+  const { at } = tx
+  const seen = await tx.query<Lost>(readLost, [accountId])
+  if (seen.length === 0) return
+  await lockFurtherAccounts(tx, ...new Set(seen.map(({ owner }) => owner)))
+  const lost = await tx.query<Lost>(readLost, [accountId])
+  if (lost.length === 0) return
+  await tx.orm
+    .insert(approvalVoids)
+    .values(lost.map(({ decisionId, reason }) => ({ id: newId(), decisionId, reason, voidedAt: at })))
+  for (const { approvalId, reason } of lost) {
+    const record = await findApproval(tx, approvalId)
+    if (!record) throw new Error('a decision is about an approval that is not there')
+    const { accountId: owner, workspaceId } = record.payment
+    const data = presentApproval(record)
+    await deps.appendEvents(tx, at, [{ type: 'approval.decision_voided', accountId: owner, workspaceId, data }])
+    const subject = { type: 'approval', id: approvalId }
+    const after = { account: formatId('account', accountId), reason }
+    await auditAll(tx, at, [{ actor, action: 'approval.decision_voided', workspaceId, subject, after }])
+  }
+}

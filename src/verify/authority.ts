@@ -1,0 +1,40 @@
+import { currentDecisions, lostBy, walletIsLinked } from '../auth/authority-sql.ts'
+import { beginningOf, sqlCheck } from '../db/check.ts'
+
+/** The approvals that counted when attempt `t` of payment `p` was recorded. */
+const approversWhenSent = `(
+  select count(*) from (
+    select distinct on (d.account_id) d.id, d.decision from approval_decisions d
+    where d.approval_id = p.approval_id and d.decided_at <= t.created_at order by d.account_id, d.decided_at desc, d.id desc) as latest
+  where latest.decision = 'approve'
+    and not exists (select from approval_voids v where v.decision_id = latest.id and v.voided_at < t.created_at))`
+
+/** What a payment rests on, as it was when its sending was recorded, and as it is for what is not yet sent. */
+export const authorityChecks = [
+  sqlCheck(
+    'I17',
+    'no payment was sent on fewer approvals than it needed, without those that had stopped counting',
+    `select t.subject_id::text as subject from rail_attempts t join payments p on p.id = t.subject_id join approvals a on a.id = p.approval_id
+     where t.created_at >= $1::timestamptz and t.state <> 'not_sent' and ${approversWhenSent} < a.required_approvals`,
+    (facts) => [beginningOf(facts)],
+  ),
+  sqlCheck(
+    'I17',
+    'no payment was sent by a mandate, or by a grant, that had ended',
+    `select t.subject_id::text as subject from rail_attempts t join payments p on p.id = t.subject_id
+     left join intent_mandates m on m.id = p.mandate_id left join grants g on g.id = p.grant_id
+     where t.created_at >= $1::timestamptz and t.state <> 'not_sent' and (m.revoked_at < t.created_at or g.revoked_at < t.created_at)`,
+    (facts) => [beginningOf(facts)],
+  ),
+  sqlCheck(
+    'I17',
+    'an approval that lost what it rested on is voided while its payment is not yet sent',
+    `select d.id::text as subject from payments p cross join lateral ${currentDecisions('p.approval_id')} as d
+     where p.status = 'pending_approval' and d.decision = 'approve' and ${lostBy('d', 'p')} is not null`,
+  ),
+  sqlCheck(
+    'I17',
+    'a mandate is active only while its account has the wallet that signed it',
+    `select id::text as subject from intent_mandates where status = 'active' and not ${walletIsLinked('account_id', 'signer')}`,
+  ),
+]

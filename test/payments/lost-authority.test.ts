@@ -1,0 +1,254 @@
+import type { PrivateKeyAccount } from 'viem/accounts'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Client, Json } from '../harness/client.ts'
+import { createMandate } from '../harness/mandates.ts'
+import { credit, newBeneficiary } from '../harness/money.ts'
+import { createKey, newWallet, type Person, signIn, walletMessage } from '../harness/people.ts'
+import { startService, type TestService } from '../harness/service.ts'
+import { findBreaches } from '../harness/verify.ts'
+
+const administrator = newWallet()
+let service: TestService
+beforeAll(async () => {
+  service = await startService({ env: { RATE_LIMIT_ENABLED: 'false', ADMIN_ACCOUNTS: administrator.address } })
+})
+afterAll(async () => {
+  expect(await findBreaches(service)).toEqual([])
+  await service.close()
+})
+
+type Team = { owner: Person; workspace: string; beneficiary: string }
+
+const answered = (answer: { status: number; body: Json; text: string }, status = 200): Json => {
+  if (answer.status !== status) throw new Error(`${answer.status} ${answer.text}`)
+  return answer.body
+}
+
+/** A workspace whose payments need `approvals` people. */
+const team = async (approvals: number): Promise<Team> => {
+  const owner = await signIn(service.api)
+  await credit(service, owner.accountId, 10_000_000n)
+  const beneficiary = await newBeneficiary(owner.api)
+  answered(
+    await owner.api.post('/v1/spending-policies', {
+      name: 'Ask',
+      approval_threshold_minor: '100000',
+      required_approval_count: approvals,
+    }),
+    201,
+  )
+  const workspace = (await owner.api.get('/v1/workspaces/current')).body.workspace.id
+  return { owner, workspace, beneficiary }
+}
+
+const join = async ({ owner, workspace }: Team, role = 'approver'): Promise<Person> => {
+  const person = await signIn(service.api)
+  const invitation = answered(await owner.api.post('/v1/workspaces/current/invitations', { role }), 201)
+  answered(await person.api.post('/v1/workspaces/invitations/accept', { token: invitation.token }))
+  answered(await person.api.put('/v1/workspaces/current', { workspace_id: workspace }))
+  return person
+}
+
+const pay = async ({ beneficiary }: Team, api: Client): Promise<Json> =>
+  answered(await api.post('/v1/payments', { beneficiary_id: beneficiary, amount_minor: '150000' }), 201)
+
+const decide = (api: Client, payment: Json, decision = 'approve') =>
+  api.post(`/v1/approvals/${payment.approval_id}/decide`, { decision })
+const sign = async (wallet: PrivateKeyAccount, payment: Json, decision = 'approve') => {
+  const { message } = (await service.api.get(`/v1/approvals/${payment.approval_id}/message?decision=${decision}`)).body
+  const signature = await wallet.signMessage({ message })
+  return service.api.post(`/v1/approvals/${payment.approval_id}/decide-by-signature`, { decision, signature })
+}
+const approvalOf = async ({ owner }: Team, payment: Json): Promise<Json> =>
+  answered(await owner.api.get(`/v1/approvals/${payment.approval_id}`))
+const paymentOf = async ({ owner }: Team, payment: Json): Promise<Json> =>
+  answered(await owner.api.get(`/v1/payments/${payment.id}`))
+const member = async ({ owner }: Team, person: Person): Promise<string> => {
+  const { data } = answered(await owner.api.get('/v1/workspaces/current/members'))
+  return `/v1/workspaces/current/members/${data.find((one: Json) => one.account_id === person.accountId).id}`
+}
+/** Links another wallet to the account of `api`, and returns it with the path of its identity. */
+const link = async (api: Client): Promise<{ wallet: PrivateKeyAccount; path: string }> => {
+  const wallet = newWallet()
+  const message = await walletMessage(service.api, wallet)
+  const signature = await wallet.signMessage({ message })
+  const identity = answered(await api.post('/v1/accounts/me/identities', { provider: 'wallet', message, signature }), 201)
+  return { wallet, path: `/v1/accounts/me/identities/${identity.id}` }
+}
+const voidedEvents = async ({ owner }: Team): Promise<Json[]> =>
+  answered(await owner.api.get('/v1/notifications?limit=100')).data.filter((one: Json) => one.type === 'approval.decision_voided')
+
+const freeze = async (person: Person) => {
+  const admin = await signIn(service.api, administrator)
+  answered(await admin.api.patch(`/v1/admin/accounts/${person.accountId}`, { status: 'frozen', reason: 'A stolen phone' }))
+}
+
+describe('an approval by someone who may no longer approve', () => {
+  const losses: Record<string, (of: Team, person: Person) => Promise<unknown>> = {
+    removed: async (of, person) => answered(await of.owner.api.delete(await member(of, person))),
+    suspended: async (of, person) => answered(await of.owner.api.patch(await member(of, person), { status: 'suspended' })),
+    demoted: async (of, person) => answered(await of.owner.api.patch(await member(of, person), { role: 'viewer' })),
+    'gone, having left': async (of, person) => answered(await person.api.delete(await member(of, person))),
+  }
+  for (const [loss, take] of Object.entries(losses)) {
+    test(`does not count when the approver was ${loss}: the payment waits for another one`, async () => {
+      const of = await team(2)
+      const [first, second] = [await join(of), await join(of)]
+      const payment = await pay(of, of.owner.api)
+      expect(answered(await decide(first.api, payment)).approvals_given).toBe(1)
+      await take(of, first)
+      const waiting = await approvalOf(of, payment)
+      expect(waiting).toMatchObject({ status: 'pending', approvals_given: 0, decisions: [{ voided_at: expect.any(String) }] })
+      expect(answered(await decide(second.api, payment))).toMatchObject({ status: 'pending', approvals_given: 1 })
+      expect((await paymentOf(of, payment)).status).toBe('pending_approval')
+      expect(answered(await decide(of.owner.api, payment))).toMatchObject({ status: 'approved', approvals_given: 2 })
+      await service.settle()
+      expect((await paymentOf(of, payment)).status).toBe('succeeded')
+    })
+
+    test(`sends nothing when the approver was ${loss} after the last approval and before the sending`, async () => {
+      const of = await team(2)
+      const [first, second] = [await join(of), await join(of)]
+      const payment = await pay(of, of.owner.api)
+      await decide(first.api, payment)
+      expect(answered(await decide(second.api, payment)).status).toBe('approved')
+      await take(of, first)
+      const moved = service.sandbox.movements().length
+      await service.settle()
+      expect(await paymentOf(of, payment)).toMatchObject({ status: 'failed', failure_code: 'policy_changed' })
+      expect(service.sandbox.movements()).toHaveLength(moved)
+    })
+  }
+
+  test('is voided with an event to the workspace, and once: what it lost does not come back', async () => {
+    const of = await team(2)
+    const [first, second] = [await join(of), await join(of)]
+    const payment = await pay(of, of.owner.api)
+    await decide(first.api, payment)
+    const path = await member(of, first)
+    answered(await of.owner.api.patch(path, { status: 'suspended' }))
+    answered(await of.owner.api.patch(path, { status: 'active' }))
+    expect(await voidedEvents(of)).toMatchObject([
+      { workspace_id: of.workspace, data: { id: payment.approval_id, status: 'pending', approvals_given: 0 } },
+    ])
+    expect(answered(await decide(second.api, payment))).toMatchObject({ status: 'pending', approvals_given: 1 })
+    // Whose decision was voided may decide again.
+    const again = answered(await decide(first.api, payment))
+    expect(again).toMatchObject({ status: 'approved', approvals_given: 2 })
+    expect(again.decisions.map((one: Json) => one.voided_at === null)).toEqual([false, true, true])
+  })
+
+  test('is voided when an administrator freezes the account', async () => {
+    const of = await team(2)
+    const [first, second] = [await join(of), await join(of)]
+    const payment = await pay(of, of.owner.api)
+    await decide(first.api, payment)
+    await freeze(first)
+    expect(await approvalOf(of, payment)).toMatchObject({ approvals_given: 0 })
+    expect(answered(await decide(second.api, payment))).toMatchObject({ status: 'pending', approvals_given: 1 })
+  })
+})
+
+describe('an approval by a wallet that was unlinked', () => {
+  test('does not count: neither for the quorum nor before the sending, and its account may decide again', async () => {
+    const of = await team(2)
+    const [first, second] = [await join(of), await join(of)]
+    const stolen = await link(first.api)
+    const [waiting, sending] = [await pay(of, of.owner.api), await pay(of, of.owner.api)]
+    for (const payment of [waiting, sending]) expect(answered(await sign(stolen.wallet, payment)).approvals_given).toBe(1)
+    expect(answered(await decide(second.api, sending)).status).toBe('approved')
+    answered(await first.api.delete(stolen.path))
+    expect(await approvalOf(of, waiting)).toMatchObject({ status: 'pending', approvals_given: 0 })
+    expect((await sign(stolen.wallet, waiting)).body.error).toBe('invalid_signature')
+    expect(answered(await decide(second.api, waiting))).toMatchObject({ status: 'pending', approvals_given: 1 })
+    await service.settle()
+    expect(await paymentOf(of, sending)).toMatchObject({ status: 'failed', failure_code: 'policy_changed' })
+    expect(answered(await decide(first.api, waiting, 'reject')).status).toBe('rejected')
+    expect(await paymentOf(of, waiting)).toMatchObject({ status: 'rejected' })
+  })
+
+  test('by another of the same account’s wallets counts on', async () => {
+    const of = await team(2)
+    const first = await join(of)
+    const spare = await link(first.api)
+    const payment = await pay(of, of.owner.api)
+    await sign(first.wallet, payment)
+    answered(await first.api.delete(spare.path))
+    expect(await approvalOf(of, payment)).toMatchObject({ approvals_given: 1 })
+  })
+})
+
+describe('an approver', () => {
+  test('may take an approval back until the approval ends', async () => {
+    const of = await team(2)
+    const [first, second] = [await join(of), await join(of)]
+    const [waiting, approved] = [await pay(of, of.owner.api), await pay(of, of.owner.api)]
+    for (const payment of [waiting, approved]) await decide(first.api, payment)
+    const rejected = answered(await decide(first.api, waiting, 'reject'))
+    expect(rejected).toMatchObject({
+      status: 'rejected',
+      approvals_given: 0,
+      decisions: [
+        { decision: 'approve', voided_at: expect.any(String) },
+        { decision: 'reject', voided_at: null },
+      ],
+    })
+    expect((await decide(first.api, waiting, 'approve')).status).toBe(409)
+    await decide(second.api, approved)
+    expect((await decide(first.api, approved, 'reject')).status).toBe(409)
+    await service.settle()
+    expect((await paymentOf(of, approved)).status).toBe('succeeded')
+  })
+})
+
+describe('a mandate', () => {
+  const large = { max_total_minor: '1000000' }
+  const agentPays = async (of: Team, api: Client, mandate: Json) =>
+    api.post('/v1/payments', { beneficiary_id: of.beneficiary, amount_minor: '150000', mandate_id: mandate.id })
+
+  test('ends with its wallet: nothing more goes by it, and what was not yet sent is not sent', async () => {
+    const of = await team(1)
+    const second = await link(of.owner.api)
+    const mandate = await createMandate(service, second.wallet, large)
+    const payment = answered(await agentPays(of, of.owner.api, mandate), 201)
+    expect(payment.status).toBe('processing')
+    answered(await of.owner.api.delete(second.path))
+    expect(answered(await of.owner.api.get(`/v1/intent-mandates/${mandate.id}`))).toMatchObject({
+      status: 'revoked',
+      revoked_at: expect.any(String),
+    })
+    const moved = service.sandbox.movements().length
+    await service.settle()
+    expect(await paymentOf(of, payment)).toMatchObject({ status: 'failed', failure_code: 'policy_changed' })
+    const after = await agentPays(of, of.owner.api, mandate)
+    expect([after.status, after.body.error]).toEqual([403, 'policy_denied'])
+    expect(service.sandbox.movements()).toHaveLength(moved)
+  })
+
+  test('ends with the key that linked its wallet', async () => {
+    const of = await team(1)
+    const key = await createKey(of.owner, { permissions: ['account.manage', 'account.read'] })
+    const agent = await createKey(of.owner)
+    const thief = await link(key.api)
+    const mandate = await createMandate(service, thief.wallet, { ...large, grant_id: agent.grantId })
+    answered(await of.owner.api.delete(`/v1/accounts/me/api-keys/${key.id}`))
+    expect(answered(await of.owner.api.get(`/v1/intent-mandates/${mandate.id}`)).status).toBe('revoked')
+    const answer = await agentPays(of, agent.api, mandate)
+    expect([answer.status, answer.body.error]).toEqual([403, 'policy_denied'])
+  })
+
+  test('that is revoked takes its approval back from what still waits for a second one', async () => {
+    const of = await team(2)
+    const [first, second] = [await join(of), await join(of)]
+    const mandate = await createMandate(service, of.owner.wallet, large)
+    const payment = answered(await agentPays(of, of.owner.api, mandate), 201)
+    expect(await approvalOf(of, payment)).toMatchObject({ status: 'pending', approvals_given: 1 })
+    answered(await of.owner.api.post(`/v1/intent-mandates/${mandate.id}/revoke`))
+    expect(await approvalOf(of, payment)).toMatchObject({ approvals_given: 0 })
+    expect(answered(await decide(first.api, payment)).status).toBe('pending')
+    expect(answered(await decide(second.api, payment)).status).toBe('approved')
+    await service.settle()
+    // Its limits are part of the payment: a revoked mandate covers nothing.
+    expect(await paymentOf(of, payment)).toMatchObject({ status: 'failed', failure_code: 'policy_changed' })
+  })
+})
