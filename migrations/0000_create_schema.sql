@@ -62,8 +62,7 @@ CREATE TABLE "approval_decisions" (
 );
 --> statement-breakpoint
 CREATE TABLE "approval_voids" (
-	"id" uuid PRIMARY KEY NOT NULL,
-	"decision_id" uuid NOT NULL,
+	"decision_id" uuid PRIMARY KEY NOT NULL,
 	"reason" text NOT NULL,
 	"voided_at" timestamp (3) with time zone NOT NULL,
 	CONSTRAINT "approval_voids_reason_check" CHECK ("approval_voids"."reason" in ('approver', 'wallet', 'mandate'))
@@ -766,7 +765,6 @@ CREATE INDEX "adjustments_account" ON "adjustments" USING btree ("account_id","i
 CREATE INDEX "adjustments_pending" ON "adjustments" USING btree ("id") WHERE "adjustments"."status" = 'pending';--> statement-breakpoint
 CREATE INDEX "approval_decisions_approver" ON "approval_decisions" USING btree ("approval_id","account_id");--> statement-breakpoint
 CREATE INDEX "approval_decisions_account" ON "approval_decisions" USING btree ("account_id","approval_id");--> statement-breakpoint
-CREATE UNIQUE INDEX "approval_voids_decision_key" ON "approval_voids" USING btree ("decision_id");--> statement-breakpoint
 CREATE UNIQUE INDEX "approvals_payment_key" ON "approvals" USING btree ("payment_id");--> statement-breakpoint
 CREATE INDEX "approvals_workspace" ON "approvals" USING btree ("workspace_id","status","id");--> statement-breakpoint
 CREATE INDEX "approvals_expiry" ON "approvals" USING btree ("expires_at") WHERE "approvals"."status" = 'pending';--> statement-breakpoint

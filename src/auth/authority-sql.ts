@@ -18,7 +18,7 @@ export const mayDecide = (account: string, workspace: string): string =>
 export const lostBy = (d: string, p: string): string =>
   `case when not ${mayDecide(`${d}.account_id`, `${p}.workspace_id`)} then 'approver'
      when ${d}.via in ('signature', 'mandate') and not ${walletIsLinked(`${d}.account_id`, `${d}.signer`)} then 'wallet'
-     when ${d}.via = 'mandate' and not exists (select from intent_mandates x where x.id = ${p}.mandate_id and x.status <> 'revoked') then 'mandate'
+     when ${d}.via = 'mandate' and coalesce((select x.status from intent_mandates x where x.id = ${p}.mandate_id), 'revoked') = 'revoked' then 'mandate'
    end`
 
 /** The latest decision of each account on approval `approval`, if it was not voided: these decisions count while they hold. */

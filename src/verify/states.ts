@@ -79,7 +79,7 @@ export const stateChecks = [
        cross join lateral (
          select count(distinct d.account_id) filter (where decision = 'approve') as given, count(*) filter (where decision = 'reject') as refused
          from approval_decisions d left join approval_voids v on v.decision_id = d.id
-         where d.approval_id = a.id and (v.id is null or v.voided_at >= a.updated_at)) as d
+         where d.approval_id = a.id and (v.decision_id is null or v.voided_at >= a.updated_at)) as d
      where a.updated_at >= $1::timestamptz and (p.approval_id is distinct from a.id or (a.status = 'pending') <> (p.status = 'pending_approval')
         or (a.status in ('rejected', 'expired', 'cancelled') and p.status <> a.status)
         or (a.status = 'approved' and (d.given < a.required_approvals or d.refused > 0)) or (a.status = 'rejected' and d.refused = 0))`,

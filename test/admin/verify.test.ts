@@ -153,7 +153,7 @@ test.each([
   [
     'an approval that had stopped counting when its payment was sent',
     'sent on fewer approvals',
-    `insert into approval_voids (id, decision_id, reason, voided_at) select gen_random_uuid(), id, 'approver', '2020-01-01' from approval_decisions where decision = 'approve'`,
+    `insert into approval_voids (decision_id, reason, voided_at) select id, 'approver', '2020-01-01' from approval_decisions where decision = 'approve'`,
   ],
   ['a payment sent by a grant that had ended', 'by a grant, that had ended', `update grants set revoked_at = '2020-01-01'`],
   [

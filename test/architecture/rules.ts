@@ -44,7 +44,7 @@ const below: Readonly<Record<string, readonly string[]>> = {
     'config.ts',
     'verify',
   ],
-  verify: ['ledger', 'events', 'policy', 'db', 'lib'],
+  verify: ['auth', 'ledger', 'events', 'policy', 'db', 'lib'],
   process: ['app-rails.ts', 'sandbox', 'rails', 'jobs', 'embedded-postgres', 'db', 'lib', 'config.ts'],
 }
 

@@ -71,15 +71,11 @@ export const voidReasons = ['approver', 'wallet', 'mandate'] as const
 export const approvalVoids = pgTable(
   'approval_voids',
   {
-    id: id(),
     decisionId: uuid()
-      .notNull()
+      .primaryKey()
       .references(() => approvalDecisions.id),
     reason: text({ enum: voidReasons }).notNull(),
     voidedAt: instant().notNull(),
   },
-  (t) => [
-    uniqueIndex('approval_voids_decision_key').on(t.decisionId),
-    check('approval_voids_reason_check', oneOf(t.reason, voidReasons)),
-  ],
+  (t) => [check('approval_voids_reason_check', oneOf(t.reason, voidReasons))],
 )

@@ -3,7 +3,7 @@ import { lockFurtherAccounts } from '../../../db/account-lock.ts'
 import { type Db, statement, type Tx } from '../../../db/client.ts'
 import { approvalVoids, type voidReasons } from '../../../db/tables/approvals.ts'
 import { type Actor, auditAll } from '../../../events/audit.ts'
-import { formatId, newId, type Uuid } from '../../../lib/ids.ts'
+import { formatId, type Uuid } from '../../../lib/ids.ts'
 import type { Deps } from '../deps.ts'
 import { presentApproval } from './present.ts'
 import { findApproval } from './queries.ts'
@@ -48,9 +48,7 @@ export const voidLostDecisions = async (
   await lockFurtherAccounts(tx, ...new Set(seen.map(({ owner }) => owner)))
   const lost = await tx.query<Lost>(readLost, [accountId])
   if (lost.length === 0) return
-  await tx.orm
-    .insert(approvalVoids)
-    .values(lost.map(({ decisionId, reason }) => ({ id: newId(), decisionId, reason, voidedAt: at })))
+  await tx.orm.insert(approvalVoids).values(lost.map(({ decisionId, reason }) => ({ decisionId, reason, voidedAt: at })))
   for (const { approvalId, reason } of lost) {
     const record = await findApproval(tx, approvalId)
     if (!record) throw new Error('a decision is about an approval that is not there')
