@@ -14,7 +14,7 @@ import type { Provider } from './provider.ts'
 import { createRules, type Rules } from './rules.ts'
 import type { Scheduler } from './scheduler.ts'
 import { fileStore, memoryStore } from './store.ts'
-import { createTokens } from './tokens.ts'
+import { createTokens, type Tokens } from './tokens.ts'
 
 export type RailSandboxDeps = {
   scheduler: Scheduler
@@ -26,6 +26,8 @@ export type RailSandboxDeps = {
   moveTime?: MoveTime
 }
 
+type SandboxOptions = { [P in ProviderName]: Credentials['options'][P] & { baseUrl: string } }
+
 export type RailSandbox = {
   app: FastifyInstance
   /** Listens on loopback (port 0: any free one) and returns the base URL for the options below. */
@@ -34,7 +36,7 @@ export type RailSandbox = {
   resume: () => void
   close: () => Promise<void>
   /** What a client of each provider needs. */
-  options: (baseUrl: string) => { [P in ProviderName]: Credentials['options'][P] & { baseUrl: string } }
+  options: (baseUrl: string) => SandboxOptions
   /** All money that really moved, whatever was reported: "paid exactly once" is checked against it. */
   movements: () => readonly Movement[]
   /** All accepted orders: for STK, the prompts that a phone has shown. */
@@ -59,7 +61,7 @@ const createProvider = (deps: RailSandboxDeps): Provider => {
     heldBack: [],
     clock,
     credentials: createCredentials(folder),
-    tokens: { MPESA: createTokens(clock), PESALINK: createTokens(clock) },
+    tokens: Object.fromEntries(providers.map((name) => [name, createTokens(clock)])) as Record<ProviderName, Tokens>,
     rules: createRules(),
     journal,
   }
@@ -97,8 +99,8 @@ export const createRailSandbox = (deps: RailSandboxDeps): RailSandbox => {
       await app.close()
     },
     options: (baseUrl) => {
-      const { MPESA, PESALINK } = provider.credentials.options
-      return { MPESA: { ...MPESA, baseUrl }, PESALINK: { ...PESALINK, baseUrl } }
+      const { options } = provider.credentials
+      return Object.fromEntries(providers.map((name) => [name, { ...options[name], baseUrl }])) as SandboxOptions
     },
     movements: book.movements,
     orders: book.orders,
