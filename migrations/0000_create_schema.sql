@@ -388,6 +388,7 @@ CREATE TABLE "payments" (
 	"initiator_account_id" uuid NOT NULL,
 	"grant_id" uuid,
 	"snapshot" json NOT NULL,
+	"idempotency_key" text,
 	"counted_day" date NOT NULL,
 	"hold_transfer_id" uuid NOT NULL,
 	"provider_receipt" text,
@@ -416,10 +417,10 @@ CREATE TABLE "rail_attempts" (
 	"rail" text NOT NULL,
 	"state" text NOT NULL,
 	"amount_minor" bigint NOT NULL,
+	"order_id" uuid NOT NULL,
 	"reference" text NOT NULL,
-	"secret_hash" "bytea" NOT NULL,
-	"secret_ciphertext" "bytea" NOT NULL,
-	"secret_key_id" text NOT NULL,
+	"generation" integer NOT NULL,
+	"send" integer NOT NULL,
 	"provider_request" text,
 	"provider_conversation" text,
 	"checks" integer DEFAULT 0 NOT NULL,
@@ -827,8 +828,8 @@ CREATE INDEX "payments_duplicates" ON "payments" USING btree ("payee_id","amount
 CREATE INDEX "payments_mandate" ON "payments" USING btree ("mandate_id") WHERE "payments"."mandate_id" is not null;--> statement-breakpoint
 CREATE INDEX "payments_open" ON "payments" USING btree ("status","updated_at") WHERE "payments"."status" in ('processing', 'unknown');--> statement-breakpoint
 CREATE UNIQUE INDEX "payments_receipt_key" ON "payments" USING btree ("rail","provider_receipt") WHERE "payments"."provider_receipt" is not null;--> statement-breakpoint
-CREATE UNIQUE INDEX "rail_attempts_reference_key" ON "rail_attempts" USING btree ("reference");--> statement-breakpoint
-CREATE INDEX "rail_attempts_subject" ON "rail_attempts" USING btree ("subject_id");--> statement-breakpoint
+CREATE UNIQUE INDEX "rail_attempts_reference_key" ON "rail_attempts" USING btree ("reference") WHERE "rail_attempts"."send" = 1;--> statement-breakpoint
+CREATE UNIQUE INDEX "rail_attempts_subject_key" ON "rail_attempts" USING btree ("subject_id","send");--> statement-breakpoint
 CREATE UNIQUE INDEX "rail_attempts_one_live" ON "rail_attempts" USING btree ("subject_id") WHERE "rail_attempts"."state" <> 'not_sent';--> statement-breakpoint
 CREATE INDEX "rail_attempts_due" ON "rail_attempts" USING btree ("next_check_at") WHERE "rail_attempts"."state" <> 'resolved';--> statement-breakpoint
 CREATE INDEX "topups_dispatch" ON "topups" USING btree ("account_id","dispatch_due_at") WHERE "topups"."dispatch_due_at" is not null;--> statement-breakpoint

@@ -5,6 +5,7 @@ import { administratorNames } from './auth/administrators.ts'
 import { createContractWallets } from './auth/contract-wallet.ts'
 import { createLastUsed, type LastUsed } from './auth/last-used.ts'
 import { createLookupsIn } from './auth/lookups.ts'
+import { createOrderNames } from './auth/order-names.ts'
 import { createResolvers } from './auth/resolve.ts'
 import { secretPrefixes } from './auth/secrets.ts'
 import { createDerivations, createVault } from './auth/vault.ts'
@@ -96,7 +97,8 @@ type PartsOptions = ServiceOptions & { statementTimeoutMs?: number }
 
 const buildDeps = (options: PartsOptions, identity: IdentityParts, measures?: Measures): Deps => {
   const { config, databaseUrl, directUrl = databaseUrl, pooler, clock, logger, rails } = options
-  if (!config.ENCRYPTION_KEYS || !config.TOKEN_SECRETS) throw new Error('the keys must be made before the service is built')
+  if (!config.ENCRYPTION_KEYS || !config.TOKEN_SECRETS || !config.ORDER_KEY)
+    throw new Error('the keys must be made before the service is built')
   const shared = {
     poolSize: config.DATABASE_POOL_SIZE,
     logger,
@@ -123,6 +125,7 @@ const buildDeps = (options: PartsOptions, identity: IdentityParts, measures?: Me
     logger,
     vault: createVault(config.ENCRYPTION_KEYS),
     derivations,
+    orderNames: createOrderNames(config.ORDER_KEY.current),
     contractWallets: createContractWallets(config.EVM_RPC_URLS, (failure) =>
       logger.warn(failure, 'the chain did not confirm the signature of a contract wallet'),
     ),

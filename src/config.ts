@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { currency, flag, issuer, keyRing, list, minorAmount, origin, rpcUrls, whole } from './config/fields.ts'
+import { currency, flag, issuer, keyRing, lastingKey, list, minorAmount, origin, rpcUrls, whole } from './config/fields.ts'
 import { nameServers, networks } from './config/networks.ts'
 import { contradictions, unfitForProduction } from './config/refusals.ts'
 import { StartupError } from './lib/startup-error.ts'
@@ -30,6 +30,7 @@ const environment = z.object({
   REQUEST_TIMEOUT_MS: whole(100, 120_000).default(10_000),
   ENCRYPTION_KEYS: keyRing.optional(),
   TOKEN_SECRETS: keyRing.optional(),
+  ORDER_KEY: lastingKey.optional(),
   GOOGLE_CLIENT_ID: z.string().optional(),
   GOOGLE_CLIENT_SECRET: z.string().optional(),
   GOOGLE_ISSUER: issuer.optional(),

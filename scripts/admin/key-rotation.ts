@@ -7,7 +7,6 @@ import type { BeneficiaryRecord } from '../../src/modules/beneficiaries/queries.
 import { fingerprintText } from '../../src/modules/beneficiaries/rules.ts'
 import { destinationContext } from '../../src/modules/beneficiaries/service.ts'
 import type { Operator } from '../../src/modules/operators.ts'
-import { attemptContext } from '../../src/modules/payments/lifecycle/attempts/callback-secret.ts'
 import { deliveryContext } from '../../src/modules/payments/lifecycle/attempts/deliveries.ts'
 import { phoneContext } from '../../src/modules/topups/service.ts'
 
@@ -35,13 +34,6 @@ const sealed: readonly SealedColumn[] = [
     keyId: 'phone_key_id',
     workspace: true,
     context: (row) => phoneContext({ id: row.id, workspaceId: row.workspace_id }),
-  },
-  {
-    table: 'rail_attempts',
-    ciphertext: 'secret_ciphertext',
-    keyId: 'secret_key_id',
-    workspace: false,
-    context: (row) => attemptContext(row.id),
   },
   {
     table: 'callback_deliveries',

@@ -43,6 +43,9 @@ export const keyRing = z.string().transform((text, context): KeyRing => {
   }
 })
 
+/** A key ring of one entry: what is made with it must be the same for ever. */
+export const lastingKey = keyRing.refine(({ all }) => all.size === 1, 'must be one key: it is never rotated')
+
 export const rpcUrls = list.transform((entries, context): ReadonlyMap<number, string> => {
   const urls = new Map<number, string>()
   for (const entry of entries) {

@@ -7,6 +7,7 @@ type ProviderSettings<Env> = {
   setting: string
   required: readonly string[]
   addresses: readonly string[]
+  refusedInCallbacks: readonly string[]
   contradictions: (env: Env) => readonly string[]
 }
 
@@ -22,6 +23,7 @@ export type Settings = Readonly<Partial<Record<(typeof providerUrls)[number], st
   readonly DATABASE_URL?: string | undefined
   readonly ENCRYPTION_KEYS?: KeyRing | undefined
   readonly TOKEN_SECRETS?: KeyRing | undefined
+  readonly ORDER_KEY?: KeyRing | undefined
   readonly RAILS?: readonly string[] | undefined
   readonly CORS_ORIGINS: readonly string[]
   readonly TRUST_PROXY?: readonly string[] | undefined
@@ -42,9 +44,12 @@ const textOf = (env: object, name: string): string | undefined => {
 /** Rules for every environment. */
 export function* contradictions<Env extends Settings>(env: Env, providers: readonly ProviderSettings<Env>[]): Generator<string> {
   if (env.RAILS?.includes('sandbox') && env.RAILS.length > 1) yield 'RAILS is either sandbox or real rails, not both'
-  for (const { setting, required } of providers.filter((provider) => env.RAILS?.includes(provider.setting)))
+  for (const { setting, required, refusedInCallbacks } of providers.filter(({ setting }) => env.RAILS?.includes(setting))) {
     for (const name of [...required, 'OPERATOR_URL'])
       if (textOf(env, name) === undefined) yield `${name} must be set when RAILS has ${setting}`
+    const word = refusedInCallbacks.find((each) => env.OPERATOR_URL?.toLowerCase().includes(each))
+    if (word !== undefined) yield `OPERATOR_URL contains "${word}", which ${setting} refuses in the address of callbacks`
+  }
   if (Boolean(env.GOOGLE_CLIENT_ID) !== Boolean(env.GOOGLE_CLIENT_SECRET))
     yield 'GOOGLE_CLIENT_ID and GOOGLE_CLIENT_SECRET go together'
   if (Boolean(env.GITHUB_CLIENT_ID) !== Boolean(env.GITHUB_CLIENT_SECRET))
@@ -70,8 +75,8 @@ function* unsafeUrls<Env extends Settings>(env: Env, providers: readonly Provide
       yield `CORS_ORIGINS must be https:// in production (${url}): its pages may call the API with the session's cookie`
 }
 
-function* unsafeKeys({ ENCRYPTION_KEYS, TOKEN_SECRETS }: Settings): Generator<string> {
-  const rings = { ENCRYPTION_KEYS, TOKEN_SECRETS }
+function* unsafeKeys({ ENCRYPTION_KEYS, TOKEN_SECRETS, ORDER_KEY }: Settings): Generator<string> {
+  const rings = { ENCRYPTION_KEYS, TOKEN_SECRETS, ORDER_KEY }
   const seen = new Map<string, string>()
   for (const [name, ring] of Object.entries(rings)) {
     if (!ring) {

@@ -37,7 +37,7 @@ export const transitions = {
    * A mismatch makes an attempt disputed at any time, also after it has ended.
    */
   attempt: {
-    recorded: ['sending', 'not_sent'],
+    recorded: ['sending', 'not_sent', 'resolved'],
     sending: ['submitted', 'lost', 'not_sent', 'disputed', 'resolved'],
     lost: ['submitted', 'disputed', 'resolved'],
     submitted: ['disputed', 'resolved'],

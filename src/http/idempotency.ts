@@ -52,14 +52,14 @@ const withoutSecrets = (text: string, secret: readonly string[] | undefined): st
   return JSON.stringify(Object.fromEntries(Object.entries(value).filter(([name]) => !secret.includes(name))))
 }
 
-/** A request's key: its scope, and a digest of the body that it was first used with. */
-export type Once = { scope: Buffer; bodyHash: Buffer }
+/** A request's key, its scope, and a digest of the body that it was first used with. */
+export type Once = { key: string; scope: Buffer; bodyHash: Buffer }
 /** A response in the form that is sent. */
 export type Sent = { status: number; text: string; replayed: boolean }
 
 export const onceOf = (request: FastifyRequest): Once | null => {
   const key = keyOf(request)
-  return key === undefined ? null : { scope: scopeOf(request, key), bodyHash: hashBody(request) }
+  return key === undefined ? null : { key, scope: scopeOf(request, key), bodyHash: hashBody(request) }
 }
 
 export type Answers = { find: (once: Once) => Sent | undefined }

@@ -24,7 +24,10 @@ const notedRefusals = { perName: 20, maxTotal: 200, windowSeconds: 60 }
  */
 export const registerCallbacks = (
   operator: App,
-  deps: Pick<PaymentsDeps & ReconciliationDeps, 'alerts' | 'clock' | 'config' | 'db' | 'jobs' | 'logger' | 'rails' | 'vault'>,
+  deps: Pick<
+    PaymentsDeps & ReconciliationDeps,
+    'alerts' | 'clock' | 'config' | 'db' | 'jobs' | 'logger' | 'orderNames' | 'rails' | 'vault'
+  >,
 ): void => {
   const isAllowed = createAllowList(deps.config.CALLBACK_ALLOWED_IPS)
   const mayNote = createAllowance(deps.clock, notedRefusals)

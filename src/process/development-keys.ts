@@ -9,15 +9,15 @@ import { StartupError } from '../lib/startup-error.ts'
 export const keysFileName = 'development-keys.env'
 
 /** Where the keys come from, for the summary. `file` is null when both are configured. */
-export type Keys = Pick<Config, 'ENCRYPTION_KEYS' | 'TOKEN_SECRETS'> & { file: string | null; made: boolean }
+export type Keys = Pick<Config, 'ENCRYPTION_KEYS' | 'TOKEN_SECRETS' | 'ORDER_KEY'> & { file: string | null; made: boolean }
 
 /**
  * Production requires these keys; development creates them once and keeps them: without the same keys at the next start, destinations could
- * not be read and every browser would be signed out. A configured key has priority over a stored one.
+ * not be read, every browser would be signed out, and a payment could be sent under another name. A configured key has priority over a stored one.
  */
 export const findKeys = async (config: Config): Promise<Keys> => {
-  const { ENCRYPTION_KEYS, TOKEN_SECRETS } = config
-  if (ENCRYPTION_KEYS && TOKEN_SECRETS) return { ENCRYPTION_KEYS, TOKEN_SECRETS, file: null, made: false }
+  const { ENCRYPTION_KEYS, TOKEN_SECRETS, ORDER_KEY } = config
+  if (ENCRYPTION_KEYS && TOKEN_SECRETS && ORDER_KEY) return { ENCRYPTION_KEYS, TOKEN_SECRETS, ORDER_KEY, file: null, made: false }
   const folder = await openDataFolder(config.DATA_DIR)
   const file = join(folder, keysFileName)
   const made = (await read(file)) === undefined && (await make(folder, file))
@@ -25,16 +25,17 @@ export const findKeys = async (config: Config): Promise<Keys> => {
   return {
     ENCRYPTION_KEYS: ENCRYPTION_KEYS ?? stored.ENCRYPTION_KEYS,
     TOKEN_SECRETS: TOKEN_SECRETS ?? stored.TOKEN_SECRETS,
+    ORDER_KEY: ORDER_KEY ?? stored.ORDER_KEY,
     file,
     made,
   }
 }
 
 const parse = (file: string, text: string) => {
-  const { ENCRYPTION_KEYS, TOKEN_SECRETS } = parseEnv(text)
+  const { ENCRYPTION_KEYS, TOKEN_SECRETS, ORDER_KEY } = parseEnv(text)
   try {
-    const kept = loadConfig({ ENCRYPTION_KEYS, TOKEN_SECRETS })
-    if (kept.ENCRYPTION_KEYS && kept.TOKEN_SECRETS) return kept
+    const kept = loadConfig({ ENCRYPTION_KEYS, TOKEN_SECRETS, ORDER_KEY })
+    if (kept.ENCRYPTION_KEYS && kept.TOKEN_SECRETS && kept.ORDER_KEY) return kept
   } catch {
     // The parser's own sentence could quote the unreadable text.
   }
@@ -59,6 +60,7 @@ const text =
   () => `# Made at the first start, for development alone. With these keys the destinations in the database can be read.
 ENCRYPTION_KEYS=${newKey()}
 TOKEN_SECRETS=${newKey()}
+ORDER_KEY=${newKey()}
 `
 
 // Each key has its own name: a destination sealed by a lost key is refused with that reason, not reported as damaged.

@@ -53,6 +53,8 @@ export type ProviderDefinition<P extends Provider, Shape extends z.ZodRawShape> 
   required: readonly (keyof Shape & string)[]
   /** The settings with an address that requests go to: https in production. */
   addresses: readonly (keyof Shape & string)[]
+  /** Words, in lower case, for which it refuses an address to deliver to. */
+  refusedInCallbacks: readonly string[]
   /** Settings that contradict each other, a sentence each. */
   contradictions: (settings: z.output<z.ZodObject<Shape>>) => readonly string[]
   /** The longest time that a request to it takes. */

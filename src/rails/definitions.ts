@@ -17,6 +17,7 @@ type Definition<P extends Provider> = {
   setting: string
   required: readonly Name[]
   addresses: readonly Name[]
+  refusedInCallbacks: readonly string[]
   contradictions: (settings: RailSettings) => readonly string[]
   timeoutMs: (settings: RailSettings) => number
   payouts: Readonly<Partial<Record<RailName, PayoutDefinition<RailSettings>>>>

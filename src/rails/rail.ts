@@ -8,9 +8,9 @@ export type RailLimits = { minMinor: Minor; maxMinor: Minor; wholeUnits: boolean
 /** Where the provider's deliveries for one attempt arrive; each URL carries the attempt's id and a secret of ours. */
 export type CallbackUrls = { result: string; timeout: string }
 
-/** One payout, sent at most once. `attemptId` is a UUID of ours; `reference` 12 digits, never used again. */
+/** One payout. `orderId` is a UUID of ours, `reference` 12 digits: both are the same however often the order is sent, and no other order's. */
 export type PayoutInstruction = {
-  attemptId: string
+  orderId: string
   rail: RailName
   amountMinor: Minor
   currency: string
@@ -28,7 +28,7 @@ export type PayoutInstruction = {
 
 /** A top-up: the payer gets a prompt on the phone to pay. */
 export type CollectionInstruction = {
-  attemptId: string
+  orderId: string
   amountMinor: Minor
   currency: string
   phoneNumber: string
@@ -65,7 +65,7 @@ export type Evidence =
   | { kind: 'unknown'; code: string; message: string }
 
 export type Attempt = {
-  attemptId: string
+  orderId: string
   rail: AnyRail
   amountMinor: Minor
   reference: string
@@ -92,7 +92,7 @@ export type PayoutAdapter = {
   readDelivery: (
     kind: DeliveryKind,
     body: unknown,
-    attempt: Pick<Attempt, 'attemptId' | 'rail' | 'reference' | 'provider'>,
+    attempt: Pick<Attempt, 'orderId' | 'rail' | 'reference' | 'provider'>,
   ) => Delivery
 }
 

@@ -4,7 +4,10 @@ import { type Answer, gatewayError } from './answer.ts'
 export const mobile = z.string().regex(/^254[17]\d{8}$/)
 export const organisation = z.string().regex(/^\d{5,7}$/)
 export const timestamp = z.string().regex(/^\d{14}$/)
-export const url = z.url({ protocol: /^https?$/ })
+
+/** The portal refuses addresses with these words in them, in either case. */
+const forbiddenInAddress = /exe|cmd|sql|query|mpesa/i
+export const url = z.url({ protocol: /^https?$/ }).refine((text) => !forbiddenInAddress.test(text))
 export const remarks = z.string().min(2).max(100)
 
 /** Whole shillings, as text or as a number. */

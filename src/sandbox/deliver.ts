@@ -40,7 +40,7 @@ export const forgedUrl = (url: string): string => {
   const secret = parts
     .filter((part) => !uuid.test(part))
     .reduce((longest, part) => (part.length >= longest.length ? part : longest), '')
-  const guess = secret.replace(/./g, (letter) => (letter === 'A' ? 'B' : 'A'))
+  const guess = secret.replace(/./g, (letter) => (letter === 'a' ? 'b' : 'a'))
   forged.pathname = parts.map((part) => (part === secret ? guess : part)).join('/')
   return forged.href
 }

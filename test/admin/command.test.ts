@@ -20,7 +20,7 @@ import { patience } from '../start/process.ts'
 import { createTeam } from '../workspaces/team.ts'
 
 const ring = () => `first:${randomBytes(32).toString('base64')}`
-const keys = { ENCRYPTION_KEYS: ring(), TOKEN_SECRETS: ring() }
+const keys = { ENCRYPTION_KEYS: ring(), TOKEN_SECRETS: ring(), ORDER_KEY: ring() }
 
 let service: TestService
 let person: Person
@@ -230,8 +230,7 @@ describe('after the keys were replaced', () => {
       beneficiaries: expect.any(Number),
     })
     const left = await service.deps.db.query(`select from beneficiaries where destination_key_id <> 'second' union all
-      select from payees where fingerprint_key_id <> 'second' union all select from rail_attempts where secret_key_id <> 'second'
-      union all select from topups where phone_key_id <> 'second' union all select from callback_deliveries where body_key_id <> 'second'`)
+      select from payees where fingerprint_key_id <> 'second' union all select from topups where phone_key_id <> 'second' union all select from callback_deliveries where body_key_id <> 'second'`)
     expect(left).toEqual([])
     // Started with the new keys alone: the payee is still the same one, and can be paid.
     const [encryption = '', secret = ''] = [rings.ENCRYPTION_KEYS.split(',')[0], rings.TOKEN_SECRETS.split(',')[0]]

@@ -10,10 +10,10 @@ const publicFile = /\/([a-z-]+-)?(service|schema|present|queries)\.ts$/
 /** [feature, file]: the feature may import that file of another feature. A door for one feature is not open to the others. */
 const doors: readonly (readonly [from: string, to: string])[] = [
   // One recorded send, for everything that is sent: shared by payments and top-ups, and compared with statements.
-  ['topups', 'payments/lifecycle/attempts/callback-secret.ts'],
+  ['topups', 'payments/lifecycle/attempts/for-rail.ts'],
   ['topups', 'payments/lifecycle/attempts/receipts.ts'],
   ['topups', 'payments/lifecycle/attempts/subject.ts'],
-  ['reconciliation', 'payments/lifecycle/attempts/callback-secret.ts'],
+  ['reconciliation', 'payments/lifecycle/attempts/for-rail.ts'],
   ['reconciliation', 'payments/lifecycle/attempts/evidence.ts'],
   ['reconciliation', 'payments/lifecycle/attempts/subject.ts'],
   ['rail-pauses', 'payments/lifecycle/attempts/subject.ts'],

@@ -63,7 +63,7 @@ test('a wrong secret, an unknown attempt and a malformed path get the same answe
   const { id, order } = await ask()
   const [, , attemptId = '', secret = ''] = new URL(order.resultUrl).pathname.split('/')
   const forged = [
-    order.resultUrl.replace(secret, `${secret.slice(0, -1)}${secret.endsWith('A') ? 'B' : 'A'}`),
+    order.resultUrl.replace(secret, `${secret.slice(0, -1)}${secret.endsWith('a') ? 'b' : 'a'}`),
     order.resultUrl.replace(secret, 'x'),
     order.resultUrl.replace(attemptId, '0192f0c4-5b1e-7cc3-9a53-3f0f6a9d1b11'),
     order.resultUrl.replace(attemptId, 'nobody'),

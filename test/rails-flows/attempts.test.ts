@@ -21,6 +21,7 @@ import {
   lastOrder,
   movementsTo,
   ordersTo,
+  type Payee,
   pass,
   pay,
   paymentOf,
@@ -61,16 +62,14 @@ const held = { available: '850000', held: '150000' }
 const paid = { available: '850000', held: '0' }
 
 const attemptsOf = (id: string) =>
-  service.deps.db.query<{ id: string; state: string }>(
-    'select id, state from rail_attempts where subject_id = $1 order by created_at, id',
+  service.deps.db.query<{ id: string; state: string; order_id: string; reference: string }>(
+    'select id, state, order_id, reference from rail_attempts where subject_id = $1 order by send',
     [parseId('payment', id)],
   )
 
-/** Where the provider would deliver for an attempt that was never sent: its URL, with a secret that the test sets. */
-const urlOf = async (attemptId: string): Promise<string> => {
-  await service.deps.db.query(`update rail_attempts set secret_hash = sha256('known'::bytea) where id = $1`, [attemptId])
-  return `${service.operatorUrl}/callbacks/${attemptId}/known/result`
-}
+/** Where the provider would deliver for an attempt that was never sent. */
+const urlOf = (attemptId: string): string =>
+  `${service.operatorUrl}/callbacks/${attemptId}/${service.deps.orderNames.secretOf(attemptId)}/result`
 
 /** Runs something in this process right after one of its statements took effect. */
 const happensAfter = (name: string, happens: () => Promise<void>) => {
@@ -98,26 +97,24 @@ const happensBefore = (name: string, happens: () => Promise<void>) => {
 
 describe('only the live attempt settles its payment', () => {
   /** An attempt that was never sent, and the later one, which gets no answer. */
-  const superseded = async () => {
-    phone = '254700004999'
-    const count = ordersTo(service, phone).length
+  const superseded = async (payee: Payee) => {
+    const count = ordersTo(service, payee.destination).length
     service.sandbox.failNext(spikeArrest)
-    const id = await pay(person, toPhone())
+    const id = await pay(person, payee)
     await service.settle()
     await pass(service, 5)
     const [first, second] = await attemptsOf(id)
     expect([first?.state, second?.state]).toEqual(['not_sent', 'submitted'])
-    expect(ordersTo(service, phone)).toHaveLength(count + 1)
-    return { id, order: lastOrder(service), url: await urlOf(first?.id ?? '') }
+    expect(ordersTo(service, payee.destination)).toHaveLength(count + 1)
+    return { id, order: lastOrder(service), url: urlOf(first?.id ?? ''), first, second }
   }
-  const ownResult = (attempt: { url: string }, order: ReturnType<typeof lastOrder>, code: number, receipt: string) => {
-    const attemptId = new URL(attempt.url).pathname.split('/')[2] ?? ''
-    return b2cResult({ ...order, key: attemptId, conversation: `AG_${attemptId}` }, { code, receipt })
-  }
+  const silentTill = { payment_rail: 'MPESA_B2B', destination: '9994999' }
+  const ownResult = (key: string, order: ReturnType<typeof lastOrder>, code: number, receipt: string) =>
+    b2cResult({ ...order, key, conversation: `AG_${key}` }, { code, receipt })
 
   test('a failure of a superseded attempt is recorded and settles nothing; its successor succeeds', async () => {
-    const { id, order, url } = await superseded()
-    await deliver(url, ownResult({ url }, order, 2001, 'NONE'))
+    const { id, order, url } = await superseded(silentTill)
+    await deliver(url, ownResult('first', order, 2001, 'NONE'))
     await service.settle()
     expect(await verdicts(service, url)).toEqual(['superseded'])
     expect((await paymentOf(person, id)).status).toBe('processing')
@@ -129,8 +126,8 @@ describe('only the live attempt settles its payment', () => {
   })
 
   test('money that a superseded attempt moved goes to suspense, once, with an alert, and not out of the hold of its successor', async () => {
-    const { id, order, url } = await superseded()
-    for (let time = 0; time < 3; time += 1) await deliver(url, ownResult({ url }, order, 0, 'SUPERSEDED1'))
+    const { id, order, url } = await superseded(silentTill)
+    for (let time = 0; time < 3; time += 1) await deliver(url, ownResult('first', order, 0, 'SUPERSEDED1'))
     await service.settle()
     expect(new Set(await verdicts(service, url))).toEqual(new Set(['suspense']))
     expect(alerts(service)).toContain('superseded_attempt_moved_money')
@@ -151,13 +148,23 @@ describe('only the live attempt settles its payment', () => {
     await service.settle()
     const [first] = await attemptsOf(id)
     expect(first?.state).toBe('not_sent')
-    const url = await urlOf(first?.id ?? '')
-    const order = { ...lastOrder(service), party: phone, amountMinor: 150_000n }
-    await deliver(url, ownResult({ url }, order, 0, `LEFT${serial}`))
+    const url = urlOf(first?.id ?? '')
+    const order = { ...lastOrder(service), rail: 'MPESA_B2C', party: phone, amountMinor: 150_000n } as const
+    await deliver(url, ownResult(first?.order_id ?? '', order, 0, `LEFT${serial}`))
     await service.settle()
     expect(await paymentOf(person, id)).toMatchObject({ status: 'succeeded', provider_receipt: `LEFT${serial}` })
     await pass(service, 600)
     expect(ordersTo(service, phone)).toHaveLength(0)
+    expect(await balanceOf(person)).toEqual(paid)
+  })
+
+  test('the provider gets a payment under the same names each time that it is sent, and what it moved for any of them settles the payment', async () => {
+    const { id, order, url, first, second } = await superseded({ payment_rail: 'MPESA_B2C', destination: '254700004999' })
+    expect([first?.order_id, first?.reference]).toEqual([second?.order_id, second?.reference])
+    expect(order).toMatchObject({ key: first?.order_id, reference: first?.reference })
+    await deliver(url, b2cResult(order))
+    await service.settle()
+    expect(await paymentOf(person, id)).toMatchObject({ status: 'succeeded', provider_receipt: order.receipt })
     expect(await balanceOf(person)).toEqual(paid)
   })
 

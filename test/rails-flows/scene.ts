@@ -122,12 +122,12 @@ export const transferCallback = (order: Readonly<Order>, outcome: TransferOutcom
 
 type ResultOutcome = { code?: number; amountMinor?: bigint; receipt?: string }
 
-/** B2C's result, in Daraja's shape. */
+/** A payout's result, in Daraja's shape. */
 export const b2cResult = (order: Readonly<Order>, outcome: ResultOutcome = {}) => {
   const { code = 0, amountMinor = order.amountMinor, receipt = order.receipt } = outcome
   const ids = { OriginatorConversationID: order.key, ConversationID: order.conversation, TransactionID: receipt }
   const ResultParameter = [
-    { Key: 'TransactionAmount', Value: Number(amountMinor) / 100 },
+    { Key: order.rail === 'MPESA_B2B' ? 'Amount' : 'TransactionAmount', Value: Number(amountMinor) / 100 },
     { Key: 'TransactionReceipt', Value: receipt },
   ]
   const result = { ResultType: 0, ResultCode: code, ResultDesc: 'reported by a test', ...ids }

@@ -89,7 +89,7 @@ test.each<Row>([
   ['no such receipt', { Result: { ResultCode: 2032, OriginatorConversationID: 'other' } }, { kind: 'unknown' }],
   [
     'no such receipt, under our id',
-    { Result: { ResultCode: 2032, OriginatorConversationID: seen.attempt.attemptId } },
+    { Result: { ResultCode: 2032, OriginatorConversationID: seen.attempt.orderId } },
     { kind: 'unknown' },
   ],
   [

@@ -8,9 +8,9 @@ beforeAll(async () => {
 afterAll(() => rails.close())
 
 const payingOut = '600998'
-const answerTo = async (attemptId: string): Promise<unknown> => {
+const answerTo = async (orderId: string): Promise<unknown> => {
   await rails.scheduler.runAll()
-  return rails.deliveriesOf(attemptId).at(-1)?.body
+  return rails.deliveriesOf(orderId).at(-1)?.body
 }
 
 test('the queried balance is the money that came in less the money that went out', async () => {
@@ -18,14 +18,14 @@ test('the queried balance is the money that came in less the money that went out
   expect(account.numbers).toEqual(['174379', payingOut, '600997'])
   const before = rails.payout()
   expect(await account.requestBalances(payingOut, before.callbacks)).toMatchObject({ kind: 'accepted' })
-  const [held] = account.readBalances(await answerTo(before.attemptId)) ?? []
+  const [held] = account.readBalances(await answerTo(before.orderId)) ?? []
   expect(held).toMatchObject({ account: 'Working Account', currency: 'KES' })
   const paid = rails.payout({ amountMinor: 70_000n })
   await payout.pay(paid)
   await rails.scheduler.runAll()
   const after = rails.payout()
   await account.requestBalances(payingOut, after.callbacks)
-  const [left] = account.readBalances(await answerTo(after.attemptId)) ?? []
+  const [left] = account.readBalances(await answerTo(after.orderId)) ?? []
   expect((held?.availableMinor ?? 0n) - (left?.availableMinor ?? 0n)).toBe(70_000n)
 })
 
@@ -47,15 +47,15 @@ test('an incoming payment is reversed whole and once, and another amount or rece
   await rails.scheduler.runAll()
   const receipt = rails.sandbox.movements().at(-1)?.receipt ?? ''
   const reversed = async (fields: object) => {
-    const { attemptId, callbacks } = rails.payout()
+    const { orderId, callbacks } = rails.payout()
     const sent = await account.reverse({ receipt, amountMinor: 50_000n, callbacks, ...fields })
     expect(sent).toMatchObject({ kind: 'accepted' })
-    return account.readReversal(await answerTo(attemptId))
+    return account.readReversal(await answerTo(orderId))
   }
   const balance = async () => {
-    const { attemptId, callbacks } = rails.payout()
+    const { orderId, callbacks } = rails.payout()
     await account.requestBalances('174379', callbacks)
-    return account.readBalances(await answerTo(attemptId))?.[0]?.availableMinor
+    return account.readBalances(await answerTo(orderId))?.[0]?.availableMinor
   }
   const before = (await balance()) ?? 0n
   expect(await reversed({})).toMatchObject({ kind: 'returned', receipt })
@@ -72,7 +72,7 @@ test('an incoming payment is reversed whole and once, and another amount or rece
 
 test('a query with an expired initiator password has no result', async () => {
   const { account } = rails.daraja({ initiatorPassword: 'an old one' })
-  const { attemptId, callbacks } = rails.payout()
+  const { orderId, callbacks } = rails.payout()
   await account.requestBalances(payingOut, callbacks)
-  expect(account.readBalances(await answerTo(attemptId))).toBeUndefined()
+  expect(account.readBalances(await answerTo(orderId))).toBeUndefined()
 })

@@ -15,7 +15,7 @@ const play = async (phoneNumber: string, fields: Partial<CollectionInstruction> 
   const attempt = attemptOf(sent, submission)
   const underWay = [await rail.query(attempt), await rail.query(attempt)]
   await rails.scheduler.runAll()
-  const deliveries = rails.deliveriesOf(sent.attemptId)
+  const deliveries = rails.deliveriesOf(sent.orderId)
   const evidence = deliveries.filter((each) => each.authentic).map((each) => rail.readDelivery(each.kind, each.body).evidence)
   const moved = rails.sandbox.movements().filter((movement) => movement.resultUrl === sent.callbacks.result)
   return { rail, submission, attempt, underWay, deliveries, evidence, moved }
@@ -81,11 +81,11 @@ test('a late callback comes half a minute after the money has moved', async () =
   const sent = rails.collection({ phoneNumber: '254711000003' })
   await rail.collect(sent)
   await rails.scheduler.runDue(1_000)
-  expect(rails.deliveriesOf(sent.attemptId)).toEqual([])
+  expect(rails.deliveriesOf(sent.orderId)).toEqual([])
   await rails.scheduler.runDue(29_999)
-  expect(rails.deliveriesOf(sent.attemptId)).toEqual([])
+  expect(rails.deliveriesOf(sent.orderId)).toEqual([])
   await rails.scheduler.runDue(1)
-  expect(rails.deliveriesOf(sent.attemptId)).toHaveLength(1)
+  expect(rails.deliveriesOf(sent.orderId)).toHaveLength(1)
 })
 
 test('a lost answer is never read as failed: the prompt was shown and the callback reports its result', async () => {

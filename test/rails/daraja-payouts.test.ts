@@ -15,7 +15,7 @@ const play = async (fields: Partial<PayoutInstruction>) => {
   const submission = await rail.pay(sent)
   const attempt = payoutAttempt(sent, submission)
   await rails.scheduler.runAll()
-  const deliveries = rails.deliveriesOf(sent.attemptId)
+  const deliveries = rails.deliveriesOf(sent.orderId)
   const evidence = deliveries
     .filter((each) => each.authentic)
     .map((each) => rail.readDelivery(each.kind, each.body, attempt).evidence)
@@ -46,7 +46,7 @@ describe.each([
     expect(evidence).toMatchObject([{ kind: 'unknown', code: '5555' }])
     expect(await adapter.query(attempt)).toEqual({ kind: 'pending' })
     await rails.scheduler.runAll()
-    const answer = rails.deliveriesOf(sent.attemptId).at(-1)
+    const answer = rails.deliveriesOf(sent.orderId).at(-1)
     expect(adapter.readDelivery('result', answer?.body, attempt).evidence).toMatchObject({
       kind: 'failed',
       providerCode: 'declined',
@@ -58,7 +58,7 @@ describe.each([
     expect(evidence).toEqual([])
     await adapter.query(attempt)
     await rails.scheduler.runAll()
-    const answer = rails.deliveriesOf(sent.attemptId).at(-1)
+    const answer = rails.deliveriesOf(sent.orderId).at(-1)
     expect(adapter.readDelivery('result', answer?.body, attempt).evidence).toEqual({ kind: 'pending' })
   })
 })
@@ -68,7 +68,7 @@ test('the result of a lost callback is found by a query, and its answer names th
   expect(deliveries).toEqual([])
   expect(await rail.query(attempt)).toEqual({ kind: 'pending' })
   await rails.scheduler.runAll()
-  const [answer] = rails.deliveriesOf(sent.attemptId)
+  const [answer] = rails.deliveriesOf(sent.orderId)
   const read = rail.readDelivery('result', answer?.body, attempt)
   expect(read.evidence).toEqual({ kind: 'succeeded', receipt: moved[0]?.receipt, amountMinor: 50_000n })
   expect(read.provider.conversation).toBe(attempt.provider.conversation)
@@ -102,7 +102,7 @@ test('a lost payout to a phone can be queried by the id of the request', async (
   expect(attempt.provider).toEqual({ request: null, conversation: null })
   expect(await rail.query(attempt)).toEqual({ kind: 'pending' })
   await rails.scheduler.runAll()
-  const answer = rails.deliveriesOf(sent.attemptId).at(-1)
+  const answer = rails.deliveriesOf(sent.orderId).at(-1)
   expect(rail.readDelivery('result', answer?.body, attempt).evidence.kind).toBe('succeeded')
 })
 
@@ -131,7 +131,7 @@ test('a provider that does not know a payment proves nothing', async () => {
   const attempt = payoutAttempt(sent, { kind: 'lost', message: '' })
   await rail.query(attempt)
   await rails.scheduler.runAll()
-  const [answer] = rails.deliveriesOf(sent.attemptId)
+  const [answer] = rails.deliveriesOf(sent.orderId)
   expect(rail.readDelivery('result', answer?.body, attempt).evidence).toMatchObject({ kind: 'unknown' })
 })
 
@@ -140,7 +140,7 @@ test('a status query that is refused because of the credential does not fail its
   const expired = rails.daraja({ initiatorPassword: 'expired' }).payout
   await expired.query(attempt)
   await rails.scheduler.runAll()
-  const [answer] = rails.deliveriesOf(sent.attemptId)
+  const [answer] = rails.deliveriesOf(sent.orderId)
   expect(answer?.body).toMatchObject({ Result: { ResultCode: 2001 } })
   expect(expired.readDelivery('result', answer?.body, attempt).evidence).toMatchObject({ kind: 'unknown', code: 'other_request' })
 })
@@ -150,7 +150,7 @@ test('a payout with an expired initiator password fails by its result', async ()
   const sent = rails.payout()
   const attempt = payoutAttempt(sent, await rail.pay(sent))
   await rails.scheduler.runAll()
-  const [answer] = rails.deliveriesOf(sent.attemptId)
+  const [answer] = rails.deliveriesOf(sent.orderId)
   expect(rail.readDelivery('result', answer?.body, attempt).evidence).toMatchObject({ kind: 'failed', providerCode: '2001' })
 })
 

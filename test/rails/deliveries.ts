@@ -2,7 +2,7 @@
 const parameters = (values: Record<string, unknown>) => Object.entries(values).map(([Key, Value]) => ({ Key, Value }))
 
 export const attempt = {
-  attemptId: '0192f0c4-5b1e-7cc3-9a53-3f0f6a9d1b11',
+  orderId: '0192f0c4-5b1e-7cc3-9a53-3f0f6a9d1b11',
   rail: 'MPESA_B2C',
   reference: '100000000001',
   provider: { request: '0192f0c4-5b1e-7cc3-9a53-3f0f6a9d1b11', conversation: 'AG_20260331_2010' },
@@ -44,7 +44,7 @@ export const stkCancelled = {
   },
 }
 
-const payoutIds = { OriginatorConversationID: attempt.attemptId, ConversationID: 'AG_20260331_2010' }
+const payoutIds = { OriginatorConversationID: attempt.orderId, ConversationID: 'AG_20260331_2010' }
 
 export const b2cSuccess = {
   Result: {

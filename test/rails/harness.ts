@@ -18,17 +18,17 @@ import { createManualScheduler } from '../../src/sandbox/scheduler.ts'
 
 const secret = 'Vf3k9sQpLw27ZtYbNc8RmX'
 
-export type Received = { attemptId: string; kind: DeliveryKind; authentic: boolean; body: unknown }
+export type Received = { orderId: string; kind: DeliveryKind; authentic: boolean; body: unknown }
 
 /** The service's operator listener as the provider sees it: an attempt's id and a secret in the path, 200 before any processing. */
 const startReceiver = async () => {
   const received: Received[] = []
   const app = fastify({ forceCloseConnections: true })
-  app.post<{ Params: { attemptId: string; secret: string; kind: DeliveryKind } }>(
-    '/callbacks/:attemptId/:secret/:kind',
+  app.post<{ Params: { orderId: string; secret: string; kind: DeliveryKind } }>(
+    '/callbacks/:orderId/:secret/:kind',
     async (request) => {
-      const { attemptId, kind } = request.params
-      received.push({ attemptId, kind, authentic: request.params.secret === secret, body: request.body })
+      const { orderId, kind } = request.params
+      received.push({ orderId, kind, authentic: request.params.secret === secret, body: request.body })
       return { ResultCode: 0, ResultDesc: 'Accepted' }
     },
   )
@@ -58,16 +58,16 @@ export const startRails = async () => {
   const baseUrl = await sandbox.listen()
   const receiver = await startReceiver()
 
-  const callbacks = (attemptId: string) => ({
-    result: `${receiver.url}/callbacks/${attemptId}/${secret}/result`,
-    timeout: `${receiver.url}/callbacks/${attemptId}/${secret}/timeout`,
+  const callbacks = (orderId: string) => ({
+    result: `${receiver.url}/callbacks/${orderId}/${secret}/result`,
+    timeout: `${receiver.url}/callbacks/${orderId}/${secret}/timeout`,
   })
 
   const payout = (fields: Partial<PayoutInstruction> = {}): PayoutInstruction => {
-    const attemptId = randomUUID()
+    const orderId = randomUUID()
     references += 1
     return {
-      attemptId,
+      orderId,
       rail: 'MPESA_B2C',
       amountMinor: 50_000n,
       currency: 'KES',
@@ -78,17 +78,17 @@ export const startRails = async () => {
       narrative: 'March rent',
       reference: String(references),
       at: clock.now(),
-      callbacks: callbacks(attemptId),
+      callbacks: callbacks(orderId),
       ...fields,
     }
   }
 
   const collection = (fields: Partial<CollectionInstruction> = {}): CollectionInstruction => {
-    const { attemptId, amountMinor, currency, reference, at, callbacks: urls } = payout()
-    return { attemptId, amountMinor, currency, reference, at, callbacks: urls, phoneNumber: '254722000001', ...fields }
+    const { orderId, amountMinor, currency, reference, at, callbacks: urls } = payout()
+    return { orderId, amountMinor, currency, reference, at, callbacks: urls, phoneNumber: '254722000001', ...fields }
   }
 
-  const deliveriesOf = (attemptId: string) => receiver.received.filter((delivery) => delivery.attemptId === attemptId)
+  const deliveriesOf = (orderId: string) => receiver.received.filter((delivery) => delivery.orderId === orderId)
 
   return {
     clock,
@@ -115,7 +115,7 @@ export type TestRails = Awaited<ReturnType<typeof startRails>>
 
 /** The attempt as the service would have stored it after this submission. */
 export const attemptOf = (sent: PayoutInstruction | CollectionInstruction, submission: Submission): Attempt => ({
-  attemptId: sent.attemptId,
+  orderId: sent.orderId,
   rail: 'rail' in sent ? sent.rail : 'MPESA_STK',
   amountMinor: sent.amountMinor,
   reference: sent.reference,

@@ -20,7 +20,7 @@ const play = async (fields: Partial<PayoutInstruction>) => {
   const attempt = payoutAttempt(sent, submission)
   const underWay = await rail.query(attempt)
   await rails.scheduler.runAll()
-  const deliveries = rails.deliveriesOf(sent.attemptId)
+  const deliveries = rails.deliveriesOf(sent.orderId)
   const evidence = deliveries
     .filter((each) => each.authentic)
     .map((each) => rail.readDelivery(each.kind, each.body, attempt).evidence)
@@ -107,7 +107,7 @@ test('if the bank has no delivery URL, a query finds the outcome', async () => {
   const sent = toAccount()
   const attempt = payoutAttempt(sent, await rail.pay(sent))
   await rails.scheduler.runAll()
-  expect(rails.deliveriesOf(sent.attemptId)).toEqual([])
+  expect(rails.deliveriesOf(sent.orderId)).toEqual([])
   expect(await rail.query(attempt)).toMatchObject({ kind: 'succeeded' })
 })
 

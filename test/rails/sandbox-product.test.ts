@@ -69,7 +69,7 @@ describe('a rule makes the next outcome be reported wrong', () => {
     const submission = await adapter.pay(sent)
     const attempt = { ...attemptOf(sent, submission), rail: sent.rail }
     await rails.scheduler.runAll()
-    return rails.deliveriesOf(sent.attemptId).map(({ kind, body, authentic }) => ({
+    return rails.deliveriesOf(sent.orderId).map(({ kind, body, authentic }) => ({
       authentic,
       evidence: adapter.readDelivery(kind, body, attempt).evidence,
     }))
@@ -94,8 +94,8 @@ describe('a rule makes the next outcome be reported wrong', () => {
     await adapter.pay(first)
     await adapter.pay(second)
     await rails.scheduler.runAll()
-    const order = rails.received().map(({ attemptId }) => attemptId)
-    expect(order).toEqual([second.attemptId, first.attemptId])
+    const order = rails.received().map(({ orderId }) => orderId)
+    expect(order).toEqual([second.orderId, first.orderId])
   })
 })
 
@@ -144,7 +144,7 @@ test('money, receipts, credentials and orders under way survive a killed process
   expect(second.sandbox.movements()).toEqual(first.sandbox.movements())
   await second.scheduler.runAll()
   expect(second.sandbox.movements().map(({ party }) => party)).toEqual(['254733000001', collected.phoneNumber, '254733000002'])
-  expect(rails.deliveriesOf(underWay.attemptId)).toHaveLength(1)
+  expect(rails.deliveriesOf(underWay.orderId)).toHaveLength(1)
   await second.sandbox.close()
 
   const clock = createMovableClock()

@@ -169,7 +169,7 @@ describe("the provider's list of incoming payments", () => {
     await sweep()
     // Another system of the organisation asks a phone to pay to the same shortcode.
     const sent = await service.deps.rails.collection?.collect({
-      attemptId: newId(),
+      orderId: newId(),
       amountMinor: 4_200n,
       currency: 'KES',
       phoneNumber: '254722000013',
@@ -264,10 +264,10 @@ describe("the provider's balance of the organisation's accounts", () => {
 
   test('that differs from the books is a difference with an alert, on the day when it began', async () => {
     const before = await nextMorning()
-    const { attemptId, ...instruction } = { attemptId: newId(), rail: 'MPESA_B2C', amountMinor: 77_000n } as const
+    const { orderId, ...instruction } = { orderId: newId(), rail: 'MPESA_B2C', amountMinor: 77_000n } as const
     const sent = await service.deps.rails.payout.MPESA_B2C?.pay({
       ...instruction,
-      attemptId,
+      orderId,
       currency: 'KES',
       destination: '254722000023',
       bankCode: null,

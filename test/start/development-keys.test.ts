@@ -34,7 +34,8 @@ describe('development keys', () => {
     const keys = await find({ TOKEN_SECRETS: configured })
     expect(keys.TOKEN_SECRETS?.current.id).toBe('mine')
     expect(keys.ENCRYPTION_KEYS?.current.id).toMatch(/^dev-/)
-    expect(await find({ ENCRYPTION_KEYS: configured, TOKEN_SECRETS: configured })).toMatchObject({ file: null, made: false })
+    const all = { ENCRYPTION_KEYS: configured, TOKEN_SECRETS: configured, ORDER_KEY: configured }
+    expect(await find(all)).toMatchObject({ file: null, made: false })
   })
 
   it('are never replaced if their file is damaged, and never printed', async () => {

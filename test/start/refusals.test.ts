@@ -44,11 +44,12 @@ const closedPort = async () => {
 }
 
 const key = () => `k:${randomBytes(32).toString('base64')}`
-const needed = ['ENCRYPTION_KEYS', 'TOKEN_SECRETS', 'PUBLIC_URL', 'RAILS', 'DATABASE_URL']
+const needed = ['ENCRYPTION_KEYS', 'TOKEN_SECRETS', 'ORDER_KEY', 'PUBLIC_URL', 'RAILS', 'DATABASE_URL']
 const production = () => ({
   NODE_ENV: 'production',
   ENCRYPTION_KEYS: key(),
   TOKEN_SECRETS: key(),
+  ORDER_KEY: key(),
   PUBLIC_URL: 'https://pay.example',
   RAILS: 'sandbox',
   DATABASE_URL: database.url,
@@ -220,6 +221,19 @@ describe('production', patience, () => {
   it('names everything that is wrong at once, with a sentence each', () => {
     const wrong = { ...real(), DARAJA_URL: 'http://a.example', RATE_LIMIT_ENABLED: 'false', TRUST_PROXY: '0.0.0.0/0' }
     expect(() => loadConfig(wrong)).toThrow(/DARAJA_URL .*; RATE_LIMIT_ENABLED .*; TRUST_PROXY /)
+  })
+
+  it.each(['https://mpesa.example', 'https://EXEcutive.example', 'https://nosql.example'])(
+    'does not start with %s as the address of callbacks, which Daraja refuses',
+    (OPERATOR_URL) => {
+      expect(() => loadConfig({ ...production(), RAILS: 'daraja', OPERATOR_URL })).toThrow(/OPERATOR_URL contains "/)
+      expect(() => loadConfig({ ...production(), OPERATOR_URL })).not.toThrow()
+    },
+  )
+
+  it('does not start with two keys that name orders: neither could be told from the other', () => {
+    const two = `a:${randomBytes(32).toString('base64')},b:${randomBytes(32).toString('base64')}`
+    expect(() => loadConfig({ ...production(), ORDER_KEY: two })).toThrow('ORDER_KEY: must be one key')
   })
 
   it('does not start with a real rail that lacks its credentials', () => {

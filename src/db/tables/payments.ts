@@ -54,6 +54,8 @@ export const payments = pgTable(
      * response of its idempotency key refer to it. It is never queried, so the type is `json`, which keeps the text as it is.
      */
     snapshot: json().$type<{ decision: unknown }>().notNull(),
+    /** The key that the request named. What the provider knows the payment by follows from it, so it is kept for ever. */
+    idempotencyKey: text(),
     /** The local day whose limits count it; its month is that day's month. Which counters count it follows from the payment itself. */
     countedDay: date({ mode: 'string' }).notNull(),
     holdTransferId: uuid().notNull(),
@@ -108,12 +110,14 @@ export const railAttempts = pgTable(
     rail: text({ enum: [...railNames, collectionRail] }).notNull(),
     state: text({ enum: attemptStates }).notNull(),
     amountMinor: money().notNull(),
-    /** 12 digits, never used twice: the rail knows the attempt by this number. */
+    /** What the provider knows the order by, the same for every send of it. */
+    orderId: uuid().notNull(),
+    /** 12 digits, as `orderId`: the only name that some rails pass on. */
     reference: text().notNull(),
-    secretHash: bytes().notNull(),
-    /** The secret, encrypted with the vault's key: a later query must be able to name the same callback again. */
-    secretCiphertext: bytes().notNull(),
-    secretKeyId: text().notNull(),
+    /** More than 0 when the names before it belong to another payment or top-up. */
+    generation: integer().notNull(),
+    /** Counts the sends of the order from 1. */
+    send: integer().notNull(),
     providerRequest: text(),
     providerConversation: text(),
     checks: integer().notNull().default(0),
@@ -122,8 +126,9 @@ export const railAttempts = pgTable(
     updatedAt: instant().notNull(),
   },
   (t) => [
-    uniqueIndex('rail_attempts_reference_key').on(t.reference),
-    index('rail_attempts_subject').on(t.subjectId),
+    // Every later send of an order carries the names of the first one; no other order does.
+    uniqueIndex('rail_attempts_reference_key').on(t.reference).where(sql`${t.send} = 1`),
+    uniqueIndex('rail_attempts_subject_key').on(t.subjectId, t.send),
     // Prevents a second send even if the code above has a defect: a second attempt needs proof that the first one was never sent.
     uniqueIndex('rail_attempts_one_live').on(t.subjectId).where(sql`${t.state} <> 'not_sent'`),
     index('rail_attempts_due').on(t.nextCheckAt).where(sql`${t.state} <> 'resolved'`),

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino'
 import type { ContractWallets } from '../../auth/contract-wallet.ts'
+import type { OrderNames } from '../../auth/order-names.ts'
 import type { Derivations, Vault } from '../../auth/vault.ts'
 import type { Config } from '../../config.ts'
 import type { Database } from '../../db/client.ts'
@@ -21,6 +22,7 @@ export type Deps = {
   logger: Logger
   vault: Vault
   derivations: Derivations
+  orderNames: OrderNames
   contractWallets: ContractWallets
   cursors: Cursors
   appendEvents: AppendEvents

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { asc, eq } from 'drizzle-orm'
 import { equalBytes, sha256 } from '../../auth/secrets.ts'
 import { inTx, type Tx } from '../../db/client.ts'
@@ -8,7 +9,6 @@ import { booksOf, type Provider, providers, railsOf } from '../../lib/rail-names
 import { nairobiMidnight } from '../../rails/nairobi-time.ts'
 import type { CallbackUrls, DeliveryKind, OrganisationAccount } from '../../rails/rail.ts'
 import { timerOperator } from '../operators.ts'
-import { newCallbackSecret } from '../payments/lifecycle/attempts/callback-secret.ts'
 import { compareBalance } from './balance-rules.ts'
 import type { Deps } from './deps.ts'
 import { balanceSource, findComparison, listBalanceRequests, readUnderWay } from './queries.ts'
@@ -34,7 +34,7 @@ const recordQueries = async (
   const roundId = newId()
   const queries = numbers.map((number) => {
     const id = newId()
-    const secret = newCallbackSecret()
+    const secret = randomBytes(24).toString('hex')
     const url = `${deps.config.operatorUrl}/callbacks/balances/${id}/${secret}`
     return { id, number, secretHash: sha256(secret), callbacks: { result: `${url}/result`, timeout: `${url}/timeout` } }
   })

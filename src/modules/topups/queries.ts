@@ -5,6 +5,8 @@ import { plainList } from '../../db/lists.ts'
 import { topups } from '../../db/tables/payments.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { only } from '../../lib/only.ts'
+import { earlierSql } from '../payments/lifecycle/attempts/queries.ts'
+import type { Earlier } from '../payments/lifecycle/attempts/subject.ts'
 
 export type TopupRecord = typeof topups.$inferSelect
 
@@ -38,9 +40,9 @@ export const lockTopupsWithAccounts = async (tx: Tx, ids: readonly Uuid[]): Prom
 export const lockTopupWithAccount = async (tx: Tx, id: Uuid): Promise<TopupRecord> => only(await lockTopupsWithAccounts(tx, [id]))
 
 /** Due, and without an attempt that may have been sent. Their accounts are locked. */
-export const readDueTopups = (tx: Tx, ids: readonly Uuid[], at: Date): Promise<TopupRecord[]> =>
+export const readDueTopups = (tx: Tx, ids: readonly Uuid[], at: Date): Promise<{ topup: TopupRecord; earlier: Earlier }[]> =>
   tx.orm
-    .select()
+    .select({ topup: topups, earlier: sql<Earlier>`${sql.raw(earlierSql('topups.id'))}` })
     .from(topups)
     .where(
       and(

@@ -1,9 +1,10 @@
 import { statement, type Tx } from '../../db/client.ts'
 import { secondsAfter } from '../../lib/clock.ts'
 import type { Uuid } from '../../lib/ids.ts'
-import { tryOpen } from '../payments/lifecycle/attempts/callback-secret.ts'
+import { tryOpen } from '../payments/lifecycle/attempts/for-rail.ts'
 import {
   type AttemptSubject,
+  type Earlier,
   notSent,
   type Outgoing,
   type PrepareDeps,
@@ -21,10 +22,12 @@ const leaveQueue = statement(
   'update topups set dispatch_due_at = null where id = any($1::uuid[]) and dispatch_due_at <= $2',
 )
 
-const outgoingOf = (deps: Pick<Deps, 'logger' | 'rails' | 'vault'>, topup: TopupRecord): Outgoing => {
+const outgoingOf = (deps: Pick<Deps, 'logger' | 'rails' | 'vault'>, topup: TopupRecord, earlier: Earlier): Outgoing => {
   const { id, amountMinor, currency, phoneCiphertext, phoneKeyId } = topup
   return {
     subjectId: id,
+    seed: ['topup', id],
+    earlier,
     amountMinor,
     traceparent: topup.traceparent,
     send: async (sending) => {
@@ -41,7 +44,7 @@ const prepare = async (tx: Tx, deps: PrepareDeps, ids: readonly Uuid[]): Promise
   const { at } = tx
   const [due] = await Promise.all([readDueTopups(tx, ids, at), tx.query(leaveQueue, [ids, at])])
   const isLate = (topup: TopupRecord) => at >= secondsAfter(topup.createdAt, deps.config.TOPUP_TTL_SECONDS)
-  return due.filter((topup) => !isLate(topup)).map((topup) => outgoingOf(deps, topup))
+  return due.filter(({ topup }) => !isLate(topup)).map(({ topup, earlier }) => outgoingOf(deps, topup, earlier))
 }
 
 /** How top-ups are sent: a prompt on the payer's phone. A top-up that is too old gets no prompt: it expires. */

@@ -41,6 +41,7 @@ export const mpesa = defineProvider({
     'DARAJA_CERTIFICATE',
   ],
   addresses: ['DARAJA_URL'],
+  refusedInCallbacks: ['exe', 'cmd', 'sql', 'query', 'mpesa'],
   contradictions: ({ B2B_MIN_MINOR, B2B_MAX_MINOR }) =>
     B2B_MIN_MINOR > B2B_MAX_MINOR ? ['B2B_MIN_MINOR must not be above B2B_MAX_MINOR'] : [],
   timeoutMs: ({ DARAJA_TIMEOUT_MS }) => DARAJA_TIMEOUT_MS,

@@ -5,7 +5,7 @@ import { receiptOf, safeCode, safeMessage } from '../text.ts'
 import { endedStatuses, payoutFailure } from './codes.ts'
 import { type Result, readResult } from './result.ts'
 
-type QueriedAttempt = Pick<Attempt, 'attemptId' | 'rail' | 'provider'>
+type QueriedAttempt = Pick<Attempt, 'orderId' | 'rail' | 'provider'>
 
 const unknown = (code: string, message: string): Evidence => ({ kind: 'unknown', code, message })
 const nameless = { request: null, conversation: null }
@@ -31,7 +31,7 @@ const succeeded = (named: string | undefined, amount: string | undefined): Evide
 const isOwnResult = (result: Result, attempt: QueriedAttempt): boolean => {
   const { request, conversation } = attempt.provider
   if (attempt.rail === 'MPESA_B2B' && request === null && conversation === null) return true
-  if (attempt.rail === 'MPESA_B2C' && result.provider.request === attempt.attemptId) return true
+  if (attempt.rail === 'MPESA_B2C' && result.provider.request === attempt.orderId) return true
   return (
     (request !== null && result.provider.request === request) ||
     (conversation !== null && result.provider.conversation === conversation)

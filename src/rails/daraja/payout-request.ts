@@ -27,7 +27,7 @@ const toMobile = (options: DarajaOptions, credential: string, instruction: Payou
   return {
     path: '/mpesa/b2c/v3/paymentrequest',
     body: {
-      OriginatorConversationID: instruction.attemptId,
+      OriginatorConversationID: instruction.orderId,
       InitiatorName: options.initiatorName,
       SecurityCredential: credential,
       CommandID: options.b2cCommand ?? 'BusinessPayment',

@@ -13,7 +13,7 @@ export const createPayoutRail = (options: DarajaOptions, post: Post, credential:
   const pay = async (instruction: PayoutInstruction): Promise<Submission> => {
     const prepared = preparePayout(options, credential(), instruction)
     if ('refusal' in prepared) return { kind: 'refused', ...prepared.refusal }
-    const sentId = instruction.rail === 'MPESA_B2C' ? instruction.attemptId : null
+    const sentId = instruction.rail === 'MPESA_B2C' ? instruction.orderId : null
     return readSubmission(await post(prepared.path, prepared.body, instruction.mayStillSend), (body) => {
       const request = textField(body, 'OriginatorConversationID') ?? sentId
       const conversation = textField(body, 'ConversationID') ?? null
@@ -27,7 +27,7 @@ export const createPayoutRail = (options: DarajaOptions, post: Post, credential:
    * with the statement, can show the outcome.
    */
   const query = async (attempt: Attempt): Promise<Evidence> => {
-    const original = attempt.provider.request ?? (attempt.rail === 'MPESA_B2C' ? attempt.attemptId : null)
+    const original = attempt.provider.request ?? (attempt.rail === 'MPESA_B2C' ? attempt.orderId : null)
     if (original === null) return unknownOutcome('no_reference', 'The provider gave no id to query by.')
     const answer = await post('/mpesa/transactionstatus/v1/query', {
       Initiator: options.initiatorName,

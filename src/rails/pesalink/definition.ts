@@ -45,6 +45,7 @@ export const pesalink = defineProvider({
     'PESALINK_ACCOUNT_NAME',
   ],
   addresses: ['PESALINK_URL'],
+  refusedInCallbacks: [],
   contradictions: () => [],
   timeoutMs: ({ PESALINK_TIMEOUT_MS }) => PESALINK_TIMEOUT_MS,
   payouts: {

@@ -124,7 +124,7 @@ export const decidePayments = async (
     if (mandate === undefined) throw notFound('mandate_id')
     const decided = decidePayment(
       state,
-      { principal, input, mandate, earlier: memory.find(request) ?? similar, traceparent },
+      { principal, input, mandate, earlier: memory.find(request) ?? similar, idempotencyKey: once?.key ?? null, traceparent },
       at,
       settings,
     )

@@ -27,6 +27,7 @@ export type DecisionRequest = {
   input: CreatePayment
   mandate: PaymentMandate | null
   earlier: EarlierPayment | null
+  idempotencyKey?: string | null
   /** The trace to which the request belongs. */
   traceparent?: string | null
 }
@@ -68,7 +69,7 @@ const denied = (principal: Principal, decision: Decision, currency: string): Den
 
 type Terms = { evaluation: Evaluation; decision: Decision; context: PaymentContext; at: Date; currency: string }
 
-const recordOf = ({ principal, input, traceparent }: DecisionRequest, terms: Terms): PaymentRecord => {
+const recordOf = ({ principal, input, traceparent, idempotencyKey }: DecisionRequest, terms: Terms): PaymentRecord => {
   const { evaluation, decision, context, at, currency } = terms
   const held = decision.outcome === 'require_approval'
   return {
@@ -90,6 +91,7 @@ const recordOf = ({ principal, input, traceparent }: DecisionRequest, terms: Ter
     initiatorAccountId: principal.accountId,
     grantId: principal.grant?.id ?? null,
     snapshot: { decision: presentDecision(decision, currency) },
+    idempotencyKey: idempotencyKey ?? null,
     countedDay: evaluation.periods.day,
     holdTransferId: newId(),
     providerReceipt: null,

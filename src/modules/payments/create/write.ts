@@ -17,16 +17,16 @@ import type { Accepted, Denied, SpendingState } from './decide.ts'
 const insert = statement(
   'payments.insert',
   `insert into payments (id, workspace_id, account_id, status, amount_minor, currency, beneficiary_id, payee_id, payment_type, rail,
-     account_reference, narrative, metadata, mandate_id, approval_id, initiator_account_id, grant_id, snapshot, counted_day,
+     account_reference, narrative, metadata, mandate_id, approval_id, initiator_account_id, grant_id, snapshot, idempotency_key, counted_day,
      hold_transfer_id, dispatch_due_at, traceparent, created_at, updated_at)
-   select id, workspace, account, status, amount, $21, beneficiary, payee, type, rail, reference, narrative, metadata::jsonb, mandate,
-     approval, initiator, grant_id, snapshot::json, day, hold, case when status = 'processing' then $22::timestamptz end, trace, $22, $22
+   select id, workspace, account, status, amount, $22, beneficiary, payee, type, rail, reference, narrative, metadata::jsonb, mandate,
+     approval, initiator, grant_id, snapshot::json, key, day, hold, case when status = 'processing' then $23::timestamptz end, trace, $23, $23
    from rows from (unnest($1::uuid[]), unnest($2::uuid[]), unnest($3::uuid[]), unnest($4::text[]), unnest($5::bigint[]),
      unnest($6::uuid[]), unnest($7::uuid[]), unnest($8::text[]), unnest($9::text[]), unnest($10::text[]), unnest($11::text[]),
      ${documents(12)}, unnest($13::uuid[]), unnest($14::uuid[]), unnest($15::uuid[]), unnest($16::uuid[]), ${documents(17)},
-     unnest($18::date[]), unnest($19::uuid[]), unnest($20::text[]))
+     unnest($18::text[]), unnest($19::date[]), unnest($20::uuid[]), unnest($21::text[]))
      as p(id, workspace, account, status, amount, beneficiary, payee, type, rail, reference, narrative, metadata, mandate, approval,
-       initiator, grant_id, snapshot, day, hold, trace)`,
+       initiator, grant_id, snapshot, key, day, hold, trace)`,
 )
 
 const insertValues = (written: readonly Written[], at: Date) => {
@@ -49,6 +49,7 @@ const insertValues = (written: readonly Written[], at: Date) => {
     plainList(rows.map(({ initiatorAccountId }) => initiatorAccountId)),
     plainList(rows.map(({ grantId }) => grantId)),
     documentList(written.map(({ text }) => text)),
+    textList(rows.map(({ idempotencyKey }) => idempotencyKey)),
     plainList(rows.map(({ countedDay }) => countedDay)),
     plainList(rows.map(({ holdTransferId }) => holdTransferId)),
     textList(rows.map(({ traceparent }) => traceparent)),

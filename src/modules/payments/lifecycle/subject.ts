@@ -6,8 +6,9 @@ import type { Uuid } from '../../../lib/ids.ts'
 import { destinationContext } from '../../beneficiaries/service.ts'
 import type { Deps } from '../deps.ts'
 import { lockPaymentsWithAccounts, type PaymentRecord } from '../queries.ts'
-import { tryOpen } from './attempts/callback-secret.ts'
-import { type AttemptSubject, notSent, type Outgoing } from './attempts/subject.ts'
+import { tryOpen } from './attempts/for-rail.ts'
+import { earlierSql } from './attempts/queries.ts'
+import { type AttemptSubject, type Earlier, notSent, type Outgoing } from './attempts/subject.ts'
 import { releasePayment } from './end.ts'
 import { settlePayments } from './outcome.ts'
 import { recheckPayments } from './recheck.ts'
@@ -20,10 +21,12 @@ const leaveQueue = statement(
   'update payments set dispatch_due_at = null where id = any($1::uuid[]) and dispatch_due_at <= $2',
 )
 
+type DuePayment = { payment: PaymentRecord; beneficiary: Payee; earlier: Earlier }
+
 /** Due, and without an attempt that may have been sent. */
-const lockDue = (tx: Tx, ids: readonly Uuid[], at: Date): Promise<{ payment: PaymentRecord; beneficiary: Payee }[]> =>
+const lockDue = (tx: Tx, ids: readonly Uuid[], at: Date): Promise<DuePayment[]> =>
   tx.orm
-    .select({ payment: payments, beneficiary: beneficiaries })
+    .select({ payment: payments, beneficiary: beneficiaries, earlier: sql<Earlier>`${sql.raw(earlierSql('payments.id'))}` })
     .from(payments)
     .innerJoin(beneficiaries, eq(beneficiaries.id, payments.beneficiaryId))
     .where(
@@ -39,11 +42,17 @@ const lockDue = (tx: Tx, ids: readonly Uuid[], at: Date): Promise<{ payment: Pay
     // A drizzle query is sent when it is awaited; this one is sent before the next.
     .execute()
 
-const outgoingOf = (deps: Pick<Deps, 'logger' | 'rails' | 'vault'>, payment: PaymentRecord, beneficiary: Payee): Outgoing => {
+/** A payment that was lost and is requested again with the same key is the same order. */
+const seedOf = ({ id, accountId, workspaceId, idempotencyKey }: PaymentRecord): readonly string[] =>
+  idempotencyKey === null ? ['payment', id] : ['payments', accountId, workspaceId, idempotencyKey]
+
+const outgoingOf = (deps: Pick<Deps, 'logger' | 'rails' | 'vault'>, { payment, beneficiary, earlier }: DuePayment): Outgoing => {
   const { amountMinor, currency, accountReference, narrative, rail: name } = payment
   const { bankCode, legalName, displayName, destinationCiphertext, destinationKeyId } = beneficiary
   return {
     subjectId: payment.id,
+    seed: seedOf(payment),
+    earlier,
     amountMinor,
     traceparent: payment.traceparent,
     send: async (sending) => {
@@ -103,13 +112,14 @@ export const paymentSubject: AttemptSubject = {
             due.map(({ payment }) => payment),
           )
     const outgoing: Outgoing[] = []
-    for (const [index, { payment, beneficiary }] of due.entries()) {
+    for (const [index, each] of due.entries()) {
+      const { payment } = each
       const failure = checked[index]
       if (failure) {
         const left = { ...payment, dispatchDueAt: null }
         const actor = { accountId: null, origin: null, way: 'dispatch' }
         await releasePayment(tx, deps, left, { to: 'failed', actor, failure })
-      } else outgoing.push(outgoingOf(deps, payment, beneficiary))
+      } else outgoing.push(outgoingOf(deps, each))
     }
     return outgoing
   },

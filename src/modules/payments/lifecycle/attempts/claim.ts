@@ -10,7 +10,7 @@ import { claimRightToSend } from './right-to-send.ts'
 import { sendGraceSeconds } from './schedule.ts'
 import type { AttemptSubject } from './subject.ts'
 
-type ClaimDeps = Pick<Deps, 'appendEvents' | 'clock' | 'config' | 'db' | 'logger' | 'rails' | 'vault'>
+type ClaimDeps = Pick<Deps, 'appendEvents' | 'clock' | 'config' | 'db' | 'logger' | 'orderNames' | 'rails' | 'vault'>
 
 /** A payment or a top-up that is due, and the account that owns it. */
 export type Due = { id: Uuid; tenant: Uuid }
@@ -19,7 +19,7 @@ export type SendLane = { subject: AttemptSubject; rail: AttemptRecord['rail'] }
 
 const recordAll = async (
   tx: Tx,
-  deps: Pick<Deps, 'appendEvents' | 'clock' | 'config' | 'logger' | 'rails' | 'vault'>,
+  deps: Pick<Deps, 'appendEvents' | 'clock' | 'config' | 'logger' | 'orderNames' | 'rails' | 'vault'>,
   { subject, rail }: SendLane,
   due: readonly Due[],
 ): Promise<Recorded[]> => {

@@ -1,4 +1,3 @@
-import { sha256 } from '../../../../auth/secrets.ts'
 import { statement } from '../../../../db/client.ts'
 import { joinTurn } from '../../../../db/join-turn.ts'
 import { bytesList, plainList, textList } from '../../../../db/lists.ts'
@@ -8,7 +7,6 @@ import { daysAfter } from '../../../../lib/clock.ts'
 import { newId, type Uuid } from '../../../../lib/ids.ts'
 import type { DeliveryKind } from '../../../../rails/rail.ts'
 import type { Deps } from '../../deps.ts'
-import { isSecretOf } from './callback-secret.ts'
 import { type AttemptRecord, findAttempt } from './queries.ts'
 import type { Verdict } from './subject.ts'
 
@@ -27,8 +25,7 @@ export type DeliveryVerdict = Verdict | 'forged' | 'unknown_attempt' | 'foreign_
 /** The context that a delivery's sealed body is bound to. */
 export const deliveryContext = (deliveryId: Uuid): readonly string[] => ['callback_delivery', deliveryId]
 
-const refuse = (arrival: Arrival, attempt: AttemptRecord | undefined): DeliveryVerdict | null => {
-  const knowsSecret = isSecretOf(attempt, arrival.secret)
+const refuse = (arrival: Arrival, knowsSecret: boolean, attempt: AttemptRecord | undefined): DeliveryVerdict | null => {
   if (!arrival.allowedSource) return 'foreign_source'
   if (!attempt) return 'unknown_attempt'
   return knowsSecret ? null : 'forged'
@@ -40,17 +37,17 @@ const keptPerAttempt = 100
 const keepDeliveries = statement(
   'callback_deliveries.keep',
   `insert into callback_deliveries (id, attempt_id, kind, body_ciphertext, body_key_id, source_ip, authentic, received_at)
-   select x.id, a.id, x.kind, x.body, x.key, x.source, true, $8
+   select x.id, a.id, x.kind, x.body, x.key, x.source, true, $7
    from (select *, row_number() over (partition by attempt order by id) as n
-     from unnest($1::uuid[], $2::uuid[], $3::bytea[], $4::text[], $5::bytea[], $6::text[], $7::text[]) as given(id, attempt, secret, kind, body, key, source)) as x
-   join rail_attempts a on a.id = x.attempt and a.secret_hash = x.secret
-   where x.n + (select count(*) from (select from callback_deliveries d where d.attempt_id = a.id and d.authentic limit $9) as kept) <= $9
+     from unnest($1::uuid[], $2::uuid[], $3::text[], $4::bytea[], $5::text[], $6::text[]) as given(id, attempt, kind, body, key, source)) as x
+   join rail_attempts a on a.id = x.attempt
+   where x.n + (select count(*) from (select from callback_deliveries d where d.attempt_id = a.id and d.authentic limit $8) as kept) <= $8
    returning id`,
 )
 
 type Authentic = Arrival & { attemptId: Uuid }
 
-/** For each: whether it was stored. It was not when the secret is not the attempt's, or the attempt has enough deliveries. */
+/** For each: whether it was stored. It was not when there is no such attempt, or when it has enough deliveries. */
 const keepAll = async (
   deps: Pick<Deps, 'clock' | 'db' | 'jobs' | 'vault'>,
   arrivals: readonly Authentic[],
@@ -62,7 +59,6 @@ const keepAll = async (
   const kept = await deps.db.query<{ id: Uuid }>(keepDeliveries, [
     plainList(rows.map(({ id }) => id)),
     plainList(rows.map(({ attemptId }) => attemptId)),
-    bytesList(rows.map(({ secret }) => sha256(secret))),
     plainList(rows.map(({ kind }) => kind)),
     bytesList(rows.map(({ sealed }) => sealed.ciphertext)),
     plainList(rows.map(({ sealed }) => sealed.keyId)),
@@ -98,7 +94,9 @@ const mostInStatement = 64
  * stored are stored together, for a provider that reports many payments at once waits for it. `mayNote`: whether another refusal from this
  * source may be stored; called only for a refusal.
  */
-export const createReceiver = (deps: Pick<Deps, 'clock' | 'db' | 'jobs' | 'logger' | 'vault'>): ReceiveDelivery => {
+export const createReceiver = (
+  deps: Pick<Deps, 'clock' | 'db' | 'jobs' | 'logger' | 'orderNames' | 'vault'>,
+): ReceiveDelivery => {
   const keep = joinTurn<Authentic, boolean>({
     query: (arrivals) => keepAll(deps, arrivals),
     inFlight: 1,
@@ -106,9 +104,10 @@ export const createReceiver = (deps: Pick<Deps, 'clock' | 'db' | 'jobs' | 'logge
   })
   return async (arrival, mayNote) => {
     const { attemptId } = arrival
-    if (attemptId !== null && arrival.allowedSource && (await keep({ ...arrival, attemptId }))) return
+    const knowsSecret = attemptId !== null && deps.orderNames.isSecretOf(attemptId, arrival.secret)
+    if (knowsSecret && arrival.allowedSource && (await keep({ ...arrival, attemptId }))) return
     const attempt = attemptId === null ? undefined : await findAttempt(deps.db, attemptId)
-    const refusal = refuse(arrival, attempt)
+    const refusal = refuse(arrival, knowsSecret, attempt)
     if (refusal !== null) {
       if (mayNote()) await noteRefused(deps, arrival, refusal)
       return

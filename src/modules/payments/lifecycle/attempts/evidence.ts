@@ -1,6 +1,8 @@
 import type { Tx } from '../../../../db/client.ts'
 import type { Uuid } from '../../../../lib/ids.ts'
 import { only } from '../../../../lib/only.ts'
+import { collectionRail } from '../../../../lib/rail-names.ts'
+import { payouts } from '../../../../rails/definitions.ts'
 import type { Evidence } from '../../../../rails/rail.ts'
 import { type Alert, alertAfterCommit } from '../../../alerts.ts'
 import { recordDoubtful } from '../../../suspense/service.ts'
@@ -8,8 +10,14 @@ import type { Deps } from '../../deps.ts'
 import { type AttemptRecord, attemptsOf, moveAttempt, resolveAttempts } from './queries.ts'
 import type { AttemptSubject, EvidenceSource, OpenSubjects, Verdict } from './subject.ts'
 
-/** An attempt under its subject's locks; `superseded`: a later attempt exists. */
-export type OpenAttempt = { attempt: AttemptRecord; superseded: boolean; tries: number; subjects: OpenSubjects }
+/** An attempt under its subject's locks, and the one that settles the subject; `superseded`: that is a later one. */
+export type OpenAttempt = {
+  attempt: AttemptRecord
+  live: AttemptRecord
+  superseded: boolean
+  tries: number
+  subjects: OpenSubjects
+}
 
 type AttemptName = Pick<AttemptRecord, 'id' | 'subjectId'>
 
@@ -29,7 +37,7 @@ export const openAttempts = async (
     if (!attempt) throw new Error('an attempt that must exist is missing')
     // At most one attempt is not `not_sent`: that one is live. When there is none, the newest one would be the one that was sent after all.
     const live = attempts.find(({ state }) => state !== 'not_sent') ?? attempts.at(-1)
-    return { attempt, superseded: live?.id !== id, tries: attempts.length, subjects }
+    return { attempt, live: live ?? attempt, superseded: live?.id !== id, tries: attempts.length, subjects }
   })
 }
 
@@ -66,6 +74,18 @@ const alertOf: Partial<Record<Verdict, Alert>> = {
 const judgeSuperseded = (evidence: Evidence): Verdict => {
   if (evidence.kind === 'succeeded') return 'suspense'
   return evidence.kind === 'returned' ? 'contradiction' : 'superseded'
+}
+
+/**
+ * The order moved money, whichever send of it the report names. A failure of an earlier send is not taken for the later one's: that one
+ * is still under way.
+ */
+const aboutOrder = (proof: Proof): Proof => {
+  const { open, evidence } = proof
+  const moved = evidence.kind === 'succeeded' || evidence.kind === 'returned'
+  const { rail } = open.attempt
+  if (!open.superseded || !moved || rail === collectionRail || payouts[rail].repeat !== 'refused') return proof
+  return { ...proof, open: { ...open, attempt: open.live, superseded: false } }
 }
 
 /** The verdict on evidence that does not concern the subject. Undefined: the subject settles. */
@@ -117,7 +137,8 @@ const moveOf = ({ open, evidence }: Proof, verdict: Verdict): 'dispute' | 'resol
  * Compares each piece of evidence with its attempt and lets the subjects settle, set-wise. Each attempt's subject is named once. Results are
  * in the same order.
  */
-export const applyEvidence = async (tx: Tx, deps: Pick<Deps, 'alerts'>, proofs: readonly Proof[]): Promise<Verdict[]> => {
+export const applyEvidence = async (tx: Tx, deps: Pick<Deps, 'alerts'>, reported: readonly Proof[]): Promise<Verdict[]> => {
+  const proofs = reported.map(aboutOrder)
   const judged = await judge(proofs)
   const verdicts = proofs.map((proof) => judged.get(proof) ?? 'inconclusive')
   const resolved: Uuid[] = []

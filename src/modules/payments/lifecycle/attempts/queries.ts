@@ -25,19 +25,16 @@ export const attemptsOf = (db: Db, subjectIds: readonly Uuid[]): Promise<Attempt
 
 const insert = statement(
   'attempts.insert',
-  `insert into rail_attempts (id, kind, subject_id, rail, state, amount_minor, reference, secret_hash, secret_ciphertext, secret_key_id, next_check_at, created_at, updated_at)
-   select x.id, $1, x.subject_id, $2, 'recorded', x.amount_minor, x.reference, x.secret_hash, x.secret_ciphertext, x.secret_key_id, $3, $4, $4
-   from unnest($5::uuid[], $6::uuid[], $7::bigint[], $8::text[], $9::bytea[], $10::bytea[], $11::text[])
-     as x(id, subject_id, amount_minor, reference, secret_hash, secret_ciphertext, secret_key_id)
-   on conflict (reference) do nothing returning id`,
+  `insert into rail_attempts (id, kind, subject_id, rail, state, amount_minor, order_id, reference, generation, send, next_check_at, created_at, updated_at)
+   select x.id, $1, x.subject_id, $2, 'recorded', x.amount_minor, x.order_id, x.reference, x.generation, x.send, $3, $4, $4
+   from unnest($5::uuid[], $6::uuid[], $7::bigint[], $8::uuid[], $9::text[], $10::int[], $11::int[])
+     as x(id, subject_id, amount_minor, order_id, reference, generation, send)
+   on conflict do nothing returning id`,
 )
 
-export type NewAttempt = Pick<
-  AttemptRecord,
-  'id' | 'subjectId' | 'amountMinor' | 'reference' | 'secretHash' | 'secretCiphertext' | 'secretKeyId'
->
+export type NewAttempt = Pick<AttemptRecord, 'id' | 'subjectId' | 'amountMinor' | 'orderId' | 'reference' | 'generation' | 'send'>
 
-/** Returns the attempts that were inserted: one whose reference is taken is not, and the caller makes a new one. */
+/** Returns the attempts that were inserted: one whose names are taken is not, and the caller names it anew. */
 export const insertAttempts = async (
   tx: Tx,
   common: Pick<AttemptRecord, 'kind' | 'rail' | 'nextCheckAt' | 'createdAt'>,
@@ -53,13 +50,17 @@ export const insertAttempts = async (
     column('id'),
     column('subjectId'),
     column('amountMinor'),
+    column('orderId'),
     column('reference'),
-    column('secretHash'),
-    column('secretCiphertext'),
-    column('secretKeyId'),
+    column('generation'),
+    column('send'),
   ])
   return new Set(rows.map(({ id }) => id))
 }
+
+/** For a statement that reads what is due: the sends before, as a JSON object of `Earlier`. */
+export const earlierSql = (subject: string): string =>
+  `(select json_build_object('sends', count(*), 'generation', coalesce(max(a.generation), 0)) from rail_attempts a where a.subject_id = ${subject})`
 
 type State = StateOf<'attempt'>
 

@@ -15,9 +15,9 @@ export const railOf = (rails: Rails, name: AttemptRecord['rail']): QueryableRail
   return (
     rail && {
       query: rail.query,
-      readDelivery: (kind, body, { id, reference, providerRequest, providerConversation }) =>
+      readDelivery: (kind, body, { orderId, reference, providerRequest, providerConversation }) =>
         rail.readDelivery(kind, body, {
-          attemptId: id,
+          orderId,
           rail: name,
           reference,
           provider: { request: providerRequest, conversation: providerConversation },

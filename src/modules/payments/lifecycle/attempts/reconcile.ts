@@ -3,15 +3,18 @@ import { secondsAfter } from '../../../../lib/clock.ts'
 import type { Evidence } from '../../../../rails/rail.ts'
 import { forEachRow } from '../../../for-each-row.ts'
 import type { Deps } from '../../deps.ts'
-import { attemptForRail } from './callback-secret.ts'
 import { applyEvidence, openAttempt } from './evidence.ts'
+import { attemptForRail } from './for-rail.ts'
 import { type AttemptRecord, attemptColumns, findAttempt } from './queries.ts'
 import { railOf } from './rail-of.ts'
 import { queryTopupsForSeconds, secondsToNextQuery, silenceSeconds } from './schedule.ts'
 import type { AttemptSubject, Subjects } from './subject.ts'
 import { recordAbandoned } from './submission.ts'
 
-type ReconcileDeps = Pick<Deps, 'alerts' | 'appendEvents' | 'config' | 'db' | 'jobs' | 'logger' | 'rails' | 'vault'>
+type ReconcileDeps = Pick<
+  Deps,
+  'alerts' | 'appendEvents' | 'config' | 'db' | 'jobs' | 'logger' | 'orderNames' | 'rails' | 'vault'
+>
 
 const batchSize = 20
 
@@ -80,7 +83,7 @@ const queryRail = async (deps: ReconcileDeps, subjects: Subjects, dueAttempt: At
       { attempt: attempt.id, rail: attempt.rail },
       'the rail of an attempt under way is no longer configured',
     )
-  await conclude(deps, kind, attempt, await rail.query(attemptForRail(deps.vault, deps.config.operatorUrl, attempt)))
+  await conclude(deps, kind, attempt, await rail.query(attemptForRail(deps.orderNames, deps.config.operatorUrl, attempt)))
 }
 
 /** Queries the rails about every attempt that is due. One failure does not stop the others. */

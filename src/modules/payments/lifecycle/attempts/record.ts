@@ -1,9 +1,7 @@
-import { sha256 } from '../../../../auth/secrets.ts'
 import type { Tx } from '../../../../db/client.ts'
 import { secondsAfter } from '../../../../lib/clock.ts'
-import { newId, type Uuid } from '../../../../lib/ids.ts'
 import type { Deps } from '../../deps.ts'
-import { callbackUrls, newCallbackSecret, newReference, sealSecret } from './callback-secret.ts'
+import { callbackUrls } from './for-rail.ts'
 import { type AttemptRecord, insertAttempts, type NewAttempt } from './queries.ts'
 import { claimWithinSeconds, sendWithinSeconds } from './schedule.ts'
 import type { Outgoing, Sending } from './subject.ts'
@@ -11,37 +9,34 @@ import type { Outgoing, Sending } from './subject.ts'
 /** An attempt that is recorded and not yet sent. */
 export type Recorded = { outgoing: Outgoing; sending: Sending }
 
-const newAttempt = (deps: Pick<Deps, 'vault'>, { subjectId, amountMinor }: Outgoing): NewAttempt & { secret: string } => {
-  const id = newId()
-  const secret = newCallbackSecret()
-  const sealed = sealSecret(deps.vault, id, secret)
-  return {
-    id,
-    subjectId,
-    amountMinor,
-    reference: newReference(),
-    secret,
-    secretHash: sha256(secret),
-    secretCiphertext: sealed.ciphertext,
-    secretKeyId: sealed.keyId,
-  }
+const newAttempt = (
+  { orderNames }: Pick<Deps, 'orderNames'>,
+  { subjectId, amountMinor, seed, earlier }: Outgoing,
+  skipped: number,
+): NewAttempt => {
+  const generation = earlier.generation + skipped
+  const order = orderNames.orderOf(seed, generation)
+  const send = earlier.sends + 1
+  return { id: orderNames.attemptOf(order, send), subjectId, amountMinor, ...order, generation, send }
 }
 
 type Lane = Pick<AttemptRecord, 'kind' | 'rail'>
 
-/** Records one attempt for each, in one statement, and repeats it for those whose random reference was taken. */
+const mostGenerations = 5
+
+/** Records one attempt for each, in one statement, and repeats it for those whose names belong to another payment, with the next names. */
 export const recordAttempts = async (
   tx: Tx,
-  deps: Pick<Deps, 'clock' | 'config' | 'vault'>,
+  deps: Pick<Deps, 'clock' | 'config' | 'orderNames'>,
   lane: Lane,
   outgoing: readonly Outgoing[],
 ): Promise<Recorded[]> => {
   const { at } = tx
   const recorded: Recorded[] = []
   let open = outgoing
-  for (let tries = 1; open.length > 0; tries += 1) {
-    if (tries > 5) throw new Error('no free reference was found')
-    const attempts = new Map(open.map((each) => [each.subjectId, newAttempt(deps, each)]))
+  for (let skipped = 0; open.length > 0; skipped += 1) {
+    if (skipped === mostGenerations) throw new Error('no free name was found for an order')
+    const attempts = new Map(open.map((each) => [each.subjectId, newAttempt(deps, each, skipped)]))
     const common = { ...lane, createdAt: at, nextCheckAt: secondsAfter(at, claimWithinSeconds) }
     const inserted = await insertAttempts(tx, common, [...attempts.values()])
     const left: Outgoing[] = []
@@ -56,13 +51,14 @@ export const recordAttempts = async (
 }
 
 const sendingOf = (
-  deps: Pick<Deps, 'clock' | 'config'>,
-  attempt: { id: Uuid; reference: string; secret: string },
+  deps: Pick<Deps, 'clock' | 'config' | 'orderNames'>,
+  { id, orderId, reference }: NewAttempt,
   at: Date,
 ): Sending => ({
-  attemptId: attempt.id,
-  reference: attempt.reference,
+  attemptId: id,
+  orderId,
+  reference,
   at,
-  callbacks: callbackUrls(deps.config.operatorUrl, attempt.id, attempt.secret),
+  callbacks: callbackUrls(deps.orderNames, deps.config.operatorUrl, id),
   mayStillSend: () => deps.clock.now() <= secondsAfter(at, sendWithinSeconds),
 })

@@ -7,11 +7,25 @@ import type { Deps } from '../../deps.ts'
 import type { AttemptRecord } from './queries.ts'
 
 /** What an attempt adds to its subject's instruction. */
-export type Sending = { attemptId: Uuid; reference: string; at: Date; callbacks: CallbackUrls; mayStillSend: () => boolean }
+export type Sending = {
+  attemptId: Uuid
+  orderId: Uuid
+  reference: string
+  at: Date
+  callbacks: CallbackUrls
+  mayStillSend: () => boolean
+}
+
+/** The sends of an order before this one. */
+export type Earlier = { sends: number; generation: number }
 
 /** What is to be sent. The destination is opened inside `send` and exists only during the call. Never throws because of a provider. */
 export type Outgoing = {
   subjectId: Uuid
+  /** What the order's names follow from. */
+  seed: readonly string[]
+  /** How often it was sent before, each time without arriving, and under which generation of names. */
+  earlier: Earlier
   amountMinor: Minor
   /** The trace of the request that created it. */
   traceparent: string | null

@@ -1,0 +1,38 @@
+import type { Logger } from 'pino'
+import type { OrderNames } from '../../../../auth/order-names.ts'
+import type { Sealed, Vault } from '../../../../auth/vault.ts'
+import { describeError } from '../../../../db/errors.ts'
+import type { Uuid } from '../../../../lib/ids.ts'
+import type { Attempt, CallbackUrls } from '../../../../rails/rail.ts'
+import type { AttemptRecord } from './queries.ts'
+
+/** Deliveries are unsigned: only the provider knows the secret in their path. */
+export const callbackUrls = (orderNames: OrderNames, operatorUrl: string, attemptId: Uuid): CallbackUrls => {
+  const url = `${operatorUrl}/callbacks/${attemptId}/${orderNames.secretOf(attemptId)}`
+  return { result: `${url}/result`, timeout: `${url}/timeout` }
+}
+
+/** The attempt as its rail knows it, callback URLs included: a query to the rail needs this. */
+export const attemptForRail = (orderNames: OrderNames, operatorUrl: string, attempt: AttemptRecord): Attempt => ({
+  orderId: attempt.orderId,
+  rail: attempt.rail,
+  amountMinor: attempt.amountMinor,
+  reference: attempt.reference,
+  provider: { request: attempt.providerRequest, conversation: attempt.providerConversation },
+  at: attempt.createdAt,
+  callbacks: callbackUrls(orderNames, operatorUrl, attempt.id),
+})
+
+/** Opens a destination for the call alone. Undefined, and logged, when it cannot be opened: then nothing is sent, and it is tried again. */
+export const tryOpen = (
+  deps: { vault: Vault; logger: Logger },
+  sealed: Sealed,
+  context: readonly string[],
+): string | undefined => {
+  try {
+    return deps.vault.open(sealed, context)
+  } catch (error) {
+    deps.logger.error(describeError(error), 'a destination could not be opened')
+    return undefined
+  }
+}
