@@ -829,7 +829,7 @@ CREATE INDEX "payments_mandate" ON "payments" USING btree ("mandate_id") WHERE "
 CREATE INDEX "payments_open" ON "payments" USING btree ("status","updated_at") WHERE "payments"."status" in ('processing', 'unknown');--> statement-breakpoint
 CREATE UNIQUE INDEX "payments_receipt_key" ON "payments" USING btree ("rail","provider_receipt") WHERE "payments"."provider_receipt" is not null;--> statement-breakpoint
 CREATE UNIQUE INDEX "rail_attempts_reference_key" ON "rail_attempts" USING btree ("reference") WHERE "rail_attempts"."send" = 1;--> statement-breakpoint
-CREATE UNIQUE INDEX "rail_attempts_subject_key" ON "rail_attempts" USING btree ("subject_id","send");--> statement-breakpoint
+CREATE INDEX "rail_attempts_subject" ON "rail_attempts" USING btree ("subject_id");--> statement-breakpoint
 CREATE UNIQUE INDEX "rail_attempts_one_live" ON "rail_attempts" USING btree ("subject_id") WHERE "rail_attempts"."state" <> 'not_sent';--> statement-breakpoint
 CREATE INDEX "rail_attempts_due" ON "rail_attempts" USING btree ("next_check_at") WHERE "rail_attempts"."state" <> 'resolved';--> statement-breakpoint
 CREATE INDEX "topups_dispatch" ON "topups" USING btree ("account_id","dispatch_due_at") WHERE "topups"."dispatch_due_at" is not null;--> statement-breakpoint

@@ -13,7 +13,6 @@ const doors: readonly (readonly [from: string, to: string])[] = [
   ['topups', 'payments/lifecycle/attempts/for-rail.ts'],
   ['topups', 'payments/lifecycle/attempts/receipts.ts'],
   ['topups', 'payments/lifecycle/attempts/subject.ts'],
-  ['reconciliation', 'payments/lifecycle/attempts/for-rail.ts'],
   ['reconciliation', 'payments/lifecycle/attempts/evidence.ts'],
   ['reconciliation', 'payments/lifecycle/attempts/subject.ts'],
   ['rail-pauses', 'payments/lifecycle/attempts/subject.ts'],

@@ -128,7 +128,7 @@ export const railAttempts = pgTable(
   (t) => [
     // Every later send of an order carries the names of the first one; no other order does.
     uniqueIndex('rail_attempts_reference_key').on(t.reference).where(sql`${t.send} = 1`),
-    uniqueIndex('rail_attempts_subject_key').on(t.subjectId, t.send),
+    index('rail_attempts_subject').on(t.subjectId),
     // Prevents a second send even if the code above has a defect: a second attempt needs proof that the first one was never sent.
     uniqueIndex('rail_attempts_one_live').on(t.subjectId).where(sql`${t.state} <> 'not_sent'`),
     index('rail_attempts_due').on(t.nextCheckAt).where(sql`${t.state} <> 'resolved'`),
