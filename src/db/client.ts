@@ -1,5 +1,6 @@
 import type { NodePgDatabase } from 'drizzle-orm/node-postgres'
 import type pg from 'pg'
+import type { Prepared } from './prepare.ts'
 import type { Query } from './statement.ts'
 
 export { type Statement, statement } from './statement.ts'
@@ -11,7 +12,15 @@ export type Orm = NodePgDatabase
 export type Db = {
   readonly orm: Orm
   query: Query
+  /** A declared query, with its values. */
+  run: Run
 }
+
+export type Run = <V, Row>(query: Prepared<V, Row>, values: V) => Promise<Row[]>
+
+/** Of a query that answers one row at most. */
+export const first = async <V, Row>(db: Db, query: Prepared<V, Row>, values: V): Promise<Row | undefined> =>
+  (await db.run(query, values))[0]
 
 /**
  * Reads whose best plan depends on the text that is searched for: each statement is planned for its own values and may combine indexes,

@@ -11,11 +11,13 @@ import type { Pooler } from './pooler.ts'
 import { settingsOf } from './settings.ts'
 import type { Query, Statement } from './statement.ts'
 import { createTransactions } from './transaction.ts'
-import { queryConfig, traced } from './wire.ts'
+import { queryConfig, rowsConfig, runBy, type SendRows, traced } from './wire.ts'
 
 const types: pg.CustomTypesConfig = {
   getTypeParser: ((oid: number, format?: 'text' | 'binary') => {
     if (oid === pg.types.builtins.INT8 && format !== 'binary') return BigInt
+    // A day has no time zone: the driver would make it midnight in the zone of this process.
+    if (oid === pg.types.builtins.DATE && format !== 'binary') return String
     if (oid === 1016 && format !== 'binary') return (text: string) => text.slice(1, -1).split(',').filter(Boolean).map(BigInt)
     return format === 'binary' ? pg.types.getTypeParser(oid, 'binary') : pg.types.getTypeParser(oid, 'text')
   }) as pg.CustomTypesConfig['getTypeParser'],
@@ -26,6 +28,16 @@ const queryPool =
   async <Row extends object>(query: Statement | string, values: readonly unknown[] = []): Promise<Row[]> => {
     try {
       return (await traced(query, () => pool.query<Row>(queryConfig(query, values, named)))).rows
+    } catch (error) {
+      throw translateDatabaseError(error)
+    }
+  }
+
+const poolRows =
+  (pool: pg.Pool, named: boolean): SendRows =>
+  async (query, values) => {
+    try {
+      return (await traced(query, () => pool.query<unknown[]>(rowsConfig(query, values, named)))).rows
     } catch (error) {
       throw translateDatabaseError(error)
     }
@@ -85,6 +97,8 @@ export const connect = (options: DatabaseOptions): Database => {
   if (named) pool.on('connect', (client) => nameQueries(client, nameOf))
 
   const lookups = createLookups({ connection, named, lost: lost('the connection for lookups was lost') })
+  // A page takes Postgres ten times as long as a lookup: on the same connection, credentials would wait for it.
+  const pages = createLookups({ connection, named, lost: lost('the connection for pages was lost') })
 
   const transaction = createTransactions({ pool, named, logger: options.logger, clock: options.clock })
 
@@ -92,6 +106,7 @@ export const connect = (options: DatabaseOptions): Database => {
     pool,
     orm: drizzle(pool, { casing: 'snake_case' }),
     query: queryPool(pool, named),
+    run: runBy({ record: lookups.rows, page: pages.rows, pool: poolRows(pool, named) }),
     lookup: lookups.query,
     transaction,
     search: (read) =>
@@ -101,7 +116,7 @@ export const connect = (options: DatabaseOptions): Database => {
       }),
     close: async () => {
       closing = true
-      await lookups.close()
+      await Promise.all([lookups.close(), pages.close()])
       await pool.end()
     },
   }

@@ -1,9 +1,9 @@
 import pg from 'pg'
 import { translateDatabaseError } from './errors.ts'
 import type { Query, Statement } from './statement.ts'
-import { corkUntilTick, queryConfig } from './wire.ts'
+import { corkUntilTick, queryConfig, rowsConfig, type SendRows, traced } from './wire.ts'
 
-export type Lookups = { query: Query; close: () => Promise<void> }
+export type Lookups = { query: Query; rows: SendRows; close: () => Promise<void> }
 
 export type LookupOptions = {
   connection: pg.ClientConfig
@@ -48,17 +48,25 @@ export const createLookups = ({ connection, named, lost }: LookupOptions): Looku
     return opened
   }
 
-  const send = async <Row extends object>(query: Statement | string, values: readonly unknown[]): Promise<Row[]> => {
+  const ready = async (): Promise<pg.Client> => {
     if (closed) throw new Error('Cannot use a pool after calling end on the pool')
     const client = await (current ?? open())
     corkUntilTick(client)
-    return (await client.query<Row>(queryConfig(query, values, named))).rows
+    return client
   }
 
   return {
     query: async <Row extends object>(query: Statement | string, values: readonly unknown[] = []): Promise<Row[]> => {
       try {
-        return await send<Row>(query, values)
+        return (await (await ready()).query<Row>(queryConfig(query, values, named))).rows
+      } catch (error) {
+        throw translateDatabaseError(error)
+      }
+    },
+    rows: async (query, values) => {
+      try {
+        const client = await ready()
+        return (await traced(query, () => client.query<unknown[]>(rowsConfig(query, values, named)))).rows
       } catch (error) {
         throw translateDatabaseError(error)
       }

@@ -18,5 +18,13 @@ export const statement = (name: string, text: string): Statement => {
   return named
 }
 
+const declared: (() => void)[] = []
+
+/** `build`: names the statements of a query that is built when it is first used. */
+export const declareStatements = (build: () => void): void => void declared.push(build)
+
 /** Every named statement of the modules that are loaded: for the test that asks Postgres for the plan of each. */
-export const namedStatements = (): readonly Statement[] => [...known.values()]
+export const namedStatements = (): readonly Statement[] => {
+  for (const build of declared) build()
+  return [...known.values()]
+}

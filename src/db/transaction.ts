@@ -6,7 +6,7 @@ import { CommitThenThrow } from '../lib/errors.ts'
 import { type Database, inTransaction, type Orm, type Tx } from './client.ts'
 import { isOutcomeUnknown, isRetryable, sqlState, translateDatabaseError } from './errors.ts'
 import type { Query, Statement } from './statement.ts'
-import { corkUntilTick, queryConfig, traced } from './wire.ts'
+import { corkUntilTick, queryConfig, rowsConfig, runBy, type SendRows, traced } from './wire.ts'
 
 const maxAttempts = 3
 
@@ -17,19 +17,30 @@ const keepVerdict = (error: unknown): { verdict: Error } => {
   throw error
 }
 
-const queryClient =
-  (client: pg.PoolClient, named: boolean, isOver: () => boolean, failed: (error: unknown) => void): Query =>
-  async <Row extends object>(query: Statement | string, values: readonly unknown[] = []): Promise<Row[]> => {
+/** How the statements of one transaction are sent: as rows of objects, or of arrays. */
+const sendersOf = (
+  client: pg.PoolClient,
+  named: boolean,
+  isOver: () => boolean,
+  failed: (error: unknown) => void,
+): { query: Query; rows: SendRows } => {
+  const send = async <T>(query: Statement | string, run: () => Promise<T>): Promise<T> => {
     // After the commit the connection may already serve another caller.
     if (isOver()) throw new Error('a statement came after the end of its transaction')
     corkUntilTick(client)
     try {
-      return (await traced(query, () => client.query<Row>(queryConfig(query, values, named)))).rows
+      return await traced(query, run)
     } catch (error) {
       failed(error)
       throw error
     }
   }
+  return {
+    query: async <Row extends object>(query: Statement | string, values: readonly unknown[] = []): Promise<Row[]> =>
+      (await send(query, () => client.query<Row>(queryConfig(query, values, named)))).rows,
+    rows: async (query, values) => (await send(query, () => client.query<unknown[]>(rowsConfig(query, values, named)))).rows,
+  }
+}
 
 const describe = (error: unknown) => (error instanceof Error ? error.name : 'unknown')
 
@@ -69,6 +80,14 @@ export const createTransactions = (options: TransactionOptions): Database['trans
       const begun = client.query('begin')
       begun.catch(() => undefined)
       deferred.push(begun)
+      const { query, rows } = sendersOf(
+        client,
+        named,
+        () => over,
+        (error) => {
+          cause ??= error
+        },
+      )
       const tx: Tx = {
         [inTransaction]: true,
         get at() {
@@ -76,14 +95,8 @@ export const createTransactions = (options: TransactionOptions): Database['trans
           return at
         },
         orm: clientOrm(client),
-        query: queryClient(
-          client,
-          named,
-          () => over,
-          (error) => {
-            cause ??= error
-          },
-        ),
+        query,
+        run: runBy({ record: rows, page: rows, pool: rows }),
         defer: (query: Promise<unknown>) => {
           query.catch(() => undefined)
           deferred.push(query)

@@ -1,8 +1,11 @@
 import pg from 'pg'
 import { inSpan, isTracing } from '../lib/tracing.ts'
+import type { Run } from './client.ts'
+import type { Lane } from './prepare.ts'
 import type { Statement } from './statement.ts'
 
 type Config = { text: string; values: unknown[]; name?: string }
+type RowsConfig = Config & { rowMode: 'array' }
 
 /**
  * A time in a form that Postgres reads with any settings. The driver's own format depends on the process's time zone and costs six times as
@@ -13,6 +16,17 @@ const encode = (value: unknown): unknown => (value instanceof Date ? value.toISO
 const encodeAll = (values: readonly unknown[]): unknown[] =>
   values.map((value) => (Array.isArray(value) ? value.map(encode) : encode(value)))
 
+/** Sends one statement and returns its rows as arrays. */
+export type SendRows = (query: Statement | string, values: readonly unknown[]) => Promise<unknown[][]>
+
+/** How a database runs declared queries, given how it sends the statements of each lane. */
+export const runBy =
+  (senders: Readonly<Record<Lane, SendRows>>): Run =>
+  async (query, values) => {
+    const form = query.form(values)
+    return form.read(await senders[query.lane](form.statement, form.values(values)))
+  }
+
 /** `named`: false behind a pooler that forgets prepared statements between transactions. */
 export const queryConfig = (query: Statement | string, values: readonly unknown[], named: boolean): Config => {
   if (typeof query === 'string') return { text: query, values: encodeAll(values) }
@@ -20,6 +34,10 @@ export const queryConfig = (query: Statement | string, values: readonly unknown[
     ? { name: query.name, text: query.text, values: encodeAll(values) }
     : { text: query.text, values: encodeAll(values) }
 }
+
+/** For rows as arrays, in the order of their columns: see `prepare.ts`. */
+export const rowsConfig = (query: Statement | string, values: readonly unknown[], named: boolean): RowsConfig =>
+  Object.assign(queryConfig(query, values, named), { rowMode: 'array' as const })
 
 /**
  * Holds back what is written to this connection until the running code has finished, so that all its statements leave in one system call: a

@@ -1,6 +1,8 @@
 import { and, desc, eq, getTableColumns, inArray, isNull, lt } from 'drizzle-orm'
-import type { Db } from '../../db/client.ts'
+import { type Db, first } from '../../db/client.ts'
+import { prepare } from '../../db/prepare.ts'
 import { beneficiaries, payees } from '../../db/tables/beneficiaries.ts'
+import type { PageRequest } from '../../http/pagination.ts'
 import { invalidFields } from '../../lib/errors.ts'
 import { formatId, type Uuid } from '../../lib/ids.ts'
 
@@ -9,30 +11,46 @@ export type BeneficiaryRecord = typeof beneficiaries.$inferSelect & { frozenAt: 
 
 const selection = { ...getTableColumns(beneficiaries), frozenAt: payees.frozenAt }
 
-const select = (db: Db) => db.orm.select(selection).from(beneficiaries).innerJoin(payees, eq(payees.id, beneficiaries.payeeId))
+const byId = prepare('beneficiaries.by_id', { workspaceId: 'uuid', id: 'uuid' }, (orm, at) =>
+  orm
+    .select(selection)
+    .from(beneficiaries)
+    .innerJoin(payees, eq(payees.id, beneficiaries.payeeId))
+    .where(and(eq(beneficiaries.workspaceId, at.workspaceId), eq(beneficiaries.id, at.id))),
+)
 
-export const findBeneficiary = async (db: Db, workspaceId: Uuid, id: Uuid): Promise<BeneficiaryRecord | undefined> =>
-  (await select(db).where(and(eq(beneficiaries.workspaceId, workspaceId), eq(beneficiaries.id, id))))[0]
+export const findBeneficiary = (db: Db, workspaceId: Uuid, id: Uuid): Promise<BeneficiaryRecord | undefined> =>
+  first(db, byId, { workspaceId, id })
 
 export type BeneficiaryFilter = { includeArchived: boolean; rail?: BeneficiaryRecord['paymentRail'] }
+
+const list = prepare(
+  'beneficiaries.list',
+  { workspaceId: 'uuid', active: 'flag?', rail: 'text?', before: 'uuid?', take: 'rows' },
+  (orm, at) =>
+    orm
+      .select(selection)
+      .from(beneficiaries)
+      .innerJoin(payees, eq(payees.id, beneficiaries.payeeId))
+      .where(
+        and(
+          eq(beneficiaries.workspaceId, at.workspaceId),
+          at.before && lt(beneficiaries.id, at.before),
+          at.active && isNull(beneficiaries.archivedAt),
+          at.rail && eq(beneficiaries.paymentRail, at.rail),
+        ),
+      )
+      .orderBy(desc(beneficiaries.id))
+      .limit(at.take),
+  'page',
+)
 
 export const listBeneficiaries = (
   db: Db,
   workspaceId: Uuid,
-  page: { before: Uuid | null; take: number },
-  filter: BeneficiaryFilter,
-): Promise<BeneficiaryRecord[]> =>
-  select(db)
-    .where(
-      and(
-        eq(beneficiaries.workspaceId, workspaceId),
-        page.before ? lt(beneficiaries.id, page.before) : undefined,
-        filter.includeArchived ? undefined : isNull(beneficiaries.archivedAt),
-        filter.rail ? eq(beneficiaries.paymentRail, filter.rail) : undefined,
-      ),
-    )
-    .orderBy(desc(beneficiaries.id))
-    .limit(page.take)
+  page: PageRequest,
+  { includeArchived, rail }: BeneficiaryFilter,
+): Promise<BeneficiaryRecord[]> => db.run(list, { workspaceId, active: !includeArchived, rail, ...page })
 
 /** The ids among these that are not beneficiaries of the workspace. */
 const missingBeneficiaries = async (db: Db, workspaceId: Uuid, ids: readonly Uuid[]): Promise<Uuid[]> => {

@@ -1,25 +1,29 @@
-import { and, desc, eq, getTableColumns, gt, gte, ilike, inArray, lt, lte, or, type SQL, sql } from 'drizzle-orm'
+import { and, count, desc, eq, getTableColumns, gt, gte, ilike, lt, lte, or, type SQL, sql, sum } from 'drizzle-orm'
 import { lockAccounts } from '../../db/account-lock.ts'
-import { type Database, type Db, statement, type Tx } from '../../db/client.ts'
+import { type Database, type Db, first, statement, type Tx } from '../../db/client.ts'
 import { plainList } from '../../db/lists.ts'
+import { type Places, prepare, type Values } from '../../db/prepare.ts'
 import { beneficiaries } from '../../db/tables/beneficiaries.ts'
-import { payments } from '../../db/tables/payments.ts'
+import { namesSql } from '../../db/tables/columns.ts'
+import { payments, underWayPaymentStatuses } from '../../db/tables/payments.ts'
+import type { PageRequest } from '../../http/pagination.ts'
 import { notFound } from '../../lib/errors.ts'
 import { parseId, type Uuid } from '../../lib/ids.ts'
-import type { Minor } from '../../lib/money.ts'
 import { only } from '../../lib/only.ts'
 import { railNames } from '../../lib/rail-names.ts'
 
 export type PaymentRecord = typeof payments.$inferSelect
 export type PaymentStatus = PaymentRecord['status']
 
-export const findPayment = async (db: Db, workspaceId: Uuid, id: Uuid): Promise<PaymentRecord | undefined> =>
-  (
-    await db.orm
-      .select()
-      .from(payments)
-      .where(and(eq(payments.workspaceId, workspaceId), eq(payments.id, id)))
-  )[0]
+const byId = prepare('payments.by_id', { workspaceId: 'uuid', id: 'uuid' }, (orm, at) =>
+  orm
+    .select()
+    .from(payments)
+    .where(and(eq(payments.workspaceId, at.workspaceId), eq(payments.id, at.id))),
+)
+
+export const findPayment = (db: Db, workspaceId: Uuid, id: Uuid): Promise<PaymentRecord | undefined> =>
+  first(db, byId, { workspaceId, id })
 
 const readOwners = statement('payments.owners', 'select id, account_id as "accountId" from payments where id = any($1::uuid[])')
 
@@ -48,27 +52,44 @@ export const lockPaymentsWithAccounts = async (tx: Tx, ids: readonly Uuid[]): Pr
 export const lockPaymentWithAccount = async (tx: Tx, id: Uuid): Promise<PaymentRecord> =>
   only(await lockPaymentsWithAccounts(tx, [id]))
 
-/** The text that a person searches for, and the beneficiaries whose names contain it. */
-type SearchedText = { text: string; beneficiaryIds: readonly Uuid[] }
+/** What selects payments. A text that a person searches for stands in several places: see `Searched`. */
+const filters = {
+  /** One status alone is read in the order of an index. */
+  status: 'text?',
+  statuses: 'text[]?',
+  beneficiaryId: 'uuid?',
+  grantId: 'uuid?',
+  initiatorAccountId: 'uuid?',
+  mandateId: 'uuid?',
+  metadata: 'jsonb?',
+  amountMinMinor: 'bigint?',
+  amountMaxMinor: 'bigint?',
+  createdAfter: 'timestamptz?',
+  createdBefore: 'timestamptz?',
+  pattern: 'text?',
+  named: 'uuid[]?',
+  receipt: 'text?',
+  searchedId: 'uuid?',
+} as const
+const scope = { workspaceId: 'uuid', ...filters } as const
+const page = { before: 'uuid?', take: 'rows' } as const
 
-export type PaymentFilter = {
-  statuses?: readonly PaymentStatus[]
-  beneficiaryId?: Uuid
-  grantId?: Uuid
-  initiatorAccountId?: Uuid
-  mandateId?: Uuid
-  metadata?: Readonly<Record<string, string>>
-  amountMinMinor?: Minor
-  amountMaxMinor?: Minor
-  text?: SearchedText
-  createdAfter?: Date
-  createdBefore?: Date
-}
+export type PaymentFilter = Values<typeof filters>
 
 /** The filter of a request: its text has not been looked up among the beneficiaries yet. */
-export type PaymentSearch = Omit<PaymentFilter, 'text'> & { text?: string }
+export type PaymentSearch = Omit<PaymentFilter, 'status' | 'statuses' | 'pattern' | 'named' | 'receipt' | 'searchedId'> & {
+  statuses?: readonly PaymentStatus[]
+  text?: string
+}
 
 const patternOf = (text: string): string => `%${text.replace(/[\\%_]/g, '\\$&')}%`
+
+const namedLike = prepare('payments.named_like', { workspaceId: 'uuid', pattern: 'text' }, (orm, at) =>
+  orm
+    .select({ id: beneficiaries.id })
+    .from(beneficiaries)
+    .where(and(eq(beneficiaries.workspaceId, at.workspaceId), ilike(beneficiaries.displayName, at.pattern))),
+)
 
 /**
  * Keys select payments directly; only a text is searched for. The beneficiaries with that text in their names are read first: then Postgres
@@ -77,16 +98,21 @@ const patternOf = (text: string): string => `%${text.replace(/[\\%_]/g, '\\$&')}
 export const readMatching = <T>(
   db: Db & Pick<Database, 'search'>,
   workspaceId: Uuid,
-  { text, ...filter }: PaymentSearch,
+  { text, statuses, ...others }: PaymentSearch,
   read: (db: Db, filter: PaymentFilter) => Promise<T>,
 ): Promise<T> => {
+  const filter = { ...others, ...(statuses?.length === 1 ? { status: statuses[0] } : { statuses }) }
   if (text === undefined) return read(db, filter)
   return db.search(async (searching) => {
-    const named = await searching.orm
-      .select({ id: beneficiaries.id })
-      .from(beneficiaries)
-      .where(and(eq(beneficiaries.workspaceId, workspaceId), ilike(beneficiaries.displayName, patternOf(text))))
-    return read(searching, { ...filter, text: { text, beneficiaryIds: named.map(({ id }) => id) } })
+    const pattern = patternOf(text)
+    const named = await searching.run(namedLike, { workspaceId, pattern })
+    return read(searching, {
+      ...filter,
+      pattern,
+      ...(named.length > 0 && { named: named.map(({ id }) => id) }),
+      receipt: text,
+      searchedId: parseId('payment', text.toLowerCase()),
+    })
   })
 }
 
@@ -94,57 +120,104 @@ export const readMatching = <T>(
 const searched = sql`(coalesce(${payments.accountReference}, '') || ' ' || coalesce(${payments.narrative}, ''))`
 
 /** Each alternative has an index. */
-const textCondition = ({ text, beneficiaryIds }: SearchedText): SQL | undefined => {
-  const id = parseId('payment', text.toLowerCase())
-  return or(
-    sql`${searched} ilike ${patternOf(text)}`,
-    beneficiaryIds.length > 0 ? sql`${payments.beneficiaryId} = any(${sql.param(beneficiaryIds)}::uuid[])` : undefined,
-    and(inArray(payments.rail, railNames), eq(payments.providerReceipt, text)),
-    id ? eq(payments.id, id) : undefined,
+const textCondition = (at: Places<typeof scope>): SQL | undefined =>
+  at.pattern &&
+  or(
+    sql`${searched} ilike ${at.pattern}`,
+    at.named && sql`${payments.beneficiaryId} = any(${at.named})`,
+    at.receipt && sql`${payments.rail} in ${sql.raw(namesSql(railNames))} and ${payments.providerReceipt} = ${at.receipt}`,
+    at.searchedId && eq(payments.id, at.searchedId),
   )
-}
 
 /** The payments of a workspace that match a filter: one definition for the list, its totals and its export. */
-export const matching = (workspaceId: Uuid, filter: PaymentFilter) =>
+const matching = (at: Places<typeof scope>): SQL | undefined =>
   and(
-    eq(payments.workspaceId, workspaceId),
-    filter.statuses ? inArray(payments.status, [...filter.statuses]) : undefined,
-    filter.beneficiaryId ? eq(payments.beneficiaryId, filter.beneficiaryId) : undefined,
-    filter.grantId ? eq(payments.grantId, filter.grantId) : undefined,
-    filter.initiatorAccountId ? eq(payments.initiatorAccountId, filter.initiatorAccountId) : undefined,
-    filter.mandateId ? eq(payments.mandateId, filter.mandateId) : undefined,
-    filter.metadata ? sql`${payments.metadata} @> ${JSON.stringify(filter.metadata)}::jsonb` : undefined,
-    filter.amountMinMinor === undefined ? undefined : gte(payments.amountMinor, filter.amountMinMinor),
-    filter.amountMaxMinor === undefined ? undefined : lte(payments.amountMinor, filter.amountMaxMinor),
-    filter.text ? textCondition(filter.text) : undefined,
-    filter.createdAfter ? gt(payments.createdAt, filter.createdAfter) : undefined,
-    filter.createdBefore ? lt(payments.createdAt, filter.createdBefore) : undefined,
+    eq(payments.workspaceId, at.workspaceId),
+    at.status && eq(payments.status, at.status),
+    at.statuses && sql`${payments.status} = any(${at.statuses})`,
+    at.beneficiaryId && eq(payments.beneficiaryId, at.beneficiaryId),
+    at.grantId && eq(payments.grantId, at.grantId),
+    at.initiatorAccountId && eq(payments.initiatorAccountId, at.initiatorAccountId),
+    at.mandateId && eq(payments.mandateId, at.mandateId),
+    at.metadata && sql`${payments.metadata} @> ${at.metadata}`,
+    at.amountMinMinor && gte(payments.amountMinor, at.amountMinMinor),
+    at.amountMaxMinor && lte(payments.amountMinor, at.amountMaxMinor),
+    textCondition(at),
+    at.createdAfter && gt(payments.createdAt, at.createdAfter),
+    at.createdBefore && lt(payments.createdAt, at.createdBefore),
   )
 
-export const listPayments = (
-  db: Db,
-  workspaceId: Uuid,
-  page: { before: Uuid | null; take: number },
-  filter: PaymentFilter,
-): Promise<PaymentRecord[]> =>
-  db.orm
-    .select()
-    .from(payments)
-    .where(and(matching(workspaceId, filter), page.before ? lt(payments.id, page.before) : undefined))
-    .orderBy(desc(payments.id))
-    .limit(page.take)
+const list = prepare(
+  'payments.list',
+  { ...scope, ...page },
+  (orm, at) =>
+    orm
+      .select()
+      .from(payments)
+      .where(and(matching(at), at.before && lt(payments.id, at.before)))
+      .orderBy(desc(payments.id))
+      .limit(at.take),
+  'page',
+)
+
+export const listPayments = (db: Db, workspaceId: Uuid, page: PageRequest, filter: PaymentFilter): Promise<PaymentRecord[]> =>
+  db.run(list, { workspaceId, ...filter, ...page })
+
+const listWithPayee = prepare(
+  'payments.list_with_payee',
+  { ...scope, ...page },
+  (orm, at) =>
+    orm
+      .select({ ...getTableColumns(payments), payee: beneficiaries.displayName })
+      .from(payments)
+      .innerJoin(beneficiaries, eq(beneficiaries.id, payments.beneficiaryId))
+      .where(and(matching(at), at.before && lt(payments.id, at.before)))
+      .orderBy(desc(payments.id))
+      .limit(at.take),
+  'pool',
+)
 
 /** The same with the payee's name, for readers outside this service. */
 export const listPaymentsWithPayee = (
   db: Db,
   workspaceId: Uuid,
-  page: { before: Uuid | null; take: number },
+  page: PageRequest,
   filter: PaymentFilter,
-): Promise<(PaymentRecord & { payee: string })[]> =>
-  db.orm
-    .select({ ...getTableColumns(payments), payee: beneficiaries.displayName })
-    .from(payments)
-    .innerJoin(beneficiaries, eq(beneficiaries.id, payments.beneficiaryId))
-    .where(and(matching(workspaceId, filter), page.before ? lt(payments.id, page.before) : undefined))
-    .orderBy(desc(payments.id))
-    .limit(page.take)
+): Promise<(PaymentRecord & { payee: string })[]> => db.run(listWithPayee, { workspaceId, ...filter, ...page })
+
+const amount = sum(payments.amountMinor)
+
+/** How many payments match, and their sum, for each status. Reads all of them. */
+export const totalsByStatus = prepare(
+  'payments.totals_by_status',
+  scope,
+  (orm, at) =>
+    orm.select({ status: payments.status, count: count(), amount }).from(payments).where(matching(at)).groupBy(payments.status),
+  'pool',
+)
+
+/** Money that has left or is under way: this counts as a day's spending. */
+const spending: readonly PaymentStatus[] = [...underWayPaymentStatuses, 'succeeded']
+
+/** The same for each local day since one, of money that has left or is under way. */
+export const totalsByDay = prepare(
+  'payments.totals_by_day',
+  { ...scope, zone: 'text', since: 'text' },
+  (orm, at) =>
+    orm
+      .select({
+        date: sql<string>`to_char(${payments.createdAt} at time zone ${at.zone}, 'YYYY-MM-DD')`,
+        count: count(),
+        amount,
+      })
+      .from(payments)
+      .where(
+        and(
+          matching(at),
+          sql`${payments.status} in ${sql.raw(namesSql(spending))}`,
+          sql`${payments.createdAt} >= ${at.since}::date::timestamp at time zone ${at.zone}`,
+        ),
+      )
+      .groupBy(sql`1`),
+  'pool',
+)

@@ -1,16 +1,11 @@
-import { and, count, sql, sum } from 'drizzle-orm'
 import type { Principal } from '../../auth/principal.ts'
-import { payments, underWayPaymentStatuses } from '../../db/tables/payments.ts'
 import { lastDays } from '../../lib/days.ts'
 import { formatMinor } from '../../lib/money.ts'
 import { periodsAt } from '../../policy/calendar.ts'
 import { effectiveTimeZone } from '../../policy/time-zone.ts'
 import type { Deps } from './deps.ts'
-import { matching, type PaymentSearch, type PaymentStatus, readMatching } from './queries.ts'
+import { type PaymentSearch, readMatching, totalsByDay, totalsByStatus } from './queries.ts'
 import type { PaymentsSummary } from './schema.ts'
-
-/** Money that has left or is under way: this counts as a day's spending. */
-const spending: readonly PaymentStatus[] = [...underWayPaymentStatuses, 'succeeded']
 
 /** How many payments match a filter, their sums, and what was spent on each of the last days: in two statements. */
 export const summarizePayments = async (
@@ -22,28 +17,9 @@ export const summarizePayments = async (
   const at = deps.clock.now()
   const zone = effectiveTimeZone(workspace.zone, at)
   const dates = lastDays(periodsAt(at, zone).day, days)
-  const amount = sum(payments.amountMinor)
-  const date = sql<string>`to_char(${payments.createdAt} at time zone ${zone}, 'YYYY-MM-DD')`
-  const { byStatus, byDay } = await readMatching(deps.db, workspace.id, search, async ({ orm }, filter) => {
-    const matched = matching(workspace.id, filter)
-    return {
-      byStatus: await orm
-        .select({ status: payments.status, count: count(), amount })
-        .from(payments)
-        .where(matched)
-        .groupBy(payments.status),
-      byDay: await orm
-        .select({ date, count: count(), amount })
-        .from(payments)
-        .where(
-          and(
-            matched,
-            sql`${payments.status} = any(${sql.param(spending)}::text[])`,
-            sql`${payments.createdAt} >= ${dates[0]}::date::timestamp at time zone ${zone}`,
-          ),
-        )
-        .groupBy(sql`1`),
-    }
+  const [byStatus, byDay] = await readMatching(deps.db, workspace.id, search, (db, filter) => {
+    const scope = { workspaceId: workspace.id, ...filter }
+    return Promise.all([db.run(totalsByStatus, scope), db.run(totalsByDay, { ...scope, zone, since: dates[0] ?? '' })])
   })
   const minorOf = (text: string | null | undefined) => formatMinor(BigInt(text ?? '0'))
   return {

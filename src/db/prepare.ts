@@ -1,0 +1,177 @@
+import { Column, getTableColumns, is, noopDecoder, Placeholder, SQL, sql, Table } from 'drizzle-orm'
+import { QueryBuilder } from 'drizzle-orm/pg-core'
+import type { Uuid } from '../lib/ids.ts'
+import type { Minor } from '../lib/money.ts'
+import { plainList, textList } from './lists.ts'
+import { declareStatements, type Statement, statement } from './statement.ts'
+
+// A query is declared once: its name, its parameters, and drizzle's builder for its text and the type of its rows. It is built when it is
+// first used and not for each request, which would cost more than Postgres needs to answer it.
+
+type Kinds = {
+  uuid: Uuid
+  text: string
+  bigint: Minor
+  timestamptz: Date
+  jsonb: unknown
+  'uuid[]': readonly Uuid[]
+  'text[]': readonly string[]
+  /** How many rows at most. */
+  rows: number
+  /** Has no place in the text: it says whether a condition is part of it. */
+  flag: boolean
+}
+type Kind = keyof Kinds
+type Optional = `${Exclude<Kind, 'rows'>}?`
+
+/** The type of each parameter in SQL. One with a question mark may be missing; then its condition is not part of the text. */
+export type Parameters = Readonly<Record<string, Kind | Optional>>
+
+type Required<P extends Parameters> = { [Name in keyof P as P[Name] extends Kind ? Name : never]: Kinds[P[Name] & Kind] }
+type Given<P extends Parameters> = {
+  [Name in keyof P as P[Name] extends Optional ? Name : never]?:
+    | (P[Name] extends `${infer K extends Kind}?` ? Kinds[K] : never)
+    | null
+    | undefined
+}
+export type Values<P extends Parameters> = Required<P> & Given<P>
+
+/** Where a value stands in the text: undefined for one that is missing. */
+export type Places<P extends Parameters> = {
+  [Name in keyof P]: P[Name] extends 'rows' ? Placeholder : P[Name] extends Kind ? SQL : SQL | undefined
+}
+
+/** What a builder of drizzle has once the query is complete. */
+type Built = {
+  readonly _: { readonly result: readonly unknown[]; readonly selectedFields: unknown }
+  toSQL: () => { sql: string; params: unknown[] }
+}
+
+/**
+ * Which connection a query outside of a transaction takes. `record`: the one that all requests share for lookups by an index, in which a
+ * slow statement delays all later ones. `page`: a second one of that kind, for lists. `pool`: one of its own, for what reads many rows.
+ */
+export type Lane = 'record' | 'page' | 'pool'
+
+/** One form of a query: that for the parameters that are given. */
+type Form<V, Row> = {
+  statement: Statement | string
+  values: (values: V) => unknown[]
+  read: (rows: readonly (readonly unknown[])[]) => Row[]
+}
+
+export type Prepared<V, Row> = { readonly lane: Lane; form: (values: V) => Form<V, Row> }
+
+/** Each form is a prepared statement on every connection that used it: callers can combine filters, and must not make them without end. */
+const mostForms = 32
+
+const builder = new QueryBuilder({ casing: 'snake_case' })
+
+const encoders: Partial<Record<string, (value: never) => unknown>> = {
+  'uuid[]': (value: readonly Uuid[]) => plainList(value),
+  'text[]': (value: readonly string[]) => textList(value),
+  jsonb: (value: unknown) => JSON.stringify(value),
+}
+
+const typeOf = (kind: Kind | Optional): string => kind.replace('?', '')
+
+const encoderOf = (kind: Kind | Optional): ((value: unknown) => unknown) =>
+  (encoders[typeOf(kind)] as ((value: unknown) => unknown) | undefined) ?? ((value) => value)
+
+type Leaf = { group: string | null; name: string; decode: ((value: unknown) => unknown) | null }
+
+/** Columns arrive as their records have them (`connect.ts` says how types are read); an expression may have a decoder of its own. */
+const decoderOf = (field: unknown): Leaf['decode'] => {
+  const expression = is(field, SQL.Aliased) ? field.sql : field
+  if (!is(expression, SQL)) return null
+  const decoder: unknown = Reflect.get(expression, 'decoder')
+  if (decoder === noopDecoder || typeof decoder !== 'object' || decoder === null) return null
+  const map: unknown = Reflect.get(decoder, 'mapFromDriverValue')
+  return typeof map === 'function' ? (value) => Reflect.apply(map, decoder, [value]) as unknown : null
+}
+
+const isLeaf = (field: unknown): boolean => is(field, Column) || is(field, SQL) || is(field, SQL.Aliased)
+
+const leavesOf = (fields: object, group: string | null = null): Leaf[] =>
+  Object.entries(fields).flatMap(([name, field]: [string, unknown]) => {
+    if (isLeaf(field)) return [{ group, name, decode: decoderOf(field) }]
+    if (group !== null || typeof field !== 'object' || field === null) throw new Error(`${name} is no field that can be read`)
+    return leavesOf(is(field, Table) ? getTableColumns(field) : field, name)
+  })
+
+const readerOf = (name: string, leaves: readonly Leaf[]) => {
+  const groups = [...new Set(leaves.flatMap(({ group }) => group ?? []))]
+  return (row: readonly unknown[]) => {
+    if (row.length !== leaves.length) throw new Error(`${name} answers ${row.length} columns, not ${leaves.length}`)
+    const record: Record<string, unknown> = {}
+    for (const group of groups) record[group] = {}
+    for (let at = 0; at < leaves.length; at += 1) {
+      const { group, name: field, decode } = leaves[at] as Leaf
+      const place = group === null ? record : (record[group] as Record<string, unknown>)
+      place[field] = decode === null || row[at] === null ? row[at] : decode(row[at])
+    }
+    return record
+  }
+}
+
+const declared = new Set<string>()
+
+/**
+ * Declares a query: `build` gets drizzle's builder and the places of the values. Fields are at most two levels deep, and a table that is
+ * joined has all of its fields named. It runs by `db.run`, in the transaction that it is given or, outside of one, on the connection of its
+ * lane.
+ */
+export const prepare = <const P extends Parameters, B extends Built>(
+  name: string,
+  parameters: P,
+  build: (orm: QueryBuilder, at: Places<P>) => B,
+  lane: Lane = 'record',
+): Prepared<Values<P>, B['_']['result'][number]> => {
+  type V = Values<P>
+  type Row = B['_']['result'][number]
+  if (declared.has(name)) throw new Error(`two queries are called ${name}`)
+  declared.add(name)
+  const optional = Object.keys(parameters).filter((parameter) => parameters[parameter]?.endsWith('?'))
+  const isGiven = (values: V, parameter: string) =>
+    ![undefined, null, false].includes((values as Record<string, undefined>)[parameter])
+
+  const formOf = (given: readonly string[], named: boolean): Form<V, Row> => {
+    const places = Object.entries(parameters).map(([parameter, kind]) => {
+      if (kind === 'rows') return [parameter, sql.placeholder(parameter)]
+      const isThere = !optional.includes(parameter) || given.includes(parameter)
+      if (kind === 'flag?') return [parameter, isThere ? sql`true` : undefined]
+      return [parameter, isThere ? sql`${sql.placeholder(parameter)}::${sql.raw(typeOf(kind))}` : undefined]
+    })
+    const built = build(builder, Object.fromEntries(places) as Places<P>)
+    const { sql: text, params } = built.toSQL()
+    const takers = params.map((param) => {
+      if (!is(param, Placeholder)) return () => param
+      const parameter = String(param.name)
+      const encode = encoderOf(parameters[parameter] ?? 'text')
+      return (values: V) => encode((values as Record<string, unknown>)[parameter])
+    })
+    const read = readerOf(name, leavesOf(built._.selectedFields as object))
+    return {
+      statement: named ? statement([name, ...given].join('+'), text) : text,
+      values: (values) => takers.map((take) => take(values)),
+      read: (rows) => rows.map(read) as Row[],
+    }
+  }
+
+  const forms = new Map<string, Form<V, Row>>()
+  const formFor = (given: readonly string[]): Form<V, Row> => {
+    const key = given.join('+')
+    const known = forms.get(key)
+    if (known) return known
+    const isKept = forms.size < mostForms
+    const form = formOf(given, isKept)
+    if (isKept) forms.set(key, form)
+    return form
+  }
+  // Without any filter, and with each alone: what a test of the plans looks at.
+  declareStatements(() => [[], ...optional.map((parameter) => [parameter])].forEach(formFor))
+  return {
+    lane,
+    form: (values) => formFor(optional.length === 0 ? optional : optional.filter((parameter) => isGiven(values, parameter))),
+  }
+}

@@ -1,0 +1,128 @@
+import { and, eq, lt, sql } from 'drizzle-orm'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { first, inTx } from '../../src/db/client.ts'
+import { prepare } from '../../src/db/prepare.ts'
+import { namedStatements } from '../../src/db/statement.ts'
+import { accounts } from '../../src/db/tables/accounts.ts'
+import { payments } from '../../src/db/tables/payments.ts'
+import { workspaces } from '../../src/db/tables/workspaces.ts'
+import { parseId } from '../../src/lib/ids.ts'
+import { credit, newBeneficiary } from '../harness/money.ts'
+import { type Person, signIn } from '../harness/people.ts'
+import { startService, type TestService } from '../harness/service.ts'
+
+let service: TestService
+let person: Person
+let paymentId: string
+beforeAll(async () => {
+  service = await startService()
+  person = await signIn(service.api)
+  await credit(service, person.accountId, 1_000_000n)
+  const paid = await person.api.post('/v1/payments', {
+    beneficiary_id: await newBeneficiary(person.api),
+    amount_minor: '10000',
+    narrative: 'Rent "May"',
+    metadata: { order: '7' },
+  })
+  paymentId = String(parseId('payment', String(paid.body.id)))
+})
+afterAll(() => service.close())
+
+const byId = prepare('test.payment', { id: 'uuid' }, (orm, at) => orm.select().from(payments).where(eq(payments.id, at.id)))
+
+const filtered = prepare('test.payments', { currency: 'text?', before: 'uuid?', open: 'flag?', take: 'rows' }, (orm, at) =>
+  orm
+    .select({ id: payments.id, workspace: workspaces, owner: { status: accounts.status } })
+    .from(payments)
+    .innerJoin(workspaces, eq(workspaces.id, payments.workspaceId))
+    .innerJoin(accounts, eq(accounts.id, workspaces.owningAccountId))
+    .where(
+      and(
+        at.currency && eq(payments.currency, at.currency),
+        at.before && lt(payments.id, at.before),
+        at.open && eq(payments.status, 'unknown'),
+      ),
+    )
+    .limit(at.take),
+)
+
+const named = (name: string) => namedStatements().filter((statement) => statement.name.startsWith(name))
+
+describe('a declared query', () => {
+  test('answers the rows that the ORM does: times, money, days, JSON and texts', async () => {
+    const [row] = await service.deps.db.orm.select().from(payments).where(eq(payments.id, paymentId))
+    expect(row?.countedDay).toMatch(/^\d{4}-\d{2}-\d{2}$/)
+    expect(await first(service.deps.db, byId, { id: paymentId })).toEqual(row)
+  })
+
+  test('groups the fields of a joined table, and leaves out the conditions whose value is missing', async () => {
+    const { db } = service.deps
+    const [row] = await db.run(filtered, { take: 1 })
+    expect(row).toMatchObject({
+      id: paymentId,
+      workspace: { owningAccountId: String(parseId('account', person.accountId)) },
+      owner: { status: 'active' },
+    })
+    expect(await db.run(filtered, { take: 1, currency: 'KES', open: false })).toHaveLength(1)
+    expect(await db.run(filtered, { take: 1, currency: 'KES', open: true })).toHaveLength(0)
+    expect(await db.run(filtered, { take: 1, currency: null, before: paymentId })).toHaveLength(0)
+    const names = named('test.payments').map(({ name }) => name)
+    expect(names.sort()).toEqual(['', '+before', '+currency', '+currency+open', '+open'].map((given) => `test.payments${given}`))
+  })
+
+  test('sees what its transaction wrote, and nobody else does', async () => {
+    const { db } = service.deps
+    const rolledBack = inTx(db, async (tx) => {
+      await tx.query('update payments set narrative = $2 where id = $1', [paymentId, 'changed'])
+      expect((await first(tx, byId, { id: paymentId }))?.narrative).toBe('changed')
+      expect((await first(db, byId, { id: paymentId }))?.narrative).toBe('Rent "May"')
+      throw new Error('undone')
+    })
+    await expect(rolledBack).rejects.toThrow('undone')
+  })
+
+  test('of a page has another connection than lookups, and both are shared by all requests', async () => {
+    const { db } = service.deps
+    const pidOf = (lane: 'record' | 'page') => {
+      const query = prepare(
+        `test.pid_${lane}`,
+        {},
+        (orm) => orm.select({ pid: sql<number>`pg_backend_pid()` }).from(payments),
+        lane,
+      )
+      return async () => (await first(db, query, {}))?.pid
+    }
+    const [ofRecords, ofPages] = [pidOf('record'), pidOf('page')]
+    const [record, page, again, another] = await Promise.all([ofRecords(), ofPages(), ofRecords(), ofPages()])
+    expect([again, another]).toEqual([record, page])
+    expect(page).not.toBe(record)
+  })
+
+  test('has a name of its own, and keeps no more than 32 forms of its text', async () => {
+    expect(() => prepare('test.payment', {}, (orm) => orm.select().from(payments))).toThrow('two queries are called test.payment')
+    const many = prepare('test.forms', { a: 'flag?', b: 'flag?', c: 'flag?', d: 'flag?', e: 'flag?', f: 'flag?' }, (orm, at) =>
+      orm
+        .select({ id: payments.id })
+        .from(payments)
+        .where(and(...Object.values(at))),
+    )
+    for (let number = 0; number < 64; number += 1) {
+      const values = Object.fromEntries(['a', 'b', 'c', 'd', 'e', 'f'].map((name, bit) => [name, (number & (1 << bit)) > 0]))
+      expect(await service.deps.db.run(many, values)).toHaveLength(1)
+    }
+    expect(named('test.forms')).toHaveLength(32)
+  })
+
+  test('whose fields are not those of its rows fails instead of mixing them up', async () => {
+    const joined = prepare('test.mixed', {}, (orm) =>
+      orm.select().from(payments).innerJoin(workspaces, eq(workspaces.id, payments.workspaceId)),
+    )
+    await expect(service.deps.db.run(joined, {})).rejects.toThrow('test.mixed answers')
+  })
+
+  test('is looked at by the test of the plans, alone and with each filter', () => {
+    const names = namedStatements().map(({ name }) => name)
+    for (const name of ['payments.list', 'payments.list+statuses', 'payments.list+metadata', 'payments.by_id'])
+      expect(names).toContain(name)
+  })
+})
