@@ -7,6 +7,7 @@ import { isFunction, type Node, namesIn, textOf, walk, within } from './syntax.t
 const composedSql: Readonly<Record<string, string>> = {
   'db/check.ts': 'the text of a check, around which it counts',
   'db/migrate.ts': 'a constant, and the name of an index in a migration',
+  'db/prepare.ts': 'the type of a parameter, from a closed list',
   'db/records.ts': 'the columns that the module above declares',
   'db/serving-role.ts': 'the name of a role, quoted, which an operator gave: GRANT takes no parameter',
   'db/tables/columns.ts': 'the values of a closed list',
@@ -104,7 +105,7 @@ export const unneededExceptions = (files: readonly Source[]): string[] =>
 const isGivenTx = (file: Source, node: Node): boolean =>
   isFunction(node) && node.params.some((param) => /^tx\b|^\w+: Tx\b/.test(textOf(file, param)))
 
-const outside = /^(fetch|setTimeout|setInterval|inTx)$|(^|\.)(db|reads)\.(query|lookup|transaction)$/
+const outside = /^(fetch|setTimeout|setInterval|inTx)$|(^|\.)(db|reads)\.(query|run|lookup|transaction)$/
 
 /** Whether what is awaited got the transaction, directly or where it was created. */
 const isOfTx = (file: Source, node: Node, bindings: readonly Binding[]): boolean => {
@@ -256,7 +257,7 @@ const noDetours: Rule = {
   },
 }
 
-const unawaited = /\b(tx|db)\.(query|orm)\b/
+const unawaited = /\b(tx|db)\.(query|run|orm)\b/
 
 const awaitedStatements: Rule = {
   name: 'every statement is awaited, or handed to something that waits for it',
@@ -272,6 +273,14 @@ const awaitedStatements: Rule = {
     }),
 }
 
-export const databaseRules = { interpolatedSql, databaseAlone, awaitedStatements, oneInstant } satisfies Record<string, Rule>
+const ownPreparation: Rule = {
+  name: 'queries are prepared by `prepare` of db/, which refuses a second query of one name and shows each to the test of the plans',
+  check: (files) => files.flatMap(({ path, code }) => (/\.prepare\(/.test(code) ? [`${path} prepares by itself`] : [])),
+}
+
+export const databaseRules = { interpolatedSql, databaseAlone, awaitedStatements, ownPreparation, oneInstant } satisfies Record<
+  string,
+  Rule
+>
 
 export const detourRules = { noDetours } satisfies Record<string, Rule>

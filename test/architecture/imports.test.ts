@@ -83,8 +83,10 @@ export const forget = (tx: Tx) => tx.query('delete from grants')`,
   ],
   awaitedStatements: [
     ['modules/planted/service.ts', 'const remove = async (tx: Tx) => { tx.query(text) }'],
+    ['modules/planted/service.ts', 'const read = async (tx: Tx) => { tx.run(byId, { id }) }'],
     ['modules/planted/service.ts', 'const remove = async (tx: Tx) => { tx.orm.delete(grants).where(eq(grants.id, id)) }'],
   ],
+  ownPreparation: [['modules/planted/queries.ts', "const find = db.orm.select().from(payments).prepare('payments.all')"]],
   oneInstant: [
     ['modules/planted/service.ts', 'const pay = async (tx: Tx, deps: Deps) => { await tx.query(text, [deps.clock.now()]) }'],
     ['modules/planted/service.ts', 'const pay = (db, clock) => inTx(db, async (tx) => { await tx.query(text, [clock.now()]) })'],
