@@ -275,7 +275,7 @@ const awaitedStatements: Rule = {
 
 const ownPreparation: Rule = {
   name: 'queries are prepared by `prepare` of db/, which refuses a second query of one name and shows each to the test of the plans',
-  check: (files) => files.flatMap(({ path, code }) => (/\.prepare\(/.test(code) ? [`${path} prepares by itself`] : [])),
+  check: (files) => files.flatMap(({ path, code }) => (/\.prepare\(\s*['"`]/.test(code) ? [`${path} prepares by itself`] : [])),
 }
 
 export const databaseRules = { interpolatedSql, databaseAlone, awaitedStatements, ownPreparation, oneInstant } satisfies Record<
