@@ -123,10 +123,10 @@ export const createMeasures = (registry: Registry): Measures => {
       const start = performance.now()
       let outcome = 'error'
       try {
-        const sent = await submit(request)
-        if (sent.replayed) outcome = 'replayed'
-        else outcome = sent.text.includes('"status":"pending_approval"') ? 'pending_approval' : 'processing'
-        return sent
+        const created = await submit(request)
+        if (created.replayed) outcome = 'replayed'
+        else outcome = created.answer.text.includes('"status":"pending_approval"') ? 'pending_approval' : 'processing'
+        return created
       } catch (error) {
         if (error instanceof Refusal) outcome = error.code
         throw error

@@ -1,6 +1,6 @@
 import type { App } from '../../http/app-type.ts'
 import { orCsv, sendCsv, wantsCsv } from '../../http/csv.ts'
-import { ok, onceOf, reauthenticateCaller, respondOnce, sendOnce } from '../../http/idempotency.ts'
+import { ok, onceOf, reauthenticateCaller, respondOnce, sendText } from '../../http/idempotency.ts'
 import { PageQuery, pageOf, readPage } from '../../http/pagination.ts'
 import { byId } from '../../http/wire.ts'
 import { notFound } from '../../lib/errors.ts'
@@ -50,17 +50,15 @@ export const registerPayments = (app: App, deps: Deps): void => {
       config: { operation: 'payments.create', permission: 'payment.create', idempotent: true, refuses: createRefusals },
       schema: { body: CreatePayment, response: { 201: Payment } },
     },
-    async (request, reply) =>
-      sendOnce(
-        reply,
-        await deps.submitPayment({
-          principal: request.principal,
-          input: request.body,
-          once: onceOf(request),
-          reauthenticate: (tx) => reauthenticateCaller(tx, request),
-          serialize: (payment) => String(reply.code(201).serialize(payment)),
-        }),
-      ),
+    async (request, reply) => {
+      const { answer, replayed } = await deps.submitPayment({
+        principal: request.principal,
+        input: request.body,
+        once: onceOf(request),
+        reauthenticate: (tx) => reauthenticateCaller(tx, request),
+      })
+      return sendText(reply, { status: 201, text: answer.text }, replayed)
+    },
   )
   app.get(
     path,

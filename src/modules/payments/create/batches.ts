@@ -1,9 +1,8 @@
 import { inTx } from '../../../db/client.ts'
-import type { Sent } from '../../../http/idempotency.ts'
 import { currentTraceparent } from '../../../lib/tracing.ts'
 import { createAccountQueue } from '../../../queue/account-queue.ts'
 import type { Deps } from '../deps.ts'
-import type { PaymentRequest, SubmitPayment } from '../request.ts'
+import type { CreatedPayment, PaymentRequest, SubmitPayment } from '../request.ts'
 import { decidePayments } from './decide-payments.ts'
 import type { BatchDeps } from './write.ts'
 
@@ -12,7 +11,7 @@ import type { BatchDeps } from './write.ts'
  * while a batch is under way are decided together, each with its own answer.
  */
 export const createPaymentBatches = (deps: BatchDeps & Pick<Deps, 'db' | 'logger'>): SubmitPayment => {
-  const queue = createAccountQueue<PaymentRequest, Sent>({
+  const queue = createAccountQueue<PaymentRequest, CreatedPayment>({
     name: 'payments',
     logger: deps.logger,
     work: (requests, wait) => inTx(deps.db, (tx) => decidePayments(tx, deps, requests, wait)),
@@ -20,5 +19,9 @@ export const createPaymentBatches = (deps: BatchDeps & Pick<Deps, 'db' | 'logger
     mostWaiting: 2,
     mostQueued: 2_000,
   })
-  return (request) => queue.submit(request.principal.workspace.owningAccountId, { ...request, traceparent: currentTraceparent() })
+  return (request) => {
+    const { accountId, workspace } = request.principal
+    const locks = { exclusive: [workspace.owningAccountId], shared: [accountId] }
+    return queue.submit(workspace.owningAccountId, { ...request, locks, traceparent: currentTraceparent() })
+  }
 }

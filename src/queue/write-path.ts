@@ -1,0 +1,123 @@
+import type { Principal } from '../auth/principal.ts'
+import { type AccountLocks, lockBatch } from '../db/account-lock.ts'
+import { type Database, inTx, type Tx } from '../db/client.ts'
+import { CommitThenThrow, Refusal } from '../lib/errors.ts'
+import { contended, type Outcome } from './account-queue.ts'
+import { answerKeys, type Keys, type Once, openKeys, type StoredAnswer } from './idempotency-keys.ts'
+
+/**
+ * The one way in which a caller changes something: begin → lock → key → caller → decide → write → event, audit, answer → commit. One write and a
+ * batch of 64 go the same way, so each of these rules stands here once:
+ *
+ * - The locks of all accounts come first, in one statement. Everything that can stop a write is changed under one of them.
+ * - A key that was used gets its first answer, also when both requests are in one batch. With another body it is a conflict.
+ * - The caller is read again behind the locks: after an acknowledged freeze, logout or revocation nothing passes.
+ * - A write that is refused before it has written anything concerns no other write of its batch.
+ * - Effect, event, audit and the key with its answer commit together.
+ *
+ * What is read with the locks is sent with them and sees what their former holders committed: a batch that reads everything in `read` and
+ * defers its writes takes two round trips. Nothing here knows HTTP: an answer is whatever the key is to repeat.
+ */
+export type WriteRequest<Caller = Principal | null> = {
+  locks: AccountLocks
+  once: Once | null
+  /** The caller as it is now; throws a Refusal if it would be refused now. */
+  reauthenticate: (tx: Tx) => Promise<Caller>
+}
+
+export type Act<Request, Caller, State, Answer> = {
+  keys: Keys<Answer>
+  /** What a later request with the key gets: the answer without secrets that are shown once. */
+  again: (answer: Answer) => Answer
+  read: (tx: Tx) => Promise<State>
+  /**
+   * Called for one write after the other. A refusal that it returns concerns this write alone, which must not have written anything. One that it
+   * throws undoes the whole batch, but a `CommitThenThrow` commits with it.
+   */
+  decide: (tx: Tx, state: State, request: Request, caller: Caller, index: number) => Answer | Refusal | Promise<Answer | Refusal>
+  /** Writes what was decided. */
+  write: (tx: Tx, state: State) => Promise<void>
+}
+
+export type Answered<Answer> = { answer: Answer; replayed: boolean }
+
+const refusalOf = (error: unknown): Refusal => {
+  if (error instanceof Refusal) return error
+  throw error
+}
+
+export const writeAll = async <Request extends WriteRequest<Caller>, Caller, State, Answer>(
+  tx: Tx,
+  requests: readonly Request[],
+  wait: boolean,
+  act: Act<Request, Caller, State, Answer>,
+): Promise<Outcome<Answered<Answer>>[]> => {
+  const locks = {
+    exclusive: requests.flatMap((request) => request.locks.exclusive),
+    shared: requests.flatMap((request) => request.locks.shared ?? []),
+  }
+  const onces = requests.flatMap(({ once }) => once ?? [])
+  const [held, before, callers, state] = await Promise.all([
+    lockBatch(tx, locks, wait),
+    act.keys.read(tx, onces),
+    Promise.all(requests.map((request) => request.reauthenticate(tx).catch(refusalOf))),
+    act.read(tx),
+  ])
+  const keys = openKeys(act.keys, before)
+
+  const outcomeOf = async (tx: Tx, request: Request, index: number): Promise<Outcome<Answered<Answer>>> => {
+    const { exclusive, shared = [] } = request.locks
+    if ([...exclusive, ...shared].some((account) => held.has(account))) return contended
+    const caller = callers[index] as Caller | Refusal
+    if (caller instanceof Refusal) return caller
+    const first = keys.find(request.once)
+    if (first !== undefined) return first instanceof Refusal ? first : { answer: first, replayed: true }
+    try {
+      const answer = await act.decide(tx, state, request, caller, index)
+      if (answer instanceof Refusal) return answer
+      keys.use(request.once, act.again(answer))
+      return { answer, replayed: false }
+    } catch (error) {
+      if (error instanceof CommitThenThrow) return error.error
+      throw error
+    }
+  }
+
+  const outcomes: Outcome<Answered<Answer>>[] = []
+  for (const [index, request] of requests.entries()) outcomes.push(await outcomeOf(tx, request, index))
+  await act.write(tx, state)
+  tx.defer(keys.keep(tx))
+  return outcomes
+}
+
+/** `secret`: top-level fields of the text that are shown once and never stored. */
+export type SingleAnswer = StoredAnswer & { secret?: readonly string[] }
+
+/** A write that does its own reading and writing, under its locks. */
+export type SingleWrite = WriteRequest & { work: (tx: Tx) => Promise<SingleAnswer> }
+
+const withoutSecrets = ({ status, text, secret }: SingleAnswer): SingleAnswer => {
+  if (!secret) return { status, text }
+  const value = JSON.parse(text) as Record<string, unknown>
+  return { status, text: JSON.stringify(Object.fromEntries(Object.entries(value).filter(([name]) => !secret.includes(name)))) }
+}
+
+const nothing = async () => undefined
+
+/** Writes of single records, in one transaction. */
+export const writeSingles = (tx: Tx, requests: readonly SingleWrite[], wait: boolean) =>
+  writeAll(tx, requests, wait, {
+    keys: answerKeys,
+    again: withoutSecrets,
+    read: nothing,
+    decide: (tx, _, { work }) => work(tx),
+    write: nothing,
+  })
+
+/** One write in a transaction of its own, which waits for its locks. */
+export const writeAlone = async (db: Database, request: SingleWrite): Promise<Answered<SingleAnswer>> => {
+  const [outcome] = await inTx(db, (tx) => writeSingles(tx, [request], true))
+  if (outcome instanceof Error) throw outcome
+  if (!outcome || outcome === contended) throw new Error('a write that waits for its locks has no outcome')
+  return outcome
+}

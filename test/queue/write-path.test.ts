@@ -1,0 +1,116 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { inTx, type Tx } from '../../src/db/client.ts'
+import { CommitThenThrow, Refusal } from '../../src/lib/errors.ts'
+import { newId } from '../../src/lib/ids.ts'
+import { contended } from '../../src/queue/account-queue.ts'
+import { type SingleWrite, writeAlone, writeSingles } from '../../src/queue/write-path.ts'
+import { startService, type TestService } from '../harness/service.ts'
+
+let service: TestService
+beforeAll(async () => {
+  service = await startService()
+  await service.deps.db.query('create table written (name text)')
+})
+afterAll(() => service.close())
+
+const note = (tx: Tx, name: string) => tx.query('insert into written values ($1)', [name])
+const written = async () =>
+  (await service.deps.db.query<{ name: string }>('select name from written order by name')).map(({ name }) => name)
+
+const keyed = (name: string, body = 'a body') => ({ key: name, scope: Buffer.from(name), bodyHash: Buffer.from(body) })
+
+/** A write that notes its name. */
+const write = (name: string, fields: Partial<SingleWrite> = {}): SingleWrite => ({
+  locks: { exclusive: [newId()] },
+  once: null,
+  reauthenticate: async () => null,
+  work: async (tx) => {
+    await note(tx, name)
+    return { status: 201, text: JSON.stringify({ name, token: 'shown once' }), secret: ['token'] }
+  },
+  ...fields,
+})
+const together = (writes: readonly SingleWrite[], wait = false) => inTx(service.deps.db, (tx) => writeSingles(tx, writes, wait))
+
+test('writes of one batch that have one key have one effect, and the second gets the answer without its secret', async () => {
+  const [first, second, other] = await together([
+    write('once', { once: keyed('one') }),
+    write('twice', { once: keyed('one') }),
+    write('other', { once: keyed('one', 'another body') }),
+  ])
+  expect(first).toMatchObject({ answer: { text: '{"name":"once","token":"shown once"}' }, replayed: false })
+  expect(second).toEqual({ answer: { status: 201, text: '{"name":"once"}' }, replayed: true })
+  expect(other).toMatchObject({ code: 'conflict', details: { reason: 'idempotency' } })
+  expect(await writeAlone(service.deps.db, write('later', { once: keyed('one') }))).toEqual(second)
+  expect(await written()).toEqual(['once'])
+})
+
+test('a write whose caller is refused behind the lock has no effect and stores no key; the others of its batch go on', async () => {
+  const refused = write('refused', {
+    once: keyed('refused'),
+    reauthenticate: async () => {
+      throw new Refusal('session_revoked')
+    },
+  })
+  const outcomes = await together([write('before'), refused, write('behind')])
+  expect(outcomes[1]).toMatchObject({ code: 'session_revoked' })
+  expect(await written()).toEqual(['before', 'behind', 'once'])
+  await writeAlone(service.deps.db, write('allowed', { once: keyed('refused') }))
+  expect(await written()).toContain('allowed')
+})
+
+test('a refusal that must leave a trace commits with its batch, and stores no key', async () => {
+  const traced = write('unused', {
+    once: keyed('traced'),
+    work: async (tx) => {
+      await note(tx, 'trace')
+      throw new CommitThenThrow(new Refusal('policy_denied'))
+    },
+  })
+  const [outcome, other] = await together([traced, write('with it')])
+  expect([outcome, other]).toMatchObject([{ code: 'policy_denied' }, { replayed: false }])
+  expect(await written()).toEqual(expect.arrayContaining(['trace', 'with it']))
+  expect(await service.deps.db.query(`select from idempotency_keys where scope = 'traced'`)).toHaveLength(0)
+})
+
+test('a refusal after the first statement undoes its whole batch', async () => {
+  const late = write('late', {
+    work: async (tx) => {
+      await note(tx, 'half')
+      throw new Refusal('conflict')
+    },
+  })
+  const before = await written()
+  await expect(together([write('innocent'), late])).rejects.toMatchObject({ code: 'conflict' })
+  expect(await written()).toEqual(before)
+  await expect(writeAlone(service.deps.db, late)).rejects.toMatchObject({ code: 'conflict' })
+  expect(await written()).toEqual(before)
+})
+
+test('a write of which any account is held by another transaction is passed over, or waits', async () => {
+  const [held, free] = [newId(), newId()]
+  const release = Promise.withResolvers<void>()
+  const begun = Promise.withResolvers<void>()
+  const holder = writeAlone(
+    service.deps.db,
+    write('holder', {
+      locks: { exclusive: [held] },
+      work: async (tx) => {
+        await note(tx, 'holder')
+        begun.resolve()
+        await release.promise
+        return { status: 200, text: '' }
+      },
+    }),
+  )
+  await begun.promise
+  const of = { locks: { exclusive: [free], shared: [held] } }
+  const [outcome, other] = await together([write('passed over', of), write('free')])
+  expect([outcome, other]).toMatchObject([contended, { replayed: false }])
+  const waiting = together([write('waited', of)], true)
+  release.resolve()
+  await holder
+  expect(await waiting).toMatchObject([{ replayed: false }])
+  expect(await written()).toEqual(expect.arrayContaining(['free', 'holder', 'waited']))
+  expect(await written()).not.toContain('passed over')
+})
