@@ -1,9 +1,9 @@
 import { effectivePermissions, type Permission, permissions, type Role, undelegable } from '../src/auth/permissions.ts'
 import { roles } from '../src/db/tables/workspaces.ts'
+import { type ErrorCode, errorRow } from '../src/errors/catalogue.ts'
 import { mcpPath } from '../src/http/protected-resource.ts'
 import type { RouteEntry } from '../src/http/route-table.ts'
 import { withoutPermission } from '../src/http/without-permission.ts'
-import { catalogue, type ErrorCode } from '../src/lib/errors.ts'
 
 /** `●` may, `○` a key only when a person named the permission at its creation, `·` may not; empty where the question does not arise. */
 export type Mark = '●' | '○' | '·' | ''
@@ -152,7 +152,7 @@ const explained: readonly ErrorCode[] = ['forbidden', 'separation_of_duties']
 
 const refusedBeyond = (routes: readonly RouteEntry[]): string[] => {
   const rows = routes.flatMap(({ method, path, operation, refuses }) => {
-    const codes = refuses.filter((code) => catalogue[code][0] === 403)
+    const codes = refuses.filter((code) => errorRow(code).status === 403)
     const why = reasons[operation]
     if (why === undefined && codes.some((code) => explained.includes(code)))
       throw new Error(`${operation} refuses with ${codes.join(', ')}: say why in scripts/authorization-table.ts`)

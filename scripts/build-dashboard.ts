@@ -13,7 +13,7 @@ const built = join(folder, 'dist')
 const stamp = join(built, 'sources.sha256')
 
 /** The pages use the typed client, and share pure parts with the service: policies, roles, the catalogue of events. */
-const sources = [
+export const sources = [
   'dashboard/src',
   'dashboard/public',
   'dashboard/index.html',
@@ -21,6 +21,7 @@ const sources = [
   'client/src',
   'src/policy',
   'src/auth/permissions.ts',
+  'src/errors',
   'src/events/types.ts',
   'src/lib',
   'scripts/build-dashboard.ts',

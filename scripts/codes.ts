@@ -1,11 +1,11 @@
 import { writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
+import { errorCodes, errorRow } from '../src/errors/catalogue.ts'
+import { failureActors, failureCodes, failureRow } from '../src/errors/failures.ts'
 import { eventPermissions } from '../src/events/types.ts'
-import { errorHelp } from '../src/http/error-help.ts'
 import { conflictReasons } from '../src/lib/conflict-reasons.ts'
-import { catalogue, type ErrorCode } from '../src/lib/errors.ts'
 import { policyFieldNames, policyFields, wireName } from '../src/policy/fields.ts'
-import { failureSentences, ruleMeanings } from '../src/reference/codes.ts'
+import { ruleMeanings } from '../src/reference/codes.ts'
 import { eventFamilies } from '../src/reference/events.ts'
 
 export const codesFile = fileURLToPath(new URL('../docs/codes.md', import.meta.url))
@@ -19,12 +19,15 @@ const meanings = (texts: Readonly<Record<string, string>>): string =>
     Object.entries(texts).map(([code, text]) => [`\`${code}\``, text]),
   )
 
-const errors = (Object.keys(catalogue) as ErrorCode[]).map((code) => [
-  String(catalogue[code][0]),
-  `\`${code}\``,
-  catalogue[code][1],
-  errorHelp[code].fix,
-])
+const errors = errorCodes.map((code) => {
+  const { status, sentence, fix } = errorRow(code)
+  return [String(status), `\`${code}\``, sentence, fix]
+})
+
+const failures = failureCodes.map((code) => {
+  const { sentence, actor, fix } = failureRow(code)
+  return [`\`${code}\``, sentence, failureActors[actor], fix]
+})
 
 const fields = policyFieldNames.map((field) => {
   const { absent, meaning } = policyFields[field]
@@ -59,7 +62,7 @@ ${meanings(conflictReasons)}
 
 \`failure_code\` of a payment or a top-up that failed. The code of the provider itself is in \`provider_code\`.
 
-${meanings(failureSentences)}
+${table(['Code', 'Meaning', 'Who must act', 'What to do'], failures)}
 
 ## Rules
 

@@ -10,7 +10,7 @@ import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import type { Permission } from '../auth/permissions.ts'
 import type { Principal } from '../auth/principal.ts'
 import type { Tx } from '../db/client.ts'
-import type { ErrorCode } from '../lib/errors.ts'
+import type { ErrorCode } from '../errors/catalogue.ts'
 import type { ProtectedResource } from './protected-resource.ts'
 
 export type App = FastifyInstance<

@@ -1,5 +1,5 @@
 import type { RouteOptions } from 'fastify'
-import type { ErrorCode } from '../lib/errors.ts'
+import type { ErrorCode } from '../errors/catalogue.ts'
 import { isUnsafe } from './authorize.ts'
 
 const ofCredentials: readonly ErrorCode[] = [

@@ -1,4 +1,5 @@
-import { type ErrorDetails, type Refusal, shouldRetry } from '../lib/errors.ts'
+import { errorRow } from '../errors/catalogue.ts'
+import type { ErrorDetails, Refusal } from '../lib/errors.ts'
 
 export type Envelope = { error: string; message: string; details: ErrorDetails }
 export type MakeEnvelope = (refusal: Refusal, requestId: string) => Envelope
@@ -35,4 +36,4 @@ export const createEnvelope =
   }
 
 /** Whether to send the same request again, so that a client need not know the codes. */
-export const retryHeader = ({ code }: Refusal) => ({ 'payments-should-retry': String(shouldRetry(code)) })
+export const retryHeader = ({ code }: Refusal) => ({ 'payments-should-retry': String(errorRow(code).passes === true) })

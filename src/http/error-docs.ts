@@ -1,8 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { catalogue, type ErrorCode, Refusal } from '../lib/errors.ts'
+import { type ErrorCode, errorCodes, errorRow } from '../errors/catalogue.ts'
+import { Refusal } from '../lib/errors.ts'
 import type { App } from './app-type.ts'
 import { errorPagePath } from './envelope.ts'
-import { errorHelp } from './error-help.ts'
 import { renderPage, sendHtml, wantsPage } from './page.ts'
 
 /** A code outside our catalogue, with the description from its own specification. */
@@ -10,8 +10,7 @@ export type ForeignCode = { code: string; status: number; sentence: string }
 type Topic = { code: string; status: number; paragraphs: readonly string[] }
 
 const ownTopic = (code: ErrorCode): Topic => {
-  const [status, sentence] = catalogue[code]
-  const { fix, details } = errorHelp[code]
+  const { status, sentence, fix, details } = errorRow(code)
   return { code, status, paragraphs: [sentence, fix, ...(details === undefined ? [] : [`In \`details\`: ${details}`])] }
 }
 
@@ -33,7 +32,7 @@ const send = (request: FastifyRequest, reply: FastifyReply, page: string, text: 
 
 /** A page for each code, where `details.doc_url` leads: HTML for a browser, Markdown for programs and agents. */
 export const registerErrorDocs = (app: App, foreign: readonly ForeignCode[]): void => {
-  const own = (Object.keys(catalogue) as ErrorCode[]).map(ownTopic)
+  const own = errorCodes.map(ownTopic)
   const ofOthers = foreign
     .filter(({ code }) => !own.some((topic) => topic.code === code))
     .map(({ code, status, sentence }) => ({ code, status, paragraphs: [sentence, 'A code of the OAuth endpoints.'] }))

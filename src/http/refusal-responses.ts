@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { permissions } from '../auth/permissions.ts'
+import { type ErrorCode, errorCodes, errorRow } from '../errors/catalogue.ts'
 import { conflictReasons } from '../lib/conflict-reasons.ts'
-import { catalogue, type ErrorCode } from '../lib/errors.ts'
 import { minorPattern } from '../lib/money.ts'
 
 const FieldProblem = z.object({
@@ -52,7 +52,7 @@ export const ErrorDetails = z
 
 export const ErrorEnvelope = z
   .object({
-    error: z.string().meta({ enum: Object.keys(catalogue), description: 'What a program decides by; the list may grow.' }),
+    error: z.string().meta({ enum: errorCodes, description: 'What a program decides by; the list may grow.' }),
     message: z.string().meta({ description: 'A sentence for a person.' }),
     details: ErrorDetails.optional(),
   })
@@ -65,12 +65,12 @@ export const ErrorEnvelope = z
 type Response = { description: string; content: { 'application/json': { schema: typeof ErrorEnvelope } } }
 
 const response = (codes: readonly ErrorCode[]): Response => ({
-  description: codes.map((code) => `\`${code}\`: ${catalogue[code][1]}`).join(' '),
+  description: codes.map((code) => `\`${code}\`: ${errorRow(code).sentence}`).join(' '),
   content: { 'application/json': { schema: ErrorEnvelope } },
 })
 
 /** The responses of a route's refusals, grouped by status, for the OpenAPI document. */
 export const refusalResponses = (codes: readonly ErrorCode[]): Record<number, Response> => {
-  const byStatus = Map.groupBy(new Set(codes), (code) => catalogue[code][0])
+  const byStatus = Map.groupBy(new Set(codes), (code) => errorRow(code).status)
   return Object.fromEntries([...byStatus].map(([status, of]) => [status, response(of)]))
 }

@@ -1,6 +1,6 @@
 import type { FastifySchema, RouteOptions } from 'fastify'
 import type { Permission } from '../auth/permissions.ts'
-import type { ErrorCode } from '../lib/errors.ts'
+import type { ErrorCode } from '../errors/catalogue.ts'
 import type { Access, App } from './app-type.ts'
 import { commonRefusals } from './common-refusals.ts'
 import { refusalResponses } from './refusal-responses.ts'

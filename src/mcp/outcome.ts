@@ -1,8 +1,10 @@
 import { z } from 'zod'
 import { paymentStatuses } from '../db/tables/payments.ts'
+import { type AgentStep, errorRow, isErrorCode } from '../errors/catalogue.ts'
+import { failureActors, failureRow, isFailureCode } from '../errors/failures.ts'
 import { displayAmount } from '../lib/money.ts'
 import { ToolDecision, toToolDecision, WireDecision } from './decision.ts'
-import { type Caller, type Envelope, ToolRefusal } from './tool.ts'
+import { type Caller, ToolRefusal } from './tool.ts'
 
 export const nextSteps = ['done', 'wait', 'ask_a_person', 'change_request', 'stop'] as const
 type Next = (typeof nextSteps)[number]
@@ -108,9 +110,12 @@ export const outcomeOf = async (caller: Caller, payment: WirePayment): Promise<P
   const decision = toToolDecision(payment.decision)
   const approval = await approvalOf(caller, payment, decision)
   const failure = payment.failure_message ?? payment.failure_code
+  const { failure_code: code } = payment
+  const remedy = code !== null && isFailureCode(code) ? failureRow(code) : undefined
   const twin = decision.warnings.find(({ code }) => code === 'possible_duplicate')?.payment_id
   const notes = [
     ...(payment.status === 'failed' && failure !== null ? [`Reason: ${failure}`] : []),
+    ...(remedy ? [`What ${failureActors[remedy.actor]} can do: ${remedy.fix}`] : []),
     ...(twin === undefined
       ? []
       : [`It looks like ${twin}, which was made shortly before: tell the person if this was not meant.`]),
@@ -138,25 +143,18 @@ const afterDenial = (decision: ToolDecision): Next => {
   return decision.change?.passes_at ? 'wait' : 'ask_a_person'
 }
 
-const afterRefusal: Readonly<Record<string, Next>> = {
-  invalid_request: 'change_request',
-  not_found: 'change_request',
-  conflict: 'change_request',
-  insufficient_funds: 'ask_a_person',
-  rate_limited: 'wait',
-  unavailable: 'wait',
-  provider_error: 'wait',
-}
+/** A code of a later version of the service ends the attempt. */
+const agentStep = (code: string): AgentStep => (isErrorCode(code) ? errorRow(code).agent : 'stop')
 
 const secondsUntil = (caller: Caller, time: string): number =>
   Math.max(1, Math.ceil((Date.parse(time) - caller.now().getTime()) / 1000))
 
-const refusedWith = (caller: Caller, { envelope, retryAfterSeconds }: ToolRefusal): PaymentOutcome => {
+const refusedWith = (caller: Caller, { envelope, retryAfterSeconds }: ToolRefusal, step: Next): PaymentOutcome => {
   const { error, message, details } = envelope
   const denied = error === 'policy_denied' ? Denied.safeParse(details) : undefined
   const decision = denied?.success ? toToolDecision(denied.data.decision) : null
   const fields = Fields.safeParse(details.fields)
-  const next = decision ? afterDenial(decision) : (afterRefusal[error] ?? 'stop')
+  const next = decision ? afterDenial(decision) : step
   const passesAt = decision?.change?.passes_at
   const wait = retryAfterSeconds ?? (next === 'wait' && passesAt ? secondsUntil(caller, passesAt) : undefined)
   return {
@@ -175,11 +173,10 @@ const refusedWith = (caller: Caller, { envelope, retryAfterSeconds }: ToolRefusa
   }
 }
 
-/** A missing permission is not an outcome of a payment: it stays an error, so that a client can ask for more scopes. */
-const isOfCredential = ({ error }: Envelope): boolean =>
-  ['authentication_required', 'invalid_token', 'token_expired', 'api_key_revoked', 'api_key_expired', 'forbidden'].includes(error)
-
+/** What only another credential solves is not an outcome of a payment: it stays an error, so that a client can ask for more scopes. */
 export const refusalOutcome = (caller: Caller, error: unknown): PaymentOutcome => {
-  if (!(error instanceof ToolRefusal) || isOfCredential(error.envelope)) throw error
-  return refusedWith(caller, error)
+  if (!(error instanceof ToolRefusal)) throw error
+  const step = agentStep(error.envelope.error)
+  if (step === 'new_credential') throw error
+  return refusedWith(caller, error, step)
 }

@@ -1,3 +1,5 @@
+import { type ErrorCode, errorRow } from '../errors/catalogue.ts'
+
 /** A checked rule in words: amounts have their currency, `source` names whose rule it is. */
 export type RuleWords = {
   source: string
@@ -170,12 +172,14 @@ const unmet = (meaning: string, stopped: string): Row => ({
   checked: either(meaning, stopped),
 })
 
+const refused = (code: ErrorCode, meaning: string): Row => unmet(meaning, errorRow(code).sentence)
+
 /** What is checked before the engine: by a refusal's code, or by the field of the request that a rail refuses. */
 const preconditionRules = {
-  workspace_frozen: unmet('The workspace is not frozen.', 'The workspace is frozen.'),
-  account_frozen: unmet('The owning account is not frozen.', 'The account that pays is frozen.'),
-  grant_frozen: unmet('The grant and those above it are not frozen.', 'The key or agent is frozen.'),
-  beneficiary_frozen: unmet('The beneficiary is not frozen.', 'Payments to this beneficiary are frozen.'),
+  workspace_frozen: refused('workspace_frozen', 'The workspace is not frozen.'),
+  account_frozen: refused('account_frozen', 'The account that pays is not frozen.'),
+  grant_frozen: refused('grant_frozen', 'The grant and those above it are not frozen.'),
+  beneficiary_frozen: refused('beneficiary_frozen', 'The beneficiary is not frozen.'),
   invalid_token: unmet('The grant of the credential is active.', 'The key or agent was revoked.'),
   conflict: unmet('The beneficiary is not archived.', 'The beneficiary is archived.'),
   capability_disabled: unmet('The account of the caller may make payments.', 'Payments are disabled for this account.'),
@@ -193,7 +197,7 @@ const preconditionRules = {
     'The payment type does not name another rail.',
     "The payment type is another payment method than the beneficiary's.",
   ),
-} satisfies Record<string, Row>
+} satisfies Partial<Record<ErrorCode | 'amount_minor' | 'account_reference' | 'payment_type', Row>>
 
 /** Every rule that a decision's trace may name, the engine's first. */
 export const rules: Readonly<Record<string, Row>> = { ...engineRules, ...preconditionRules }

@@ -1,11 +1,6 @@
-import { failureCodes, failureSentence } from '../lib/failure-codes.ts'
 import { rules } from '../policy/rules.ts'
 
 /** Every rule that a decision's trace may name, with what it checks. */
 export const ruleMeanings: Readonly<Record<string, string>> = Object.fromEntries(
   Object.entries(rules).map(([name, { meaning }]) => [name, meaning]),
-)
-
-export const failureSentences: Readonly<Record<string, string>> = Object.fromEntries(
-  failureCodes.map((code) => [code, failureSentence(code)]),
 )

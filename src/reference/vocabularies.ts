@@ -3,19 +3,19 @@ import { approvalChoices, approvalStatuses } from '../db/tables/approvals.ts'
 import { mandateStatuses } from '../db/tables/mandates.ts'
 import { paymentStatuses, topupStatuses } from '../db/tables/payments.ts'
 import { roles } from '../db/tables/workspaces.ts'
+import { errorCodes } from '../errors/catalogue.ts'
+import { failureCodes } from '../errors/failures.ts'
 import { auditActions } from '../events/audit-actions.ts'
 import { conflictReasons } from '../lib/conflict-reasons.ts'
-import { catalogue } from '../lib/errors.ts'
 import { railNames } from '../lib/rail-names.ts'
 import { rules } from '../policy/rules.ts'
 import { outcomes } from '../policy/types.ts'
 import { payouts } from '../rails/definitions.ts'
-import { failureSentences } from './codes.ts'
 import type { Vocabulary } from './types.ts'
 
 /** A closed list occurs in the document by its name. */
 export const vocabularies: readonly Vocabulary[] = [
-  { name: 'ErrorCode', values: Object.keys(catalogue), description: 'What a program decides by. The list may grow.' },
+  { name: 'ErrorCode', values: errorCodes, description: 'What a program decides by. The list may grow.' },
   { name: 'Permission', values: permissions, description: 'What a credential may do. The scopes of OAuth are these names.' },
   {
     name: 'Role',
@@ -50,8 +50,9 @@ export const vocabularies: readonly Vocabulary[] = [
   },
   {
     name: 'FailureCode',
-    values: Object.keys(failureSentences),
-    description: 'Why a payment or a top-up failed, in words of this service; the code of the provider is in `provider_code`.',
+    values: failureCodes,
+    description:
+      'Why a payment or a top-up failed, in words of this service; the code of the provider is in `provider_code`. The reference of codes says who must act.',
   },
   {
     name: 'AuditAction',

@@ -33,7 +33,7 @@ test('an internal error reveals only a request id, and no secret leaves the serv
     500,
     {
       error: 'internal_error',
-      message: 'Something went wrong on our side.',
+      message: 'The service failed to process the request.',
       details: { doc_url: `${service.api.url}/docs/errors/internal_error`, request_id: answer.headers.get('x-request-id') },
     },
   ])

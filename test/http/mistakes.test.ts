@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { errorHelp } from '../../src/http/error-help.ts'
-import { catalogue } from '../../src/lib/errors.ts'
+import { errorCodes, errorRow } from '../../src/errors/catalogue.ts'
 import type { CallOptions, Json } from '../harness/client.ts'
 import { credit, newBeneficiary } from '../harness/money.ts'
 import { createKey, type Key, newWallet, type Person, signIn, walletMessage } from '../harness/people.ts'
@@ -172,7 +171,7 @@ describe('the shape', () => {
     ['a parameter where there is none', () => ({ path: '/v1/accounts/me?expand=1' }), 400, 'invalid_request', 'expand: is not a known query parameter', 'expand'],
     ['a page that is too long', () => ({ path: '/v1/payments?limit=500' }), 400, 'invalid_request', 'limit: must be at most 100', 'limit'],
     ['a page of words', () => ({ path: '/v1/payments?limit=many' }), 400, 'invalid_request', /^limit: must be a(.*) number/, 'limit'],
-    ['a cursor that was made up', () => ({ path: '/v1/payments?cursor=2' }), 400, 'invalid_cursor', 'The cursor is not one that this list gave out.'],
+    ['a cursor that was made up', () => ({ path: '/v1/payments?cursor=2' }), 400, 'invalid_cursor', 'The cursor is not one that this list returned.'],
     ['a field that is not known', () => payment({ amount: '5000' }), 400, 'invalid_request', 'amount: is not a known field', 'amount'],
     ['a field with a typing error', () => payment({ naratve: 'x' }), 400, 'invalid_request', 'naratve: is not a known field; did you mean "narrative"?', 'naratve'],
     ['a field that is missing', () => payee({ display_name: undefined }), 400, 'invalid_request', 'display_name: is required', 'display_name'],
@@ -265,11 +264,11 @@ describe('a page of the dashboard', () => {
 })
 
 describe('the page of a code', () => {
-  test.each(Object.keys(catalogue))('%s has a meaning and an advice, for a browser and for a program', async (code) => {
+  test.each(errorCodes)('%s has a meaning and an advice, for a browser and for a program', async (code) => {
     const path = `/docs/errors/${code}`
     const text = await service.api.get(path)
     expect([text.status, text.headers.get('content-type')]).toEqual([200, 'text/markdown; charset=utf-8'])
-    expect(text.text).toContain(errorHelp[code as keyof typeof errorHelp].fix)
+    expect(text.text).toContain(errorRow(code).fix)
     const page = await service.api.get(path, { headers: { accept: 'text/html' } })
     expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
   })

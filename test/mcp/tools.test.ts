@@ -225,6 +225,19 @@ describe('create_payment', () => {
     expect((await agent.call('simulate_payment', what)).warnings).not.toEqual([])
   })
 
+  test('says about a failed payment why it failed, who can do something about it, and what', async () => {
+    const unregistered = await newBeneficiary(person.api, { destination: '254700002040' })
+    const made = await agent.call('create_payment', order('1000', { beneficiary_id: unregistered }))
+    await service.settle()
+    expect(await agent.call('get_payment', { payment_id: made.payment_id })).toMatchObject({
+      status: 'failed',
+      next: 'stop',
+      message: expect.stringMatching(
+        /Reason: The receiver is not a registered customer\. What the requester can do: Check the number/,
+      ),
+    })
+  })
+
   test('says about an unknown outcome that paying again would pay twice', async () => {
     const unanswered = await newBeneficiary(person.api, { destination: '254711000004' })
     const made = await agent.call('create_payment', order('1000', { beneficiary_id: unanswered }))

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { failureCodes, failureSentence, isFailureCode } from '../../src/lib/failure-codes.ts'
+import { failureCodes, failureRow, isFailureCode } from '../../src/errors/failures.ts'
 import { collectionFailure, payoutFailure } from '../../src/rails/daraja/codes.ts'
 
 const documented = {
@@ -18,9 +18,10 @@ test.each(['0', '4999', '2032', '31337', '', 'constructor', '__proto__'])('%s pr
   expect([collectionFailure(code), payoutFailure(code)]).toEqual([undefined, undefined])
 })
 
-test('every failure code of the service is a word with a sentence that names no person', () => {
+test('every failure code of the service is a word with a sentence that names no person, and with what its actor does', () => {
   for (const code of failureCodes) {
     expect(code).toMatch(/^[a-z]+(_[a-z]+)*$/)
-    expect(failureSentence(code)).toMatch(/^[A-Z][^0-9]*\.$/)
+    expect(failureRow(code).sentence).toMatch(/^[A-Z][^0-9]*\.$/)
+    expect(failureRow(code).fix).toMatch(/^[A-Z].*\.$/)
   }
 })

@@ -1,4 +1,5 @@
-import { adviceFor, messageOf } from '../api/advice.ts'
+import { Link } from 'wouter'
+import { adviceFor, messageOf, pageFor } from '../api/advice.ts'
 import { ApiError } from '../api/error.ts'
 import { plainWords } from '../lib/field-words.ts'
 import { capitalized } from '../lib/list-words.ts'
@@ -11,9 +12,14 @@ import { Notice } from './layout.tsx'
 export const Failure = ({ error, onRetry }: { error: unknown; onRetry?: () => void }) => {
   if (!error) return null
   const requestId = error instanceof ApiError ? error.requestId : null
+  const page = pageFor(error)
   return (
     <Notice tone="bad" title={plainWords(messageOf(error))} live>
-      {!(error instanceof WalletError) && <p className="quiet">{adviceFor(error)}</p>}
+      {!(error instanceof WalletError) && (
+        <p className="quiet">
+          {adviceFor(error)} {page && <Link href={page.path}>{page.label}</Link>}
+        </p>
+      )}
       {requestId && (
         <p className="small quiet">
           <CopyText value={requestId} text="Copy request ID for support" label="request ID" />

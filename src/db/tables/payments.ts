@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { boolean, check, date, index, integer, json, jsonb, pgTable, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
-import { failureCodes } from '../../lib/failure-codes.ts'
+import { failureCodes } from '../../errors/failures.ts'
 import { collectionRail, railNames } from '../../lib/rail-names.ts'
 import { accounts } from './accounts.ts'
 import { bytes, id, instant, money, oneOf } from './columns.ts'
@@ -60,7 +60,7 @@ export const payments = pgTable(
     countedDay: date({ mode: 'string' }).notNull(),
     holdTransferId: uuid().notNull(),
     providerReceipt: text(),
-    /** Ours, from the closed list in lib/failure-codes.ts; `providerCode` is the rail's own. */
+    /** Ours, from the closed list in errors/failures.ts; `providerCode` is the rail's own. */
     failureCode: text({ enum: failureCodes }),
     failureMessage: text(),
     providerCode: text(),

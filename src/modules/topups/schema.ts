@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { topupStatuses } from '../../db/tables/payments.ts'
+import { failureCodes } from '../../errors/failures.ts'
 import { IdOut, Metadata, MinorOut, PositiveMinorIn, TimeOut } from '../../http/wire.ts'
-import { failureCodes } from '../../lib/failure-codes.ts'
 import { mobileProblem, parseKenyanMobile } from '../../lib/phone.ts'
 import { collectionRail } from '../../lib/rail-names.ts'
 

@@ -1,4 +1,5 @@
-import { type Failure, type FailureCode, failure } from '../../lib/failure-codes.ts'
+import type { FailureCode } from '../../errors/failures.ts'
+import { type Failure, failure } from '../../lib/failure-codes.ts'
 
 /**
  * Result codes that prove that no money moved, and our code for each. A code that is not listed proves nothing and is `unknown`.

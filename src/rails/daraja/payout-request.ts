@@ -1,4 +1,5 @@
-import { type Failure, type FailureCode, failure } from '../../lib/failure-codes.ts'
+import type { FailureCode } from '../../errors/failures.ts'
+import { type Failure, failure } from '../../lib/failure-codes.ts'
 import { wholeShillings } from '../amounts.ts'
 import type { PayoutInstruction } from '../rail.ts'
 import { exactReference, freeText } from '../text.ts'

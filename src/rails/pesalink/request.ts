@@ -1,4 +1,5 @@
-import { type Failure, type FailureCode, failure } from '../../lib/failure-codes.ts'
+import type { FailureCode } from '../../errors/failures.ts'
+import { type Failure, failure } from '../../lib/failure-codes.ts'
 import { decimalShillings } from '../amounts.ts'
 import { nairobiDate } from '../nairobi-time.ts'
 import type { PayoutInstruction } from '../rail.ts'

@@ -1,13 +1,13 @@
 import { Link } from 'wouter'
 import type { Schemas } from '../../api/types.ts'
 import { useBeneficiaries } from '../../api/use-beneficiaries.ts'
+import { failureFix, failureWords } from '../../lib/failure-words.ts'
 import { capitalized } from '../../lib/list-words.ts'
 import { providerOf, railFacts, typeLabel } from '../../lib/rails.ts'
 import { Amount } from '../../ui/amount.tsx'
 import { CopyButton, CopyText } from '../../ui/copy.tsx'
 import { Facts, Notice } from '../../ui/layout.tsx'
 import { ExactTime } from '../../ui/time.tsx'
-import { failureWords } from './failure-words.ts'
 import { useInitiator } from './use-initiator.ts'
 
 type Payment = Schemas['Payment']
@@ -26,7 +26,9 @@ export const PaymentNotices = ({ payment }: { payment: Payment }) => {
   if (payment.status === 'failed')
     return (
       <Notice tone="bad" title="This payment failed. The money is back in the balance">
-        <p className="quiet">{failureWords(payment)}</p>
+        <p className="quiet">
+          {failureWords(payment)} {failureFix(payment)}
+        </p>
       </Notice>
     )
   return null

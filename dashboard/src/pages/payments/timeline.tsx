@@ -4,12 +4,12 @@ import { Link } from 'wouter'
 import { approvalQuery } from '../../api/queries.ts'
 import type { Schemas } from '../../api/types.ts'
 import { cx } from '../../lib/class-names.ts'
+import { failureWords } from '../../lib/failure-words.ts'
 import { countWords } from '../../lib/list-words.ts'
 import { shortAddress } from '../../lib/mask.ts'
 import { providerOf } from '../../lib/rails.ts'
 import { Icon, type IconName } from '../../ui/icon.tsx'
 import { Countdown, Time } from '../../ui/time.tsx'
-import { failureWords } from './failure-words.ts'
 
 type Payment = Schemas['Payment']
 type Approval = Schemas['Approval']

@@ -3,6 +3,7 @@ import { topupQuery } from '../../api/queries.ts'
 import type { Schemas } from '../../api/types.ts'
 import { useBeneficiaries } from '../../api/use-beneficiaries.ts'
 import { useNow } from '../../lib/clock.ts'
+import { failureFix } from '../../lib/failure-words.ts'
 import { moneyText } from '../../lib/money.ts'
 import { LoadFailure } from '../../shell/load-failure.tsx'
 import { useSession } from '../../shell/session.tsx'
@@ -169,7 +170,9 @@ const Failed = ({ topup }: { topup: TopUp }) => (
       <Icon name="cross" size={22} />
     </span>
     <h2>Top-up failed</h2>
-    <p>{topup.failure_message ?? 'M-PESA declined it.'} No money was taken.</p>
+    <p>
+      {topup.failure_message ?? 'M-PESA declined it.'} No money was taken. {failureFix(topup)}
+    </p>
     <div className="row">
       <LinkButton href="/top-up" variant="primary">
         Try again

@@ -1,0 +1,44 @@
+import { readFileSync } from 'node:fs'
+import { describe, expect, test } from 'vitest'
+import { errorCodes, errorRow } from '../../src/errors/catalogue.ts'
+import { nextSteps } from '../../src/mcp/outcome.ts'
+
+const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8')
+
+describe.each(errorCodes)('%s', (code) => {
+  const row = errorRow(code)
+
+  test('has sentences for a program, its author and a person', () => {
+    for (const text of [row.sentence, row.fix, row.person]) expect(text).toMatch(/^[A-Z`].*\.$/)
+    // A page shows it without its code.
+    expect(row.person).not.toMatch(/[`_{]|\/v1/)
+  })
+
+  test('is waited for by an agent exactly when the service says that the same request may pass later', () => {
+    expect(row.passes === true).toBe(row.agent === 'wait')
+  })
+
+  test('leads a person to a page of the dashboard, if to any', () => {
+    if (row.page) expect(read('dashboard/src/pages.tsx')).toContain(`<Route path="${row.page.path}"`)
+  })
+})
+
+test('a credential is replaced after every 401, except after a signature that does not fit', () => {
+  const replaced = errorCodes.filter((code) => errorRow(code).agent === 'new_credential')
+  expect(replaced).toEqual([
+    ...errorCodes.filter((code) => errorRow(code).status === 401 && code !== 'invalid_signature'),
+    'forbidden',
+  ])
+})
+
+test('the guide for agents explains every next step, and no other', () => {
+  const [, table = ''] = read('docs/guides/mcp.md').split('| `next` | Means |')
+  const explained = [...(table.split('\n\n')[0] ?? '').matchAll(/^\| `([a-z_]+)` \|/gm)].map(([, word]) => word)
+  expect(explained.sort()).toEqual([...nextSteps].sort())
+})
+
+test('the guide about errors has every status, and no other', () => {
+  const rows = [...read('docs/guides/errors.md').matchAll(/^\| ([\d, ]+) \|/gm)]
+  const statuses = rows.flatMap(([, cell]) => (cell ?? '').split(', ').map(Number))
+  expect(statuses.sort()).toEqual([...new Set(errorCodes.map((code) => errorRow(code).status))].sort())
+})
