@@ -4,15 +4,15 @@ import { Refusal } from '../lib/errors.ts'
 import type { Uuid } from '../lib/ids.ts'
 
 /**
- * Work on accounts, done in batches: one transaction for what many accounts wait for. The entries of one account form a line, and a line is in
- * one of four states:
+ * Work on accounts, done in batches: one transaction for what many accounts wait for. (For refresh tokens the "account" is a grant: whatever one
+ * lock guards.) The entries of one account form a line, and a line is in one of four states:
  *
  *     submit ──▶ open ──── a shared batch has a place ────▶ shared
  *                 ▲                                           │
  *                 ├─── done or failed, and more entries came ─┤
  *                 ├─── its lock was held, fewer than eight ───┤
- *                 │    times in succession                    │ the eighth time
- *                 │                                           ▼
+ *                 │    times in succession                    │ the eighth time, or it needs
+ *                 │                                           ▼ a batch of its own
  *                 └─── more entries came ─── waiting ◀─── contended
  *                                               a place to wait is free
  *
@@ -40,16 +40,18 @@ export type AccountQueue<Entry, Result> = {
 
 /** The outcome of an entry whose account is held by another transaction. */
 export const contended = Symbol('contended')
+/** The outcome of an entry that needs more than a shared batch does. Nothing was done for it: its line waits for a batch of its own. */
+export const apart = Symbol('apart')
 
-export type Outcome<Result> = Result | Error | typeof contended
+export type Outcome<Result> = Result | Error | typeof contended | typeof apart
 
 export type AccountQueueOptions<Entry, Result> = {
   /** For the log. */
   name: string
   logger: Logger
   /**
-   * Does all entries in one transaction, and returns an outcome for each, in their order. With `wait` it waits for the locks of their accounts,
-   * and none is contended.
+   * Does all entries in one transaction, and returns an outcome for each, in their order. With `wait` all are of one line, and it waits for its
+   * lock: none is contended.
    */
   work: (entries: readonly Entry[], wait: boolean) => Promise<readonly Outcome<Result>[]>
   /**
@@ -128,14 +130,14 @@ export const createAccountQueue = <Entry, Result>(options: AccountQueueOptions<E
     const back: Waiter<Entry, Result>[] = []
     for (const [index, waiter] of taken.entries()) {
       const outcome = outcomes[index] as Outcome<Result>
-      if (outcome === contended) back.push(waiter)
+      if (outcome === contended || outcome === apart) back.push(waiter)
       else if (outcome instanceof Error) waiter.reject(outcome)
       else waiter.resolve(outcome)
     }
     queued -= taken.length - back.length
     line.waiters.unshift(...back)
     line.passed = back.length > 0 ? line.passed + 1 : 0
-    line.state = line.passed < mostPassed ? 'open' : 'contended'
+    line.state = outcomes.includes(apart) || line.passed >= mostPassed ? 'contended' : 'open'
     // Behind the others: with more lines than places each still gets its turn.
     lines.delete(line)
     if (line.waiters.length > 0) lines.add(line)

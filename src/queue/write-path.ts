@@ -118,6 +118,6 @@ export const writeSingles = (tx: Tx, requests: readonly SingleWrite[], wait: boo
 export const writeAlone = async (db: Database, request: SingleWrite): Promise<Answered<SingleAnswer>> => {
   const [outcome] = await inTx(db, (tx) => writeSingles(tx, [request], true))
   if (outcome instanceof Error) throw outcome
-  if (!outcome || outcome === contended) throw new Error('a write that waits for its locks has no outcome')
+  if (!outcome || typeof outcome === 'symbol') throw new Error('a write that waits for its locks has no outcome')
   return outcome
 }

@@ -59,12 +59,16 @@ const signUp = (
   return { outcome: 'account_created', accountId, identity, session }
 }
 
-const signInRefusal = async (tx: Tx, match: Match, proof: IdentityProof): Promise<Refusal | null> => {
-  const account = await lockAccount(tx, match.accountId)
-  if (account.status === 'closed') return new Refusal('account_frozen', { message: 'This account is closed.' })
+/** Whether an account may be signed in to, by its status behind its lock. `isLinked`: with an identity that it has already. */
+export const statusRefusal = (status: string, isLinked: boolean): Refusal | null => {
+  if (status === 'closed') return new Refusal('account_frozen', { message: 'This account is closed.' })
   // A frozen account can still be read by its people, but gets no new sign-in method.
-  if (account.status === 'frozen' && !match.existing) return new Refusal('account_frozen')
-  return match.existing && walletContradiction(match.existing, proof)
+  return status === 'frozen' && !isLinked ? new Refusal('account_frozen') : null
+}
+
+const signInRefusal = async (tx: Tx, { accountId, existing }: Match, proof: IdentityProof): Promise<Refusal | null> => {
+  const account = await lockAccount(tx, accountId)
+  return statusRefusal(account.status, existing !== null) ?? (existing && walletContradiction(existing, proof))
 }
 
 /** Links a proven identity to an account. It may be attached already, or belong to another account (the answer does not say to which). */

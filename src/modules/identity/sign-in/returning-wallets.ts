@@ -13,6 +13,7 @@ import { readAccounts } from '../accounts/service.ts'
 import type { Deps } from '../deps.ts'
 import { tryWalletLock } from '../identities/lock.ts'
 import type { IdentityProof } from '../identities/proof.ts'
+import { statusRefusal } from '../identities/service.ts'
 import { createSessions, type NewSession } from '../sessions/service.ts'
 import { burnNonces, type SignInNonce } from './nonces.ts'
 import { badNonce, type WalletAttempt } from './wallet.ts'
@@ -50,7 +51,7 @@ export type Answer = Returned | WalletAttempt | undefined
 
 type SignInDeps = Pick<Deps, 'appendEvents' | 'clock' | 'config' | 'db' | 'lastUsed' | 'logger'>
 
-/** The wallets whose locks this transaction has taken, as they stand behind the locks. Not those of accounts that are closed. */
+/** The wallets whose locks this transaction has taken, as they stand behind the locks, and that may sign in. */
 const lockWallets = async (
   tx: Tx,
   requests: readonly Request[],
@@ -66,7 +67,8 @@ const lockWallets = async (
   const accountOf = new Map(tried.flatMap(({ taken, subject_key, account_id }) => (taken ? [[subject_key, account_id]] : [])))
   noteLocked(tx, [...accountOf.values()])
   const free = wallets.filter(
-    ({ subject_key, account_id, status, settled }) => accountOf.get(subject_key) === account_id && status !== 'closed' && settled,
+    ({ subject_key, account_id, status, settled }) =>
+      accountOf.get(subject_key) === account_id && statusRefusal(status, true) === null && settled,
   )
   return { unused, known: new Map(free.map((wallet) => [wallet.subject_key, wallet])) }
 }
@@ -90,8 +92,8 @@ const write = (tx: Tx, deps: SignInDeps, signing: readonly SigningIn[]) => {
 }
 
 /**
- * Signs wallets in that have an account, in one transaction and two trips. What is not as simple is left to the caller: a first sign-in, a
- * closed account, a wallet or an account that another transaction holds, a nonce that was used before.
+ * Signs wallets in that have an account, in one transaction and two trips. What is not as simple is left to the caller: a first sign-in, an
+ * account that may not be signed in to, a wallet or an account that another transaction holds, a nonce that was used before.
  */
 const signInTogether = async (deps: SignInDeps, requests: readonly Request[]): Promise<Answer[]> => {
   // A session begins in the workspace that was used last, so pending "last used" times are written first.

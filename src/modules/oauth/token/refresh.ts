@@ -1,13 +1,10 @@
 import type { RequestOrigin } from '../../../auth/principal.ts'
 import { equalBytes } from '../../../auth/secrets.ts'
 import { inTx, statement, type Tx } from '../../../db/client.ts'
-import { describeError } from '../../../db/errors.ts'
-import { joinTurn } from '../../../db/join-turn.ts'
 import { plainList } from '../../../db/lists.ts'
 import { type ActedEntry, audit, auditAll } from '../../../events/audit.ts'
-import { CommitThenThrow, Refusal } from '../../../lib/errors.ts'
 import type { Uuid } from '../../../lib/ids.ts'
-import { only } from '../../../lib/only.ts'
+import { apart, contended, createAccountQueue, type Outcome } from '../../../queue/account-queue.ts'
 import type { GrantRecord } from '../../delegation/grants/queries.ts'
 import { revokeGrant } from '../../delegation/grants/revoke.ts'
 import { type ClientRecord, clientIdOf } from '../clients/clients.ts'
@@ -34,19 +31,15 @@ import {
 export type ElapsedMs = () => number
 
 const arrive = statement(
-  'oauth.refresh_arrives',
-  `select grant_id, current_hash, least(transaction_timestamp(), statement_timestamp() - make_interval(secs => $2))::text as arrived_at
-   from oauth_grants where handle = $1`,
+  'oauth.refreshes_arrive',
+  `select s.grant_id, s.current_hash, least(transaction_timestamp(), statement_timestamp() - make_interval(secs => x.waited))::text as arrived_at
+   from unnest($1::text[], $2::float8[]) with ordinality as x(handle, waited, n) left join oauth_grants s on s.handle = x.handle order by x.n`,
 )
+const grantsOf =
+  'from oauth_grants s join grants g on g.id = s.grant_id where s.handle = any($1::text[]) order by g.id for update of g'
 /** By the tokens' handles, so that nothing has to be read first. */
-const lockFree = statement(
-  'oauth.lock_free',
-  `select s.handle from oauth_grants s join grants g on g.id = s.grant_id where s.handle = any($1::text[]) order by g.id for update of g skip locked`,
-)
-const lockByHandle = statement(
-  'oauth.lock_by_handle',
-  'select from oauth_grants s join grants g on g.id = s.grant_id where s.handle = $1 for update of g',
-)
+const lockFree = statement('oauth.lock_free', `select s.handle ${grantsOf} skip locked`)
+const lockWaiting = statement('oauth.lock_waiting', `select s.handle ${grantsOf}`)
 const arrivedInTime = statement(
   'oauth.refresh_came_before',
   `select $3::timestamptz < rotated_at + make_interval(secs => $4) as in_time
@@ -55,16 +48,20 @@ const arrivedInTime = statement(
 
 /**
  * `live`: the presented token was the current one when the request arrived, so every later rotation happened at the same time as this
- * request.
+ * request. Null: no such grant.
  */
-type Arrival = { grantId: Uuid; arrivedAt: string; live: boolean }
+type Arrival = { grantId: Uuid; arrivedAt: string; live: boolean } | null
 
-const arrivalOf = async (tx: Tx, presented: PresentedRefresh, elapsedMs: ElapsedMs): Promise<Arrival | undefined> => {
-  const [row] = await tx.query<{ grant_id: Uuid; current_hash: Buffer | null; arrived_at: string }>(arrive, [
-    presented.handle,
-    elapsedMs() / 1000,
+/** In the order of the requests. */
+const readArrivals = async (tx: Tx, requests: readonly Request[]): Promise<Arrival[]> => {
+  const rows = await tx.query<{ grant_id: Uuid | null; current_hash: Buffer | null; arrived_at: string }>(arrive, [
+    plainList(requests.map(({ presented }) => presented.handle)),
+    plainList(requests.map(({ elapsedMs }) => String(elapsedMs() / 1000))),
   ])
-  return row && { grantId: row.grant_id, arrivedAt: row.arrived_at, live: is(row.current_hash, presented) }
+  return rows.map(({ grant_id, current_hash, arrived_at }, index) => {
+    const presented = requests[index]?.presented
+    return grant_id && presented ? { grantId: grant_id, arrivedAt: arrived_at, live: is(current_hash, presented) } : null
+  })
 }
 
 const is = (hash: Buffer | null, presented: PresentedRefresh): boolean => hash !== null && equalBytes(hash, presented.hash)
@@ -74,7 +71,12 @@ const is = (hash: Buffer | null, presented: PresentedRefresh): boolean => hash !
  * configured leeway. The number of rotations since then does not matter: connections of one client that refresh independently overtake each
  * other.
  */
-const inFlight = async (tx: Tx, deps: Pick<Deps, 'config'>, arrival: Arrival, presented: PresentedRefresh): Promise<boolean> => {
+const inFlight = async (
+  tx: Tx,
+  deps: Pick<Deps, 'config'>,
+  arrival: NonNullable<Arrival>,
+  presented: PresentedRefresh,
+): Promise<boolean> => {
   if (arrival.live) return true
   const [row] = await tx.query<{ in_time: boolean }>(arrivedInTime, [
     arrival.grantId,
@@ -108,22 +110,9 @@ const same = (a: Audience, b: Audience): boolean =>
 
 const unknown = () =>
   new OAuthError('invalid_grant', 'The refresh token is unknown, expired or revoked, or was given to another client.')
+const otherUse = () => new OAuthError('invalid_grant', 'This refresh token was just used for another scope or resource.')
 const reused = () =>
   new OAuthError('invalid_grant', 'This refresh token was used before. All tokens of its grant have been revoked.')
-
-const repeat = async (
-  tx: Tx,
-  deps: Pick<Deps, 'config' | 'derivations'>,
-  grant: GrantRecord,
-  state: OAuthGrantRecord,
-  parameters: TokenParameters,
-): Promise<TokenResponse> => {
-  const requestedAudience = readAudience(deps, grant, state, parameters)
-  const again = await repeatGeneration(tx, deps, grant, state)
-  if (!again || !same(again.audience, requestedAudience))
-    throw new OAuthError('invalid_grant', 'This refresh token was just used for another scope or resource.')
-  return again.response
-}
 
 type Request = {
   client: ClientRecord
@@ -149,91 +138,96 @@ const rotate = (tx: Tx, deps: Pick<Deps, 'config' | 'derivations'>, rotations: r
   return mintGenerations(tx, deps, rotations)
 }
 
-const settle = async (
-  tx: Tx,
-  deps: Pick<Deps, 'appendEvents' | 'config' | 'derivations' | 'onGrantsRevoked'>,
-  { client, origin, parameters, presented }: Request,
-  { arrival, row }: { arrival: Arrival; row: OAuthGrantState },
-): Promise<TokenResponse> => {
-  const { grant, state } = row
-  if (state.clientId !== client.id || grant.revokedAt) throw unknown()
-  const actor = { accountId: grant.accountId, origin, way: 'oauth_client' }
-  const subject = { type: 'grant', id: grant.id }
-  const { at } = tx
-  if (is(state.currentHash, presented)) {
-    if (hasEnded(row, at)) throw unknown()
-    const audience = readAudience(deps, grant, state, parameters)
-    return only(rotate(tx, deps, [{ client, grant, state, audience, origin }]))
-  }
-  if (presented.generation >= state.generation || !isOurs(deps, presented)) throw unknown()
-  if (await inFlight(tx, deps, arrival, presented)) {
-    if (hasEnded(row, at)) throw unknown()
-    return repeat(tx, deps, grant, state, parameters)
-  }
-  const after = { client_id: clientIdOf(client), generation: presented.generation, current_generation: state.generation }
-  await audit(tx, actor, at, { action: 'oauth_token.reused', workspaceId: grant.workspaceId, subject, after })
-  await revokeGrant(tx, deps, actor, grant.id)
-  throw new CommitThenThrow(reused())
-}
-
 type RefreshDeps = Pick<Deps, 'appendEvents' | 'config' | 'db' | 'derivations' | 'logger' | 'onGrantsRevoked'>
 
-const refreshAlone = (deps: RefreshDeps, request: Request): Promise<TokenResponse> =>
-  inTx(deps.db, async (tx): Promise<TokenResponse> => {
-    const { presented, elapsedMs } = request
-    // In this order and in one trip: how it stood on arrival, the lock, and how it stands behind the lock.
-    const [arrival, , [row]] = await Promise.all([
-      arrivalOf(tx, presented, elapsedMs),
-      tx.query(lockByHandle, [presented.handle]),
-      readGrantStates(tx, [presented.handle]),
-    ])
-    if (!arrival || !row) throw unknown()
-    return settle(tx, deps, request, { arrival, row })
-  })
+/** A grant behind its lock, with what the requests of this batch have done to it so far. */
+type Family = { row: OAuthGrantState; rotation: Rotation | null; revoked: boolean }
 
-/** The rotation of a current token of a grant that may go on; undefined for everything else. */
-const plainRotation = (
-  deps: Pick<Deps, 'config'>,
-  { client, origin, parameters, presented }: Request,
-  row: OAuthGrantState,
-  at: Date,
-): Rotation | undefined => {
-  const { grant, state } = row
-  if (state.clientId !== client.id || grant.revokedAt || hasEnded(row, at) || !is(state.currentHash, presented)) return undefined
-  try {
-    return { client, grant, state, origin, audience: readAudience(deps, grant, state, parameters) }
-  } catch (error) {
-    if (error instanceof OAuthError) return undefined
-    throw error
-  }
+/** A token that was rotated before this batch, at the same time as this request: its answer again. */
+const repeat = async (
+  tx: Tx,
+  deps: RefreshDeps,
+  { grant, state }: OAuthGrantState,
+  audience: Audience,
+): Promise<TokenResponse> => {
+  const again = await repeatGeneration(tx, deps, grant, state)
+  if (!again || !same(again.audience, audience)) throw otherUse()
+  return again.response
 }
 
-const alone = 'alone'
+const endFamily = async (tx: Tx, deps: RefreshDeps, { client, origin, presented }: Request, family: Family): Promise<void> => {
+  const { grant, state } = family.row
+  const actor = { accountId: grant.accountId, origin, way: 'oauth_client' }
+  const subject = { type: 'grant', id: grant.id }
+  const after = { client_id: clientIdOf(client), generation: presented.generation, current_generation: state.generation }
+  await audit(tx, actor, tx.at, { action: 'oauth_token.reused', workspaceId: grant.workspaceId, subject, after })
+  await revokeGrant(tx, deps, actor, grant.id)
+  family.revoked = true
+}
 
 /**
- * Rotates the current tokens of grants that no other transaction holds, in one transaction and two trips. What is not as simple is left to
- * `refreshAlone`: a token that was used before, a request that is refused, a second request for the same grant.
+ * Decides one request: the rotation that answers it, or an earlier one's answer. Throws an OAuthError, whose effects are committed. What needs
+ * more reading, or ends a grant, is left to a batch of its own (`apart`), which locks that grant alone.
  */
-const refreshTogether = (deps: RefreshDeps, requests: readonly Request[]): Promise<(TokenResponse | typeof alone)[]> =>
+const decide = async (
+  tx: Tx,
+  deps: RefreshDeps,
+  request: Request,
+  { family, arrival, wait }: { family: Family; arrival: NonNullable<Arrival>; wait: boolean },
+): Promise<Rotation | TokenResponse | typeof apart> => {
+  const { client, origin, parameters, presented } = request
+  const { row, rotation } = family
+  const { grant, state } = row
+  if (state.clientId !== client.id || grant.revokedAt || family.revoked) throw unknown()
+  if (!rotation && is(state.currentHash, presented)) {
+    if (hasEnded(row, tx.at)) throw unknown()
+    family.rotation = { client, grant, state, origin, audience: readAudience(deps, grant, state, parameters) }
+    return family.rotation
+  }
+  const generation = rotation ? state.generation + 1 : state.generation
+  if (presented.generation >= generation || !isOurs(deps, presented)) throw unknown()
+  if (!wait && !(arrival.live && rotation)) return apart
+  if (await inFlight(tx, deps, arrival, presented)) {
+    if (hasEnded(row, tx.at)) throw unknown()
+    const audience = readAudience(deps, grant, state, parameters)
+    if (!rotation) return repeat(tx, deps, row, audience)
+    if (!same(rotation.audience, audience)) throw otherUse()
+    return rotation
+  }
+  await endFamily(tx, deps, request, family)
+  throw reused()
+}
+
+const refusalOf = (error: unknown): OAuthError => {
+  if (error instanceof OAuthError) return error
+  throw error
+}
+
+const refreshAll = (deps: RefreshDeps, requests: readonly Request[], wait: boolean): Promise<Outcome<TokenResponse>[]> =>
   inTx(deps.db, async (tx) => {
     const handles = [...new Set(requests.map(({ presented }) => presented.handle))]
-    const [locked, rows] = await Promise.all([
-      tx.query<{ handle: string }>(lockFree, [plainList(handles)]),
+    // In this order and in one trip: how each stood on arrival, the locks, and how it stands behind them.
+    const [arrivals, locked, rows] = await Promise.all([
+      readArrivals(tx, requests),
+      tx.query<{ handle: string }>(wait ? lockWaiting : lockFree, [plainList(handles)]),
       readGrantStates(tx, handles),
     ])
-    const free = new Set(locked.map(({ handle }) => handle))
-    const rowOf = new Map(rows.map((row) => [row.state.handle, row]))
-    const plain = new Map<Request, Rotation>()
-    for (const request of requests) {
+    const ours = new Set(locked.map(({ handle }) => handle))
+    const families = new Map(rows.map((row): [string, Family] => [row.state.handle, { row, rotation: null, revoked: false }]))
+    const decided: (Rotation | Outcome<TokenResponse>)[] = []
+    for (const [index, request] of requests.entries()) {
       const { handle } = request.presented
-      const row = rowOf.get(handle)
-      const rotation = row && free.delete(handle) ? plainRotation(deps, request, row, tx.at) : undefined
-      if (rotation) plain.set(request, rotation)
+      const [family, arrival] = [families.get(handle), arrivals[index]]
+      if (!family || !arrival) decided.push(unknown())
+      else if (!ours.has(handle)) decided.push(contended)
+      else decided.push(await decide(tx, deps, request, { family, arrival, wait }).catch(refusalOf))
     }
-    if (plain.size === 0) return requests.map(() => alone)
-    const responses = rotate(tx, deps, [...plain.values()])
-    const responseOf = new Map([...plain.keys()].map((request, index) => [request, responses[index]]))
-    return requests.map((request) => responseOf.get(request) ?? alone)
+    const rotations = [...families.values()].flatMap(({ rotation }) => rotation ?? [])
+    const responses = rotate(tx, deps, rotations)
+    return decided.map((one) => {
+      const index = rotations.indexOf(one as Rotation)
+      return index === -1 ? (one as Outcome<TokenResponse>) : (responses[index] as TokenResponse)
+    })
   })
 
 export type RefreshTokens = (
@@ -246,27 +240,22 @@ export type RefreshTokens = (
 /**
  * Rotates refresh tokens (RFC 9700 section 4.14.2). A token that was used before is either stolen or was sent twice; the difference is
  * whether both requests were under way at the same time. A family is one grant, so one theft ends one installation of one agent. Requests
- * of one turn of the event loop, or that arrive while others are under way, are answered together.
+ * wait in a queue of grants: those that arrive together are answered by one transaction of two round trips. Where it may have been committed
+ * without an answer, the client asks again with the same token, and gets the same pair.
  */
 export const createRefreshTokens = (deps: RefreshDeps): RefreshTokens => {
-  const together = joinTurn<Request, TokenResponse | typeof alone>({
-    inFlight: 2,
-    maxKeys: 32,
-    query: (requests) =>
-      refreshTogether(deps, requests).catch((error: unknown) => {
-        // Whether it was committed may be unknown: the client asks again with the same token, and gets the same pair.
-        if (error instanceof Refusal) throw error
-        deps.logger.warn({ requests: requests.length, ...describeError(error) }, 'refresh tokens are rotated one by one')
-        return requests.map(() => alone)
-      }),
+  const queue = createAccountQueue<Request, TokenResponse>({
+    name: 'refresh tokens',
+    logger: deps.logger,
+    work: (requests, wait) => refreshAll(deps, requests, wait),
+    mostShared: 2,
+    mostWaiting: 4,
   })
   return async (client, origin, parameters, elapsedMs) => {
     if (parameters.refresh_token === undefined) throw new OAuthError('invalid_request', 'refresh_token is required.')
     if (!client.grantTypes.includes('refresh_token')) throw new OAuthError('unauthorized_client')
     const presented = readRefreshToken(parameters.refresh_token)
     if (!presented) throw unknown()
-    const request = { client, origin, parameters, presented, elapsedMs }
-    const answer = await together(request)
-    return answer === alone ? refreshAlone(deps, request) : answer
+    return queue.submit(presented.handle, { client, origin, parameters, presented, elapsedMs })
   }
 }
