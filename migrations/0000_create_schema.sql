@@ -96,13 +96,15 @@ CREATE TABLE "beneficiaries" (
 	"destination_key_id" text NOT NULL,
 	"destination_mask" text NOT NULL,
 	"account_reference_required" boolean DEFAULT false NOT NULL,
+	"account_reference" text,
 	"metadata" jsonb DEFAULT '{}'::jsonb NOT NULL,
 	"bank_code" text,
 	"created_by" uuid NOT NULL,
 	"created_at" timestamp (3) with time zone NOT NULL,
 	"updated_at" timestamp (3) with time zone NOT NULL,
 	"archived_at" timestamp (3) with time zone,
-	CONSTRAINT "beneficiaries_rail_check" CHECK ("beneficiaries"."payment_rail" in ('MPESA_B2B', 'MPESA_B2C', 'PESALINK'))
+	CONSTRAINT "beneficiaries_rail_check" CHECK ("beneficiaries"."payment_rail" in ('MPESA_B2B', 'MPESA_B2C', 'PESALINK')),
+	CONSTRAINT "beneficiaries_account_reference_check" CHECK ("beneficiaries"."account_reference" is null or "beneficiaries"."payment_rail" in ('MPESA_B2B'))
 );
 --> statement-breakpoint
 CREATE TABLE "payees" (
@@ -110,8 +112,11 @@ CREATE TABLE "payees" (
 	"workspace_id" uuid NOT NULL,
 	"fingerprint" "bytea" NOT NULL,
 	"fingerprint_key_id" text NOT NULL,
+	"paybill_id" uuid,
+	"reference_key" text,
 	"frozen_at" timestamp (3) with time zone,
-	"created_at" timestamp (3) with time zone NOT NULL
+	"created_at" timestamp (3) with time zone NOT NULL,
+	CONSTRAINT "payees_account_check" CHECK (num_nonnulls("payees"."paybill_id", "payees"."reference_key") in (0, 2))
 );
 --> statement-breakpoint
 CREATE TABLE "audit_log" (
@@ -716,6 +721,7 @@ ALTER TABLE "beneficiaries" ADD CONSTRAINT "beneficiaries_workspace_id_workspace
 ALTER TABLE "beneficiaries" ADD CONSTRAINT "beneficiaries_payee_id_payees_id_fk" FOREIGN KEY ("payee_id") REFERENCES "public"."payees"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "beneficiaries" ADD CONSTRAINT "beneficiaries_created_by_accounts_id_fk" FOREIGN KEY ("created_by") REFERENCES "public"."accounts"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "payees" ADD CONSTRAINT "payees_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "payees" ADD CONSTRAINT "payees_paybill_fk" FOREIGN KEY ("paybill_id") REFERENCES "public"."payees"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "api_keys" ADD CONSTRAINT "api_keys_account_id_accounts_id_fk" FOREIGN KEY ("account_id") REFERENCES "public"."accounts"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "api_keys" ADD CONSTRAINT "api_keys_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "api_keys" ADD CONSTRAINT "api_keys_grant_id_grants_id_fk" FOREIGN KEY ("grant_id") REFERENCES "public"."grants"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
@@ -772,6 +778,7 @@ CREATE INDEX "approvals_expiry" ON "approvals" USING btree ("expires_at") WHERE 
 CREATE INDEX "beneficiaries_workspace" ON "beneficiaries" USING btree ("workspace_id","id");--> statement-breakpoint
 CREATE INDEX "beneficiaries_payee" ON "beneficiaries" USING btree ("payee_id");--> statement-breakpoint
 CREATE UNIQUE INDEX "payees_fingerprint_key" ON "payees" USING btree ("workspace_id","fingerprint");--> statement-breakpoint
+CREATE UNIQUE INDEX "payees_account_key" ON "payees" USING btree ("paybill_id","reference_key") WHERE "payees"."paybill_id" is not null;--> statement-breakpoint
 CREATE INDEX "audit_log_order" ON "audit_log" USING btree ("transaction","id");--> statement-breakpoint
 CREATE INDEX "audit_log_workspace" ON "audit_log" USING btree ("workspace_id","id");--> statement-breakpoint
 CREATE INDEX "audit_log_subject" ON "audit_log" USING btree ("subject_id","id");--> statement-breakpoint

@@ -63,13 +63,24 @@ const resealBatch = async (
   return rows.length
 }
 
-type PayeeRow = Row & { beneficiary_id: Uuid; rail: BeneficiaryRecord['paymentRail']; bank_code: string | null }
+type PayeeRow = Row & {
+  beneficiary_id: Uuid
+  rail: BeneficiaryRecord['paymentRail']
+  bank_code: string | null
+  account_reference: string | null
+}
 
-/** A new fingerprint is computed from the destination of any of the payee's beneficiaries: they all have the same. */
+/**
+ * A new fingerprint is computed from the destination of any of the payee's beneficiaries: they all have the same. A paybill without its own
+ * has that of its accounts.
+ */
 const refingerprintBatch = async (tx: Tx, { vault, derivations }: Deps): Promise<number> => {
   const rows = await tx.query<PayeeRow>(
-    `select y.id, y.workspace_id, b.id as beneficiary_id, b.payment_rail as rail, b.bank_code, b.destination_ciphertext as ciphertext, b.destination_key_id as key_id
-     from payees y join lateral (select * from beneficiaries where payee_id = y.id limit 1) b on true
+    `select y.id, y.workspace_id, b.id as beneficiary_id, b.payment_rail as rail, b.bank_code,
+       case when y.paybill_id is not null then b.account_reference end as account_reference, b.destination_ciphertext as ciphertext, b.destination_key_id as key_id
+     from payees y join lateral (
+       select x.* from beneficiaries x where x.payee_id = y.id
+         or x.payee_id = any(array(select account.id from payees account where account.paybill_id = y.id)) limit 1) b on true
      where y.fingerprint_key_id <> $1 limit ${batch} for update of y skip locked`,
     [derivations.currentKeyId],
   )
@@ -78,7 +89,11 @@ const refingerprintBatch = async (tx: Tx, { vault, derivations }: Deps): Promise
       { ciphertext: row.ciphertext, keyId: row.key_id },
       destinationContext(row.beneficiary_id, row.workspace_id),
     )
-    const text = fingerprintText(row.workspace_id, row.rail, { destination, bankCode: row.bank_code })
+    const text = fingerprintText(row.workspace_id, row.rail, {
+      destination,
+      bankCode: row.bank_code,
+      accountReference: row.account_reference,
+    })
     const values = [row.id, derivations.mac('fingerprint', text), derivations.currentKeyId]
     await tx.query('update payees set fingerprint = $2, fingerprint_key_id = $3 where id = $1', values)
   }

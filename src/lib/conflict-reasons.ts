@@ -14,6 +14,7 @@ export const conflictReasons = {
   invitation_revoked: 'The invitation was revoked.',
   late_success: 'The payment has no late success to book, or it is booked already.',
   nonce: 'The nonce is for other terms or another wallet.',
+  paybill_frozen: 'The whole paybill is frozen, by another beneficiary.',
   provider_receipt: 'Another payment has this receipt.',
   revoked: 'It was revoked already.',
   rotated: 'The key was rotated already.',

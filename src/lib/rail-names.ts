@@ -1,12 +1,13 @@
 /**
  * Every rail that money moves by, a row each. A row that is added here fails to compile until its provider's `definition.ts` states
  * everything else about it. `topUp`: how a top-up by it begins; a `prompt` on the payer's phone.
+ * `accounts`: behind one destination there are many accounts, and the reference says which is paid.
  */
 const rails = {
-  MPESA_B2B: { provider: 'MPESA', pays: true, topUp: null },
-  MPESA_B2C: { provider: 'MPESA', pays: true, topUp: null },
-  PESALINK: { provider: 'PESALINK', pays: true, topUp: null },
-  MPESA_STK: { provider: 'MPESA', pays: false, topUp: 'prompt' },
+  MPESA_B2B: { provider: 'MPESA', pays: true, topUp: null, accounts: true },
+  MPESA_B2C: { provider: 'MPESA', pays: true, topUp: null, accounts: false },
+  PESALINK: { provider: 'PESALINK', pays: true, topUp: null, accounts: false },
+  MPESA_STK: { provider: 'MPESA', pays: false, topUp: 'prompt', accounts: false },
 } as const
 
 export type AnyRail = keyof typeof rails
@@ -32,6 +33,8 @@ const atLeastOne = <Item>([first, ...others]: readonly Item[]): readonly [Item, 
 
 export const allRails = atLeastOne(Object.keys(rails) as AnyRail[])
 export const railNames = atLeastOne(allRails.filter((rail): rail is RailName => rails[rail].pays))
+/** Where a reference is part of who is paid. */
+export const hasAccounts = (rail: RailName): boolean => rails[rail].accounts
 export const providerOf = (rail: AnyRail): Provider => rails[rail].provider
 export const providers = atLeastOne([...new Set(allRails.map(providerOf))])
 

@@ -1,6 +1,6 @@
 import { dailyCap, monthlyCap, perPaymentCap } from './caps.ts'
 import type { Finding } from './finding.ts'
-import { namesPayee, namesType } from './scope.ts'
+import { allowsPayee, namesType } from './scope.ts'
 import type { GrantRules, PaymentFacts, Periods, TraceSource } from './types.ts'
 
 export const grantFindings = (grant: GrantRules, payment: PaymentFacts, periods: Periods): Finding[] => {
@@ -9,7 +9,7 @@ export const grantFindings = (grant: GrantRules, payment: PaymentFacts, periods:
   const findings: Finding[] = []
   if (paymentTypes) findings.push({ kind: 'gate', source, rule: 'payment_types', passes: namesType(paymentTypes, payment) })
   if (beneficiaryIds)
-    findings.push({ kind: 'gate', source, rule: 'beneficiary_ids', passes: namesPayee(beneficiaryIds, payment) })
+    findings.push({ kind: 'gate', source, rule: 'beneficiary_ids', passes: allowsPayee(beneficiaryIds, payment) })
   for (const cap of [perPaymentCap, dailyCap, monthlyCap]) findings.push(...cap(source, grant, periods))
   if (thresholdMinor !== null) findings.push({ kind: 'ask', source, rule: 'approval_threshold', thresholdMinor, approvals: 1 })
   return findings

@@ -1,6 +1,6 @@
 import type { Finding } from './finding.ts'
 import type { RuleName } from './rules.ts'
-import { namesPayee, namesType } from './scope.ts'
+import { allowsPayee, namesType } from './scope.ts'
 import type { MandateRules, PaymentFacts, TraceSource } from './types.ts'
 
 const isForInitiator = (mandate: MandateRules, payment: PaymentFacts): boolean =>
@@ -25,7 +25,7 @@ export const mandateFindings = (mandate: MandateRules, payment: PaymentFacts): F
     gate('mandate_initiator', isForInitiator(mandate, payment)),
   ]
   if (paymentTypes.length > 0) findings.push(gate('mandate_payment_types', namesType(paymentTypes, payment)))
-  if (beneficiaryIds.length > 0) findings.push(gate('mandate_beneficiary_ids', namesPayee(beneficiaryIds, payment)))
+  if (beneficiaryIds.length > 0) findings.push(gate('mandate_beneficiary_ids', allowsPayee(beneficiaryIds, payment)))
   if (maxPerPaymentMinor !== null)
     findings.push({ kind: 'cap', source, rule: 'mandate_per_payment', limitMinor: maxPerPaymentMinor })
   findings.push({ kind: 'cap', source, rule: 'mandate_total', limitMinor: mandate.maxTotalMinor, usedMinor: mandate.spentMinor })

@@ -5,7 +5,8 @@
 export const policyApplies = (policy: string, payment: string): string =>
   `(cardinality(${policy}.payment_types) = 0 or ${payment}.payment_type = any(${policy}.payment_types) or ${payment}.rail = any(${policy}.payment_types))
    and (cardinality(${policy}.beneficiary_ids) = 0 or exists (
-     select from beneficiaries named where named.payee_id = ${payment}.payee_id and named.id = any(${policy}.beneficiary_ids)))`
+     select from beneficiaries named join payees paid on paid.id = ${payment}.payee_id
+     where named.payee_id in (paid.id, paid.paybill_id) and named.id = any(${policy}.beneficiary_ids)))`
 
 /** The id that stands for all payees of a workspace together in `spending_totals`: no payee has it. */
 export const everyPayee = '00000000-0000-0000-0000-000000000000'
@@ -16,7 +17,9 @@ export const totalApplies = (policy: string, total: string): string =>
 
 /** The owner of these rows: with the workspace and the month it selects all that is read, however many payees there are. */
 export const payeesOfTotals = (beneficiaryIds: string): string =>
-  `array(select payee_id from beneficiaries where id = any(${beneficiaryIds}) union all select '${everyPayee}' where cardinality(${beneficiaryIds}) = 0)`
+  `array(select payee_id from beneficiaries where id = any(${beneficiaryIds})
+     union all select y.id from beneficiaries b join payees y on y.paybill_id = b.payee_id where b.id = any(${beneficiaryIds})
+     union all select '${everyPayee}' where cardinality(${beneficiaryIds}) = 0)`
 
 /**
  * The active policies of workspaces that may apply to a payment to one of these beneficiaries; `given` is a relation whose only row has them,

@@ -4,9 +4,16 @@ import type { PaymentFacts } from './types.ts'
 export const namesType = (list: readonly string[], payment: PaymentFacts): boolean =>
   list.includes(payment.paymentType) || list.includes(payment.rail)
 
-/** Matches any beneficiary with the same destination: creating the same payee again does not avoid a policy. */
+/**
+ * Whether a policy's list has the payee. Matches any beneficiary with the same destination, and the paybill's of an account: creating the
+ * same payee again, or in another way, does not avoid a policy.
+ */
 export const namesPayee = (list: readonly string[], payment: PaymentFacts): boolean =>
-  payment.payeeBeneficiaryIds.some((id) => list.includes(id))
+  [...payment.payeeBeneficiaryIds, ...payment.paybillBeneficiaryIds].some((id) => list.includes(id))
+
+/** Whether a list of allowed payees has this one. A payment that itself names the account at a paybill is to nobody that a list can name. */
+export const allowsPayee = (list: readonly string[], payment: PaymentFacts): boolean =>
+  payment.payeeIsFixed && payment.payeeBeneficiaryIds.some((id) => list.includes(id))
 
 /** By code unit: a locale's order would differ between machines. */
 export const byText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)

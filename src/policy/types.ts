@@ -12,8 +12,9 @@ export type Usage = { dayMinor: Minor; monthMinor: Minor }
 export type Periods = { day: string; month: string; dayResetsAt: Date; monthResetsAt: Date }
 
 /**
- * The requested payment; the amount is more than 0. `payeeBeneficiaryIds`: every beneficiary of the workspace with the same destination,
- * the named one included.
+ * The requested payment; the amount is more than 0. `payeeBeneficiaryIds`: every beneficiary of the workspace with the same payee, the named
+ * one included. `paybillBeneficiaryIds`: those of the whole paybill, or of this account at it, where the payment itself names the account.
+ * `payeeIsFixed`: the beneficiary says who is paid; false where the payment names the account at a paybill.
  */
 export type PaymentFacts = {
   amountMinor: Minor
@@ -21,6 +22,8 @@ export type PaymentFacts = {
   rail: string
   beneficiaryId: string
   payeeBeneficiaryIds: readonly string[]
+  paybillBeneficiaryIds: readonly string[]
+  payeeIsFixed: boolean
   workspaceId: string
   initiatorAccountId: string
   /** The initiating grant and all its ancestors, root first; empty for a person's own payment. */

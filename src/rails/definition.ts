@@ -20,7 +20,10 @@ export type PayoutDefinition<Settings> = {
   /** What of a destination may be shown. */
   mask: (destination: string) => string
   limits: (settings: Settings) => RailLimits
-  /** The form of an account reference that reaches the payee unchanged; null: it is not passed on as one. */
+  /**
+   * Behind one destination there are many accounts, and the reference names the one that is paid: its form. Null: a reference is a note, and
+   * says nothing about who is paid.
+   */
   accountReference: { form: RegExp; problem: string } | null
   /** What the provider does with the same request under the same id: it refuses it as a duplicate, or it pays once more. */
   repeat: 'refused' | 'pays_again'

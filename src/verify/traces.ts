@@ -1,4 +1,5 @@
 import { beginningOf, type CheckFacts, sqlCheck, typeIdSql } from '../db/check.ts'
+import { referenceKeySql } from '../lib/account-reference.ts'
 
 /** Tables whose rows are never created without an audit row that names them. */
 const audited = [
@@ -71,7 +72,8 @@ const referring = sqlCheck(
   `select p.id::text as subject from payments p
    where p.created_at >= $1::timestamptz and (
      not exists (select from workspaces w join accounts a on a.id = w.owning_account_id where w.id = p.workspace_id and a.id = p.account_id)
-     or not exists (select from beneficiaries b where b.id = p.beneficiary_id and b.workspace_id = p.workspace_id and b.payee_id = p.payee_id)
+     or not exists (select from beneficiaries b where b.id = p.beneficiary_id and b.workspace_id = p.workspace_id
+       and b.payee_id in (p.payee_id, (select y.paybill_id from payees y where y.id = p.payee_id and y.reference_key = ${referenceKeySql('p.account_reference')})))
      or not exists (select from accounts a where a.id = p.initiator_account_id)
      or (p.grant_id is not null and not exists (select from grants g where g.id = p.grant_id)))
    union all

@@ -43,7 +43,10 @@ const document = 'client/src/api.ts'
 
 test('a provider that is only listed does not compile until its definition, adapter, emulator and page exist', async () => {
   edit(list, (text) =>
-    text.replace('const rails = {\n', `const rails = {\n  AIRTEL: { provider: 'AIRTEL', pays: true, topUp: null },\n`),
+    text.replace(
+      'const rails = {\n',
+      `const rails = {\n  AIRTEL: { provider: 'AIRTEL', pays: true, topUp: null, accounts: false },\n`,
+    ),
   )
   edit(document, (text) =>
     text
@@ -62,7 +65,10 @@ test('a provider that is only listed does not compile until its definition, adap
 
 test('a rail of a known provider does not compile until its definition, adapter and emulator have it', async () => {
   edit(list, (text) =>
-    text.replace('const rails = {\n', `const rails = {\n  MPESA_POCHI: { provider: 'MPESA', pays: true, topUp: null },\n`),
+    text.replace(
+      'const rails = {\n',
+      `const rails = {\n  MPESA_POCHI: { provider: 'MPESA', pays: true, topUp: null, accounts: false },\n`,
+    ),
   )
   writeFileSync(join(copy, document), readFileSync(join(root, document)))
   expect(await complaints()).toEqual([

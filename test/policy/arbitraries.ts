@@ -79,6 +79,8 @@ export const evaluation: fc.Arbitrary<Evaluation> = grantChain.chain((grantLinea
       rail: fc.constantFrom('MPESA_B2B', 'PESALINK'),
       beneficiaryId: fc.constant('grocer'),
       payeeBeneficiaryIds: fc.constantFrom(['grocer'], ['grocer', 'grocer-again']),
+      paybillBeneficiaryIds: fc.constantFrom([], ['rent']),
+      payeeIsFixed: fc.boolean(),
       workspaceId: fc.constant('home'),
       initiatorAccountId: person,
       grantLineage: fc.constant(grantLineage),

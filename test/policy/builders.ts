@@ -21,6 +21,8 @@ export const payment = (over: Partial<PaymentFacts> = {}): PaymentFacts => ({
   rail: 'MPESA_B2B',
   beneficiaryId: 'grocer',
   payeeBeneficiaryIds: ['grocer'],
+  paybillBeneficiaryIds: [],
+  payeeIsFixed: true,
   workspaceId: 'home',
   initiatorAccountId: 'ada',
   grantLineage: [],

@@ -14,9 +14,8 @@ export type Payee = { payment_rail: string; destination: string; bank_code?: str
 
 /** A payment to a payee of its own beneficiary; its id. */
 export const pay = async (person: Pick<Person, 'api'>, payee: Payee, amountMinor = '150000'): Promise<string> => {
-  const { account_reference, ...destination } = payee
-  const beneficiary_id = await newBeneficiary(person.api, destination)
-  const answer = await person.api.post('/v1/payments', { beneficiary_id, amount_minor: amountMinor, account_reference })
+  const beneficiary_id = await newBeneficiary(person.api, payee)
+  const answer = await person.api.post('/v1/payments', { beneficiary_id, amount_minor: amountMinor })
   if (answer.status !== 201) throw new Error(`a payment was refused: ${answer.status} ${answer.text}`)
   return answer.body.id
 }

@@ -17,6 +17,8 @@ type RailFacts = {
   reach: string
   /** Whether a destination may be at a bank. */
   bank: boolean
+  /** Whether behind a destination there are accounts: the reference is then part of who is paid. */
+  accounts: boolean
   destination: { label: string; hint: string; placeholder: string; inputMode: 'numeric' | 'text' }
 }
 
@@ -29,6 +31,7 @@ export const railFacts: Readonly<Record<RailName, RailFacts>> = {
     category: 'individual',
     reach: 'KES 10 to 250,000',
     bank: false,
+    accounts: false,
     destination: {
       label: 'Mobile number',
       hint: 'A Kenyan number: 07…, 01… or +254…',
@@ -43,6 +46,7 @@ export const railFacts: Readonly<Record<RailName, RailFacts>> = {
     category: 'business',
     reach: 'A paybill or a till',
     bank: false,
+    accounts: true,
     destination: { label: 'Paybill or till number', hint: '5 to 7 digits', placeholder: '888880', inputMode: 'numeric' },
   },
   PESALINK: {
@@ -52,6 +56,7 @@ export const railFacts: Readonly<Record<RailName, RailFacts>> = {
     category: 'business',
     reach: 'KES 10 to 999,999',
     bank: true,
+    accounts: false,
     destination: {
       label: 'Account number',
       hint: 'Or a mobile number that is registered with PesaLink',

@@ -1,12 +1,13 @@
-import { boolean, check, index, jsonb, pgTable, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
-import { railNames } from '../../lib/rail-names.ts'
+import { sql } from 'drizzle-orm'
+import { boolean, check, foreignKey, index, jsonb, pgTable, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
+import { hasAccounts, railNames } from '../../lib/rail-names.ts'
 import { accounts } from './accounts.ts'
 import { bytes, id, instant, oneOf } from './columns.ts'
 import { workspaces } from './workspaces.ts'
 
 /**
  * One destination of a workspace. Several beneficiaries may name it: lists and freezes apply to the destination, so a second name does not
- * avoid them.
+ * avoid them. An account at a paybill is a payee of its own, below the payee that stands for the paybill.
  */
 export const payees = pgTable(
   'payees',
@@ -17,10 +18,19 @@ export const payees = pgTable(
       .references(() => workspaces.id),
     fingerprint: bytes().notNull(),
     fingerprintKeyId: text().notNull(),
+    /** The payee of the paybill alone, of an account at it. */
+    paybillId: uuid(),
+    /** The account, as `referenceKey` compares it. */
+    referenceKey: text(),
     frozenAt: instant(),
     createdAt: instant().notNull(),
   },
-  (t) => [uniqueIndex('payees_fingerprint_key').on(t.workspaceId, t.fingerprint)],
+  (t) => [
+    foreignKey({ columns: [t.paybillId], foreignColumns: [t.id], name: 'payees_paybill_fk' }),
+    uniqueIndex('payees_fingerprint_key').on(t.workspaceId, t.fingerprint),
+    uniqueIndex('payees_account_key').on(t.paybillId, t.referenceKey).where(sql`${t.paybillId} is not null`),
+    check('payees_account_check', sql`num_nonnulls(${t.paybillId}, ${t.referenceKey}) in (0, 2)`),
+  ],
 )
 
 export const beneficiaries = pgTable(
@@ -41,6 +51,8 @@ export const beneficiaries = pgTable(
     destinationKeyId: text().notNull(),
     destinationMask: text().notNull(),
     accountReferenceRequired: boolean().notNull().default(false),
+    /** Fixed: it is part of who is paid, and every payment uses it. Of a paybill only. */
+    accountReference: text(),
     metadata: jsonb().$type<Record<string, string>>().notNull().default({}),
     bankCode: text(),
     createdBy: uuid()
@@ -54,5 +66,9 @@ export const beneficiaries = pgTable(
     index('beneficiaries_workspace').on(t.workspaceId, t.id),
     index('beneficiaries_payee').on(t.payeeId),
     check('beneficiaries_rail_check', oneOf(t.paymentRail, railNames)),
+    check(
+      'beneficiaries_account_reference_check',
+      sql`${t.accountReference} is null or ${oneOf(t.paymentRail, railNames.filter(hasAccounts))}`,
+    ),
   ],
 )

@@ -3,9 +3,11 @@ import { formatId } from '../../lib/ids.ts'
 import type { BeneficiaryRecord } from './queries.ts'
 import type { Beneficiary } from './schema.ts'
 
-export const beneficiaryStatus = (record: Pick<BeneficiaryRecord, 'archivedAt' | 'frozenAt'>): Beneficiary['status'] => {
+export const beneficiaryStatus = (
+  record: Pick<BeneficiaryRecord, 'archivedAt' | 'frozenAt' | 'paybillFrozenAt'>,
+): Beneficiary['status'] => {
   if (record.archivedAt) return 'archived'
-  return record.frozenAt ? 'frozen' : 'active'
+  return record.frozenAt || record.paybillFrozenAt ? 'frozen' : 'active'
 }
 
 export const presentBeneficiary = (record: BeneficiaryRecord): Beneficiary => ({
@@ -16,6 +18,7 @@ export const presentBeneficiary = (record: BeneficiaryRecord): Beneficiary => ({
   payment_rail: record.paymentRail,
   destination_mask: record.destinationMask,
   account_reference_required: record.accountReferenceRequired,
+  account_reference: record.accountReference,
   bank_code: record.bankCode,
   metadata: record.metadata,
   status: beneficiaryStatus(record),

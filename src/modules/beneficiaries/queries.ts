@@ -1,21 +1,32 @@
 import { and, desc, eq, getTableColumns, inArray, isNull, lt } from 'drizzle-orm'
+import { alias } from 'drizzle-orm/pg-core'
 import { type Db, first } from '../../db/client.ts'
 import { prepare } from '../../db/prepare.ts'
 import { beneficiaries, payees } from '../../db/tables/beneficiaries.ts'
 import type { PageRequest } from '../../http/pagination.ts'
+import { takesAnyReference } from '../../lib/account-reference.ts'
 import { invalidFields } from '../../lib/errors.ts'
 import { formatId, type Uuid } from '../../lib/ids.ts'
 
-/** A beneficiary with its payee's freeze: a freeze belongs to the destination, so it holds under every name. */
-export type BeneficiaryRecord = typeof beneficiaries.$inferSelect & { frozenAt: Date | null }
+/**
+ * A beneficiary with its payee's freeze: a freeze belongs to the destination, so it holds under every name. `paybillFrozenAt`: the freeze of
+ * the whole paybill, which holds for each account at it.
+ */
+export type BeneficiaryRecord = typeof beneficiaries.$inferSelect & { frozenAt: Date | null; paybillFrozenAt: Date | null }
 
-const selection = { ...getTableColumns(beneficiaries), frozenAt: payees.frozenAt }
+const paybills = alias(payees, 'paybills')
+const selection = {
+  ...getTableColumns(beneficiaries),
+  frozenAt: payees.frozenAt,
+  paybillFrozenAt: paybills.frozenAt,
+}
 
 const byId = prepare('beneficiaries.by_id', { workspaceId: 'uuid', id: 'uuid' }, (orm, at) =>
   orm
     .select(selection)
     .from(beneficiaries)
     .innerJoin(payees, eq(payees.id, beneficiaries.payeeId))
+    .leftJoin(paybills, eq(paybills.id, payees.paybillId))
     .where(and(eq(beneficiaries.workspaceId, at.workspaceId), eq(beneficiaries.id, at.id))),
 )
 
@@ -32,6 +43,7 @@ const list = prepare(
       .select(selection)
       .from(beneficiaries)
       .innerJoin(payees, eq(payees.id, beneficiaries.payeeId))
+      .leftJoin(paybills, eq(paybills.id, payees.paybillId))
       .where(
         and(
           eq(beneficiaries.workspaceId, at.workspaceId),
@@ -52,30 +64,45 @@ export const listBeneficiaries = (
   { includeArchived, rail }: BeneficiaryFilter,
 ): Promise<BeneficiaryRecord[]> => db.run(list, { workspaceId, active: !includeArchived, rail, ...page })
 
-/** The ids among these that are not beneficiaries of the workspace. */
-const missingBeneficiaries = async (db: Db, workspaceId: Uuid, ids: readonly Uuid[]): Promise<Uuid[]> => {
-  if (ids.length === 0) return []
-  const rows = await db.orm
-    .select({ id: beneficiaries.id })
-    .from(beneficiaries)
-    .where(and(eq(beneficiaries.workspaceId, workspaceId), inArray(beneficiaries.id, [...ids])))
-  const known = new Set(rows.map((row) => row.id))
-  return ids.filter((id) => !known.has(id))
-}
+type Named = Pick<BeneficiaryRecord, 'id' | 'paymentRail' | 'accountReferenceRequired' | 'accountReference'>
 
 /**
- * Beneficiaries in a list must belong to the workspace: else 400 with the list's path, the same for another tenant's beneficiary as for
- * none.
+ * The beneficiaries of a list. Each must belong to the workspace: else 400 with the list's path, the same for another tenant's beneficiary
+ * as for none.
  */
 export const requireBeneficiaries = async (
   db: Db,
   workspaceId: Uuid,
   ids: readonly Uuid[] | null,
   path: string,
-): Promise<void> => {
-  const missing = await missingBeneficiaries(db, workspaceId, ids ?? [])
-  if (missing.length === 0) return
-  throw invalidFields(
-    ...missing.map((id) => ({ path, message: `${formatId('beneficiary', id)} is not a beneficiary of this workspace` })),
-  )
+): Promise<Named[]> => {
+  if (!ids || ids.length === 0) return []
+  const rows = await db.orm
+    .select({
+      id: beneficiaries.id,
+      paymentRail: beneficiaries.paymentRail,
+      accountReferenceRequired: beneficiaries.accountReferenceRequired,
+      accountReference: beneficiaries.accountReference,
+    })
+    .from(beneficiaries)
+    .where(and(eq(beneficiaries.workspaceId, workspaceId), inArray(beneficiaries.id, [...ids])))
+  const known = new Set(rows.map((row) => row.id))
+  const missing = ids.filter((id) => !known.has(id))
+  if (missing.length > 0)
+    throw invalidFields(
+      ...missing.map((id) => ({ path, message: `${formatId('beneficiary', id)} is not a beneficiary of this workspace` })),
+    )
+  return rows
+}
+
+/** The same for a list that allows payments: each beneficiary must say who is paid. */
+export const requireAllowable = async (db: Db, workspaceId: Uuid, ids: readonly Uuid[] | null, path: string): Promise<void> => {
+  const open = (await requireBeneficiaries(db, workspaceId, ids, path)).filter(takesAnyReference)
+  if (open.length > 0)
+    throw invalidFields(
+      ...open.map(({ id }) => ({
+        path,
+        message: `${formatId('beneficiary', id)} is a paybill with any account reference, so allowing it would allow every account behind it. Create a beneficiary with a fixed account_reference, and name that one`,
+      })),
+    )
 }

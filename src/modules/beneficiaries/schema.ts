@@ -18,7 +18,13 @@ export const CreateBeneficiary = z
         description: railNames.map((rail) => `${rail}: ${payouts[rail].destination}.`).join(' '),
       }),
     legal_name: Name.nullish(),
-    account_reference_required: z.boolean().optional(),
+    account_reference_required: z.boolean().optional().meta({
+      description: 'Each payment must name an account reference. For a paybill whose bills have different account numbers.',
+    }),
+    account_reference: z.string().trim().min(1).max(20).nullish().meta({
+      description:
+        'The account at the paybill, fixed. It is part of who is paid: every payment uses it, and one that names another is refused.',
+    }),
     bank_code: z.string().trim().min(1).max(16).nullish(),
     metadata: Metadata.optional(),
   })
@@ -48,6 +54,7 @@ export const Beneficiary = z
     payment_rail: z.enum(railNames),
     destination_mask: z.string().meta({ description: 'The destination is never shown: all but its last characters are *.' }),
     account_reference_required: z.boolean(),
+    account_reference: z.string().nullable().meta({ description: 'The account at the paybill that every payment uses.' }),
     bank_code: z.string().nullable(),
     metadata: z.record(z.string(), z.string()),
     status: z.enum(['active', 'frozen', 'archived']),

@@ -5,17 +5,19 @@ import { beneficiaries, payees } from '../../db/tables/beneficiaries.ts'
 import { audit } from '../../events/audit.ts'
 import type { AuditAction } from '../../events/audit-actions.ts'
 import type { EventType } from '../../events/types.ts'
-import { conflict, notFound, Refusal } from '../../lib/errors.ts'
+import { referenceKey } from '../../lib/account-reference.ts'
+import { conflict, invalidFields, notFound, Refusal } from '../../lib/errors.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
-import type { Destination } from '../../rails/definition.ts'
-import { payouts } from '../../rails/definitions.ts'
+import { hasAccounts } from '../../lib/rail-names.ts'
 import type { Deps } from './deps.ts'
-import { presentBeneficiary } from './present.ts'
+import { beneficiaryStatus, presentBeneficiary } from './present.ts'
 import { type BeneficiaryRecord, findBeneficiary } from './queries.ts'
-import { fingerprintText, normaliseDestination } from './rules.ts'
+import { fingerprintText, maskOf, normalisePayee, type Payee } from './rules.ts'
 import type { CreateBeneficiary, UpdateBeneficiary } from './schema.ts'
 
-type Payee = { id: Uuid; frozenAt: Date | null }
+type PayeeRow = { id: Uuid; frozenAt: Date | null; paybillFrozenAt?: Date | null }
+/** The account at a paybill that a payee is. */
+type Account = { paybill: PayeeRow; referenceKey: string }
 
 /** The context that a sealed destination is bound to: moved to another row or workspace it cannot be opened. */
 export const destinationContext = (beneficiaryId: Uuid, workspaceId: Uuid): readonly string[] => [
@@ -27,23 +29,31 @@ export const destinationContext = (beneficiaryId: Uuid, workspaceId: Uuid): read
 const findPayee = 'select id, frozen_at as "frozenAt" from payees where workspace_id = $1 and fingerprint = any($2::bytea[])'
 
 /**
- * The payee of a destination, created with its first beneficiary. It is searched under every key of the ring, so a key rotation never
+ * The payee with this fingerprint, created with its first beneficiary. It is searched under every key of the ring, so a key rotation never
  * splits a payee in two.
  */
-const ensurePayee = async (
+const ensureOne = async (
   tx: Tx,
   deps: Pick<Deps, 'derivations'>,
   beneficiary: { workspaceId: Uuid; rail: BeneficiaryRecord['paymentRail'] },
-  to: Destination,
-  at: Date,
-): Promise<Payee> => {
+  to: Payee,
+  account: Account | null,
+): Promise<PayeeRow> => {
   const { workspaceId, rail } = beneficiary
   const macs = deps.derivations.macs('fingerprint', fingerprintText(workspaceId, rail, to))
-  const [known] = await tx.query<Payee>(findPayee, [workspaceId, macs.map(({ mac }) => mac)])
+  const [known] = await tx.query<PayeeRow>(findPayee, [workspaceId, macs.map(({ mac }) => mac)])
   if (known) return known
   const [current] = macs
   if (!current) throw new Error('the ring of token secrets is empty')
-  const row = { id: newId(), workspaceId, fingerprint: current.mac, fingerprintKeyId: current.keyId, createdAt: at }
+  const row = {
+    id: newId(),
+    workspaceId,
+    fingerprint: current.mac,
+    fingerprintKeyId: current.keyId,
+    paybillId: account?.paybill.id ?? null,
+    referenceKey: account?.referenceKey ?? null,
+    createdAt: tx.at,
+  }
   const [created] = await tx.orm
     .insert(payees)
     .values(row)
@@ -51,9 +61,23 @@ const ensurePayee = async (
     .returning({ id: payees.id, frozenAt: payees.frozenAt })
   if (created) return created
   // Another transaction created it between the read and the insert, and has committed.
-  const [existing] = await tx.query<Payee>(findPayee, [workspaceId, [current.mac]])
+  const [existing] = await tx.query<PayeeRow>(findPayee, [workspaceId, [current.mac]])
   if (!existing) throw new Error('a payee that exists cannot be read')
   return existing
+}
+
+/** The payee of a destination; for an account at a paybill, the paybill's is there as well. A freeze of the paybill holds for the account. */
+const ensurePayee = async (
+  tx: Tx,
+  deps: Pick<Deps, 'derivations'>,
+  beneficiary: { workspaceId: Uuid; rail: BeneficiaryRecord['paymentRail'] },
+  to: Payee,
+): Promise<PayeeRow> => {
+  if (to.accountReference === null) return ensureOne(tx, deps, beneficiary, to, null)
+  const paybill = await ensureOne(tx, deps, beneficiary, { ...to, accountReference: null }, null)
+  const account = { paybill, referenceKey: referenceKey(to.accountReference) }
+  const payee = await ensureOne(tx, deps, beneficiary, to, account)
+  return { ...payee, paybillFrozenAt: paybill.frozenAt }
 }
 
 type Change = {
@@ -84,8 +108,12 @@ export const createBeneficiary = async (
 ): Promise<BeneficiaryRecord> => {
   const { at } = tx
   const workspaceId = principal.workspace.id
-  const to = normaliseDestination(input.payment_rail, input.destination, input.bank_code ?? null)
-  const payee = await ensurePayee(tx, deps, { workspaceId, rail: input.payment_rail }, to, at)
+  const to = normalisePayee(input.payment_rail, {
+    destination: input.destination,
+    bankCode: input.bank_code ?? null,
+    accountReference: input.account_reference ?? null,
+  })
+  const payee = await ensurePayee(tx, deps, { workspaceId, rail: input.payment_rail }, to)
   const id = newId()
   const sealed = deps.vault.seal(to.destination, destinationContext(id, workspaceId))
   const [row] = await tx.orm
@@ -100,8 +128,9 @@ export const createBeneficiary = async (
       paymentRail: input.payment_rail,
       destinationCiphertext: sealed.ciphertext,
       destinationKeyId: sealed.keyId,
-      destinationMask: payouts[input.payment_rail].mask(to.destination),
+      destinationMask: maskOf(input.payment_rail, to),
       accountReferenceRequired: input.account_reference_required ?? false,
+      accountReference: to.accountReference,
       metadata: input.metadata ?? {},
       bankCode: to.bankCode,
       createdBy: principal.accountId,
@@ -110,7 +139,7 @@ export const createBeneficiary = async (
     })
     .returning()
   if (!row) throw new Error('an inserted beneficiary was not returned')
-  const record = { ...row, frozenAt: payee.frozenAt }
+  const record = { ...row, frozenAt: payee.frozenAt, paybillFrozenAt: payee.paybillFrozenAt ?? null }
   await recordChange(tx, deps, principal, at, { type: 'beneficiary.created', after: record })
   return record
 }
@@ -130,6 +159,20 @@ const refuseWhileFrozen = (principal: Principal, change: UpdateBeneficiary): voi
   if (principal.workspace.frozen && !onlyStops) throw new Refusal('workspace_frozen')
 }
 
+/** At a paybill it decides who is paid, as a destination does: lists that name the beneficiary would then mean somebody else. */
+const refuseOtherPayee = (before: BeneficiaryRecord, { account_reference_required: required }: UpdateBeneficiary): void => {
+  if (hasAccounts(before.paymentRail) && required !== undefined && required !== before.accountReferenceRequired)
+    throw invalidFields({
+      path: 'account_reference_required',
+      message: 'cannot change for this payment_rail, where it decides who is paid: archive the beneficiary and create another',
+    })
+}
+
+const refuseUnderFrozenPaybill = (before: BeneficiaryRecord, { status }: UpdateBeneficiary): void => {
+  if (status === 'active' && before.paybillFrozenAt)
+    throw conflict('The whole paybill is frozen: restart the beneficiary that names it without an account.', 'paybill_frozen')
+}
+
 export const updateBeneficiary = async (
   tx: Tx,
   deps: Pick<Deps, 'appendEvents'>,
@@ -141,10 +184,12 @@ export const updateBeneficiary = async (
   const before = await lockBeneficiary(tx, principal, id)
   const { at } = tx
   if (before.archivedAt) throw conflict('An archived beneficiary does not change.', 'archived')
-  if (principal.grant && before.frozenAt && change.status === 'active')
+  if (principal.grant && beneficiaryStatus(before) === 'frozen' && change.status === 'active')
     throw new Refusal('forbidden', {
       message: 'A delegated credential stops payments to a beneficiary, but does not restart them.',
     })
+  refuseOtherPayee(before, change)
+  refuseUnderFrozenPaybill(before, change)
   const fields = {
     ...(change.type !== undefined && { type: change.type }),
     ...(change.display_name !== undefined && { displayName: change.display_name }),

@@ -6,7 +6,7 @@ import { accounts } from '../../db/tables/accounts.ts'
 import { grants } from '../../db/tables/grants.ts'
 import { conflict, notFound, Refusal } from '../../lib/errors.ts'
 import type { Uuid } from '../../lib/ids.ts'
-import { requireBeneficiaries } from '../beneficiaries/queries.ts'
+import { requireAllowable } from '../beneficiaries/queries.ts'
 import { walletProof } from '../identity/identities/proof.ts'
 import { findIdentity } from '../identity/identities/queries.ts'
 import { workspaceStatus } from '../workspaces/present.ts'
@@ -42,6 +42,6 @@ export const requireScope = async (tx: Tx, terms: MandateTerms, accountId: Uuid,
   if (workspace?.owningAccountId !== accountId) throw notFound('terms.workspace_id')
   if (workspaceStatus(workspace) !== 'active') throw new Refusal('workspace_frozen')
   if (terms.grantId) await requireGrant(tx, terms.grantId, accountId, workspaceId, at)
-  await requireBeneficiaries(tx, workspaceId, terms.beneficiaryIds, 'terms.beneficiary_ids')
+  await requireAllowable(tx, workspaceId, terms.beneficiaryIds, 'terms.beneficiary_ids')
   return workspaceId
 }

@@ -42,8 +42,8 @@ type Row = {
 const pastPayments = `
   select p.id, p.amount_minor, p.payment_type, p.rail, p.initiator_account_id, p.payee_id, p.account_reference, p.created_at,
     p.status in ${countedPaymentsSql} as counts,
-    exists (select from beneficiaries paid join beneficiaries named on named.payee_id = paid.payee_id
-      where paid.id = p.beneficiary_id and named.id = any($3::uuid[])) as named
+    exists (select from payees paid join beneficiaries named on named.payee_id in (paid.id, paid.paybill_id)
+      where paid.id = p.payee_id and named.id = any($3::uuid[])) as named
   from payments p where p.workspace_id = $1 and p.created_at >= $2 order by p.created_at, p.id limit $4`
 
 const approvers = `
@@ -103,6 +103,8 @@ export const replayPolicy = async (
         rail: row.rail,
         beneficiaryId: row.id,
         payeeBeneficiaryIds: row.named ? policy.beneficiaryIds : [],
+        paybillBeneficiaryIds: [],
+        payeeIsFixed: true,
         workspaceId,
         initiatorAccountId: row.initiator_account_id,
         grantLineage: [],

@@ -57,16 +57,13 @@ const decideNow = async (
   if (beneficiaryId === undefined || amountMinor === undefined) return null
   const workspaceId = principal.workspace.id
   const lineage = principal.grant?.lineage ?? []
-  const loaded = await loadContext(tx, { workspaceId, lineage, beneficiaryId, periods })
+  const named = input.account_reference ?? null
+  const loaded = await loadContext(tx, { workspaceId, lineage, beneficiaryId, accountReference: named, periods })
   if (!loaded) throw notFound('beneficiary_id')
   const context: PaymentContext = proposed ? { ...loaded, policies: [...loaded.policies, proposed] } : loaded
   const paymentType = input.payment_type ?? context.beneficiary.rail
   const mandate = input.mandate_id ? await readMandate(tx, workspaceId, input.mandate_id) : null
-  const [earlier] = await findEarlier(
-    tx,
-    [{ beneficiaryId, amountMinor, accountReference: input.account_reference ?? null }],
-    tx.at,
-  )
+  const [earlier] = await findEarlier(tx, [{ beneficiaryId, amountMinor, accountReference: named }], tx.at)
   const request = {
     workspaceId,
     initiatorAccountId: principal.accountId,
@@ -79,7 +76,7 @@ const decideNow = async (
   }
   const decision = evaluate(evaluationOf(context, request, periods, mandate?.rules ?? null))
   // A missing account reference does not decide whether the payment is allowed.
-  const reference = input.account_reference ?? (context.beneficiary.accountReferenceRequired ? '-' : null)
+  const reference = named ?? (context.accountReference === null && context.beneficiary.accountReferenceRequired ? '-' : null)
   const failed = preconditionEntries(
     { amountMinor, paymentType, accountReference: reference },
     context,

@@ -9,7 +9,7 @@ const railChoices = railOptions.map((option) => ({ ...option, hint: railFacts[op
 type Props = { value: BeneficiaryDraft; set: (change: Partial<BeneficiaryDraft>) => void; error: unknown }
 
 export const BeneficiaryFields = ({ value, set, error }: Props) => {
-  const { bank, destination } = railFacts[value.rail]
+  const { accounts, bank, destination } = railFacts[value.rail]
   return (
     <>
       <ChoiceField label="Payment method" value={value.rail} onChange={(rail) => set({ rail })} choices={railChoices} inRow />
@@ -33,6 +33,18 @@ export const BeneficiaryFields = ({ value, set, error }: Props) => {
         mono
         error={fieldError(error, 'destination')}
       />
+      {accounts && !value.referenceRequired && (
+        <TextField
+          label="Account number at this paybill"
+          optional
+          value={value.reference}
+          onChange={(reference) => set({ reference })}
+          maxLength={13}
+          hint="It is part of who is paid, and no payment can change it. A till has none."
+          mono
+          error={fieldError(error, 'account_reference')}
+        />
+      )}
       <details>
         <summary className="quiet small">More options</summary>
         <div className="stack">

@@ -9,6 +9,8 @@ export type BeneficiaryDraft = {
   otherCode: string
   legalName: string
   type: string
+  /** Of a paybill: the account behind it. Empty: none, or another one with each payment. */
+  reference: string
   referenceRequired: boolean
 }
 
@@ -20,8 +22,12 @@ export const emptyBeneficiary: BeneficiaryDraft = {
   otherCode: '',
   legalName: '',
   type: '',
+  reference: '',
   referenceRequired: false,
 }
+
+const referenceOf = ({ rail, reference, referenceRequired }: BeneficiaryDraft): string =>
+  railFacts[rail].accounts && !referenceRequired ? reference.trim() : ''
 
 const bankCode = ({ rail, bank, otherCode }: BeneficiaryDraft): string =>
   !railFacts[rail].bank ? '' : bank === otherBank ? otherCode.trim() : bank
@@ -36,5 +42,6 @@ export const bodyOf = (draft: BeneficiaryDraft) => ({
   destination: draft.destination.replaceAll(' ', ''),
   ...(draft.legalName.trim() && { legal_name: draft.legalName.trim() }),
   ...(draft.referenceRequired && { account_reference_required: true }),
+  ...(referenceOf(draft) && { account_reference: referenceOf(draft) }),
   ...(bankCode(draft) && { bank_code: bankCode(draft) }),
 })

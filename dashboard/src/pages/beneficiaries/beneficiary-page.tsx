@@ -36,6 +36,13 @@ export const BeneficiaryPage = ({ id }: { id: string }) => {
   )
 }
 
+const referenceText = (beneficiary: Beneficiary): string => {
+  const { account_reference: fixed, account_reference_required: required, payment_rail: rail } = beneficiary
+  if (fixed !== null) return `Always ${fixed}`
+  if (required) return 'Named with each payment'
+  return railFacts[rail].accounts ? 'None: a till' : 'Optional'
+}
+
 type Open = 'edit' | 'freeze' | 'archive' | null
 
 const BeneficiaryDetail = ({ beneficiary }: { beneficiary: Beneficiary }) => {
@@ -91,7 +98,7 @@ const BeneficiaryDetail = ({ beneficiary }: { beneficiary: Beneficiary }) => {
             ['Bank', beneficiary.bank_code && bankName(beneficiary.bank_code)],
             ['Legal name', beneficiary.legal_name],
             ['Category', beneficiary.type],
-            ['Account reference', beneficiary.account_reference_required ? 'Required' : 'Optional'],
+            ['Account reference', referenceText(beneficiary)],
             ['Added', <ExactTime key="since" at={beneficiary.created_at} />],
             [
               '',

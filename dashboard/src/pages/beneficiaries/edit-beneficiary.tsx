@@ -3,6 +3,7 @@ import { useState } from 'react'
 import { api, call } from '../../api/client.ts'
 import { beneficiaryQuery } from '../../api/queries.ts'
 import type { Schemas } from '../../api/types.ts'
+import { railFacts } from '../../lib/rails.ts'
 import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Failure, fieldError } from '../../ui/failure.tsx'
@@ -15,6 +16,8 @@ export const EditBeneficiary = ({ beneficiary, onClose }: { beneficiary: Schemas
   const [legalName, setLegalName] = useState(beneficiary.legal_name ?? '')
   const [type, setType] = useState(beneficiary.type)
   const [required, setRequired] = useState(beneficiary.account_reference_required)
+  // At a paybill it decides who is paid, and does not change.
+  const changesReference = !railFacts[beneficiary.payment_rail].accounts
   const save = useMutation({
     mutationFn: () =>
       call(
@@ -24,7 +27,7 @@ export const EditBeneficiary = ({ beneficiary, onClose }: { beneficiary: Schemas
             display_name: name.trim(),
             legal_name: legalName.trim() || null,
             type: type.trim(),
-            account_reference_required: required,
+            ...(changesReference && { account_reference_required: required }),
           },
         }),
       ),
@@ -59,7 +62,7 @@ export const EditBeneficiary = ({ beneficiary, onClose }: { beneficiary: Schemas
         error={fieldError(save.error, 'legal_name')}
       />
       <TextField label="Category" value={type} onChange={setType} maxLength={64} error={fieldError(save.error, 'type')} />
-      <CheckField label="Require an account reference" checked={required} onChange={setRequired} />
+      {changesReference && <CheckField label="Require an account reference" checked={required} onChange={setRequired} />}
       <Failure error={save.error} />
     </Dialog>
   )

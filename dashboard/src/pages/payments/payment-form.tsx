@@ -92,6 +92,12 @@ export const PaymentForm = ({ beneficiaries, first }: { beneficiaries: Beneficia
   )
 }
 
+/** A paybill's account is fixed with the beneficiary or named with each payment; a till has none. */
+const takesReference = (beneficiary: Beneficiaries['all'][number] | undefined): boolean =>
+  !beneficiary ||
+  !railFacts[beneficiary.payment_rail].accounts ||
+  (beneficiary.account_reference_required && beneficiary.account_reference === null)
+
 type FieldsProps = { form: ReturnType<typeof useDraft<PaymentFields>>; beneficiaries: Beneficiaries; error: unknown }
 
 const Fields = ({ form: { value, set }, beneficiaries, error }: FieldsProps) => {
@@ -104,7 +110,7 @@ const Fields = ({ form: { value, set }, beneficiaries, error }: FieldsProps) => 
       <SelectField
         label="Beneficiary"
         value={value.beneficiary}
-        onChange={(id) => set({ beneficiary: id })}
+        onChange={(id) => set({ beneficiary: id, ...(!takesReference(beneficiaries.find(id)) && { reference: '' }) })}
         autoFocus={value.beneficiary === ''}
         error={fieldError(error, 'beneficiary_id')}
         hint={beneficiary && `${railFacts[beneficiary.payment_rail].label}, ${beneficiary.destination_mask}`}
@@ -137,19 +143,21 @@ const Fields = ({ form: { value, set }, beneficiaries, error }: FieldsProps) => 
         hint="Approvers see it, and you find the payment by it."
         error={fieldError(error, 'narrative')}
       />
-      <TextField
-        label="Account reference"
-        optional={!beneficiary?.account_reference_required}
-        value={value.reference}
-        onChange={(reference) => set({ reference })}
-        maxLength={20}
-        hint={
-          beneficiary?.account_reference_required
-            ? 'Required by this beneficiary: an account or invoice number.'
-            : 'An account or invoice number for the beneficiary.'
-        }
-        error={fieldError(error, 'account_reference')}
-      />
+      {takesReference(beneficiary) && (
+        <TextField
+          label="Account reference"
+          optional={!beneficiary?.account_reference_required}
+          value={value.reference}
+          onChange={(reference) => set({ reference })}
+          maxLength={20}
+          hint={
+            beneficiary?.account_reference_required
+              ? 'Required by this beneficiary: an account or invoice number.'
+              : 'An account or invoice number for the beneficiary.'
+          }
+          error={fieldError(error, 'account_reference')}
+        />
+      )}
       <details>
         <summary className="quiet small">More options</summary>
         <div className="stack" style={{ marginTop: '14px' }}>

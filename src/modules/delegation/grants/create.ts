@@ -7,7 +7,7 @@ import { grants } from '../../../db/tables/grants.ts'
 import { audit } from '../../../events/audit.ts'
 import { invalidFields, Refusal } from '../../../lib/errors.ts'
 import { newId, type Uuid } from '../../../lib/ids.ts'
-import { requireBeneficiaries } from '../../beneficiaries/queries.ts'
+import { requireAllowable } from '../../beneficiaries/queries.ts'
 import { heldMembership } from '../../workspaces/membership.ts'
 import type { Deps } from '../deps.ts'
 import { type Controls, refuseLimitedAccountManager } from './control-rules.ts'
@@ -91,7 +91,7 @@ export const createGrant = async (
   refuseLimitedAccountManager(input.permissions, controls)
   checkPermissions(principal, await heldPermissions(tx, principal, workspaceId), input)
   const lineage = await inheritFromParent(tx, principal, input.expiresAt, at)
-  await requireBeneficiaries(tx, workspaceId, controls.beneficiaryIds, 'spending_controls.beneficiary_ids')
+  await requireAllowable(tx, workspaceId, controls.beneficiaryIds, 'spending_controls.beneficiary_ids')
   const granted = permissions.filter((permission) => input.permissions.includes(permission))
   const [grant] = await tx.orm
     .insert(grants)

@@ -6,7 +6,7 @@ import { audit } from '../../../events/audit.ts'
 import { conflict, invalidFields, notFound, Refusal } from '../../../lib/errors.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import { controlContradictions } from '../../../policy/contradictions.ts'
-import { requireBeneficiaries } from '../../beneficiaries/queries.ts'
+import { requireAllowable } from '../../beneficiaries/queries.ts'
 import { findWorkspace } from '../../workspaces/queries.ts'
 import type { Deps } from '../deps.ts'
 import { type Controls, type ControlsChange, changeControls, refuseLimitedAccountManager } from './control-rules.ts'
@@ -71,7 +71,7 @@ export const updateGrant = async (
   if (before.revokedAt) throw conflict('This grant has been revoked.', 'revoked')
   const merged = controls && mergeControls(before, controls)
   if (controls?.beneficiaryIds)
-    await requireBeneficiaries(tx, before.workspaceId, controls.beneficiaryIds, 'spending_controls.beneficiary_ids')
+    await requireAllowable(tx, before.workspaceId, controls.beneficiaryIds, 'spending_controls.beneficiary_ids')
   const at = tx.at
   const frozenAt = frozen === undefined ? before.frozenAt : frozen ? (before.frozenAt ?? at) : null
   const [after] = await tx.orm

@@ -4,6 +4,7 @@ import { paidPaymentsSql } from '../../../db/transitions.ts'
 import { getBalance } from '../../../ledger/ledger.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import type { Minor } from '../../../lib/money.ts'
+import { toSamePayee } from '../../beneficiaries/payee-queries.ts'
 import { type ApprovalRecord, currentDecisions } from './queries.ts'
 
 /**
@@ -21,14 +22,14 @@ export type ApprovalContext = {
 type PayeeRow = { payments: number; last_paid_at: Date | null; typical_minor: Minor | null }
 
 /**
- * Payments to the same destination under any name, in this workspace: a fingerprint belongs to one workspace. The median, because one
- * unusual payment does not move it.
+ * Payments to the same payee under any name, in this workspace: a fingerprint belongs to one workspace. At a paybill those to the same
+ * account. The median, because one unusual payment does not move it.
  */
 const payee = `
   select count(*)::int as payments, max(p.completed_at) as last_paid_at,
     percentile_disc(0.5) within group (order by p.amount_minor) as typical_minor
-  from payments p join beneficiaries named on named.id = p.beneficiary_id
-  where named.payee_id = (select payee_id from beneficiaries where id = $1) and p.status in ${paidPaymentsSql} and p.id <> $2`
+  from payments asked join payments p on ${toSamePayee('p', 'asked')}
+  where asked.id = $1 and p.status in ${paidPaymentsSql} and p.id <> asked.id`
 
 /**
  * As when a decision is made: an account whose decision counts need not decide again, and the initiator cannot where duties are separate.
@@ -45,7 +46,7 @@ export const readContext = async (db: Db, record: ApprovalRecord): Promise<Appro
     ...currentDecisions(record).map((decision) => decision.accountId),
     ...(approval.separationOfDuties ? [payment.initiatorAccountId] : []),
   ]
-  const [row] = await db.query<PayeeRow>(payee, [payment.beneficiaryId, payment.id])
+  const [row] = await db.query<PayeeRow>(payee, [payment.id])
   const eligible = await db.query<{ account_id: Uuid }>(approvers, [payment.workspaceId, decidingRoles, excluded])
   // The amount is held already while the payment waits, so the available balance is the one after the payment.
   const { availableMinor } = await getBalance(db, payment.accountId)

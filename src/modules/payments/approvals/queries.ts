@@ -6,6 +6,7 @@ import { grants } from '../../../db/tables/grants.ts'
 import { payments } from '../../../db/tables/payments.ts'
 import { paidPaymentsSql } from '../../../db/transitions.ts'
 import type { Uuid } from '../../../lib/ids.ts'
+import { toSamePayee } from '../../beneficiaries/payee-queries.ts'
 
 export type ApprovalRow = typeof approvals.$inferSelect
 /** `voidedAt`: when what it rested on ended. */
@@ -22,8 +23,8 @@ export type ApprovalRecord = {
 }
 
 const firstPayment = sql<boolean>`not exists (
-  select from payments earlier join beneficiaries named on named.id = earlier.beneficiary_id
-  where named.payee_id = ${beneficiaries.payeeId} and earlier.status in ${sql.raw(paidPaymentsSql)} and earlier.id <> ${payments.id})`
+  select from payments earlier
+  where ${sql.raw(toSamePayee('earlier', 'payments'))} and earlier.status in ${sql.raw(paidPaymentsSql)} and earlier.id <> ${payments.id})`
 
 const select = (db: Db) =>
   db.orm

@@ -3,6 +3,7 @@ import type { Tx } from '../../../db/client.ts'
 import { approvalDecisions, approvals } from '../../../db/tables/approvals.ts'
 import { secondsAfter } from '../../../lib/clock.ts'
 import { newId, type Uuid } from '../../../lib/ids.ts'
+import { hasAccounts } from '../../../lib/rail-names.ts'
 import type { Decision } from '../../../policy/types.ts'
 import type { Deps } from '../deps.ts'
 import type { PaymentRecord } from '../queries.ts'
@@ -21,6 +22,10 @@ export type ApprovalRequest = {
   /** The mandate's signer, who has approved in advance. */
   mandateSignature: { accountId: Uuid; signer: string; signature: string; message: string } | null
 }
+
+/** At a paybill the reference is the account that is paid, as much as the number. */
+const digestText = (nonce: string, { destination, payment }: Pick<ApprovalRequest, 'destination' | 'payment'>): string =>
+  [nonce, destination, ...(hasAccounts(payment.rail) && payment.accountReference ? [payment.accountReference] : [])].join(':')
 
 /** Creates the approval that a decision needs, in the transaction that decided. */
 export const requestApproval = async (
@@ -41,7 +46,7 @@ export const requestApproval = async (
     beneficiaryName: request.beneficiary.displayName,
     rail: payment.rail,
     destinationMask: request.beneficiary.destinationMask,
-    destinationDigest: deps.derivations.mac('destination-digest', `${nonce}:${request.destination}`).toString('hex'),
+    destinationDigest: deps.derivations.mac('destination-digest', digestText(nonce, request)).toString('hex'),
     accountReference: payment.accountReference,
     narrative: payment.narrative,
     ...(await readRequestedBy(tx, payment)),

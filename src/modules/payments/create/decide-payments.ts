@@ -1,6 +1,7 @@
 import type { Principal } from '../../../auth/principal.ts'
 import type { Tx } from '../../../db/client.ts'
 import { getBalances } from '../../../ledger/ledger.ts'
+import { referenceKey } from '../../../lib/account-reference.ts'
 import { notFound, Refusal } from '../../../lib/errors.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import { periodsAt } from '../../../policy/calendar.ts'
@@ -10,6 +11,7 @@ import type { Outcome } from '../../../queue/account-queue.ts'
 import { paymentKeys, type StoredPayment } from '../../../queue/idempotency-keys.ts'
 import { writeAll } from '../../../queue/write-path.ts'
 import { loadMandate, type PaymentMandate } from '../../mandates/for-payments.ts'
+import { paidBy } from '../evaluation/context.ts'
 import { findEarlier } from '../evaluation/earlier.ts'
 import { type LockedState, readState, type StateQuery } from '../evaluation/state.ts'
 import { presentPayment } from '../present.ts'
@@ -38,8 +40,12 @@ const refusalOf = (error: unknown): Refusal => {
 /** Two payments of one batch may look the same too. */
 const createMemory = (state: LockedState) => {
   const accepted = new Map<string, EarlierPayment>()
-  const keyOf = ({ input }: PaymentRequest): string =>
-    [state.beneficiaries.get(input.beneficiary_id)?.payeeId, input.amount_minor, input.account_reference ?? null].join(' ')
+  const keyOf = ({ input }: PaymentRequest): string => {
+    const beneficiary = state.beneficiaries.get(input.beneficiary_id)
+    const reference = beneficiary?.accountReference ?? input.account_reference ?? null
+    const payeeId = beneficiary && paidBy(beneficiary, reference).payeeId
+    return [payeeId, input.amount_minor, reference === null ? null : referenceKey(reference)].join(' ')
+  }
   return {
     find: (request: PaymentRequest) => accepted.get(keyOf(request)),
     note: (request: PaymentRequest, { payment }: Accepted) =>
@@ -82,6 +88,7 @@ export const decidePayments = (
       workspaceIds: unique(requests.map(({ principal }) => principal.workspace.id)),
       grantIds: unique(requests.flatMap(({ principal }) => principal.grant?.lineage ?? [])),
       beneficiaryIds: unique(requests.map(({ input }) => input.beneficiary_id)),
+      accountReferences: requests.map(({ input }) => input.account_reference ?? null),
       periods: periodsOf(requests, now),
     }
     const lookalikes = requests.map(({ input }) => ({

@@ -83,7 +83,7 @@ const recordOf = ({ principal, input, traceparent, idempotencyKey }: DecisionReq
     payeeId: context.beneficiary.payeeId,
     paymentType: evaluation.payment.paymentType,
     rail: context.beneficiary.rail,
-    accountReference: input.account_reference ?? null,
+    accountReference: context.accountReference,
     narrative: input.narrative ?? null,
     metadata: input.metadata ?? {},
     mandateId: input.mandate_id ?? null,
@@ -142,19 +142,15 @@ export const decidePayment = (
   const { workspace, grant, accountId, capabilities } = principal
   const lineage = grant?.lineage ?? []
   const periods = periodsAt(at, effectiveTimeZone(workspace.zone, at))
-  const query = { workspaceId: workspace.id, lineage, beneficiaryId: input.beneficiary_id, periods }
+  const accountReference = input.account_reference ?? null
+  const query = { workspaceId: workspace.id, lineage, beneficiaryId: input.beneficiary_id, accountReference, periods }
   const context = contextOf(state, query)
   if (!context) throw notFound('beneficiary_id')
   checkPreconditions(context, capabilities.payments)
   const paymentType = input.payment_type ?? context.beneficiary.rail
   const amountMinor = input.amount_minor
   const { currency, duplicateWindowSeconds } = settings
-  checkRailRules(
-    { amountMinor, paymentType, accountReference: input.account_reference ?? null },
-    context,
-    settings.rails,
-    currency,
-  )
+  checkRailRules({ amountMinor, paymentType, accountReference }, context, settings.rails, currency)
   const paymentTerms = { workspaceId: workspace.id, initiatorAccountId: accountId, lineage, amountMinor, paymentType, at }
   const evaluation = evaluationOf(context, { ...paymentTerms, earlier, duplicateWindowSeconds }, periods, mandate?.rules ?? null)
   const decision = evaluate(evaluation)

@@ -1,3 +1,4 @@
+import { referenceKey } from '../../../lib/account-reference.ts'
 import { conflict, type FieldError, invalidFields, Refusal } from '../../../lib/errors.ts'
 import { displayAmount, type Minor } from '../../../lib/money.ts'
 import { type RailName, railNames } from '../../../lib/rail-names.ts'
@@ -5,7 +6,26 @@ import { payouts } from '../../../rails/definitions.ts'
 import type { Rails } from '../../../rails/rail.ts'
 import type { PaymentContext } from '../evaluation/context.ts'
 
+/** The terms as they are requested. */
 export type PaymentTerms = { amountMinor: Minor; paymentType: string; accountReference: string | null }
+
+/**
+ * What is wrong with the reference that a payment names. Behind a paybill it names the account that is paid: where the beneficiary does not
+ * leave it open, a payment cannot choose it.
+ */
+const referenceProblem = (named: string | null, { beneficiary }: PaymentContext): string | undefined => {
+  const { rail, accountReference: fixed, accountReferenceRequired, takesAnyReference } = beneficiary
+  if (fixed !== null)
+    return named === null || referenceKey(named) === referenceKey(fixed)
+      ? undefined
+      : `is fixed to ${fixed} for this beneficiary: leave it out, or create another beneficiary`
+  if (named === null) return accountReferenceRequired ? 'is required by this beneficiary' : undefined
+  const account = payouts[rail].accountReference
+  if (account === null) return undefined
+  if (!takesAnyReference)
+    return 'is not taken by this beneficiary: create one with a fixed account_reference, or with account_reference_required for changing ones'
+  return account.form.test(named) ? undefined : account.problem
+}
 
 const railProblems = (terms: PaymentTerms, context: PaymentContext, rails: Rails, currency: string): FieldError[] => {
   const { beneficiary } = context
@@ -19,12 +39,8 @@ const railProblems = (terms: PaymentTerms, context: PaymentContext, rails: Rails
     const range = `${displayAmount(limits.minMinor, currency)} to ${displayAmount(limits.maxMinor, currency)}`
     problems.push({ path: 'amount_minor', message: `${beneficiary.rail} moves ${range} at a time` })
   }
-  if (beneficiary.accountReferenceRequired && accountReference === null) {
-    problems.push({ path: 'account_reference', message: 'is required by this beneficiary' })
-  }
-  const form = payouts[beneficiary.rail].accountReference
-  if (form && accountReference !== null && !form.form.test(accountReference))
-    problems.push({ path: 'account_reference', message: form.problem })
+  const reference = referenceProblem(accountReference, context)
+  if (reference !== undefined) problems.push({ path: 'account_reference', message: reference })
   // A list of payment types allows a type or its rail. A type that names a different rail is refused: it would bypass a list of rails.
   const otherRail = railNames.find((rail: RailName) => rail === terms.paymentType && rail !== beneficiary.rail)
   if (otherRail)

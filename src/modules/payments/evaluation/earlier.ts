@@ -1,14 +1,16 @@
 import { type Db, statement } from '../../../db/client.ts'
 import { plainList, textList } from '../../../db/lists.ts'
 import { countedPaymentsSql } from '../../../db/transitions.ts'
+import { referenceKeySql } from '../../../lib/account-reference.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import type { Minor } from '../../../lib/money.ts'
 import type { EarlierPayment } from '../../../policy/types.ts'
+import { hasAccountsSql, samePayeeIds } from '../../beneficiaries/payee-queries.ts'
 
 /** The longest window that a policy may set, in seconds: no check looks at older payments. */
 const longestWindowSeconds = 604_800
 
-/** Two invoices over the same amount differ in their references. */
+/** Two invoices over the same amount differ in their references. At a paybill the reference is the account that is paid. */
 export type Lookalike = { beneficiaryId: Uuid; amountMinor: Minor; accountReference: string | null }
 
 const read = statement(
@@ -16,9 +18,15 @@ const read = statement(
   `select r.n, p.id, p.created_at from unnest($1::uuid[], $2::bigint[], $3::text[]) with ordinality as r(beneficiary, amount, reference, n)
    join beneficiaries b on b.id = r.beneficiary
    cross join lateral (
-     select p.id, p.created_at from payments p
-     where p.payee_id = b.payee_id and p.amount_minor = r.amount and p.created_at > $4
-       and p.account_reference is not distinct from r.reference and p.status in ${countedPaymentsSql}
+     select p.id, p.created_at
+     from unnest(case when ${hasAccountsSql('b.payment_rail')}
+       then (select ${samePayeeIds('y', 'r.reference')} from payees y where y.id = b.payee_id) else array[b.payee_id] end) as payee(id)
+     cross join lateral (
+       select p.id, p.created_at from payments p
+       where p.payee_id = payee.id and p.amount_minor = r.amount and p.created_at > $4
+         and ${referenceKeySql('p.account_reference')} is not distinct from ${referenceKeySql('coalesce(b.account_reference, r.reference)')}
+         and p.status in ${countedPaymentsSql}
+       order by p.created_at desc limit 1) as p
      order by p.created_at desc limit 1) as p`,
 )
 

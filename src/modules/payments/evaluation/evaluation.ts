@@ -29,6 +29,8 @@ export const evaluationOf = (
     rail: context.beneficiary.rail,
     beneficiaryId: context.beneficiary.id,
     payeeBeneficiaryIds: context.beneficiary.payeeBeneficiaryIds,
+    paybillBeneficiaryIds: context.beneficiary.paybillBeneficiaryIds,
+    payeeIsFixed: !context.beneficiary.takesAnyReference,
     workspaceId: request.workspaceId,
     initiatorAccountId: request.initiatorAccountId,
     grantLineage: request.lineage,

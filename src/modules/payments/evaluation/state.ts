@@ -1,6 +1,6 @@
 import { decidingRoles } from '../../../auth/permissions.ts'
 import { type Db, statement } from '../../../db/client.ts'
-import { plainList } from '../../../db/lists.ts'
+import { plainList, textList } from '../../../db/lists.ts'
 import {
   instantOf,
   isTrue,
@@ -14,6 +14,7 @@ import {
   splitRecords,
   textOf,
 } from '../../../db/records.ts'
+import { referenceKey, takesAnyReference } from '../../../lib/account-reference.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import type { Minor } from '../../../lib/money.ts'
 import type { RailName } from '../../../lib/rail-names.ts'
@@ -37,11 +38,19 @@ export type BeneficiaryState = {
   rail: RailName
   destinationMask: string
   accountReferenceRequired: boolean
+  /** Fixed: every payment uses it. */
+  accountReference: string | null
+  takesAnyReference: boolean
   archived: boolean
   frozen: boolean
-  /** Every beneficiary with the same destination, this one included. */
-  payeeBeneficiaryIds: Uuid[]
+  /** Every beneficiary with the same payee, this one included. */
+  payeeBeneficiaryIds: readonly Uuid[]
+  /** Those of the paybill at which the payee is an account. */
+  paybillBeneficiaryIds: readonly Uuid[]
+  /** The payees that are accounts at this paybill: those that the requests name. */
+  accounts: readonly AccountState[]
 }
+type AccountState = { referenceKey: string; payeeId: Uuid; frozen: boolean; beneficiaryIds: Uuid[] }
 export type GrantState = Omit<GrantRules, 'usage'> & { frozen: boolean; revoked: boolean; depth: number }
 export type PolicyState = Omit<PolicyRules, 'usage'> & { workspaceId: Uuid }
 
@@ -96,9 +105,14 @@ const beneficiaryFields = [
   'b.payment_rail',
   quoted('b.destination_mask'),
   'b.account_reference_required',
+  quoted('b.account_reference'),
   'b.archived_at is not null',
-  'y.frozen_at is not null',
+  'y.frozen_at is not null or exists (select from payees z where z.id = y.paybill_id and z.frozen_at is not null)',
   'array(select x.id from beneficiaries x where x.payee_id = b.payee_id)',
+  'array(select x.id from beneficiaries x where x.payee_id = y.paybill_id)',
+  `(select json_agg(json_build_object('referenceKey', z.reference_key, 'payeeId', z.id, 'frozen', z.frozen_at is not null,
+      'beneficiaryIds', array(select x.id from beneficiaries x where x.payee_id = z.id)))
+    from payees z where z.paybill_id = b.payee_id and z.reference_key = any($6::text[]))`,
 ]
 const grantFields = [
   'id',
@@ -131,7 +145,10 @@ const policyFields = [
 const read = statement(
   'payments.state',
   `with same_payee as materialized (
-     select array(select distinct x.id from beneficiaries b join beneficiaries x on x.payee_id = b.payee_id where b.id = any($3::uuid[])) as ids),
+     select array(select distinct x.id from beneficiaries b join payees y on y.id = b.payee_id
+       join beneficiaries x on x.payee_id = any(array[y.id, y.paybill_id]
+         || array(select z.id from payees z where z.paybill_id = y.id and z.reference_key = any($6::text[])))
+       where b.id = any($3::uuid[])) as ids),
    applicable as materialized ${mayApplyTo('same_payee', '$1::uuid[]')}
    select
     ${recordsColumn(workspaceFields, 'workspaces w where w.id = any($1::uuid[])')} as workspaces,
@@ -181,8 +198,8 @@ const readOwners = recordsReader(
     updatedAt: readInstant(next),
   }),
 )
-const readBeneficiaries = recordsReader(
-  (next): BeneficiaryState => ({
+const readBeneficiaries = recordsReader((next): BeneficiaryState => {
+  const beneficiary = {
     id: next(),
     workspaceId: next(),
     payeeId: next(),
@@ -190,11 +207,15 @@ const readBeneficiaries = recordsReader(
     rail: next() as RailName,
     destinationMask: JSON.parse(next()),
     accountReferenceRequired: isTrue(next()),
+    accountReference: quotedOf<string>(next()),
     archived: isTrue(next()),
     frozen: isTrue(next()),
     payeeBeneficiaryIds: listOf(next()),
-  }),
-)
+    paybillBeneficiaryIds: listOf(next()),
+    accounts: quotedOf<AccountState[]>(next()) ?? [],
+  }
+  return { ...beneficiary, takesAnyReference: takesAnyReference({ ...beneficiary, paymentRail: beneficiary.rail }) }
+})
 const readGrants = recordsReader(
   (next): GrantState => ({
     id: next(),
@@ -237,6 +258,8 @@ export type StateQuery = {
   workspaceIds: readonly Uuid[]
   grantIds: readonly Uuid[]
   beneficiaryIds: readonly Uuid[]
+  /** Those that payments to them name. */
+  accountReferences: readonly (string | null)[]
   periods: readonly Pick<Periods, 'day' | 'month'>[]
 }
 
@@ -251,6 +274,7 @@ export const readState = async (db: Db, query: StateQuery): Promise<LockedState>
     plainList(query.beneficiaryIds),
     plainList([...periodStarts]),
     plainList(decidingRoles),
+    textList([...new Set(query.accountReferences.flatMap((reference) => (reference === null ? [] : referenceKey(reference))))]),
   ])
   if (!row) throw new Error('a statement that always answers did not')
   return {

@@ -70,11 +70,11 @@ const decideOne = async (
   { payment, day }: Again,
   { state, lineage, given }: { state: LockedState; lineage: Uuid[]; given: GivenAuthority },
 ): Promise<Failure | undefined> => {
-  const { workspaceId, beneficiaryId, initiatorAccountId, amountMinor, paymentType, createdAt } = payment
+  const { workspaceId, beneficiaryId, initiatorAccountId, amountMinor, paymentType, createdAt, accountReference } = payment
   const zone = state.workspaces.get(workspaceId)?.zone
   if (!zone) throw new Error('a payment has no workspace')
   const periods = { ...periodsAt(tx.at, effectiveTimeZone(zone, tx.at)), day, month: monthOf(day) }
-  const context = contextOf(state, { workspaceId, lineage, beneficiaryId, periods })
+  const context = contextOf(state, { workspaceId, lineage, beneficiaryId, accountReference, periods })
   if (!context) throw new Error('a payment has no beneficiary')
   const stop = stopped(context)
   if (stop) return stop
@@ -106,6 +106,7 @@ const decideAgain = async (tx: Tx, deps: Pick<Deps, 'config'>, again: readonly A
     workspaceIds: unique(payments.map(({ workspaceId }) => workspaceId)),
     grantIds: unique(payments.flatMap(origins.lineage)),
     beneficiaryIds: unique(payments.map(({ beneficiaryId }) => beneficiaryId)),
+    accountReferences: payments.map(({ accountReference }) => accountReference),
     periods: again.map(({ day }) => ({ day, month: monthOf(day) })),
   })
   const decide = (each: Again) =>
