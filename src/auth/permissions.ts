@@ -1,50 +1,59 @@
 import type { roles } from '../db/tables/workspaces.ts'
 import { memoised } from '../lib/memoised.ts'
 
-export const permissions = [
-  'account.read',
-  'account.manage',
-  'key.manage',
-  'grant.manage',
-  'workspace.read',
-  'workspace.manage',
-  'beneficiary.read',
-  'beneficiary.manage',
-  'policy.read',
-  'policy.manage',
-  'policy.create',
-  'payment.read',
-  'payment.create',
-  'approval.read',
-  'approval.decide',
-  'mandate.read',
-  'mandate.manage',
-  'topup.read',
-  'topup.create',
-] as const
-export type Permission = (typeof permissions)[number]
 export type Role = (typeof roles)[number]
 
-export const isPermission = (text: string): text is Permission => (permissions as readonly string[]).includes(text)
+type Row = {
+  /** Who has it: the account, whatever its role in the workspace, or the roles, beside owner and admin, who have everything. */
+  has: 'account' | readonly Exclude<Role, 'owner' | 'admin'>[]
+  /** Whether a key has it by default, and an agent may ask for it. Else only a key for which a person in their own session names it. */
+  delegable: boolean
+}
+
+const everyone = ['approver', 'member', 'viewer'] as const
+
+/** Every permission. A new one does not compile until it says who has it and whether it may be delegated. */
+const table = {
+  'account.read': { has: 'account', delegable: true },
+  'account.manage': { has: 'account', delegable: false },
+  'key.manage': { has: 'account', delegable: true },
+  'grant.manage': { has: 'account', delegable: false },
+  'workspace.read': { has: everyone, delegable: true },
+  'workspace.manage': { has: [], delegable: false },
+  'beneficiary.read': { has: everyone, delegable: true },
+  'beneficiary.manage': { has: ['member'], delegable: true },
+  'policy.read': { has: everyone, delegable: true },
+  'policy.manage': { has: [], delegable: false },
+  'policy.create': { has: [], delegable: true },
+  'payment.read': { has: everyone, delegable: true },
+  'payment.create': { has: ['member'], delegable: true },
+  'approval.read': { has: everyone, delegable: true },
+  'approval.decide': { has: ['approver'], delegable: false },
+  'mandate.read': { has: everyone, delegable: true },
+  'mandate.manage': { has: [], delegable: false },
+  'topup.read': { has: everyone, delegable: true },
+  'topup.create': { has: ['member'], delegable: true },
+} as const satisfies Record<string, Row>
+export type Permission = keyof typeof table
+
+export const permissions = Object.keys(table) as [Permission, ...Permission[]]
+
+export const isPermission = (text: string): text is Permission => Object.hasOwn(table, text)
+
+const rowOf = (permission: Permission): Row => table[permission]
 
 /** Permissions of the account itself. They do not depend on the role in the workspace. */
-const ofAccount: readonly Permission[] = ['account.read', 'account.manage', 'key.manage', 'grant.manage']
-const reads: readonly Permission[] = [
-  'workspace.read',
-  'beneficiary.read',
-  'policy.read',
-  'payment.read',
-  'approval.read',
-  'mandate.read',
-  'topup.read',
-]
+const ofAccount = permissions.filter((permission) => rowOf(permission).has === 'account')
+
+const ofMembers = (role: (typeof everyone)[number]): readonly Permission[] =>
+  permissions.filter((permission) => rowOf(permission).has !== 'account' && rowOf(permission).has.includes(role))
 
 const ofRole: Readonly<Record<Role, readonly Permission[]>> = {
   owner: permissions,
   admin: permissions,
-  approver: [...reads, 'approval.decide'],
-  member: [...reads, 'payment.create', 'topup.create', 'beneficiary.manage'],
-  viewer: reads,
+  approver: ofMembers('approver'),
+  member: ofMembers('member'),
+  viewer: ofMembers('viewer'),
 }
 
 /** Roles whose members may decide approvals. */
@@ -53,14 +62,7 @@ export const decidingRoles: readonly Role[] = (Object.keys(ofRole) as Role[]).fi
 )
 
 /** Never in a key unless a person in their own session names them, and never an OAuth scope. */
-export const undelegable: ReadonlySet<Permission> = new Set([
-  'account.manage',
-  'grant.manage',
-  'workspace.manage',
-  'policy.manage',
-  'mandate.manage',
-  'approval.decide',
-])
+export const undelegable: ReadonlySet<Permission> = new Set(permissions.filter((permission) => !rowOf(permission).delegable))
 
 const ownPermissions = (role: Role | null): ReadonlySet<Permission> => new Set([...ofAccount, ...(role ? ofRole[role] : [])])
 

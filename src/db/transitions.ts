@@ -77,22 +77,37 @@ export const statesBefore = <R extends Resource>(resource: R, to: StateOf<R>): S
 export const edgesOf = (resource: Resource): string[] =>
   Object.keys(transitions[resource]).flatMap((from) => statesAfter(resource, from).map((to) => `${from}>${to}`))
 
-/** Payments that gave their hold and their charges back. Every other payment counts against its limits. */
-export const releasedPaymentStatuses = ['rejected', 'failed', 'cancelled', 'expired'] as const
-export type ReleasedPaymentStatus = (typeof releasedPaymentStatuses)[number]
+/**
+ * Where the money of a payment is. `held`: it counts against its limits, and its hold may still be released. `paid`: it reached the payee,
+ * even if it came back later. `released`: the payment gave its hold and its charges back.
+ */
+const moneyOf = {
+  pending_approval: 'held',
+  processing: 'held',
+  unknown: 'held',
+  succeeded: 'paid',
+  returned: 'paid',
+  failed: 'released',
+  rejected: 'released',
+  cancelled: 'released',
+  expired: 'released',
+} as const satisfies Record<StateOf<'payment'>, 'held' | 'paid' | 'released'>
 
-const isReleased = (status: string): boolean => (releasedPaymentStatuses as readonly string[]).includes(status)
+type WithMoney<Place> = {
+  [Status in keyof typeof moneyOf]: (typeof moneyOf)[Status] extends Place ? Status : never
+}[keyof typeof moneyOf]
 
-export const countedPaymentStatuses: readonly StateOf<'payment'>[] = (
-  Object.keys(transitions.payment) as StateOf<'payment'>[]
-).filter((status) => !isReleased(status))
+const withMoney = <Place extends string>(place: Place): WithMoney<Place>[] =>
+  (Object.keys(moneyOf) as WithMoney<Place>[]).filter((status) => moneyOf[status] === place)
 
-/** Payments whose money reached the payee, even if it came back later. */
-export const paidPaymentStatuses = ['succeeded', 'returned'] as const
-export const isPaid = (status: string): boolean => (paidPaymentStatuses as readonly string[]).includes(status)
+export type ReleasedPaymentStatus = WithMoney<'released'>
+export const releasedPaymentStatuses = withMoney('released')
+export const paidPaymentStatuses = withMoney('paid')
+export const openPaymentStatuses = withMoney('held')
+/** They count against their limits. */
+export const countedPaymentStatuses = [...openPaymentStatuses, ...paidPaymentStatuses]
 
-/** Payments that count and are not paid yet: their hold may still be released. */
-export const openPaymentStatuses = countedPaymentStatuses.filter((status) => !isPaid(status))
+export const isPaid = (status: string): boolean => paidPaymentStatuses.some((paid) => paid === status)
 
 export const isUnderWay = (status: string): boolean => (underWayPaymentStatuses as readonly string[]).includes(status)
 

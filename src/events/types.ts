@@ -17,6 +17,9 @@ export const eventPermissions = {
   workspace: 'workspace.read',
 } as const satisfies Record<string, Permission>
 
+/** What a type is about: its part before the dot. */
+export type EventResource = keyof typeof eventPermissions
+
 export const eventTypes = [
   'balance.updated',
   'topup.succeeded',
@@ -65,7 +68,7 @@ export const eventTypes = [
   'workspace.frozen',
   'workspace.unfrozen',
   'workspace.updated',
-] as const
+] as const satisfies readonly `${EventResource}.${string}`[]
 export type EventType = (typeof eventTypes)[number]
 
 /** `payment.created` is about a payment: `payment.read` is needed to read it. */
@@ -73,7 +76,7 @@ export const resourceOf = (type: string): string => type.split('.')[0] ?? ''
 
 const permissionOf: Readonly<Record<string, Permission | undefined>> = eventPermissions
 /** About an invitation: only readers who may create one get it. */
-const stricter: Readonly<Record<string, Permission | undefined>> = { 'member.invited': 'workspace.manage' }
+const stricter: Readonly<Partial<Record<string, Permission>>> = { 'member.invited': 'workspace.manage' }
 
 export const permissionToRead = (type: string): Permission | undefined => stricter[type] ?? permissionOf[resourceOf(type)]
 

@@ -1,10 +1,11 @@
 import { z } from 'zod'
+import { Outcome } from '../modules/policies/schema.ts'
 
 const Source = z.object({ kind: z.string(), name: z.string().nullish() })
 
 /** The fields of the API's Decision that the tools use. */
 export const WireDecision = z.object({
-  outcome: z.enum(['allow', 'require_approval', 'deny']),
+  outcome: Outcome,
   required_approvals: z.int(),
   warnings: z
     .array(z.looseObject({ code: z.string(), payment_id: z.string().optional(), created_at: z.string().optional() }))
@@ -41,7 +42,7 @@ const Rule = z.object({
 
 /** A decision as a model needs it: what was decided, by which rules, and what would change it. */
 export const ToolDecision = z.object({
-  outcome: z.enum(['allow', 'require_approval', 'deny']),
+  outcome: Outcome,
   required_approvals: z.int(),
   reasons: z.array(Rule).describe('The rules that decided; empty when all of them let it pass.'),
   change: z

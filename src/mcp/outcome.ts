@@ -68,6 +68,10 @@ const steps: Readonly<Record<WirePayment['status'], readonly [next: Next, messag
   returned: ['stop', 'The payment was made and came back. Tell the person.'],
 }
 
+/** It may still end in more than one way. */
+export const isUnderWay = ({ status }: Pick<WirePayment, 'status'>): boolean =>
+  ['wait', 'ask_a_person'].includes(steps[status][0])
+
 const pollSeconds = 5
 
 const Beneficiary = z.object({ display_name: z.string() })

@@ -90,7 +90,8 @@ export type Evaluation = {
   duplicateWindowSeconds: number
 }
 
-export type TraceSource = { kind: 'policy' | 'grant' | 'mandate' | 'capability' | 'rail'; id: string | null; name: string | null }
+export const sourceKinds = ['policy', 'grant', 'mandate', 'capability', 'rail'] as const
+export type TraceSource = { kind: (typeof sourceKinds)[number]; id: string | null; name: string | null }
 
 /** One rule that was checked. `limitMinor`, `usedMinor`, `requestedMinor`, `resetsAt` where the rule has them. */
 export type TraceEntry = {

@@ -1,67 +1,36 @@
-import { eventTypes } from '../events/types.ts'
+import { type EventResource, type EventType, eventTypes, resourceOf } from '../events/types.ts'
 import type { EventFamily } from './types.ts'
 
-const about = (...resources: string[]): string[] => eventTypes.filter((type) => resources.includes(type.split('.')[0] ?? ''))
+type Family = Omit<EventFamily, 'types'>
 
 /** An event's type names its kind of resource; `data` is that resource as REST returns it. */
+const ofResource: Readonly<Record<EventResource, Family>> = {
+  balance: { name: 'BalanceEvent', data: 'Account', description: 'The balance of the account changed.' },
+  topup: { name: 'TopupEvent', data: 'Topup', description: 'A top-up ended.' },
+  payment: { name: 'PaymentEvent', data: 'Payment', description: 'A payment was created, or its status changed.' },
+  approval: { name: 'ApprovalEvent', data: 'Approval', description: 'An approval was requested or decided.' },
+  mandate: { name: 'MandateEvent', data: 'IntentMandate', description: 'A mandate began or ended.' },
+  beneficiary: { name: 'BeneficiaryEvent', data: 'Beneficiary', description: 'A beneficiary was created or changed.' },
+  policy: { name: 'PolicyEvent', data: 'SpendingPolicy', description: 'A spending policy was created or changed.' },
+  api_key: { name: 'ApiKeyEvent', data: 'ApiKey', description: 'An API key was created, rotated or revoked.' },
+  grant: { name: 'GrantEvent', data: 'Grant', description: 'A grant was created, changed or revoked.' },
+  identity: { name: 'IdentityEvent', data: 'Identity', description: 'A sign-in method was linked or unlinked.' },
+  session: { name: 'SessionEvent', data: 'Session', description: 'A browser signed in, or was signed out.' },
+  member: { name: 'MemberEvent', data: 'Member', description: 'A membership began, changed or ended.' },
+  workspace: { name: 'WorkspaceEvent', data: 'Workspace', description: 'The workspace was frozen, unfrozen or changed.' },
+}
+
+/** Types whose `data` is another resource. */
+const ofType: Readonly<Partial<Record<EventType, Family>>> = {
+  'member.invited': { name: 'InvitationEvent', data: 'Invitation', description: 'An account was invited to the workspace.' },
+}
+
+const resources = Object.keys(ofResource) as EventResource[]
+
 export const eventFamilies: readonly EventFamily[] = [
-  { name: 'BalanceEvent', types: about('balance'), data: 'Account', description: 'The balance of the account changed.' },
-  { name: 'TopupEvent', types: about('topup'), data: 'Topup', description: 'A top-up ended.' },
-  {
-    name: 'PaymentEvent',
-    types: about('payment'),
-    data: 'Payment',
-    description: 'A payment was created, or its status changed.',
-  },
-  {
-    name: 'ApprovalEvent',
-    types: about('approval'),
-    data: 'Approval',
-    description: 'An approval was requested or decided.',
-  },
-  { name: 'MandateEvent', types: about('mandate'), data: 'IntentMandate', description: 'A mandate began or ended.' },
-  {
-    name: 'BeneficiaryEvent',
-    types: about('beneficiary'),
-    data: 'Beneficiary',
-    description: 'A beneficiary was created or changed.',
-  },
-  {
-    name: 'PolicyEvent',
-    types: about('policy'),
-    data: 'SpendingPolicy',
-    description: 'A spending policy was created or changed.',
-  },
-  { name: 'ApiKeyEvent', types: about('api_key'), data: 'ApiKey', description: 'An API key was created, rotated or revoked.' },
-  {
-    name: 'GrantEvent',
-    types: about('grant'),
-    data: 'Grant',
-    description: 'A grant was created, changed or revoked.',
-  },
-  {
-    name: 'IdentityEvent',
-    types: about('identity'),
-    data: 'Identity',
-    description: 'A sign-in method was linked or unlinked.',
-  },
-  { name: 'SessionEvent', types: about('session'), data: 'Session', description: 'A browser signed in, or was signed out.' },
-  {
-    name: 'InvitationEvent',
-    types: ['member.invited'],
-    data: 'Invitation',
-    description: 'An account was invited to the workspace.',
-  },
-  {
-    name: 'MemberEvent',
-    types: about('member').filter((type) => type !== 'member.invited'),
-    data: 'Member',
-    description: 'A membership began, changed or ended.',
-  },
-  {
-    name: 'WorkspaceEvent',
-    types: about('workspace'),
-    data: 'Workspace',
-    description: 'The workspace was frozen, freed or changed.',
-  },
+  ...resources.map((resource) => ({
+    ...ofResource[resource],
+    types: eventTypes.filter((type) => resourceOf(type) === resource && !ofType[type]),
+  })),
+  ...Object.entries(ofType).map(([type, family]) => ({ ...family, types: [type] })),
 ]

@@ -1,7 +1,17 @@
 import { sqlCheck } from '../db/check.ts'
+import { namesSql } from '../db/tables/columns.ts'
+import type { AuditAction } from '../events/audit-actions.ts'
 
 /** Actions of the audit log that move money or give rights. */
-const actsAfterEnd = `('payment.create', 'approval.approve', 'topup.initiate', 'api_key.create', 'grant.create', 'mandate.create', 'identity.link')`
+const actsAfterEnd = namesSql([
+  'payment.create',
+  'approval.approve',
+  'topup.initiate',
+  'api_key.create',
+  'grant.create',
+  'mandate.create',
+  'identity.link',
+] satisfies AuditAction[])
 
 /** The longest wait for a lock: an action later than this after an end was accepted after the end. */
 const lockWait = `interval '10 seconds'`

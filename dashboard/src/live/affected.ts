@@ -1,5 +1,7 @@
+import { type EventResource, resourceOf } from '../../../src/events/types.ts'
+
 /** Which queries an event makes out of date, by the first part of its type. Names are the first part of query keys. */
-const affected: Readonly<Record<string, readonly string[]>> = {
+const affected: Readonly<Record<EventResource, readonly string[]>> = {
   balance: ['account', 'history', 'summary'],
   topup: ['topup', 'account', 'history', 'summary'],
   payment: [
@@ -31,4 +33,9 @@ const affected: Readonly<Record<string, readonly string[]>> = {
   workspace: ['workspace', 'workspaces', 'inbox'],
 }
 
-export const affectedBy = (type: string): readonly string[] => affected[type.split('.')[0] ?? ''] ?? []
+const isResource = (text: string): text is EventResource => Object.hasOwn(affected, text)
+
+export const affectedBy = (type: string): readonly string[] => {
+  const resource = resourceOf(type)
+  return isResource(resource) ? affected[resource] : []
+}

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { z } from 'zod'
 import { paymentStatuses } from '../../db/tables/payments.ts'
 import { ToolDecision, toToolDecision, WireDecision } from '../decision.ts'
-import { outcomeOf, PaymentOutcome, refusalOutcome, WirePayment } from '../outcome.ts'
+import { isUnderWay, outcomeOf, PaymentOutcome, refusalOutcome, WirePayment } from '../outcome.ts'
 import { answered, type Caller, defineTool, nextCursor, pageInput, pageQuery, reads } from '../tool.ts'
 
 const Amount = z
@@ -73,7 +73,6 @@ const get = defineTool({
   run: async ({ payment_id }, caller) => outcomeOf(caller, await read(caller, payment_id)),
 })
 
-const waits = new Set<WirePayment['status']>(['processing', 'pending_approval', 'unknown'])
 const firstPauseMs = 250
 const longestPauseMs = 2_000
 
@@ -89,7 +88,7 @@ const wait = defineTool({
   run: async ({ payment_id, timeout_seconds }, caller) => {
     let payment = await read(caller, payment_id)
     let left = timeout_seconds * 1000
-    for (let ms = firstPauseMs; waits.has(payment.status) && left > 0; ms = Math.min(longestPauseMs, ms * 2)) {
+    for (let ms = firstPauseMs; isUnderWay(payment) && left > 0; ms = Math.min(longestPauseMs, ms * 2)) {
       const turn = Math.min(ms, left)
       await pause(turn, undefined, { signal: caller.signal })
       left -= turn

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { IdIn, IdOut, MinorIn, MinorOut, Name, TimeOut } from '../../http/wire.ts'
 import { duplicateAnswers } from '../../lib/duplicate-answers.ts'
 import { type PolicyField, type PolicyWireField, policyFields } from '../../policy/fields.ts'
+import { outcomes, sourceKinds } from '../../policy/types.ts'
 import { PaymentType } from '../payment-type.ts'
 
 const about = (field: PolicyField) => ({ description: policyFields[field].meaning })
@@ -63,11 +64,11 @@ export const Policy = z
 export type Policy = z.output<typeof Policy>
 
 const TraceSource = z.object({
-  kind: z.enum(['policy', 'grant', 'mandate', 'capability', 'rail']),
+  kind: z.enum(sourceKinds),
   id: z.string().nullable(),
   name: z.string().nullable(),
 })
-export const Outcome = z.enum(['allow', 'require_approval', 'deny'])
+export const Outcome = z.enum(outcomes)
 
 export const TraceEntry = z.object({
   source: TraceSource,

@@ -51,8 +51,8 @@ const write = async (
 ): Promise<TopupRecord> => {
   const { at } = tx
   const after = await changeTopup(tx, topup, change, at)
-  const event = topupEvent(`topup.${after.status}` as EventType, after)
-  await deps.appendEvents(tx, at, [event, ...balance])
+  const events = after.status === 'pending' ? [] : [topupEvent(`topup.${after.status}`, after)]
+  await deps.appendEvents(tx, at, [...events, ...balance])
   await audit(tx, actorOf(source), at, {
     // The state that only a new top-up has.
     action: action ?? (after.status === 'pending' ? 'topup.initiate' : `topup.${after.status}`),

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
 import type { Schemas } from '../../api/types.ts'
-import { permissionWords } from '../../lib/permission-words.ts'
+import { wordsOfPermission } from '../../lib/permission-words.ts'
 import { CopyButton } from '../../ui/copy.tsx'
 import { Card, Facts } from '../../ui/layout.tsx'
 import { Badge, StatusBadge } from '../../ui/status.tsx'
@@ -43,7 +43,7 @@ export const GrantAside = ({ grant, facts }: Props) => (
     <Card title={`Permissions (${grant.permissions.length})`}>
       <ul className="stack-xs small">
         {grant.permissions.map((permission) => (
-          <li key={permission}>{permissionWords[permission]}</li>
+          <li key={permission}>{wordsOfPermission(permission)}</li>
         ))}
       </ul>
     </Card>

@@ -1,5 +1,5 @@
 import { permissions as order, type Permission } from '../../../../src/auth/permissions.ts'
-import { isPowerful, permissionWords } from '../../lib/permission-words.ts'
+import { isPowerful, wordsOfPermission } from '../../lib/permission-words.ts'
 import { CheckField } from '../../ui/field.tsx'
 import { Badge } from '../../ui/status.tsx'
 
@@ -24,7 +24,7 @@ export const PermissionChecks = ({
           onChange={(on) => onChange(on ? [...chosen, permission] : chosen.filter((other) => other !== permission))}
           label={
             <>
-              {permissionWords[permission]}{' '}
+              {wordsOfPermission(permission)}{' '}
               {isPowerful(permission) && (
                 <Badge tone="warn" dot={false}>
                   Sensitive

@@ -62,7 +62,12 @@ const approvalSteps = (payment: Payment, approval: Approval | undefined, nameOf:
 
 const returned = 'The held amount returned to the balance.'
 
-const ends: Readonly<Partial<Record<Payment['status'], Omit<Step, 'key' | 'at'>>>> = {
+/** Null: not a plain end. */
+const ends: Readonly<Record<Payment['status'], Omit<Step, 'key' | 'at'> | null>> = {
+  pending_approval: null,
+  processing: null,
+  unknown: null,
+  returned: null,
   succeeded: { tone: 'good', icon: 'check', title: 'Succeeded' },
   failed: { tone: 'bad', icon: 'cross', title: 'Failed' },
   rejected: { tone: 'bad', icon: 'cross', title: 'Not sent', note: `It was rejected. ${returned}` },

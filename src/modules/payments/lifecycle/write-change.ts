@@ -73,8 +73,12 @@ const changed = ({ payment, change }: Changing, at: Date): PaymentRecord => {
   return { ...payment, ...change, ...(status !== 'processing' && { dispatchDueAt: null }), updatedAt: at }
 }
 
+/** A payment comes to every status but the first by a change, and each has its event. */
+const statusEvent = (status: PaymentRecord['status']): EventType | null =>
+  status === 'pending_approval' ? null : (`payment.${status}` as const)
+
 const eventOf = (after: PaymentRecord, { type }: ChangeOptions): NewEvent[] => {
-  const named = type === undefined ? (`payment.${after.status}` as EventType) : type
+  const named = type === undefined ? statusEvent(after.status) : type
   const { accountId, workspaceId } = after
   return named === null ? [] : [{ type: named, accountId, workspaceId, data: presentPayment(after) }]
 }
