@@ -1,5 +1,17 @@
 import { z } from 'zod'
-import { currency, flag, issuer, keyRing, lastingKey, list, minorAmount, origin, rpcUrls, whole } from './config/fields.ts'
+import {
+  administrators,
+  currency,
+  flag,
+  issuer,
+  keyRing,
+  lastingKey,
+  list,
+  minorAmount,
+  origin,
+  rpcUrls,
+  whole,
+} from './config/fields.ts'
 import { nameServers, networks } from './config/networks.ts'
 import { contradictions, unfitForProduction } from './config/refusals.ts'
 import { StartupError } from './lib/startup-error.ts'
@@ -46,7 +58,7 @@ const environment = z.object({
   SANDBOX_URL: z.url({ protocol: /^https?$/ }).optional(),
   SANDBOX_PORT: whole(0, 65_535).default(0),
   ...railSettings,
-  ADMIN_ACCOUNTS: list.default([]),
+  ADMIN_ACCOUNTS: administrators.default([]),
   /** An adjustment above this needs a second administrator. */
   ADJUSTMENT_CONFIRM_MINOR: minorAmount.default(1_000_000n),
   REDIS_URL: z.url({ protocol: /^rediss?$/ }).optional(),

@@ -1,5 +1,6 @@
 import { inTx } from '../../src/db/client.ts'
 import { parseId } from '../../src/lib/ids.ts'
+import { parseWalletName } from '../../src/lib/wallet-name.ts'
 import { viewAccounts } from '../../src/modules/identity/accounts/admin-present.ts'
 import { type AccountFilter, listAccounts } from '../../src/modules/identity/accounts/admin-queries.ts'
 import { AdministerAccount } from '../../src/modules/identity/accounts/admin-schema.ts'
@@ -13,7 +14,8 @@ import type { Console } from './console.ts'
 const filterOf = (name: string): AccountFilter => {
   const id = parseId('account', name)
   if (id) return { id }
-  return name.startsWith('0x') ? { walletAddress: name } : { email: name }
+  const wallet = parseWalletName(name)
+  return wallet ? { wallet } : { email: name }
 }
 
 const findAccounts = ({ deps }: Console, name: string): Promise<AccountRecord[]> =>

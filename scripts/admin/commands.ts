@@ -24,7 +24,7 @@ const alone: Readonly<Record<string, (input: Arguments) => Promise<unknown>>> = 
 
 export const usage = `npm run admin -- <command>, on the database and with the keys of the service (DATABASE_URL, else DATA_DIR):
 
-  accounts find <account>                      <account>: an id, an e-mail or a wallet address
+  accounts find <account>                      <account>: an id, an e-mail or a wallet (an address, or eip155:<chain>:<address> of a contract)
   accounts freeze|unfreeze|close <account> [--reason <text>]
   accounts enable|disable <account> topups|payments|api_keys|oauth
   grant|revoke <account>                       names an administrator, or no longer

@@ -2,17 +2,22 @@ import { type Db, statement } from '../db/client.ts'
 import { emailKeySql } from '../db/email-key.ts'
 import { emailKey } from '../lib/email-key.ts'
 import type { Uuid } from '../lib/ids.ts'
+import { parseWalletName, walletKeySql, walletKeys } from '../lib/wallet-name.ts'
 
 /** Whether account `a` is an administrator: marked in the database, or with an e-mail or a wallet in the list `names` (ADMIN_ACCOUNTS). */
 export const isAdministratorSql = (
   names: string,
 ): string => `a.is_admin or cardinality(${names}::text[]) > 0 and (${emailKeySql('a.email')} = any(${names}::text[]) or exists (
-  select from identities i where i.account_id = a.id and i.provider = 'wallet' and i.subject_key = any(${names}::text[])))`
+  select from identities i where i.account_id = a.id and i.provider = 'wallet' and ${walletKeySql('i')} = any(${names}::text[])))`
 
 const administrator = statement('auth.administrator', `select from accounts a where a.id = $1 and (${isAdministratorSql('$2')})`)
 
 /** ADMIN_ACCOUNTS in the form that is compared, for wallets and e-mails alike. */
-export const administratorNames = (configured: readonly string[]): string[] => configured.map(emailKey)
+export const administratorNames = (configured: readonly string[]): string[] =>
+  configured.flatMap((name) => {
+    const wallet = parseWalletName(name)
+    return wallet ? walletKeys(wallet) : [emailKey(name)]
+  })
 
 export const isAdministrator = async (db: Db, accountId: Uuid, names: readonly string[]): Promise<boolean> =>
   (await db.query(administrator, [accountId, administratorNames(names)])).length > 0

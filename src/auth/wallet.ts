@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module'
 import { keccak_256 } from '@noble/hashes/sha3'
 import { z } from 'zod'
+import { parseWalletName } from '../lib/wallet-name.ts'
 
 // Most processes need only these few lines of viem; the rest is loaded when a chain is queried (contract-wallet.ts).
 
@@ -60,6 +61,15 @@ export const WalletAddress = z.string().transform((text, context): Address => {
   const address = parseAddress(text)
   if (address) return address
   context.addIssue({ code: 'custom', message: 'must be a 0x-prefixed address of 20 bytes' })
+  return z.NEVER
+})
+
+/** A wallet in a request, by CAIP-10 (a contract on that chain) or by its bare address (a key of its own), with its checksum. */
+export const NamedWallet = z.string().transform((text, context): string => {
+  const name = parseWalletName(text)
+  const address = name && parseAddress(name.address)
+  if (address) return name.chainId === null ? address : `eip155:${name.chainId}:${address}`
+  context.addIssue({ code: 'custom', message: 'must be a 0x-prefixed address of 20 bytes, or eip155:<chain>:<address>' })
   return z.NEVER
 })
 

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { type KeyRing, parseKeyRing } from '../lib/key-ring.ts'
+import { parseWalletName } from '../lib/wallet-name.ts'
 
 export const flag = z.enum(['true', 'false', '1', '0']).transform((text) => text === 'true' || text === '1')
 
@@ -55,6 +56,14 @@ export const rpcUrls = list.transform((entries, context): ReadonlyMap<number, st
     urls.set(Number(chain), url)
   }
   return urls
+})
+
+/** Verified e-mails, wallets by CAIP-10, or bare addresses. A misspelt one would never be anybody. */
+export const administrators = list.transform((names, context): readonly string[] => {
+  for (const name of names)
+    if (!parseWalletName(name) && !/^[^\s@]+@[^\s@]+$/.test(name))
+      context.addIssue({ code: 'custom', message: `"${name}" is no e-mail, no address and no eip155:<chain>:<address>` })
+  return names
 })
 
 export const currency = z.string().regex(/^[A-Z]{3}$/, 'must be a three-letter ISO 4217 code')

@@ -144,3 +144,59 @@ test("neither the RPC's address nor the signature is in the log when a chain fai
   expect(log).not.toContain(mainnet.url)
   expect(log).not.toContain(signature)
 })
+
+test('a contract wallet on another chain is not the administrator of that address', async () => {
+  const [contract, bare] = [newAddress(), newWallet()]
+  const env = {
+    EVM_RPC_URLS: `1=${mainnet.url},8453=${base.url}`,
+    ADMIN_ACCOUNTS: `eip155:1:${contract.toLowerCase()},${bare.address}`,
+  }
+  const named = await startService({ database: service.database, clock: service.clock, env })
+  const signedIn = async (address: string, chainId: number, on: Chain) => {
+    const nonce = await named.api.post('/v1/auth/wallet/nonce', { address, chain_id: chainId })
+    on.contracts.set(address.toLowerCase(), { message: nonce.body.message, signature, deployed: true })
+    const answer = await named.api.post('/v1/auth/wallet/verify', { message: nonce.body.message, signature })
+    expect(answer.status).toBe(200)
+    return { api: named.api.as({ cookie: sessionCookieOf(answer.headers) }), accountId: answer.body.account.id }
+  }
+  const isAdmin = async ({ api }: Pick<Person, 'api'>) => [
+    (await api.get('/v1/credentials/current')).body.is_admin,
+    (await api.get('/v1/admin/accounts')).status,
+  ]
+  // A contract at the bare address, although only its own key is named.
+  expect(await isAdmin(await signedIn(bare.address, 1, mainnet))).toEqual([false, 403])
+  const real = await signedIn(contract, 1, mainnet)
+  expect(await isAdmin(real)).toEqual([true, 200])
+  const listed = await real.api.get(`/v1/admin/accounts?wallet_address=${contract}`)
+  expect(listed.body.data).toMatchObject([{ id: real.accountId, is_admin: true }])
+  await service.deps.db.query('update identities set chain_id = 8453 where subject = $1', [contract])
+  expect(await isAdmin(real)).toEqual([false, 403])
+  // By a key of its own it is the same wallet on every chain.
+  const key = newWallet()
+  const own = await startService({
+    database: service.database,
+    clock: service.clock,
+    env: { ADMIN_ACCOUNTS: `EIP155:10:${key.address}` },
+  })
+  expect(await isAdmin(await signIn(own.api, key))).toEqual([true, 200])
+  await own.close()
+  await named.close()
+})
+
+test('an invitation of an address is not for a contract, and one of a contract only for that chain', async () => {
+  const owner = await signIn(service.api)
+  const workspace = await owner.api.post('/v1/workspaces', { name: 'Team' })
+  const headers = { 'workspace-id': workspace.body.workspace.id }
+  const address = newAddress()
+  const { answer } = await attempt(address, { chainId: 8453, on: base })
+  const person = service.api.as({ cookie: sessionCookieOf(answer.headers) })
+  const accepted = async (name: string) => {
+    const body = { role: 'admin', wallet_address: name }
+    const invited = await owner.api.post('/v1/workspaces/current/invitations', body, { headers })
+    expect([invited.status, invited.body.wallet_address]).toEqual([201, name])
+    return (await person.post('/v1/workspaces/invitations/accept', { token: invited.body.token })).status
+  }
+  expect(await accepted(address)).toBe(403)
+  expect(await accepted(`eip155:1:${address}`)).toBe(403)
+  expect(await accepted(`eip155:8453:${address}`)).toBe(200)
+})

@@ -1,3 +1,4 @@
+import { administratorNames } from '../../../auth/administrators.ts'
 import type { Db } from '../../../db/client.ts'
 import { isoTime } from '../../../http/wire.ts'
 import { getBalances } from '../../../ledger/ledger.ts'
@@ -14,8 +15,7 @@ export const viewAccounts = async (
   records: readonly AccountRecord[],
 ): Promise<AdminAccount[]> => {
   const ids = records.map(({ id }) => id)
-  const names = deps.config.ADMIN_ACCOUNTS.map((name) => name.toLowerCase())
-  const named = await namedAdministrators(db, ids, names)
+  const named = await namedAdministrators(db, ids, administratorNames(deps.config.ADMIN_ACCOUNTS))
   const balances = await getBalances(db, ids)
   return records.map((record) => ({
     ...presentAccount(record, balances.get(record.id) ?? { availableMinor: 0n, heldMinor: 0n }, deps.config.CURRENCY),

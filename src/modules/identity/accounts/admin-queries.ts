@@ -1,14 +1,23 @@
-import { and, desc, eq, lt, or, type SQL, sql } from 'drizzle-orm'
+import { and, desc, eq, inArray, lt, or, type SQL, sql } from 'drizzle-orm'
+import { isAdministratorSql } from '../../../auth/administrators.ts'
 import type { Db, Tx } from '../../../db/client.ts'
-import { emailKeyOf, emailKeySql } from '../../../db/email-key.ts'
+import { emailKeyOf } from '../../../db/email-key.ts'
 import { accounts, identities } from '../../../db/tables/accounts.ts'
 import { workspaces } from '../../../db/tables/workspaces.ts'
 import type { PageRequest } from '../../../http/pagination.ts'
 import { emailKey } from '../../../lib/email-key.ts'
 import type { Uuid } from '../../../lib/ids.ts'
+import { type WalletName, walletKeySql, walletKeys } from '../../../lib/wallet-name.ts'
 import type { AccountRecord } from './queries.ts'
 
-export type AccountFilter = { id?: Uuid; email?: string; walletAddress?: string; status?: AccountRecord['status'] }
+/** `wallet`: exactly the one of this name; `walletAddress`: whoever has linked the address, on any chain. */
+export type AccountFilter = {
+  id?: Uuid
+  email?: string
+  walletAddress?: string
+  wallet?: WalletName
+  status?: AccountRecord['status']
+}
 
 const hasIdentity = (condition: SQL | undefined) =>
   sql`exists (select from ${identities} where ${identities.accountId} = ${accounts.id} and ${condition})`
@@ -18,6 +27,9 @@ const byEmail = (email: string) =>
     eq(emailKeyOf(accounts.email), emailKey(email)),
     hasIdentity(and(eq(identities.emailVerified, true), eq(emailKeyOf(identities.email), emailKey(email)))),
   )
+
+const byName = (wallet: WalletName) =>
+  hasIdentity(and(eq(identities.provider, 'wallet'), inArray(sql.raw(walletKeySql('identities')), walletKeys(wallet))))
 
 const byWallet = (address: string) =>
   hasIdentity(and(eq(identities.provider, 'wallet'), eq(identities.subjectKey, address.toLowerCase())))
@@ -31,6 +43,7 @@ export const listAccounts = (db: Db, filter: AccountFilter, page: PageRequest): 
         filter.id === undefined ? undefined : eq(accounts.id, filter.id),
         filter.email === undefined ? undefined : byEmail(filter.email),
         filter.walletAddress === undefined ? undefined : byWallet(filter.walletAddress),
+        filter.wallet === undefined ? undefined : byName(filter.wallet),
         filter.status === undefined ? undefined : eq(accounts.status, filter.status),
         page.before === null ? undefined : lt(accounts.id, page.before),
       ),
@@ -49,12 +62,11 @@ export const ownedWorkspaceIds = async (db: Db, accountId: Uuid): Promise<Uuid[]
     ({ id }) => id,
   )
 
-/** The accounts among these that ADMIN_ACCOUNTS names, by e-mail or wallet; `names` comes from `administratorNames`. */
+/** The administrators among these accounts: marked, or named by ADMIN_ACCOUNTS; `names` comes from `administratorNames`. */
 export const namedAdministrators = async (db: Db, ids: readonly Uuid[], names: readonly string[]): Promise<Set<Uuid>> => {
   if (ids.length === 0 || names.length === 0) return new Set()
   const rows = await db.query<{ id: Uuid }>(
-    `select a.id from accounts a where a.id = any($1::uuid[]) and (${emailKeySql('a.email')} = any($2::text[]) or exists (
-       select from identities i where i.account_id = a.id and i.provider = 'wallet' and i.subject_key = any($2::text[])))`,
+    `select a.id from accounts a where a.id = any($1::uuid[]) and (${isAdministratorSql('$2')})`,
     [ids, names],
   )
   return new Set(rows.map(({ id }) => id))

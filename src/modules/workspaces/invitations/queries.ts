@@ -1,4 +1,4 @@
-import { and, desc, eq, lt, or } from 'drizzle-orm'
+import { and, desc, eq, inArray, lt, or, sql } from 'drizzle-orm'
 import type { Db, Tx } from '../../../db/client.ts'
 import { emailKeyOf } from '../../../db/email-key.ts'
 import { accounts, identities } from '../../../db/tables/accounts.ts'
@@ -6,6 +6,7 @@ import { invitations, members } from '../../../db/tables/workspaces.ts'
 import type { PageRequest } from '../../../http/pagination.ts'
 import { emailKey } from '../../../lib/email-key.ts'
 import type { Uuid } from '../../../lib/ids.ts'
+import { parseWalletName, walletKeySql, walletKeys } from '../../../lib/wallet-name.ts'
 
 export type InvitationRecord = typeof invitations.$inferSelect
 
@@ -31,12 +32,17 @@ export const findInvitationByToken = async (db: Db, tokenHash: Buffer): Promise<
 /** The addressee of an invitation: a verified e-mail or a wallet. An account proves either by an identity that is attached now. */
 export type Addressee = { email: string | null; walletAddress: string | null }
 
+const keysOf = (walletAddress: string): string[] => {
+  const name = parseWalletName(walletAddress)
+  return name ? walletKeys(name) : []
+}
+
 const provenBy = ({ email, walletAddress }: Addressee) =>
   or(
     email === null ? undefined : and(eq(identities.emailVerified, true), eq(emailKeyOf(identities.email), emailKey(email))),
     walletAddress === null
       ? undefined
-      : and(eq(identities.provider, 'wallet'), eq(identities.subjectKey, walletAddress.toLowerCase())),
+      : and(eq(identities.provider, 'wallet'), inArray(sql.raw(walletKeySql('identities')), keysOf(walletAddress))),
   )
 
 export const isAddressee = async (db: Db, accountId: Uuid, addressee: Addressee): Promise<boolean> => {

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { WalletAddress } from '../../../auth/wallet.ts'
+import { NamedWallet } from '../../../auth/wallet.ts'
 import { workspaceKinds } from '../../../db/tables/workspaces.ts'
 import { IdOut, TimeOut } from '../../../http/wire.ts'
 import { Role } from '../schema.ts'
@@ -35,7 +35,10 @@ export const CreateInvitation = z
   .strictObject({
     role: Role,
     email: z.email().max(254).optional(),
-    wallet_address: WalletAddress.optional(),
+    wallet_address: NamedWallet.optional().meta({
+      description:
+        'The wallet of the person: its address, for one with a key of its own; `eip155:<chain>:<address>` for a contract on that chain.',
+    }),
   })
   .refine((body) => body.email === undefined || body.wallet_address === undefined, {
     path: ['wallet_address'],

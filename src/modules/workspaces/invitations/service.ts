@@ -96,7 +96,8 @@ const requireAddressee = async (db: Db, accountId: Uuid, invitation: InvitationR
   if (invitation.email === null && invitation.walletAddress === null) return
   if (await isAddressee(db, accountId, invitation)) return
   throw new Refusal('forbidden', {
-    message: 'The invitation is addressed to an e-mail or a wallet that is not verified on this account.',
+    message:
+      'The invitation is addressed to an e-mail or a wallet that is not verified on this account. A contract wallet is one on its chain: it is invited as eip155:<chain>:<address>.',
   })
 }
 
