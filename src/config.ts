@@ -25,6 +25,7 @@ const environment = z.object({
   OPERATOR_HOST: z.string().default('127.0.0.1'),
   OPERATOR_PORT: whole(0, 65_535).default(3001),
   OPERATOR_URL: origin.optional(),
+  OPERATOR_ALLOWED_HOSTS: list.default([]),
   CALLBACK_ALLOWED_IPS: list.optional(),
   DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/ }).optional(),
   DATABASE_DIRECT_URL: z.url({ protocol: /^postgres(ql)?$/ }).optional(),

@@ -21,6 +21,9 @@ export type Settings = Readonly<Partial<Record<(typeof providerUrls)[number], st
   readonly OPERATOR_PORT: number
   readonly PUBLIC_URL?: string | undefined
   readonly DATABASE_URL?: string | undefined
+  readonly DATABASE_DIRECT_URL?: string | undefined
+  readonly DATABASE_READ_URL?: string | undefined
+  readonly REDIS_URL?: string | undefined
   readonly ENCRYPTION_KEYS?: KeyRing | undefined
   readonly TOKEN_SECRETS?: KeyRing | undefined
   readonly ORDER_KEY?: KeyRing | undefined
@@ -92,6 +95,10 @@ function* unsafeKeys({ ENCRYPTION_KEYS, TOKEN_SECRETS, ORDER_KEY }: Settings): G
   }
 }
 
+const databaseUrls = ['DATABASE_URL', 'DATABASE_DIRECT_URL', 'DATABASE_READ_URL', 'REDIS_URL'] as const
+/** Compose's own default, and those of images and tutorials. */
+const wellKnown = new Set(['payments', 'postgres', 'password', 'secret', 'changeme', 'redis'])
+
 /** What is allowed in development and refused in production, each with its own sentence. */
 export function* unfitForProduction<Env extends Settings>(
   env: Env,
@@ -101,6 +108,11 @@ export function* unfitForProduction<Env extends Settings>(
   yield* unsafeKeys(env)
   yield* unsafeUrls(env, providers)
   if (!env.DATABASE_URL) yield 'DATABASE_URL must be set in production'
+  for (const name of databaseUrls) {
+    const url = env[name]
+    if (url !== undefined && wellKnown.has(decodeURIComponent(new URL(url).password)))
+      yield `${name} has a password that everybody knows: choose another (POSTGRES_PASSWORD in Compose)`
+  }
   if (env.OAUTH_METADATA_LOOPBACK)
     yield 'OAUTH_METADATA_LOOPBACK is for development: in production no client metadata is read from this machine'
   if (!env.RAILS)

@@ -12,7 +12,7 @@ export const eventPermissions = {
   api_key: 'account.read',
   grant: 'account.read',
   identity: 'account.read',
-  session: 'account.read',
+  session: 'account.manage',
   member: 'workspace.read',
   workspace: 'workspace.read',
 } as const satisfies Record<string, Permission>

@@ -53,7 +53,7 @@ const isOwnGrant = (grants: ReadonlySet<string>, event: StoredEvent): boolean =>
 export const mayRead = (reader: Reader, event: StoredEvent): boolean => {
   const needed = permissionToRead(event.type)
   if (needed === undefined) return false
-  const ofAccount = needed === 'account.read' || event.workspaceId === null
+  const ofAccount = needed.startsWith('account.') || event.workspaceId === null
   if (ofAccount && event.accountId !== reader.accountId) return false
   const held = event.workspaceId === null ? reader.permissions : (reader.workspaces.get(event.workspaceId) ?? noPermissions)
   return held.has(needed) && (reader.grants === null || isOwnGrant(reader.grants, event))

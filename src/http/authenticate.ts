@@ -78,6 +78,18 @@ const resolveBearer = async (
 
 type Credential = { isBearer: boolean; resolve: (tx?: Tx) => Promise<Authenticated> }
 
+const ourCookie = new RegExp(`(?:^|;)\\s*${sessionCookie}=`, 'g')
+
+/**
+ * The session cookie's value. Two cookies of our name come from two sites that share a domain, and a browser does not say which is ours: neither
+ * counts, so a sibling site cannot sign a person in to an account of its own.
+ */
+export const sessionCookieOf = (request: FastifyRequest): string | undefined => {
+  const value = request.cookies[sessionCookie]
+  if (value === undefined) return undefined
+  return (request.headers.cookie?.match(ourCookie)?.length ?? 0) > 1 ? undefined : value
+}
+
 const credentialOf = (deps: AuthenticateDeps, request: FastifyRequest): Credential | null => {
   const bearer = bearerOf(request)
   const workspaceId = namedWorkspace(request)
@@ -85,7 +97,7 @@ const credentialOf = (deps: AuthenticateDeps, request: FastifyRequest): Credenti
   const bearers = isMcp ? deps.mcpBearers : deps.bearers
   if (bearer !== undefined) return { isBearer: true, resolve: (tx) => resolveBearer(bearers, bearer, workspaceId, tx) }
   if (isMcp) return null
-  const cookie = request.cookies[sessionCookie]
+  const cookie = sessionCookieOf(request)
   return cookie ? { isBearer: false, resolve: (tx) => deps.session(cookie, workspaceId, tx) } : null
 }
 

@@ -6,11 +6,14 @@ import { recheckCaller } from './idempotency.ts'
 /** A cell that begins with one of these is a formula to a spreadsheet; a plain number is not. */
 const formula = /^[=+\-@\t\r]/
 const number = /^-?\d+$/
+/** Where a spreadsheet separates cells by `;` or tab (many locales do), what follows one begins a cell, also inside of quotes. */
+const laterFormula = /([;\t]["']*)(?=[=+\-@])/g
 
 const cell = (value: string | null): string => {
   if (value === null) return ''
-  const safe = formula.test(value) && !number.test(value) ? `'${value}` : value
-  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
+  const later = value.replaceAll(laterFormula, "$1'")
+  const safe = formula.test(later) && !number.test(later) ? `'${later}` : later
+  return /[",;\t\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
 }
 
 const line = (cells: readonly (string | null)[]): string => `${cells.map(cell).join(',')}\r\n`
@@ -65,8 +68,7 @@ export const orCsv = <Schema extends z.ZodType>(schema: Schema) => ({
     'application/json': { schema },
     'text/csv': {
       schema: z.string().meta({
-        description:
-          'RFC 4180, with a line of names; cells that a spreadsheet would take for a formula begin with an apostrophe.',
+        description: 'RFC 4180, with a line of names; what a spreadsheet would take for a formula begins with an apostrophe.',
       }),
     },
   },

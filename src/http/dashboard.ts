@@ -5,7 +5,7 @@ import serveFiles from '@fastify/static'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Refusal } from '../lib/errors.ts'
 import type { App } from './app-type.ts'
-import { sessionCookie } from './authenticate.ts'
+import { sessionCookieOf } from './authenticate.ts'
 
 const built = fileURLToPath(new URL('../../dashboard/dist', import.meta.url))
 
@@ -59,7 +59,7 @@ const sendPage = async (request: FastifyRequest, reply: FastifyReply, simulated:
   return reply
     .header('cache-control', 'no-store')
     .type('text/html; charset=utf-8')
-    .send(withFacts(page, Boolean(request.cookies[sessionCookie]), simulated))
+    .send(withFacts(page, Boolean(sessionCookieOf(request)), simulated))
 }
 
 /**

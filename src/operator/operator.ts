@@ -8,6 +8,7 @@ import { arrivalTimeouts } from '../http/timeouts.ts'
 import { registerCallbacks } from './callbacks.ts'
 import { registerOperatorErrors } from './errors.ts'
 import type { Metrics } from './metrics.ts'
+import { registerOwnHosts } from './own-hosts.ts'
 import { registerTestClock, type SandboxControl } from './test-clock.ts'
 
 /** The private listener: provider callbacks and metrics. The public one never serves them and the API's document never lists them. */
@@ -30,6 +31,7 @@ export const createOperator = async (
   }).withTypeProvider<ZodTypeProvider>()
   registerDeparture(app, departure)
   registerDrain(app)
+  registerOwnHosts(app, deps.config)
   metrics.serve(app)
   registerOperatorErrors(app)
   registerCallbacks(app, deps)

@@ -1,6 +1,7 @@
 import { connect } from 'node:net'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { parseId } from '../../src/lib/ids.ts'
+import { fund } from '../harness/money.ts'
 import { createKey, type Person, signIn } from '../harness/people.ts'
 import { startService, type TestService } from '../harness/service.ts'
 import { type EventStream, openStream } from '../harness/stream.ts'
@@ -173,8 +174,8 @@ test('a delegated stream receives the events of its grant and its descendants, a
   const sibling = await createKey(person)
   const child = await createKey(parent, { permissions: ['account.read'] })
   const grandchild = await createKey(person)
-  await signInAgain(person)
-  await stream.next('session.created')
+  await fund(service, person, 10_000n)
+  await stream.next('balance.updated')
   const grants = stream.seen.filter((event) => event.type === 'api_key.created').map((event) => event.data.data.id)
   expect(grants).toEqual([child.id])
   expect(JSON.stringify(stream.seen)).not.toContain(sibling.id)
@@ -189,4 +190,23 @@ test('the operation is in the document as a stream', async () => {
   const { responses } = document.paths['/v1/notifications/stream'].get
   expect(Object.keys(responses['200'].content)).toEqual(['text/event-stream'])
   expect(Object.keys(responses)).toEqual(expect.arrayContaining(['401', '429']))
+})
+
+test("a key is not told of its owner's sessions, which show addresses, unless it manages them", async () => {
+  const person = await signIn(service.api)
+  const reader = await createKey(person, { permissions: ['account.read'] })
+  const manager = await createKey(person, { permissions: ['account.read', 'account.manage'] })
+  const streams = await Promise.all([reader, manager].map(({ api }) => openStream(api)))
+  await signIn(service.api, person.wallet)
+  await streams[1]?.next('session.created')
+  // What comes after it has come: it would have come before.
+  await fund(service, person, 10_000n)
+  await streams[0]?.next('balance.updated')
+  const listed = async ({ api }: { api: typeof person.api }) =>
+    (await api.get('/v1/notifications?limit=100')).body.data.map(({ type }: { type: string }) => type)
+  expect(await listed(reader)).not.toContain('session.created')
+  expect(await listed(manager)).toContain('session.created')
+  expect(await listed(person)).toContain('session.created')
+  expect(streams[0]?.seen.map(({ type }) => type)).not.toContain('session.created')
+  for (const stream of streams) stream.close()
 })

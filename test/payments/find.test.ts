@@ -33,7 +33,7 @@ beforeAll(async () => {
     account_reference: 'INV-2041',
     metadata: { invoice: '2041', team: 'a' },
   })
-  await pay('byKey', key.api, { amount_minor: '20000', narrative: 'Paper', metadata: { invoice: '2042', team: 'a' } })
+  await pay('byKey', key.api, { amount_minor: '20000', narrative: 'Paper;=1+1', metadata: { invoice: '2042', team: 'a' } })
   await pay('evil', person.api, {
     beneficiary_id: evil,
     amount_minor: '30000',
@@ -215,6 +215,9 @@ describe('as CSV', () => {
       account_reference: "'@sum",
       narrative: '\'-1+2, "quoted"\nsecond line',
     })
+    // Where `;` separates cells, what follows it begins one, whatever the quotes say.
+    expect(read.find(({ id }) => id === made.byKey.id)?.narrative).toBe("Paper;'=1+1")
+    expect(answer.text).toContain(`"Paper;'=1+1"`)
     const rent = read.find(({ id }) => id === made.rent.id)
     expect(rent).toMatchObject({ beneficiary_name: 'Acme Supplies & Söhne', metadata: '{"team":"a","invoice":"2041"}' })
     expect(rent?.provider_receipt).toBe(made.rent.provider_receipt)

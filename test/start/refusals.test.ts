@@ -166,6 +166,17 @@ describe('production', patience, () => {
     PESALINK_URL: 'https://bank.example',
     OPERATOR_URL: 'https://callbacks.example',
   })
+  it.each([
+    ['DATABASE_URL', 'postgresql://payments:payments@postgres:5432/payments'],
+    ['DATABASE_URL', 'postgresql://app:p%61ssword@db/payments'],
+    ['DATABASE_DIRECT_URL', 'postgresql://app:postgres@db/payments'],
+    ['DATABASE_READ_URL', 'postgresql://app:changeme@db/payments'],
+    ['REDIS_URL', 'redis://:redis@redis:6379'],
+  ])('does not start when %s has a password that everybody knows', (name, value) => {
+    expect(() => loadConfig({ ...production(), [name]: value })).toThrow(`${name} has a password that everybody knows`)
+    expect(() => loadConfig({ [name]: value })).not.toThrow()
+  })
+
   const zeros = (name: string) => `${name}:${Buffer.alloc(32).toString('base64')}`
 
   it.each([

@@ -287,3 +287,14 @@ describe('the audit log of a workspace', () => {
     expect(foreign.status).toBe(404)
   })
 })
+
+test('a key whose limits count by the day cannot move the time zone that its day is counted in', async () => {
+  const owner = await signIn(service.api)
+  const permissions = ['workspace.manage', 'workspace.read']
+  const limited = await createKey(owner, { permissions, spending_controls: { daily_limit_minor: '100000' } })
+  const refused = await limited.api.patch('/v1/workspaces/current', { time_zone: 'Pacific/Auckland' })
+  expect([refused.status, refused.body.error]).toEqual([403, 'forbidden'])
+  expect((await limited.api.patch('/v1/workspaces/current', { name: 'Renamed by a key' })).status).toBe(200)
+  const free = await createKey(owner, { permissions, spending_controls: { per_payment_limit_minor: '100000' } })
+  expect((await free.api.patch('/v1/workspaces/current', { time_zone: 'Pacific/Auckland' })).status).toBe(200)
+})

@@ -42,6 +42,19 @@ const zoneChange = (workspace: WorkspaceRecord, to: string, at: Date) => {
   return { timeZone, nextTimeZone: to, nextTimeZoneFrom: zoneChangesAt(at, timeZone, to) }
 }
 
+const withPeriods = statement(
+  'workspaces.limited_lineage',
+  'select from grants where id = any($1::uuid[]) and num_nonnulls(daily_limit_minor, monthly_limit_minor) > 0 limit 1',
+)
+
+/** The zone defines the days and months over which a key's limits count: a key under such limits could begin a new day. */
+const requireUnlimitedDays = async (tx: Tx, { grant }: Principal): Promise<void> => {
+  if (!grant || (await tx.query(withPeriods, [grant.lineage])).length === 0) return
+  throw new Refusal('forbidden', {
+    message: 'A key with daily or monthly limits cannot change the time zone that they count in.',
+  })
+}
+
 export const updateWorkspace = async (
   tx: Tx,
   deps: Pick<Deps, 'appendEvents' | 'config'>,
@@ -51,6 +64,7 @@ export const updateWorkspace = async (
   const { workspace, member } = await lockMembership(tx, principal, 'workspace.manage')
   requireOpen(workspace)
   if (input.name === undefined && input.time_zone === undefined) return { workspace, member }
+  if (input.time_zone !== undefined) await requireUnlimitedDays(tx, principal)
   const { at } = tx
   const zone = input.time_zone === undefined ? {} : zoneChange(workspace, input.time_zone, at)
   await tx.orm

@@ -93,3 +93,21 @@ test('every sign-in creates its own session, also with an old cookie', async () 
   expect((await service.api.get('/v1/accounts/me', { cookie: planted })).status).toBe(401)
   expect((await first.api.get('/v1/accounts/me')).status).toBe(200)
 })
+
+test('two cookies of our name, of which one may be a sibling site’s, are both ignored', async () => {
+  const [person, attacker] = [await signIn(service.api), await signIn(service.api)]
+  const statusWith = async (cookie: string) =>
+    (await service.api.get('/v1/accounts/me', { cookie: undefined, headers: { cookie } })).status
+  const [own, other] = [`service_session=${person.cookie}`, `service_session=${attacker.cookie}`]
+  expect(await statusWith(own)).toBe(200)
+  expect(await statusWith(`theme=dark; ${own}; lang=en`)).toBe(200)
+  expect(await statusWith(`my_service_session=x; ${own}`)).toBe(200)
+  for (const cookies of [
+    `${own}; ${other}`,
+    `${other};${own}`,
+    `${own}; a=b; ${own}`,
+    `${own}; service_session=`,
+    `service_session=; ${own}`,
+  ])
+    expect([cookies, await statusWith(cookies)]).toEqual([cookies, 401])
+})

@@ -54,6 +54,11 @@ describe('a message that is not for this service, here and now, is refused and n
     ['domain', () => ({ domain: `localhost:1` })],
     ['uri', () => ({ uri: 'https://evil.example' })],
     ['uri', () => ({ uri: `http://localhost.evil.example:${new URL(service.api.url).port}` })],
+    // A parser takes what stands before the @ for a user; a person takes it for the site.
+    ['domain', () => ({ domain: `evil.example@${new URL(service.deps.config.publicUrl).host}` })],
+    ['uri', () => ({ uri: service.deps.config.publicUrl.replace('//', '//evil.example@') })],
+    ['uri', () => ({ uri: service.deps.config.publicUrl.replace('//', '//evil.example:x@') })],
+    ['uri', () => ({ uri: service.deps.config.publicUrl.replace('http:', 'https:') })],
     ['uri', () => ({ uri: `${service.deps.config.publicUrl}/v1/approvals` })],
     ['uri', () => ({ uri: `${service.deps.config.publicUrl}/?x=1` })],
     ['statement', () => ({ statement: 'I am here' })],

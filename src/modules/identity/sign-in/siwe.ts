@@ -15,14 +15,25 @@ export const expectedOf = (config: Config) => ({
   chain_ids: config.SIWE_CHAIN_IDS,
 })
 
-/** In development a browser may use any of the loopback address's names. */
-const sameSite = (config: Config, origin: string): boolean => {
-  if (origin === config.publicUrl) return true
-  if (config.NODE_ENV === 'production' || !URL.canParse(origin)) return false
-  return isLoopbackUrl(origin) && isLoopbackUrl(config.publicUrl) && new URL(origin).port === new URL(config.publicUrl).port
+const loopbackName = /^(?:localhost|127\.0\.0\.1|\[::1\]|(?:[a-z0-9-]+\.)+localhost)$/i
+
+/**
+ * Whether a host is ours, compared as text: a parser would drop a user part (`evil.example@our.host`), which is all that a person sees of it. In
+ * development a browser may use any of the loopback address's names, with our port.
+ */
+const isOurHost = (config: Config, host: string): boolean => {
+  const ours = new URL(config.publicUrl)
+  if (host === ours.host) return true
+  if (config.NODE_ENV === 'production' || !isLoopbackUrl(config.publicUrl)) return false
+  const suffix = ours.port === '' ? '' : `:${ours.port}`
+  return host.endsWith(suffix) && loopbackName.test(host.slice(0, host.length - suffix.length))
 }
 
-const originOfUri = (uri: string): string => (URL.canParse(uri) ? new URL(uri).origin : '')
+/** The site itself, not one of its pages: a signature for a path may have another meaning there. */
+const isOurUri = (config: Config, uri: string): boolean => {
+  const begin = `${new URL(config.publicUrl).protocol}//`
+  return uri.startsWith(begin) && isOurHost(config, uri.slice(begin.length).replace(/\/$/, ''))
+}
 
 const mismatch = (config: Config, what: string, actual: unknown): Refusal =>
   new Refusal('invalid_signature', {
@@ -96,9 +107,6 @@ export const readSignInMessage = (config: Config, text: string): SignInMessage =
   }
 }
 
-/** The site itself, not one of its pages: a signature for a path may have another meaning there. */
-const isBare = (uri: string): boolean => /^https?:\/\/[^/?#]+\/?$/i.test(uri)
-
 /** A wallet's clock may be ahead of ours. */
 const aheadSeconds = 300
 
@@ -114,9 +122,10 @@ const timeOf = (text: string | undefined): Date | undefined => (text === undefin
 export const checkSignInMessage = (config: Config, message: SignInMessage, now: Date): Refusal | null => {
   const expires = timeOf(message.expirationTime)
   const begins = timeOf(message.notBefore)
-  const scheme = message.scheme ?? new URL(config.publicUrl).protocol.slice(0, -1)
-  if (!sameSite(config, originOfUri(`${scheme}://${message.domain}`))) return mismatch(config, 'domain', message.domain)
-  if (!sameSite(config, originOfUri(message.uri)) || !isBare(message.uri)) return mismatch(config, 'uri', message.uri)
+  const scheme = new URL(config.publicUrl).protocol.slice(0, -1)
+  if ((message.scheme ?? scheme) !== scheme || !isOurHost(config, message.domain))
+    return mismatch(config, 'domain', message.domain)
+  if (!isOurUri(config, message.uri)) return mismatch(config, 'uri', message.uri)
   if (message.statement !== signInStatement) return mismatch(config, 'statement', message.statement ?? null)
   if (!isRecent(timeOf(message.issuedAt), now)) return mismatch(config, 'issued_at', message.issuedAt ?? null)
   if (!config.SIWE_CHAIN_IDS.includes(message.chainId)) return mismatch(config, 'chain_id', message.chainId)
