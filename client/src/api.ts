@@ -842,7 +842,7 @@ export interface components {
     "FreezeWorkspace": { "reason"?: string }
     "MemberPage": { "data": components["schemas"]["Member"][]; "next_cursor": string | null }
     "UpdateMember": { "role"?: components["schemas"]["Role"]; "status"?: "active" | "suspended" }
-    "CreateInvitation": { "role": components["schemas"]["Role"]; "email"?: string; "wallet_address"?: string }
+    "CreateInvitation": { "role": components["schemas"]["Role"]; "email"?: string; /** The wallet of the person: its address, for one with a key of its own; `eip155:<chain>:<address>` for a contract on that chain. */ "wallet_address"?: string }
     "InvitationPage": { "data": components["schemas"]["Invitation"][]; "next_cursor": string | null }
     "PreviewInvitation": { "token": string }
     "AcceptInvitation": { "token": string }
