@@ -75,6 +75,7 @@ CREATE TABLE "approvals" (
 	"status" text NOT NULL,
 	"required_approvals" integer NOT NULL,
 	"separation_of_duties" boolean NOT NULL,
+	"initiating_grant_id" uuid,
 	"policy_versions" jsonb NOT NULL,
 	"approve_message" text NOT NULL,
 	"reject_message" text NOT NULL,

@@ -50,9 +50,10 @@ import { revokeUnsignedMandates } from './modules/mandates/end.ts'
 import { createDocumentFetcher } from './modules/oauth/clients/fetch-document.ts'
 import { createReadClient } from './modules/oauth/clients/read-client.ts'
 import { createHostResolver } from './modules/oauth/clients/resolve-host.ts'
+import { endUnauthorizedPayments } from './modules/payments/approvals/unauthorized.ts'
 import { ownersRelyingOn, voidLostDecisions } from './modules/payments/approvals/void.ts'
 import { createPaymentBatches } from './modules/payments/create/batches.ts'
-import type { OnAuthorityLost } from './modules/ports.ts'
+import type { OnAuthorityLost, OnRequesterLost } from './modules/ports.ts'
 import { oauthCodes, type RoutesDeps, registerModules } from './modules/routes.ts'
 import type { GaugeDeps } from './operator/gauges.ts'
 import { createMeasures, type Measures } from './operator/measures.ts'
@@ -116,6 +117,8 @@ const buildDeps = (options: PartsOptions, identity: IdentityParts, measures?: Me
     await revokeUnsignedMandates(tx, { appendEvents }, actor, accountId)
     await voidLostDecisions(tx, { appendEvents }, actor, accountId)
   }
+  const onRequesterLost: OnRequesterLost = (tx, actor, requester) =>
+    endUnauthorizedPayments(tx, { appendEvents, config }, actor, requester)
   const parts: Omit<Deps, 'submitPayment'> = {
     config,
     db,
@@ -145,8 +148,12 @@ const buildDeps = (options: PartsOptions, identity: IdentityParts, measures?: Me
     jobs: createJobs({ db, mode: config.JOBS, logger }),
     rails: measures ? measures.rails(rails) : rails,
     alerts: createAlerts(logger),
-    onGrantsRevoked: (tx, actor, ended) => detachLinkedBy(tx, { appendEvents, clock, config, onAuthorityLost }, actor, ended),
+    onGrantsRevoked: async (tx, actor, ended) => {
+      await detachLinkedBy(tx, { appendEvents, clock, config, onAuthorityLost }, actor, ended)
+      await onRequesterLost(tx, actor, ended)
+    },
     onAuthorityLost,
+    onRequesterLost,
     ownersRelyingOn,
   }
   const submitPayment = createPaymentBatches(parts)

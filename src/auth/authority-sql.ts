@@ -1,15 +1,43 @@
 import { namesSql } from '../db/tables/columns.ts'
-import { decidingRoles } from './permissions.ts'
+import { decidingRoles, type Role, requestingRoles } from './permissions.ts'
 
 /** Whether a wallet (its address) is linked to an account now. */
 export const walletIsLinked = (account: string, address: string): string =>
   `exists (select from identities i where i.provider = 'wallet' and i.account_id = ${account} and i.subject_key = lower(${address}))`
 
+const isMember = (account: string, workspace: string, roles: readonly Role[]): string =>
+  `exists (select from members m where m.account_id = ${account} and m.workspace_id = ${workspace} and m.status = 'active'
+     and m.role in ${namesSql(roles)})`
+
+/** Whether the role of an account lets it decide the approvals of a workspace now. */
+export const hasDecidingRole = (account: string, workspace: string): string => isMember(account, workspace, decidingRoles)
+
 /** Whether an account may decide the approvals of a workspace now. */
-export const mayDecide = (account: string, workspace: string): string =>
-  `exists (select from members m join accounts a on a.id = m.account_id
-     where m.account_id = ${account} and m.workspace_id = ${workspace} and m.status = 'active' and m.role in ${namesSql(decidingRoles)}
-       and a.status = 'active')`
+const mayDecide = (account: string, workspace: string): string =>
+  `(${hasDecidingRole(account, workspace)} and exists (select from accounts a where a.id = ${account} and a.status = 'active'))`
+
+/**
+ * Whether who asked for payment `p` may still ask for it: a member whose role has `payment.create`, its account was not closed, and its grant was
+ * not revoked. A freeze
+ * takes nothing away for good, so it does not count here.
+ */
+export const mayStillRequest = (p: string): string =>
+  `(${isMember(`${p}.initiator_account_id`, `${p}.workspace_id`, requestingRoles)}
+     and exists (select from accounts a where a.id = ${p}.initiator_account_id and a.status <> 'closed')
+     and (${p}.grant_id is null or (select g.revoked_at is null from grants g where g.id = ${p}.grant_id)))`
+
+/** Nothing of payment \`p\` was sent: it waits for an approval, or to be sent. */
+export const isNotSent = (p: string): string =>
+  `(${p}.status = 'pending_approval' or (${p}.status = 'processing'
+     and not exists (select from rail_attempts t where t.subject_id = ${p}.id and t.state <> 'not_sent')))`
+
+/** A column of all grants from which one of \`seeds\` (a query of ids) comes: those above it, and the one that led to the session in which it was made. */
+export const originsOf = (name: string, seeds: string): string =>
+  `${name}(id) as (
+     ${seeds}
+     union
+     select above from ${name} join grants g on g.id = ${name}.id cross join lateral unnest(g.ancestor_ids || g.derived_from_grant_id) as above
+     where above is not null)`
 
 /**
  * What a decision `d` on the approval of payment `p` has lost since it was given, as one of `voidReasons`; null while it holds. Every kind

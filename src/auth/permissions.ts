@@ -61,6 +61,11 @@ export const decidingRoles: readonly Role[] = (Object.keys(ofRole) as Role[]).fi
   ofRole[role].includes('approval.decide'),
 )
 
+/** Roles whose members may ask for payments. */
+export const requestingRoles: readonly Role[] = (Object.keys(ofRole) as Role[]).filter((role) =>
+  ofRole[role].includes('payment.create'),
+)
+
 /** Never in a key unless a person in their own session names them, and never an OAuth scope. */
 export const undelegable: ReadonlySet<Permission> = new Set(permissions.filter((permission) => !rowOf(permission).delegable))
 

@@ -82,6 +82,14 @@ const refuseUnknown = async (resolve: Resolve, secret: string, workspaceId: Uuid
   throw notFound('Workspace-Id')
 }
 
+const disabled = (capability: string): Refusal => new Refusal('capability_disabled', { details: { capability } })
+
+/** A disabled capability stops what it names: `api_keys` every key, `oauth` every token and every key made through one. */
+const refuseDisabled = ({ capabilities }: IdentityRow, { throughOauth }: GrantRow, isKey: boolean): void => {
+  if (isKey && !capabilities.apiKeys) throw disabled('api_keys')
+  if (throughOauth && !capabilities.oauth) throw disabled('oauth')
+}
+
 const earliest = (...times: (Date | null)[]): Date | null =>
   times.reduce((first, time) => (time && (!first || time < first) ? time : first), null)
 
@@ -112,6 +120,7 @@ const resolveApiKey =
     if (life !== 'active') throw new Refusal(life === 'revoked' ? 'api_key_revoked' : 'api_key_expired')
     // A grant ends with the grants above it, or with its last key. This grant ended although the key itself did not.
     if (grantLife(grantEndsOf(row), now) !== 'active') throw new Refusal('api_key_revoked')
+    refuseDisabled(row, row, true)
     const ends = earliest(row.expiresAt, row.grantExpiresAt, row.revokedAt)
     const principal = principalOf(row, { kind: 'api_key', id: row.id }, ends, row, false)
     refuseForeignWorkspace(row.workspaceId, workspaceId)
@@ -155,7 +164,7 @@ const resolveAccessToken =
     if (life === 'revoked') throw new Refusal('invalid_token', { message: 'The access token was revoked.' })
     if (life === 'expired' || row.expiresAt <= now) throw new Refusal('token_expired')
     if (!row.forThisApi) throw new Refusal('invalid_token', { message: 'The access token is for another resource.' })
-    if (!row.capabilities.oauth) throw new Refusal('capability_disabled', { details: { capability: 'oauth' } })
+    refuseDisabled(row, row, false)
     refuseForeignWorkspace(row.workspaceId, workspaceId)
     lastUsed.note('grants', row.grantId, now, row.lastUsedAt)
     return principalOf(row, { kind: 'oauth', id: row.id }, row.expiresAt, row, false)
@@ -173,7 +182,7 @@ const resolveDashboardToken =
     if (grant?.grantRevokedAt) throw new Refusal('invalid_token', { message: 'The credential that made this token was revoked.' })
     const ends = earliest(row.expiresAt, row.parentEndsAt, grant?.grantExpiresAt ?? null)
     if (ends && ends <= now) throw new Refusal('token_expired')
-    if (row.byOauth && !row.capabilities.oauth) throw new Refusal('capability_disabled', { details: { capability: 'oauth' } })
+    if (grant) refuseDisabled(row, grant, !row.byOauth)
     if (grant) refuseForeignWorkspace(row.workspaceId, workspaceId)
     else if (workspaceId !== null && row.role === null) throw notFound('Workspace-Id')
     else noteWorkspace(deps, row, now)

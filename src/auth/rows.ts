@@ -33,6 +33,8 @@ export type GrantRow = {
   grantFrozen: boolean
   grantRevokedAt: Date | null
   grantExpiresAt: Date | null
+  /** Whether it, or a grant above it, was given to an OAuth client. */
+  throughOauth: boolean
 }
 
 /** With `a` the account, `w` the workspace, `o` the account that owns it, `m` the membership. */
@@ -91,6 +93,7 @@ export const grantFields = (granted = 'g.permissions'): readonly string[] => [
   'g.frozen_at is not null or cardinality(g.ancestor_ids) > 0 and exists (select from grants x where x.id = any(g.ancestor_ids) and x.frozen_at is not null)',
   'g.revoked_at',
   'g.expires_at',
+  `g.kind = 'oauth' or cardinality(g.ancestor_ids) > 0 and exists (select from grants x where x.id = any(g.ancestor_ids) and x.kind = 'oauth')`,
 ]
 
 /** Null when there is no grant. */
@@ -102,6 +105,7 @@ export const readGrant = (next: Reader): GrantRow | null => {
     grantFrozen: isTrue(next()),
     grantRevokedAt: instantOf(next()),
     grantExpiresAt: instantOf(next()),
+    throughOauth: isTrue(next()),
   }
   return row.grantId === '' ? null : row
 }

@@ -97,8 +97,10 @@ export const lockBatch = async (tx: Tx, locks: AccountLocks, wait: boolean): Pro
   return new Set()
 }
 
+/** Whether this transaction holds an account's lock for itself. */
+export const holdsLock = (tx: Tx, account: Uuid): boolean => tx.accountLocks.get(account) === 'exclusive'
+
 /** For what relies on its caller's lock. A deferred statement that moves money also must not wait for one. */
 export const requireLocked = (tx: Tx, accounts: readonly Uuid[]): void => {
-  if (accounts.some((account) => tx.accountLocks.get(account) !== 'exclusive'))
-    throw new Error('an account whose lock this needs is not locked')
+  if (accounts.some((account) => !holdsLock(tx, account))) throw new Error('an account whose lock this needs is not locked')
 }

@@ -15,6 +15,7 @@ import { expireMandates } from './mandates/end.ts'
 import type { Deps as OauthDeps } from './oauth/deps.ts'
 import { pruneOAuth } from './oauth/prune.ts'
 import { expireApprovals } from './payments/approvals/expire.ts'
+import { cancelUnauthorized } from './payments/approvals/unauthorized.ts'
 import type { Deps as PaymentsDeps } from './payments/deps.ts'
 import { pruneRefusedDeliveries } from './payments/lifecycle/attempts/deliveries.ts'
 import { createDeliveriesLane } from './payments/lifecycle/attempts/deliveries-lane.ts'
@@ -47,6 +48,7 @@ const createSweeps = (deps: WorkDeps): Sweep[] => {
     { name: 'grants.end', everySeconds: 30, run: () => revokeDueGrants(deps) },
     { name: 'mandates.expire', everySeconds: 30, run: () => expireMandates(deps) },
     { name: 'approvals.expire', everySeconds: 15, run: () => expireApprovals(deps) },
+    { name: 'payments.unauthorized', everySeconds: 30, run: () => cancelUnauthorized(deps) },
     { name: 'attempts.reconcile', everySeconds: 5, run: () => reconcile(deps, subjects) },
     { name: 'payments.give_up', everySeconds: 30, run: () => giveUpWaiting(deps) },
     { name: 'topups.expire', everySeconds: 10, run: () => expireTopups(deps) },

@@ -6,7 +6,11 @@ import type { Uuid } from '../lib/ids.ts'
  * Called in the transaction that revokes grants: sign-in methods end with the grant that linked them. Delegation cannot import sign-in,
  * which imports it; `app.ts` connects the two.
  */
-export type OnGrantsRevoked = (tx: Tx, actor: Actor, ended: { accountId: Uuid; grantIds: readonly Uuid[] }) => Promise<void>
+export type OnGrantsRevoked = (
+  tx: Tx,
+  actor: Actor,
+  ended: { accountId: Uuid; grantIds: readonly Uuid[]; workspaceIds: readonly Uuid[] },
+) => Promise<void>
 
 /**
  * Called in the transaction that takes a wallet, a role or its standing from an account, or ends a mandate of its: what rested on that ends.
@@ -14,5 +18,18 @@ export type OnGrantsRevoked = (tx: Tx, actor: Actor, ended: { accountId: Uuid; g
  */
 export type OnAuthorityLost = (tx: Tx, actor: Actor, accountId: Uuid) => Promise<void>
 
-/** The accounts whose money relies on what an account has decided: who takes its authority away locks them with its first lock. */
+/**
+ * Called in the transaction that takes the right to ask for payments from an account, in these workspaces: what it asked for there and was not
+ * sent ends.
+ */
+export type OnRequesterLost = (
+  tx: Tx,
+  actor: Actor,
+  requester: { accountId: Uuid; workspaceIds: readonly Uuid[] },
+) => Promise<void>
+
+/**
+ * The accounts whose money relies on what an account has decided, or may ask for by its grants: who takes its authority away locks them with
+ * its first lock.
+ */
 export type OwnersRelyingOn = (db: Db, accountId: Uuid) => Promise<Uuid[]>

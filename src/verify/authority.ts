@@ -1,4 +1,4 @@
-import { currentDecisions, lostBy, walletIsLinked } from '../auth/authority-sql.ts'
+import { currentDecisions, lostBy, mayStillRequest, walletIsLinked } from '../auth/authority-sql.ts'
 import { beginningOf, sqlCheck } from '../db/check.ts'
 
 /** The approvals that counted when attempt `t` of payment `p` was recorded. */
@@ -31,6 +31,13 @@ export const authorityChecks = [
     'an approval that lost what it rested on is voided while its payment is not yet sent',
     `select d.id::text as subject from payments p cross join lateral ${currentDecisions('p.approval_id')} as d
      where p.status = 'pending_approval' and d.decision = 'approve' and ${lostBy('d', 'p')} is not null`,
+  ),
+  sqlCheck(
+    'I17',
+    'what waits for an approval was asked for by someone who may still ask for it, or is cancelled within an hour',
+    `select p.id::text as subject from approvals a join payments p on p.id = a.payment_id
+     where a.status = 'pending' and a.updated_at < $1 and not ${mayStillRequest('p')}`,
+    ({ now }) => [new Date(now.getTime() - 3_600_000)],
   ),
   sqlCheck(
     'I17',

@@ -52,6 +52,7 @@ const live = async () => {
   const adjustment = { account_id: owner.accountId, direction: 'credit', amount_minor: '500', reason: 'rounding' }
   await admin.api.post('/v1/admin/adjustments', adjustment)
   await createMandate(service, owner.wallet)
+  await owner.api.post('/v1/payments', { beneficiary_id, amount_minor: '250000' })
   // Stopped and started again, with payments before and after.
   await owner.api.post('/v1/workspaces/current/freeze')
   await owner.api.post('/v1/workspaces/current/unfreeze')
@@ -161,6 +162,11 @@ test.each([
     'an approval that lost what it rested on',
     `insert into approval_decisions (id, approval_id, account_id, decision, via, decided_at)
      select gen_random_uuid(), p.approval_id, gen_random_uuid(), 'approve', 'credential', p.created_at from payments p where p.status = 'pending_approval'`,
+  ],
+  [
+    'a request of a member who left',
+    'asked for by someone who may still ask',
+    `with old as (update approvals set updated_at = '2020-01-01' where status = 'pending') update members set status = 'suspended'`,
   ],
   [
     'an active mandate without its wallet',

@@ -1,11 +1,10 @@
-import type { PrivateKeyAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Client, Json } from '../harness/client.ts'
 import { createMandate } from '../harness/mandates.ts'
-import { credit, newBeneficiary } from '../harness/money.ts'
-import { createKey, newWallet, type Person, signIn, walletMessage } from '../harness/people.ts'
+import { createKey, newWallet, type Person } from '../harness/people.ts'
 import { startService, type TestService } from '../harness/service.ts'
 import { findBreaches } from '../harness/verify.ts'
+import { answered, createScene, type Team } from './authority-scene.ts'
 
 const administrator = newWallet()
 let service: TestService
@@ -17,71 +16,10 @@ afterAll(async () => {
   await service.close()
 })
 
-type Team = { owner: Person; workspace: string; beneficiary: string }
-
-const answered = (answer: { status: number; body: Json; text: string }, status = 200): Json => {
-  if (answer.status !== status) throw new Error(`${answer.status} ${answer.text}`)
-  return answer.body
-}
-
-/** A workspace whose payments need `approvals` people. */
-const team = async (approvals: number): Promise<Team> => {
-  const owner = await signIn(service.api)
-  await credit(service, owner.accountId, 10_000_000n)
-  const beneficiary = await newBeneficiary(owner.api)
-  answered(
-    await owner.api.post('/v1/spending-policies', {
-      name: 'Ask',
-      approval_threshold_minor: '100000',
-      required_approval_count: approvals,
-    }),
-    201,
-  )
-  const workspace = (await owner.api.get('/v1/workspaces/current')).body.workspace.id
-  return { owner, workspace, beneficiary }
-}
-
-const join = async ({ owner, workspace }: Team, role = 'approver'): Promise<Person> => {
-  const person = await signIn(service.api)
-  const invitation = answered(await owner.api.post('/v1/workspaces/current/invitations', { role }), 201)
-  answered(await person.api.post('/v1/workspaces/invitations/accept', { token: invitation.token }))
-  answered(await person.api.put('/v1/workspaces/current', { workspace_id: workspace }))
-  return person
-}
-
-const pay = async ({ beneficiary }: Team, api: Client): Promise<Json> =>
-  answered(await api.post('/v1/payments', { beneficiary_id: beneficiary, amount_minor: '150000' }), 201)
-
-const decide = (api: Client, payment: Json, decision = 'approve') =>
-  api.post(`/v1/approvals/${payment.approval_id}/decide`, { decision })
-const sign = async (wallet: PrivateKeyAccount, payment: Json, decision = 'approve') => {
-  const { message } = (await service.api.get(`/v1/approvals/${payment.approval_id}/message?decision=${decision}`)).body
-  const signature = await wallet.signMessage({ message })
-  return service.api.post(`/v1/approvals/${payment.approval_id}/decide-by-signature`, { decision, signature })
-}
-const approvalOf = async ({ owner }: Team, payment: Json): Promise<Json> =>
-  answered(await owner.api.get(`/v1/approvals/${payment.approval_id}`))
-const paymentOf = async ({ owner }: Team, payment: Json): Promise<Json> =>
-  answered(await owner.api.get(`/v1/payments/${payment.id}`))
-const member = async ({ owner }: Team, person: Person): Promise<string> => {
-  const { data } = answered(await owner.api.get('/v1/workspaces/current/members'))
-  return `/v1/workspaces/current/members/${data.find((one: Json) => one.account_id === person.accountId).id}`
-}
-/** Links another wallet to the account of `api`, and returns it with the path of its identity. */
-const link = async (api: Client): Promise<{ wallet: PrivateKeyAccount; path: string }> => {
-  const wallet = newWallet()
-  const message = await walletMessage(service.api, wallet)
-  const signature = await wallet.signMessage({ message })
-  const identity = answered(await api.post('/v1/accounts/me/identities', { provider: 'wallet', message, signature }), 201)
-  return { wallet, path: `/v1/accounts/me/identities/${identity.id}` }
-}
-const voidedEvents = async ({ owner }: Team): Promise<Json[]> =>
-  answered(await owner.api.get('/v1/notifications?limit=100')).data.filter((one: Json) => one.type === 'approval.decision_voided')
-
-const freeze = async (person: Person) => {
-  const admin = await signIn(service.api, administrator)
-  answered(await admin.api.patch(`/v1/admin/accounts/${person.accountId}`, { status: 'frozen', reason: 'A stolen phone' }))
-}
+const { administer, approvalOf, decide, join, link, member, pay, paymentOf, sign, team, voidedEvents } = createScene(
+  () => service,
+  administrator,
+)
 
 describe('an approval by someone who may no longer approve', () => {
   const losses: Record<string, (of: Team, person: Person) => Promise<unknown>> = {
@@ -143,7 +81,7 @@ describe('an approval by someone who may no longer approve', () => {
     const [first, second] = [await join(of), await join(of)]
     const payment = await pay(of, of.owner.api)
     await decide(first.api, payment)
-    await freeze(first)
+    await administer(first, { status: 'frozen' })
     expect(await approvalOf(of, payment)).toMatchObject({ approvals_given: 0 })
     expect(answered(await decide(second.api, payment))).toMatchObject({ status: 'pending', approvals_given: 1 })
   })

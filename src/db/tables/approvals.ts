@@ -21,6 +21,8 @@ export const approvals = pgTable(
     status: text({ enum: approvalStatuses }).notNull(),
     requiredApprovals: integer().notNull(),
     separationOfDuties: boolean().notNull(),
+    /** The grant that the request came from: its own, or the one that linked the sign-in method of its session. It may not decide it. */
+    initiatingGrantId: uuid(),
     policyVersions: jsonb().$type<{ id: string; version: number }[]>().notNull(),
     /** The two canonical messages, returned and verified byte for byte. */
     approveMessage: text().notNull(),

@@ -5,7 +5,7 @@ import type { AppendEvents } from '../../events/append.ts'
 import type { Cursors } from '../../http/pagination.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Alerts } from '../alerts.ts'
-import type { OnGrantsRevoked } from '../ports.ts'
+import type { OnGrantsRevoked, OwnersRelyingOn } from '../ports.ts'
 
 /** What grants and API keys need: `app.ts` builds each part once. */
 export type Deps = {
@@ -17,4 +17,5 @@ export type Deps = {
   appendEvents: AppendEvents
   alerts: Alerts
   onGrantsRevoked: OnGrantsRevoked
+  ownersRelyingOn: OwnersRelyingOn
 }

@@ -157,7 +157,7 @@ export const registerPayments = (app: App, deps: Deps): void => {
         operation: 'payments.cancel',
         permission: 'payment.create',
         whileFrozen: true,
-        refuses: ['not_found', 'conflict'],
+        refuses: ['forbidden', 'not_found', 'conflict'],
       },
       schema: { params: byId('payment'), response: { 200: Payment } },
     },

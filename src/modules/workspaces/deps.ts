@@ -3,7 +3,7 @@ import type { Database } from '../../db/client.ts'
 import type { AppendEvents } from '../../events/append.ts'
 import type { Cursors } from '../../http/pagination.ts'
 import type { Clock } from '../../lib/clock.ts'
-import type { OnAuthorityLost } from '../ports.ts'
+import type { OnAuthorityLost, OnRequesterLost } from '../ports.ts'
 
 /** What workspaces need: `app.ts` builds each part once. */
 export type Deps = {
@@ -13,4 +13,5 @@ export type Deps = {
   cursors: Cursors
   appendEvents: AppendEvents
   onAuthorityLost: OnAuthorityLost
+  onRequesterLost: OnRequesterLost
 }

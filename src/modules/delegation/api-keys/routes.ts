@@ -113,6 +113,12 @@ export const registerApiKeys = (app: App, deps: Deps): void => {
       schema: { params: byId('api_key'), response: { 200: ApiKey } },
     },
     async (request, reply) =>
-      respondOnce(deps, request, reply, async (tx) => ok(await revokeApiKey(tx, deps, request.principal, request.params.id))),
+      respondOnce(
+        deps,
+        request,
+        reply,
+        async (tx) => ok(await revokeApiKey(tx, deps, request.principal, request.params.id)),
+        () => deps.ownersRelyingOn(deps.db, request.principal.accountId),
+      ),
   )
 }

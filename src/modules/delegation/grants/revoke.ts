@@ -69,7 +69,11 @@ export const revokeGrant = async (
   }
   for (const { id, workspaceId, name } of keys)
     await audit(tx, actor, at, { action: 'api_key.revoke', workspaceId, subject: { type: 'api_key', id }, after: { name } })
-  await deps.onGrantsRevoked(tx, actor, { accountId: root.accountId, grantIds: ids })
+  await deps.onGrantsRevoked(tx, actor, {
+    accountId: root.accountId,
+    grantIds: ids,
+    workspaceIds: [...new Set(ended.map(({ workspaceId }) => workspaceId))],
+  })
   return { ...root, revokedAt: at }
 }
 

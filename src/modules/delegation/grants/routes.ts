@@ -42,10 +42,16 @@ export const registerGrants = (app: App, deps: Deps): void => {
       },
     },
     async (request, reply) =>
-      respondOnce(deps, request, reply, async (tx) => {
-        const revoked = await revokeAllGrants(tx, deps, request.principal, request.body.kind)
-        return ok({ data: await viewGrants(tx, tx.at, revoked) })
-      }),
+      respondOnce(
+        deps,
+        request,
+        reply,
+        async (tx) => {
+          const revoked = await revokeAllGrants(tx, deps, request.principal, request.body.kind)
+          return ok({ data: await viewGrants(tx, tx.at, revoked) })
+        },
+        () => deps.ownersRelyingOn(deps.db, request.principal.accountId),
+      ),
   )
   app.get(
     '/v1/accounts/me/grants/:id',
@@ -91,8 +97,12 @@ export const registerGrants = (app: App, deps: Deps): void => {
       schema: { params: byId('grant'), response: { 200: Grant } },
     },
     async (request, reply) =>
-      respondOnce(deps, request, reply, async (tx) =>
-        ok(await viewGrant(tx, tx.at, await revokeOwnGrant(tx, deps, request.principal, request.params.id))),
+      respondOnce(
+        deps,
+        request,
+        reply,
+        async (tx) => ok(await viewGrant(tx, tx.at, await revokeOwnGrant(tx, deps, request.principal, request.params.id))),
+        () => deps.ownersRelyingOn(deps.db, request.principal.accountId),
       ),
   )
 }

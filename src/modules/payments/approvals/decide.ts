@@ -1,13 +1,14 @@
-import { mayDecide, walletIsLinked } from '../../../auth/authority-sql.ts'
+import { hasDecidingRole, originsOf } from '../../../auth/authority-sql.ts'
+import { grantBehind } from '../../../auth/begun-by.ts'
 import { type Principal, type RequestOrigin, requireActiveAccount } from '../../../auth/principal.ts'
 import { lockAccounts } from '../../../db/account-lock.ts'
 import { statement, type Tx } from '../../../db/client.ts'
+import { plainList } from '../../../db/lists.ts'
 import { approvalDecisions } from '../../../db/tables/approvals.ts'
 import { type Actor, audit } from '../../../events/audit.ts'
 import { CommitThenThrow, conflict, notFound, Refusal, wrongSignature } from '../../../lib/errors.ts'
 import { newId, type Uuid } from '../../../lib/ids.ts'
 import type { Deps } from '../deps.ts'
-import { readGivenAuthority } from '../evaluation/authority.ts'
 import { releasePayment } from '../lifecycle/end.ts'
 import { countOnApproval } from '../lifecycle/recheck.ts'
 import { startPayment } from '../lifecycle/start.ts'
@@ -65,12 +66,13 @@ const finish = async (tx: Tx, deps: DecideDeps, record: ApprovalRecord, { actor,
     const payment = await releasePayment(tx, deps, record.payment, { to: 'rejected', actor })
     return endApproval(tx, deps, actor, { ...record, payment }, 'rejected')
   }
-  const given = (await readGivenAuthority(tx, [record.approval.id])).get(record.approval.id)
-  if (!given || given.approvers.length < given.required) return record
-  const failure = await countOnApproval(tx, deps, record.payment)
+  const obstacle = await countOnApproval(tx, deps, record.payment)
+  if (obstacle?.kind === 'unapproved') return record
+  // Nothing is lost: the approval can be given again when what stops the payment is lifted.
+  if (obstacle?.kind === 'stopped') throw obstacle.refusal
   const approved = await endApproval(tx, deps, actor, record, 'approved')
-  const payment = failure
-    ? await releasePayment(tx, deps, record.payment, { to: 'failed', actor, failure })
+  const payment = obstacle
+    ? await releasePayment(tx, deps, record.payment, { to: 'failed', actor, failure: obstacle.failure })
     : await startPayment(tx, deps, record.payment)
   return { ...approved, payment }
 }
@@ -112,13 +114,26 @@ const decide = async (tx: Tx, deps: DecideDeps, record: ApprovalRecord, decision
   return finish(tx, deps, { ...record, decisions: [...record.decisions, { ...row, voidedAt: null }] }, decision)
 }
 
-/** Credentials in the lineage of the payment's initiator never decide it: otherwise an agent could let a sub-agent approve. */
-const sharesLineage = async (tx: Tx, principal: Principal, initiatingGrant: Uuid | null): Promise<boolean> => {
-  if (!principal.grant || !initiatingGrant) return false
-  const [row] = await tx.query<{ shares: boolean }>(
-    'select ancestor_ids || id && $2::uuid[] as shares from grants where id = $1',
-    [initiatingGrant, principal.grant.lineage],
-  )
+const readSharesOrigin = statement(
+  'approvals.shares_origin',
+  `with recursive ${originsOf('deciding', 'select unnest($1::uuid[])')}, ${originsOf('asking', 'select unnest($2::uuid[])')}
+   select exists (select from deciding join asking using (id)) as shares`,
+)
+
+const idsOf = (...ids: (Uuid | null)[]): string => plainList(ids.filter((id) => id !== null))
+
+/**
+ * Whether a decision comes from where the request came from: the same lineage of grants, a session that began with a wallet that the lineage
+ * linked, or that wallet itself. Otherwise an agent could let a sub-agent approve, or approve by a wallet that it linked for this.
+ */
+const sharesOrigin = async (
+  tx: Tx,
+  { approval, payment }: ApprovalRecord,
+  grantBehindDecision: Uuid | null,
+): Promise<boolean> => {
+  const asking = idsOf(payment.grantId, approval.initiatingGrantId)
+  if (grantBehindDecision === null || asking === plainList([])) return false
+  const [row] = await tx.query<{ shares: boolean }>(readSharesOrigin, [idsOf(grantBehindDecision), asking])
   return row?.shares ?? true
 }
 
@@ -132,9 +147,11 @@ export const decideByCredential = async (
   const unlocked = await findApprovalIn(tx, principal.workspace.id, id)
   if (!unlocked) throw notFound()
   const record = await lockAll(tx, unlocked)
-  if (await sharesLineage(tx, principal, record.payment.grantId)) throw new Refusal('separation_of_duties')
+  const behind = await grantBehind(tx, principal.credential, principal.grant?.id ?? null)
+  if (await sharesOrigin(tx, record, behind)) throw new Refusal('separation_of_duties')
+  const { frozen, closed } = principal.workspace
   if (input.decision === 'approve') requireActiveAccount(principal)
-  if (input.decision === 'approve' && principal.workspace.frozen) throw new Refusal('workspace_frozen')
+  if (input.decision === 'approve' && (frozen || closed)) throw new Refusal('workspace_frozen')
   return decide(tx, deps, record, {
     choice: input.decision,
     accountId: principal.accountId,
@@ -145,15 +162,20 @@ export const decideByCredential = async (
   })
 }
 
+type Signing = { accountFrozen: boolean; workspaceFrozen: boolean; linkedBy: Uuid | null }
+
 const readSigning = statement(
   'approvals.signing',
-  `select $1::uuid as account_id, w.frozen_at is not null or w.suspended_at is not null or w.closed_at is not null as frozen
-   from workspaces w where w.id = $2 and ${walletIsLinked('$1', '$3')} and ${mayDecide('$1', 'w.id')}`,
+  `select a.status <> 'active' as "accountFrozen", i.linked_by_grant_id as "linkedBy",
+     o.status <> 'active' or w.frozen_at is not null or w.suspended_at is not null or w.closed_at is not null as "workspaceFrozen"
+   from identities i join accounts a on a.id = i.account_id cross join workspaces w join accounts o on o.id = w.owning_account_id
+   where i.provider = 'wallet' and i.account_id = $1 and i.subject_key = lower($3) and w.id = $2 and a.status <> 'closed'
+     and ${hasDecidingRole('a.id', 'w.id')}`,
 )
 
-/** The account whose wallet signed, if it may decide. The wallet must be linked to it now. */
-const accountOf = async (tx: Tx, record: ApprovalRecord, { signer, accountId }: ProvenSigner) =>
-  (await tx.query<{ account_id: Uuid; frozen: boolean }>(readSigning, [accountId, record.payment.workspaceId, signer]))[0]
+/** The standing of the account whose wallet signed, if it may decide. The wallet must be linked to it now. */
+const signingOf = async (tx: Tx, record: ApprovalRecord, { signer, accountId }: ProvenSigner): Promise<Signing | undefined> =>
+  (await tx.query<Signing>(readSigning, [accountId, record.payment.workspaceId, signer]))[0]
 
 /** `proven`: the wallet whose signature was verified, if there is one. */
 export type SignedDecision = { origin: RequestOrigin; input: DecideBySignature; proven: ProvenSigner | undefined }
@@ -168,15 +190,17 @@ export const decideBySignature = async (
   // The signer's account as well: who unlinks the wallet, or takes the right to decide away, locks it.
   await lockAccounts(tx, { exclusive: [unlocked.payment.accountId], shared: proven ? [proven.accountId] : [] })
   const record = await lockAll(tx, unlocked)
-  const account = proven && (await accountOf(tx, record, proven))
-  if (!account) {
+  const signing = proven && (await signingOf(tx, record, proven))
+  if (!signing) {
     const actor = { accountId: null, origin, way: 'signature' }
     const subject = { type: 'approval', id: unlocked.approval.id }
     await audit(tx, actor, tx.at, { action: 'approval.refused', workspaceId: record.payment.workspaceId, subject })
     throw new CommitThenThrow(wrongSignature(proven?.signer))
   }
-  if (input.decision === 'approve' && account.frozen) throw new Refusal('workspace_frozen')
-  const accountId = account.account_id
+  if (await sharesOrigin(tx, record, signing.linkedBy)) throw new Refusal('separation_of_duties')
+  if (input.decision === 'approve' && signing.accountFrozen) throw new Refusal('account_frozen')
+  if (input.decision === 'approve' && signing.workspaceFrozen) throw new Refusal('workspace_frozen')
+  const { accountId } = proven
   const actor = { accountId, origin, way: 'signature' }
   return decide(tx, deps, record, {
     choice: input.decision,
@@ -184,6 +208,6 @@ export const decideBySignature = async (
     actor,
     via: 'signature',
     reason: input.reason ?? null,
-    proof: proven ?? null,
+    proof: proven,
   })
 }

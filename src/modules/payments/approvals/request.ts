@@ -1,4 +1,6 @@
 import { randomBytes } from 'node:crypto'
+import { grantBehind } from '../../../auth/begun-by.ts'
+import type { Principal } from '../../../auth/principal.ts'
 import type { Tx } from '../../../db/client.ts'
 import { approvalDecisions, approvals } from '../../../db/tables/approvals.ts'
 import { secondsAfter } from '../../../lib/clock.ts'
@@ -13,6 +15,7 @@ import { presentApproval } from './present.ts'
 import { findApproval } from './queries.ts'
 
 export type ApprovalRequest = {
+  principal: Principal
   approvalId: Uuid
   payment: PaymentRecord
   decision: Decision
@@ -34,7 +37,11 @@ export const requestApproval = async (
   request: ApprovalRequest,
 ): Promise<void> => {
   const { at } = tx
-  const { payment, decision, approvalId } = request
+  const { principal, payment, decision, approvalId } = request
+  const [requestedBy, initiatingGrantId] = await Promise.all([
+    readRequestedBy(tx, payment),
+    grantBehind(tx, principal.credential, payment.grantId),
+  ])
   const nonce = randomBytes(16).toString('hex')
   const expiresAt = secondsAfter(at, deps.config.APPROVAL_TTL_HOURS * 3600)
   const facts = {
@@ -49,7 +56,7 @@ export const requestApproval = async (
     destinationDigest: deps.derivations.mac('destination-digest', digestText(nonce, request)).toString('hex'),
     accountReference: payment.accountReference,
     narrative: payment.narrative,
-    ...(await readRequestedBy(tx, payment)),
+    ...requestedBy,
     policyVersions: decision.policyVersions,
     nonce,
     expiresAt,
@@ -61,6 +68,7 @@ export const requestApproval = async (
     status: 'pending',
     requiredApprovals: decision.requiredApprovals,
     separationOfDuties: decision.separationOfDuties,
+    initiatingGrantId,
     policyVersions: decision.policyVersions,
     approveMessage: approvalMessage('approve', facts),
     rejectMessage: approvalMessage('reject', facts),

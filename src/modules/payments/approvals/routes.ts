@@ -15,6 +15,17 @@ import { proveSigner } from './signer.ts'
 const path = '/v1/approvals'
 const one = `${path}/:id`
 
+/** What refuses a decision, whether a credential or a signature gives it; an approval is also refused while something stops the payment. */
+const decisionRefusals = [
+  'conflict',
+  'separation_of_duties',
+  'workspace_frozen',
+  'account_frozen',
+  'capability_disabled',
+  'grant_frozen',
+  'beneficiary_frozen',
+] as const
+
 const answer = (record: ApprovalRecord): Answer => ok(presentApproval(record))
 
 export const registerApprovals = (app: App, deps: Deps): void => {
@@ -60,7 +71,7 @@ export const registerApprovals = (app: App, deps: Deps): void => {
         permission: 'approval.decide',
         idempotent: true,
         whileFrozen: true,
-        refuses: ['invalid_request', 'not_found', 'conflict', 'separation_of_duties', 'workspace_frozen', 'account_frozen'],
+        refuses: ['invalid_request', 'not_found', ...decisionRefusals],
       },
       schema: {
         params: byId('approval'),
@@ -101,7 +112,7 @@ export const registerApprovals = (app: App, deps: Deps): void => {
         operation: 'approvals.decide_by_signature',
         access: 'public',
         credentialIssuing: true,
-        refuses: ['invalid_request', 'invalid_signature', 'not_found', 'conflict', 'separation_of_duties', 'workspace_frozen'],
+        refuses: ['invalid_request', 'invalid_signature', 'not_found', ...decisionRefusals],
       },
       schema: {
         params: byId('approval'),

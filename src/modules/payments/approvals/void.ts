@@ -1,4 +1,4 @@
-import { currentDecisions as currentDecisionsSql, lostBy } from '../../../auth/authority-sql.ts'
+import { currentDecisions as currentDecisionsSql, isNotSent, lostBy } from '../../../auth/authority-sql.ts'
 import { lockFurtherAccounts } from '../../../db/account-lock.ts'
 import { type Db, statement, type Tx } from '../../../db/client.ts'
 import { approvalVoids, type voidReasons } from '../../../db/tables/approvals.ts'
@@ -14,10 +14,13 @@ const open = `
   join approvals a on a.id = given.approval_id
   join payments p on p.id = a.payment_id
   where given.account_id = $1 and given.decision = 'approve'
-    and (p.status = 'pending_approval' or (p.status = 'processing'
-      and not exists (select from rail_attempts t where t.subject_id = p.id and t.state <> 'not_sent')))`
+    and ${isNotSent('p')}`
 
-const readOwners = statement('approvals.owners_relying', `select distinct p.account_id as owner ${open}`)
+const readOwners = statement(
+  'approvals.owners_relying',
+  `select p.account_id as owner ${open}
+   union select w.owning_account_id from grants g join workspaces w on w.id = g.workspace_id where g.account_id = $1 and g.revoked_at is null`,
+)
 const readLost = statement(
   'approvals.lost',
   `select lost.* from (
@@ -28,7 +31,7 @@ const readLost = statement(
 
 type Lost = { decisionId: Uuid; approvalId: Uuid; owner: Uuid; reason: (typeof voidReasons)[number] }
 
-/** The accounts whose money waits for an approval by this account: who takes its authority away locks them too. */
+/** The accounts whose money waits for an approval by this account, or may be asked for by its grants. */
 export const ownersRelyingOn = async (db: Db, accountId: Uuid): Promise<Uuid[]> =>
   (await db.query<{ owner: Uuid }>(readOwners, [accountId])).map(({ owner }) => owner)
 

@@ -116,11 +116,12 @@ const holdsOf = (accepted: readonly Written[], state: SpendingState) => {
     .toReversed()
 }
 
-const requestApprovals = async (tx: Tx, deps: BatchDeps, { payment, decision, mandate }: Accepted): Promise<void> => {
+const requestApprovals = async (tx: Tx, deps: BatchDeps, { principal, payment, decision, mandate }: Accepted): Promise<void> => {
   const record = payment.approvalId && (await findBeneficiary(tx, payment.workspaceId, payment.beneficiaryId))
   if (!record || !payment.approvalId) throw new Error('a held payment has a beneficiary and an approval')
   const sealed = { ciphertext: record.destinationCiphertext, keyId: record.destinationKeyId }
   await requestApproval(tx, deps, {
+    principal,
     approvalId: payment.approvalId,
     payment,
     decision,

@@ -1,24 +1,48 @@
-import { currentDecisions, lostBy } from '../../../auth/authority-sql.ts'
+import { currentDecisions, lostBy, mayStillRequest } from '../../../auth/authority-sql.ts'
 import { type Db, statement } from '../../../db/client.ts'
 import { plainList } from '../../../db/lists.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 
-/** What was asked for an approval, and the accounts whose approval of it holds now. */
-export type GivenAuthority = { required: number; approvers: Uuid[] }
+/** What stops the requester for now: its account is frozen, or a capability of it is disabled. */
+export type RequesterStop = 'account' | 'payments' | 'api_keys' | 'oauth'
+
+/** What a payment rests on, besides what its limits are computed from. */
+export type Authority = {
+  /** The grant that asked for it and those above it, root first. */
+  lineage: Uuid[]
+  /** Whether who asked for it may still ask for it. */
+  requested: boolean
+  stop: RequesterStop | null
+  /** How many approvals were asked for, and the accounts whose approval holds now. */
+  required: number
+  approvers: Uuid[]
+}
 
 const read = statement(
-  'payments.given_authority',
-  `select a.id, a.required_approvals as required,
+  'payments.authority',
+  `select p.id, coalesce(g.ancestor_ids || g.id, '{}') as lineage, ${mayStillRequest('p')} as requested,
+     case when r.status <> 'active' then 'account'
+       when not r.payments_enabled then 'payments'
+       when g.kind = 'api_key' and not r.api_keys_enabled then 'api_keys'
+       when not r.oauth_enabled and (select bool_or(x.kind = 'oauth') from grants x where x.id = any(g.ancestor_ids || g.id)) then 'oauth'
+     end as stop,
+     coalesce(a.required_approvals, 0) as required,
      array(select d.account_id from ${currentDecisions('a.id')} as d where d.decision = 'approve' and ${lostBy('d', 'p')} is null) as approvers
-   from approvals a join payments p on p.id = a.payment_id where a.id = any($1::uuid[])`,
+   from payments p join accounts r on r.id = p.initiator_account_id
+     left join grants g on g.id = p.grant_id left join approvals a on a.id = p.approval_id
+   where p.id = any($1::uuid[])`,
 )
 
 /**
- * The approvals that hold at this moment: their accounts may still decide, their wallets are linked, their mandates were not revoked. The
- * caller holds the owning accounts' locks: what takes any of this away locks them too.
+ * What payments rest on at this moment. The caller holds the owning accounts' locks: what takes any of this away locks them too, or leaves it
+ * to this reading.
  */
-export const readGivenAuthority = async (db: Db, approvalIds: readonly Uuid[]): Promise<ReadonlyMap<Uuid, GivenAuthority>> => {
-  if (approvalIds.length === 0) return new Map()
-  const rows = await db.query<GivenAuthority & { id: Uuid }>(read, [plainList(approvalIds)])
-  return new Map(rows.map(({ id, ...given }) => [id, given]))
+export const readAuthority = async (db: Db, paymentIds: readonly Uuid[]): Promise<(paymentId: Uuid) => Authority> => {
+  const rows = await db.query<Authority & { id: Uuid }>(read, [plainList(paymentIds)])
+  const byId = new Map(rows.map((row) => [row.id, row]))
+  return (paymentId) => {
+    const authority = byId.get(paymentId)
+    if (!authority) throw new Error('a payment that must exist is missing')
+    return authority
+  }
 }

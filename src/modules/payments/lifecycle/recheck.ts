@@ -1,4 +1,5 @@
-import { statement, type Tx } from '../../../db/client.ts'
+import type { Tx } from '../../../db/client.ts'
+import { type ErrorCode, Refusal } from '../../../lib/errors.ts'
 import { type Failure, failure } from '../../../lib/failure-codes.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import type { Minor } from '../../../lib/money.ts'
@@ -10,7 +11,7 @@ import type { Periods, Usage } from '../../../policy/types.ts'
 import { loadMandate } from '../../mandates/for-payments.ts'
 import { findWorkspace } from '../../workspaces/queries.ts'
 import type { Deps } from '../deps.ts'
-import { type GivenAuthority, readGivenAuthority } from '../evaluation/authority.ts'
+import { type Authority, type RequesterStop, readAuthority } from '../evaluation/authority.ts'
 import { contextOf, type PaymentContext } from '../evaluation/context.ts'
 import { moveCharges } from '../evaluation/counters.ts'
 import { evaluationOf } from '../evaluation/evaluation.ts'
@@ -19,12 +20,39 @@ import type { PaymentRecord } from '../queries.ts'
 
 const changed = (message: string): Failure => failure('policy_changed', null, message)
 
+/**
+ * Why a payment may not be sent now. `stopped`: something that can be lifted again stops it. `unapproved`: approvals that it needs are missing.
+ * `changed`: for good.
+ */
+export type Obstacle =
+  | { kind: 'stopped'; refusal: Refusal; failure: Failure }
+  | { kind: 'unapproved'; failure: Failure }
+  | { kind: 'changed'; failure: Failure }
+
+const hasChanged = (message: string): Obstacle => ({ kind: 'changed', failure: changed(message) })
+
+const isStopped = (code: ErrorCode, message: string, capability?: string): Obstacle => ({
+  kind: 'stopped',
+  refusal: new Refusal(code, { message, ...(capability && { details: { capability } }) }),
+  failure: changed(message),
+})
+
+const requesterStops: Readonly<Record<RequesterStop, Obstacle>> = {
+  account: isStopped('account_frozen', 'The account that asked for the payment is frozen.'),
+  payments: isStopped('capability_disabled', 'The account that asked for the payment may not pay any more.', 'payments'),
+  api_keys: isStopped('capability_disabled', 'The API keys of the account that asked for the payment are disabled.', 'api_keys'),
+  oauth: isStopped('capability_disabled', 'The agents of the account that asked for the payment are disabled.', 'oauth'),
+}
+
 /** A payment under way continues in a frozen workspace, but not with a stopped beneficiary, grant or account. */
-const stopped = ({ owner, grants, beneficiary }: PaymentContext): Failure | undefined => {
-  if (owner.status !== 'active' || !owner.paymentsEnabled) return changed('The account may not pay any more.')
-  if (grants.some((grant) => grant.revoked || grant.frozen))
-    return changed('The grant that initiated the payment was revoked or frozen.')
-  if (beneficiary.archived || beneficiary.frozen) return changed('The beneficiary was archived or frozen.')
+const stopped = ({ owner, grants, beneficiary }: PaymentContext, { stop }: Authority): Obstacle | undefined => {
+  if (grants.some((grant) => grant.revoked)) return hasChanged('The grant that initiated the payment was revoked.')
+  if (beneficiary.archived) return hasChanged('The beneficiary was archived.')
+  if (owner.status !== 'active') return isStopped('workspace_frozen', 'The account that pays is frozen.')
+  if (!owner.paymentsEnabled) return isStopped('capability_disabled', 'The account may not pay any more.', 'payments')
+  if (stop) return requesterStops[stop]
+  if (grants.some((grant) => grant.frozen)) return isStopped('grant_frozen', 'The grant that initiated the payment is frozen.')
+  if (beneficiary.frozen) return isStopped('beneficiary_frozen', 'The beneficiary is frozen.')
   return undefined
 }
 
@@ -40,27 +68,6 @@ const withoutOwn = ({ amountMinor, countedDay }: PaymentRecord, usage: Usage, pe
 
 const unique = (ids: readonly (Uuid | null)[]): Uuid[] => [...new Set(ids.filter((id) => id !== null))]
 
-const readLineages = statement(
-  'recheck.lineages',
-  'select id, ancestor_ids || id as lineage from grants where id = any($1::uuid[])',
-)
-const unasked: GivenAuthority = { required: 0, approvers: [] }
-
-/** The lineage of each payment's grant, and the approvals of the payment that hold now. */
-const readOrigins = async (tx: Tx, payments: readonly PaymentRecord[]) => {
-  const grantIds = unique(payments.map(({ grantId }) => grantId))
-  const approvalIds = unique(payments.map(({ approvalId }) => approvalId))
-  const [lineages, given] = await Promise.all([
-    grantIds.length === 0 ? [] : tx.query<{ id: Uuid; lineage: Uuid[] }>(readLineages, [grantIds]),
-    readGivenAuthority(tx, approvalIds),
-  ])
-  const lineageOf = new Map(lineages.map(({ id, lineage }) => [id, lineage]))
-  return {
-    lineage: ({ grantId }: PaymentRecord): Uuid[] => (grantId && lineageOf.get(grantId)) || [],
-    given: ({ approvalId }: PaymentRecord): GivenAuthority => (approvalId && given.get(approvalId)) || unasked,
-  }
-}
-
 /** A payment, and the day whose limits apply to it. */
 type Again = { payment: PaymentRecord; day: string }
 
@@ -68,15 +75,21 @@ const decideOne = async (
   tx: Tx,
   deps: Pick<Deps, 'config'>,
   { payment, day }: Again,
-  { state, lineage, given }: { state: LockedState; lineage: Uuid[]; given: GivenAuthority },
-): Promise<Failure | undefined> => {
+  state: LockedState,
+  authority: Authority,
+): Promise<Obstacle | undefined> => {
   const { workspaceId, beneficiaryId, initiatorAccountId, amountMinor, paymentType, createdAt, accountReference } = payment
   const zone = state.workspaces.get(workspaceId)?.zone
   if (!zone) throw new Error('a payment has no workspace')
   const periods = { ...periodsAt(tx.at, effectiveTimeZone(zone, tx.at)), day, month: monthOf(day) }
+  const { lineage, approvers, required } = authority
+  if (!authority.requested) return hasChanged('Who asked for the payment may no longer ask for it.')
+  // As many as were asked for, whatever is asked for now: an approval that was taken away is missed.
+  if (approvers.length < required)
+    return { kind: 'unapproved', failure: changed('An approval that was given does not count any more.') }
   const context = contextOf(state, { workspaceId, lineage, beneficiaryId, accountReference, periods })
   if (!context) throw new Error('a payment has no beneficiary')
-  const stop = stopped(context)
+  const stop = stopped(context, authority)
   if (stop) return stop
   const own: PaymentContext = {
     ...context,
@@ -89,29 +102,29 @@ const decideOne = async (
   const request = { workspaceId, initiatorAccountId, lineage, amountMinor, paymentType, at: createdAt }
   const guard = { earlier: null, duplicateWindowSeconds: 0 }
   const decision = evaluate(evaluationOf(own, { ...request, ...guard }, periods, mandate?.rules ?? null))
-  // As many as were asked for, whatever is asked for now: an approval that was taken away is missed.
-  if (given.approvers.length < given.required) return changed('An approval that was given does not count any more.')
-  if (stillCovered(decision, { approverAccountIds: given.approvers, initiatorAccountId })) return undefined
-  return changed(`Not covered by the approvals given any more: ${explain(decision, deps.config.CURRENCY)}`)
+  if (stillCovered(decision, { approverAccountIds: approvers, initiatorAccountId })) return undefined
+  return hasChanged(`Not covered by the approvals given any more: ${explain(decision, deps.config.CURRENCY)}`)
 }
 
 /**
- * Decides payments again, without their own charges. A payment that needs more approvals than it has is a failure. Results are in the same
- * order.
+ * The one function that says whether what payments rest on still holds: who asked for them and by which grant, the approvals with their
+ * accounts and wallets, the mandate, the payee, capabilities, freezes, policies. It decides them again, without their own charges. Results are
+ * in the same order; undefined: it holds.
  */
-const decideAgain = async (tx: Tx, deps: Pick<Deps, 'config'>, again: readonly Again[]): Promise<(Failure | undefined)[]> => {
+const decideAgain = async (tx: Tx, deps: Pick<Deps, 'config'>, again: readonly Again[]): Promise<(Obstacle | undefined)[]> => {
   const payments = again.map(({ payment }) => payment)
-  const origins = await readOrigins(tx, payments)
+  const authorityOf = await readAuthority(
+    tx,
+    payments.map(({ id }) => id),
+  )
   const state = await readState(tx, {
     workspaceIds: unique(payments.map(({ workspaceId }) => workspaceId)),
-    grantIds: unique(payments.flatMap(origins.lineage)),
+    grantIds: unique(payments.flatMap(({ id }) => authorityOf(id).lineage)),
     beneficiaryIds: unique(payments.map(({ beneficiaryId }) => beneficiaryId)),
     accountReferences: payments.map(({ accountReference }) => accountReference),
     periods: again.map(({ day }) => ({ day, month: monthOf(day) })),
   })
-  const decide = (each: Again) =>
-    decideOne(tx, deps, each, { state, lineage: origins.lineage(each.payment), given: origins.given(each.payment) })
-  return Promise.all(again.map(decide))
+  return Promise.all(again.map((each) => decideOne(tx, deps, each, state, authorityOf(each.payment.id))))
 }
 
 const currentPeriods = async (tx: Tx, { workspaceId }: PaymentRecord, at: Date): Promise<Periods> => {
@@ -122,34 +135,33 @@ const currentPeriods = async (tx: Tx, { workspaceId }: PaymentRecord, at: Date):
 }
 
 /**
- * Checks everything again before money leaves: beneficiary, freezes, policies, new policies included. The limits are those of the day in
- * which a payment counts, whenever it is sent. The caller has locked the owning accounts and the payments. A few statements for a whole
- * batch; results are in the same order.
+ * Checks everything again before money leaves. The limits are those of the day in which a payment counts, whenever it is sent. The caller
+ * has locked the owning accounts and the payments. A few statements for a whole batch; results are in the same order.
  */
-export const recheckPayments = (
+export const recheckPayments = async (
   tx: Tx,
   deps: Pick<Deps, 'config'>,
   payments: readonly PaymentRecord[],
-): Promise<(Failure | undefined)[]> =>
-  decideAgain(
+): Promise<(Failure | undefined)[]> => {
+  const obstacles = await decideAgain(
     tx,
     deps,
     payments.map((payment) => ({ payment, day: payment.countedDay })),
   )
+  return obstacles.map((obstacle) => obstacle?.failure)
+}
 
 /**
- * A payment counts in the day in which it is released: one that is approved on a later day is decided again for the day of its last
- * approval, and counts there. Returns a failure when that day's limits refuse it. The caller has locked the owning ledger account and the
- * payment.
+ * The same check when an approval is given. A payment counts in the day in which it is released: one that is approved on a later day is decided
+ * for the day of its last approval, and counts there. The caller has locked the owning ledger account and the payment.
  */
 export const countOnApproval = async (
   tx: Tx,
   deps: Pick<Deps, 'config'>,
   payment: PaymentRecord,
-): Promise<Failure | undefined> => {
-  const now = await currentPeriods(tx, payment, tx.at)
-  if (now.day === payment.countedDay) return undefined
-  const [failed] = await decideAgain(tx, deps, [{ payment, day: now.day }])
-  if (!failed) await moveCharges(tx, payment.id, now.day)
-  return failed
+): Promise<Obstacle | undefined> => {
+  const { day } = await currentPeriods(tx, payment, tx.at)
+  const [obstacle] = await decideAgain(tx, deps, [{ payment, day }])
+  if (!obstacle && day !== payment.countedDay) await moveCharges(tx, payment.id, day)
+  return obstacle
 }

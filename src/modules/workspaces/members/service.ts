@@ -36,9 +36,20 @@ const check = async (
   checkMemberChange({ actor, target, owningAccountId: workspace.owningAccountId, owners }, change)
 }
 
+/** What the member decided and asked for in the workspace, and no longer may, ends. */
+const endAuthority = async (
+  tx: Tx,
+  deps: Pick<Deps, 'onAuthorityLost' | 'onRequesterLost'>,
+  actor: Principal,
+  { accountId, workspaceId }: NamedMember,
+): Promise<void> => {
+  await deps.onAuthorityLost(tx, actor, accountId)
+  await deps.onRequesterLost(tx, actor, { accountId, workspaceIds: [workspaceId] })
+}
+
 export const updateMember = async (
   tx: Tx,
-  deps: Pick<Deps, 'appendEvents' | 'onAuthorityLost'>,
+  deps: Pick<Deps, 'appendEvents' | 'onAuthorityLost' | 'onRequesterLost'>,
   principal: Principal,
   id: Uuid,
   input: UpdateMember,
@@ -62,14 +73,14 @@ export const updateMember = async (
     after: { account: formatId('account', target.accountId), ...change },
   })
   const updated = await publishMemberEvent(tx, deps, 'member.updated', target)
-  await deps.onAuthorityLost(tx, principal, target.accountId)
+  await endAuthority(tx, deps, principal, target)
   return updated
 }
 
 /** Every member may leave in person; removing another member takes `workspace.manage`. The member's grants in the workspace end at once. */
 export const removeMember = async (
   tx: Tx,
-  deps: Pick<Deps, 'appendEvents' | 'onAuthorityLost'>,
+  deps: Pick<Deps, 'appendEvents' | 'onAuthorityLost' | 'onRequesterLost'>,
   principal: Principal,
   id: Uuid,
   endDelegations: EndDelegations,
@@ -98,6 +109,6 @@ export const removeMember = async (
     before: { account: formatId('account', target.accountId), role: target.role, status: target.status },
   })
   await publishMemberRemovedEvent(tx, deps, target)
-  await deps.onAuthorityLost(tx, principal, target.accountId)
+  await endAuthority(tx, deps, principal, target)
   return target
 }

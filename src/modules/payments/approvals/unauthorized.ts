@@ -1,0 +1,100 @@
+import { isNotSent, mayStillRequest } from '../../../auth/authority-sql.ts'
+import { holdsLock, lockFurtherAccounts } from '../../../db/account-lock.ts'
+import { inTx, statement, type Tx } from '../../../db/client.ts'
+import { plainList } from '../../../db/lists.ts'
+import type { Actor } from '../../../events/audit.ts'
+import { failure } from '../../../lib/failure-codes.ts'
+import type { Uuid } from '../../../lib/ids.ts'
+import { sweepRows } from '../../for-each-row.ts'
+import type { Deps } from '../deps.ts'
+import { endPayments } from '../lifecycle/end.ts'
+import { lockPaymentsWithAccounts } from '../queries.ts'
+import { cancelApproval } from './end.ts'
+
+type EndDeps = Pick<Deps, 'appendEvents' | 'config'>
+
+/** Whose right to ask for payments may have ended, and where. */
+export type Requester = { accountId: Uuid; workspaceIds: readonly Uuid[] }
+
+const readOwners = statement(
+  'payments.owners_of_workspaces',
+  'select distinct owning_account_id as id from workspaces where id = any($1::uuid[])',
+)
+const readUnauthorized = statement(
+  'payments.unauthorized',
+  `select p.id from payments p where p.workspace_id = any($1::uuid[]) and p.status in ('pending_approval', 'processing')
+     and p.initiator_account_id = $2 and p.account_id = any($3::uuid[]) and ${isNotSent('p')} and not ${mayStillRequest('p')} order by p.id`,
+)
+
+/** The caller has locked the owning accounts, and these payments are not sent. */
+const endUnsent = async (tx: Tx, deps: EndDeps, actor: Actor, ids: readonly Uuid[]): Promise<void> => {
+  if (ids.length === 0) return
+  const payments = await lockPaymentsWithAccounts(tx, ids)
+  const lost = failure('policy_changed', null, 'Who asked for the payment may no longer ask for it.')
+  const ended = await endPayments(
+    tx,
+    deps,
+    payments.map((payment) =>
+      payment.status === 'pending_approval'
+        ? { payment, to: 'cancelled', actor }
+        : { payment: { ...payment, dispatchDueAt: null }, to: 'failed', actor, failure: lost },
+    ),
+  )
+  for (const payment of ended) if (payment.status === 'cancelled') await cancelApproval(tx, deps, actor, payment)
+}
+
+/**
+ * Ends what a requester asked for and may no longer ask for: what waits for an approval is cancelled, what is about to be sent fails. Runs
+ * after a membership ended or changed, or grants were revoked. Where the transaction locked the paying account with its first lock; elsewhere
+ * it only makes a payment that is being sent now come first, the check before sending refuses the others, and the sweep ends them: an account
+ * that is locked late must not move money, or its events would be out of order.
+ */
+export const endUnauthorizedPayments = async (
+  tx: Tx,
+  deps: EndDeps,
+  actor: Actor,
+  { accountId, workspaceIds }: Requester,
+): Promise<void> => {
+  const workspaces = plainList(workspaceIds)
+  const owners = (await tx.query<{ id: Uuid }>(readOwners, [workspaces])).map(({ id }) => id)
+  const locked = owners.filter((owner) => holdsLock(tx, owner))
+  await lockFurtherAccounts(tx, ...owners)
+  const rows = await tx.query<{ id: Uuid }>(readUnauthorized, [workspaces, accountId, plainList(locked)])
+  await endUnsent(
+    tx,
+    deps,
+    actor,
+    rows.map(({ id }) => id),
+  )
+}
+
+const due = statement(
+  'payments.unauthorized_waiting',
+  `select p.id from approvals a join payments p on p.id = a.payment_id
+   where a.status = 'pending' and p.id > $1 and not ${mayStillRequest('p')} order by p.id limit $2`,
+)
+const isDue = statement(
+  'payments.is_unauthorized',
+  `select p.id from payments p where p.id = $1 and p.status = 'pending_approval' and not ${mayStillRequest('p')}`,
+)
+
+/** Cancels what still waits for an approval although its requester may no longer ask for it. */
+export const cancelUnauthorized = (deps: Pick<Deps, 'alerts' | 'appendEvents' | 'config' | 'db' | 'logger'>): Promise<void> =>
+  sweepRows(
+    deps,
+    'payments.unauthorized',
+    100,
+    (behind, batch) => deps.db.query<{ id: Uuid }>(due, [behind, batch]),
+    ({ id }) =>
+      inTx(deps.db, async (tx) => {
+        await lockPaymentsWithAccounts(tx, [id])
+        const rows = await tx.query<{ id: Uuid }>(isDue, [id])
+        const actor = { accountId: null, origin: null, way: 'end_of_authority' }
+        await endUnsent(
+          tx,
+          deps,
+          actor,
+          rows.map((row) => row.id),
+        )
+      }),
+  )
