@@ -143,8 +143,9 @@ const reasons: Readonly<Record<string, string>> = {
   'admin.confirm_adjustment': 'Not the administrator who created it, and never for the administrator’s own account.',
   'admin.reject_adjustment': 'Any administrator, also the one who created it.',
   'approvals.decide':
-    'Not the initiator where duties are separated; never a credential of the lineage that initiated the payment.',
-  'approvals.decide_by_signature': 'As with a credential: the wallet’s account counts.',
+    'Not the initiator where duties are separated; never a credential of the lineage that initiated the payment, a session that began with a wallet that the lineage linked, or a key made in it.',
+  'approvals.decide_by_signature': 'As with a credential: the wallet’s account counts, and the grant that linked the wallet.',
+  'payments.cancel': 'A delegated caller only what it, or a grant below it, has asked for.',
   'mandates.revoke': 'By credential with `mandate.manage`; by signature of a wallet of the account that signed.',
   'mcp.call': 'Only with a Host and an Origin of this service.',
 }

@@ -6,15 +6,18 @@ export const walletIsLinked = (account: string, address: string): string =>
   `exists (select from identities i where i.provider = 'wallet' and i.account_id = ${account} and i.subject_key = lower(${address}))`
 
 const isMember = (account: string, workspace: string, roles: readonly Role[]): string =>
-  `exists (select from members m where m.account_id = ${account} and m.workspace_id = ${workspace} and m.status = 'active'
-     and m.role in ${namesSql(roles)})`
+  `coalesce((select m.status = 'active' and m.role in ${namesSql(roles)} from members m
+     where m.account_id = ${account} and m.workspace_id = ${workspace}), false)`
+
+// Single values, not `exists`: a plan may answer many of those by reading all of a table once.
+const statusOf = (account: string): string => `(select a.status from accounts a where a.id = ${account})`
 
 /** Whether the role of an account lets it decide the approvals of a workspace now. */
 export const hasDecidingRole = (account: string, workspace: string): string => isMember(account, workspace, decidingRoles)
 
 /** Whether an account may decide the approvals of a workspace now. */
 const mayDecide = (account: string, workspace: string): string =>
-  `(${hasDecidingRole(account, workspace)} and exists (select from accounts a where a.id = ${account} and a.status = 'active'))`
+  `(${hasDecidingRole(account, workspace)} and ${statusOf(account)} = 'active')`
 
 /**
  * Whether who asked for payment `p` may still ask for it: a member whose role has `payment.create`, its account was not closed, and its grant was
@@ -23,7 +26,7 @@ const mayDecide = (account: string, workspace: string): string =>
  */
 export const mayStillRequest = (p: string): string =>
   `(${isMember(`${p}.initiator_account_id`, `${p}.workspace_id`, requestingRoles)}
-     and exists (select from accounts a where a.id = ${p}.initiator_account_id and a.status <> 'closed')
+     and ${statusOf(`${p}.initiator_account_id`)} <> 'closed'
      and (${p}.grant_id is null or (select g.revoked_at is null from grants g where g.id = ${p}.grant_id)))`
 
 /** Nothing of payment \`p\` was sent: it waits for an approval, or to be sent. */

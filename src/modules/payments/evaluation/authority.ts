@@ -28,7 +28,7 @@ const read = statement(
      end as stop,
      coalesce(a.required_approvals, 0) as required,
      array(select d.account_id from ${currentDecisions('a.id')} as d where d.decision = 'approve' and ${lostBy('d', 'p')} is null) as approvers
-   from payments p join accounts r on r.id = p.initiator_account_id
+   from payments p cross join lateral (select * from accounts r where r.id = p.initiator_account_id) as r
      left join grants g on g.id = p.grant_id left join approvals a on a.id = p.approval_id
    where p.id = any($1::uuid[])`,
 )
