@@ -1,5 +1,6 @@
 import type { Tx } from '../../../db/client.ts'
-import { type ErrorCode, Refusal } from '../../../lib/errors.ts'
+import type { ErrorCode } from '../../../errors/catalogue.ts'
+import { Refusal } from '../../../lib/errors.ts'
 import { type Failure, failure } from '../../../lib/failure-codes.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import type { Minor } from '../../../lib/money.ts'
