@@ -11,7 +11,7 @@ import type { Pooler } from './pooler.ts'
 import { settingsOf } from './settings.ts'
 import type { Query, Statement } from './statement.ts'
 import { createTransactions } from './transaction.ts'
-import { queryConfig, rowsConfig, runBy, type SendRows, traced } from './wire.ts'
+import { queryBy, queryConfig, rowsConfig, runBy, type SendRows, traced } from './wire.ts'
 
 const types: pg.CustomTypesConfig = {
   getTypeParser: ((oid: number, format?: 'text' | 'binary') => {
@@ -105,7 +105,7 @@ export const connect = (options: DatabaseOptions): Database => {
   return {
     pool,
     orm: drizzle(pool, { casing: 'snake_case' }),
-    query: queryPool(pool, named),
+    query: queryBy({ record: lookups.query, page: pages.query, pool: queryPool(pool, named) }),
     run: runBy({ record: lookups.rows, page: pages.rows, pool: poolRows(pool, named) }),
     lookup: lookups.query,
     transaction,

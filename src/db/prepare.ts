@@ -3,7 +3,7 @@ import { QueryBuilder } from 'drizzle-orm/pg-core'
 import type { Uuid } from '../lib/ids.ts'
 import type { Minor } from '../lib/money.ts'
 import { plainList, textList } from './lists.ts'
-import { declareStatements, type Statement, statement } from './statement.ts'
+import { declareStatements, type Lane, type Statement, statement } from './statement.ts'
 
 // A query is declared once: its name, its parameters, and drizzle's builder for its text and the type of its rows. It is built when it is
 // first used and not for each request, which would cost more than Postgres needs to answer it.
@@ -16,6 +16,10 @@ type Kinds = {
   jsonb: unknown
   'uuid[]': readonly Uuid[]
   'text[]': readonly string[]
+  'int[]': readonly number[]
+  date: string
+  /** The days, as 2026-01-31. */
+  'date[]': readonly string[]
   /** How many rows at most. */
   rows: number
   /** Has no place in the text: it says whether a condition is part of it. */
@@ -47,12 +51,6 @@ type Built = {
   toSQL: () => { sql: string; params: unknown[] }
 }
 
-/**
- * Which connection a query outside of a transaction takes. `record`: the one that all requests share for lookups by an index, in which a
- * slow statement delays all later ones. `page`: a second one of that kind, for lists. `pool`: one of its own, for what reads many rows.
- */
-export type Lane = 'record' | 'page' | 'pool'
-
 /** One form of a query: that for the parameters that are given. */
 type Form<V, Row> = {
   statement: Statement | string
@@ -70,6 +68,8 @@ const builder = new QueryBuilder({ casing: 'snake_case' })
 const encoders: Partial<Record<string, (value: never) => unknown>> = {
   'uuid[]': (value: readonly Uuid[]) => plainList(value),
   'text[]': (value: readonly string[]) => textList(value),
+  'int[]': (value: readonly number[]) => plainList(value),
+  'date[]': (value: readonly string[]) => plainList(value),
   jsonb: (value: unknown) => JSON.stringify(value),
 }
 
@@ -80,8 +80,22 @@ const encoderOf = (kind: Kind | Optional): ((value: unknown) => unknown) =>
 
 type Leaf = { group: string | null; name: string; decode: ((value: unknown) => unknown) | null }
 
-/** Columns arrive as their records have them (`connect.ts` says how types are read); an expression may have a decoder of its own. */
+/** These arrive as their records have them: `connect.ts` says how types are read. */
+const plainColumns = new Set([
+  'PgUUID',
+  'PgText',
+  'PgBoolean',
+  'PgInteger',
+  'PgBigInt64',
+  'PgTimestamp',
+  'PgDateString',
+  'PgJson',
+  'PgJsonb',
+  'PgArray',
+])
+
 const decoderOf = (field: unknown): Leaf['decode'] => {
+  if (is(field, Column)) return plainColumns.has(field.columnType) ? null : (value) => field.mapFromDriverValue(value)
   const expression = is(field, SQL.Aliased) ? field.sql : field
   if (!is(expression, SQL)) return null
   const decoder: unknown = Reflect.get(expression, 'decoder')
@@ -152,7 +166,7 @@ export const prepare = <const P extends Parameters, B extends Built>(
     })
     const read = readerOf(name, leavesOf(built._.selectedFields as object))
     return {
-      statement: named ? statement([name, ...given].join('+'), text) : text,
+      statement: named ? statement([name, ...given].join('+'), text, lane) : text,
       values: (values) => takers.map((take) => take(values)),
       read: (rows) => rows.map(read) as Row[],
     }

@@ -2,7 +2,14 @@
  * A statement with a name is parsed and planned once for each connection: frequent statements have names, and each name belongs to one
  * text.
  */
-export type Statement = { readonly name: string; readonly text: string }
+export type Statement = { readonly name: string; readonly text: string; readonly lane: Lane }
+
+/**
+ * Which connection a statement outside of a transaction takes. `record`: the one that all requests share for lookups by an index, in which
+ * a slow statement delays all later ones. `page`: a second one of that kind, for lists. `pool`: one of its own, for what reads many rows
+ * or waits for a lock.
+ */
+export type Lane = 'record' | 'page' | 'pool'
 
 /** The rows of one statement. A text without a name is planned each time that it runs. */
 export type Query = <Row extends object>(statement: Statement | string, values?: readonly unknown[]) => Promise<Row[]>
@@ -10,10 +17,10 @@ export type Query = <Row extends object>(statement: Statement | string, values?:
 const known = new Map<string, Statement>()
 
 /** With two texts under one name, the second one would fail on every connection that knows the first. */
-export const statement = (name: string, text: string): Statement => {
+export const statement = (name: string, text: string, lane: Lane = 'pool'): Statement => {
   const existing = known.get(name)
   if (existing && existing.text !== text) throw new Error(`two statements are called ${name}`)
-  const named = existing ?? { name, text }
+  const named = existing ?? { name, text, lane }
   known.set(name, named)
   return named
 }

@@ -1,8 +1,7 @@
 import pg from 'pg'
 import { inSpan, isTracing } from '../lib/tracing.ts'
 import type { Run } from './client.ts'
-import type { Lane } from './prepare.ts'
-import type { Statement } from './statement.ts'
+import type { Lane, Query, Statement } from './statement.ts'
 
 type Config = { text: string; values: unknown[]; name?: string }
 type RowsConfig = Config & { rowMode: 'array' }
@@ -26,6 +25,12 @@ export const runBy =
     const form = query.form(values)
     return form.read(await senders[query.lane](form.statement, form.values(values)))
   }
+
+/** The same for statements as text: those without a name take a connection of their own. */
+export const queryBy =
+  (senders: Readonly<Record<Lane, Query>>): Query =>
+  (query, values) =>
+    senders[typeof query === 'string' ? 'pool' : query.lane](query, values)
 
 /** `named`: false behind a pooler that forgets prepared statements between transactions. */
 export const queryConfig = (query: Statement | string, values: readonly unknown[], named: boolean): Config => {

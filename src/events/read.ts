@@ -75,7 +75,7 @@ export const nextEvents = async (db: Db, after: Position, take: number): Promise
   return { events: ready.map(toEvent), waiting: ready.length < rows.length }
 }
 
-const place = statement('events.place', `select ${columns} from events where id = $1`)
+const place = statement('events.place', `select ${columns} from events where id = $1`, 'record')
 
 export const findEvent = async (db: Db, id: Uuid): Promise<StoredEvent | undefined> =>
   (await db.query<Row>(place, [id])).map(toEvent)[0]
@@ -93,10 +93,11 @@ const ranges = (beyond: string, order: string) => `
        order by events.transaction ${order}, events.id ${order} limit $6) as found)
   ) as page order by tx ${order}, id ${order} limit $6`
 
-const later = statement('events.later', ranges('(events.transaction, events.id) > ($1::xid8, $2::uuid)', 'asc'))
+const later = statement('events.later', ranges('(events.transaction, events.id) > ($1::xid8, $2::uuid)', 'asc'), 'page')
 const earlier = statement(
   'events.earlier',
   ranges('($1::xid8 is null or (events.transaction, events.id) < ($1::xid8, $2::uuid))', 'desc'),
+  'page',
 )
 
 const page = async (

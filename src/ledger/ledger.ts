@@ -1,6 +1,9 @@
+import { sql } from 'drizzle-orm'
 import { lockAccount, requireLocked } from '../db/account-lock.ts'
 import { type Db, statement, type Tx } from '../db/client.ts'
 import { plainList, textList } from '../db/lists.ts'
+import { prepare } from '../db/prepare.ts'
+import { ledgerAccounts } from '../db/tables/ledger.ts'
 import { Refusal } from '../lib/errors.ts'
 import { newId, type Uuid } from '../lib/ids.ts'
 import type { Minor } from '../lib/money.ts'
@@ -38,24 +41,25 @@ const openCustomer = statement(
 export const openCustomerAccount = (tx: Tx, ownerId: Uuid, currency: string, at: Date): Promise<unknown> =>
   tx.query(openCustomer, [newId(), ownerId, `customer:${ownerId}`, currency, at])
 
-const readBalance = statement(
-  'ledger.balance',
-  `select ${available} as available_minor, pending_debits_minor as held_minor from ledger_accounts where owner_id = $1`,
-)
-export const getBalance = async (db: Db, ownerId: Uuid): Promise<Balance> => {
-  const [row] = await db.query<BalanceRow>(readBalance, [ownerId])
-  if (!row) throw new Error('an account has no ledger account')
-  return balanceOf(row)
-}
+/** What is available, as a check of the table keeps it from falling below zero. */
+const availableMinor = sql<Minor>`${ledgerAccounts.postedCreditsMinor} - ${ledgerAccounts.postedDebitsMinor} - ${ledgerAccounts.pendingDebitsMinor}`
 
-const readBalances = statement(
-  'ledger.balances',
-  `select owner_id, ${available} as available_minor, pending_debits_minor as held_minor from ledger_accounts where owner_id = any($1::uuid[])`,
+const balances = prepare('ledger.balances', { owners: 'uuid[]' }, (orm, at) =>
+  orm
+    .select({ ownerId: sql<Uuid>`${ledgerAccounts.ownerId}`, availableMinor, heldMinor: ledgerAccounts.pendingDebitsMinor })
+    .from(ledgerAccounts)
+    .where(sql`${ledgerAccounts.ownerId} = any(${at.owners})`),
 )
 
 export const getBalances = async (db: Db, ownerIds: readonly Uuid[]): Promise<Map<Uuid, Balance>> => {
-  const rows = await db.query<BalanceRow & { owner_id: Uuid }>(readBalances, [plainList(ownerIds)])
-  return new Map(rows.map((row) => [row.owner_id, balanceOf(row)]))
+  const rows = await db.run(balances, { owners: ownerIds })
+  return new Map(rows.map(({ ownerId, ...balance }) => [ownerId, balance]))
+}
+
+export const getBalance = async (db: Db, ownerId: Uuid): Promise<Balance> => {
+  const balance = (await getBalances(db, [ownerId])).get(ownerId)
+  if (!balance) throw new Error('an account has no ledger account')
+  return balance
 }
 
 /** The first lock of every writer that touches an account's money, its limits or the payments that they count. It guards all of these. */

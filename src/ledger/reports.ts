@@ -1,4 +1,8 @@
+import { asc, eq } from 'drizzle-orm'
+import { alias } from 'drizzle-orm/pg-core'
 import { type Db, statement } from '../db/client.ts'
+import { prepare } from '../db/prepare.ts'
+import { ledgerAccounts, ledgerTransfers } from '../db/tables/ledger.ts'
 import type { Uuid } from '../lib/ids.ts'
 import type { Minor } from '../lib/money.ts'
 
@@ -44,6 +48,7 @@ const history = statement(
      and ($5::timestamptz is null or t.created_at > $5) and ($6::timestamptz is null or t.created_at < $6)) h
    where ($4::text[] is null or h.type = any($4))
    order by h.id desc limit $3`,
+  'page',
 )
 
 export type HistoryFilter = { types?: readonly HistoryType[]; createdAfter?: Date; createdBefore?: Date }
@@ -140,11 +145,26 @@ export type TransferRecord = {
   createdAt: Date
 }
 
+const debit = alias(ledgerAccounts, 'd')
+const credit = alias(ledgerAccounts, 'c')
+
+const transfersOf = prepare('ledger.transfers_of', { referenceId: 'uuid' }, (orm, at) =>
+  orm
+    .select({
+      id: ledgerTransfers.id,
+      kind: ledgerTransfers.kind,
+      pendingId: ledgerTransfers.pendingId,
+      debit: debit.kind,
+      credit: credit.kind,
+      amountMinor: ledgerTransfers.amountMinor,
+      createdAt: ledgerTransfers.createdAt,
+    })
+    .from(ledgerTransfers)
+    .innerJoin(debit, eq(debit.id, ledgerTransfers.debitAccountId))
+    .innerJoin(credit, eq(credit.id, ledgerTransfers.creditAccountId))
+    .where(eq(ledgerTransfers.referenceId, at.referenceId))
+    .orderBy(asc(ledgerTransfers.id)),
+)
+
 /** Every transfer of one payment, top-up or adjustment, in order; accounts are named by their kind only. */
-export const listTransfers = (db: Db, referenceId: Uuid): Promise<TransferRecord[]> =>
-  db.query(
-    `select t.id, t.kind, t.pending_id as "pendingId", d.kind as debit, c.kind as credit, t.amount_minor as "amountMinor", t.created_at as "createdAt"
-     from ledger_transfers t join ledger_accounts d on d.id = t.debit_account_id join ledger_accounts c on c.id = t.credit_account_id
-     where t.reference_id = $1 order by t.id`,
-    [referenceId],
-  )
+export const listTransfers = (db: Db, referenceId: Uuid): Promise<TransferRecord[]> => db.run(transfersOf, { referenceId })

@@ -1,4 +1,7 @@
-import { and, eq, lt, sql } from 'drizzle-orm'
+import { globSync } from 'node:fs'
+import { basename } from 'node:path'
+import { and, eq, getTableName, is, lt, sql } from 'drizzle-orm'
+import { PgTable } from 'drizzle-orm/pg-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { first, inTx } from '../../src/db/client.ts'
 import { prepare } from '../../src/db/prepare.ts'
@@ -28,6 +31,17 @@ beforeAll(async () => {
 })
 afterAll(() => service.close())
 
+/** Every table that is declared, so that a type of column that is new here is compared too. */
+const allTables = async (): Promise<PgTable[]> => {
+  const files = globSync('src/db/tables/*.ts').map((file) => basename(file, '.ts'))
+  const modules = await Promise.all(
+    files.map((file) => import(`../../src/db/tables/${file}.ts`) as Promise<Record<string, unknown>>),
+  )
+  const tables = modules.flatMap((module) => Object.values(module)).filter((value) => is(value, PgTable))
+  expect(tables.length).toBeGreaterThan(30)
+  return tables
+}
+
 const byId = prepare('test.payment', { id: 'uuid' }, (orm, at) => orm.select().from(payments).where(eq(payments.id, at.id)))
 
 const filtered = prepare('test.payments', { currency: 'text?', before: 'uuid?', open: 'flag?', take: 'rows' }, (orm, at) =>
@@ -53,6 +67,15 @@ describe('a declared query', () => {
     const [row] = await service.deps.db.orm.select().from(payments).where(eq(payments.id, paymentId))
     expect(row?.countedDay).toMatch(/^\d{4}-\d{2}-\d{2}$/)
     expect(await first(service.deps.db, byId, { id: paymentId })).toEqual(row)
+  })
+
+  test('reads every table as the ORM does', async () => {
+    await service.deps.db.query('update identities set chain_id = 137')
+    for (const table of await allTables()) {
+      const name = getTableName(table)
+      const query = prepare(`test.table_${name}`, {}, (orm) => orm.select().from(table).limit(3))
+      expect(await service.deps.db.run(query, {})).toEqual(await service.deps.db.orm.select().from(table).limit(3))
+    }
   })
 
   test('groups the fields of a joined table, and leaves out the conditions whose value is missing', async () => {

@@ -1,16 +1,23 @@
 import { permissions } from '../../auth/permissions.ts'
 import type { Principal } from '../../auth/principal.ts'
 import { isoTimeOrNull } from '../../http/wire.ts'
-import { formatId } from '../../lib/ids.ts'
+import { formatId, type Uuid } from '../../lib/ids.ts'
 import { minor } from '../../lib/money.ts'
 import { periodsAt } from '../../policy/calendar.ts'
-import { approvalFrom, headroomOf } from '../../policy/headroom.ts'
+import { approvalFrom, headroomOf, type LimitsInUse } from '../../policy/headroom.ts'
 import { effectiveTimeZone } from '../../policy/time-zone.ts'
-import { viewGrant } from '../delegation/grants/present.ts'
+import { presentGrant } from '../delegation/grants/present.ts'
 import { findGrant, scopeOf } from '../delegation/grants/queries.ts'
+import type { GrantUsage } from '../delegation/grants/usage.ts'
 import type { Deps } from './deps.ts'
 import { loadLimits } from './queries.ts'
 import type { Credential } from './schema.ts'
+
+/** A grant is of the workspace that it works in, so its own usage and what its chain leaves are among the limits. */
+const usageIn = (limits: readonly (LimitsInUse & { id: Uuid })[], id: Uuid, lineage: readonly Uuid[]): GrantUsage => ({
+  usage: limits.find((limit) => limit.id === id)?.usage ?? { dayMinor: 0n, monthMinor: 0n },
+  headroom: headroomOf(limits.filter((limit) => lineage.includes(limit.id))),
+})
 
 /** What the caller may do now, so that an agent need not learn its limits from refusals. */
 export const readCredential = async (deps: Pick<Deps, 'clock' | 'db'>, principal: Principal): Promise<Credential> => {
@@ -28,7 +35,7 @@ export const readCredential = async (deps: Pick<Deps, 'clock' | 'db'>, principal
     role: principal.role,
     permissions: permissions.filter((permission) => principal.permissions.has(permission)),
     is_admin: principal.isAdmin,
-    grant: record ? await viewGrant(deps.db, at, record) : null,
+    grant: record ? presentGrant(record, usageIn(limits, record.id, grant?.lineage ?? [])) : null,
     headroom: {
       per_payment_minor: minor(headroom.perPaymentMinor),
       today_minor: minor(headroom.todayMinor),

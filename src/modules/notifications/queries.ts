@@ -1,22 +1,32 @@
-import { effectivePermissions, type Permission, type Role } from '../../auth/permissions.ts'
+import { and, eq, sql } from 'drizzle-orm'
+import { effectivePermissions, type Permission } from '../../auth/permissions.ts'
 import type { Principal } from '../../auth/principal.ts'
-import { type Db, statement } from '../../db/client.ts'
+import type { Db } from '../../db/client.ts'
+import { prepare } from '../../db/prepare.ts'
+import { grants } from '../../db/tables/grants.ts'
+import { members } from '../../db/tables/workspaces.ts'
 import { type Reader, readerOf } from '../../events/visibility.ts'
 import type { Uuid } from '../../lib/ids.ts'
 
-const memberships = statement(
-  'notifications.memberships',
-  `select workspace_id, role from members where account_id = $1 and status = 'active'`,
+const memberships = prepare('notifications.memberships', { accountId: 'uuid' }, (orm, at) =>
+  orm
+    .select({ workspaceId: members.workspaceId, role: members.role })
+    .from(members)
+    .where(and(eq(members.accountId, at.accountId), eq(members.status, 'active'))),
 )
-const descendants = statement('notifications.descendants', 'select id from grants where ancestor_ids @> array[$1::uuid]')
+const descendants = prepare('notifications.descendants', { grantId: 'uuid' }, (orm, at) =>
+  orm.select({ id: grants.id }).from(grants).where(sql`${grants.ancestorIds} @> array[${at.grantId}]`),
+)
 
 /** The events that this principal may read now. */
 export const findReader = async (db: Db, principal: Principal): Promise<Reader> => {
-  const rows = await db.query<{ workspace_id: Uuid; role: Role }>(memberships, [principal.accountId])
+  const [rows, below] = await Promise.all([
+    db.run(memberships, { accountId: principal.accountId }),
+    principal.grant ? db.run(descendants, { grantId: principal.grant.id }) : [],
+  ])
   const permissions = new Map<Uuid, ReadonlySet<Permission>>(
-    rows.map((row) => [row.workspace_id, effectivePermissions(row.role, null)]),
+    rows.map((row) => [row.workspaceId, effectivePermissions(row.role, null)]),
   )
-  const below = principal.grant ? await db.query<{ id: Uuid }>(descendants, [principal.grant.id]) : []
   return readerOf(
     principal,
     permissions,

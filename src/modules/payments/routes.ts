@@ -145,9 +145,9 @@ export const registerPayments = (app: App, deps: Deps): void => {
       schema: { params: byId('payment'), response: { 200: Receipt } },
     },
     async (request, reply) => {
-      const payment = await findPayment(deps.db, request.principal.workspace.id, request.params.id)
-      if (!payment) throw notFound()
-      return reply.send(await buildReceipt(deps.db, deps, payment))
+      const receipt = await buildReceipt(deps.db, deps, request.principal.workspace.id, request.params.id)
+      if (!receipt) throw notFound()
+      return reply.send(receipt)
     },
   )
   app.post(

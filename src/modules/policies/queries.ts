@@ -1,34 +1,51 @@
 import { and, desc, eq, isNull, lt } from 'drizzle-orm'
-import type { Db } from '../../db/client.ts'
+import { type Db, first, type Tx } from '../../db/client.ts'
+import { prepare } from '../../db/prepare.ts'
 import { spendingPolicies } from '../../db/tables/policies.ts'
+import type { PageRequest } from '../../http/pagination.ts'
 import type { Uuid } from '../../lib/ids.ts'
 
 export type PolicyRecord = typeof spendingPolicies.$inferSelect
 
-const inWorkspace = (workspaceId: Uuid, id: Uuid) =>
-  and(eq(spendingPolicies.workspaceId, workspaceId), eq(spendingPolicies.id, id))
-
-export const findPolicy = async (db: Db, workspaceId: Uuid, id: Uuid): Promise<PolicyRecord | undefined> =>
-  (await db.orm.select().from(spendingPolicies).where(inWorkspace(workspaceId, id)))[0]
-
-export const lockPolicy = async (db: Db, workspaceId: Uuid, id: Uuid): Promise<PolicyRecord | undefined> =>
-  (await db.orm.select().from(spendingPolicies).where(inWorkspace(workspaceId, id)).for('update'))[0]
-
-export const listPolicies = (
-  db: Db,
-  workspaceId: Uuid,
-  page: { before: Uuid | null; take: number },
-  onlyActive: boolean,
-): Promise<PolicyRecord[]> =>
-  db.orm
+const byId = prepare('policies.by_id', { workspaceId: 'uuid', id: 'uuid' }, (orm, at) =>
+  orm
     .select()
     .from(spendingPolicies)
-    .where(
-      and(
-        eq(spendingPolicies.workspaceId, workspaceId),
-        page.before ? lt(spendingPolicies.id, page.before) : undefined,
-        onlyActive ? isNull(spendingPolicies.archivedAt) : undefined,
-      ),
-    )
-    .orderBy(desc(spendingPolicies.id))
-    .limit(page.take)
+    .where(and(eq(spendingPolicies.workspaceId, at.workspaceId), eq(spendingPolicies.id, at.id))),
+)
+
+export const findPolicy = (db: Db, workspaceId: Uuid, id: Uuid): Promise<PolicyRecord | undefined> =>
+  first(db, byId, { workspaceId, id })
+
+const lockById = prepare('policies.lock', { workspaceId: 'uuid', id: 'uuid' }, (orm, at) =>
+  orm
+    .select()
+    .from(spendingPolicies)
+    .where(and(eq(spendingPolicies.workspaceId, at.workspaceId), eq(spendingPolicies.id, at.id)))
+    .for('update'),
+)
+
+export const lockPolicy = (tx: Tx, workspaceId: Uuid, id: Uuid): Promise<PolicyRecord | undefined> =>
+  first(tx, lockById, { workspaceId, id })
+
+const list = prepare(
+  'policies.list',
+  { workspaceId: 'uuid', active: 'flag?', before: 'uuid?', take: 'rows' },
+  (orm, at) =>
+    orm
+      .select()
+      .from(spendingPolicies)
+      .where(
+        and(
+          eq(spendingPolicies.workspaceId, at.workspaceId),
+          at.before && lt(spendingPolicies.id, at.before),
+          at.active && isNull(spendingPolicies.archivedAt),
+        ),
+      )
+      .orderBy(desc(spendingPolicies.id))
+      .limit(at.take),
+  'page',
+)
+
+export const listPolicies = (db: Db, workspaceId: Uuid, page: PageRequest, active: boolean): Promise<PolicyRecord[]> =>
+  db.run(list, { workspaceId, active, ...page })

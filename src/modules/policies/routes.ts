@@ -63,9 +63,13 @@ export const registerPolicies = (app: App, deps: Deps): void => {
       schema: { params: byId('policy'), response: { 200: Policy } },
     },
     async (request, reply) => {
-      const record = await findPolicy(deps.db, request.principal.workspace.id, request.params.id)
+      const { workspace } = request.principal
+      const { id } = request.params
+      const [record, usageOf] = await Promise.all([
+        findPolicy(deps.db, workspace.id, id),
+        readUsage(deps.db, workspace, deps.clock.now(), [id]),
+      ])
       if (!record) throw notFound()
-      const usageOf = await readUsage(deps.db, request.principal.workspace, deps.clock.now(), [record.id])
       return reply.send(presentPolicy(record, usageOf(record.id)))
     },
   )

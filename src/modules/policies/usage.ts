@@ -1,14 +1,26 @@
+import { sql } from 'drizzle-orm'
 import type { Principal } from '../../auth/principal.ts'
 import type { Db } from '../../db/client.ts'
+import { prepare } from '../../db/prepare.ts'
+import { usageCounters } from '../../db/tables/policies.ts'
 import type { Uuid } from '../../lib/ids.ts'
-import type { Minor } from '../../lib/money.ts'
 import { periodsAt } from '../../policy/calendar.ts'
 import { effectiveTimeZone } from '../../policy/time-zone.ts'
 import type { Usage } from '../../policy/types.ts'
 
-const counters = `
-  select subject_id, period, used_minor from usage_counters
-  where subject_id = any($1::uuid[]) and ((period = 'day' and period_start = $2::date) or (period = 'month' and period_start = $3::date))`
+const counters = prepare(
+  'policies.counters',
+  { ids: 'uuid[]', day: 'date', month: 'date' },
+  (orm, at) =>
+    orm
+      .select({ id: usageCounters.subjectId, period: usageCounters.period, usedMinor: usageCounters.usedMinor })
+      .from(usageCounters)
+      .where(
+        sql`${usageCounters.subjectId} = any(${at.ids})
+          and (${usageCounters.period}, ${usageCounters.periodStart}) in (('day', ${at.day}), ('month', ${at.month}))`,
+      ),
+  'page',
+)
 
 /** How much of each policy's limits is used in the workspace's current day and month. */
 export const readUsage = async (
@@ -18,8 +30,7 @@ export const readUsage = async (
   ids: readonly Uuid[],
 ): Promise<(id: Uuid) => Usage> => {
   const { day, month } = periodsAt(at, effectiveTimeZone(zone, at))
-  const rows =
-    ids.length === 0 ? [] : await db.query<{ subject_id: Uuid; period: string; used_minor: Minor }>(counters, [ids, day, month])
-  const used = new Map(rows.map((row) => [`${row.subject_id}:${row.period}`, BigInt(row.used_minor)]))
+  const rows = ids.length === 0 ? [] : await db.run(counters, { ids, day, month })
+  const used = new Map(rows.map(({ id, period, usedMinor }) => [`${id}:${period}`, usedMinor]))
   return (id) => ({ dayMinor: used.get(`${id}:day`) ?? 0n, monthMinor: used.get(`${id}:month`) ?? 0n })
 }

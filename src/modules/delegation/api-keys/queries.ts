@@ -1,5 +1,6 @@
 import { and, desc, eq, lt } from 'drizzle-orm'
-import type { Db } from '../../../db/client.ts'
+import { type Db, first } from '../../../db/client.ts'
+import { prepare } from '../../../db/prepare.ts'
 import { apiKeys, grants } from '../../../db/tables/grants.ts'
 import type { PageRequest } from '../../../http/pagination.ts'
 import type { Uuid } from '../../../lib/ids.ts'
@@ -10,17 +11,33 @@ import { type GrantRecord, type GrantScope, inScope } from '../grants/queries.ts
 
 export type KeyWithGrant = { key: ApiKeyRecord; grant: GrantRecord }
 
-const select = (db: Db) =>
-  db.orm.select({ key: apiKeys, grant: grants }).from(apiKeys).innerJoin(grants, eq(grants.id, apiKeys.grantId))
+const byId = prepare('api_keys.by_id', { id: 'uuid', accountId: 'uuid', within: 'uuid?' }, (orm, at) =>
+  orm
+    .select({ key: apiKeys, grant: grants })
+    .from(apiKeys)
+    .innerJoin(grants, eq(grants.id, apiKeys.grantId))
+    .where(and(eq(apiKeys.id, at.id), inScope(at))),
+)
 
-export const findKey = async (db: Db, scope: GrantScope, id: Uuid): Promise<KeyWithGrant | undefined> =>
-  (await select(db).where(and(eq(apiKeys.id, id), inScope(scope))))[0]
+export const findKey = (db: Db, scope: GrantScope, id: Uuid): Promise<KeyWithGrant | undefined> =>
+  first(db, byId, { id, ...scope })
 
-export const listKeys = (db: Db, scope: GrantScope, { before, take }: PageRequest): Promise<KeyWithGrant[]> =>
-  select(db)
-    .where(and(eq(apiKeys.accountId, scope.accountId), inScope(scope), before === null ? undefined : lt(apiKeys.id, before)))
-    .orderBy(desc(apiKeys.id))
-    .limit(take)
+const list = prepare(
+  'api_keys.list',
+  { accountId: 'uuid', within: 'uuid?', before: 'uuid?', take: 'rows' },
+  (orm, at) =>
+    orm
+      .select({ key: apiKeys, grant: grants })
+      .from(apiKeys)
+      .innerJoin(grants, eq(grants.id, apiKeys.grantId))
+      .where(and(eq(apiKeys.accountId, at.accountId), inScope(at), at.before && lt(apiKeys.id, at.before)))
+      .orderBy(desc(apiKeys.id))
+      .limit(at.take),
+  'page',
+)
+
+export const listKeys = (db: Db, scope: GrantScope, page: PageRequest): Promise<KeyWithGrant[]> =>
+  db.run(list, { ...scope, ...page })
 
 /** When the last of a grant's keys ends; null when one of them has no end. Every end is known when a key is written. */
 export const lastKeyEnd = async (db: Db, grantId: Uuid): Promise<Date | null> => {

@@ -1,6 +1,7 @@
 import { and, arrayContains, arrayOverlaps, asc, desc, eq, inArray, isNull, lt, notInArray, or, type SQL, sql } from 'drizzle-orm'
 import type { Principal } from '../../../auth/principal.ts'
-import type { Db, Tx } from '../../../db/client.ts'
+import { type Db, first, type Tx } from '../../../db/client.ts'
+import { type Places, prepare } from '../../../db/prepare.ts'
 import { grants } from '../../../db/tables/grants.ts'
 import type { PageRequest } from '../../../http/pagination.ts'
 import type { Uuid } from '../../../lib/ids.ts'
@@ -15,44 +16,69 @@ export const scopeOf = (principal: Pick<Principal, 'accountId' | 'grant'>): Gran
   within: principal.grant?.id ?? null,
 })
 
-export const inScope = ({ accountId, within }: GrantScope): SQL | undefined =>
+const scope = { accountId: 'uuid', within: 'uuid?' } as const
+const page = { before: 'uuid?', take: 'rows' } as const
+
+export const inScope = (at: Places<typeof scope>): SQL | undefined =>
   and(
-    eq(grants.accountId, accountId),
-    within === null ? undefined : or(eq(grants.id, within), arrayContains(grants.ancestorIds, [within])),
+    eq(grants.accountId, at.accountId),
+    at.within && sql`(${grants.id} = ${at.within} or ${grants.ancestorIds} @> array[${at.within}])`,
   )
 
-export const findGrant = async (db: Db, scope: GrantScope, id: Uuid): Promise<GrantRecord | undefined> =>
-  (
-    await db.orm
-      .select()
-      .from(grants)
-      .where(and(eq(grants.id, id), inScope(scope)))
-  )[0]
-
-const page = (db: Db, where: SQL | undefined, { before, take }: PageRequest): Promise<GrantRecord[]> =>
-  db.orm
+const byId = prepare('grants.by_id', { id: 'uuid', ...scope }, (orm, at) =>
+  orm
     .select()
     .from(grants)
-    .where(and(where, before === null ? undefined : lt(grants.id, before)))
-    .orderBy(desc(grants.id))
-    .limit(take)
+    .where(and(eq(grants.id, at.id), inScope(at))),
+)
 
-export const listGrants = (db: Db, scope: GrantScope, request: PageRequest): Promise<GrantRecord[]> =>
-  page(db, inScope(scope), request)
+export const findGrant = (db: Db, within: GrantScope, id: Uuid): Promise<GrantRecord | undefined> =>
+  first(db, byId, { id, ...within })
+
+const list = prepare(
+  'grants.list',
+  { ...scope, ...page },
+  (orm, at) =>
+    orm
+      .select()
+      .from(grants)
+      .where(and(inScope(at), at.before && lt(grants.id, at.before)))
+      .orderBy(desc(grants.id))
+      .limit(at.take),
+  'page',
+)
+
+export const listGrants = (db: Db, within: GrantScope, request: PageRequest): Promise<GrantRecord[]> =>
+  db.run(list, { ...within, ...request })
+
+const activeRoots = prepare('grants.active_roots', { kind: 'text', ...scope }, (orm, at) =>
+  orm
+    .select({ id: grants.id })
+    .from(grants)
+    .where(and(inScope(at), eq(grants.kind, at.kind), isNull(grants.revokedAt), isNull(grants.parentGrantId)))
+    .orderBy(asc(grants.id)),
+)
 
 /** The active grants of a kind without a parent: everything below them ends with them. */
-export const listRootGrantIds = async (db: Db, scope: GrantScope, kind: GrantRecord['kind']): Promise<Uuid[]> =>
-  (
-    await db.orm
-      .select({ id: grants.id })
+export const listRootGrantIds = async (db: Db, within: GrantScope, kind: GrantRecord['kind']): Promise<Uuid[]> =>
+  (await db.run(activeRoots, { kind, ...within })).map(({ id }) => id)
+
+const ofWorkspace = prepare(
+  'grants.of_workspace',
+  { workspaceId: 'uuid', ...page },
+  (orm, at) =>
+    orm
+      .select()
       .from(grants)
-      .where(and(inScope(scope), eq(grants.kind, kind), isNull(grants.revokedAt), isNull(grants.parentGrantId)))
-      .orderBy(asc(grants.id))
-  ).map(({ id }) => id)
+      .where(and(eq(grants.workspaceId, at.workspaceId), at.before && lt(grants.id, at.before)))
+      .orderBy(desc(grants.id))
+      .limit(at.take),
+  'page',
+)
 
 /** All grants of a workspace, of every account: for its owners. */
 export const listWorkspaceGrants = (db: Db, workspaceId: Uuid, request: PageRequest): Promise<GrantRecord[]> =>
-  page(db, eq(grants.workspaceId, workspaceId), request)
+  db.run(ofWorkspace, { workspaceId, ...request })
 
 export const lockGrant = async (tx: Tx, id: Uuid): Promise<GrantRecord> => {
   const [grant] = await tx.orm.select().from(grants).where(eq(grants.id, id)).for('update')

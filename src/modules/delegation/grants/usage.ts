@@ -1,13 +1,15 @@
-import { inArray } from 'drizzle-orm'
+import { sql } from 'drizzle-orm'
 import type { Db } from '../../../db/client.ts'
+import { prepare } from '../../../db/prepare.ts'
 import { grants } from '../../../db/tables/grants.ts'
+import { usageCounters } from '../../../db/tables/policies.ts'
 import { workspaces } from '../../../db/tables/workspaces.ts'
+import { daysAfter } from '../../../lib/clock.ts'
 import type { Uuid } from '../../../lib/ids.ts'
-import type { Minor } from '../../../lib/money.ts'
 import { periodsAt } from '../../../policy/calendar.ts'
 import { type Headroom, headroomOf } from '../../../policy/headroom.ts'
 import { effectiveTimeZone } from '../../../policy/time-zone.ts'
-import type { Periods, Usage } from '../../../policy/types.ts'
+import type { Usage } from '../../../policy/types.ts'
 import type { GrantRecord } from './queries.ts'
 
 /** The part of a grant that changes with every payment: what is used, and what its whole chain leaves. */
@@ -15,17 +17,12 @@ export type GrantUsage = { usage: Usage; headroom: Headroom }
 
 const lineageOf = (grant: GrantRecord): Uuid[] => [...grant.ancestorIds, grant.id]
 
-const withAncestors = async (db: Db, records: readonly GrantRecord[]): Promise<Map<Uuid, GrantRecord>> => {
-  const known = new Map(records.map((grant) => [grant.id, grant]))
-  const above = [...new Set(records.flatMap((grant) => grant.ancestorIds))].filter((id) => !known.has(id))
-  const loaded = above.length === 0 ? [] : await db.orm.select().from(grants).where(inArray(grants.id, above))
-  for (const grant of loaded) known.set(grant.id, grant)
-  return known
-}
+const byIds = prepare('grants.by_ids', { ids: 'uuid[]' }, (orm, at) =>
+  orm.select().from(grants).where(sql`${grants.id} = any(${at.ids})`),
+)
 
-const periodsOf = async (db: Db, at: Date, chains: Iterable<GrantRecord>): Promise<Map<Uuid, Periods>> => {
-  const ids = [...new Set([...chains].map((grant) => grant.workspaceId))]
-  const rows = await db.orm
+const zones = prepare('grants.time_zones', { workspaceIds: 'uuid[]' }, (orm, at) =>
+  orm
     .select({
       id: workspaces.id,
       timeZone: workspaces.timeZone,
@@ -33,45 +30,56 @@ const periodsOf = async (db: Db, at: Date, chains: Iterable<GrantRecord>): Promi
       nextFrom: workspaces.nextTimeZoneFrom,
     })
     .from(workspaces)
-    .where(inArray(workspaces.id, ids))
-  return new Map(rows.map((row) => [row.id, periodsAt(at, effectiveTimeZone(row, at))]))
+    .where(sql`${workspaces.id} = any(${at.workspaceIds})`),
+)
+
+const counters = prepare('grants.counters', { ids: 'uuid[]', starts: 'date[]' }, (orm, at) =>
+  orm
+    .select({
+      id: usageCounters.subjectId,
+      period: usageCounters.period,
+      start: usageCounters.periodStart,
+      usedMinor: usageCounters.usedMinor,
+    })
+    .from(usageCounters)
+    .where(
+      sql`${usageCounters.subjectId} = any(${at.ids}) and ${usageCounters.period} in ('day', 'month')
+        and ${usageCounters.periodStart} = any(${at.starts})`,
+    ),
+)
+
+/** The first dates of the days and months that contain an instant somewhere on earth: so no time zone must be known to read counters. */
+const startsAt = (at: Date): string[] => {
+  const days = [-1, 0, 1].map((days) => daysAfter(at, days).toISOString().slice(0, 10))
+  return [...new Set([...days, ...days.map((day) => `${day.slice(0, 7)}-01`)])]
 }
 
-type CounterKey = { id: Uuid; period: 'day' | 'month'; start: string }
-
-const readCounters = async (db: Db, counterKeys: readonly CounterKey[]): Promise<Map<string, Minor>> => {
-  const rows = await db.query<{ subject_id: Uuid; period: string; used_minor: Minor }>(
-    `select u.subject_id, u.period, u.used_minor from usage_counters u
-     join unnest($1::uuid[], $2::text[], $3::date[]) as w (id, period, start) on u.subject_id = w.id and u.period = w.period and u.period_start = w.start`,
-    [counterKeys.map(({ id }) => id), counterKeys.map(({ period }) => period), counterKeys.map(({ start }) => start)],
-  )
-  return new Map(rows.map((row) => [`${row.subject_id}:${row.period}`, row.used_minor]))
-}
-
-/** The current usage of each grant, in its workspace's own day and month. Four queries, however many grants. */
+/** The current usage of each grant, in its workspace's own day and month. One round trip, however many grants. */
 export const loadGrantUsage = async (db: Db, at: Date, records: readonly GrantRecord[]): Promise<Map<Uuid, GrantUsage>> => {
   if (records.length === 0) return new Map()
-  const chains = await withAncestors(db, records)
-  const periods = await periodsOf(db, at, chains.values())
-  const counterKeys = [...chains.values()].flatMap(({ id, workspaceId }): CounterKey[] => {
+  const chains = new Map(records.map((grant) => [grant.id, grant]))
+  const above = [...new Set(records.flatMap((grant) => grant.ancestorIds))].filter((id) => !chains.has(id))
+  // A grant and those above it are of one workspace.
+  const [ancestors, zoned, counted] = await Promise.all([
+    above.length === 0 ? [] : db.run(byIds, { ids: above }),
+    db.run(zones, { workspaceIds: [...new Set(records.map(({ workspaceId }) => workspaceId))] }),
+    db.run(counters, { ids: [...chains.keys(), ...above], starts: startsAt(at) }),
+  ])
+  for (const grant of ancestors) chains.set(grant.id, grant)
+  const periods = new Map(zoned.map((zone) => [zone.id, periodsAt(at, effectiveTimeZone(zone, at))]))
+  const used = new Map(counted.map(({ id, period, start, usedMinor }) => [`${id}:${period}:${start}`, usedMinor]))
+  const usageOf = ({ id, workspaceId }: GrantRecord): Usage => {
     const current = periods.get(workspaceId)
-    return current
-      ? [
-          { id, period: 'day', start: current.day },
-          { id, period: 'month', start: current.month },
-        ]
-      : []
-  })
-  const counters = await readCounters(db, counterKeys)
-  const usageOf = (id: Uuid): Usage => ({
-    dayMinor: counters.get(`${id}:day`) ?? 0n,
-    monthMinor: counters.get(`${id}:month`) ?? 0n,
-  })
+    return {
+      dayMinor: used.get(`${id}:day:${current?.day}`) ?? 0n,
+      monthMinor: used.get(`${id}:month:${current?.month}`) ?? 0n,
+    }
+  }
   return new Map(
     records.map((grant) => {
       const chain = lineageOf(grant).flatMap((id) => chains.get(id) ?? [])
-      const headroom = headroomOf(chain.map((link) => ({ ...link, usage: usageOf(link.id) })))
-      return [grant.id, { usage: usageOf(grant.id), headroom }]
+      const headroom = headroomOf(chain.map((link) => ({ ...link, usage: usageOf(link) })))
+      return [grant.id, { usage: usageOf(grant), headroom }]
     }),
   )
 }

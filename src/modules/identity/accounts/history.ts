@@ -12,6 +12,7 @@ const paidTo = statement(
   'accounts.history_beneficiaries',
   `select p.id as payment_id, b.id, b.display_name from payments p join beneficiaries b on b.id = p.beneficiary_id
    where p.id = any($1) and ($2::uuid is null or p.workspace_id = $2)`,
+  'page',
 )
 
 /** The workspaces whose beneficiaries the reader may see: in person, all that the account pays for; else the credential's own, or none. */

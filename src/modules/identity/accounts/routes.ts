@@ -14,10 +14,10 @@ import { HistoryEntry, HistorySummary, ListHistory, SummarizeHistory, UpdateAcco
 import { readAccount, updateAccount } from './service.ts'
 import { summarizeHistory } from './summary.ts'
 
-const withIdentities = async (db: Db, deps: Deps, accountId: Uuid) => ({
-  ...(await readAccount(db, deps, accountId)),
-  identities: (await listIdentities(db, accountId)).map(presentIdentity),
-})
+const withIdentities = async (db: Db, deps: Deps, accountId: Uuid) => {
+  const [account, identities] = await Promise.all([readAccount(db, deps, accountId), listIdentities(db, accountId)])
+  return { ...account, identities: identities.map(presentIdentity) }
+}
 
 export const registerAccounts = (app: App, deps: Deps): void => {
   app.get(

@@ -1,30 +1,43 @@
 import { and, asc, desc, eq, lt } from 'drizzle-orm'
-import type { Db } from '../../../db/client.ts'
+import { type Db, first } from '../../../db/client.ts'
+import { prepare } from '../../../db/prepare.ts'
 import { identities } from '../../../db/tables/accounts.ts'
 import type { PageRequest } from '../../../http/pagination.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 
 export type IdentityRecord = typeof identities.$inferSelect
 
+const ofAccount = prepare('identities.of_account', { accountId: 'uuid' }, (orm, at) =>
+  orm.select().from(identities).where(eq(identities.accountId, at.accountId)).orderBy(asc(identities.id)),
+)
+
 /** All identities of an account, the oldest first. */
-export const listIdentities = (db: Db, accountId: Uuid): Promise<IdentityRecord[]> =>
-  db.orm.select().from(identities).where(eq(identities.accountId, accountId)).orderBy(asc(identities.id))
+export const listIdentities = (db: Db, accountId: Uuid): Promise<IdentityRecord[]> => db.run(ofAccount, { accountId })
 
-export const pageIdentities = (db: Db, accountId: Uuid, page: PageRequest): Promise<IdentityRecord[]> =>
-  db.orm
-    .select()
-    .from(identities)
-    .where(and(eq(identities.accountId, accountId), page.before === null ? undefined : lt(identities.id, page.before)))
-    .orderBy(desc(identities.id))
-    .limit(page.take)
-
-export const findIdentity = async (
-  db: Db,
-  { provider, issuer, subjectKey }: Pick<IdentityRecord, 'provider' | 'issuer' | 'subjectKey'>,
-): Promise<IdentityRecord | undefined> =>
-  (
-    await db.orm
+const page = prepare(
+  'identities.page',
+  { accountId: 'uuid', before: 'uuid?', take: 'rows' },
+  (orm, at) =>
+    orm
       .select()
       .from(identities)
-      .where(and(eq(identities.provider, provider), eq(identities.issuer, issuer), eq(identities.subjectKey, subjectKey)))
-  )[0]
+      .where(and(eq(identities.accountId, at.accountId), at.before && lt(identities.id, at.before)))
+      .orderBy(desc(identities.id))
+      .limit(at.take),
+  'page',
+)
+
+export const pageIdentities = (db: Db, accountId: Uuid, request: PageRequest): Promise<IdentityRecord[]> =>
+  db.run(page, { accountId, ...request })
+
+const byKey = prepare('identities.by_key', { provider: 'text', issuer: 'text', subjectKey: 'text' }, (orm, at) =>
+  orm
+    .select()
+    .from(identities)
+    .where(and(eq(identities.provider, at.provider), eq(identities.issuer, at.issuer), eq(identities.subjectKey, at.subjectKey))),
+)
+
+export const findIdentity = (
+  db: Db,
+  { provider, issuer, subjectKey }: Pick<IdentityRecord, 'provider' | 'issuer' | 'subjectKey'>,
+): Promise<IdentityRecord | undefined> => first(db, byKey, { provider, issuer, subjectKey })

@@ -1,5 +1,14 @@
+import { and, asc, eq, ne, sql } from 'drizzle-orm'
+import { alias } from 'drizzle-orm/pg-core'
 import { decidingRoles } from '../../../auth/permissions.ts'
-import type { Db } from '../../../db/client.ts'
+import type { Principal } from '../../../auth/principal.ts'
+import { type Db, first } from '../../../db/client.ts'
+import { prepare } from '../../../db/prepare.ts'
+import { accounts } from '../../../db/tables/accounts.ts'
+import { approvals } from '../../../db/tables/approvals.ts'
+import { namesSql } from '../../../db/tables/columns.ts'
+import { payments } from '../../../db/tables/payments.ts'
+import { members } from '../../../db/tables/workspaces.ts'
 import { paidPaymentsSql } from '../../../db/transitions.ts'
 import { getBalance } from '../../../ledger/ledger.ts'
 import type { Uuid } from '../../../lib/ids.ts'
@@ -19,42 +28,64 @@ export type ApprovalContext = {
   eligibleApprovers: Uuid[]
 }
 
-type PayeeRow = { payments: number; last_paid_at: Date | null; typical_minor: Minor | null }
+const earlier = alias(payments, 'earlier')
 
 /**
  * Payments to the same payee under any name, in this workspace: a fingerprint belongs to one workspace. At a paybill those to the same
  * account. The median, because one unusual payment does not move it.
  */
-const payee = `
-  select count(*)::int as payments, max(p.completed_at) as last_paid_at,
-    percentile_disc(0.5) within group (order by p.amount_minor) as typical_minor
-  from payments asked join payments p on ${toSamePayee('p', 'asked')}
-  where asked.id = $1 and p.status in ${paidPaymentsSql} and p.id <> asked.id`
+const payeeHistory = prepare('approvals.payee_history', { approvalId: 'uuid' }, (orm, at) =>
+  orm
+    .select({
+      paymentsCount: sql<number>`count(*)::int`,
+      lastPaidAt: sql<Date | null>`max(${earlier.completedAt})`,
+      typicalAmountMinor: sql<Minor | null>`percentile_disc(0.5) within group (order by ${earlier.amountMinor})`,
+    })
+    .from(approvals)
+    .innerJoin(payments, eq(payments.id, approvals.paymentId))
+    .innerJoin(earlier, and(sql.raw(toSamePayee('earlier', 'payments')), ne(earlier.id, payments.id)))
+    .where(and(eq(approvals.id, at.approvalId), sql`${earlier.status} in ${sql.raw(paidPaymentsSql)}`)),
+)
 
-/**
- * As when a decision is made: an account whose decision counts need not decide again, and the initiator cannot where duties are separate.
- */
-const approvers = `
-  select m.account_id from members m join accounts a on a.id = m.account_id
-  where m.workspace_id = $1 and m.status = 'active' and m.role = any($2::text[]) and a.status = 'active'
-    and m.account_id <> all($3::uuid[])
-  order by m.id`
+const deciders = prepare('approvals.deciders', { workspaceId: 'uuid' }, (orm, at) =>
+  orm
+    .select({ accountId: members.accountId })
+    .from(members)
+    .innerJoin(accounts, eq(accounts.id, members.accountId))
+    .where(
+      and(
+        eq(members.workspaceId, at.workspaceId),
+        eq(members.status, 'active'),
+        sql`${members.role} in ${sql.raw(namesSql(decidingRoles))}`,
+        eq(accounts.status, 'active'),
+      ),
+    )
+    .orderBy(asc(members.id)),
+)
 
-export const readContext = async (db: Db, record: ApprovalRecord): Promise<ApprovalContext> => {
-  const { approval, payment } = record
-  const excluded = [
-    ...currentDecisions(record).map((decision) => decision.accountId),
-    ...(approval.separationOfDuties ? [payment.initiatorAccountId] : []),
-  ]
-  const [row] = await db.query<PayeeRow>(payee, [payment.id])
-  const eligible = await db.query<{ account_id: Uuid }>(approvers, [payment.workspaceId, decidingRoles, excluded])
-  // The amount is held already while the payment waits, so the available balance is the one after the payment.
-  const { availableMinor } = await getBalance(db, payment.accountId)
-  return {
-    paymentsCount: row?.payments ?? 0,
-    lastPaidAt: row?.last_paid_at ?? null,
-    typicalAmountMinor: row?.typical_minor == null ? null : BigInt(row.typical_minor),
-    availableAfterMinor: availableMinor,
-    eligibleApprovers: eligible.map(({ account_id }) => account_id),
+/** Reads what is known without the approval itself: a route sends these statements together with those that read the approval. */
+export const readContext = async (
+  db: Db,
+  workspace: Pick<Principal['workspace'], 'id' | 'owningAccountId'>,
+  approvalId: Uuid,
+): Promise<(record: ApprovalRecord) => ApprovalContext> => {
+  const [history, mayDecide, { availableMinor }] = await Promise.all([
+    first(db, payeeHistory, { approvalId }),
+    db.run(deciders, { workspaceId: workspace.id }),
+    // The amount is held already while the payment waits, so the available balance is the one after the payment.
+    getBalance(db, workspace.owningAccountId),
+  ])
+  if (!history) throw new Error('a statement that always answers did not')
+  return (record) => {
+    // As when a decision is made: an account whose decision counts need not decide again, and the initiator cannot where duties are separate.
+    const excluded = new Set([
+      ...currentDecisions(record).map(({ accountId }) => accountId),
+      ...(record.approval.separationOfDuties ? [record.payment.initiatorAccountId] : []),
+    ])
+    return {
+      ...history,
+      availableAfterMinor: availableMinor,
+      eligibleApprovers: mayDecide.map(({ accountId }) => accountId).filter((id) => !excluded.has(id)),
+    }
   }
 }

@@ -1,10 +1,13 @@
-import { and, asc, desc, eq, getTableColumns, inArray, lt, sql } from 'drizzle-orm'
-import type { Db, Tx } from '../../../db/client.ts'
+import { and, asc, desc, eq, getTableColumns, lt, sql } from 'drizzle-orm'
+import type { QueryBuilder } from 'drizzle-orm/pg-core'
+import { type Db, first, type Tx } from '../../../db/client.ts'
+import { prepare } from '../../../db/prepare.ts'
 import { approvalDecisions, approvals, approvalVoids } from '../../../db/tables/approvals.ts'
 import { beneficiaries } from '../../../db/tables/beneficiaries.ts'
 import { grants } from '../../../db/tables/grants.ts'
 import { payments } from '../../../db/tables/payments.ts'
 import { paidPaymentsSql } from '../../../db/transitions.ts'
+import type { PageRequest } from '../../../http/pagination.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import { toSamePayee } from '../../beneficiaries/payee-queries.ts'
 
@@ -26,36 +29,57 @@ const firstPayment = sql<boolean>`not exists (
   select from payments earlier
   where ${sql.raw(toSamePayee('earlier', 'payments'))} and earlier.status in ${sql.raw(paidPaymentsSql)} and earlier.id <> ${payments.id})`
 
-const select = (db: Db) =>
-  db.orm
-    .select({
-      approval: approvals,
-      payment: payments,
-      beneficiary: {
-        id: beneficiaries.id,
-        displayName: beneficiaries.displayName,
-        paymentRail: beneficiaries.paymentRail,
-        destinationMask: beneficiaries.destinationMask,
-      },
-      grantLabel: grants.label,
-      firstPayment,
-    })
+const selection = {
+  approval: approvals,
+  payment: payments,
+  beneficiary: {
+    id: beneficiaries.id,
+    displayName: beneficiaries.displayName,
+    paymentRail: beneficiaries.paymentRail,
+    destinationMask: beneficiaries.destinationMask,
+  },
+  grantLabel: grants.label,
+  firstPayment,
+}
+
+const select = (orm: QueryBuilder) =>
+  orm
+    .select(selection)
     .from(approvals)
     .innerJoin(payments, eq(payments.id, approvals.paymentId))
     .innerJoin(beneficiaries, eq(beneficiaries.id, payments.beneficiaryId))
     .leftJoin(grants, eq(grants.id, payments.grantId))
 
-const withDecisions = async (db: Db, rows: Omit<ApprovalRecord, 'decisions'>[]): Promise<ApprovalRecord[]> => {
-  if (rows.length === 0) return []
-  const ids = rows.map((row) => row.approval.id)
-  const decisions = await db.orm
+const byId = prepare('approvals.by_id', { id: 'uuid', workspaceId: 'uuid?' }, (orm, at) =>
+  select(orm).where(and(eq(approvals.id, at.id), at.workspaceId && eq(approvals.workspaceId, at.workspaceId))),
+)
+
+/** In the order in which they were given. */
+const decisionsOf = prepare('approvals.decisions', { ids: 'uuid[]' }, (orm, at) =>
+  orm
     .select({ ...getTableColumns(approvalDecisions), voidedAt: approvalVoids.voidedAt })
     .from(approvalDecisions)
     .leftJoin(approvalVoids, eq(approvalVoids.decisionId, approvalDecisions.id))
-    .where(inArray(approvalDecisions.approvalId, ids))
-    .orderBy(asc(approvalDecisions.decidedAt), asc(approvalDecisions.id))
-  return rows.map((row) => ({ ...row, decisions: decisions.filter((decision) => decision.approvalId === row.approval.id) }))
-}
+    .where(sql`${approvalDecisions.approvalId} = any(${at.ids})`)
+    .orderBy(asc(approvalDecisions.decidedAt), asc(approvalDecisions.id)),
+)
+
+const list = prepare(
+  'approvals.list',
+  { workspaceId: 'uuid', status: 'text?', before: 'uuid?', take: 'rows' },
+  (orm, at) =>
+    select(orm)
+      .where(
+        and(
+          eq(approvals.workspaceId, at.workspaceId),
+          at.before && lt(approvals.id, at.before),
+          at.status && eq(approvals.status, at.status),
+        ),
+      )
+      .orderBy(desc(approvals.id))
+      .limit(at.take),
+  'page',
+)
 
 /** The decisions that count: the latest of each account, if it was not voided. The decisions are in the order in which they were given. */
 export const currentDecisions = ({ decisions }: Pick<ApprovalRecord, 'decisions'>): DecisionRow[] => {
@@ -63,32 +87,27 @@ export const currentDecisions = ({ decisions }: Pick<ApprovalRecord, 'decisions'
   return [...latest.values()].filter(({ voidedAt }) => voidedAt === null)
 }
 
-/** By id alone: for the public message and for signatures, which name no workspace. */
-export const findApproval = async (db: Db, id: Uuid): Promise<ApprovalRecord | undefined> =>
-  (await withDecisions(db, await select(db).where(eq(approvals.id, id))))[0]
+const find = async (db: Db, id: Uuid, workspaceId?: Uuid): Promise<ApprovalRecord | undefined> => {
+  const [row, decisions] = await Promise.all([first(db, byId, { id, workspaceId }), db.run(decisionsOf, { ids: [id] })])
+  return row && { ...row, decisions }
+}
 
-export const findApprovalIn = async (db: Db, workspaceId: Uuid, id: Uuid): Promise<ApprovalRecord | undefined> =>
-  (await withDecisions(db, await select(db).where(and(eq(approvals.id, id), eq(approvals.workspaceId, workspaceId)))))[0]
+/** By id alone: for the public message and for signatures, which name no workspace. */
+export const findApproval = (db: Db, id: Uuid): Promise<ApprovalRecord | undefined> => find(db, id)
+
+export const findApprovalIn = (db: Db, workspaceId: Uuid, id: Uuid): Promise<ApprovalRecord | undefined> =>
+  find(db, id, workspaceId)
 
 export const listApprovals = async (
   db: Db,
   workspaceId: Uuid,
-  page: { before: Uuid | null; take: number },
+  page: PageRequest,
   status: ApprovalRow['status'] | undefined,
-): Promise<ApprovalRecord[]> =>
-  withDecisions(
-    db,
-    await select(db)
-      .where(
-        and(
-          eq(approvals.workspaceId, workspaceId),
-          page.before ? lt(approvals.id, page.before) : undefined,
-          status ? eq(approvals.status, status) : undefined,
-        ),
-      )
-      .orderBy(desc(approvals.id))
-      .limit(page.take),
-  )
+): Promise<ApprovalRecord[]> => {
+  const rows = await db.run(list, { workspaceId, status, ...page })
+  const decisions = rows.length === 0 ? [] : await db.run(decisionsOf, { ids: rows.map(({ approval }) => approval.id) })
+  return rows.map((row) => ({ ...row, decisions: decisions.filter(({ approvalId }) => approvalId === row.approval.id) }))
+}
 
 /** The approval, locked: after the owning ledger account and the payment. */
 export const lockApproval = async (tx: Tx, id: Uuid): Promise<ApprovalRecord> => {

@@ -57,9 +57,14 @@ export const registerApprovals = (app: App, deps: Deps): void => {
       schema: { params: byId('approval'), response: { 200: Approval } },
     },
     async (request, reply) => {
-      const record = await findApprovalIn(deps.db, request.principal.workspace.id, request.params.id)
+      const { workspace } = request.principal
+      const { id } = request.params
+      const [record, contextOf] = await Promise.all([
+        findApprovalIn(deps.db, workspace.id, id),
+        readContext(deps.db, workspace, id),
+      ])
       if (!record) throw notFound()
-      return reply.send(presentApproval(record, await readContext(deps.db, record)))
+      return reply.send(presentApproval(record, contextOf(record)))
     },
   )
   app.post(
