@@ -8,13 +8,12 @@ import { approvalFrom, headroomOf, type LimitsInUse } from '../../policy/headroo
 import { effectiveTimeZone } from '../../policy/time-zone.ts'
 import { presentGrant } from '../delegation/grants/present.ts'
 import { findGrant, scopeOf } from '../delegation/grants/queries.ts'
-import type { GrantUsage } from '../delegation/grants/usage.ts'
 import type { Deps } from './deps.ts'
 import { loadLimits } from './queries.ts'
 import type { Credential } from './schema.ts'
 
 /** A grant is of the workspace that it works in, so its own usage and what its chain leaves are among the limits. */
-const usageIn = (limits: readonly (LimitsInUse & { id: Uuid })[], id: Uuid, lineage: readonly Uuid[]): GrantUsage => ({
+const usageIn = (limits: readonly (LimitsInUse & { id: Uuid })[], id: Uuid, lineage: readonly Uuid[]) => ({
   usage: limits.find((limit) => limit.id === id)?.usage ?? { dayMinor: 0n, monthMinor: 0n },
   headroom: headroomOf(limits.filter((limit) => lineage.includes(limit.id))),
 })
